@@ -108,9 +108,9 @@ impl Answerer for HttpAgent<'_> {
                 }
                 Ok(reply)
             }
-            status if back.passes() => {
+            status if back.is_transient() => {
                 let refusal = Refusal::again(self.failed(request, &format!("it says {status}: {}", shown(&back.body))));
-                Err(Refusal { next: AfterRefusal::Retry(back.rest(self.clock)), ..refusal })
+                Err(Refusal { next: AfterRefusal::Retry(back.retry_after(self.clock)), ..refusal })
             }
             status => {
                 let error = self.failed(request, &format!("it says {status}: {}", shown(&back.body)));

@@ -90,7 +90,7 @@ impl Retry<'_> {
     fn pause(&self, request: &Request<'_>, failures: usize) -> Duration {
         // Derived from the request: reproducible, and different for each case.
         let jitter = chance(failures as u64, &request.case.id, request.path);
-        net::pause((self.wait, self.most), failures, jitter)
+        net::backoff((self.wait, self.most), failures, jitter)
     }
 
     fn sleep(&self, time: Duration) -> Result<(), Refusal> {

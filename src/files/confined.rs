@@ -6,13 +6,13 @@ use std::path::{Component, Path, PathBuf};
 
 /// The path of `name`, made of plain components, below `root`. Missing directories on the way are created by `make`.
 pub(super) fn confined(root: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
-    let path = way(root, name, make)?;
+    let path = resolve(root, name, make)?;
     if is_link(&path) { Err(link(&path)) } else { Ok(path) }
 }
 
 /// Like [`confined`] for an entry to be removed, which may itself be a link.
 pub(super) fn confined_parent(root: &Path, name: &str) -> io::Result<PathBuf> {
-    way(root, name, |_| Ok(()))
+    resolve(root, name, |_| Ok(()))
 }
 
 /// Reads a plain file of at most `most` bytes; `None` if it does not exist.
@@ -34,7 +34,7 @@ pub(super) fn read(root: &Path, name: &str, most: usize) -> io::Result<Option<Ve
     Ok(Some(bytes))
 }
 
-fn way(root: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
+fn resolve(root: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
     let mut path = root.to_owned();
     let mut components = Path::new(name).components().peekable();
     while let Some(component) = components.next() {

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Suffix of a file until it is complete.
-const HALF: &str = ".tmp~";
+const INCOMPLETE_SUFFIX: &str = ".tmp~";
 
 /// A directory for a run's files. Directories are created with mode 0700, files with 0600.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ impl OutDir {
     pub fn write_with(&self, name: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<PathBuf> {
         let path = confined(&self.root, name, make_dir)?;
         let mut temporary = path.clone().into_os_string();
-        temporary.push(HALF);
+        temporary.push(INCOMPLETE_SUFFIX);
         let temporary = PathBuf::from(temporary);
         // Whatever stands there is a leftover or planted, and is not written through.
         if temporary.symlink_metadata().is_ok() {
@@ -85,7 +85,7 @@ impl OutDir {
 
     /// Removes incomplete files left behind by killed processes.
     pub fn sweep(&self) {
-        for name in self.find(|name| name.ends_with(HALF)).unwrap_or_default() {
+        for name in self.find(|name| name.ends_with(INCOMPLETE_SUFFIX)).unwrap_or_default() {
             self.remove(&name).unwrap_or_default();
         }
     }

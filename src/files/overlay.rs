@@ -100,13 +100,13 @@ impl Overlay {
         }
         let mut overlay = Self { files };
         if let Some(dir) = dir {
-            overlay.lay(area, dir)?;
+            overlay.add(area, dir)?;
         }
         Ok(overlay)
     }
 
     /// Overlays the files of an area below another directory.
-    pub fn lay(&mut self, area: Area, dir: &Path) -> Result<(), FileError> {
+    pub fn add(&mut self, area: Area, dir: &Path) -> Result<(), FileError> {
         if !dir.is_dir() {
             return Err(FileError::NoDirectory { path: dir.to_owned() });
         }

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 /// Maximum size of a secret, in bytes.
-const MOST: u64 = 64 << 10;
+const MAX_SECRET_BYTES: u64 = 64 << 10;
 
 /// Reads the secret in a file; an error if others may read or write it.
 pub fn read_secret(path: &Path) -> Result<String, FileError> {
@@ -20,7 +20,7 @@ pub fn read_secret(path: &Path) -> Result<String, FileError> {
         }
     }
     let mut text = String::new();
-    file.take(MOST)
+    file.take(MAX_SECRET_BYTES)
         .read_to_string(&mut text)
         .map_err(|_| FileError::NotText { path: path.to_owned(), what: "a secret has to be".to_owned() })?;
     Ok(text)

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Continuously changing files are accepted after this multiple of the debounce time if they are unchanged since the last look.
-const PATIENCE: u32 = 20;
+const MAX_BUSY: u32 = 20;
 /// A file that looks truncated is accepted after resting for this multiple of the debounce time, and a file that never rests after the same
 /// multiple: the state may be intended.
-const REST: u32 = 100;
+const MAX_RESTING: u32 = 100;
 /// Maximum depth of nested directories.
-const DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Attributes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
+struct FileState {
     size: u64,
     modified: Option<SystemTime>,
     /// Whether the last byte ends a line.
@@ -25,11 +25,11 @@ struct Seen {
 
 /// Attributes of all files at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Look(BTreeMap<PathBuf, Seen>);
+pub(super) struct FileSnapshot(BTreeMap<PathBuf, FileState>);
 
 /// Progress of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum State {
+pub(super) enum EditState {
     /// No sign that it is incomplete.
     Whole,
     /// The size or time of a file has changed since the last look.
@@ -39,23 +39,23 @@ pub(super) enum State {
 }
 
 /// Whether an edit is accepted. `rested` is the time since the last write, `whole` since the first.
-pub(super) fn due(state: State, rested: Duration, whole: Duration, debounce: Duration) -> bool {
+pub(super) fn due(state: EditState, rested: Duration, whole: Duration, debounce: Duration) -> bool {
     match state {
-        State::Whole => rested >= debounce || whole >= debounce * PATIENCE,
-        State::Written => whole >= debounce * REST,
-        State::Cut => rested >= debounce * REST,
+        EditState::Whole => rested >= debounce || whole >= debounce * MAX_BUSY,
+        EditState::Written => whole >= debounce * MAX_RESTING,
+        EditState::Cut => rested >= debounce * MAX_RESTING,
     }
 }
 
-impl Look {
+impl FileSnapshot {
     /// Records the attributes of files, and of everything not hidden below directories. Files that are unchanged since `before` are not
     /// opened.
     pub(super) fn at(paths: &[PathBuf], before: Option<&Self>) -> Self {
-        let mut look = Self::default();
+        let mut snapshot = Self::default();
         for path in paths {
-            look.add(path, before, DEPTH);
+            snapshot.add(path, before, MAX_DEPTH);
         }
-        look
+        snapshot
     }
 
     fn add(&mut self, path: &Path, before: Option<&Self>, depth: usize) {
@@ -65,7 +65,7 @@ impl Look {
             let (size, modified) = (meta.len(), meta.modified().ok());
             let same = before.and_then(|before| before.0.get(path)).filter(|seen| (seen.size, seen.modified) == (size, modified));
             let ends_line = same.map_or_else(|| ends_line(path), |seen| seen.ends_line);
-            self.0.insert(path.to_owned(), Seen { size, modified, ends_line });
+            self.0.insert(path.to_owned(), FileState { size, modified, ends_line });
         } else if meta.is_dir() && depth > 0 {
             let hidden = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
             for entry in fs::read_dir(path).into_iter().flatten().flatten().filter(|entry| !hidden(entry)) {
@@ -75,23 +75,23 @@ impl Look {
     }
 
     /// Progress of an edit, given the files as last accepted (`taken`) and as last seen (`before`).
-    pub(super) fn state(&self, taken: &Self, before: &Self) -> State {
-        let of = |(path, now): (&PathBuf, &Seen)| state(taken.0.get(path), before.0.get(path), now);
-        let state = self.0.iter().map(of).max().unwrap_or(State::Whole);
+    pub(super) fn state(&self, taken: &Self, before: &Self) -> EditState {
+        let of = |(path, now): (&PathBuf, &FileState)| state(taken.0.get(path), before.0.get(path), now);
+        let state = self.0.iter().map(of).max().unwrap_or(EditState::Whole);
         let gone = before.0.keys().any(|path| !self.0.contains_key(path));
-        if gone { state.max(State::Written) } else { state }
+        if gone { state.max(EditState::Written) } else { state }
     }
 }
 
 /// Progress of the edit of one file.
-fn state(taken: Option<&Seen>, before: Option<&Seen>, now: &Seen) -> State {
+fn state(taken: Option<&FileState>, before: Option<&FileState>, now: &FileState) -> EditState {
     let cut = taken.is_some_and(|taken| (taken.ends_line && !now.ends_line) || (taken.size > 0 && now.size == 0));
     if cut {
-        State::Cut
+        EditState::Cut
     } else if before == Some(now) {
-        State::Whole
+        EditState::Whole
     } else {
-        State::Written
+        EditState::Written
     }
 }
 
@@ -114,9 +114,9 @@ mod tests {
     const DEBOUNCE: Duration = Duration::from_millis(50);
 
     /// A file by its size, the second of its modification time, and its last character.
-    fn seen(size: u64, second: u64, last: char) -> Seen {
+    fn seen(size: u64, second: u64, last: char) -> FileState {
         let modified = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(second));
-        Seen { size, modified, ends_line: last == '\n' }
+        FileState { size, modified, ends_line: last == '\n' }
     }
 
     #[test]
@@ -124,22 +124,22 @@ mod tests {
         let old = seen(100, 1, '\n');
         for (taken, before, now, expected) in [
             // Unchanged since the last look, whether it grew, shrank, or is new.
-            (Some(old), Some(old), old, State::Whole),
-            (Some(old), Some(seen(120, 2, '\n')), seen(120, 2, '\n'), State::Whole),
-            (Some(old), Some(seen(80, 2, '\n')), seen(80, 2, '\n'), State::Whole),
-            (None, Some(seen(80, 2, 'x')), seen(80, 2, 'x'), State::Whole),
+            (Some(old), Some(old), old, EditState::Whole),
+            (Some(old), Some(seen(120, 2, '\n')), seen(120, 2, '\n'), EditState::Whole),
+            (Some(old), Some(seen(80, 2, '\n')), seen(80, 2, '\n'), EditState::Whole),
+            (None, Some(seen(80, 2, 'x')), seen(80, 2, 'x'), EditState::Whole),
             // Its author does not end files with a line break.
-            (Some(seen(100, 1, '}')), Some(seen(60, 2, '}')), seen(60, 2, '}'), State::Whole),
+            (Some(seen(100, 1, '}')), Some(seen(60, 2, '}')), seen(60, 2, '}'), EditState::Whole),
             // Size, modification time or existence changed within the debounce time.
-            (Some(old), Some(seen(110, 2, '\n')), seen(120, 2, '\n'), State::Written),
-            (Some(old), Some(seen(120, 2, '\n')), seen(120, 3, '\n'), State::Written),
-            (None, None, seen(10, 2, '\n'), State::Written),
+            (Some(old), Some(seen(110, 2, '\n')), seen(120, 2, '\n'), EditState::Written),
+            (Some(old), Some(seen(120, 2, '\n')), seen(120, 3, '\n'), EditState::Written),
+            (None, None, seen(10, 2, '\n'), EditState::Written),
             // Truncated, or cut within a line, also while it grows.
-            (Some(old), Some(seen(0, 2, ' ')), seen(0, 2, ' '), State::Cut),
-            (Some(seen(100, 1, '}')), Some(seen(0, 2, ' ')), seen(0, 2, ' '), State::Cut),
-            (Some(old), Some(seen(40, 2, 'x')), seen(40, 2, 'x'), State::Cut),
-            (Some(old), Some(seen(400, 2, 'x')), seen(400, 2, 'x'), State::Cut),
-            (Some(old), Some(seen(40, 2, 'x')), seen(60, 3, 'x'), State::Cut),
+            (Some(old), Some(seen(0, 2, ' ')), seen(0, 2, ' '), EditState::Cut),
+            (Some(seen(100, 1, '}')), Some(seen(0, 2, ' ')), seen(0, 2, ' '), EditState::Cut),
+            (Some(old), Some(seen(40, 2, 'x')), seen(40, 2, 'x'), EditState::Cut),
+            (Some(old), Some(seen(400, 2, 'x')), seen(400, 2, 'x'), EditState::Cut),
+            (Some(old), Some(seen(40, 2, 'x')), seen(60, 3, 'x'), EditState::Cut),
         ] {
             assert_eq!(state(taken.as_ref(), before.as_ref(), &now), expected, "{taken:?} {before:?} {now:?}");
         }
@@ -147,23 +147,24 @@ mod tests {
 
     #[test]
     fn one_file_that_is_not_whole_holds_up_all() {
-        let look = |files: &[(&str, Seen)]| Look(files.iter().map(|(path, seen)| (PathBuf::from(path), *seen)).collect());
+        let snapshot =
+            |files: &[(&str, FileState)]| FileSnapshot(files.iter().map(|(path, seen)| (PathBuf::from(path), *seen)).collect());
         let (whole, cut) = (seen(100, 1, '\n'), seen(50, 2, 'x'));
-        let taken = look(&[("a", whole), ("b", whole)]);
-        let now = look(&[("a", whole), ("b", cut)]);
-        assert_eq!(now.state(&taken, &now), State::Cut);
-        assert_eq!(taken.state(&taken, &taken), State::Whole);
+        let taken = snapshot(&[("a", whole), ("b", whole)]);
+        let now = snapshot(&[("a", whole), ("b", cut)]);
+        assert_eq!(now.state(&taken, &now), EditState::Cut);
+        assert_eq!(taken.state(&taken, &taken), EditState::Whole);
         // A removed file may be about to reappear: editors write by rename.
-        let gone = look(&[("a", whole)]);
-        assert_eq!((gone.state(&taken, &taken), gone.state(&taken, &gone)), (State::Written, State::Whole));
+        let gone = snapshot(&[("a", whole)]);
+        assert_eq!((gone.state(&taken, &taken), gone.state(&taken, &gone)), (EditState::Written, EditState::Whole));
     }
 
     #[test]
     fn everything_is_taken_some_time() {
         let due = |state, rested: u32, whole: u32| due(state, DEBOUNCE * rested, DEBOUNCE * whole, DEBOUNCE);
-        assert!(due(State::Whole, 1, 1) && !due(State::Whole, 0, 19) && due(State::Whole, 0, 20));
-        assert!(!due(State::Written, 0, 99) && due(State::Written, 0, 100));
-        assert!(!due(State::Cut, 99, 1000) && due(State::Cut, 100, 100));
+        assert!(due(EditState::Whole, 1, 1) && !due(EditState::Whole, 0, 19) && due(EditState::Whole, 0, 20));
+        assert!(!due(EditState::Written, 0, 99) && due(EditState::Written, 0, 100));
+        assert!(!due(EditState::Cut, 99, 1000) && due(EditState::Cut, 100, 100));
     }
 
     #[test]
@@ -174,9 +175,9 @@ mod tests {
         for (name, text) in [("a.rhai", "1\n"), ("b.rhai", "1"), ("c.rhai", ""), (".d.rhai.swp", "1")] {
             fs::write(below.join(name), text).expect("written");
         }
-        let look = Look::at(&[dir.path().to_owned()], None);
-        let ends: Vec<(u64, bool)> = look.0.values().map(|seen| (seen.size, seen.ends_line)).collect();
+        let snapshot = FileSnapshot::at(&[dir.path().to_owned()], None);
+        let ends: Vec<(u64, bool)> = snapshot.0.values().map(|seen| (seen.size, seen.ends_line)).collect();
         assert_eq!(ends, [(2, true), (1, false), (0, false)]);
-        assert_eq!(Look::at(&[dir.path().to_owned()], Some(&look)), look);
+        assert_eq!(FileSnapshot::at(&[dir.path().to_owned()], Some(&snapshot)), snapshot);
     }
 }

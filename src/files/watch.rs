@@ -1,7 +1,7 @@
 //! Watches directories and files for edits, and reports an edit once writing has paused and no file looks incomplete. Handles editors that
 //! write by rename, and directories that appear later or are replaced as a whole.
 
-use super::settle::{Look, due};
+use super::settle::{FileSnapshot, due};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeMap;
@@ -23,13 +23,13 @@ pub struct WatchError {
 pub struct Watcher {
     system: RecommendedWatcher,
     sender: Sender<WatchMessage>,
-    told: Receiver<WatchMessage>,
+    messages: Receiver<WatchMessage>,
     debounce: Duration,
     /// Absolute paths.
     wanted: Vec<PathBuf>,
     watched: BTreeMap<PathBuf, RecursiveMode>,
     /// The files as last accepted.
-    taken: Look,
+    taken: FileSnapshot,
 }
 
 enum WatchMessage {
@@ -54,7 +54,7 @@ impl WatchStopper {
 impl Watcher {
     /// Watches files, and everything not hidden below directories.
     pub fn new(paths: &[PathBuf], debounce: Duration) -> Result<Self, WatchError> {
-        let (sender, told) = channel();
+        let (sender, messages) = channel();
         let send = sender.clone();
         let handler = move |event: notify::Result<Event>| {
             let message = match event {
@@ -67,8 +67,15 @@ impl Watcher {
         };
         let first = || paths.first().cloned().unwrap_or_default();
         let system = notify::recommended_watcher(handler).map_err(|source| WatchError { path: first(), source })?;
-        let mut watcher =
-            Self { system, sender, told, debounce, wanted: Vec::new(), watched: BTreeMap::new(), taken: Look::default() };
+        let mut watcher = Self {
+            system,
+            sender,
+            messages,
+            debounce,
+            wanted: Vec::new(),
+            watched: BTreeMap::new(),
+            taken: FileSnapshot::default(),
+        };
         watcher.watch(paths)?;
         Ok(watcher)
     }
@@ -76,7 +83,7 @@ impl Watcher {
     /// Replaces the watched paths.
     pub fn watch(&mut self, paths: &[PathBuf]) -> Result<(), WatchError> {
         self.wanted = paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect();
-        self.taken = Look::at(&self.wanted, Some(&self.taken));
+        self.taken = FileSnapshot::at(&self.wanted, Some(&self.taken));
         self.refresh()
     }
 
@@ -89,24 +96,24 @@ impl Watcher {
     /// Returns false once stopped.
     pub fn changed(&mut self) -> bool {
         loop {
-            let Ok(first) = self.told.recv() else { return false };
-            let (mut relevant, mut moved) = match self.weigh(first) {
+            let Ok(first) = self.messages.recv() else { return false };
+            let (mut relevant, mut moved) = match self.classify(first) {
                 None => return false,
                 Some((false, _)) => continue,
                 Some(weight) => weight,
             };
             let began = Instant::now();
-            let (mut rested, mut looked) = (began, began);
-            let mut seen = Look::at(&self.wanted, Some(&self.taken));
+            let (mut rested, mut last_check) = (began, began);
+            let mut seen = FileSnapshot::at(&self.wanted, Some(&self.taken));
             loop {
-                match self.told.recv_timeout(self.debounce) {
-                    Ok(more) => match self.weigh(more) {
+                match self.messages.recv_timeout(self.debounce) {
+                    Ok(more) => match self.classify(more) {
                         None => return false,
                         Some((false, _)) => continue,
                         Some((also, other)) => {
                             (relevant, moved) = (relevant | also, moved | other);
                             rested = Instant::now();
-                            if looked.elapsed() < self.debounce {
+                            if last_check.elapsed() < self.debounce {
                                 continue;
                             }
                         }
@@ -114,11 +121,11 @@ impl Watcher {
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return false,
                 }
-                let now = Look::at(&self.wanted, Some(&seen));
+                let now = FileSnapshot::at(&self.wanted, Some(&seen));
                 let state = now.state(&self.taken, &seen);
-                looked = Instant::now();
+                last_check = Instant::now();
                 if now != seen {
-                    rested = looked;
+                    rested = last_check;
                 }
                 seen = now;
                 if due(state, rested.elapsed(), began.elapsed(), self.debounce) {
@@ -139,12 +146,12 @@ impl Watcher {
     /// Whether the files are unchanged since [`Watcher::changed`] returned. Only then is what was read in between consistent; otherwise
     /// `changed` will return again.
     pub fn is_current(&self) -> bool {
-        Look::at(&self.wanted, Some(&self.taken)) == self.taken
+        FileSnapshot::at(&self.wanted, Some(&self.taken)) == self.taken
     }
 
     /// Classifies a message: whether it concerns watched paths, and whether it concerns whole directories among them. `None` to stop.
-    fn weigh(&self, told: WatchMessage) -> Option<(bool, bool)> {
-        let paths = match told {
+    fn classify(&self, message: WatchMessage) -> Option<(bool, bool)> {
+        let paths = match message {
             WatchMessage::Stop => return None,
             WatchMessage::Anything => return Some((true, true)),
             WatchMessage::Written(paths) => paths,
@@ -232,11 +239,11 @@ mod tests {
         }
 
         #[track_caller]
-        fn told(&self) {
+        fn expect_edit(&self) {
             self.rounds.recv_timeout(Duration::from_secs(180)).expect("told of it");
         }
 
-        fn quiet(&self) {
+        fn expect_none(&self) {
             assert!(self.rounds.recv_timeout(Duration::from_millis(200)).is_err(), "nothing to tell of");
         }
     }
@@ -259,19 +266,19 @@ mod tests {
             for text in ["2", "3", "4"] {
                 fs::write(&file, text).unwrap();
             }
-            watching.told();
+            watching.expect_edit();
             watching.rounds.recv_timeout(debounce * 5).is_err()
         });
         assert!(once, "told of it more than once");
         let watching = WatchThread::of(std::slice::from_ref(&scripts));
         // Like an editor that writes a temporary file and renames it.
         fs::write(scripts.join("rules/.a.rhai.swp"), "5").unwrap();
-        watching.quiet();
+        watching.expect_none();
         fs::rename(scripts.join("rules/.a.rhai.swp"), &file).unwrap();
-        watching.told();
+        watching.expect_edit();
         fs::read(&file).unwrap();
         fs::write(dir.path().join("other"), "no part of it").unwrap();
-        watching.quiet();
+        watching.expect_none();
     }
 
     #[test]
@@ -285,12 +292,12 @@ mod tests {
         };
         for round in ["1", "2"] {
             write(round);
-            watching.told();
+            watching.expect_edit();
             while watching.rounds.recv_timeout(Duration::from_millis(200)).is_ok() {}
             fs::write(scripts.join("rules/deep/a.rhai"), "again").unwrap();
-            watching.told();
+            watching.expect_edit();
             fs::rename(&scripts, dir.path().join(format!("old{round}"))).unwrap();
-            watching.told();
+            watching.expect_edit();
             while watching.rounds.recv_timeout(Duration::from_millis(200)).is_ok() {}
         }
     }
@@ -304,11 +311,11 @@ mod tests {
         let watching = WatchThread::of(std::slice::from_ref(&file));
         for half in ["", "fn a() { 3 }\nfn b()", "fn a() { 3 }\nfn b() { 4"] {
             fs::write(&file, half).unwrap();
-            watching.quiet();
+            watching.expect_none();
         }
         fs::write(&file, "fn a() { 3 }\nfn b() { 4 }\n").unwrap();
-        watching.told();
-        watching.quiet();
+        watching.expect_edit();
+        watching.expect_none();
     }
 
     #[test]

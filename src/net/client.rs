@@ -6,9 +6,9 @@ use ureq::AsSendBody;
 use ureq::http::{Request, header};
 
 /// Upper bound of the delay a server may ask for.
-const PATIENCE: Duration = Duration::from_secs(600);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
 /// Number of characters of a response shown in messages.
-const SHOWN: usize = 300;
+const SHOWN_CHARS: usize = 300;
 
 /// HTTP client. Redirects are not followed, so that a secret is sent to the configured address only.
 #[derive(Clone, Debug)]
@@ -30,12 +30,12 @@ pub struct HttpResponse {
 
 impl HttpResponse {
     /// The delay requested by the server before a retry, if any.
-    pub fn rest(&self, clock: &dyn Clock) -> Option<Duration> {
+    pub fn retry_after(&self, clock: &dyn Clock) -> Option<Duration> {
         after(self.after.as_deref()?, clock)
     }
 
     /// Whether the status is transient, so that a retry may help.
-    pub fn passes(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         matches!(self.status, 408 | 409 | 425 | 429 | 500..=599)
     }
 }
@@ -78,7 +78,7 @@ fn after(text: &str, clock: &dyn Clock) -> Option<Duration> {
         let left = at - clock.now().millis();
         Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)))
     };
-    seconds.or_else(until).map(|time| time.min(PATIENCE))
+    seconds.or_else(until).map(|time| time.min(MAX_RETRY_AFTER))
 }
 
 /// The beginning of a text, on one line, for messages.
@@ -87,7 +87,7 @@ pub fn shown(text: &str) -> String {
     if line.is_empty() {
         return "it says nothing".to_owned();
     }
-    let cut: String = line.chars().take(SHOWN).collect();
+    let cut: String = line.chars().take(SHOWN_CHARS).collect();
     if cut.len() < line.len() { format!("\"{cut}...\"") } else { format!("\"{cut}\"") }
 }
 

@@ -17,7 +17,7 @@ pub trait LoadProject {
     fn load(&self, before: Option<&Project>) -> Result<Project, Self::Error>;
 
     /// Whether an edit of the texts may fix the error. A mistake on the command line cannot be fixed so.
-    fn mendable(&self, error: &Self::Error) -> bool;
+    fn is_fixable(&self, error: &Self::Error) -> bool;
 
     /// The files and directories that the project is read from, including ones that do not exist.
     fn paths(&self) -> Vec<PathBuf>;
@@ -38,7 +38,7 @@ pub struct ReloadFollower<L: LoadProject> {
     watcher: Watcher,
     paths: Vec<PathBuf>,
     /// Last reported error of the texts.
-    wrong: Option<String>,
+    last_error: Option<String>,
 }
 
 impl<L: LoadProject> ReloadFollower<L> {
@@ -46,7 +46,7 @@ impl<L: LoadProject> ReloadFollower<L> {
     pub fn new(load: L, debounce: Duration) -> Result<Self, L::Error> {
         let paths = load.paths();
         let watcher = Watcher::new(&paths, debounce)?;
-        Ok(Self { load, watcher, paths, wrong: None })
+        Ok(Self { load, watcher, paths, last_error: None })
     }
 
     /// A handle that stops the follower from another thread.
@@ -55,18 +55,18 @@ impl<L: LoadProject> ReloadFollower<L> {
     }
 
     /// Loads the project, waiting for edits while it does not link. Returns `None` if stopped before, and an error if no edit would help.
-    pub fn first(&mut self, told: &impl ReloadListener<L::Error>) -> Result<Option<Arc<Project>>, L::Error> {
+    pub fn first(&mut self, listener: &impl ReloadListener<L::Error>) -> Result<Option<Arc<Project>>, L::Error> {
         loop {
             match self.load.load(None) {
                 // The texts were written to while they were read.
                 _ if !self.watcher.is_current() => {}
                 Ok(project) => {
-                    if self.wrong.take().is_some() {
-                        told.loaded(&project, &[]);
+                    if self.last_error.take().is_some() {
+                        listener.loaded(&project, &[]);
                     }
                     return Ok(Some(Arc::new(project)));
                 }
-                Err(error) if self.load.mendable(&error) => self.tell(&error, false, told),
+                Err(error) if self.load.is_fixable(&error) => self.report(&error, false, listener),
                 Err(error) => return Err(error),
             }
             if !self.edited() {
@@ -76,7 +76,7 @@ impl<L: LoadProject> ReloadFollower<L> {
     }
 
     /// Swaps in every edit that links, until stopped.
-    pub fn follow(&mut self, current: &CurrentProject, told: &impl ReloadListener<L::Error>) {
+    pub fn follow(&mut self, current: &CurrentProject, listener: &impl ReloadListener<L::Error>) {
         let (_, mut before) = current.get();
         let mut manifest = before.manifest().0;
         while self.edited() {
@@ -86,18 +86,18 @@ impl<L: LoadProject> ReloadFollower<L> {
                 continue;
             }
             match loaded {
-                Err(error) => self.tell(&error, true, told),
+                Err(error) => self.report(&error, true, listener),
                 Ok(project) => {
                     let list: ProjectManifest = project.manifest().0;
                     let changed = manifest.changes(&list);
-                    let mended = self.wrong.take().is_some();
+                    let mended = self.last_error.take().is_some();
                     if !changed.is_empty() {
                         before = Arc::new(project);
                         current.exchange(Arc::clone(&before));
                         manifest = list;
                     }
                     if mended || !changed.is_empty() {
-                        told.loaded(&before, &changed);
+                        listener.loaded(&before, &changed);
                     }
                 }
             }
@@ -117,11 +117,11 @@ impl<L: LoadProject> ReloadFollower<L> {
     }
 
     /// Reports an error once, however often the files are touched.
-    fn tell(&mut self, error: &L::Error, last: bool, told: &impl ReloadListener<L::Error>) {
-        let wrong = format!("{error:?}");
-        if self.wrong.as_ref() != Some(&wrong) {
-            told.broken(error, last);
-            self.wrong = Some(wrong);
+    fn report(&mut self, error: &L::Error, last: bool, listener: &impl ReloadListener<L::Error>) {
+        let last_error = format!("{error:?}");
+        if self.last_error.as_ref() != Some(&last_error) {
+            listener.broken(error, last);
+            self.last_error = Some(last_error);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Builds the report of a run from its results.
 
 use super::case::{CaseReport, ReportTransition};
-use super::cases::{CaseBrief, CaseReports, DETAILS};
-use super::causes::{Cause, causes, spoken};
+use super::cases::{CaseBrief, CaseReports, MAX_DETAILED};
+use super::causes::{Cause, causes, with_findings};
 use super::finding::CaseFinding;
 use super::regression::compare;
 use super::timeline::Regression;
@@ -145,7 +145,7 @@ pub(super) fn build_of(
     let launch = &result.launch;
     let causes = causes(&cases);
     cases.fetch(shown(&causes, &cases)).map_err(lost)?;
-    let mut causes = spoken(causes, &cases);
+    let mut causes = with_findings(causes, &cases);
     let whole = cases.len() == launch.failures();
     let regression = history()?.map(|history| compare(&mut causes, &history, whole));
     let report = RunReport {
@@ -178,8 +178,9 @@ pub(super) fn build_of(
 
 /// The cases whose details are loaded: those that represent causes, the first, and the first that failed.
 fn shown(causes: &[(Cause, usize)], cases: &[CaseBrief]) -> BTreeSet<usize> {
-    let failed = cases.iter().enumerate().filter(|(_, case)| case.status == WalkStatus::Error).map(|(at, _)| at).take(DETAILS);
-    causes.iter().map(|(_, speaker)| *speaker).chain(failed).chain(0..DETAILS.min(cases.len())).collect()
+    let failed =
+        cases.iter().enumerate().filter(|(_, case)| case.status == WalkStatus::Error).map(|(at, _)| at).take(MAX_DETAILED);
+    causes.iter().map(|(_, speaker)| *speaker).chain(failed).chain(0..MAX_DETAILED.min(cases.len())).collect()
 }
 
 fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -> CaseReport {

@@ -13,7 +13,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// Maximum number of cases whose decisions a page shows.
-pub(super) const DETAILS: usize = 300;
+pub(super) const MAX_DETAILED: usize = 300;
 
 /// The cases of a report, in the order of the launch.
 ///
@@ -31,7 +31,7 @@ pub struct CaseReports {
 struct SharedTexts {
     texts: HashSet<Arc<str>>,
     paths: HashSet<Arc<[String]>>,
-    told: HashSet<Arc<CaseConclusion>>,
+    conclusions: HashSet<Arc<CaseConclusion>>,
 }
 
 /// Summary of a case, kept in memory for every case. The part it shares with other cases is [`CaseConclusion`].
@@ -47,7 +47,7 @@ pub struct CaseBrief {
     pub confidence: Option<f64>,
     /// Path of the walk, by node codes where there are any.
     pub path: Arc<[String]>,
-    told: Arc<CaseConclusion>,
+    conclusion: Arc<CaseConclusion>,
 }
 
 /// The part of a conclusion that several cases may share.
@@ -92,14 +92,14 @@ impl Deref for CaseBrief {
     type Target = CaseConclusion;
 
     fn deref(&self) -> &CaseConclusion {
-        &self.told
+        &self.conclusion
     }
 }
 
 /// Interns a value.
-fn known<Q: ?Sized + Eq + Hash>(set: &mut HashSet<Arc<Q>>, value: &Q, make: impl FnOnce() -> Arc<Q>) -> Arc<Q> {
-    if let Some(known) = set.get(value) {
-        return Arc::clone(known);
+fn intern<Q: ?Sized + Eq + Hash>(set: &mut HashSet<Arc<Q>>, value: &Q, make: impl FnOnce() -> Arc<Q>) -> Arc<Q> {
+    if let Some(found) = set.get(value) {
+        return Arc::clone(found);
     }
     let made = make();
     set.insert(Arc::clone(&made));
@@ -145,8 +145,8 @@ impl CaseReports {
 
     fn brief(&mut self, case: &CaseReport) -> CaseBrief {
         let (finding, shared) = (&case.finding, &mut self.shared);
-        let mut text = |text: &str| known(&mut shared.texts, text, || text.into());
-        let told = CaseConclusion {
+        let mut text = |text: &str| intern(&mut shared.texts, text, || text.into());
+        let conclusion = CaseConclusion {
             suite: text(&case.suite),
             category: text(&finding.category),
             defect_type: text(&finding.defect_type),
@@ -161,8 +161,8 @@ impl CaseReports {
             name: case.name.as_str().into(),
             status: case.status,
             confidence: finding.confidence,
-            path: known(&mut shared.paths, case.path.as_slice(), || case.path.as_slice().into()),
-            told: known(&mut shared.told, &told, || Arc::new(told.clone())),
+            path: intern(&mut shared.paths, case.path.as_slice(), || case.path.as_slice().into()),
+            conclusion: intern(&mut shared.conclusions, &conclusion, || Arc::new(conclusion.clone())),
         }
     }
 
@@ -209,11 +209,11 @@ impl Serialize for CaseReports {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut cases = serializer.serialize_seq(Some(self.briefs.len()))?;
         let mut refused = None;
-        let told = self.each(|case| {
+        let written = self.each(|case| {
             refused = refused.take().or_else(|| cases.serialize_element(case).err());
             if refused.is_some() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
         });
-        match (refused, told) {
+        match (refused, written) {
             (Some(error), _) => Err(error),
             (None, Err(error)) => Err(S::Error::custom(error)),
             (None, Ok(())) => cases.end(),

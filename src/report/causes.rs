@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 
 /// Maximum length of a chain of cases that follow each other.
-const CHAIN: usize = 8;
+const MAX_CHAIN: usize = 8;
 
 /// A cause with the cases that share it.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -52,7 +52,7 @@ pub(super) fn causes(cases: &[CaseBrief]) -> Vec<(Cause, usize)> {
 }
 
 /// Fills in the finding of each cause from its representative case.
-pub(super) fn spoken(causes: Vec<(Cause, usize)>, cases: &CaseReports) -> Vec<Cause> {
+pub(super) fn with_findings(causes: Vec<(Cause, usize)>, cases: &CaseReports) -> Vec<Cause> {
     let finding = |speaker: usize| cases.whole(speaker).map(|case| case.finding.clone()).unwrap_or_default();
     causes.into_iter().map(|(cause, speaker)| Cause { finding: finding(speaker), ..cause }).collect()
 }
@@ -60,7 +60,7 @@ pub(super) fn spoken(causes: Vec<(Cause, usize)>, cases: &CaseReports) -> Vec<Ca
 /// The cause key of a case: its own, or that of the case it follows.
 fn key<'c>(known: &HashMap<&str, &'c CaseBrief>, case: &'c CaseBrief) -> &'c str {
     let mut case = case;
-    for _ in 0..CHAIN {
+    for _ in 0..MAX_CHAIN {
         match known.get(&*case.follows) {
             Some(first) if !case.follows.is_empty() && !first.cause.is_empty() => case = first,
             _ => break,

@@ -16,12 +16,12 @@ pub(super) struct Groups {
     /// All nodes, sorted. A large run has some hundred thousand: a map would take three times the memory.
     nodes: Vec<IdentityNode>,
     /// Parent of each node; the root of a set is its own parent.
-    above: Vec<u32>,
+    parent: Vec<u32>,
 }
 
 /// Occurrences of a set.
 #[derive(Debug, Default)]
-pub(super) struct GroupSighting {
+pub(super) struct GroupOccurrence {
     /// Index in the history of the first failure with any of its nodes.
     pub(super) first: usize,
     /// Its nodes, if the current launch has none of them.
@@ -37,8 +37,8 @@ impl Groups {
         nodes.sort_unstable();
         nodes.dedup();
         nodes.shrink_to_fit();
-        let above = (0..).take(nodes.len()).collect();
-        let mut groups = Self { nodes, above };
+        let parent = (0..).take(nodes.len()).collect();
+        let mut groups = Self { nodes, parent };
         history.cases.iter().for_each(|case| groups.join(Self::nodes(case)));
         groups
     }
@@ -69,10 +69,10 @@ impl Groups {
     pub(super) fn join(&mut self, nodes: impl IntoIterator<Item = IdentityNode>) {
         let mut first = None;
         for node in nodes {
-            let Some(top) = self.find(node) else { continue };
+            let Some(root) = self.find(node) else { continue };
             match first {
-                None => first = Some(top),
-                Some(first) => self.above[top as usize] = first,
+                None => first = Some(root),
+                Some(first) => self.parent[root as usize] = first,
             }
         }
     }
@@ -80,33 +80,33 @@ impl Groups {
     /// The set of a node.
     pub(super) fn find(&mut self, node: IdentityNode) -> Option<u32> {
         let place = self.nodes.binary_search(&node).ok()?;
-        u32::try_from(place).ok().map(|place| self.top(place))
+        u32::try_from(place).ok().map(|place| self.root(place))
     }
 
-    fn top(&mut self, mut place: u32) -> u32 {
-        while self.above[place as usize] != place {
-            let above = self.above[self.above[place as usize] as usize];
-            self.above[place as usize] = above;
-            place = above;
+    fn root(&mut self, mut place: u32) -> u32 {
+        while self.parent[place as usize] != place {
+            let parent = self.parent[self.parent[place as usize] as usize];
+            self.parent[place as usize] = parent;
+            place = parent;
         }
         place
     }
 
     /// The occurrences of each set.
-    pub(super) fn sights(&mut self, history: &KnownHistory) -> BTreeMap<u32, GroupSighting> {
-        let mut sights: BTreeMap<u32, GroupSighting> = BTreeMap::new();
+    pub(super) fn occurrences(&mut self, history: &KnownHistory) -> BTreeMap<u32, GroupOccurrence> {
+        let mut occurrences: BTreeMap<u32, GroupOccurrence> = BTreeMap::new();
         for (first, case) in history.cases.iter().enumerate() {
             let Some(group) = Self::nodes(case).next().and_then(|node| self.find(node)) else { continue };
-            let sight = sights.entry(group).or_insert_with(|| GroupSighting { first, ..GroupSighting::default() });
-            *sight.failures.entry(case.launch).or_default() += 1;
+            let occurrence = occurrences.entry(group).or_insert_with(|| GroupOccurrence { first, ..GroupOccurrence::default() });
+            *occurrence.failures.entry(case.launch).or_default() += 1;
         }
         for place in (0..).take(self.nodes.len()) {
-            let sight = sights.entry(self.top(place)).or_default();
-            if !sight.failures.contains_key(&history.current) {
-                sight.nodes.push(self.nodes[place as usize]);
+            let occurrence = occurrences.entry(self.root(place)).or_default();
+            if !occurrence.failures.contains_key(&history.current) {
+                occurrence.nodes.push(self.nodes[place as usize]);
             }
         }
-        sights
+        occurrences
     }
 }
 
@@ -128,12 +128,12 @@ mod tests {
         let (nine, eight, two) =
             (groups.find(IdentityNode::Rca(9)), groups.find(IdentityNode::Rca(8)), groups.find(IdentityNode::Symptom(2)));
         assert!(nine.is_some() && nine == eight && nine == groups.find(IdentityNode::Symptom(1)) && nine != two);
-        let sights = groups.sights(&history);
-        assert_eq!(sights[&nine.expect("a group")].failures, BTreeMap::from([(0, 1), (1, 1), (2, 1)]));
-        assert_eq!((sights[&nine.expect("a group")].first, sights[&two.expect("a group")].first), (0, 1));
-        assert_eq!(Groups::ids(&sights[&nine.expect("a group")].nodes), (vec![8, 9], vec![1, 3]));
+        let occurrences = groups.occurrences(&history);
+        assert_eq!(occurrences[&nine.expect("a group")].failures, BTreeMap::from([(0, 1), (1, 1), (2, 1)]));
+        assert_eq!((occurrences[&nine.expect("a group")].first, occurrences[&two.expect("a group")].first), (0, 1));
+        assert_eq!(Groups::ids(&occurrences[&nine.expect("a group")].nodes), (vec![8, 9], vec![1, 3]));
         groups.join([IdentityNode::Symptom(2), IdentityNode::Rca(8)]);
-        assert_eq!(groups.sights(&history).len(), 1);
+        assert_eq!(groups.occurrences(&history).len(), 1);
         assert_eq!(groups.find(IdentityNode::Rca(7)), None);
     }
 }

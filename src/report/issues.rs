@@ -22,11 +22,11 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
 /// Maximum number of drafts; `rca.json` contains all causes.
-const MOST: usize = 1000;
+const MAX_DRAFTS: usize = 1000;
 /// Maximum number of cases named in a description.
-const NAMED: usize = 25;
+const MAX_NAMED_CASES: usize = 25;
 /// Maximum length of a line in a description, in characters.
-const LONGEST: usize = 2000;
+const MAX_LINE_CHARS: usize = 2000;
 
 /// Review status of a cause: the lowest among its cases (`decisions.md` 40 and 46).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -121,9 +121,9 @@ pub fn drafts(report: &RunReport, form: IssueTracker, attach: bool) -> Result<Ve
     let environment = environment(form).map_err(failed)?;
     let template = environment.get_template("issue").map_err(failed)?;
     let cases: HashMap<&str, usize> = report.cases.iter().enumerate().map(|(at, case)| (&*case.case, at)).collect();
-    let width = report.causes.len().min(MOST).to_string().len().max(2);
+    let width = report.causes.len().min(MAX_DRAFTS).to_string().len().max(2);
     let mut drafts = Vec::new();
-    for cause in report.causes.iter().take(MOST) {
+    for cause in report.causes.iter().take(MAX_DRAFTS) {
         let text = IssueText::of(report, cause, &cases);
         let body = template.render(Shown::from(Serde(&text))).map_err(failed)?;
         let title = short(&clean(&cause.finding.title), 200);
@@ -135,7 +135,7 @@ pub fn drafts(report: &RunReport, form: IssueTracker, attach: bool) -> Result<Ve
                 }
                 (serde_json::to_string_pretty(&fields).unwrap_or_default(), "json")
             }
-            IssueTracker::Github => (format!("# {}\n\n{}", unmentioned(&line(&title)), body.trim()), "md"),
+            IssueTracker::Github => (format!("# {}\n\n{}", without_mentions(&line(&title)), body.trim()), "md"),
         };
         text.push('\n');
         let file = format!("{:0width$}-{}.{ending}", cause.number, slug(&cause.finding.title));
@@ -180,8 +180,8 @@ impl<'r> IssueText<'r> {
             since: seen.since.as_ref().map(LaunchOccurrence::label),
             before: seen.elsewhere.first().map(LaunchOccurrence::label),
             back: seen.state == Some(CauseState::Regression),
-            cases: of_cause().take(NAMED).map(|case| (&*case.case, &*case.name, &*case.suite)).collect(),
-            unnamed: cause.cases.len().saturating_sub(NAMED),
+            cases: of_cause().take(MAX_NAMED_CASES).map(|case| (&*case.case, &*case.name, &*case.suite)).collect(),
+            unnamed: cause.cases.len().saturating_sub(MAX_NAMED_CASES),
             path: speaker.map_or(String::new(), |case| case.path.join(" ")),
             cause,
             report: report.head(),
@@ -208,12 +208,14 @@ fn environment(form: IssueTracker) -> Result<Environment<'static>, Error> {
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_formatter(move |out: &mut Output<'_>, _, value: &Shown| match value.as_str() {
         Some(text) if !value.is_safe() && form == IssueTracker::Jira => out.write_str(&wiki(text)).map_err(Error::from),
-        Some(text) if !value.is_safe() => out.write_str(&unmentioned(&line(&short(text, LONGEST)))).map_err(Error::from),
+        Some(text) if !value.is_safe() => {
+            out.write_str(&without_mentions(&line(&short(text, MAX_LINE_CHARS)))).map_err(Error::from)
+        }
         _ => write!(out, "{value}").map_err(Error::from),
     });
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.add_filter("fixed", |value: f64, digits: usize| Shown::from_safe_string(format!("{value:.digits$}")));
-    environment.add_filter("code", |text: String| Shown::from_safe_string(code(&short(&text, LONGEST))));
+    environment.add_filter("code", |text: String| Shown::from_safe_string(code(&short(&text, MAX_LINE_CHARS))));
     match form {
         IssueTracker::Jira => {
             environment.add_filter("verbatim", |text: String| Shown::from_safe_string(verbatim(&text)));
@@ -228,13 +230,13 @@ fn environment(form: IssueTracker) -> Result<Environment<'static>, Error> {
 }
 
 /// A line of Markdown without mentions of users.
-fn unmentioned(line: &str) -> String {
+fn without_mentions(line: &str) -> String {
     line.replace('@', "@<!-- -->")
 }
 
 /// Escapes wiki markup in a one-line text.
 fn wiki(text: &str) -> String {
-    let line = short(&clean(text), LONGEST);
+    let line = short(&clean(text), MAX_LINE_CHARS);
     let mut out = String::with_capacity(line.len());
     let mut before = ' ';
     for (at, c) in line.char_indices() {
@@ -258,7 +260,7 @@ fn verbatim(text: &str) -> String {
 
 /// The beginning of a text, with its line breaks.
 fn cut(text: &str) -> String {
-    clean(text).chars().take(LONGEST).collect()
+    clean(text).chars().take(MAX_LINE_CHARS).collect()
 }
 
 /// A title as part of a file name.
@@ -294,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_body_calls_nobody() {
-        assert_eq!(unmentioned(&line("by @octocat, #7 *x*")), "by @<!-- -->octocat, \\#7 \\*x\\*");
+        assert_eq!(without_mentions(&line("by @octocat, #7 *x*")), "by @<!-- -->octocat, \\#7 \\*x\\*");
     }
 
     #[test]

@@ -19,26 +19,26 @@ pub fn markdown(report: &RunReport, to: &mut dyn Write) -> io::Result<()> {
     out.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
     report.cases.each(|case| {
         row(case, &mut out);
-        told(&mut out, to)
+        flush(&mut out, to)
     })?;
     if !report.causes.is_empty() {
         out.push_str("\n## Root causes\n");
         let names: BTreeMap<&str, &str> = report.cases.iter().map(|case| (&*case.case, &*case.name)).collect();
         for cause in &report.causes {
             cause_section(cause, &names, &mut out);
-            told(&mut out, to)?;
+            flush(&mut out, to)?;
         }
     }
     out.push_str("\n## How each case was decided\n");
     report.cases.each(|case| {
         decisions(case, &mut out);
-        told(&mut out, to)
+        flush(&mut out, to)
     })?;
-    told(&mut out, to)
+    flush(&mut out, to)
 }
 
 /// Writes and clears the buffer.
-fn told(out: &mut String, to: &mut dyn Write) -> io::Result<()> {
+fn flush(out: &mut String, to: &mut dyn Write) -> io::Result<()> {
     to.write_all(out.as_bytes())?;
     out.clear();
     Ok(())

@@ -12,9 +12,9 @@ use serde::Serialize;
 use std::fmt::Write as _;
 
 /// Review decisions that approve a case.
-const LETTING: [&str; 2] = ["approve", "overturn"];
+const APPROVING: [&str; 2] = ["approve", "overturn"];
 /// The reviewer whose approval suffices.
-const PERSON: &str = "human";
+const HUMAN: &str = "human";
 
 /// A case that may not be pushed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -57,7 +57,7 @@ pub fn passed(
 fn passes(case: &CaseReport, auto: bool) -> bool {
     let reviewed = case.finding.review.as_ref();
     case.status == WalkStatus::Done
-        && reviewed.is_some_and(|review| LETTING.contains(&review.decision.as_str()) && (auto || review.by == PERSON))
+        && reviewed.is_some_and(|review| APPROVING.contains(&review.decision.as_str()) && (auto || review.by == HUMAN))
 }
 
 /// The remarks on each case, for the source of its launch.
@@ -75,7 +75,7 @@ pub fn remarks(report: &RunReport) -> Result<Vec<PushRemark>, SessionError> {
 fn remark(report: &RunReport, case: &CaseReport) -> PushRemark {
     let finding = &case.finding;
     let review = finding.review.as_ref();
-    let auto = review.is_none_or(|review| review.by != PERSON);
+    let auto = review.is_none_or(|review| review.by != HUMAN);
     let mut comment = clean(&finding.title).into_owned();
     if !finding.summary.is_empty() && finding.summary != finding.title {
         let _ = write!(comment, "\n\n{}", clean(&finding.summary));

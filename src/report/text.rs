@@ -3,19 +3,19 @@
 use std::borrow::Cow;
 
 /// Replacement for removed characters.
-const PLACE: char = '\u{fffd}';
+const REPLACEMENT: char = '\u{fffd}';
 
 /// Replaces characters that would change the display of other text: control characters, bidirectional marks (they make `txt.exe` read as
 /// `exe.txt`), and invisible tag characters. Line breaks and tabs stay.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
-    if text.chars().any(unseen) {
-        Cow::Owned(text.chars().map(|c| if unseen(c) { PLACE } else { c }).collect())
+    if text.chars().any(is_hidden) {
+        Cow::Owned(text.chars().map(|c| if is_hidden(c) { REPLACEMENT } else { c }).collect())
     } else {
         Cow::Borrowed(text)
     }
 }
 
-fn unseen(c: char) -> bool {
+fn is_hidden(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let splits = matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{200b}' | '\u{2060}');
     let tags = matches!(c, '\u{e0000}'..='\u{e007f}');

@@ -3,7 +3,7 @@
 use super::settings::{PortalLaunch, PortalSettings};
 use crate::clock::{Clock, chance};
 use crate::diag::{Diagnostic, Source, Span};
-use crate::net::{HttpClient, HttpResponse, ReadSecret, pause, shown, wait};
+use crate::net::{HttpClient, HttpResponse, ReadSecret, backoff, shown, wait};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -13,13 +13,13 @@ use std::time::Duration;
 use ureq::http::{Method, Request};
 
 /// Timeout of one response.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximum size of one response, in bytes.
-const MOST: usize = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 /// Maximum number of attempts.
-const ATTEMPTS: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 /// First and longest delay before a retry, unless the server specifies one.
-const WAITS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 
 /// Characters not escaped in a segment of an address.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
@@ -82,7 +82,7 @@ impl<'a> Portal<'a> {
         let token = settings.token.as_ref().map(|token| token.read(access.root, access.secret, "reportportal.token"));
         let token = token.transpose().map_err(|(why, help)| unset((format!("the token of ReportPortal: {why}"), help)))?;
         let Access { clock, stop, .. } = *access;
-        Ok(Self { place, token, client: HttpClient::new(TIMEOUT, MOST), clock, stop })
+        Ok(Self { place, token, client: HttpClient::new(RESPONSE_TIMEOUT, MAX_BYTES), clock, stop })
     }
 
     /// Address and project.
@@ -109,7 +109,9 @@ impl<'a> Portal<'a> {
         let mut failures = 0;
         loop {
             let (why, after) = match self.send(method, &url, body) {
-                Ok(back) if back.passes() => (format!("it says {}: {}", back.status, shown(&back.body)), back.rest(self.clock)),
+                Ok(back) if back.is_transient() => {
+                    (format!("it says {}: {}", back.status, shown(&back.body)), back.retry_after(self.clock))
+                }
                 Ok(back) => return self.read(&url, &back),
                 Err(ureq::Error::BodyExceedsLimit(most)) => {
                     return Err(PortalError::TooLong(Self::failed(&url, &format!("its answer is longer than {most} bytes"))));
@@ -123,11 +125,11 @@ impl<'a> Portal<'a> {
             };
             failures += 1;
             let help = "see that it runs there, or `reportportal.url:` in asterisk.yaml; then do the same again";
-            if failures == ATTEMPTS {
-                let why = format!("{why} (asked {ATTEMPTS} times)");
+            if failures == MAX_ATTEMPTS {
+                let why = format!("{why} (asked {MAX_ATTEMPTS} times)");
                 return Err(PortalError::Outside(Self::failed(&url, &why).help(help)));
             }
-            let rest = after.unwrap_or_else(|| pause(WAITS, failures, chance(failures as u64, &url, "")));
+            let rest = after.unwrap_or_else(|| backoff(BACKOFF, failures, chance(failures as u64, &url, "")));
             if !wait(self.clock, rest, self.stop) {
                 return Err(PortalError::Outside(Self::failed(&url, &format!("{why}, and it was not waited any longer"))));
             }
@@ -147,7 +149,7 @@ impl<'a> Portal<'a> {
         if (200..300).contains(&back.status) {
             return serde_json::from_str(&back.body).map_err(|error| PortalError::Text(broken(url, &back.body, &error)));
         }
-        let error = Self::failed(url, &format!("it says {}: {}", back.status, said(&back.body)));
+        let error = Self::failed(url, &format!("it says {}: {}", back.status, refusal_message(&back.body)));
         Err(match back.status {
             401 if self.token.is_none() => {
                 let help = "it wants a token: make an API key in your profile there, and set `reportportal.token:` in asterisk.yaml\n\
@@ -185,7 +187,7 @@ pub(super) fn escaped(part: &str) -> String {
 }
 
 /// The message in the body of a refusal.
-fn said(body: &str) -> String {
+fn refusal_message(body: &str) -> String {
     let told: Option<Value> = serde_json::from_str(body).ok();
     let words =
         told.as_ref().and_then(|told| ["message", "error_description", "error"].iter().find_map(|key| told[key].as_str()));

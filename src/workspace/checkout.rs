@@ -86,7 +86,7 @@ impl Repository {
             let (files, cut) = folder::files(&dir);
             checkout.files = files;
             if cut {
-                checkout.notes.push(format!("only the first {} files were looked at", folder::MOST_FILES));
+                checkout.notes.push(format!("only the first {} files were looked at", folder::MAX_FILES));
             }
         }
         checkout.dir = Some(dir);
@@ -96,25 +96,25 @@ impl Repository {
 
 impl Checkout {
     fn find_commit(&mut self, git: &GitProgram, dir: &Path, branch: &str, when: &CheckoutTime) -> Result<(), String> {
-        let said = git.run(dir, &["rev-parse", "--is-shallow-repository"])?;
-        if !said.ok {
-            return Err(match said.complaint.as_str() {
-                complaint if complaint.contains("not a git repository") => {
+        let output = git.run(dir, &["rev-parse", "--is-shallow-repository"])?;
+        if !output.ok {
+            return Err(match output.error_line.as_str() {
+                error_line if error_line.contains("not a git repository") => {
                     "it is no git repository, so there is no history".into()
                 }
-                complaint if complaint.contains("dubious ownership") => {
+                error_line if error_line.contains("dubious ownership") => {
                     "git does not trust it, because it belongs to another user: there is no history".into()
                 }
-                complaint => format!("git cannot read it ({complaint}): there is no history"),
+                error_line => format!("git cannot read it ({error_line}): there is no history"),
             });
         }
-        let shallow = said.text.starts_with(b"true");
+        let shallow = output.text.starts_with(b"true");
         let (commit, because) = self.start(git, dir, branch, when)?;
         let (commit, because) = self.before(git, dir, commit, because, when)?;
-        let said = git.run(dir, &["ls-tree", "-r", "-z", "--name-only", &commit])?;
-        let names = said.text.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        let output = git.run(dir, &["ls-tree", "-r", "-z", "--name-only", &commit])?;
+        let names = output.text.split(|byte| *byte == 0).filter(|name| !name.is_empty());
         self.files = names.filter_map(|name| Some(std::str::from_utf8(name).ok()?.to_owned())).collect();
-        if said.cut {
+        if output.cut {
             self.files.pop();
             self.notes.push(format!("only its first {} files are known", self.files.len()));
         }

@@ -8,12 +8,12 @@
 use serde_json::Value;
 
 /// Maximum number of repositories.
-const REPOSITORIES: usize = 3;
+const MAX_REPOSITORIES: usize = 3;
 /// Maximum number of paths, and of terms, in each.
-const PLACES: usize = 8;
+const MAX_PLACES: usize = 8;
 const TERMS: usize = 8;
 /// Length of a search term, in bytes.
-const TERM: std::ops::RangeInclusive<usize> = 3..=120;
+const TERM_BYTES: std::ops::RangeInclusive<usize> = 3..=120;
 
 /// A requested repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(super) fn wanted(prior: &Value) -> Vec<WantedRepository> {
 fn unique(all: impl Iterator<Item = WantedRepository>) -> Vec<WantedRepository> {
     let mut kept: Vec<WantedRepository> = Vec::new();
     for wanted in all {
-        if kept.len() < REPOSITORIES && !kept.iter().any(|known| known.name == wanted.name) {
+        if kept.len() < MAX_REPOSITORIES && !kept.iter().any(|known| known.name == wanted.name) {
             kept.push(wanted);
         }
     }
@@ -60,11 +60,11 @@ fn unique(all: impl Iterator<Item = WantedRepository>) -> Vec<WantedRepository> 
 }
 
 impl WantedRepository {
-    fn of(name: &str, asked: &Value) -> Self {
-        let texts = |key: &str| asked[key].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let fit = |term: &&str| TERM.contains(&term.len()) && !term.contains(|ch: char| ch.is_control());
+    fn of(name: &str, requested: &Value) -> Self {
+        let texts = |key: &str| requested[key].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let fit = |term: &&str| TERM_BYTES.contains(&term.len()) && !term.contains(|ch: char| ch.is_control());
         let terms = texts("focus_terms").map(str::trim).filter(fit).take(TERMS).map(str::to_owned).collect();
-        Self { name: name.to_owned(), places: texts("focus_paths").take(PLACES).map(FocusPath::parse).collect(), terms }
+        Self { name: name.to_owned(), places: texts("focus_paths").take(MAX_PLACES).map(FocusPath::parse).collect(), terms }
     }
 }
 

@@ -5,13 +5,13 @@ use std::io::Read as _;
 use std::path::Path;
 
 /// Maximum number of files.
-pub(super) const MOST_FILES: usize = 20_000;
+pub(super) const MAX_FILES: usize = 20_000;
 /// Maximum depth of nested directories.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 /// Maximum size of a file to search, in bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Maximum number of bytes read to search for one term.
-const READ: u64 = 64 << 20;
+const MAX_SEARCHED_BYTES: u64 = 64 << 20;
 
 /// The files below a directory as relative paths with `/`, sorted, and whether there are more. Hidden entries are left out.
 pub(super) fn files(root: &Path) -> (Vec<String>, bool) {
@@ -31,7 +31,7 @@ fn list(dir: &Path, below: &str, depth: usize, found: &mut Vec<String>) -> bool 
             continue;
         }
         let path = if below.is_empty() { name } else { format!("{below}/{name}") };
-        if found.len() == MOST_FILES || (kind.is_dir() && depth == DEEPEST) {
+        if found.len() == MAX_FILES || (kind.is_dir() && depth == MAX_DEPTH) {
             return true;
         }
         // A symbolic link is neither a file nor a directory here.
@@ -47,7 +47,7 @@ fn list(dir: &Path, below: &str, depth: usize, found: &mut Vec<String>) -> bool 
 /// Occurrences of a term in files: path, line number from 1, and line; up to `most` of them, and whether there are more.
 pub(super) fn grep(root: &Path, files: &[String], term: &str, most: usize) -> (Vec<(String, u32, String)>, bool) {
     let mut found = Vec::new();
-    let mut left = READ;
+    let mut left = MAX_SEARCHED_BYTES;
     for path in files {
         let Some(text) = read(root, path) else { continue };
         left = left.saturating_sub(text.len() as u64);
@@ -72,11 +72,11 @@ fn read(root: &Path, path: &str) -> Option<String> {
     let path = root.join(path).canonicalize().ok()?;
     let meta = path.symlink_metadata().ok()?;
     // The entry may have been replaced since it was listed.
-    if !path.starts_with(root) || !meta.is_file() || meta.len() > LARGEST {
+    if !path.starts_with(root) || !meta.is_file() || meta.len() > MAX_FILE_BYTES {
         return None;
     }
     let mut bytes = Vec::new();
-    let _count = fs::File::open(&path).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
+    let _count = fs::File::open(&path).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
     if bytes.contains(&0) {
         return None;
     }

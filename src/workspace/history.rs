@@ -34,7 +34,7 @@ pub struct Committed {
 }
 
 /// Maximum number of commits inspected for a text.
-const MOST: &str = "20";
+const LIMIT: &str = "20";
 
 /// Finds the commits behind a line (from 1) of a text that a file once had. Problems are returned as a note.
 pub fn committed(file: &Path, text: &str, at: u32) -> Committed {
@@ -62,9 +62,9 @@ fn find(file: &Path, text: &str, at: u32, found: &mut Committed) -> Result<(), S
     let blob = git.line(dir, &["hash-object", "--no-filters", "--", path])?.ok_or("git cannot tell what it calls the text")?;
     let find = format!("--find-object={blob}");
     let format = "--format=%H%x00%ct%x00%an%x00%s";
-    let said = git.run(dir, &["log", "-n", MOST, &find, format, "HEAD", "--", name])?;
-    let said = String::from_utf8_lossy(&said.text).into_owned();
-    for row in said.lines() {
+    let output = git.run(dir, &["log", "-n", LIMIT, &find, format, "HEAD", "--", name])?;
+    let output = String::from_utf8_lossy(&output.text).into_owned();
+    for row in output.lines() {
         let [commit, seconds, author, subject] = row.split('\0').collect::<Vec<_>>()[..] else { continue };
         // The log also contains commits that removed the text.
         let there = git.line(dir, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{commit}:./{name}")])?;

@@ -35,7 +35,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Capacity of the caches of answers and checkouts; a full cache is cleared.
-const KEPT: usize = 512;
+const CACHE_CAPACITY: usize = 512;
 
 /// Answers the queries `workspace.log`, `workspace.blame` and `workspace.grep`.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl Workspace {
         }
         let opened = Arc::new(repository.open(&self.root, self.git(), when));
         let mut kept = lock(&self.checkouts);
-        if kept.len() >= KEPT {
+        if kept.len() >= CACHE_CAPACITY {
             kept.clear();
         }
         Arc::clone(kept.entry(key).or_insert(opened))
@@ -158,7 +158,7 @@ impl Queries for Workspace {
             }
             let answer = self.answer(query, wanted, &when);
             let mut kept = lock(&self.answers);
-            if kept.len() >= KEPT {
+            if kept.len() >= CACHE_CAPACITY {
                 kept.clear();
             }
             kept.insert(key, answer.clone());

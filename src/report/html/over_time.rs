@@ -6,9 +6,9 @@ use crate::report::timeline::{CauseState, CauseTimeline, LaunchOccurrence, Regre
 use serde::Serialize;
 
 /// Maximum number of vanished causes listed by name.
-const GONE: usize = 40;
+const MAX_VANISHED: usize = 40;
 /// Maximum number of rows of the matrix.
-const LINES: usize = 40;
+const MAX_ROWS: usize = 40;
 
 /// The section of the page.
 #[derive(Debug, Serialize)]
@@ -57,10 +57,10 @@ impl<'r> OverTimeSection<'r> {
             earlier,
             last: earlier.checked_sub(1).and_then(|last| found.launches.get(last)).map_or(String::new(), LaunchOccurrence::label),
             columns: columns.map(LaunchOccurrence::label).collect(),
-            lines: found.matrix.iter().take(LINES).collect(),
-            unlisted: found.matrix.len().saturating_sub(LINES),
-            gone: found.gone.iter().take(GONE).map(GoneCause::of).collect(),
-            ungone: found.gone.len().saturating_sub(GONE),
+            lines: found.matrix.iter().take(MAX_ROWS).collect(),
+            unlisted: found.matrix.len().saturating_sub(MAX_ROWS),
+            gone: found.gone.iter().take(MAX_VANISHED).map(GoneCause::of).collect(),
+            ungone: found.gone.len().saturating_sub(MAX_VANISHED),
             found,
         }
     }

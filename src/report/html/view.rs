@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 use crate::model::counted;
 use crate::report::build::{ReportHead, RunReport};
 use crate::report::case::{CaseReport, ReportTransition};
-use crate::report::cases::{CaseBrief, DETAILS};
+use crate::report::cases::{CaseBrief, MAX_DETAILED};
 use crate::report::causes::Cause;
 use crate::report::text::short;
 use crate::walk::WalkStatus;
@@ -15,13 +15,13 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Maximum number of causes with a card.
-const CARDS: usize = 60;
+const MAX_CARDS: usize = 60;
 /// Maximum number of causes in the list at the top.
-const LISTED: usize = 300;
+const MAX_LISTED: usize = 300;
 /// Maximum number of cases listed in a card.
-const NAMED: usize = 25;
+const MAX_NAMED_CASES: usize = 25;
 /// Maximum number of rows in the table of cases.
-const ROWS: usize = 2000;
+const MAX_ROWS: usize = 2000;
 
 /// The page.
 #[derive(Debug, Serialize)]
@@ -135,8 +135,8 @@ impl<'r> HtmlPage<'r> {
             report.causes.iter().flat_map(|cause| cause.cases.iter().map(|case| (case.as_str(), cause.number))).collect();
         let detailed = detailed(report);
         let cards = Cards { report, cases: &cases, detailed: &detailed, colours: &colours };
-        let causes: Vec<Card<'_>> = report.causes.iter().take(LISTED).map(|cause| cards.card(cause)).collect();
-        let rows = report.cases.iter().enumerate().take(ROWS).map(|(index, case)| CaseRow {
+        let causes: Vec<Card<'_>> = report.causes.iter().take(MAX_LISTED).map(|cause| cards.card(cause)).collect();
+        let rows = report.cases.iter().enumerate().take(MAX_ROWS).map(|(index, case)| CaseRow {
             named: named(index, case, &detailed),
             cause: causes_of.get(&*case.case).copied(),
             defect: &case.defect_type,
@@ -162,7 +162,7 @@ impl<'r> HtmlPage<'r> {
             categories: bars(&report.totals.by_category, |_| String::new()),
             confidence: histogram(report.cases.iter().map(|case| case.confidence)),
             all_causes: report.causes.len(),
-            cards: report.causes.len().min(CARDS),
+            cards: report.causes.len().min(MAX_CARDS),
             rows: rows.collect(),
             details: details.collect(),
             defects,
@@ -186,15 +186,15 @@ impl<'r> Cards<'_, 'r> {
         let known = |id: &'r String| self.cases.get(id.as_str()).copied();
         let all = &self.report.cases;
         let name = |index: usize| Some(named(index, all.get(index)?, self.detailed));
-        let names = cause.cases.iter().take(NAMED).filter_map(known).filter_map(name);
+        let names = cause.cases.iter().take(MAX_NAMED_CASES).filter_map(known).filter_map(name);
         let speaker = known(&cause.speaker).and_then(|index| all.whole(index));
         Card {
             colour: self.colours.get(finding.defect_type.as_str()).copied().unwrap_or_default(),
             confidence: finding.confidence,
             evidence: finding.evidence.iter().map(|item| evidence(item)).collect(),
             named: names.collect(),
-            unnamed: cause.cases.len().saturating_sub(NAMED),
-            graph: speaker.filter(|_| cause.number <= CARDS).and_then(|case| graph(&self.report.nodes, case)),
+            unnamed: cause.cases.len().saturating_sub(MAX_NAMED_CASES),
+            graph: speaker.filter(|_| cause.number <= MAX_CARDS).and_then(|case| graph(&self.report.nodes, case)),
             past: CausePast::of(cause, self.report.regression.as_ref().is_none_or(|found| found.launches.len() < 2)),
             review: finding.review.as_ref().map(|review| format!("{} ({})", review.decision, review.by)),
             cause,
@@ -230,16 +230,16 @@ fn tiles(report: &RunReport) -> Vec<Tile> {
 /// ones.
 fn detailed(report: &RunReport) -> BTreeSet<usize> {
     let cases = &report.cases;
-    if cases.len() <= DETAILS {
+    if cases.len() <= MAX_DETAILED {
         return (0..cases.len()).collect();
     }
-    let speakers: BTreeSet<&str> = report.causes.iter().take(CARDS).map(|cause| cause.speaker.as_str()).collect();
+    let speakers: BTreeSet<&str> = report.causes.iter().take(MAX_CARDS).map(|cause| cause.speaker.as_str()).collect();
     let indices = || cases.iter().enumerate();
     let speaking = indices().filter(|(_, case)| speakers.contains(&*case.case));
     let failed = indices().filter(|(_, case)| case.status == WalkStatus::Error);
     let mut chosen = BTreeSet::new();
     for (index, _) in speaking.chain(failed).chain(indices()) {
-        if chosen.len() == DETAILS {
+        if chosen.len() == MAX_DETAILED {
             break;
         }
         chosen.insert(index);
