@@ -106,7 +106,7 @@ mod tests {
 
     /// An object that nests too deeply is an error, not skipped in favour of a nested one.
     #[test]
-    fn what_nests_too_deep_is_said() {
+    fn too_deep_nesting_is_an_error() {
         let deep = format!("{{\"a\": {}{}, \"b\": {{\"a\": 1}}}}", "[".repeat(200), "]".repeat(200));
         for text in [deep.clone(), format!("Here: {deep}"), format!("```json\n{deep}\n```")] {
             assert!(object(&text).unwrap_err().contains("deeper"), "{text}");

@@ -259,7 +259,7 @@ mod tests {
 
     /// If the host is killed between starting a command and registering it, the command does not begin.
     #[test]
-    fn nothing_begins_before_it_is_told_to() {
+    fn a_gated_command_does_not_begin_before_its_line() {
         let dir = tempfile::tempdir().unwrap();
         let touch = || {
             let mut command = Command::new("touch");

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_looked_through_in_order() {
+    fn directories_are_traversed_in_order() {
         let dir = tempfile::tempdir().expect("a directory");
         let root = dir.path();
         for file in ["b/z.xml", "b/a.JSON", "a.xml", "c.txt", ".git/x.xml", "b/.hidden.json", "b/deep/er/x.json"] {
@@ -194,7 +194,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_are_followed_once_and_never_round() {
+    fn links_are_followed_once_and_cycles_end() {
         use std::os::unix::fs::symlink;
         let dir = tempfile::tempdir().expect("a directory");
         let root = dir.path();
@@ -214,7 +214,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_that_lead_out_are_told_and_not_followed() {
+    fn links_that_lead_out_are_noted_and_not_followed() {
         use std::os::unix::fs::symlink;
         let dir = tempfile::tempdir().expect("a directory");
         let root = dir.path().join("in");

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_directory_is_said_so() {
+    fn a_missing_directory_is_an_error() {
         let error = Overlay::load(Area::Scripts, Some(Path::new("/nowhere/at/all"))).expect_err("missing");
         assert_eq!(error.to_string(), "there is no directory `/nowhere/at/all`");
     }

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_goes_and_what_it_links_to_stays() {
+    fn removal_does_not_follow_links() {
         let dir = tempfile::tempdir().unwrap();
         let (run, other) = (dir.path().join("run"), dir.path().join("other"));
         fs::create_dir_all(run.join("case")).unwrap();

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_still_written_is_told_from_what_is_whole() {
+    fn incomplete_edits_are_detected() {
         let old = seen(100, 1, '\n');
         for (taken, before, now, expected) in [
             // Unchanged since the last look, whether it grew, shrank, or is new.
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_taken_some_time() {
+    fn every_edit_is_accepted_eventually() {
         let due = |state, rested: u32, whole: u32| due(state, DEBOUNCE * rested, DEBOUNCE * whole, DEBOUNCE);
         assert!(due(EditState::Whole, 1, 1) && !due(EditState::Whole, 0, 19) && due(EditState::Whole, 0, 20));
         assert!(!due(EditState::Written, 0, 99) && due(EditState::Written, 0, 100));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_sees_ends_of_lines_and_no_hidden_files() {
+    fn a_snapshot_records_line_ends_and_no_hidden_files() {
         let dir = tempfile::tempdir().expect("a directory");
         let below = dir.path().join("rules");
         fs::create_dir(&below).expect("made");

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_found_however_they_are_laid_out() {
+    fn texts_are_found_in_any_layout() {
         let dir = tempfile::tempdir().expect("a directory");
         for (path, text) in [
             ("p/scripts/rules/a.rhai", "fn f() {}"),

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_are_told_of_once_however_they_are_written() {
+    fn each_edit_is_reported_once_however_written() {
         let dir = tempfile::tempdir().unwrap();
         let (scripts, file) = (dir.path().join("scripts"), dir.path().join("scripts/rules/a.rhai"));
         fs::create_dir_all(scripts.join("rules")).unwrap();
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_written_without_end_is_looked_at_all_the_same() {
+    fn an_endlessly_written_file_is_accepted_eventually() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.yaml");
         let watching = WatchThread::of(std::slice::from_ref(&file));

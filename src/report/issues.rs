@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_calls_nobody() {
+    fn a_body_mentions_nobody() {
         assert_eq!(without_mentions(&line("by @octocat, #7 *x*")), "by @<!-- -->octocat, \\#7 \\*x\\*");
     }
 

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn no_confidence_is_said_so() {
+    fn a_missing_confidence_is_shown() {
         assert_eq!((confidence(None), confidence(Some(0.7))), ("n/a".into(), "0.70".to_owned()));
     }
 }

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_person_let_pass_passes() {
+    fn only_cases_approved_by_a_person_are_pushed() {
         for (case, human, auto) in [
             (case(WalkStatus::Done, Some(("approve", "human"))), true, true),
             (case(WalkStatus::Done, Some(("overturn", "human"))), true, true),

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_is_what_stands_above_the_api() {
+    fn the_address_ends_above_the_api() {
         let place = |url: &str| PortalSettings { url: Some(url.into()), project: Some("shop".into()), token: None }.place();
         for url in ["https://rp.x", "https://rp.x/", "https://rp.x/api/v1/", "https://rp.x/ui/", "https://rp.x/api"] {
             assert_eq!(place(url).expect("an address").url, "https://rp.x", "{url}");
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_is_said_with_all_ways_to_set_it() {
+    fn a_missing_setting_names_all_ways_to_set_it() {
         let (why, help) =
             PortalSettings { url: Some("http://x".into()), ..PortalSettings::default() }.place().expect_err("no project");
         assert_eq!(why, "the project of ReportPortal is not set");

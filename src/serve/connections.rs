@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_idle_give_way_and_the_busy_stay() {
+    fn idle_connections_are_evicted_and_busy_ones_stay() {
         let near: IpAddr = "127.0.0.1".parse().unwrap();
         let far: IpAddr = "192.0.2.7".parse().unwrap();
         let connections = ConnectionLimits::new(4, None);

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_answered_with_an_error() {
+    fn an_invalid_message_is_answered_with_an_error() {
         let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
         let long = "x".repeat(5000);
         for (input, code, id) in [

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_found_from_an_index_on() {
+    fn events_are_read_from_an_index_on() {
         let mut signals = Signals::default();
         let signal = |event: &str| ServeSignal {
             index: 0,

@@ -112,7 +112,7 @@ mod tests {
     use crate::store::{Durability, Store};
 
     #[test]
-    fn a_store_is_looked_over_as_it_is() {
+    fn a_health_check_changes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.db");
         assert!(health(&path, Depth::Pages).is_err() && !path.exists());

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_or_may_go_on_stays() {
+    fn running_and_resumable_runs_are_kept() {
         let fixture = StoreFixture::new();
         drop(walked(&fixture, "paused", 1));
         let running = walked(&fixture, "running", 2);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_goes_on_loses_nothing_that_it_shares() {
+    fn a_running_run_keeps_shared_contents() {
         let fixture = StoreFixture::new();
         done(&fixture, "a", 1);
         let journal = walked(&fixture, "b", 2);

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_version_1_knew_is_counted_by_failures() {
+    fn migrating_version_1_counts_failures() {
         let conn = at(1);
         let old = r#"
             INSERT INTO blobs VALUES (1, zeroblob(32), '{"launch":{"attributes":{"version":"4.1"}}}'), (2, randomblob(32), '{"name":"a test"}');
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_version_3_knew_is_listed_by_its_words() {
+    fn migrating_version_3_builds_the_index() {
         let old = r"
             INSERT INTO launches (id, name, external) VALUES (1, 'nightly', '7');
             INSERT INTO cases (id, launch, item) VALUES (1, 1, 'c1'), (2, 1, 'c2');

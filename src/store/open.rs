@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_file_is_brought_up_to_date_only_by_a_writer() {
+    fn only_a_writer_migrates_an_older_file() {
         for version in 1..migrations::STEPS.len() {
             let (_dir, path) = fresh();
             make_parents(&path).unwrap();

@@ -43,7 +43,7 @@ mod tests {
     use crate::store::fixture::{StoreFixture, at, launch};
 
     #[test]
-    fn what_was_told_last_counts_for_each_system() {
+    fn the_last_push_counts_for_each_target() {
         let fixture = StoreFixture::new();
         let _journal = fixture.begin("r", &launch(2));
         let (one, two) = (Hash::of(b"1"), Hash::of(b"2"));

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_persons_word_stands_against_what_later_runs_say() {
+    fn a_persons_status_outranks_later_runs() {
         let fixture = StoreFixture::new();
         let first = fixture.begin("first", &launch(1));
         first.commit(effects("c1", vec![rca(9, "m")])).unwrap();
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_say_is_in_the_journal_but_in_no_run() {
+    fn a_persons_status_is_an_event_of_no_run() {
         let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(1));
         journal.commit(effects("c1", vec![rca(9, "m")])).unwrap();

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_telling_words_stand_for_a_text_whatever_its_numbers() {
+    fn terms_are_few_and_ignore_numbers() {
         let long = (0..5000).map(|n: u32| format!("word{}", char::from_u32(0x4e00 + n).unwrap())).collect::<Vec<_>>().join(" ");
         assert_eq!(terms(&long, &long).len(), MAX_WORDS + MAX_PAIRS + MAX_NAME_WORDS);
         assert_eq!(terms("a b", "on 1 2 3"), terms("", "On 77 2 9"), "one pair: a word before a number");

@@ -3,7 +3,6 @@
 //! There is no writer thread: a round trip to one costs more than the commit itself. Instead, the first of the threads that want to commit
 //! becomes the leader. It commits all queued steps in one transaction while the next ones queue up behind it, then distributes the replies.
 //! A single thread pays for two uncontended locks.
-//! the next ones queue up behind it, then tells everyone how theirs went. Alone, a thread pays for two uncontended locks.
 
 use super::connection::{run, transaction};
 use super::error::StoreError;
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_store_says_so_to_everyone_who_waits() {
+    fn a_busy_store_fails_every_waiting_commit() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.db");
         let store = crate::store::Store::open_with_timeout(&path, Durability::Batch, Duration::from_millis(50)).unwrap();

@@ -206,7 +206,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn one_that_never_ends_is_ended() {
+    fn a_hanging_command_times_out() {
         let begun = std::time::Instant::now();
         // A loaded machine may need longer until the process writes anything.
         let output = [300, 3_000, 30_000].map(Duration::from_millis).into_iter().find_map(|timeout| {
@@ -221,7 +221,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn one_that_says_too_much_is_cut() {
+    fn excessive_output_is_truncated() {
         let (dir, git) = fake("exec yes git", TIMEOUT);
         let output = git.run(dir.path(), &[]).expect("run");
         assert_eq!((output.cut, output.text.len() as u64), (true, LIMIT));
@@ -229,7 +229,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nothing_of_the_environment_is_handed_on() {
+    fn the_environment_is_not_inherited() {
         let (dir, git) = fake("env; echo no >&2; exit 3", TIMEOUT);
         let output = git.run(dir.path(), &[]).expect("run");
         let text = String::from_utf8_lossy(&output.text).into_owned();

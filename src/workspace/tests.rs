@@ -109,7 +109,7 @@ fn the_log_has_the_commits_before_the_launch_that_touched_a_path() {
 }
 
 #[test]
-fn blame_tells_who_last_changed_the_line_the_launch_saw() {
+fn blame_names_the_last_change_of_the_line_under_test() {
     let fixture = WorkspaceFixture::with_history();
     let answer = fixture.query_answer("workspace.blame", &["/ci/checkout/clock/src/servo.rs:2", "doc/x.md"], &[]);
     assert_eq!(column(&answer["lines"], "text"), ["fn offset() {", "    read().unwrap()", "}"]);

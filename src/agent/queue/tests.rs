@@ -70,7 +70,7 @@ fn answer(number: i64) -> SubmittedArtifact {
 }
 
 #[test]
-fn the_oldest_step_goes_to_who_waits_longest() {
+fn the_oldest_step_goes_to_the_longest_waiting_worker() {
     let queue = StepQueue::new(0);
     let mut pulls: Vec<PullFuture> = ["ann", "bob", "ann"].into_iter().map(|worker| queue.pull(worker)).collect();
     assert!(pulls.iter_mut().all(|pull| now(pull).is_none()));
@@ -115,7 +115,7 @@ fn answers_find_their_step_in_any_order() {
 }
 
 #[test]
-fn wrong_answers_are_told_apart() {
+fn rejected_answers_have_distinct_errors() {
     let queue = StepQueue::new(0);
     let offer = queue.offer(task(1), &settings(LONG));
     let _other = queue.offer(task(2), &settings(LONG));
@@ -172,7 +172,7 @@ fn a_dead_worker_gives_its_step_back() {
 }
 
 #[test]
-fn who_gives_up_waiting_loses_no_step() {
+fn a_cancelled_pull_loses_no_step() {
     let queue = StepQueue::new(0);
     let mut early = queue.pull("early");
     assert!(now(&mut early).is_none());

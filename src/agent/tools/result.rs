@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn structured_content_goes_before_json_goes_before_text() {
+    fn structured_content_precedes_json_precedes_text() {
         let both = json!({ "content": [{ "type": "text", "text": "{\"a\": 2}" }], "structuredContent": { "a": 1 } });
         assert_eq!(of(both), ToolResult::Artifact(json!({ "a": 1 })));
         assert_eq!(text("{\"a\": 2}"), ToolResult::Artifact(json!({ "a": 2 })));

@@ -118,7 +118,7 @@ impl HttpTransport {
         let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>());
         match inner {
             Some(ureq::Error::BodyExceedsLimit(most)) => {
-                self.output.over(format!("it said more than {most} bytes at once"), true)
+                self.output.over(format!("it said more than {most} bytes at once"), true);
             }
             _ => self.output.over(error.to_string(), false),
         }

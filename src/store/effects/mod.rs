@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_cause_is_what_was_said_of_it_last() {
+    fn the_last_statement_about_a_root_cause_counts() {
         let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(2));
         journal.commit(effects("c1", vec![rca(9, "first")])).unwrap();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_parallel_cases_count_in_the_order_of_the_cases() {
+    fn statements_of_parallel_cases_count_in_case_order() {
         for order in [["c2", "c3"], ["c3", "c2"]] {
             let fixture = StoreFixture::new();
             let journal = fixture.begin("r", &launch(3));

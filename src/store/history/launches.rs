@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_looks_back_on_what_was_known_when_it_began() {
+    fn history_is_what_was_known_when_the_run_began() {
         let fixture = StoreFixture::new();
         let first = fixture.begin("first", &nightly(1));
         let link = Effect::LinkSymptomRca { symptom: 1, rca: 9, confidence: 0.5 };

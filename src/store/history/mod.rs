@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_cause_tells_its_launches_versions_and_cases() {
+    fn a_root_cause_lists_its_launches_versions_and_cases() {
         let fixture = nights();
         let rows = fixture.store.rcas(&RcaFilter::default()).unwrap();
         let [row] = rows.as_slice() else { panic!("{rows:?}") };
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symptom_tells_where_it_was_seen_and_what_it_comes_of() {
+    fn a_symptom_lists_its_occurrences_and_root_causes() {
         let fixture = nights();
         let rows = rows(&fixture.store, Dormancy::default(), 9);
         let [second, first] = rows.as_slice() else { panic!("{rows:?}") };
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_overturned_is_no_cause_until_somebody_of_the_same_standing_says_so() {
+    fn an_overturned_link_stays_until_relinked_with_equal_standing() {
         let fixture = nights();
         let fourth = fixture.begin("fourth", &nightly(4, "3.4"));
         let linked = vec![Effect::LinkSymptom { id: 1, name: None }, Effect::LinkRca { id: 9, name: None }];

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lists_do_not_tell_who_came_first() {
+    fn the_index_does_not_depend_on_arrival() {
         let answers = |order: &[usize]| {
             let fixture = StoreFixture::new();
             // Three cases to a symptom, each with unique words; more symptoms than a list holds.

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_texts_are_no_trouble() {
+    fn odd_texts_have_features() {
         for text in ["", "a", "é", "…", "\u{0}\n", &"é".repeat(5000)] {
             let features = Features::new(text, text);
             assert!((0.0..=0.99).contains(&features.likeness(&Features::new("x y z", "x y z"))));

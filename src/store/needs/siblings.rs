@@ -120,7 +120,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn what_is_never_told_of_may_be_forgotten(
+        fn cases_out_of_scope_never_appear(
             errors in proptest::collection::vec(prop_oneof![6 => 1..3_u8, 2 => 0..6_u8, 1 => 0..12_u8], 0..400)
         ) {
             let whole = launch(&errors);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_with_one_error_few_are_told_of() {
+    fn few_of_many_cases_with_one_error_are_in_scope() {
         let mut tellable = SiblingScope::default();
         let errors = (0..10_000).map(|n| if n % 9 == 0 { "timeout" } else { "lost lock" });
         assert_eq!(errors.filter(|error| tellable.next(error)).count(), 2 * (MAX_RESULTS + 1));
