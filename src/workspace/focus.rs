@@ -3,7 +3,6 @@
 //! An artifact requests them with `selected_repos`, a list of `{name, focus_paths, focus_terms}`; without one, with `candidate_repos`, a
 //! list of names, and `focus_paths` and `focus_terms` for all of them. Everything else is ignored: the location of a repository comes from
 //! the project file only.
-//! repository is, only the project file says.
 
 use serde_json::Value;
 
