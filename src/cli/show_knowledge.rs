@@ -127,7 +127,7 @@ pub(super) fn rca(ui: Ui, session: &Session, id: Option<&str>) -> Result<(), Ses
     ui.out(&format!("root cause {}: {}", rca.id, rca.title));
     lines(ui, &[("cause", rca.message.as_str()), ("type", &rca.defect_type), ("component", &rca.component)]);
     lines(ui, &[("status", &state(&row)), ("sure to", &row.confidence.to_string())]);
-    if let Some(said) = &rca.word {
+    if let Some(said) = &rca.status_change {
         let why = if said.message.is_empty() { String::new() } else { format!(": {}", said.message) };
         lines(ui, &[("said", &format!("{} by {}, {}{why}", said.status, said.by, age(said.at, now)))]);
     }

@@ -2,7 +2,7 @@
 //! write there too.
 
 use super::{Session, SessionError};
-use crate::agent::{MOST_BYTES, too_long};
+use crate::agent::{MAX_BYTES, too_long};
 use crate::diag::{Diagnostic, Source};
 use crate::files::{OutDir, read_answer};
 use std::io;
@@ -22,13 +22,13 @@ impl Session {
     pub fn answer_in(&self, path: &Path) -> Result<Source, SessionError> {
         let read = match self.below(path) {
             Some((root, name)) => {
-                OutDir::open(&root).read(&name, MOST_BYTES).and_then(|text| text.ok_or_else(|| io::ErrorKind::NotFound.into()))
+                OutDir::open(&root).read(&name, MAX_BYTES).and_then(|text| text.ok_or_else(|| io::ErrorKind::NotFound.into()))
             }
-            None => read_answer(path, MOST_BYTES),
+            None => read_answer(path, MAX_BYTES),
         };
         let text = match read {
             Ok(text) => String::from_utf8(text).map_err(|_| not_accepted("it is no text"))?,
-            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(not_accepted(&too_long(MOST_BYTES))),
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(not_accepted(&too_long(MAX_BYTES))),
             Err(error) => {
                 let message = format!("the answer in `{}` cannot be read: {error}", path.display());
                 let help = "give the file that has it, or `-` for standard input".to_owned();

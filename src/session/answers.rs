@@ -112,7 +112,7 @@ impl Session {
         }
         let (writes, run) = (asked.writes, asked.run);
         let dispatches = self.dispatches(run);
-        let tray = move |dir: Option<&Path>| {
+        let run_dir = move |dir: Option<&Path>| {
             let root = dir.map_or_else(|| self.setup.out.clone(), |dir| self.setup.root.join(dir));
             writes.then(|| Arc::new(RunDirectory::new(&root, run, Arc::clone(&dispatches))) as Arc<dyn RunDir>)
         };
@@ -127,7 +127,7 @@ impl Session {
             stop: asked.stop,
             budget: asked.budget,
             spent: Arc::new(spent),
-            tray: Box::new(tray),
+            run_dir: Box::new(run_dir),
             brief: Arc::new(move |batch| self.briefing(run, batch)),
         };
         Box::new(agent::build(&asked.via.usual, &asked.via.nodes, &outside))

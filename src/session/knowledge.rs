@@ -3,7 +3,7 @@
 use super::{Session, SessionError};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::store::{
-    Dormancy, Durability, KnownHistory, Rca, RcaFilter, RcaRow, RcaWord, Store, SymptomFilter, SymptomRow, SymptomStatus,
+    Dormancy, Durability, KnownHistory, Rca, RcaFilter, RcaRow, RcaStatusChange, Store, SymptomFilter, SymptomRow, SymptomStatus,
 };
 
 /// A filter for symptoms.
@@ -43,8 +43,8 @@ impl Session {
     pub fn say_of_rca(&self, id: i64, status: &str, by: &str, message: &str) -> Result<Rca, SessionError> {
         self.rca(id)?;
         let store = self.store(Durability::Step)?;
-        let word = RcaWord { status: status.into(), by: by.into(), at: self.setup.clock.now(), message: message.into() };
-        Ok(store.say_of_rca(id, &word)?)
+        let word = RcaStatusChange { status: status.into(), by: by.into(), at: self.setup.clock.now(), message: message.into() };
+        Ok(store.set_rca_status(id, &word)?)
     }
 
     /// The root cause of that id; the error suggests a similar one.

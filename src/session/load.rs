@@ -55,7 +55,7 @@ impl Session {
         let LoadedSubpipelines { parts, missing } = self.parts(&pipeline)?;
         let mut scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
         if let Some(over) = over {
-            scripts.lay(Area::Scripts, over)?;
+            scripts.add(Area::Scripts, over)?;
         }
         let templates = Overlay::load(Area::Templates, self.setup.templates.as_deref())?;
         Ok(Sources {

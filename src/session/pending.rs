@@ -142,7 +142,7 @@ impl Session {
                 return Err(SessionError::asked("answer/stale", message, Some(help)));
             }
         }
-        agent::signed(&mut artifact, brought.by);
+        agent::set_author(&mut artifact, brought.by);
         accept(&held.plan, &open, &artifact)?;
         let given = submitted_answer(brought.case, &open, artifact, brought.by);
         let run = held.run.clone();

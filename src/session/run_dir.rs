@@ -94,19 +94,19 @@ impl RunDir for RunDirectory {
         self.dir()?.remove(name)
     }
 
-    fn number(&self, request: i64) -> io::Result<i64> {
+    fn dispatch_id(&self, request: i64) -> io::Result<i64> {
         self.dispatches.number(request)
     }
 
-    fn settle(&self, request: i64) {
+    fn mark_answered(&self, request: i64) {
         self.dispatches.settle(request);
     }
 
-    fn waits(&self, request: &Request<'_>) -> io::Result<()> {
+    fn mark_pending(&self, request: &Request<'_>) -> io::Result<()> {
         self.dispatches.waits(request)
     }
 
-    fn seen(&self) -> u64 {
+    fn change_count(&self) -> u64 {
         self.watch();
         *self.counter.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }

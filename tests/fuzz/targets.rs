@@ -423,14 +423,14 @@ impl RunDir for Only<'_> {
     fn remove(&self, _name: &str) -> io::Result<()> {
         Ok(())
     }
-    fn seen(&self) -> u64 {
+    fn change_count(&self) -> u64 {
         0
     }
-    fn number(&self, request: i64) -> io::Result<i64> {
+    fn dispatch_id(&self, request: i64) -> io::Result<i64> {
         Ok(request)
     }
-    fn settle(&self, _request: i64) {}
-    fn waits(&self, _request: &Request<'_>) -> io::Result<()> {
+    fn mark_answered(&self, _request: i64) {}
+    fn mark_pending(&self, _request: &Request<'_>) -> io::Result<()> {
         Ok(())
     }
     fn wait(&self, _seen: u64, _most: Duration) {}
