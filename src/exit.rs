@@ -1,4 +1,4 @@
-//! Exit codes: the one place that maps what happened to a number (`design.md` §6).
+//! Exit codes: the one place that maps what happened to a number.
 
 use crate::files::FileError;
 use crate::session::SessionError;

@@ -275,7 +275,7 @@ impl JunitReader<'_> {
         Some(index)
     }
 
-    /// A test that its suite had already: the same one, tried again.
+    /// Folds another attempt of a test into the first: flaky if one of them passed, else failed once.
     fn again(&mut self, test: &Element, outcome: TestOutcome, full_name: &str, entry: RepeatEntry) {
         let (outcome, case) = match outcome {
             TestOutcome::Skipped => return,
@@ -297,7 +297,7 @@ impl JunitReader<'_> {
         }
     }
 
-    /// It failed, or its attempts are all that tells that it did, and passed in the end.
+    /// Marks a test as flaky: an earlier attempt failed, and the last one passed.
     fn passed_again(&mut self, full_name: &str, entry: RepeatEntry) {
         if entry.outcome == TestOutcome::Flaky {
             return;

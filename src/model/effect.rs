@@ -1,4 +1,4 @@
-//! What a script wants written to the store, as data (`design.md` §2.1).
+//! What a script wants written to the store, as data.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

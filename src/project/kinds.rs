@@ -5,7 +5,7 @@ use crate::pipeline::NodeIx;
 use crate::walk::Plan;
 use std::sync::Arc;
 
-/// The form of `state` (`design.md` §5), as static checks know it.
+/// The form of `state`, as static checks know it.
 pub(super) fn state() -> Kind {
     let text = || Kind::Text { one_of: Vec::new() };
     let int = || Kind::Int { min: None, max: None };

@@ -1,5 +1,5 @@
 //! The start-up self-test: proves that numbers compare as numbers and that nothing else compares with them, before any rule
-//! decides anything (`design.md` §5). A dependency that changed its mind would otherwise change decisions silently.
+//! decides anything. A dependency that changed its mind would otherwise change decisions silently.
 //! It also proves that a call which holds too much memory is ended: without the allocator that counts, none would be.
 
 use super::{FunctionRef, LIMIT, Library, LibraryInputs, RuleOutcome, ScriptLimits, View};

@@ -148,7 +148,7 @@ impl RunResult {
         stored.pool.in_order(&stored.cases, read, |case| visit(&case))
     }
 
-    /// The JSON shape that other tools rely on (`design.md` §6).
+    /// The JSON shape that other tools rely on.
     pub fn summary(&self) -> RunSummary<'_> {
         RunSummary {
             schema_version: 1,

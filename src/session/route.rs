@@ -54,7 +54,7 @@ pub enum RouteVisit {
     },
 }
 
-/// A routing decision, in the JSON shape that other tools rely on (`design.md` §6).
+/// A routing decision, in the JSON shape that other tools rely on.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Routed {

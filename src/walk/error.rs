@@ -4,7 +4,7 @@ use crate::diag::Diagnostic;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The kinds of failure, with the same words everywhere (`design.md` §6).
+/// The kinds of failure, with the same words everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {

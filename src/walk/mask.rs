@@ -1,4 +1,4 @@
-//! A mask: a script around the steps of some nodes (`design.md` §5).
+//! A mask: a script around the steps of some nodes.
 
 use super::name::Name;
 use super::queries::Query;

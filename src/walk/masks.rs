@@ -1,4 +1,4 @@
-//! Applying masks: scripts around a step that rewrite its parameters and its artifact (`design.md` §5).
+//! Applying masks: scripts around a step that rewrite its parameters and its artifact.
 
 use super::answer::NodeAnswer;
 use super::content::Content;

@@ -1,4 +1,4 @@
-//! The parameter groups of answerers, templates and effects (`design.md` §5).
+//! The parameter groups of answerers, templates and effects.
 
 use super::content::Content;
 use super::plan::Plan;

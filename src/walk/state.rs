@@ -1,4 +1,4 @@
-//! The state of a walk: a fold over its events, and nothing else (`design.md` §2.2).
+//! The state of a walk: a fold over its events, and nothing else.
 
 use super::agent::TokenUsage;
 use super::branch::{BranchKind, BranchOrigin};

@@ -1,4 +1,4 @@
-//! The step function: everything that happens at a node, in a fixed order, ending in one commit (`design.md` §2.3).
+//! The step function: everything that happens at a node, in a fixed order, ending in one commit.
 
 use super::answer::{AfterRefusal, NodeAnswer};
 use super::branch::BranchKind;

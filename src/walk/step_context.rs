@@ -54,7 +54,7 @@ impl<'a> StepContext<'a> {
 }
 
 impl WalkState {
-    /// The state as rules see it at a node (`design.md` §5). `handoffs` includes one at the beginning of the step.
+    /// The state as rules see it at a node. `handoffs` includes one at the beginning of the step.
     pub fn view(&self, node: &View, confidence: Option<f64>, moment: StepMoment, walker: &View, handoffs: i64) -> View {
         let elapsed = self.started_at.map_or(0.0, |start| moment.now.seconds_since(start));
         View::object(

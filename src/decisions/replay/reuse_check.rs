@@ -62,7 +62,7 @@ impl KnowledgeMatch {
 pub(super) struct TextComparison<'a> {
     then: &'a Project,
     /// By a function's identity, whether the code it may run has changed.
-    other: HashMap<String, bool>,
+    changed: HashMap<String, bool>,
     /// Whether no script has changed.
     same_scripts: bool,
     same_data: bool,
@@ -72,7 +72,7 @@ impl<'a> TextComparison<'a> {
     pub(super) fn new(then: &'a Project, now: &Project) -> Self {
         let (before, after) = (then.manifest().0, now.manifest().0);
         let same_data = before.data == after.data && before.domain == after.domain && before.workspace == after.workspace;
-        Self { then, other: HashMap::new(), same_scripts: before.scripts == after.scripts, same_data }
+        Self { then, changed: HashMap::new(), same_scripts: before.scripts == after.scripts, same_data }
     }
 
     /// The reusable decisions, for a current plan.
@@ -81,6 +81,7 @@ impl<'a> TextComparison<'a> {
         if self.same_data { self.plan(&self.then.plan, now) } else { ReuseCheck::default() }
     }
 
+    /// Compares a recorded plan with the current one. Nothing is reusable where teams or the handling of failing rules are involved.
     fn plan(&mut self, then: &Plan, now: &Plan) -> ReuseCheck {
         let teams = then.team.is_some() || now.team.is_some();
         let rules = then.pipeline.on_rule_error == now.pipeline.on_rule_error && then.done == now.done;
@@ -97,6 +98,7 @@ impl<'a> TextComparison<'a> {
         ReuseCheck { nodes, subpipelines: subpipelines.collect() }
     }
 
+    /// Whether a node decides by the same form, fallback and edges as before.
     fn node(&mut self, (then, now): (&Plan, &Plan), at: NodeIx) -> ReuseConditions {
         let Some(before) = then.pipeline.node(&now.node(at).name) else { return ReuseConditions::default() };
         let (old, new) = (then.pipeline.at(before), now.pipeline.at(at));
@@ -119,15 +121,16 @@ impl<'a> TextComparison<'a> {
         ReuseConditions { may, history }
     }
 
+    /// Whether an edge has the same id, targets, flags, context, rule and vars.
     fn edge(&mut self, (then, now): (&Plan, &Plan), (old, new): (EdgeIx, EdgeIx)) -> bool {
         let (before, after) = (then.pipeline.edge_at(old), now.pipeline.edge_at(new));
-        let state_matches = |pipeline: &Pipeline, edge: &Edge| -> Vec<String> {
+        let target_names = |pipeline: &Pipeline, edge: &Edge| -> Vec<String> {
             let all = edge.to.iter().chain(edge.targets.iter().map(|target| &target.value));
             all.map(|target| pipeline.target_name(*target).to_owned()).collect()
         };
         before.id.value == after.id.value
             && before.to.is_some() == after.to.is_some()
-            && state_matches(&then.pipeline, before) == state_matches(&now.pipeline, after)
+            && target_names(&then.pipeline, before) == target_names(&now.pipeline, after)
             && (before.looped, &before.counter, before.advisory, before.parallel)
                 == (after.looped, &after.counter, after.advisory, after.parallel)
             && before.context == after.context
@@ -148,12 +151,13 @@ impl<'a> TextComparison<'a> {
             }
     }
 
+    /// Whether a rule may run the same code as before.
     fn rule(&mut self, old: &EdgeRule, new: &EdgeRule) -> bool {
         if !old.function.is_condition() && self.same_scripts && old.function.key() == new.function.key() {
             return true;
         }
         let key = format!("{} {}", old.function.key(), new.function.key());
-        !*self.other.entry(key).or_insert_with(|| old.function.reach() != new.function.reach())
+        !*self.changed.entry(key).or_insert_with(|| old.function.reach() != new.function.reach())
     }
 }
 

@@ -1,4 +1,4 @@
-//! `routing/dead-edge`: edges that others always go before.
+//! `routing/dead-edge`: edges that are unreachable, because whenever they fire an earlier edge of the node has fired.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -18,6 +18,7 @@ pub(super) const RULE: LintRule = LintRule {
     check: Some(check),
 };
 
+/// Finds edges of a node whose condition cannot hold unless that of an earlier edge holds too.
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
@@ -27,7 +28,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 // Edges that are taken together do not stand in each other's way.
                 let first = |other: &&EdgeIx| !(edge.parallel && pipeline.edge_at(**other).parallel);
                 let before: Vec<EdgeIx> = node.edges[..nth].iter().filter(first).copied().collect();
-                // One that never fires by itself is another rule's.
+                // An edge whose own condition never holds is found by `correctness/never-true`.
                 let own = &pipe.fires[at.0];
                 let alone = pipe.rule(*at).is_some_and(|rule| Solver::proof(rule).never(own));
                 let always = before.iter().find(|other| pipe.fires[other.0] == Formula::True);
