@@ -7,9 +7,11 @@ use super::stream::Stream;
 use super::unique::name_hash;
 use super::{TextLimits, decode, junit, merge, reportportal, surrogates};
 use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::evidence::Masker;
 use crate::model::{Hash, Launch, counted};
 use std::collections::BTreeSet;
 use std::io::{self, BufReader, Read, Seek as _, Write as _};
+use std::sync::Arc;
 
 /// The largest input that is read, in bytes.
 pub const MAX_BYTES: u64 = 1 << 30;
@@ -80,6 +82,13 @@ impl LaunchMerger {
     /// Nothing gathered yet.
     pub fn new(limits: TextLimits) -> Self {
         Self { room: TextRoom::new(limits), ..Self::default() }
+    }
+
+    /// Stars secrets and personal data in all texts from now on.
+    #[must_use]
+    pub fn masking(mut self, masker: Arc<Masker>) -> Self {
+        self.room.masker = masker;
+        self
     }
 
     /// How many launches were gathered.

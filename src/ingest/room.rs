@@ -2,6 +2,7 @@
 //! without a name until they are stored.
 
 use super::TextLimits;
+use crate::evidence::Masker;
 use crate::model::{LaunchText, TextStore};
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
@@ -14,6 +15,7 @@ const HERE: usize = 8 << 20;
 #[derive(Clone, Debug)]
 pub(super) struct TextRoom {
     pub(super) limits: TextLimits,
+    pub(super) masker: Arc<Masker>,
     logs: Arc<Mutex<RoomUse>>,
 }
 
@@ -37,7 +39,7 @@ impl Default for TextRoom {
 impl TextRoom {
     /// All of it.
     pub(super) fn new(limits: TextLimits) -> Self {
-        Self { limits, logs: Arc::new(Mutex::new(RoomUse { here: HERE, shelf: None })) }
+        Self { limits, masker: Arc::default(), logs: Arc::new(Mutex::new(RoomUse { here: HERE, shelf: None })) }
     }
 
     /// The log as it is kept: in memory as long as there are few, or if no file can be had.

@@ -3,6 +3,7 @@
 use super::room::TextRoom;
 use super::{clean, cut, markup};
 use crate::model::{Case, Cut, recall_key};
+use std::borrow::Cow;
 
 /// Whether a text was meant for a web page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,20 +85,29 @@ impl TextBudget {
         Self { most: limits.text, errors: share(limits.errors), logs: share(limits.logs), room: room.clone() }
     }
 
+    /// A text as it is kept: without markup and escapes, with stars for secrets and personal data.
+    fn cleaned(&self, text: &str, markup: Markup) -> String {
+        let text = cleaned(text, markup);
+        match self.room.masker.mask(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(masked) => masked,
+        }
+    }
+
     /// Fills in the error, the log and the recall key of a case that has its name already. The key is that of the whole
     /// error, so that it does not depend on where a cut falls.
     pub(super) fn fill(&mut self, case: &mut Case, error: &str, log: &str, markup: Markup) {
-        let error = cleaned(error, markup);
+        let error = self.cleaned(error, markup);
         case.recall_key = recall_key(&case.name, &error);
         (case.error_message, _) = self.errors.keep(error, self.most);
-        self.put_log(case, cleaned(log, markup));
+        self.put_log(case, self.cleaned(log, markup));
     }
 
     /// Adds to the log of a case.
     pub(super) fn append_log(&mut self, case: &mut Case, log: &str) {
         let before = self.take_log(case);
         let between = if before.is_empty() { "" } else { "\n" };
-        self.put_log(case, format!("{before}{between}{}", cleaned(log, Markup::None)));
+        self.put_log(case, format!("{before}{between}{}", self.cleaned(log, Markup::None)));
     }
 
     /// Gives a case an error, if there is one, and a log if it has none.
@@ -107,7 +117,7 @@ impl TextBudget {
             self.fill(case, error, &log, markup);
         }
         if case.log_snippet.is_empty() {
-            self.put_log(case, cleaned(log, markup));
+            self.put_log(case, self.cleaned(log, markup));
         }
     }
 
@@ -115,7 +125,7 @@ impl TextBudget {
     pub(super) fn prepend_log(&mut self, case: &mut Case, lines: &str) {
         if !lines.is_empty() {
             let before = self.take_log(case);
-            self.put_log(case, format!("{}\n{before}", cleaned(lines, Markup::None)).trim_end().to_owned());
+            self.put_log(case, format!("{}\n{before}", self.cleaned(lines, Markup::None)).trim_end().to_owned());
         }
     }
 
@@ -123,7 +133,7 @@ impl TextBudget {
     pub(super) fn append_error(&mut self, case: &mut Case, more: &str) {
         let before = std::mem::take(&mut case.error_message);
         self.errors.kept = self.errors.kept.saturating_sub(before.len());
-        let error = format!("{before}\n\n{}", cleaned(more, Markup::None)).trim().to_owned();
+        let error = format!("{before}\n\n{}", self.cleaned(more, Markup::None)).trim().to_owned();
         case.recall_key = recall_key(&case.name, &error);
         (case.error_message, _) = self.errors.keep(error, self.most);
     }

@@ -93,7 +93,11 @@ pub(super) fn texts(source: &Source, yaml: &Yaml) -> Vec<(String, Source, Span)>
     match &yaml.kind {
         YamlKind::Text(text) => vec![(text.value.clone(), source.clone(), yaml.span)],
         YamlKind::List(items) => items.iter().flat_map(|item| texts(source, item)).collect(),
-        YamlKind::Map(entries) => entries.iter().flat_map(|entry| texts(source, &entry.value)).collect(),
+        // What a signature accepts and rejects are examples.
+        YamlKind::Map(entries) => {
+            let rules = entries.iter().filter(|entry| !matches!(entry.key.as_str(), "accepts" | "rejects"));
+            rules.flat_map(|entry| texts(source, &entry.value)).collect()
+        }
         _ => Vec::new(),
     }
 }

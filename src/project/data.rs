@@ -8,6 +8,7 @@ use super::personas;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::pipeline::yaml::{self, Yaml};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// What scripts know the vocabulary by.
 const DOMAIN: &str = "domain";
@@ -19,6 +20,8 @@ pub(super) struct ProjectData {
     pub(super) files: Map<String, Value>,
     /// The name of the vocabulary, if there is one.
     pub(super) domain: Option<String>,
+    /// Where the signatures of the domain are written, by id.
+    pub(super) places: BTreeMap<String, String>,
 }
 
 /// Reads all data files into one object by file stem, with the vocabulary of that name among them.
@@ -42,8 +45,12 @@ pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnosti
     }
     personas::check(sources, &files, found);
     let domain = vocabulary.as_ref().map(|vocabulary| vocabulary.name.clone());
-    files.extend(vocabulary.map(|vocabulary| (DOMAIN.to_owned(), vocabulary.value)));
-    ProjectData { files, domain }
+    let mut places = BTreeMap::new();
+    if let Some(vocabulary) = vocabulary {
+        files.insert(DOMAIN.to_owned(), vocabulary.value);
+        places = vocabulary.places;
+    }
+    ProjectData { files, domain, places }
 }
 
 /// One file: by its form, if it has one, else as it is.

@@ -5,6 +5,7 @@ use super::form::{Form, FormKey, ValueForm};
 /// The form of a data file by its stem. Others are the user's, and free.
 pub(super) fn of(stem: &str) -> Option<&'static Form> {
     match stem {
+        "evidence" => Some(&super::evidence::EVIDENCE),
         "reading" => Some(&READING),
         "frames" => Some(&FRAMES),
         "elements" => Some(&ELEMENTS),
@@ -20,11 +21,6 @@ const CATCHING: ValueForm = ValueForm::List(&ValueForm::Pattern(1));
 const READING: Form = Form {
     what: "the file of how texts are read",
     keys: &[
-        FormKey::required("focus", PATTERNS, "How a tool marks the lines that matter."),
-        FormKey::required("source_line", PATTERN, "A line of source code."),
-        FormKey::required("routine", PATTERN, "Lines that report how things normally go."),
-        FormKey::required("log_errors", PATTERN, "How a log marks a line as an error's."),
-        FormKey::required("frame_lines", PATTERN, "Lines that frame a message without being one."),
         FormKey::required("details", PATTERN, "What follows a failed check."),
         FormKey::required("values", PATTERN, "A check that gives both values."),
         FormKey::required("retries", ValueForm::Text, "The attribute of a case that says how often it was tried again."),
@@ -48,11 +44,7 @@ const CODE: Form = Form {
 const FRAMES: Form = Form {
     what: "the file of how stack frames are written",
     keys: &[
-        FormKey::required("formats", ValueForm::List(&ValueForm::Map(&FORMAT)), "One frame a match, tried in this order."),
-        FormKey::required("innermost_cause", ValueForm::Text, "The frames of the innermost cause stand after the last of these."),
         FormKey::required("checkouts", CATCHING, "Beginnings that only say where a machine checks code out."),
-        FormKey::required("foreign", PATTERNS, "Frames of languages, runners and libraries."),
-        FormKey::required("namespace", PATTERN, "The beginning of a package that says whose it is."),
         FormKey::required("tests", PATTERNS, "What belongs to the test and not to the product."),
         FormKey::required("components", CATCHING, "What of a path is the component."),
         FormKey::required("generic", PATTERNS, "Directories that say nothing of the component."),
@@ -76,17 +68,6 @@ const FRAMES: Form = Form {
         FormKey::required("chance_port", PATTERN, "A port that a machine gave at random."),
         FormKey::required("peers", CATCHING, "Where a connection wanted to go."),
         FormKey::required("local", PATTERN, "Hosts that are the machine itself."),
-    ],
-};
-
-const FORMAT: Form = Form {
-    what: "a format",
-    keys: &[
-        FormKey::required("language", ValueForm::Text, "Whose frames they are."),
-        FormKey::required("line", PATTERN, "A frame."),
-        FormKey::new("parts", ValueForm::Pattern(2), "Its file and its line."),
-        FormKey::new("class", ValueForm::Pattern(3), "Its class, file and line, where the path is a package."),
-        FormKey::new("innermost", ValueForm::Word(&["first", "last"]), "Which end of a trace is the innermost."),
     ],
 };
 

@@ -3,7 +3,7 @@
 use super::conditions::{conditions, fields};
 use super::plans::{SharedInputs, taxonomy, with_vars};
 use super::vars::ProjectVars;
-use super::{ProjectManifest, Sources, data, masks, prompts, subpipelines, teams, vars};
+use super::{ProjectManifest, Sources, data, evidence, masks, prompts, subpipelines, teams, vars};
 use crate::diag::Diagnostics;
 use crate::model::Kind;
 use crate::pipeline;
@@ -106,7 +106,7 @@ impl Project {
             found.extend(diagnostics);
             Templates::default()
         });
-        let data::ProjectData { files: data, domain } = data::read(&sources.data, settings.domain.as_deref(), &mut found);
+        let data::ProjectData { files: data, domain, places } = data::read(&sources.data, settings.domain.as_deref(), &mut found);
         let mut parsed = pipeline::parse(&sources.pipeline);
         if let (Ok(pipeline), Some(team)) = (&mut parsed, &settings.team) {
             teams::put_on(pipeline, team, &sources.data, &mut found);
@@ -151,6 +151,7 @@ impl Project {
             project_vars: &project_vars,
             taxonomy: any(&taxonomy(&data), "params.taxonomy"),
             domain,
+            evidence: Arc::new(evidence::reader(&data, &places)),
             data: any(&Value::Object(data.clone()), "params.data"),
             workspace: any(&settings.workspace, "params.workspace"),
         };

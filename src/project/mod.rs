@@ -5,6 +5,7 @@ mod current;
 mod data;
 pub mod domain;
 mod edit;
+mod evidence;
 mod examine;
 mod form;
 mod forms;

@@ -6,6 +6,7 @@ use super::team::anonymous;
 use super::vars::{self, ProjectVars};
 use super::{AnswererNames, personas, prompts, subpipelines};
 use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::evidence::EvidenceReader;
 use crate::pipeline::{Pipeline, Spanned};
 use crate::prompt::Templates;
 use crate::script::{Library, View};
@@ -38,6 +39,7 @@ pub(super) struct SharedInputs<'a> {
     pub(super) project_vars: &'a ProjectVars,
     pub(super) taxonomy: Content,
     pub(super) domain: Option<String>,
+    pub(super) evidence: Arc<EvidenceReader>,
     pub(super) data: Content,
     pub(super) workspace: Content,
 }
@@ -91,6 +93,7 @@ impl SharedInputs<'_> {
             vars: vars.clone(),
             taxonomy: self.taxonomy.clone(),
             domain: self.domain.clone(),
+            evidence: Arc::clone(&self.evidence),
             data: self.data.clone(),
             workspace: self.workspace.clone(),
             walker: anonymous(),

@@ -29,8 +29,18 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
     }
     let needs = needs(&given["needs"])?;
     let place = StepPlace { run: "run", case: "case-1", path: "1", now };
-    let (launch, case) = (Launch::default(), Case { id: "case-1".into(), ..Case::default() });
-    let all = CaseParams::new(&launch, &case).for_step(plan, node, &walk, &view, &place, (plan.member(None, None), &needs)).view;
+    let failure = |key: &str| given["failure"][key].as_str().unwrap_or_default().to_owned();
+    let case = Case {
+        id: "case-1".into(),
+        name: failure("name"),
+        suite: failure("suite"),
+        error_message: failure("error_message"),
+        log_snippet: failure("log_snippet").into(),
+        ..Case::default()
+    };
+    let launch = Launch::default();
+    let all =
+        CaseParams::new(&launch, &case).for_step(&case, plan, node, &walk, &view, &place, (plan.member(None, None), &needs)).view;
     let groups = GROUPS.iter().map(|FieldGroup { name, fields, .. }| {
         let own = all.get(name).unwrap_or_else(View::null);
         let given = match (*name, &given[*name]) {

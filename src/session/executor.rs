@@ -144,7 +144,7 @@ impl RunExecutor<'_> {
             let member = plan.member(state.walker.as_deref(), None);
             let view = state.view(&plan.node(node).view, None, now, 0.0, &member.view);
             let place = StepPlace { run: self.run, case: &case.id, path: "", now };
-            let params = CaseParams::new(self.launch, case).for_step(plan, node, state, &view, &place, (member, &[]));
+            let params = CaseParams::new(self.launch, case).for_step(case, plan, node, state, &view, &place, (member, &[]));
             let key = by.respond(&params.view, plan.vars()).map_err(|error| SessionError::Texts((*error).into()))?;
             let alike = key.as_object().is_some_and(|parts| !parts.is_empty());
             work.whole = self.keep.then_some(whole);

@@ -24,7 +24,7 @@ pub(super) fn of(
     let member = plan.member(state.walker.as_deref(), None);
     let view = state.view(&plan.node(last).view, None, now, 0.0, &member.view);
     let place = StepPlace { run, case: &case.id, path: "", now };
-    let params = CaseParams::new(launch, case).for_step(plan, last, state, &view, &place, (member, &[]));
+    let params = CaseParams::new(launch, case).for_step(case, plan, last, state, &view, &place, (member, &[]));
     match summary.respond(&params.view, plan.vars()) {
         Ok(value) => (Some(value), None),
         Err(diagnostic) => (None, Some(diagnostic)),

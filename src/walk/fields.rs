@@ -77,6 +77,36 @@ pub const GROUPS: &[FieldGroup] = &[
         ],
     ),
     group(
+        "evidence",
+        "what the failure's texts say, read once: `asterisk doc evidence`",
+        &[
+            field("checks", "list", "assertions: maps `{ kind, expected, found, line }`"),
+            field("exceptions", "list", "exceptions that lines name: maps `{ kind, message, line }`"),
+            field(
+                "frames",
+                "list",
+                "stack frames, the root cause's first, innermost first: maps `{ trace, language, function, path, line, owner, source, number }`",
+            ),
+            field("headline", "text", "the first line that says something"),
+            field(
+                "lines",
+                "list",
+                "the lines that count: maps `{ id, source, number, text }`, with `level` and `at` where a line has them",
+            ),
+            field(
+                "matches",
+                "list",
+                "the signatures that matched: maps `{ id, index, at, line, source, text, pattern, span, subject, log_text, routine, lines }`",
+            ),
+            field("names", "map", "what the lines name, by kind: lists of texts"),
+            field(
+                "quoted",
+                "list",
+                "lines that do not count, being titles, source code or context: maps `{ source, number, kind, text }`",
+            ),
+        ],
+    ),
+    group(
         "failure",
         "the failed case",
         &[

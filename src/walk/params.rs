@@ -6,10 +6,12 @@ use super::state::WalkState;
 use super::team::TeamMember;
 use super::views::recorded_state;
 use crate::clock::Timestamp;
-use crate::model::{Case, Kind, Launch};
+use crate::evidence::FailureTexts;
+use crate::model::{Case, Hash, Kind, Launch};
 use crate::pipeline::NodeIx;
 use crate::script::View;
 use serde_json::{Value, json};
+use std::sync::OnceLock;
 
 /// The groups that stay the same for all steps of a case, converted once.
 #[derive(Clone, Debug)]
@@ -20,6 +22,7 @@ pub struct CaseParams {
     failure: Content,
     urls: Content,
     launch_times: Value,
+    evidence: OnceLock<(Hash, View, Content)>,
 }
 
 /// The parameters of a step: as scripts and templates see them, and as the record keeps them.
@@ -60,13 +63,31 @@ impl CaseParams {
             launch_times: json!({
                 "launch_started_at": launch.started_at, "launch_ended_at": launch.ended_at, "case_started_at": case.started_at,
             }),
+            evidence: OnceLock::new(),
         }
+    }
+
+    /// What the texts of the case say. It is read once, and again only where the data has changed that it is read by.
+    fn evidence(&self, case: &Case, plan: &Plan) -> (View, Content) {
+        let read = || {
+            let texts =
+                FailureTexts { name: &case.name, suite: &case.suite, error: &case.error_message, log: &case.log_snippet.told() };
+            let view = View::of(&json!(plan.evidence.read(texts)), &Kind::Any, "params.evidence");
+            (*plan.evidence.address(), view.clone(), Content::new(view))
+        };
+        let (address, view, content) = self.evidence.get_or_init(read);
+        if address == plan.evidence.address() {
+            return (view.clone(), content.clone());
+        }
+        let (_, view, content) = read();
+        (view, content)
     }
 
     /// All parameters of a step. `needs` are the results of the node's declared reads, under their names with dots turned
     /// to underscores.
     pub fn for_step(
         &self,
+        case: &Case,
         plan: &Plan,
         node: NodeIx,
         walk: &WalkState,
@@ -101,6 +122,7 @@ impl CaseParams {
             ("data", kept(&plan.data)),
             ("env", kept(&self.env)),
             ("envelope", kept(&self.envelope)),
+            ("evidence", self.evidence(case, plan)),
             ("failure", kept(&self.failure)),
             ("git", kept(&self.git)),
             ("history", own(state.get("history").unwrap_or_else(View::null))),

@@ -264,7 +264,7 @@ impl<'a> Stepper<'a> {
         let moment = (now, chance(seed, &self.case.id, path));
         let state = self.state.view_by(&self.walker.plan.node(self.node).view, None, moment, (&member.view, handoffs));
         let groups = self.case_params.get_or_init(|| CaseParams::new(launch, self.case));
-        let params = groups.for_step(plan, self.node, self.state, &state, &step, (member, needs));
+        let params = groups.for_step(self.case, plan, self.node, self.state, &state, &step, (member, needs));
         (state, params)
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// one layer never import each other.
 const LAYERS: &[&[&str]] = &[
     &["diag", "model", "clock", "memory"],
-    &["pipeline", "script", "prompt"],
+    &["pipeline", "script", "prompt", "evidence"],
     &["walk"],
     &["project"],
     &["net", "store", "agent", "ingest", "files", "workspace", "reportportal"],

@@ -5,6 +5,7 @@ use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use crate::pipeline::yaml::{self, Yaml};
 use crate::project::form::{FormReader, fill};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// The vocabulary of a project that names none.
 pub const DEFAULT_DOMAIN: &str = "generic";
@@ -19,6 +20,8 @@ pub struct Domain {
     pub name: String,
     /// What scripts see: every key of the form, `name`, and `extends` as the list of all it extends, nearest first.
     pub value: Value,
+    /// Where each signature is written, by id: `data/domains/generic.yaml:12`.
+    pub places: BTreeMap<String, String>,
 }
 
 /// A vocabulary that can be named.
@@ -34,6 +37,9 @@ pub struct ListedDomain {
     pub file: String,
 }
 
+/// Where files of signatures are, below the data.
+const SIGNATURES: &str = "signatures/";
+
 /// The name that a data file has as a vocabulary.
 fn name_of(source: &Source) -> Option<&str> {
     let file = source.name().strip_prefix(BELOW)?;
@@ -42,7 +48,7 @@ fn name_of(source: &Source) -> Option<&str> {
 
 /// Whether a data file is a vocabulary.
 pub(in crate::project) fn is_one(source: &Source) -> bool {
-    name_of(source).is_some()
+    name_of(source).is_some() || source.name().starts_with(SIGNATURES)
 }
 
 /// The names of all vocabularies among the data files.
@@ -79,7 +85,11 @@ pub fn link(data: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Opt
     for (source, tree) in layers.iter().rev() {
         let mut check = FormReader::new(source, "domain");
         let own = check.file(tree, &DOMAIN, merged.as_ref());
-        let whole = merge::merge(merged.take(), own, &DOMAIN);
+        let description = merged.as_ref().filter(|_| name_of(source).is_none()).map(|base| base["description"].clone());
+        let mut whole = merge::merge(merged.take(), own, &DOMAIN);
+        if let Some(description) = description.filter(|description| !description.is_null()) {
+            whole["description"] = description;
+        }
         check::check(&mut check, tree, &whole);
         let said = check.finish();
         sound &= !said.has_errors();
@@ -91,13 +101,49 @@ pub fn link(data: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Opt
     merge::complete(&mut value);
     value["name"] = json!(wanted);
     value["extends"] = layers.iter().skip(1).filter_map(|(source, _)| name_of(source)).collect();
-    Some(Domain { name: wanted.to_owned(), value })
+    Some(Domain { name: wanted.to_owned(), value, places: places(&layers) })
+}
+
+/// Where the signatures are written: the nearest file that has one of that id counts.
+fn places(layers: &[(&Source, Yaml)]) -> BTreeMap<String, String> {
+    let mut places = BTreeMap::new();
+    for (source, tree) in layers.iter().rev() {
+        for item in tree.get("signatures").and_then(Yaml::as_list).unwrap_or_default() {
+            let Some(id) = item.get("id") else { continue };
+            let (line, _) = source.line_column(id.span.start);
+            places.insert(id.as_text().unwrap_or_default().to_owned(), format!("data/{}:{line}", source.name()));
+        }
+    }
+    places
 }
 
 /// What to say of a vocabulary that is not there.
 pub(super) fn unknown(name: &str, data: &[Source]) -> Diagnostic {
     let help = did_you_mean(name, names(data));
     Diagnostic::error("domain/unknown", format!("there is no vocabulary `{name}`")).maybe_help(help)
+}
+
+/// The files of signatures that a vocabulary includes, the last first: each adds to those before it.
+fn included<'s>(source: &Source, tree: &Yaml, data: &'s [Source], found: &mut Diagnostics) -> Option<Vec<(&'s Source, Yaml)>> {
+    let mut files = Vec::new();
+    for item in tree.get("include").and_then(Yaml::as_list).unwrap_or_default() {
+        let Some(name) = item.as_text() else { continue };
+        let stem = |source: &'s Source| source.name().strip_prefix(SIGNATURES)?.strip_suffix(".yaml");
+        let Some(file) = data.iter().find(|source| stem(source) == Some(name)) else {
+            let error = Diagnostic::error("domain/include", format!("there is no file `data/signatures/{name}.yaml`"));
+            let error = error.label(source, item.span, "included here");
+            found.push(error.maybe_help(did_you_mean(name, data.iter().filter_map(stem))));
+            return None;
+        };
+        match yaml::parse(file) {
+            Ok(tree) => files.insert(0, (file, tree)),
+            Err(diagnostics) => {
+                found.extend(diagnostics);
+                return None;
+            }
+        }
+    }
+    Some(files)
 }
 
 /// The file of that name and those it extends, nearest first.
@@ -113,6 +159,7 @@ fn layers<'s>(name: &str, data: &'s [Source], found: &mut Diagnostics) -> Option
             }
         };
         let extends = tree.get("extends").and_then(|yaml| Some((yaml.as_text()?.to_owned(), yaml.span)));
+        layers.extend(included(source, &tree, data, found)?);
         layers.push((source, tree));
         let Some((base, span)) = extends else { return Some(layers) };
         let known = names(data);

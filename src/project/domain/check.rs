@@ -107,6 +107,10 @@ fn signatures(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
 
 /// A list of patterns that no signature names recognises nothing. A script of the project's own may read it, so this is no error.
 fn markers(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
+    // The files of signatures that it includes are read after it.
+    if tree.get("include").is_some() {
+        return;
+    }
     let signatures = || whole["signatures"].as_array().into_iter().flatten();
     let named = || signatures().filter_map(|signature| signature["markers"].as_array()).flatten().filter_map(Value::as_str);
     for entry in map(tree, "markers") {

@@ -7,6 +7,11 @@ pub(super) const DOMAIN: Form = Form {
     what: "a vocabulary",
     keys: &[
         FormKey::new("extends", ValueForm::Text, "The vocabulary that this one adds to, by name."),
+        FormKey::new(
+            "include",
+            ValueForm::List(&ValueForm::Text),
+            "Files of signatures that are added: `data/signatures/NAME.yaml` each.",
+        ),
         FormKey::new("description", ValueForm::Text, "What it is for, in a sentence."),
         FormKey::required(
             "defects",
@@ -20,7 +25,7 @@ pub(super) const DOMAIN: Form = Form {
             ValueForm::Entries(&ValueForm::List(&ValueForm::Pattern(0))),
             "Lists of patterns that signatures refer to by name; what a vocabulary lists is added to what it extends.",
         ),
-        FormKey::required("signatures", ValueForm::Records(&SIGNATURE, "id"), "What failures look like, and what they then are."),
+        FormKey::new("signatures", ValueForm::Records(&SIGNATURE, "id"), "What failures look like, and what they then are."),
         FormKey::new(
             "components",
             ValueForm::Entries(&ValueForm::Map(&COMPONENT)),
@@ -42,11 +47,6 @@ pub(super) const DOMAIN: Form = Form {
             "version_attributes",
             ValueForm::List(&ValueForm::Pattern(0)),
             "Attributes that name a version of what was tested.",
-        ),
-        FormKey::new(
-            "telling",
-            ValueForm::List(&ValueForm::Pattern(0)),
-            "What a line of a log has in it when it is worth a look.",
         ),
         FormKey::new("glossary", ValueForm::Entries(&ValueForm::Text), "Words of the trade and what they mean, for prompts."),
     ],
@@ -101,11 +101,6 @@ const SIGNATURE: Form = Form {
         FormKey::new("defect", ValueForm::Name("defects"), "The defect; the category's own if left out."),
         FormKey::required("certainty", ValueForm::Number(0.0, 1.0), "How sure one may be of the cause from such a line alone."),
         FormKey::required("severity", ValueForm::Text, "How bad it is: the name of a severity."),
-        FormKey::new(
-            "near",
-            ValueForm::List(&ValueForm::Text),
-            "Words in small letters, of which a text has one wherever a pattern matches; only for speed.",
-        ),
         FormKey::new("patterns", ValueForm::List(&ValueForm::Pattern(0)), "What the line looks like, in any letter case."),
         FormKey::new(
             "markers",
@@ -125,6 +120,15 @@ const SIGNATURE: Form = Form {
         FormKey::new("unless_retried", ValueForm::Bool, "It does not count when the test was tried again and failed each time."),
         FormKey::new("unless_text", ValueForm::Pattern(0), "It does not count where the text has this."),
         FormKey::new("unless_line", ValueForm::Pattern(0), "It does not count where the line has this."),
+        FormKey::new("subject", ValueForm::Pattern(1), "What the line is about: the first group."),
+        FormKey::new("title_of", ValueForm::Text, "The title where the subject is known, which `{subject}` stands for."),
+        FormKey::new("component", ValueForm::Text, "What failed, where the line does not name it: `disk`, `memory`."),
+        FormKey::new("accepts", ValueForm::List(&ValueForm::Text), "Lines that it matches; `asterisk lint` checks them."),
+        FormKey::new(
+            "rejects",
+            ValueForm::List(&ValueForm::Text),
+            "Lines that look alike and that it does not match; `asterisk lint` checks them.",
+        ),
         FormKey::new("pick", ValueForm::Word(&["first", "last"]), "Which of several lines that match is the telling one."),
         FormKey::required("means", ValueForm::Text, "What a person should know."),
         FormKey::new(

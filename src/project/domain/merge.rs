@@ -72,10 +72,6 @@ pub(super) fn complete(value: &mut Value) {
         let named: Vec<Value> = signature["markers"].as_array().cloned().unwrap_or_default();
         let more: Vec<Value> =
             named.iter().filter_map(|name| markers.get(name.as_str()?)?.as_array()).flatten().cloned().collect();
-        if !more.is_empty() {
-            // Words that are near to its own patterns need not be near to these.
-            signature["near"] = json!([]);
-        }
         if let Some(patterns) = signature["patterns"].as_array_mut() {
             patterns.extend(more);
         }

@@ -18,7 +18,7 @@ pub(super) const RULE: LintRule = LintRule {
     options: &[RuleOption {
         name: "standards",
         default: OptionDefault::Texts(&[
-            "UTF", "SHA", "ISO", "RFC", "CVE", "HTTP", "TLS", "AES", "MD", "CP", "IEEE", "X", "BASE", "ASCII", "LATIN",
+            "UTF", "SHA", "ISO", "RFC", "CVE", "HTTP", "TLS", "AES", "MD", "CP", "IEEE", "X", "BASE", "ASCII", "LATIN", "ORA",
         ]),
         doc: "What stands before the dash of names that are no tickets.",
     }],
