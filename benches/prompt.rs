@@ -10,7 +10,7 @@ mod memory;
 use asterisk::files::{Area, Overlay};
 use asterisk::model::{Case, Launch};
 use asterisk::prompt::Values;
-use asterisk::walk::{CaseParams, Plan, StepPlace, WalkState};
+use asterisk::walk::{CaseParams, Plan, StepContext, StepMoment, WalkState};
 use harness::{Table, measure};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
@@ -65,16 +65,13 @@ fn main() -> ExitCode {
     let (launch, case) = launch();
     let node = plan.pipeline.node("recall").expect("a node");
     let state = WalkState::default();
-    let now = asterisk::clock::Timestamp::from_millis(1_771_104_069_000);
-    let groups = CaseParams::new(&launch, &case);
+    let moment = StepMoment { now: asterisk::clock::Timestamp::from_millis(1_771_104_069_000), chance: 0.5 };
+    let step = StepContext { path: "1", moment, ..StepContext::between(&plan, node, &state) };
+    let groups = CaseParams::new("run", &launch, &case);
     let needs: Vec<(String, asterisk::script::View)> = ["symptoms_similar", "rcas_of_symptom"]
         .map(|name| (name.to_owned(), asterisk::script::View::list("params.needs", [])))
         .into();
-    let make = || {
-        let view = state.view(&plan.node(node).view, None, now, 0.5, &plan.walker.view);
-        let place = StepPlace { run: "run", case: &case.id, path: "1", now };
-        groups.for_step(&plan, node, &state, &view, &place, (&plan.walker, &needs))
-    };
+    let make = || groups.for_step(&step, &step.state(None), &needs);
     let params = make();
     let template = plan.node(node).template.clone().expect("a template");
     let json = params.view.json();

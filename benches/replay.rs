@@ -13,7 +13,7 @@ use asterisk::project::AnswererNames;
 use asterisk::script::View;
 use asterisk::session::{Session, Setup};
 use asterisk::store::{Durability, NewRun, RunStatus, Store};
-use asterisk::walk::{Blob, Plan, WalkState};
+use asterisk::walk::{Blob, Plan, StepMoment, WalkState};
 use bundled::{Canned, artifacts, decisions_only, launch, setup, walk};
 use harness::{Table, measure};
 use serde_json::{Map, json};
@@ -60,7 +60,8 @@ fn bare(plan: &Plan) -> impl FnMut() + '_ {
     for (name, artifact) in artifacts(1) {
         let node = plan.pipeline.node(name).expect("a node");
         let artifact = View::of(&artifact, &plan.node(node).kind, "artifact");
-        let state = state.view(&plan.node(node).view, None, Timestamp::default(), 0.5, &plan.walker.view);
+        let moment = StepMoment { now: Timestamp::default(), chance: 0.5 };
+        let state = state.view(&plan.node(node).view, None, moment, &plan.walker.view, 0);
         let spec = plan.pipeline.at(node);
         let taken = |edge: &EdgeIx| bundled::EDGES.contains(&plan.edge_names[edge.0].as_str());
         let asked = spec.edges.iter().position(taken).expect("the edge taken");

@@ -8,7 +8,7 @@ use asterisk::diag::Source;
 use asterisk::model::Kind;
 use asterisk::project::{LinkSettings, Project, Sources};
 use asterisk::script::{FunctionRef, ScriptFunction, View};
-use asterisk::walk::{Plan, decide};
+use asterisk::walk::{Plan, StepMoment, WalkState, decide};
 use harness::{Table, measure};
 use rhai::{Dynamic, Engine, Scope};
 use serde_json::{Value, json};
@@ -70,13 +70,8 @@ fn main() -> ExitCode {
     let plan = &*project.plan;
     let rule = project.library.function(&FunctionRef { file: "r.rhai".into(), function: "hit".into() }, 3).expect("the rule");
     let condition = project.library.condition("C").expect("the condition");
-    let state = asterisk::walk::WalkState::default().view(
-        &plan.nodes[0].view,
-        None,
-        asterisk::clock::Timestamp::default(),
-        0.5,
-        &plan.walker.view,
-    );
+    let moment = StepMoment { now: asterisk::clock::Timestamp::default(), chance: 0.5 };
+    let state = WalkState::default().view(&plan.nodes[0].view, None, moment, &plan.walker.view, 0);
     let mut table = Table::new("routing: one decision, inputs ready", "ns");
     for keys in [15, 15_000] {
         let json = artifact(keys);

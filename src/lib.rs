@@ -6,13 +6,14 @@
 //! | layer | modules |
 //! |---|---|
 //! | 0 base | [`diag`], [`model`], [`clock`], [`memory`] |
-//! | 1 languages | [`pipeline`], [`script`], [`prompt`] |
-//! | 2 core | [`walk`] |
-//! | 3 project | [`project`] |
-//! | 4 adapters | [`net`], [`store`], [`agent`], [`ingest`], [`reportportal`], [`files`], [`workspace`] |
-//! | 5 session | [`session`], [`reload`] |
-//! | 6 tools | [`lint`], [`observe`], [`report`], [`suite`], [`trace`] |
-//! | 7 front | [`ui`], [`exit`], [`config`], [`cli`], [`repl`], [`serve`] |
+//! | 1 forms | [`form`] |
+//! | 2 languages | [`pipeline`], [`script`], [`prompt`] |
+//! | 3 core | [`walk`] |
+//! | 4 project | [`project`] |
+//! | 5 adapters | [`net`], [`store`], [`agent`], [`ingest`], [`reportportal`], [`files`], [`workspace`] |
+//! | 6 session | [`session`], [`reload`] |
+//! | 7 tools | [`lint`], [`observe`], [`report`], [`script_tests`], [`decisions`] |
+//! | 8 front | [`ui`], [`exit`], [`config`], [`cli`], [`repl`], [`serve`] |
 
 pub mod agent;
 pub mod cli;
@@ -23,6 +24,7 @@ pub mod diag;
 pub mod evidence;
 pub mod exit;
 pub mod files;
+pub mod form;
 pub mod ingest;
 pub mod lint;
 pub mod memory;

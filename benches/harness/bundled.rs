@@ -32,6 +32,7 @@ pub(crate) fn setup() -> Setup {
         pipelines: None,
         templates: None,
         vars: serde_json::Map::new(),
+        set_places: std::collections::BTreeMap::new(),
         project_vars: std::collections::BTreeMap::new(),
         script_time: None,
         workspace: json!({ "repositories": [] }),

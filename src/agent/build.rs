@@ -1,62 +1,26 @@
 //! Putting together who answers, by the settings.
 
-use super::batch::{BatchAgent, BriefingWriter};
-use super::budget::{BudgetStatus, BudgetedAnswerer, TokenBudget};
+use super::batch::BatchAgent;
+use super::budget::BudgetedAnswerer;
 use super::circuit_breaker::CircuitBreaker;
 use super::concurrency::ConcurrencyLimit;
+use super::context::ExternalContext;
 use super::exec::ExecAgent;
 use super::file::FileAgent;
 use super::http::HttpAgent;
 use super::manual::{MANUAL, ManualAgent};
 use super::mcp::QueueAgent;
-use super::queue::StepQueue;
 use super::retry::Retry;
 use super::router::{AnswerRouter, RoutedAnswerer};
-use super::run_dir::RunDir;
 use super::script::ScriptAnswerer;
 use super::settings::{AgentBounds, AgentSettings, Agents, AnswererKind};
-use super::tools::{Servers, ToolAnswerer};
-use crate::clock::Clock;
-use crate::net::ReadSecret;
+use super::tools::ToolAnswerer;
 use crate::walk::{Answerer, Name, ToolPlan};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
 
 /// The name of the answers by scripts.
 const SCRIPT: &str = "script";
-
-/// Makes the directory of a run below another, or where runs write.
-pub type RunDirFactory<'a> = dyn Fn(Option<&Path>) -> Option<Arc<dyn RunDir>> + 'a;
-
-/// What those outside need.
-pub struct ExternalContext<'a> {
-    /// Where workers pull steps from, if they are served.
-    pub queue: Option<Arc<StepQueue>>,
-    /// Who there is.
-    pub agents: &'a Agents,
-    /// Reads secrets in files.
-    pub secret: ReadSecret,
-    /// The servers whose tools nodes may call.
-    pub servers: &'a Servers,
-    /// The variables that hold secrets: a command is told its own alone.
-    pub withheld: BTreeSet<String>,
-    /// Where commands run.
-    pub root: &'a Path,
-    /// The time.
-    pub clock: &'a dyn Clock,
-    /// Once true, nobody waits any longer.
-    pub stop: &'a AtomicBool,
-    /// What may be spent.
-    pub budget: &'a TokenBudget,
-    /// Is told when something was spent.
-    pub spent: Arc<dyn Fn(&BudgetStatus) + Send + Sync + 'a>,
-    /// Where prompts are laid out: below that directory, or where runs write. Nothing if nothing is written.
-    pub tray: Box<RunDirFactory<'a>>,
-    /// Writes the briefing of a batch.
-    pub brief: Arc<BriefingWriter<'a>>,
-}
 
 /// The names that can be asked, besides canned answers.
 pub fn names(agents: &Agents) -> Vec<String> {

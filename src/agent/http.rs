@@ -1,8 +1,8 @@
 //! A model behind HTTP that speaks the protocol of `OpenAI`'s chat completions.
 
 use super::artifact::too_long;
-use super::build::ExternalContext;
 use super::concurrency::{stopped, unless_stopped};
+use super::context::ExternalContext;
 use super::output_reader::OutputReader;
 use super::settings::AgentSettings;
 use crate::clock::Clock;

@@ -13,7 +13,8 @@
 //! tools                             tools of MCP servers, as those who answer nodes that call one
 //! router, retry, circuit_breaker, concurrency,  what stands around those outside: who is asked in which order, again, not at all, at once;
 //! budget                            what may be spent
-//! settings, tokens, artifact        how they are set up; what they take; what of theirs is accepted
+//! build, context, settings          putting together who answers a run, from how they are set up
+//! tokens, artifact                  what they take; what of theirs is accepted
 //! ```
 
 mod artifact;
@@ -22,6 +23,7 @@ mod budget;
 mod build;
 mod circuit_breaker;
 mod concurrency;
+mod context;
 mod exec;
 mod family;
 mod file;
@@ -50,7 +52,8 @@ mod wrapper;
 pub use artifact::{MOST_BYTES, is_too_deep, parse, signed, too_deep, too_long, unwrapped};
 pub use batch::{BatchInfo, BriefingWriter, CLAIM};
 pub use budget::{BudgetStatus, TokenBudget};
-pub use build::{ExternalContext, RunDirFactory, build, manual_names, names};
+pub use build::{build, manual_names, names};
+pub use context::{ExternalContext, RunDirFactory};
 pub use group::end_all;
 pub use in_flight::InFlightGate;
 pub use manifest::{BRIEFING, BatchManifest, BatchStatus, EntryStatus, MANIFEST, ManifestEntry, batch_size};

@@ -226,12 +226,12 @@ fn explain(ui: Ui, id: &str) -> Result<Exit, SessionError> {
     };
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({
-            "schema_version": 1, "id": rule.id, "severity": rule.level.name(), "summary": rule.summary, "manual": rule.manual,
+            "schema_version": 1, "id": rule.id, "severity": rule.level.name(), "summary": rule.summary, "manual": rule.manual(),
             "options": rule.options.iter().map(|option| json!({ "name": option.name, "default": shown(option.default), "doc": option.doc })).collect::<Vec<_>>(),
         }));
         return Ok(Exit::Ok);
     }
-    ui.out(&format!("# {}\n\n{} ({}).\n\n{}", rule.id, rule.summary, rule.level.name(), rule.manual.trim_end()));
+    ui.out(&format!("# {}\n\n{} ({}).\n\n{}", rule.id, rule.summary, rule.level.name(), rule.manual().trim_end()));
     if !rule.options.is_empty() {
         ui.out("\nOptions, under `lint.options` in asterisk.yaml:\n");
         let line = |option: &lint::RuleOption| ui.out(&format!("- {} [{}]: {}", option.name, shown(option.default), option.doc));

@@ -1,5 +1,6 @@
 //! Findings in the formats of other programs: JSON, SARIF 2.1.0, commands of GitHub, `JUnit` XML.
 
+use super::junit::{self, JunitCase, JunitNote, JunitSuite};
 use crate::lint::{self, LintFinding, LintLevel, TextEdit};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -9,12 +10,13 @@ use std::fmt::Write as _;
 pub(super) fn sarif(findings: &[LintFinding]) -> Value {
     let rules: Vec<&lint::LintRule> = lint::rules().collect();
     let rule = |rule: &&lint::LintRule| {
-        let help = format!("# {}\n\n{}", rule.id, rule.manual);
+        let manual = rule.manual();
+        let help = format!("# {}\n\n{manual}", rule.id);
         json!({
             "id": rule.id,
             "shortDescription": { "text": rule.summary },
-            "fullDescription": { "text": rule.manual.lines().next().unwrap_or_default() },
-            "help": { "text": rule.manual, "markdown": help },
+            "fullDescription": { "text": manual.lines().next().unwrap_or_default() },
+            "help": { "text": manual, "markdown": help },
             "defaultConfiguration": { "level": level(rule.level) },
             "properties": { "tags": [rule.category()] },
         })
@@ -121,57 +123,26 @@ pub(super) fn github(finding: &LintFinding) -> String {
 
 /// `JUnit` XML: a suite a file, a failure a finding. Notes are no failures.
 pub(super) fn junit(findings: &[LintFinding], texts: usize) -> String {
-    let mut files: BTreeMap<&str, Vec<&LintFinding>> = BTreeMap::new();
+    let mut files: BTreeMap<&str, Vec<JunitCase>> = BTreeMap::new();
     for finding in findings {
-        files.entry(finding.file()).or_default().push(finding);
+        let (line, column) = finding.start();
+        let (file, message) = (finding.file(), &finding.diagnostic.message);
+        let text = format!("{file}:{line}:{column}: {message}\n{}", finding.diagnostic.help.as_deref().unwrap_or_default());
+        let note = if finding.level > LintLevel::Note {
+            let attributes = vec![("type", finding.level.name().to_owned()), ("message", message.clone())];
+            JunitNote { element: "failure", attributes, text }
+        } else {
+            JunitNote { element: "system-out", attributes: Vec::new(), text }
+        };
+        let case = JunitCase { name: finding.rule.to_owned(), line: Some(line), notes: vec![note], ..JunitCase::default() };
+        files.entry(file).or_default().push(case);
     }
-    let fails = |finding: &&&LintFinding| finding.level > LintLevel::Note;
-    let failures = findings.iter().filter(|finding| finding.level > LintLevel::Note).count();
     let clean = texts.saturating_sub(files.len());
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let _ = writeln!(out, "<testsuites name=\"asterisk lint\" tests=\"{}\" failures=\"{failures}\">", findings.len() + clean);
-    for (file, findings) in &files {
-        let failures = findings.iter().filter(fails).count();
-        let name = xml(file);
-        let _ = writeln!(out, "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failures}\">", findings.len());
-        for finding in findings {
-            let (line, column) = finding.start();
-            let help = finding.diagnostic.help.as_deref().unwrap_or_default();
-            let text = xml(&format!("{file}:{line}:{column}: {}\n{help}", finding.diagnostic.message));
-            let message = xml(&finding.diagnostic.message);
-            let head = format!("    <testcase name=\"{}\" classname=\"{name}\" file=\"{name}\" line=\"{line}\">", finding.rule);
-            let body = if finding.level > LintLevel::Note {
-                format!("<failure type=\"{}\" message=\"{message}\">{text}</failure>", finding.level.name())
-            } else {
-                format!("<system-out>{text}</system-out>")
-            };
-            let _ = writeln!(out, "{head}{body}</testcase>");
-        }
-        out.push_str("  </testsuite>\n");
-    }
+    let suite = |(name, cases): (&str, _)| JunitSuite { name: name.to_owned(), cases, ..JunitSuite::default() };
+    let mut suites: Vec<JunitSuite> = files.into_iter().map(suite).collect();
     if clean > 0 {
-        let _ = writeln!(out, "  <testsuite name=\"without findings\" tests=\"{clean}\" failures=\"0\">");
-        for at in 1..=clean {
-            let _ = writeln!(out, "    <testcase name=\"file {at} of {clean}\" classname=\"without findings\"/>");
-        }
-        out.push_str("  </testsuite>\n");
+        let case = |at| JunitCase { name: format!("file {at} of {clean}"), ..JunitCase::default() };
+        suites.push(suite(("without findings", (1..=clean).map(case).collect())));
     }
-    out.push_str("</testsuites>\n");
-    out
-}
-
-fn xml(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push_str("&#10;"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
+    junit::write("asterisk lint", &suites, 0.0)
 }

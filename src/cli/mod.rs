@@ -13,6 +13,7 @@ mod doctor;
 mod explain;
 mod graph;
 mod init;
+mod junit;
 mod lint;
 mod lint_report;
 mod man;

@@ -24,10 +24,28 @@ pub(super) struct ReportArgs {
     format: Option<ReportFormat>,
     /// Whether to write a directory for each case [default: as the run did].
     #[arg(long, value_enum, value_name = "WHEN")]
-    files: Option<super::run::FilesArg>,
+    files: Option<FilesArg>,
     /// The root of all that the run writes [default: .asterisk/investigations in the project's directory].
     #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
     out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(super) enum FilesArg {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<FilesArg> for Files {
+    fn from(files: FilesArg) -> Self {
+        match files {
+            FilesArg::Auto => Self::Auto,
+            FilesArg::Always => Self::Always,
+            FilesArg::Never => Self::Never,
+        }
+    }
 }
 
 /// What is printed.

@@ -1,5 +1,6 @@
 //! `asterisk run`.
 
+use super::report::FilesArg;
 use super::run_observe;
 use super::run_table;
 use super::run_view::{self, LiveView};
@@ -13,7 +14,7 @@ use crate::model::shell;
 use crate::observe::ObserverFanout;
 use crate::project::CurrentProject;
 use crate::reload::LoadProject;
-use crate::session::{Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, Via};
+use crate::session::{ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, Via};
 use crate::store::Durability;
 use crate::ui::{OutputFormat, Ui};
 use crate::walk::WalkStatus;
@@ -31,8 +32,8 @@ use std::thread::available_parallelism;
 pub(super) struct RunArgs {
     /// The pipeline: a path, a file stem, or a `pipeline:` name [default: rca].
     pub(super) pipeline: Option<String>,
-    /// A launch (ReportPortal JSON, JUnit XML), a directory with launches below it, `-` for standard input, or `none` for one
-    /// empty case; several make one launch [default: the bundled example].
+    /// A launch (ReportPortal JSON, JUnit XML, or another test report that is read), a directory with launches below it, `-` for
+    /// standard input, or `none` for one empty case; several make one launch [default: the bundled example].
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
     /// The launch of this number or uuid, fetched from ReportPortal (`reportportal:` of asterisk.yaml says which).
@@ -122,32 +123,10 @@ enum DurabilityArg {
     Batch,
 }
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub(super) enum FilesArg {
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
-
-impl From<FilesArg> for Files {
-    fn from(files: FilesArg) -> Self {
-        match files {
-            FilesArg::Auto => Self::Auto,
-            FilesArg::Always => Self::Always,
-            FilesArg::Never => Self::Never,
-        }
-    }
-}
-
-/// The var that a pipeline has whose doubtful conclusions can be judged.
-const COURT: &str = "court";
-
 pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
-    if args.court {
-        args.project.set.push(format!("{COURT}=true"));
-    }
+    // The flag is short for a setting; what the var means is the pipeline's business.
+    args.project.set.extend(args.court.then(|| "court=true".to_owned()));
     let resolved = global.resolve(&args.project, args.out.clone())?;
     let wanted = run_observe::wanted(&args.observe, &resolved.observers, &resolved.root)?;
     let mut setup = resolved.setup;
@@ -167,7 +146,16 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     let attached = run_observe::attach(&wanted, &live, ui, global.verbose)?;
     let observed = ObserverFanout::over(&live, &session.setup().clock, attached);
     let watch = observed.as_ref().map_or(&live as &dyn RunListener, |observed| observed);
-    let texts = WatchedTexts::of(global, &args)?;
+    let texts = WatchedTexts {
+        global: global.clone(),
+        project: args.project.clone(),
+        out: args.out.clone(),
+        pipeline: args.pipeline.clone(),
+        answers: via(&args)?.answers(),
+        resume: args.resume.clone(),
+        masks: args.masks.clone(),
+        team: args.team.clone(),
+    };
     let (follow, pin, migrate, resume, budget) = (args.watch, args.pin, args.migrate, args.resume.clone(), args.budget);
     let spec = resume.is_none().then(|| spec(args, parallel, durability)).transpose()?;
     let go = |current: Option<&CurrentProject>| match (&resume, &spec, current) {
@@ -234,7 +222,7 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
 }
 
 /// Who is to answer.
-pub(super) fn via(args: &RunArgs) -> Result<Via, SessionError> {
+fn via(args: &RunArgs) -> Result<Via, SessionError> {
     let mut via = if args.stub.is_some() { Via::stub() } else { Via::default() };
     let mut usual = Vec::new();
     for one in &args.via {

@@ -1,6 +1,5 @@
 //! `run --watch`: edits of the texts are taken while the run goes on.
 
-use super::run::{self, RunArgs};
 use super::run_view::LiveView;
 use super::{GlobalArgs, ProjectArgs};
 use crate::config::PROJECT_FILE;
@@ -15,30 +14,17 @@ use std::thread;
 
 /// Where the texts of a run are: the settings are looked up again each time, for the project file may be edited too.
 pub(super) struct WatchedTexts {
-    global: GlobalArgs,
-    project: ProjectArgs,
-    out: Option<PathBuf>,
-    pipeline: Option<String>,
-    answers: AnswererNames,
-    resume: Option<String>,
-    masks: Vec<PathBuf>,
-    team: Option<String>,
+    pub(super) global: GlobalArgs,
+    pub(super) project: ProjectArgs,
+    pub(super) out: Option<PathBuf>,
+    pub(super) pipeline: Option<String>,
+    pub(super) answers: AnswererNames,
+    pub(super) resume: Option<String>,
+    pub(super) masks: Vec<PathBuf>,
+    pub(super) team: Option<String>,
 }
 
 impl WatchedTexts {
-    pub(super) fn of(global: &GlobalArgs, args: &RunArgs) -> Result<Self, SessionError> {
-        Ok(Self {
-            global: global.clone(),
-            project: args.project.clone(),
-            out: args.out.clone(),
-            pipeline: args.pipeline.clone(),
-            answers: run::via(args)?.answers(),
-            resume: args.resume.clone(),
-            masks: args.masks.clone(),
-            team: args.team.clone(),
-        })
-    }
-
     /// A session with the settings of now, the pipeline, and who answers.
     fn session(&self) -> Result<(Session, Option<String>, AnswererNames), SessionError> {
         let session =

@@ -6,7 +6,7 @@ use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::{DEBOUNCE, Watcher};
 use crate::script_tests::mutate::{self, MutateScope};
-use crate::script_tests::{TestResults, TestSpec, junit, lcov, list, run};
+use crate::script_tests::{TestResults, TestSpec, lcov, list, run};
 use crate::session::{Session, SessionError, Setup};
 use crate::ui::{OutputFormat, Ui};
 use clap::{Args, ValueEnum};
@@ -141,7 +141,7 @@ fn mutated(
     match format {
         TestFormat::Json => ui.json(&test_mutants::as_json(&mutation)),
         TestFormat::Junit => {
-            ui.out(&mutate::junit(&mutation));
+            ui.out(&test_mutants::junit(&mutation));
             mutation.complaints.iter().for_each(|complaint| ui.diagnostic(complaint));
         }
         TestFormat::Pretty | TestFormat::Lcov => test_mutants::show(ui, &mutation, whole),
@@ -177,7 +177,7 @@ fn print(ui: Ui, format: TestFormat, results: &TestResults, whole: bool, (asked,
             }
         }
         TestFormat::Json => ui.json(&as_json(results)),
-        TestFormat::Junit => ui.out(&junit(results)),
+        TestFormat::Junit => ui.out(&test_view::junit(results)),
         TestFormat::Lcov => {
             test_view::failures(ui, results);
             ui.out(&results.coverage.as_ref().map(lcov).unwrap_or_default());

@@ -1,5 +1,6 @@
 //! How `asterisk test --mutate` shows what became of mutants.
 
+use super::junit::{self, JunitCase, JunitNote, JunitSuite};
 use crate::diag::Diagnostic;
 use crate::script_tests::mutate::{Mutant, MutantFate, MutatedFile, Mutation, diff};
 use crate::ui::{Ui, plain};
@@ -68,11 +69,8 @@ fn shown(ui: Ui, file: &MutatedFile, mutant: &Mutant, how: &str) {
 fn not_reached(ui: Ui, mutation: &Mutation) {
     let mut any = false;
     for file in &mutation.files {
-        let mut rest = &file.mutants[..];
-        while let Some((first, _)) = rest.first() {
-            let count = rest.iter().take_while(|(mutant, _)| mutant.defined == first.defined).count();
-            let (own, after) = rest.split_at(count);
-            rest = after;
+        for own in file.mutants.chunk_by(|(a, _), (b, _)| a.defined == b.defined) {
+            let first = &own[0].0;
             let unreached = own.iter().filter(|(_, fate)| *fate == MutantFate::NotReached).count();
             if unreached > 0 {
                 let line = file.source.line_column(first.defined.start).0;
@@ -128,4 +126,32 @@ pub(super) fn as_json(mutation: &Mutation) -> Value {
         "not_reached": mutation.count(|fate| *fate == MutantFate::NotReached),
         "allows": mutation.complaints.iter().map(complaint).collect::<Vec<_>>(), "seconds": mutation.seconds,
     })
+}
+
+/// `JUnit` XML: a suite a script, a test case a mutant; survivors are failures.
+pub(super) fn junit(mutation: &Mutation) -> String {
+    let case = |file: &MutatedFile, (mutant, fate): &(Mutant, MutantFate)| {
+        let (line, column) = file.source.line_column(mutant.span.start);
+        let failure = |message| Some(JunitNote::failure(message, diff(&file.source, mutant)));
+        let note = match fate {
+            MutantFate::Killed(_) | MutantFate::Endless(_) => None,
+            MutantFate::Explained(why) => {
+                Some(JunitNote { element: "skipped", attributes: vec![("message", why.clone())], text: String::new() })
+            }
+            MutantFate::Survived => failure("no test notices"),
+            MutantFate::NotReached => failure("no test calls it"),
+        };
+        JunitCase {
+            name: format!("{}: {} at {line}:{column}, `{}`", mutant.function, mutant.mutator, mutant.replacement),
+            line: Some(line),
+            notes: note.into_iter().collect(),
+            ..JunitCase::default()
+        }
+    };
+    let suite = |file: &MutatedFile| JunitSuite {
+        name: file.source.name().to_owned(),
+        cases: file.mutants.iter().map(|mutant| case(file, mutant)).collect(),
+        ..JunitSuite::default()
+    };
+    junit::write("asterisk test --mutate", &mutation.files.iter().map(suite).collect::<Vec<_>>(), 0.0)
 }

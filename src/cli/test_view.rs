@@ -1,7 +1,11 @@
 //! How `asterisk test` shows results and coverage to people.
 
+use super::junit::{self, JunitCase, JunitNote, JunitSuite};
+use crate::diag::Diagnostic;
 use crate::model::counted;
-use crate::script_tests::{Coverage, CoverageKind, CoverageShare, FileCoverage, ListingLine, TestResults, listing};
+use crate::script_tests::{
+    Coverage, CoverageKind, CoverageShare, FileCoverage, ListingLine, TestFailure, TestResult, TestResults, listing,
+};
 use crate::ui::{Ui, plain};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -10,16 +14,13 @@ use std::path::Path;
 /// Failed tests with their diagnostics, a line a file, the coverage if there is one, and how it went.
 pub(super) fn show(ui: Ui, results: &TestResults, whole: bool) {
     failures(ui, results);
-    let mut rest = &results.tests[..];
-    while let Some(first) = rest.first() {
-        let count = rest.iter().take_while(|test| test.file == first.file).count();
-        let (tests, after) = rest.split_at(count);
-        rest = after;
+    for tests in results.tests.chunk_by(|a, b| a.file == b.file) {
+        let (file, count) = (&tests[0].file, tests.len());
         let failed = tests.iter().filter(|test| !test.passed()).count();
         let rows: usize = tests.iter().map(|test| test.rows).sum();
         let rows = if rows > 0 { format!(", {}", counted(rows, "row", "rows")) } else { String::new() };
         let how = if failed > 0 { format!("{failed} FAILED") } else { "ok".to_owned() };
-        ui.out(&plain(&format!("{:<44} {:>3} {}{rows}: {how}", first.file, count, if count == 1 { "test" } else { "tests" })));
+        ui.out(&plain(&format!("{:<44} {:>3} {}{rows}: {how}", file, count, if count == 1 { "test" } else { "tests" })));
     }
     if let Some(coverage) = &results.coverage {
         show_coverage(ui, coverage, whole);
@@ -161,4 +162,35 @@ pub(super) fn coverage_json(coverage: &Coverage) -> Value {
     all["percent"] = json!((coverage.share().percent() * 10.0).round() / 10.0);
     all["files"] = coverage.files.iter().map(file).collect();
     all
+}
+
+/// `JUnit` XML: a suite a file, a test case a test, a failure a failed row.
+pub(super) fn junit(results: &TestResults) -> String {
+    let failure = |failed: &TestFailure| {
+        let row = failed.row.as_ref().map_or(String::new(), |(_, index, values)| format!("row {index}, {values}: "));
+        JunitNote::failure(&format!("{row}{}", failed.diagnostic.message), places(&failed.diagnostic))
+    };
+    let case = |test: &TestResult| JunitCase {
+        name: test.name.clone(),
+        line: Some(test.place.as_ref().map_or(1, |(source, span)| source.line_column(span.start).0)),
+        seconds: test.seconds,
+        notes: test.failures.iter().map(failure).collect(),
+    };
+    let suite = |tests: &[TestResult]| JunitSuite {
+        name: tests[0].file.clone(),
+        seconds: tests.iter().map(|test| test.seconds).sum(),
+        cases: tests.iter().map(case).collect(),
+    };
+    let suites: Vec<JunitSuite> = results.tests.chunk_by(|a, b| a.file == b.file).map(suite).collect();
+    junit::write("asterisk test", &suites, results.seconds)
+}
+
+/// The places and the help of a diagnostic, a line each.
+fn places(diagnostic: &Diagnostic) -> String {
+    let places = diagnostic.labels.iter().map(|label| {
+        let (line, column) = label.source.line_column(label.span.start);
+        let text = if label.text.is_empty() { String::new() } else { format!(": {}", label.text) };
+        format!("{}:{line}:{column} `{}`{text}", label.source.name(), label.source.slice(label.span))
+    });
+    places.chain(diagnostic.help.clone()).collect::<Vec<_>>().join("\n")
 }

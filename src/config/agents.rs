@@ -1,38 +1,14 @@
 //! `agents:`: who may be asked outside of the process, and how.
 
+use super::keys::{AGENT, BREAKER, PRICE, RETRY, SECRET, TOKENS};
 use crate::agent::{AgentBounds, AgentSettings, Agents, AnswererKind};
 use crate::diag::{Diagnostic, address_tells, did_you_mean, looks_secret};
+use crate::form::yaml::{Yaml, YamlEntry, YamlFields, YamlKind, YamlReader};
+use crate::form::{Form, ValueForm};
 use crate::net::SecretSource;
 use crate::pipeline::Spanned;
-use crate::pipeline::yaml::{Yaml, YamlEntry, YamlFields, YamlKind, YamlReader};
 use std::collections::BTreeMap;
 use std::time::Duration;
-
-/// The keys of an entry, and of its parts.
-pub(super) const KEYS: &[&str] = &[
-    "kind",
-    "command",
-    "url",
-    "model",
-    "secret",
-    "timeout",
-    "retry",
-    "breaker",
-    "concurrency",
-    "price",
-    "max_bytes",
-    "answer",
-    "tokens",
-    "dir",
-    "poll",
-    "size",
-    "claim",
-];
-pub(super) const RETRY: &[&str] = &["attempts", "wait", "most"];
-pub(super) const BREAKER: &[&str] = &["failures", "rest"];
-pub(super) const PRICE: &[&str] = &["in", "out"];
-pub(super) const TOKENS: &[&str] = &["in", "out"];
-pub(super) const SECRET: &[&str] = &["env", "file"];
 
 /// Names that are nobody's to give.
 const TAKEN: &[&str] = &["script", "stub"];
@@ -66,7 +42,7 @@ pub(super) fn plain(agents: &BTreeMap<String, Spanned<AgentSettings>>) -> Agents
 fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<AgentSettings> {
     let what = format!("agent `{name}`");
     let fields = reader.map(yaml, &what)?;
-    reader.known_keys(fields, &what, KEYS, &[]);
+    reader.known_keys(fields, &what, &AGENT.names(), AGENT.later);
     let mut settings = AgentSettings::of(kind(reader, fields, name)?);
     if let Some(entry) = given(fields, "command") {
         settings.command = words(reader, &entry.value, &format!("`command` of {what}"));
@@ -90,17 +66,17 @@ fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Opti
     settings.secret = secret(reader, fields, "secret", &what);
     set(&mut settings.bounds.timeout, time_of(reader, fields, "timeout", (&what, settings.kind)));
     set(&mut settings.poll, time_of(reader, fields, "poll", (&what, settings.kind)));
-    set(&mut settings.size, whole(reader, fields, "size", 1, 1024));
+    set(&mut settings.size, whole(reader, fields, "size", &AGENT));
     set(&mut settings.claim, time(reader, fields, "claim", &what));
     settings.dir = given(fields, "dir")
         .and_then(|entry| reader.text(&entry.value, &format!("`dir` of {what}")))
         .map(|text| text.value.into());
     bounds(reader, fields, &what, &mut settings.bounds);
-    if let Some(part) = part(reader, fields, "price", &what, PRICE) {
+    if let Some(part) = part(reader, fields, "price", &what, &PRICE) {
         set(&mut settings.price.prompt, price(reader, part, "in"));
         set(&mut settings.price.answer, price(reader, part, "out"));
     }
-    if let Some(part) = part(reader, fields, "tokens", &what, TOKENS) {
+    if let Some(part) = part(reader, fields, "tokens", &what, &TOKENS) {
         let mut path = |key: &str| {
             let entry = given(part, key)?;
             reader.text(&entry.value, &format!("`{key}` of `tokens`")).map(|text| text.value)
@@ -116,17 +92,17 @@ fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Opti
 /// How one is asked, but for the time that an answer may take.
 pub(super) fn bounds(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, what: &str, bounds: &mut AgentBounds) {
     let AgentBounds { retry, breaker, concurrency, max_bytes, .. } = bounds;
-    if let Some(part) = part(reader, fields, "retry", what, RETRY) {
-        set(&mut retry.attempts, whole(reader, part, "attempts", 1, 100));
+    if let Some(part) = part(reader, fields, "retry", what, &RETRY) {
+        set(&mut retry.attempts, whole(reader, part, "attempts", &RETRY));
         set(&mut retry.wait, time(reader, part, "wait", "`retry`"));
         set(&mut retry.most, time(reader, part, "most", "`retry`"));
     }
-    if let Some(part) = part(reader, fields, "breaker", what, BREAKER) {
-        set(&mut breaker.failures, whole(reader, part, "failures", 1, 1_000_000));
+    if let Some(part) = part(reader, fields, "breaker", what, &BREAKER) {
+        set(&mut breaker.failures, whole(reader, part, "failures", &BREAKER));
         set(&mut breaker.rest, time(reader, part, "rest", "`breaker`"));
     }
-    *concurrency = whole(reader, fields, "concurrency", 1, 1024);
-    set(max_bytes, whole(reader, fields, "max_bytes", 1, 64 << 20));
+    *concurrency = whole(reader, fields, "concurrency", &AGENT);
+    set(max_bytes, whole(reader, fields, "max_bytes", &AGENT));
 }
 
 /// A program with its arguments; one text is the program alone.
@@ -180,7 +156,7 @@ pub(super) fn place(
     what: &str,
     unclear: impl FnOnce(&mut YamlReader<'_>) -> Diagnostic,
 ) -> Option<SecretSource> {
-    let part = part(reader, fields, key, what, SECRET)?;
+    let part = part(reader, fields, key, what, &SECRET)?;
     let mut word = |name: &str| reader.text(&given(part, name)?.value, &format!("`{name}` of `{key}`")).map(|text| text.value);
     match (word("env"), word("file")) {
         (Some(name), None) if is_name(&name) => Some(SecretSource::Env(name)),
@@ -236,12 +212,12 @@ pub(super) fn part<'y>(
     fields: YamlFields<'y>,
     key: &str,
     what: &str,
-    keys: &[&str],
+    form: &Form,
 ) -> Option<YamlFields<'y>> {
     let entry = given(fields, key)?;
     let what = format!("`{key}` of {what}");
     let part = reader.map(&entry.value, &what)?;
-    reader.known_keys(part, &what, keys, &[]);
+    reader.known_keys(part, &what, &form.names(), form.later);
     Some(part)
 }
 
@@ -251,7 +227,9 @@ pub(super) fn set<T>(place: &mut T, value: Option<T>) {
     }
 }
 
-pub(super) fn whole(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, key: &str, least: i64, most: i64) -> Option<usize> {
+/// A whole number within the bounds that its form gives.
+fn whole(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, key: &str, form: &Form) -> Option<usize> {
+    let ValueForm::Whole(least, most) = form.key(key)?.holds else { return None };
     let entry = given(fields, key)?;
     reader.int(&entry.value, &format!("`{key}`"), &(least..=most)).and_then(|number| usize::try_from(number).ok())
 }
@@ -315,7 +293,7 @@ fn duration(text: &str) -> Option<Duration> {
 mod tests {
     use super::*;
     use crate::diag::Source;
-    use crate::pipeline::yaml;
+    use crate::form::yaml;
 
     fn parse(text: &str) -> (Agents, Vec<(String, String)>) {
         let source = Source::new("asterisk.yaml", text);

@@ -2,6 +2,7 @@
 
 mod agents;
 mod json_schema;
+mod keys;
 mod origin;
 mod project_file;
 mod reportportal;

@@ -1,35 +1,14 @@
 //! `asterisk.yaml`, and the user's own file of the same keys.
 
+use super::keys::{PROJECT, REPOSITORY, WORKSPACE};
 use crate::agent::{AgentSettings, ServerSettings};
 use crate::diag::{Diagnostic, Diagnostics, SecretForm, Source, Span, names_secret, secrets_in, starred};
+use crate::form::yaml::{self, Yaml, YamlReader};
 use crate::lint;
 use crate::observe;
 use crate::pipeline::Spanned;
-use crate::pipeline::yaml::{self, Yaml, YamlReader};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-
-/// The keys of the project file whose machinery comes later.
-pub(super) const LATER: &[&str] = &["report"];
-/// Those that can be set.
-pub(super) const KNOWN: &[&str] = &[
-    "scripts",
-    "pipelines",
-    "templates",
-    "store",
-    "domain",
-    "vars",
-    "workspace",
-    "lint",
-    "observers",
-    "agents",
-    "mcp_servers",
-    "reportportal",
-];
-
-/// The keys of `workspace`, and of each of its repositories.
-pub(super) const WORKSPACE: &[&str] = &["repositories"];
-pub(super) const REPOSITORY: &[&str] = &["name", "path", "purpose", "branch"];
 
 /// What a project file says; paths are as written, relative to its directory.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -139,8 +118,8 @@ fn plain(source: &Source) -> Result<ProjectConfig, Diagnostics> {
     let tree = yaml::parse(source)?;
     let mut reader = YamlReader::new(source, "config");
     let mut file = ProjectConfig::default();
-    if let Some(fields) = reader.map(&tree, "the project file") {
-        reader.known_keys(fields, "the project file", KNOWN, LATER);
+    if let Some(fields) = reader.map(&tree, PROJECT.what) {
+        reader.known_keys(fields, PROJECT.what, &PROJECT.names(), PROJECT.later);
         let mut text = |key: &str| {
             let entry = fields.entry(key)?;
             reader.text(&entry.value, &format!("`{key}`"))
@@ -154,7 +133,7 @@ fn plain(source: &Source) -> Result<ProjectConfig, Diagnostics> {
         if let Some(entry) = fields.entry("vars").filter(|entry| !entry.value.is_null())
             && let Some(vars) = reader.map(&entry.value, "`vars`")
         {
-            file.vars = reader.vars(vars);
+            file.vars = reader.vars(vars.entries());
         }
         if let Some(entry) = fields.entry("workspace").filter(|entry| !entry.value.is_null()) {
             file.repositories = Some(Spanned::new(repositories(&mut reader, &entry.value), entry.key.span));
@@ -188,14 +167,14 @@ fn plain(source: &Source) -> Result<ProjectConfig, Diagnostics> {
 
 /// The repositories of `workspace:`, each with all of its parts.
 fn repositories(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Vec<Value> {
-    let Some(fields) = reader.map(yaml, "`workspace`") else { return Vec::new() };
-    reader.known_keys(fields, "`workspace`", WORKSPACE, &[]);
+    let Some(fields) = reader.map(yaml, WORKSPACE.what) else { return Vec::new() };
+    reader.known_keys(fields, WORKSPACE.what, &WORKSPACE.names(), &[]);
     let Some(entry) = fields.entry("repositories") else { return Vec::new() };
     let Some(list) = reader.list(&entry.value, "`repositories`") else { return Vec::new() };
     let mut out = Vec::new();
     for item in list {
-        let Some(fields) = reader.map(item, "a repository") else { continue };
-        reader.known_keys(fields, "a repository", REPOSITORY, &[]);
+        let Some(fields) = reader.map(item, REPOSITORY.what) else { continue };
+        reader.known_keys(fields, REPOSITORY.what, &REPOSITORY.names(), &[]);
         let mut text = |key: &str| {
             let entry = fields.entry(key)?;
             reader.text(&entry.value, &format!("`{key}`")).map(|text| text.value)

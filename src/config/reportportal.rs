@@ -1,16 +1,14 @@
 //! `reportportal:`: where launches are fetched from, and what was found is written back to.
 
 use super::agents::{address, given, secret};
+use super::keys::PORTAL;
 use super::origin::{Setting, SettingOrigin};
 use crate::diag::{Span, address_tells};
+use crate::form::yaml::{YamlEntry, YamlReader};
 use crate::net::SecretSource;
 use crate::pipeline::Spanned;
-use crate::pipeline::yaml::{YamlEntry, YamlReader};
 use crate::reportportal::PortalSettings;
 use serde_json::json;
-
-/// The keys.
-pub(super) const KEYS: &[&str] = &["url", "project", "token"];
 
 /// Set these, and what the files say of the same does not count.
 const URL: &str = "ASTERISK_REPORTPORTAL_URL";
@@ -29,7 +27,7 @@ pub(super) struct PortalSection {
 pub(super) fn read(reader: &mut YamlReader<'_>, entry: &YamlEntry) -> PortalSection {
     const WHAT: &str = "`reportportal`";
     let Some(fields) = reader.map(&entry.value, WHAT) else { return PortalSection::default() };
-    reader.known_keys(fields, WHAT, KEYS, &[]);
+    reader.known_keys(fields, WHAT, &PORTAL.names(), PORTAL.later);
     let mut text = |key: &str| reader.text(&given(fields, key)?.value, &format!("`{key}` of {WHAT}"));
     let project = text("project");
     let url = address(reader, fields, WHAT);

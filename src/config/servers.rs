@@ -1,13 +1,11 @@
 //! `mcp_servers:`: the servers whose tools nodes may call.
 
 use super::agents::{address, bounds, given, place, secret, set, time, words};
+use super::keys::SERVER;
 use crate::agent::{ServerSettings, Servers, Variable};
+use crate::form::yaml::{Yaml, YamlEntry, YamlFields, YamlReader};
 use crate::pipeline::Spanned;
-use crate::pipeline::yaml::{Yaml, YamlEntry, YamlFields, YamlReader};
 use std::collections::BTreeMap;
-
-/// The keys of an entry.
-pub(super) const KEYS: &[&str] = &["command", "env", "url", "secret", "timeout", "retry", "breaker", "concurrency", "max_bytes"];
 
 /// How a variable is written.
 const VARIABLE: &str = "write `NAME: value`, or `NAME: { env: OTHER }`, `NAME: { file: path }` for a secret";
@@ -37,7 +35,7 @@ pub(super) fn plain(servers: &BTreeMap<String, Spanned<ServerSettings>>) -> Serv
 fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<ServerSettings> {
     let what = format!("server `{name}`");
     let fields = reader.map(yaml, &what)?;
-    reader.known_keys(fields, &what, KEYS, &[]);
+    reader.known_keys(fields, &what, &SERVER.names(), SERVER.later);
     let mut settings = ServerSettings::default();
     if let Some(entry) = given(fields, "command") {
         settings.command = words(reader, &entry.value, &format!("`command` of {what}"));
@@ -101,8 +99,8 @@ fn variables(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, what: &str) ->
 mod tests {
     use super::*;
     use crate::diag::Source;
+    use crate::form::yaml;
     use crate::net::SecretSource;
-    use crate::pipeline::yaml;
     use std::time::Duration;
 
     fn parse(text: &str) -> (Servers, Vec<(String, String)>) {

@@ -8,7 +8,7 @@ use crate::files::{Area, FileError, conventional, project_root, read_text_file};
 use crate::lint;
 use crate::pipeline::Spanned;
 use crate::project::domain::DEFAULT_DOMAIN;
-use crate::project::{ProjectVar, ProjectVars};
+use crate::project::{ProjectVar, ProjectVars, VarPlaces};
 use crate::session::{KEEP, SessionError, Setup, refuse_secret};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -155,7 +155,7 @@ pub fn resolve(given: CommandLine, here: &Path) -> Result<ResolvedSettings, Sess
         by_caller.or_else(by_file).map_or((None, SettingOrigin::Default), |(name, origin)| (Some(name), origin));
     let in_force = domain.as_deref().unwrap_or(DEFAULT_DOMAIN);
     settings.push(Setting { name: "domain".into(), value: json!(in_force), origin });
-    let set = parse_set(&given.set)?;
+    let (set, set_places) = parse_set(&given.set)?;
     let mut project_vars = ProjectVars::new();
     for layer in layers.iter().rev() {
         project_vars.extend(layer.file.vars.iter().map(|(name, var)| {
@@ -236,6 +236,7 @@ pub fn resolve(given: CommandLine, here: &Path) -> Result<ResolvedSettings, Sess
         pipelines,
         templates,
         vars: set,
+        set_places,
         project_vars,
         workspace: json!({ "repositories": repositories }),
         domain,
@@ -291,11 +292,15 @@ fn keep() -> Result<usize, SessionError> {
     })
 }
 
-/// `name=value` settings: the value is JSON if it reads as JSON, else a text.
-fn parse_set(set: &[String]) -> Result<Map<String, Value>, SessionError> {
-    let pair = |text: &String| match text.split_once('=') {
+/// `name=value` settings, with the places of the values: each is JSON if it reads as JSON, else a text.
+fn parse_set(set: &[String]) -> Result<(Map<String, Value>, VarPlaces), SessionError> {
+    let mut places = VarPlaces::new();
+    let mut pair = |text: &String| match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => {
             refuse_secret(name, value)?;
+            let written = format!("--set {text}");
+            let span = Span::new(written.len() - value.len(), written.len());
+            places.insert(name.trim().to_owned(), (Source::new("the command line", written), span));
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
             Ok((name.trim().to_owned(), value))
         }
@@ -305,7 +310,8 @@ fn parse_set(set: &[String]) -> Result<Map<String, Value>, SessionError> {
             Err(SessionError::Asked(Box::new(diagnostic)))
         }
     };
-    set.iter().map(pair).collect()
+    let vars = set.iter().map(&mut pair).collect::<Result<_, _>>()?;
+    Ok((vars, places))
 }
 
 #[cfg(test)]
@@ -315,7 +321,9 @@ mod tests {
     #[test]
     fn settings_are_json_or_text() {
         let set = ["a=0.9", "b=true", "c=word", "d={\"x\":1}", "e="].map(str::to_owned);
-        let vars = parse_set(&set).expect("settings");
+        let (vars, places) = parse_set(&set).expect("settings");
+        let place = |name: &str| places.get(name).map(|(source, span)| source.slice(*span));
+        assert_eq!((place("a"), place("c")), (Some("0.9"), Some("word")));
         assert_eq!(Value::Object(vars), json!({"a": 0.9, "b": true, "c": "word", "d": {"x": 1}, "e": ""}));
         assert!(parse_set(&["x".to_owned()]).is_err());
     }

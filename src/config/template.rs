@@ -15,7 +15,8 @@ pub fn template(areas: &[Area]) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::config::project_file::{KNOWN, read};
+    use crate::config::keys::PROJECT;
+    use crate::config::project_file::read;
     use crate::diag::Source;
 
     #[test]
@@ -27,7 +28,7 @@ mod tests {
         let whole: String = TEXT.lines().map(|line| key(line).unwrap_or_else(|| line.to_owned()) + "\n").collect();
         let source = Source::new("asterisk.yaml", whole.clone());
         read(&source).unwrap_or_else(|error| panic!("{error}\n{whole}"));
-        for key in KNOWN {
+        for key in PROJECT.names() {
             assert!(whole.lines().any(|line| line.starts_with(&format!("{key}:"))), "{key} is missing");
         }
         let some = template(&[Area::Scripts, Area::Templates]);

@@ -166,7 +166,7 @@ fn taken(step: &JournalStep) -> Option<(String, Option<String>, String)> {
 }
 
 /// Where the answer of an edge came from: the expression that its rule returned, where it failed, or the edge itself.
-fn place(again: &super::recorded::Reevaluation, ix: EdgeIx, project: &Project) -> (Source, Span) {
+fn place(again: &crate::walk::RuleInputs, ix: EdgeIx, project: &Project) -> (Source, Span) {
     let retold = reevaluate::watch(again);
     let outline = Outline::new(project.library.probed());
     let watched = retold.watched.get(&ix);

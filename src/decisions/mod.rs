@@ -45,7 +45,7 @@ pub use explain::{Explanation, explain};
 pub use explanation::{CaseExplanation, EdgeExplanation, EdgeKind, InputValue, RuleExplanation, StepExplanation, WalkFailure};
 pub use markdown::markdown;
 pub use page::{PageLine, Tone, page};
-pub use recorded::{Decisions, RecordedDecision, Reevaluation};
+pub use recorded::{Decisions, RecordedDecision};
 pub use rule_view::{edge_page, look, step_page};
 pub use save::{DecisionMade, SavedDecision, save_as_test};
 pub use selection::{CaseLine, CaseList, StepQuery};

@@ -2,12 +2,10 @@
 
 use super::steps::{JournalStep, StepAssembler, damaged};
 use crate::model::Hash;
-use crate::pipeline::NodeIx;
 use crate::project::Project;
-use crate::script::View;
 use crate::script::probe::Probes;
 use crate::session::{Record, RecordedTexts, Session, SessionError};
-use crate::walk::{self, ConsideredEdge, Failure, Plan, recorded_state};
+use crate::walk::{Plan, RuleInputs};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,19 +34,6 @@ pub struct RecordedDecision {
     pub state: Arc<str>,
     /// The vars, as canonical JSON.
     pub vars: Arc<str>,
-}
-
-/// A decision that can be made again, by the evaluator that made it.
-#[derive(Clone, Debug)]
-pub struct Reevaluation {
-    /// What it goes by.
-    pub plan: Arc<Plan>,
-    /// The node in that plan.
-    pub node: NodeIx,
-    /// The artifact, in the form that the node's schema gives it.
-    pub artifact: View,
-    /// The state.
-    pub state: View,
 }
 
 impl Decisions {
@@ -144,7 +129,7 @@ impl Decisions {
 impl RecordedDecision {
     /// The decision to be made again by a project's plan with the recorded vars. An error if the plan lacks the node or the
     /// vars.
-    pub fn again(&self, project: &Project) -> Result<Reevaluation, SessionError> {
+    pub fn again(&self, project: &Project) -> Result<RuleInputs, SessionError> {
         let missing = || damaged(format!("the pipeline `{}` has no node `{}`", *project.plan.pipeline.name, self.step.node));
         let plan = project.plan.of_path(&self.step.path).ok_or_else(missing)?;
         let same = self.step.inputs.is_some_and(|[_, _, vars]| vars == plan.vars_content.hash());
@@ -153,18 +138,9 @@ impl RecordedDecision {
     }
 
     /// The decision to be made again by another plan with vars of its own; nothing if that plan lacks the node.
-    pub fn by(&self, plan: &Arc<Plan>) -> Result<Option<Reevaluation>, SessionError> {
+    pub fn by(&self, plan: &Arc<Plan>) -> Result<Option<RuleInputs>, SessionError> {
         let Some(node) = plan.pipeline.node(&self.step.node) else { return Ok(None) };
-        let artifact = View::of(&read(&self.artifact)?, &plan.node(node).kind, "artifact");
-        let state = recorded_state(&read(&self.state)?);
-        Ok(Some(Reevaluation { plan: Arc::clone(plan), node, artifact, state }))
-    }
-}
-
-impl Reevaluation {
-    /// Makes it. The considered edges come back even when it fails.
-    pub fn decide(&self) -> Result<walk::Decision, (Vec<ConsideredEdge>, Failure)> {
-        walk::decide(&self.plan, self.node, &self.artifact, &self.state)
+        Ok(Some(RuleInputs::recorded(Arc::clone(plan), node, &read(&self.artifact)?, &read(&self.state)?)))
     }
 }
 

@@ -3,7 +3,6 @@
 use super::explanation::{
     EdgeExplanation, EdgeKind, InputValue, RuleExplanation, StepExplanation, WalkFailure, WalkerExplanation,
 };
-use super::recorded::Reevaluation;
 use super::steps::{JournalStep, StepEnd};
 use crate::diag::Diagnostic;
 use crate::model::Hash;
@@ -11,7 +10,7 @@ use crate::pipeline::{EdgeCondition, EdgeIx, EdgeTarget, Pipeline, PipelineNode}
 use crate::project::Project;
 use crate::script::probe::{Outline, Recorder, RecordingScope, telling, text_of_view};
 use crate::script::{LinkedScript, ScriptFunction};
-use crate::walk::{ConsideredEdge, EdgeOutcome, EdgeRule, FALLBACK, decide_asking, input, is_branch};
+use crate::walk::{ConsideredEdge, EdgeOutcome, EdgeRule, FALLBACK, RuleInputs, is_branch};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a rule said while it was watched.
@@ -29,10 +28,10 @@ pub(super) struct Reevaluated {
 }
 
 /// Makes a decision again, watching each rule that is asked.
-pub(super) fn watch(again: &Reevaluation) -> Reevaluated {
+pub(super) fn watch(again: &RuleInputs) -> Reevaluated {
     let mut watched = BTreeMap::new();
-    let Reevaluation { plan, node, artifact, state } = again;
-    let decided = decide_asking(plan, *node, artifact, state, &mut |edge, rule| {
+    let RuleInputs { plan, artifact, state, .. } = again;
+    let decided = again.decide_asking(&mut |edge, rule| {
         let mut recorder = Recorder::new(RecordingScope::Values);
         let verdict = recorder.watch(|| rule.function.decide(artifact, state, plan.vars()));
         watched.insert(edge, WatchedRule { recorder, error: verdict.as_ref().err().cloned() });
@@ -84,12 +83,7 @@ pub(super) fn undecided(step: &JournalStep, node: Option<&PipelineNode>) -> Step
 
 /// Tells a decision: the project must have been linked with all probes. `changed` are the texts that are other by now, by
 /// their paths with the area.
-pub(super) fn decided(
-    step: &JournalStep,
-    again: &Reevaluation,
-    project: &Project,
-    changed: &BTreeSet<String>,
-) -> StepExplanation {
+pub(super) fn decided(step: &JournalStep, again: &RuleInputs, project: &Project, changed: &BTreeSet<String>) -> StepExplanation {
     let pipeline = &*again.plan.pipeline;
     let spec = pipeline.at(again.node);
     let retold = watch(again);
@@ -106,7 +100,7 @@ pub(super) fn decided(
 
 struct Reevaluator<'a> {
     step: &'a JournalStep,
-    again: &'a Reevaluation,
+    again: &'a RuleInputs,
     project: &'a Project,
     changed: &'a BTreeSet<String>,
     outline: Outline<'a>,
@@ -226,11 +220,10 @@ impl Reevaluator<'_> {
 
     /// The inputs that the rules which were asked may read, with their values.
     fn reads(&self) -> Vec<InputValue> {
-        let Reevaluation { plan, artifact, state, .. } = self.again;
         let mut found: Vec<InputValue> = Vec::new();
-        for rule in self.retold.watched.keys().filter_map(|edge| plan.rule(*edge)) {
+        for rule in self.retold.watched.keys().filter_map(|edge| self.again.plan.rule(*edge)) {
             for read in &rule.reads {
-                let Some((path, value)) = input(read, artifact, state, plan.vars()) else { continue };
+                let Some((path, value)) = self.again.input(read) else { continue };
                 if !found.iter().any(|read| read.path == path) {
                     found.push(InputValue { path: path.to_owned(), value: text_of_view(&value) });
                 }

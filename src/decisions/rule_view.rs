@@ -2,17 +2,17 @@
 
 use super::explanation::StepExplanation;
 use super::page::{PageLine, TextPage};
-use super::recorded::Reevaluation;
 use super::reevaluate;
 use super::steps::{JournalStep, StepEnd};
 use crate::clock::Timestamp;
 use crate::model::Hash;
 use crate::project::Project;
+use crate::walk::RuleInputs;
 use std::collections::BTreeSet;
 
 /// Makes a decision and tells of it; the project must have been linked with all probes. `recorded` is the step it belongs to,
 /// if it belongs to any.
-pub fn look(again: &Reevaluation, project: &Project, recorded: Option<&JournalStep>) -> StepExplanation {
+pub fn look(again: &RuleInputs, project: &Project, recorded: Option<&JournalStep>) -> StepExplanation {
     let node = again.plan.node(again.node).name.clone();
     let mut step = recorded.cloned().unwrap_or_else(|| JournalStep {
         case: "".into(),

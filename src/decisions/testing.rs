@@ -38,6 +38,7 @@ impl TraceFixture {
             pipelines: below("pipelines"),
             templates: None,
             vars: Map::new(),
+            set_places: std::collections::BTreeMap::new(),
             project_vars: std::collections::BTreeMap::new(),
             workspace: json!({"repositories": []}),
             domain: None,

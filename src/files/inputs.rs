@@ -46,7 +46,7 @@ pub struct InputList {
     pub gaps: Vec<String>,
 }
 
-/// The files that paths stand for: a file or `-` for itself, a directory for all `.xml` and `.json` files below it, by their
+/// The files that paths stand for: a file or `-` for itself, a directory for all files below it whose endings launches have (`is_launch_name`), by their
 /// paths in byte order. Hidden files and directories are passed over; symbolic links are followed (reports of build tools
 /// often are links) unless they lead out of the directory, each file and directory once. What cannot be read below a directory is
 /// a gap, not an error.
@@ -159,7 +159,9 @@ impl DirectoryWalk {
 
 /// Whether a file may be a launch by its ending.
 fn is_launch_name(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ["xml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
+    path.extension().is_some_and(|ending| {
+        ["xml", "json", "trx", "jsonl", "ndjson", "tap"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+    })
 }
 
 #[cfg(test)]

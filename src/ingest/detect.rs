@@ -4,33 +4,206 @@ use super::foreign::{self, UnsupportedFormat};
 use super::json_span;
 use crate::diag::{Diagnostic, Source, Span};
 use json_span::JsonStep;
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
+use std::fmt;
 
 /// What every reader wants, as the last words of a refusal.
-pub(super) const WANTED: &str =
-    "give a ReportPortal launch (JSON with `run_id`, `name` and `failure_list`), ReportPortal items, or JUnit XML";
+pub(super) const WANTED: &str = "give a ReportPortal launch (JSON with `run_id`, `name` and `failure_list`), ReportPortal items, JUnit XML, or \
+     results of Visual Studio (TRX), NUnit, xUnit.net, TestNG, Robot Framework, Allure, `go test -json`, TAP or libtest";
 
-/// A family of formats, told by the first character.
+/// So much of an input tells its format, in bytes.
+const HEAD: usize = 64 << 10;
+
+/// How many lines are looked through for an event or a test point.
+const MAX_LINES: usize = 500;
+
+/// A format that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum InputFamily {
-    /// A ReportPortal launch, page or list.
-    Json,
-    /// JUnit XML.
-    Xml,
+pub(super) enum LaunchFormat {
+    /// A ReportPortal launch, page or list; JSON that is nothing else.
+    ReportPortal,
+    /// JUnit XML; XML that is nothing else.
+    Junit,
+    /// Visual Studio.
+    Trx,
+    Nunit2,
+    Nunit3,
+    Xunit,
+    Testng,
+    Robot,
+    /// One file of a directory of Allure results.
+    Allure,
+    /// `go test -json`.
+    GoTest,
+    /// Rust's test harness.
+    Libtest,
+    Tap,
 }
 
-/// The format of bytes that begin so, if it can be told at once: text with the first character of a JSON value or of XML.
-pub(super) fn of_head(head: &[u8]) -> Option<InputFamily> {
+impl LaunchFormat {
+    /// What a report calls it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::ReportPortal => "ReportPortal",
+            Self::Junit => "JUnit XML",
+            Self::Trx => "TRX",
+            Self::Nunit2 => "NUnit 2",
+            Self::Nunit3 => "NUnit 3",
+            Self::Xunit => "xUnit.net",
+            Self::Testng => "TestNG",
+            Self::Robot => "Robot Framework",
+            Self::Allure => "Allure",
+            Self::GoTest => "go test -json",
+            Self::Libtest => "libtest JSON",
+            Self::Tap => "TAP",
+        }
+    }
+}
+
+/// The format of bytes that begin so, if that can be told: by the root of XML, the keys of JSON, or the first lines that are
+/// events or test points.
+pub(super) fn of_head(head: &[u8]) -> Option<LaunchFormat> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let head = &head[..head.len().min(HEAD)];
     match head.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'{' | b'[') => Some(InputFamily::Json),
-        Some(b'<') => Some(InputFamily::Xml),
-        _ => None,
+        Some(b'<') => Some(of_root(head)),
+        Some(b'{') => Some(of_line(first_text_line(head)).unwrap_or_else(|| of_keys(head))),
+        Some(b'[') => Some(of_lines(head).unwrap_or(LaunchFormat::ReportPortal)),
+        Some(_) => of_lines(head),
+        None => None,
+    }
+}
+
+fn first_text_line(head: &[u8]) -> &[u8] {
+    head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// The first of the lines that is an event of a test tool, or a part of TAP.
+fn of_lines(head: &[u8]) -> Option<LaunchFormat> {
+    head.split(|byte| *byte == b'\n').take(MAX_LINES).find_map(|line| {
+        let line = line.trim_ascii();
+        if line.starts_with(b"{") { of_line(line) } else { is_tap(line).then_some(LaunchFormat::Tap) }
+    })
+}
+
+/// Whether a line is a version, a plan or a numbered point of TAP.
+fn is_tap(line: &[u8]) -> bool {
+    let number = |text: &[u8]| text.first().is_some_and(u8::is_ascii_digit);
+    let point = line.strip_prefix(b"not ok ").or_else(|| line.strip_prefix(b"ok "));
+    let point = point.is_some_and(|rest| {
+        let word = rest.split(|byte| *byte == b' ').next().unwrap_or_default();
+        !word.is_empty() && word.iter().all(u8::is_ascii_digit) || rest.starts_with(b"- ")
+    });
+    let plan = line.strip_prefix(b"1..").is_some_and(|rest| {
+        let rest = rest.split(|byte| *byte == b'#').next().unwrap_or_default().trim_ascii();
+        number(rest) && rest.iter().all(u8::is_ascii_digit)
+    });
+    point || plan || line.strip_prefix(b"TAP version ").is_some_and(number)
+}
+
+/// The format that a whole line of JSON is an event of.
+fn of_line(line: &[u8]) -> Option<LaunchFormat> {
+    let value: Value = serde_json::from_slice(line).ok()?;
+    let has = |key| value.get(key).is_some_and(Value::is_string);
+    if has("Action") && (has("Package") || has("ImportPath")) {
+        return Some(LaunchFormat::GoTest);
+    }
+    let is_event = matches!(value.get("type")?.as_str()?, "suite" | "test" | "bench" | "report") && has("event");
+    let is_event = is_event || value.get("type")?.as_str()? == "bench" && has("name") && value.get("median").is_some();
+    is_event.then_some(LaunchFormat::Libtest)
+}
+
+/// The format of a JSON object by the keys that stand in its beginning.
+fn of_keys(head: &[u8]) -> LaunchFormat {
+    let mut keys = HeadKeys::default();
+    // The end of a large object is missing in its head.
+    drop(DeserializeSeed::deserialize(&mut keys, &mut serde_json::Deserializer::from_slice(head)));
+    let has = |names: &[&str]| names.iter().any(|name| keys.0.iter().any(|key| key == name));
+    if has(&["failure_list", "startTime", "content", "launchId"]) {
+        return LaunchFormat::ReportPortal;
+    }
+    // Messages of a build stand before the events of its tests.
+    let is_build = has(&["reason"]) && has(&["package_id", "success"]);
+    let is_result = has(&["uuid"])
+        && has(&["historyId", "statusDetails", "stage", "labels", "steps"])
+        && has(&["name", "fullName", "status"]);
+    let is_container = has(&["children"]) && has(&["befores", "afters"]);
+    let is_executor =
+        has(&["buildName", "buildOrder"]) && has(&["name"]) && has(&["type", "reportUrl", "reportName", "buildUrl"]);
+    match (is_build, is_result || is_container || is_executor) {
+        (true, _) => LaunchFormat::Libtest,
+        (_, true) => LaunchFormat::Allure,
+        _ => LaunchFormat::ReportPortal,
+    }
+}
+
+/// The keys of an object, as far as it goes.
+#[derive(Default)]
+struct HeadKeys(Vec<String>);
+
+/// The most keys that are looked at.
+const MAX_KEYS: usize = 100;
+
+impl<'de> DeserializeSeed<'de> for &mut HeadKeys {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut HeadKeys {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            if self.0.len() < MAX_KEYS {
+                self.0.push(key);
+            }
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}
+
+/// The format of XML by its root element.
+fn of_root(head: &[u8]) -> LaunchFormat {
+    let mut reader = Reader::from_reader(head);
+    let mut buffer = Vec::new();
+    loop {
+        buffer.clear();
+        match reader.read_event_into(&mut buffer) {
+            Ok(Event::Start(root) | Event::Empty(root)) => {
+                let attributes = root.attributes().flatten().map(|attribute| attribute.key.local_name().as_ref().to_owned());
+                let attributes: Vec<String> = attributes.take(MAX_KEYS).collect();
+                let has = |name: &str| attributes.iter().any(|attribute| attribute == name);
+                return match root.local_name().as_ref() {
+                    "TestRun" => LaunchFormat::Trx,
+                    "test-run" => LaunchFormat::Nunit3,
+                    "test-results" => LaunchFormat::Nunit2,
+                    "assemblies" => LaunchFormat::Xunit,
+                    // Maven has assemblies too.
+                    "assembly" if has("total") || has("run-date") || has("test-framework") => LaunchFormat::Xunit,
+                    "testng-results" => LaunchFormat::Testng,
+                    "robot" => LaunchFormat::Robot,
+                    _ => LaunchFormat::Junit,
+                };
+            }
+            Ok(Event::DocType(_) | Event::Eof) | Err(_) => return LaunchFormat::Junit,
+            Ok(_) => {}
+        }
     }
 }
 
 /// The format of a text.
-pub(super) fn detect(source: &Source) -> Result<InputFamily, Diagnostic> {
+pub(super) fn detect(source: &Source) -> Result<LaunchFormat, Diagnostic> {
     let text = source.text();
     let body = text.trim_start_matches('\u{feff}').trim_start();
     if body.is_empty() {
@@ -43,8 +216,8 @@ pub(super) fn detect(source: &Source) -> Result<InputFamily, Diagnostic> {
         return Err(refuse(source, Span::new(at, at + 1), "binary data", WANTED));
     }
     match of_head(body.as_bytes()) {
-        Some(InputFamily::Xml) => page_of_the_web(source, body).map_or(Ok(InputFamily::Xml), Err),
-        Some(InputFamily::Json) => Ok(InputFamily::Json),
+        Some(LaunchFormat::Junit) => page_of_the_web(source, body).map_or(Ok(LaunchFormat::Junit), Err),
+        Some(format) => Ok(format),
         None => {
             let known = foreign::text(body);
             let span = known.and_then(|known| text.find(known.clue).map(|at| Span::new(at, at + known.clue.len())));
@@ -67,7 +240,6 @@ pub(super) fn json_lines(source: &Source, body: &str) -> Option<Diagnostic> {
     let first: Value = serde_json::from_str(lines.next()?).ok().filter(Value::is_object)?;
     serde_json::from_str::<Value>(lines.next()?).ok().filter(Value::is_object)?;
     let (what, help) = match foreign::object(&first) {
-        Some(known) if known.what.starts_with("an event of ") => (format!("a stream of events, each {}", known.what), known.help),
         Some(known) => (format!("a stream of JSON lines, the first {}", known.what), known.help),
         None => ("a stream of JSON lines".to_owned(), WANTED),
     };

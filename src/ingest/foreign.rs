@@ -13,6 +13,11 @@ pub(super) struct UnsupportedFormat {
     pub(super) clue: &'static str,
 }
 
+impl UnsupportedFormat {
+    /// A build without tests.
+    pub(super) const BUILD: Self = Self { what: "messages of a build by cargo that went well", help: NOT_TESTS, clue: "reason" };
+}
+
 /// What to do with a test tool's own report.
 const USE_JUNIT: &str = "give a ReportPortal launch or the JUnit XML that the same tool can write";
 
@@ -20,16 +25,14 @@ const USE_JUNIT: &str = "give a ReportPortal launch or the JUnit XML that the sa
 const NOT_TESTS: &str = "this tells nothing about failed tests: give a ReportPortal launch or JUnit XML";
 
 /// A JSON object with all of these keys is that; the first match counts.
-const OBJECTS: [(&[&str], &str, &str); 25] = [
+const OBJECTS: [(&[&str], &str, &str); 21] = [
     (&["runs", "$schema"], "a SARIF report of a static analyser", NOT_TESTS),
     (&["runs", "version"], "a SARIF report of a static analyser", NOT_TESTS),
     (&["exitcode", "tests"], "a pytest-json-report", "run pytest with `--junitxml=FILE` and give that file"),
-    (&["Action", "Package"], "an event of `go test -json`", "convert it: `gotestsum --junitfile FILE --raw-command cat EVENTS`"),
     (&["testResults", "numFailedTests"], "a Jest report", "add the `jest-junit` reporter and give its file"),
     (&["stats", "failures", "passes"], "a Mocha report", "run Mocha with `--reporter xunit` or `mocha-junit-reporter`"),
     (&["config", "suites", "errors"], "a Playwright report", "run Playwright with `--reporter=junit`"),
     (&["results", "reportFormat"], "a CTRF report", USE_JUNIT),
-    (&["historyId", "statusDetails"], "an Allure result", USE_JUNIT),
     (
         &["rust-suites", "test-count"],
         "a list of tests by nextest",
@@ -50,35 +53,23 @@ const OBJECTS: [(&[&str], &str, &str); 25] = [
     (&["startTime", "statistics", "uuid", "type"], "a single ReportPortal item", "give the whole page of items"),
     (&["openapi", "paths"], "an OpenAPI description", NOT_TESTS),
     (&["name", "dependencies", "version"], "a package manifest", NOT_TESTS),
-    (
-        &["type", "event"],
-        "an event of Rust's `--format json` test output",
-        "use nextest with `junit.path` set and give that file",
-    ),
-    (&["reason", "package_id"], "a message of `cargo --message-format json`", NOT_TESTS),
     (&["vulnerabilities"], "a report of a vulnerability scanner", NOT_TESTS),
     (&["coverage"], "a coverage report", NOT_TESTS),
 ];
 
 /// The elements of a list with all of these keys make it that.
-const ELEMENTS: [(&[&str], &str, &str); 5] = [
+const ELEMENTS: [(&[&str], &str, &str); 6] = [
     (&["elements", "uri", "keyword"], "a Cucumber report", "run Cucumber with its `junit` formatter"),
     (&["check_name", "fingerprint"], "a Code Climate report", NOT_TESTS),
-    (&["historyId", "statusDetails"], "a list of Allure results", USE_JUNIT),
+    (&["historyId", "statusDetails"], "a list of Allure results", "give the directory of its `*-result.json` files"),
     (&["filePath", "messages"], "an ESLint report", NOT_TESTS),
+    (&["name", "matchedStatuses"], "a list of Allure's categories", "give the directory of its `*-result.json` files"),
     (&["mode", "statistics", "uuid"], "a list of ReportPortal launches", "give one launch with its failed items"),
 ];
 
 /// An XML document with this root element is that.
-const ROOTS: [(&str, &str, &str); 15] = [
+const ROOTS: [(&str, &str, &str); 8] = [
     ("html", "a web page", "this is often a login or error page saved in place of the file: fetch it again"),
-    ("assemblies", "an xUnit.net report", USE_JUNIT),
-    ("assembly", "an xUnit.net report", USE_JUNIT),
-    ("test-run", "an NUnit report", USE_JUNIT),
-    ("test-results", "an NUnit 2 report", USE_JUNIT),
-    ("TestRun", "a Visual Studio test report (TRX)", USE_JUNIT),
-    ("robot", "a Robot Framework report", "run `rebot --xunit FILE output.xml` and give that file"),
-    ("testng-results", "a TestNG report", "give the JUnit files in `test-output/junitreports`"),
     ("testExecutions", "a SonarQube test report", USE_JUNIT),
     ("Site", "a CTest report", "run `ctest --output-junit FILE`"),
     ("coverage", "a Cobertura coverage report", NOT_TESTS),
@@ -89,12 +80,17 @@ const ROOTS: [(&str, &str, &str); 15] = [
 ];
 
 /// A text with a line that begins so is that.
-const LINES: [(&str, &str, &str); 15] = [
-    ("TAP version", "TAP output", "convert it to JUnit XML, for example with `tap-junit`"),
-    ("not ok ", "TAP output", "convert it to JUnit XML, for example with `tap-junit`"),
-    ("ok 1", "TAP output", "convert it to JUnit XML, for example with `tap-junit`"),
-    ("=== RUN", "the console output of `go test`", "run the tests with `gotestsum --junitfile FILE`"),
-    ("--- FAIL", "the console output of `go test`", "run the tests with `gotestsum --junitfile FILE`"),
+const LINES: [(&str, &str, &str); 12] = [
+    (
+        "=== RUN",
+        "the console output of `go test`",
+        "run `go test -json` and give what it prints, or use `gotestsum --junitfile FILE`",
+    ),
+    (
+        "--- FAIL",
+        "the console output of `go test`",
+        "run `go test -json` and give what it prints, or use `gotestsum --junitfile FILE`",
+    ),
     ("running ", "the console output of `cargo test`", "use nextest with `junit.path` set and give that file"),
     ("test result:", "the console output of `cargo test`", "use nextest with `junit.path` set and give that file"),
     ("=====", "the console output of pytest", "run pytest with `--junitxml=FILE` and give that file"),

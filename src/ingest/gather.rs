@@ -1,15 +1,15 @@
 //! Inputs gathered one after another, each let go before the next, and what comes of all of them together.
 
-use super::detect::{self, InputFamily};
+use super::allure::AllureResults;
+use super::detect;
 use super::logs::ItemLogs;
+use super::part::InputPart;
 use super::room::TextRoom;
 use super::stream::Stream;
-use super::unique::name_hash;
-use super::{TextLimits, decode, junit, merge, reportportal, surrogates};
+use super::{TextLimits, decode, formats, merge};
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::evidence::Masker;
-use crate::model::{Hash, Launch, counted};
-use std::collections::BTreeSet;
+use crate::model::{Hash, Launch};
 use std::io::{self, BufReader, Read, Seek as _, Write as _};
 use std::sync::Arc;
 
@@ -25,50 +25,10 @@ const HEAD: u64 = 64 << 10;
 /// Bytes read at a time.
 const BUFFER: usize = 256 << 10;
 
-/// What one input holds.
-#[derive(Debug, Default)]
-pub(super) struct InputPart {
-    /// The name of the input.
-    pub(super) name: String,
-    /// Its launch; of inputs with no id of their own, `run_id` is derived from their bytes.
-    pub(super) launch: Launch,
-    /// It is one page of so many.
-    pub(super) page: Option<(u64, u64)>,
-    /// It is no launch but holds log entries of one.
-    pub(super) logs: Option<ItemLogs>,
-    /// Hashes of the names of the tests that passed.
-    pub(super) passed: Vec<u64>,
-    /// Cases, by number, that turned out to be none.
-    pub(super) dropped: BTreeSet<usize>,
-    /// How many of them failed only because others did.
-    pub(super) parents: usize,
-}
-
-impl InputPart {
-    /// Takes note of a test that passed.
-    pub(super) fn passed(&mut self, full_name: &str) {
-        self.passed.push(name_hash(full_name));
-    }
-
-    /// Lets go of the cases that turned out to be none.
-    pub(super) fn drop_marked(&mut self) {
-        if self.parents > 0 {
-            let many = if self.parents == 1 { "test that failed" } else { "tests that failed" };
-            self.launch.notes.push(format!("{} {many} because subtests did left out", self.parents));
-        }
-        let mut index = 0;
-        let dropped = std::mem::take(&mut self.dropped);
-        self.launch.cases.retain(|_| {
-            index += 1;
-            !dropped.contains(&(index - 1))
-        });
-    }
-}
-
 /// Gathers the launches of several inputs.
 ///
 /// ```text
-/// bytes -decode-> Source -detect-> json | xml -reportportal, junit-> Part -merge-> Launch
+/// bytes -decode-> Source -detect-> format -formats-> Part -merge-> Launch
 ///   `- large ones: Stream ----------^
 /// ```
 #[derive(Debug, Default)]
@@ -76,6 +36,7 @@ pub struct LaunchMerger {
     room: TextRoom,
     parts: Vec<InputPart>,
     logs: ItemLogs,
+    allure: AllureResults,
 }
 
 impl LaunchMerger {
@@ -93,28 +54,17 @@ impl LaunchMerger {
 
     /// How many launches were gathered.
     pub fn len(&self) -> usize {
-        self.parts.len()
+        self.parts.len() + self.allure.len()
     }
 
     /// Whether no launch was gathered yet: log entries are none.
     pub fn is_empty(&self) -> bool {
-        self.parts.is_empty()
+        self.parts.is_empty() && self.allure.is_empty()
     }
 
     /// Reads a text. The error says everything that is wrong with it, each finding at its place.
     pub fn add(&mut self, source: &Source) -> Result<(), Diagnostics> {
-        let mut part = match detect::detect(source)? {
-            InputFamily::Json => match surrogates::mended(source.text()) {
-                Some((text, count)) => {
-                    let mut part = reportportal::read(&Source::new(source.name(), text), &self.room)?;
-                    let what = counted(count, "escape is half of a surrogate pair", "escapes are halves of surrogate pairs");
-                    part.launch.notes.push(format!("{what}, no character; `\u{fffd}` stands in the place"));
-                    part
-                }
-                None => reportportal::read(source, &self.room)?,
-            },
-            InputFamily::Xml => junit::read(body(source), source, &self.room)?,
-        };
+        let mut part = formats::read(detect::detect(source)?, source, &self.room)?;
         if source.text().contains(char::REPLACEMENT_CHARACTER) {
             let note = "some bytes are no characters of the text's encoding; `\u{fffd}` stands in their places";
             part.launch.notes.push(note.to_owned());
@@ -141,7 +91,7 @@ impl LaunchMerger {
         let mut head = Vec::new();
         open()?.take(HEAD).read_to_end(&mut head)?;
         refuse_head(name, &head)?;
-        match self.streamed(name, open()?) {
+        match self.streamed(name, &head, open()?) {
             Some(part) => {
                 self.take(part);
                 Ok(())
@@ -164,12 +114,13 @@ impl LaunchMerger {
         let mut file = tempfile::tempfile()?;
         file.write_all(&bytes)?;
         let size = bytes.len() as u64 + io::copy(&mut input.take(MAX_BYTES + 1 - bytes.len() as u64), &mut file)?;
-        drop(bytes);
+        bytes.truncate(usize::try_from(HEAD).unwrap_or(usize::MAX));
+        let head = bytes;
         if size > MAX_BYTES {
             return Err(InputError::Wrong(too_large(name).into()));
         }
         file.rewind()?;
-        if let Some(part) = self.streamed(name, &file) {
+        if let Some(part) = self.streamed(name, &head, &file) {
             self.take(part);
             return Ok(());
         }
@@ -192,16 +143,12 @@ impl LaunchMerger {
     }
 
     /// The launch of a stream; nothing if anything is wrong with it, or if it has to be decoded.
-    fn streamed(&self, name: &str, input: impl Read) -> Option<InputPart> {
+    fn streamed(&self, name: &str, head: &[u8], input: impl Read) -> Option<InputPart> {
+        let format = detect::of_head(head)?;
         let mut stream = BufReader::with_capacity(BUFFER, Stream::new(input));
-        let format = detect::of_head(io::BufRead::fill_buf(&mut stream).ok()?)?;
         // A name without a text: findings get no places.
         let source = Source::new(name, String::new());
-        let part = match format {
-            InputFamily::Json => reportportal::read_stream(&source, &mut stream, &self.room),
-            InputFamily::Xml => junit::read(&mut stream, &source, &self.room),
-        };
-        let mut part = part.ok()?;
+        let mut part = formats::streamed(format, &mut stream, &source, &self.room).ok()?;
         let stream = stream.into_inner();
         name.clone_into(&mut part.name);
         complete(&mut part, || stream.hash());
@@ -215,15 +162,20 @@ impl LaunchMerger {
     }
 
     fn take(&mut self, mut part: InputPart) {
-        match part.logs.take() {
-            Some(logs) => self.logs.extend(logs),
-            None => self.parts.push(part),
+        if let Some(file) = part.allure.take() {
+            self.allure.add(&part.name, file);
+        } else if let Some(logs) = part.logs.take() {
+            self.logs.extend(logs);
+        } else {
+            self.parts.push(part);
         }
     }
 
     /// All of them as one launch, with the log entries that were given beside it.
     pub fn finish(self) -> Launch {
-        let mut launch = merge::merge(self.parts);
+        let mut parts = self.parts;
+        parts.extend(self.allure.into_parts(&self.room));
+        let mut launch = merge::merge(parts);
         self.logs.give(&mut launch, &self.room);
         launch
     }
@@ -241,7 +193,19 @@ pub enum InputError {
 }
 
 /// Words by which a broken text shows that it was a launch.
-const MARKS: [&str; 4] = ["<testsuite", "\"failure_list\"", "\"launchId\"", "\"failure_lis"];
+const MARKS: [&str; 11] = [
+    "<testsuite",
+    "\"failure_list\"",
+    "\"launchId\"",
+    "\"failure_lis",
+    "<TestRun",
+    "<test-run",
+    "<test-results",
+    "<assemblies",
+    "<testng-results",
+    "<robot",
+    "\"historyId\"",
+];
 
 /// Whether what is wrong with an input is that it is no launch at all: another format, empty, or broken without anything in it
 /// that a launch would have.
@@ -264,11 +228,6 @@ fn complete(part: &mut InputPart, hash: impl FnOnce() -> Hash) {
     if part.launch.name.is_empty() {
         part.launch.name.clone_from(&part.name);
     }
-}
-
-/// The bytes of a text behind a byte order mark.
-fn body(source: &Source) -> &[u8] {
-    source.text().trim_start_matches('\u{feff}').as_bytes()
 }
 
 /// Refuses an input by its first bytes, if those are no text, or a text that no launch begins with.

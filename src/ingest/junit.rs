@@ -15,7 +15,7 @@ use super::xml::{self, Element, Visitor};
 use super::{InputPart, attributes, foreign, times};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source};
-use crate::model::{Attributes, counted};
+use crate::model::Attributes;
 use std::io::BufRead;
 
 /// Reads the suites of a file as one launch; `source` is its text where that is at hand. The `run_id` is empty where the
@@ -34,36 +34,31 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
         whole: None,
         root_named: false,
         quiet: Vec::new(),
-        nameless: 0,
+        nameless: Vec::new(),
         part: InputPart::default(),
     };
     let cost = xml::read(input, source, &mut reader)?;
     reader.part.drop_marked();
     let JunitReader { mut part, texts, flaky, flaky_count, nameless, spans, whole, declared, failing, .. } = reader;
     let launch = &mut part.launch;
-    if nameless > 0 {
-        let (what, verb) = if nameless == 1 { ("1 failed test", "has") } else { (&*format!("{nameless} failed tests"), "have") };
-        launch.notes.push(format!("{what} {verb} neither `name` nor `classname`: `{}` stands for it", junit_case::UNNAMED));
+    if let Some(line) = nameless.first() {
+        let count = nameless.len();
+        let (what, verb) = if count == 1 { ("1 failed test", "has") } else { (&*format!("{count} failed tests"), "have") };
+        let first = if count == 1 { "" } else { "first " };
+        let unnamed = junit_case::UNNAMED;
+        let note = format!("{what} {verb} neither `name` nor `classname` ({first}at line {line}): `{unnamed}` stands for it");
+        launch.notes.push(note);
     }
-    if cost.replaced > 0 {
-        launch
-            .notes
-            .push(format!("{} references to no character (such as `&#0;`): `\u{fffd}` stands in their places", cost.replaced));
-    }
-    if let Some(cut) = &cost.cut {
-        let whole = counted(cut.tests, "test is whole", "tests are whole");
-        let within = cut.within.as_ref().map_or(String::new(), |name| format!(" from test `{}` on", texts::one_line(name)));
-        launch.gap(format!("the file is cut off: {whole}, what follows{within} is missing"));
-    }
+    let is_cut = cost.note(source.name(), launch);
     if launch.name.is_empty() {
         let file = source.name().rsplit(['/', '\\']).next().unwrap_or_default();
         file.strip_suffix(".xml").unwrap_or(file).clone_into(&mut launch.name);
     }
     // Whether a launch passed whose end is missing is not known.
-    launch.status = match (launch.cases.is_empty(), &cost.cut) {
+    launch.status = match (launch.cases.is_empty(), is_cut) {
         (false, _) => Some("FAILED".to_owned()),
-        (true, None) => Some("PASSED".to_owned()),
-        (true, Some(_)) => None,
+        (true, false) => Some("PASSED".to_owned()),
+        (true, true) => None,
     };
     let spans = whole.map_or(spans, |whole| vec![whole]);
     launch.started_at = spans.iter().map(|(start, _)| *start).min();
@@ -140,8 +135,8 @@ struct JunitReader<'s> {
     root_named: bool,
     /// Cases that printed nothing themselves.
     quiet: Vec<usize>,
-    /// How many failed tests have no name.
-    nameless: usize,
+    /// The lines of failed tests that have no name.
+    nameless: Vec<usize>,
     part: InputPart,
 }
 
@@ -161,6 +156,18 @@ impl Visitor for JunitReader<'_> {
         self.whole = span_of(root);
         self.declared = declared(root);
         Ok(())
+    }
+
+    fn is_suite(&self, name: &str) -> bool {
+        matches!(name, "testsuites" | "testsuite")
+    }
+
+    fn is_test(&self, name: &str) -> bool {
+        name == "testcase"
+    }
+
+    fn has_failed(&self, test: &Element) -> bool {
+        junit_case::outcome(test).is_failure()
     }
 
     fn open(&mut self, suite: &Element) {
@@ -251,7 +258,7 @@ impl JunitReader<'_> {
 
     /// Makes a case; its number among the cases.
     fn failed(&mut self, test: &Element, outcome: TestOutcome, full_name: &str) -> Option<usize> {
-        self.nameless += usize::from(junit_case::is_nameless(test));
+        self.nameless.extend(junit_case::is_nameless(test).then_some(test.line));
         let open = self.open.last()?;
         let id = self.ids.take(full_name);
         let mut case = junit_case::case(test, outcome, id, &open.path, open.file.as_deref());

@@ -1,5 +1,6 @@
 //! One `<testcase>` of a JUnit file, and how it ended in the words of the tools that write one.
 
+use super::junit_failure::{message, told};
 use super::junit_retry;
 use super::times;
 use super::xml::Element;
@@ -68,10 +69,6 @@ pub(super) fn outcome(case: &Element) -> TestOutcome {
     }
 }
 
-fn message(element: &Element) -> &str {
-    element.attribute("message").unwrap_or_default()
-}
-
 /// What a test is called that has no name.
 pub(super) const UNNAMED: &str = "(unnamed)";
 
@@ -134,26 +131,6 @@ pub(super) fn error(case: &Element) -> String {
         return case.children("skipped").map(told).collect();
     }
     texts.join("\n\n")
-}
-
-/// Message and text of one failure.
-pub(super) fn told(failure: &Element) -> String {
-    let message = message(failure);
-    let trace = failure.children("stackTrace").next();
-    let own = failure.text.trim();
-    let body = if own.is_empty() { trace.map_or("", |trace| trace.text.trim()) } else { own };
-    let body = junit_retry::first_attempt(body);
-    match (message, body) {
-        ("", "") => failure.attribute("type").unwrap_or_default().to_owned(),
-        (message, "") => message.to_owned(),
-        (message, body) if starts_with(body, message) => body.to_owned(),
-        (message, body) => format!("{message}\n{body}"),
-    }
-}
-
-/// True if the message stands in the text's beginning: on its first line, perhaps behind the error's type.
-fn starts_with(body: &str, message: &str) -> bool {
-    body.find(message).is_some_and(|at| !body[..at].contains('\n'))
 }
 
 /// What was printed: `system-out`, then `system-err`, without pytest's headings of sections that are empty.

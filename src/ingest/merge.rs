@@ -1,7 +1,7 @@
 //! Several inputs as one launch: shards of a run, pages of a list, attempts, several tools' reports.
 
 use super::attributes;
-use super::gather::InputPart;
+use super::part::InputPart;
 use super::rerun;
 use super::unique::Ids;
 use crate::model::{Attributes, Case, Launch, LaunchCheckout};

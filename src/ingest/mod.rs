@@ -1,41 +1,58 @@
 //! Readers of launches: a text in, a [`Launch`] out, whichever tool wrote it.
 //!
-//! The format is told by content, never by a file's name: a ReportPortal launch (`failure_list`), ReportPortal items (a page
-//! of the API or a bare list), or JUnit XML in its dialects. Anything else is refused by the name of what it looks like.
+//! The format is told by content, never by a file's name (`detect`): a ReportPortal launch (`failure_list`), ReportPortal items (a
+//! page of the API or a bare list), JUnit XML in its dialects, TRX, `NUnit`, xUnit.net, `TestNG`, Robot Framework, Allure, the events of
+//! `go test -json` and of libtest, TAP. Anything else is refused by the name of what it looks like.
 //! Texts are cleaned of terminal escapes and markup, long ones are cut with the cut recorded, and what was left out is told
 //! in [`Launch::notes`]. Lists are read element by element and suites test by test: nothing is ever held as a whole but the
 //! failures themselves.
 
+mod allure;
 mod attempts;
 mod attributes;
 mod clean;
 mod cut;
+mod damage;
 mod decode;
 mod detect;
 mod fields;
 mod foreign;
+mod formats;
 mod gather;
+mod go_test;
 mod item;
 mod items;
 mod json_span;
 mod json_stream;
 mod junit;
 mod junit_case;
+mod junit_failure;
 mod junit_repeat;
 mod junit_retry;
+mod junit_title;
+mod launch_builder;
+mod libtest;
+mod lines;
 mod logs;
 mod markup;
 mod merge;
+mod nunit;
+mod part;
 mod reportportal;
 mod rerun;
+mod robot;
 mod room;
 mod stream;
 mod surrogates;
+mod tap;
+mod testng;
 mod texts;
 mod times;
 mod tree;
+mod trx;
 mod unique;
 mod xml;
+mod xunit;
 
 #[cfg(test)]
 mod tests;
@@ -45,7 +62,7 @@ pub use gather::{InputError, LaunchMerger, MAX_BYTES, is_no_launch};
 
 use crate::diag::{Diagnostics, Source};
 use crate::model::Launch;
-use gather::InputPart;
+use part::InputPart;
 
 /// How much of its texts a launch keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 //! `attempts` and `retries`, and with `earlier_error` where that was another. What a
 //! later attempt did not run again stays as it was.
 
-use super::gather::InputPart;
+use super::part::InputPart;
 use super::unique::name_hash;
 use super::{attempts, attributes};
 use crate::model::normalise_error;

@@ -138,7 +138,7 @@ impl TextBudget {
         (case.error_message, _) = self.errors.keep(error, self.most);
     }
 
-    /// Sets the recall key of a case whose error came from elsewhere.
+    /// Sets the recall key of a case whose error or name came from elsewhere.
     pub(super) fn set_key(case: &mut Case) {
         case.recall_key = recall_key(&case.name, &case.error_message);
     }

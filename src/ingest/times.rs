@@ -52,6 +52,14 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     (seconds.is_finite() && seconds >= 0.0).then_some(seconds)
 }
 
+/// A duration in seconds as .NET puts it: `[days.]hours:minutes:seconds[.fraction]`.
+pub(super) fn clock(text: &str) -> Option<f64> {
+    let mut parts = text.trim().rsplitn(3, ':');
+    let (own, minutes, hours) = (seconds(parts.next()?)?, seconds(parts.next()?)?, parts.next()?);
+    let (days, hours) = hours.split_once('.').unwrap_or(("0", hours));
+    Some(own + 60.0 * minutes + 3600.0 * seconds(hours)? + 86_400.0 * seconds(days)?)
+}
+
 /// `seconds` later.
 pub(super) fn later(from: Timestamp, seconds: f64) -> Timestamp {
     // A float to integer cast saturates: a launch of a million years ends at the end of the calendar.
@@ -101,6 +109,9 @@ mod tests {
             ("NaN", None),
         ] {
             assert_eq!(seconds(text), wanted, "{text}");
+        }
+        for (text, wanted) in [("00:01:02.5", Some(62.5)), ("1.00:00:01", Some(86_401.0)), ("5", None), ("a:b:c", None)] {
+            assert_eq!(clock(text), wanted, "{text}");
         }
         assert_eq!(later(Timestamp::from_millis(5), 1e300), Timestamp::from_millis(i64::MAX));
     }

@@ -1,8 +1,13 @@
 //! An XML report read piece by piece, each test a small tree with spans, within limits; document types are refused.
+//!
+//! What is damaged costs the test it is in: where the text is at hand, reading goes on at the next test.
 
+use super::damage::DamageLog;
 use super::json_span::last_char;
 use super::markup;
+use super::texts;
 use crate::diag::{Diagnostic, Source, Span};
+use crate::model::{Launch, counted};
 use quick_xml::Reader;
 use quick_xml::errors::{Error, IllFormedError, SyntaxError};
 use quick_xml::escape::EscapeError;
@@ -10,7 +15,7 @@ use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::io::BufRead;
+use std::io::{self, BufRead, Read};
 
 /// The deepest nesting that is read; reports of tests need fewer than ten levels.
 const MAX_DEPTH: usize = 64;
@@ -34,6 +39,8 @@ pub(super) struct Element {
     pub(super) children: Vec<Self>,
     /// Its opening tag.
     pub(super) span: Span,
+    /// The line of its opening tag, counted from 1.
+    pub(super) line: usize,
 }
 
 impl Element {
@@ -46,18 +53,42 @@ impl Element {
     pub(super) fn children<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |child| child.name == name)
     }
+
+    /// The first child of a name.
+    pub(super) fn child(&self, name: &str) -> Option<&Self> {
+        self.children.iter().find(|child| child.name == name)
+    }
+
+    /// The text of the first child of a name, without white space around it; empty without one.
+    pub(super) fn text_of(&self, name: &str) -> &str {
+        self.child(name).map_or("", |child| child.text.trim())
+    }
 }
 
 /// What is done with the parts of a report as they are read, so that no document is ever held as a whole.
 pub(super) trait Visitor {
     /// The root's opening tag was read; an error ends the reading.
     fn root(&mut self, root: &Element) -> Result<(), Diagnostic>;
+    /// Whether elements of this name hold tests and others of their kind. They are handed over when they end, without those.
+    fn is_suite(&self, name: &str) -> bool;
+    /// Whether elements of this name, directly in a suite, are tests. They are handed over when they end, and let go of.
+    fn is_test(&self, name: &str) -> bool;
     /// A suite begins; what stands in it is not known yet.
-    fn open(&mut self, suite: &Element);
+    fn open(&mut self, _suite: &Element) {}
     /// A test ended. `suite` is what is known so far of the suite it stands in, without its tests and inner suites.
     fn test(&mut self, test: &Element, suite: &Element);
     /// A suite ended: with all that stood in it except tests and inner suites.
-    fn close(&mut self, suite: &Element);
+    fn close(&mut self, _suite: &Element) {}
+    /// What is kept of an element within a test, or beside the tests of a suite, when it ends.
+    fn kept(&self, element: Element) -> Option<Element> {
+        Some(element)
+    }
+    /// Whether a test of which only a part could be read is known to have failed: then it is handed over as it is.
+    fn has_failed(&self, test: &Element) -> bool;
+    /// The deepest nesting that is read.
+    fn max_depth(&self) -> usize {
+        MAX_DEPTH
+    }
 }
 
 /// What reading a document cost.
@@ -67,6 +98,26 @@ pub(super) struct Cost {
     pub(super) replaced: usize,
     /// The document is cut off behind this many whole tests.
     pub(super) cut: Option<CutOff>,
+    /// Damaged places behind which reading went on.
+    pub(super) damage: DamageLog,
+}
+
+impl Cost {
+    /// Notes all of it. Returns whether the end of the document is missing.
+    pub(super) fn note(self, file: &str, launch: &mut Launch) -> bool {
+        if self.replaced > 0 {
+            launch.notes.push(format!(
+                "{} references to no character (such as `&#0;`): `\u{fffd}` stands in their places",
+                self.replaced
+            ));
+        }
+        self.damage.note(file, launch);
+        let Some(cut) = self.cut else { return false };
+        let whole = counted(cut.tests, "test is whole", "tests are whole");
+        let within = cut.within.as_ref().map_or(String::new(), |name| format!(" from test `{}` on", texts::one_line(name)));
+        launch.gap(format!("the file is cut off: {whole}, what follows{within} is missing"));
+        true
+    }
 }
 
 /// Where a document is cut off.
@@ -78,83 +129,327 @@ pub(super) struct CutOff {
     pub(super) within: Option<String>,
 }
 
-/// True for the elements that hold others of their kind and tests.
-fn is_suite(name: &str) -> bool {
-    matches!(name, "testsuites" | "testsuite")
+/// Reads a document from its bytes and hands its suites and tests to `visitor`. `source` is the same text where it is at
+/// hand, or an empty one: then the errors have no places, and damage is an error. The bytes begin behind a byte order mark. A
+/// document that is cut off or damaged is read as far as its tests are whole; one with no whole test is an error.
+pub(super) fn read(input: impl BufRead, source: &Source, visitor: &mut impl Visitor) -> Result<Cost, Diagnostic> {
+    let text = source.text();
+    let mut pass = Pass::default();
+    let mut parser = Parser::new(source, input, text.len() - text.trim_start_matches('\u{feff}').len(), 1);
+    let mut result = pass.run(&mut parser, visitor);
+    let (mut stop, mut line, mut replaced) = (parser.start, parser.start_line, parser.replaced.get());
+    let (mut first, mut resumed, mut budget) = (None, 0, MAX_REREAD * (text.len() + 1));
+    while let Err(error) = result {
+        let place = pass.resync(text, stop, line, &error, visitor).filter(|place| *place > resumed);
+        let Some(place) = place.filter(|_| budget > text.len()) else { return Err(first.unwrap_or(error)) };
+        budget -= text.len() - place;
+        resumed = place;
+        first.get_or_insert(error);
+        let mut parser = Parser::new(source, &text.as_bytes()[place..], place, text[..place].matches('\n').count() + 1);
+        result = pass.run(&mut parser, visitor);
+        (stop, line) = (parser.start, parser.start_line);
+        replaced += parser.replaced.get();
+    }
+    match first {
+        Some(error) if pass.tests == 0 => Err(error),
+        _ => Ok(Cost { replaced, cut: result.unwrap_or_default(), damage: pass.damage }),
+    }
 }
 
-/// Reads a document from its bytes and hands its suites and tests to `visitor`. `source` is the same text where it is at
-/// hand, or an empty one: then the errors have no places. The bytes begin behind a byte order mark. A document that is cut off is
-/// read as far as its tests are whole; one with no whole test is an error.
-pub(super) fn read(input: impl BufRead, source: &Source, visitor: &mut impl Visitor) -> Result<Cost, Diagnostic> {
-    let offset = source.text().len() - source.text().trim_start_matches('\u{feff}').len();
-    let mut parser = Parser { source, reader: Reader::from_reader(input), start: 0, offset, replaced: Cell::new(0) };
-    let mut open: Vec<Element> = Vec::new();
-    let (mut held, mut held_before) = (0_usize, 0_usize);
-    let mut rooted = false;
-    let mut tests = 0;
-    let mut buffer = Vec::new();
-    loop {
-        buffer.clear();
-        let event = match parser.next(&mut buffer) {
-            Ok(event) => event,
-            Err(error) if tests > 0 && error.code == TRUNCATED => return Ok(parser.salvaged(tests, open, visitor)),
-            Err(error) => return Err(error),
-        };
-        let mut done = None;
+/// A damaged document is read so many times its length at the most.
+const MAX_REREAD: usize = 16;
+
+/// An element that is not closed yet.
+struct OpenElement {
+    element: Element,
+    /// How many elements were held before it.
+    held: usize,
+}
+
+/// What is known of a document while it is read.
+#[derive(Default)]
+struct Pass {
+    open: Vec<OpenElement>,
+    held: usize,
+    rooted: bool,
+    tests: usize,
+    damage: DamageLog,
+}
+
+impl Pass {
+    /// Reads to the end, or to the first damage.
+    fn run<R: BufRead>(&mut self, parser: &mut Parser<'_, R>, visitor: &mut impl Visitor) -> Result<Option<CutOff>, Diagnostic> {
+        let mut buffer = Vec::new();
+        loop {
+            buffer.clear();
+            let error = match parser.next(&mut buffer) {
+                Ok(Event::Eof) => break,
+                Ok(event) => {
+                    self.event(event, parser, visitor)?;
+                    continue;
+                }
+                Err(error) => error,
+            };
+            if error.code == TRUNCATED && self.is_last(visitor) && !names_test(&buffer, visitor) {
+                return Ok(Some(self.salvaged(visitor)));
+            }
+            return Err(error);
+        }
+        match self.open.last() {
+            Some(_) if self.is_last(visitor) => Ok(Some(self.salvaged(visitor))),
+            Some(open) => Err(parser.truncated(&open.element)),
+            None if self.rooted => Ok(None),
+            None => Err(parser.no_root()),
+        }
+    }
+
+    fn event<R: BufRead>(
+        &mut self,
+        event: Event<'_>,
+        parser: &Parser<'_, R>,
+        visitor: &mut impl Visitor,
+    ) -> Result<(), Diagnostic> {
         match event {
-            Event::Start(tag) | Event::Empty(tag) if rooted && open.is_empty() => {
+            Event::Start(tag) | Event::Empty(tag) if self.rooted && self.open.is_empty() => {
                 let span = parser.element(&tag)?.span;
                 return Err(parser.syntax(span, "a second root element", "an XML document has one root element"));
             }
             Event::Start(ref tag) | Event::Empty(ref tag) => {
-                if tag.local_name().as_ref() == "testcase" && open.iter().all(|outer| is_suite(&outer.name)) {
-                    held_before = held;
-                }
-                held += 1;
+                let held = self.held;
+                self.held += 1;
                 let element = parser.element(tag)?;
-                parser.check_limits(open.len() + 1, held, element.span)?;
-                if open.is_empty() {
-                    rooted = true;
+                parser.check_limits(self.open.len() + 1, visitor.max_depth(), self.held, element.span)?;
+                if self.open.is_empty() {
+                    self.rooted = true;
                     visitor.root(&element)?;
                 }
-                if is_suite(&element.name) && open.iter().all(|outer| is_suite(&outer.name)) {
+                if visitor.is_suite(&element.name) && self.in_suites(visitor) {
                     visitor.open(&element);
                 }
+                let opened = OpenElement { element, held };
                 if matches!(event, Event::Empty(_)) {
-                    done = Some(element);
+                    self.done(opened, visitor);
                 } else {
-                    open.push(element);
+                    self.open.push(opened);
                 }
             }
-            Event::End(_) => done = open.pop(),
-            Event::Text(text) => parser.text(open.last_mut(), &text.xml10_content())?,
-            Event::CData(text) => parser.text(open.last_mut(), &text.xml10_content())?,
+            Event::End(tag) => {
+                let name = tag.local_name();
+                self.close_until(name.as_ref(), parser, visitor)?;
+                if let Some(done) = self.open.pop() {
+                    self.done(done, visitor);
+                }
+            }
+            Event::Text(text) => parser.text(self.innermost(), &text.xml10_content())?,
+            Event::CData(text) => parser.text(self.innermost(), &text.xml10_content())?,
             Event::GeneralRef(reference) => {
                 let resolved = parser.resolve(&reference)?;
-                parser.text(open.last_mut(), &resolved)?;
+                parser.text(self.innermost(), &resolved)?;
             }
-            Event::Eof => break,
             _ => {}
         }
-        let Some(element) = done else { continue };
-        let in_suites = open.iter().all(|outer| is_suite(&outer.name));
-        match open.last_mut() {
-            Some(suite) if in_suites && element.name == "testcase" => {
-                visitor.test(&element, suite);
-                tests += 1;
-                held = held_before;
+        Ok(())
+    }
+
+    fn innermost(&mut self) -> Option<&mut Element> {
+        self.open.last_mut().map(|open| &mut open.element)
+    }
+
+    fn in_suites(&self, visitor: &impl Visitor) -> bool {
+        self.open.iter().all(|open| visitor.is_suite(&open.element.name))
+    }
+
+    /// Hands a closed element over, or to the one around it.
+    fn done(&mut self, OpenElement { element, held }: OpenElement, visitor: &mut impl Visitor) {
+        let in_suites = self.in_suites(visitor);
+        match self.open.last_mut() {
+            Some(suite) if in_suites && visitor.is_test(&element.name) => {
+                visitor.test(&element, &suite.element);
+                self.tests += 1;
+                self.held = held;
             }
-            _ if in_suites && is_suite(&element.name) => visitor.close(&element),
-            Some(parent) => parent.children.push(element),
+            _ if in_suites && visitor.is_suite(&element.name) => {
+                visitor.close(&element);
+                self.held = held;
+            }
+            Some(parent) => match visitor.kept(element) {
+                Some(kept) => parent.element.children.push(kept),
+                None => self.held = held,
+            },
             None => {}
         }
     }
-    match open.last() {
-        Some(_) if tests > 0 => Ok(parser.salvaged(tests, open, visitor)),
-        Some(element) => Err(parser.truncated(element)),
-        None if rooted => Ok(Cost { replaced: parser.replaced.get(), cut: None }),
-        None => Err(parser.no_root()),
+
+    /// Sees to it that the innermost element is the one that ends here: suites whose own end is missing end with the one around
+    /// them.
+    fn close_until<R: BufRead>(
+        &mut self,
+        name: &str,
+        parser: &Parser<'_, R>,
+        visitor: &mut impl Visitor,
+    ) -> Result<(), Diagnostic> {
+        let Some(open) = self.open.last() else { return Err(parser.unmatched(name)) };
+        if open.element.name == name {
+            return Ok(());
+        }
+        if self.tests == 0 || !self.in_suites(visitor) || self.open.iter().all(|open| open.element.name != name) {
+            return Err(parser.mismatched(&open.element.name, name));
+        }
+        while let Some(open) = self.open.pop_if(|open| open.element.name != name) {
+            self.damage.add(open.element.line, format!("`<{}>` is never closed", open.element.name));
+            self.done(open, visitor);
+        }
+        Ok(())
+    }
+
+    /// Whether no test stands in what is open: nothing is to be found behind the place where the document ends.
+    fn is_last(&self, visitor: &impl Visitor) -> bool {
+        let first = self.open.iter().position(|open| !visitor.is_suite(&open.element.name)).unwrap_or(self.open.len());
+        let inside = &self.open[first..];
+        self.tests > 0
+            && inside.iter().skip(1).all(|open| !visitor.is_test(&open.element.name))
+            && inside.iter().all(|open| !holds_test(&open.element, visitor))
+    }
+
+    /// Closes the suites of a document that is cut off. The element in which it ends is lost.
+    fn salvaged(&mut self, visitor: &mut impl Visitor) -> CutOff {
+        let within = self
+            .open
+            .iter()
+            .map(|open| &open.element)
+            .find(|element| visitor.is_test(&element.name) && !visitor.is_suite(&element.name));
+        let within = within.and_then(test_name).map(str::to_owned);
+        while let Some(OpenElement { element, .. }) = self.open.pop() {
+            if visitor.is_suite(&element.name) && self.in_suites(visitor) {
+                visitor.close(&element);
+            }
+        }
+        CutOff { tests: self.tests, within }
+    }
+
+    /// Leaves the element that is damaged. Returns where reading goes on: at the next test or end of a suite.
+    fn resync(&mut self, text: &str, stop: usize, line: usize, error: &Diagnostic, visitor: &mut impl Visitor) -> Option<usize> {
+        let is_damage = matches!(error.code.as_ref(), "ingest/xml-syntax" | "ingest/too-deep" | TRUNCATED);
+        if !is_damage || text.is_empty() || self.open.is_empty() {
+            return None;
+        }
+        let Some(first) = self.open.iter().position(|open| !visitor.is_suite(&open.element.name)) else {
+            let place = next_tag(text.as_bytes(), stop + 1, &self.open, visitor);
+            if place < text.len() || error.code != TRUNCATED {
+                self.damage.add(line, error.message.clone());
+            }
+            return Some(place);
+        };
+        let swallowed = {
+            let inside = &self.open[first..];
+            inside.iter().skip(1).any(|open| visitor.is_test(&open.element.name))
+                || inside.iter().any(|open| holds_test(&open.element, visitor))
+        };
+        let begin = self.open[first].element.span.start;
+        self.held = self.open[first].held;
+        let mut damaged: Option<Element> = None;
+        while let Some(OpenElement { mut element, .. }) = if self.open.len() > first { self.open.pop() } else { None } {
+            element.children.extend(damaged.take());
+            element.children.retain(|child| !visitor.is_test(&child.name) && !holds_test(child, visitor));
+            damaged = Some(element);
+        }
+        let damaged = damaged?;
+        let what = &error.message;
+        match self.open.last() {
+            Some(suite) if visitor.is_test(&damaged.name) => {
+                let name = test_name(&damaged).map_or_else(String::new, |name| format!(" `{}`", texts::one_line(name)));
+                let kept = visitor.has_failed(&damaged);
+                let how = if kept { "is read in part" } else { "could not be read" };
+                self.damage.add(damaged.line, format!("test{name} {how}: {what}"));
+                if kept {
+                    visitor.test(&damaged, &suite.element);
+                    self.tests += 1;
+                }
+            }
+            _ => self.damage.add(damaged.line, format!("`<{}>` could not be read: {what}", damaged.name)),
+        }
+        Some(next_tag(
+            text.as_bytes(),
+            if swallowed { begin + 1 } else { stop + usize::from(stop == begin) },
+            &self.open,
+            visitor,
+        ))
+    }
+}
+
+/// What a test is called.
+fn test_name(test: &Element) -> Option<&str> {
+    ["name", "testName"].iter().find_map(|name| test.attribute(name))
+}
+
+/// Whether an element has a test in it.
+fn holds_test(element: &Element, visitor: &impl Visitor) -> bool {
+    element.children.iter().any(|child| visitor.is_test(&child.name) || holds_test(child, visitor))
+}
+
+/// Whether a test begins in these bytes.
+fn names_test(bytes: &[u8], visitor: &impl Visitor) -> bool {
+    tags(bytes, 0).any(|(_, ends, name)| !ends && visitor.is_test(name))
+}
+
+/// Where reading can go on in a damaged text from `from` on: at the next test or suite, at the end of an open suite, or behind the
+/// end of a test.
+fn next_tag(text: &[u8], from: usize, open: &[OpenElement], visitor: &impl Visitor) -> usize {
+    let place = tags(text, from).find_map(|(at, ends, name)| match (ends, visitor.is_test(name), visitor.is_suite(name)) {
+        (true, true, false) => text[at..].iter().position(|byte| *byte == b'>').map(|end| at + end + 1),
+        (true, _, true) => open.iter().any(|open| open.element.name == name).then_some(at),
+        (false, test, suite) => (test || suite).then_some(at),
+        _ => None,
+    });
+    place.unwrap_or(text.len())
+}
+
+/// The places of what looks like tags: whether it ends an element, and its name without a prefix.
+fn tags(bytes: &[u8], from: usize) -> impl Iterator<Item = (usize, bool, &str)> {
+    let mut at = from.min(bytes.len());
+    std::iter::from_fn(move || {
+        loop {
+            at += bytes[at..].iter().position(|byte| *byte == b'<')?;
+            let place = at;
+            at += 1;
+            let ends = bytes.get(at) == Some(&b'/');
+            let name = &bytes[at + usize::from(ends)..];
+            let length =
+                name.iter().position(|byte| !byte.is_ascii_alphanumeric() && !b"-_:.".contains(byte)).unwrap_or(name.len());
+            if let Ok(name) = str::from_utf8(&name[..length])
+                && !name.is_empty()
+            {
+                return Some((place, ends, name.rsplit(':').next().unwrap_or(name)));
+            }
+        }
+    })
+}
+
+/// Counts the lines that pass.
+struct LineCounter<R> {
+    inner: R,
+    /// The line that is being read, counted from 1.
+    line: usize,
+}
+
+impl<R: BufRead> Read for LineCounter<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(into)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl<R: BufRead> BufRead for LineCounter<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        // What was given out is in the buffer still.
+        let passed = self.inner.fill_buf().map_or(&[][..], |bytes| &bytes[..count.min(bytes.len())]);
+        self.line += passed.split(|byte| *byte == b'\n').count() - 1;
+        self.inner.consume(count);
     }
 }
 
@@ -163,26 +458,24 @@ const TRUNCATED: &str = "ingest/truncated";
 
 struct Parser<'s, R> {
     source: &'s Source,
-    reader: Reader<R>,
+    reader: Reader<LineCounter<R>>,
     /// Where the event being looked at begins.
     start: usize,
+    /// The line where it begins.
+    start_line: usize,
     /// The length of the byte order mark before the bytes.
     offset: usize,
     /// References to characters that XML does not have.
     replaced: Cell<usize>,
 }
 
-impl<R: BufRead> Parser<'_, R> {
-    /// Closes the suites of a document that is cut off. The element in which it ends is lost.
-    fn salvaged(&self, tests: usize, mut open: Vec<Element>, visitor: &mut impl Visitor) -> Cost {
-        let within = open.iter().find(|element| element.name == "testcase");
-        let within = within.and_then(|test| test.attribute("name")).map(str::to_owned);
-        while let Some(element) = open.pop() {
-            if is_suite(&element.name) && open.iter().all(|outer| is_suite(&outer.name)) {
-                visitor.close(&element);
-            }
-        }
-        Cost { replaced: self.replaced.get(), cut: Some(CutOff { tests, within }) }
+impl<'s, R: BufRead> Parser<'s, R> {
+    fn new(source: &'s Source, input: R, offset: usize, line: usize) -> Self {
+        let mut reader = Reader::from_reader(LineCounter { inner: input, line });
+        // Ends are matched where they are read, so that damage can be passed over.
+        reader.config_mut().check_end_names = false;
+        reader.config_mut().allow_unmatched_ends = true;
+        Self { source, reader, start: offset, start_line: line, offset, replaced: Cell::new(0) }
     }
 
     /// What a reference stands for. One to a character that XML does not have (`&#0;`) costs that character, not the document.
@@ -200,6 +493,7 @@ impl<R: BufRead> Parser<'_, R> {
 
     fn next<'b>(&mut self, buffer: &'b mut Vec<u8>) -> Result<Event<'b>, Diagnostic> {
         self.start = self.position(self.reader.buffer_position());
+        self.start_line = self.reader.get_ref().line;
         match self.reader.read_event_into(buffer) {
             Ok(Event::DocType(_)) => Err(self.doctype()),
             Ok(event) => Ok(event),
@@ -227,7 +521,8 @@ impl<R: BufRead> Parser<'_, R> {
 
     fn element(&self, tag: &BytesStart<'_>) -> Result<Element, Diagnostic> {
         let span = self.span();
-        let mut element = Element { name: tag.local_name().as_ref().to_owned(), span, ..Element::default() };
+        let name = tag.local_name().as_ref().to_owned();
+        let mut element = Element { name, span, line: self.start_line, ..Element::default() };
         for (count, attribute) in tag.attributes().enumerate() {
             if count == MAX_ATTRIBUTES {
                 return Err(self.too_much(
@@ -278,9 +573,9 @@ impl<R: BufRead> Parser<'_, R> {
         Ok(())
     }
 
-    fn check_limits(&self, depth: usize, elements: usize, span: Span) -> Result<(), Diagnostic> {
-        if depth > MAX_DEPTH {
-            return Err(self.too_much("ingest/too-deep", &format!("the XML is nested more than {MAX_DEPTH} levels deep"), span));
+    fn check_limits(&self, depth: usize, most: usize, elements: usize, span: Span) -> Result<(), Diagnostic> {
+        if depth > most {
+            return Err(self.too_much("ingest/too-deep", &format!("the XML is nested more than {most} levels deep"), span));
         }
         if elements > MAX_ELEMENTS {
             return Err(self.too_much("ingest/too-large", &format!("the XML has more than {MAX_ELEMENTS} elements"), span));
@@ -325,6 +620,22 @@ impl<R: BufRead> Parser<'_, R> {
         Diagnostic::error("ingest/xml-syntax", format!("this is not valid XML: {what}")).label(self.source, span, what).help(help)
     }
 
+    fn mismatched(&self, expected: &str, found: &str) -> Diagnostic {
+        self.syntax(
+            self.line_from(self.start),
+            &format!("`</{found}>` where `</{expected}>` should be"),
+            "the file may be two reports run together, or cut off in between",
+        )
+    }
+
+    fn unmatched(&self, found: &str) -> Diagnostic {
+        self.syntax(
+            self.line_from(self.start),
+            &format!("`</{found}>` closes nothing"),
+            "the file may be two reports run together, or cut off in between",
+        )
+    }
+
     fn attribute_error(&self, error: &AttrError) -> Diagnostic {
         let words = match error {
             AttrError::ExpectedEq(_) => "an attribute without `=`",
@@ -345,11 +656,6 @@ impl<R: BufRead> Parser<'_, R> {
             Error::Syntax(syntax) => Diagnostic::error(TRUNCATED, format!("the XML ends too soon: {syntax}"))
                 .label(self.source, span, "begins here and never ends")
                 .help("the download or copy was cut off, or the test run was killed while it wrote: get the whole file"),
-            Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => self.syntax(
-                span,
-                &format!("`</{found}>` where `</{expected}>` should be"),
-                "the file may be two reports run together, or cut off in between",
-            ),
             Error::IllFormed(IllFormedError::UnclosedReference) => {
                 self.syntax(span, "a `&` that starts no reference", "write it as `&amp;`")
             }

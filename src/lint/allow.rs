@@ -2,8 +2,8 @@
 
 use super::config::Config;
 use super::finding::FindingCollector;
+use super::level::LintLevel;
 use super::registry::{find as find_rule, rules};
-use super::rule::LintLevel;
 use crate::diag::{self, Comments, Diagnostic, Span, did_you_mean};
 use crate::files::Area;
 use crate::script::Unit;
@@ -72,7 +72,7 @@ pub(super) fn complain(allows: &[LintAllow], config: &Config, report: &mut Findi
             report.push(found.help(format!("write it behind the id: `lint: allow({id}) why it is right here`")));
             continue;
         }
-        if config.level_of(rule) == Some(LintLevel::Off) {
+        if rule.level_in(config) == Some(LintLevel::Off) {
             continue;
         }
         let found = Diagnostic::warning("allows/unused", format!("nothing here is found by `{id}`"));

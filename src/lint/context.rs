@@ -1,25 +1,15 @@
 //! What rules look at: everything that links, and what was found out about it.
 
 use super::config::Config;
-use super::gather::key;
+use super::input::CaseText;
 use super::model::{Formula, Reasoner};
-use super::rule::LintRule;
 use crate::diag::Source;
-use crate::pipeline::yaml::Yaml;
+use crate::form::yaml::Yaml;
 use crate::pipeline::{Edge, EdgeCondition, EdgeIx, Pipeline};
-use crate::project::ExaminedFunction;
+use crate::project::{ExaminedFunction, condition_key};
 use crate::prompt::Templates;
 use crate::script::{Library, Unit};
 use crate::session::ProjectText;
-
-/// The text of a case that scripts may be overfitted to.
-#[derive(Clone, Debug)]
-pub struct CaseText {
-    /// What people know it by.
-    pub name: String,
-    /// Its test, error and log, in lower case.
-    pub text: String,
-}
 
 /// What rules look at.
 pub(super) struct LintContext<'a> {
@@ -92,11 +82,6 @@ impl<'a> LintContext<'a> {
         self.pipelines.iter().chain(&self.teams).flat_map(|pipe| &pipe.examined)
     }
 
-    /// A number that a rule goes by.
-    pub(super) fn number(&self, rule: &LintRule, name: &str) -> usize {
-        usize::try_from(self.config.number(rule, name)).unwrap_or(0)
-    }
-
     /// Whether a text or pattern has something of one case in it: a number, or a word that is in the name of its test and in no
     /// other case.
     pub(super) fn is_of(&self, text: &str, case: &CaseText) -> bool {
@@ -118,7 +103,7 @@ impl<'a> LintContext<'a> {
 
     /// The condition of an edge.
     pub(super) fn condition(library: &'a Library, pipeline: &Source, edge: &str) -> Option<&'a Unit> {
-        let key = key(pipeline, edge);
+        let key = condition_key(Some(pipeline.name()), edge);
         library.conditions().find(|unit| unit.name() == key)
     }
 }

@@ -1,6 +1,6 @@
 //! A finding, and how it can be mended.
 
-use super::rule::LintLevel;
+use super::level::LintLevel;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::model::Hash;
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
 //! Linking as much as links: a text with an error keeps no other from being looked at.
 
-use super::run::LintInput;
+use super::input::LintInput;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use crate::files::Area;
 use crate::pipeline::{self, Pipeline};
-use crate::project::{self, condition_key, fields};
+use crate::project::{self, fields};
 use crate::prompt::Templates;
 pub(super) use crate::script::is_test_file as is_test;
 use crate::script::{Condition, FunctionRef, Library, LibraryInputs, Unit};
@@ -15,7 +15,7 @@ const ROUNDS: usize = 32;
 
 /// The texts by kind, and what of them links.
 pub(super) struct LinkedTexts {
-    /// The scripts that link, and the conditions of all pipelines, under [`key`]s.
+    /// The scripts that link, and the conditions of all pipelines, under keys of [`project::condition_key`].
     pub(super) library: Library,
     /// The scripts that parse and do not link, and tests.
     pub(super) loose: Vec<Unit>,
@@ -29,11 +29,6 @@ pub(super) struct LinkedTexts {
     pub(super) found: Vec<Diagnostic>,
     /// The names of what was left out.
     pub(super) left_out: BTreeSet<String>,
-}
-
-/// The key of a condition in a library that has those of several pipelines.
-pub(super) fn key(pipeline: &Source, edge: &str) -> String {
-    condition_key(Some(pipeline.name()), edge)
 }
 
 pub(super) fn gather(input: &LintInput<'_>) -> LinkedTexts {

@@ -1,8 +1,11 @@
 //! Manual pages: prose, then examples that are found and the same mended.
 //!
-//! A page is Markdown. Behind a line `Found:` stand the fences of the bad example, behind `Mended:` those of the good one; the
-//! word after the language is the file (`pipelines/example.yaml`), and without one it is the file of that language in
-//! [`AROUND`]. What an example does not show is taken from there.
+//! A page is the Markdown file `manual/CATEGORY/RULE.md`. Behind a line `Found:` stand the fences of the bad example, behind
+//! `Mended:` those of the good one; the word after the language is the file (`pipelines/example.yaml`), and without one it is the
+//! file of that language in [`AROUND`]. What an example does not show is taken from there.
+//!
+//! A line `# ... PART, PART` stands for parts of the pipeline of [`AROUND`], where `# part: PART` begins each; a character
+//! reference (`&#x202e;`) for a character that nobody could see in the file.
 
 /// The project that the examples stand in.
 pub(super) const AROUND: &[(&str, &str)] = &[
@@ -13,14 +16,57 @@ pub(super) const AROUND: &[(&str, &str)] = &[
     ("scripts/schedulers/example.rhai", include_str!("manual/scheduler.rhai")),
 ];
 
+/// The page as it is shown, with the parts that it refers to.
+pub(super) fn expanded(page: &str) -> String {
+    let mut text = String::with_capacity(page.len());
+    for line in page.lines() {
+        match line.strip_prefix("# ... ") {
+            Some(names) => names.split(", ").flat_map(part).for_each(|line| push_line(&mut text, line)),
+            None => push_line(&mut text, line),
+        }
+    }
+    text
+}
+
+/// The lines of a part of the example pipeline.
+fn part(name: &str) -> impl Iterator<Item = &'static str> {
+    let begins = format!("# part: {name}");
+    AROUND[0].1.lines().skip_while(move |line| *line != begins).skip(1).take_while(|line| !line.starts_with("# part: "))
+}
+
+fn push_line(text: &mut String, line: &str) {
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("&#x") {
+        text.push_str(before);
+        let read = after.split_once(';').and_then(|(digits, after)| {
+            let ch = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+            Some((ch, after))
+        });
+        match read {
+            Some((ch, after)) => {
+                text.push(ch);
+                rest = after;
+            }
+            None => {
+                text.push_str("&#x");
+                rest = after;
+            }
+        }
+    }
+    text.push_str(rest);
+    text.push('\n');
+}
+
 /// A file of an example.
+#[cfg(test)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ExampleFile {
     pub(super) path: String,
     pub(super) text: String,
 }
 
-/// An example of a page: the files behind a heading (`Found`, `Mended`).
+/// The files behind a heading (`Found`, `Mended`) of an expanded page.
+#[cfg(test)]
 pub(super) fn example(page: &str, heading: &str) -> Vec<ExampleFile> {
     let Some(rest) = page.split(&format!("\n{heading}:\n")).nth(1) else { return Vec::new() };
     let mut files = Vec::new();

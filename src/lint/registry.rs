@@ -34,6 +34,8 @@ mod tests {
             let file = root.join(category).join(name.replace('-', "_") + ".rs");
             let text = std::fs::read_to_string(&file).unwrap_or_else(|_| panic!("{} has no file of its own", rule.id));
             assert!(text.starts_with(&format!("//! `{}`: ", rule.id)), "{}: the head of its file", rule.id);
+            assert!(text.contains(&format!("manual/{}.md\")", rule.id)), "{}: its page", rule.id);
+            assert!(!rule.manual().contains("# ..."), "{}: a part that there is not", rule.id);
             assert!(!rule.summary.ends_with('.') && rule.summary.len() <= 100, "{}: {}", rule.id, rule.summary);
             assert!(rule.options.iter().all(|option| !option.doc.is_empty()), "{}", rule.id);
             let special = rule.id == "correctness/prose-condition" || rule.category() == "allows";
@@ -46,7 +48,8 @@ mod tests {
     fn every_example_of_every_page_is_as_it_says() {
         let mut wrong = Vec::new();
         for rule in rules() {
-            let (bad, good) = (example(rule.manual, "Found"), example(rule.manual, "Mended"));
+            let page = rule.manual();
+            let (bad, good) = (example(&page, "Found"), example(&page, "Mended"));
             assert!(!bad.is_empty() && !good.is_empty(), "{}: no examples", rule.id);
             let said = |found: &[crate::lint::LintFinding]| {
                 let line = |one: &crate::lint::LintFinding| format!("\n    {} {}", one.rule, one.diagnostic);

@@ -1,51 +1,10 @@
 //! What a rule is.
 
+use super::config::Config;
 use super::context::LintContext;
 use super::finding::FindingCollector;
-use crate::diag::Severity;
-
-/// How bad a finding is taken to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LintLevel {
-    /// Not looked for.
-    Off,
-    /// Worth knowing; alone, it does not fail the linting.
-    Note,
-    /// Runs, but smells.
-    Warning,
-    /// Does not link, or cannot be meant.
-    Error,
-}
-
-impl LintLevel {
-    /// All of them, by name.
-    pub const NAMES: &'static [(&'static str, Self)] =
-        &[("off", Self::Off), ("note", Self::Note), ("warning", Self::Warning), ("error", Self::Error)];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, level)| *level == self).map_or("", |(name, _)| name)
-    }
-
-    /// The same of a diagnostic.
-    pub fn severity(self) -> Severity {
-        match self {
-            Self::Off | Self::Note => Severity::Advice,
-            Self::Warning => Severity::Warning,
-            Self::Error => Severity::Error,
-        }
-    }
-}
-
-impl From<Severity> for LintLevel {
-    fn from(severity: Severity) -> Self {
-        match severity {
-            Severity::Advice => Self::Note,
-            Severity::Warning => Self::Warning,
-            Severity::Error => Self::Error,
-        }
-    }
-}
+pub(super) use super::level::LintLevel;
+use super::manual;
 
 /// What an option is if nobody sets it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,8 +35,8 @@ pub struct LintRule {
     pub level: LintLevel,
     /// What it finds, in one line.
     pub summary: &'static str,
-    /// Its manual page: prose, then examples in fences under `Found:` and `Mended:`.
-    pub manual: &'static str,
+    /// Its page as it is written; [`LintRule::manual`] is what is shown.
+    pub(super) manual: &'static str,
     /// Its options.
     pub options: &'static [RuleOption],
     /// Looks for it; nothing if linking does (see `codes`).
@@ -88,6 +47,40 @@ impl LintRule {
     /// What stands before the slash.
     pub fn category(&self) -> &'static str {
         self.id.split('/').next().unwrap_or_default()
+    }
+
+    /// Its manual page: prose, then examples in fences under `Found:` and `Mended:`.
+    pub fn manual(&self) -> String {
+        manual::expanded(self.manual)
+    }
+
+    /// The level that is set for it, or for its category.
+    pub(super) fn level_in(&self, config: &Config) -> Option<LintLevel> {
+        config.levels.get(self.id).or_else(|| config.levels.get(self.category())).copied()
+    }
+
+    /// The value of an option that is a number.
+    pub(super) fn number(&self, config: &Config, name: &str) -> usize {
+        let default = match self.default(name) {
+            Some(OptionDefault::Int(number)) => number,
+            _ => 0,
+        };
+        let set = config.numbers.get(&(self.id.to_owned(), name.to_owned())).copied();
+        usize::try_from(set.unwrap_or(default)).unwrap_or(0)
+    }
+
+    /// The value of an option that is a list of texts.
+    pub(super) fn texts(&self, config: &Config, name: &str) -> Vec<String> {
+        let default = match self.default(name) {
+            Some(OptionDefault::Texts(texts)) => texts,
+            _ => &[],
+        };
+        let set = config.texts.get(&(self.id.to_owned(), name.to_owned())).cloned();
+        set.unwrap_or_else(|| default.iter().map(ToString::to_string).collect())
+    }
+
+    fn default(&self, name: &str) -> Option<OptionDefault> {
+        self.options.iter().find(|option| option.name == name).map(|option| option.default)
     }
 }
 

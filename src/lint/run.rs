@@ -2,37 +2,24 @@
 
 use super::allow::{self, LintAllow};
 use super::codes::rule_of;
-use super::config::Config;
-use super::context::{CaseText, LintContext, LintedPipeline};
+use super::context::{LintContext, LintedPipeline};
 use super::finding::{FindingCollector, Fix, LintFinding};
 use super::gather::{LinkedTexts, gather, named, once, parts, problems, without};
+use super::input::LintInput;
+use super::level::LintLevel;
 use super::registry::{find, rules};
-use super::rule::LintLevel;
 use super::rules::correctness::prose_condition::is_prose;
 use super::shown::LanguageTexts;
 use crate::diag::{Diagnostic, Diagnostics, Severity, Source};
 use crate::files::Area;
+use crate::form::yaml::{self, Yaml};
 use crate::model::Hash;
-use crate::pipeline::yaml::{self, Yaml};
 use crate::pipeline::{EdgeCondition, Pipeline};
 use crate::project::{LinkSettings, Project, Sources, domain, examine, read_data, teams};
 use crate::prompt::Templates;
 use crate::script::{Library, LinkedScript, Unit};
 use crate::session::ProjectText;
 use std::collections::BTreeMap;
-
-/// What is linted, and how.
-#[derive(Clone, Copy)]
-pub struct LintInput<'a> {
-    /// The texts of the project.
-    pub texts: &'a [ProjectText],
-    /// What linking takes from outside the texts.
-    pub settings: &'a LinkSettings,
-    /// Levels and options.
-    pub config: &'a Config,
-    /// The cases that scripts may be overfitted to.
-    pub cases: &'a [CaseText],
-}
 
 /// What came of it.
 #[derive(Clone, Debug, Default)]
@@ -105,7 +92,7 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
     found.extend(cx.examined().flat_map(|one| one.analysis.diagnostics.iter().cloned()));
     let mut report = FindingCollector { found: once(found).into_iter().map(|one| (coded(one, &pipelines), None)).collect() };
     for rule in rules() {
-        if let Some(check) = rule.check.filter(|_| input.config.level_of(rule) != Some(LintLevel::Off)) {
+        if let Some(check) = rule.check.filter(|_| rule.level_in(input.config) != Some(LintLevel::Off)) {
             check(&cx, &mut report);
         }
     }
@@ -207,7 +194,7 @@ fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintA
     for (one, fix) in kept {
         let Some(rule) = find(&one.code) else { continue };
         let level =
-            input.config.level_of(rule).unwrap_or_else(|| if rule.check.is_some() { rule.level } else { one.severity.into() });
+            rule.level_in(input.config).unwrap_or_else(|| if rule.check.is_some() { rule.level } else { one.severity.into() });
         if level == LintLevel::Off {
             continue;
         }

@@ -1,63 +1,34 @@
 //! Walking scripts.
 
 use crate::diag::{Source, Span};
-use crate::pipeline::yaml::{Yaml, YamlKind};
+use crate::form::yaml::{Yaml, YamlKind};
 use crate::script::Unit;
-use crate::script::rewrite::statements_of;
-use rhai::{ASTNode, Expr, FnAccess, FnCallExpr, Position, ScriptFuncDef, Stmt};
-
-/// The functions that are written out (closures are parts of them), in the order of the text.
-pub(super) fn functions(unit: &Unit) -> Vec<&ScriptFuncDef> {
-    let named = unit.ast().iter_fn_def().filter(|function| !function.name.starts_with("anon$"));
-    let mut functions: Vec<&ScriptFuncDef> = named.map(|function| &**function).collect();
-    functions.sort_by_key(|function| function.body.start_position());
-    functions
-}
-
-/// The body of a function.
-pub(super) fn body(unit: &Unit, function: &ScriptFuncDef) -> Vec<Stmt> {
-    let shared = unit.ast().iter_fn_def().find(|known| std::ptr::eq::<ScriptFuncDef>(known.as_ref(), function));
-    shared.map(statements_of).unwrap_or_default()
-}
-
-/// Whether only its own file may call it.
-pub(super) fn is_private(function: &ScriptFuncDef) -> bool {
-    function.access == FnAccess::Private
-}
+use crate::script::tree::{self, CallExpr, Expr, Function, Node, Position, Stmt};
+use compact_str::CompactString;
 
 /// Where a function is defined.
-pub(super) fn name_of(unit: &Unit, function: &ScriptFuncDef) -> (Source, Span) {
-    unit.definition(function).unwrap_or_else(|| unit.locate(Span::default()))
+pub(super) fn name_of(unit: &Unit, function: &Function) -> (Source, Span) {
+    unit.definition(&function.head).unwrap_or_else(|| unit.locate(Span::default()))
 }
 
-/// Every node of the script, functions and closures included.
-pub(super) fn walk(unit: &Unit, mut visit: impl FnMut(&ASTNode<'_>)) {
-    unit.ast().walk(&mut |path| {
-        path.last().into_iter().for_each(&mut visit);
-        true
-    });
+/// Whether a function has the parameters of a rule.
+pub(super) fn takes_rule_inputs(function: &Function) -> bool {
+    function.params.iter().map(CompactString::as_str).eq(["artifact", "state", "vars"])
 }
 
 /// The calls of a list of statements by name, with the places of the names; operators are none.
-pub(super) fn calls(statements: &[Stmt], mut visit: impl FnMut(&FnCallExpr, Position)) {
-    for statement in statements {
-        statement.walk(&mut Vec::new(), &mut |path| {
-            match path.last() {
-                Some(
-                    ASTNode::Stmt(Stmt::FnCall(call, at)) | ASTNode::Expr(Expr::FnCall(call, at) | Expr::MethodCall(call, at)),
-                ) if call.op_token.is_none() => visit(call, *at),
-                _ => {}
-            }
-            true
-        });
-    }
+pub(super) fn calls<'t>(statements: &'t [Stmt], mut visit: impl FnMut(&'t CallExpr, Position)) {
+    tree::each(statements, &mut |node| match node {
+        Node::Expr(Expr::Call(call, at) | Expr::Method(call, at)) if !call.operator => visit(call, *at),
+        _ => {}
+    });
 }
 
 /// The string literals of a script with their places; interpolated ones by their parts.
 pub(super) fn strings(unit: &Unit) -> Vec<(String, Source, Span)> {
     let mut found = Vec::new();
-    walk(unit, |node| {
-        if let ASTNode::Expr(Expr::StringConstant(text, at)) = node
+    unit.tree().each(|node| {
+        if let Node::Expr(Expr::Text(text, at)) = node
             && let Some((source, span)) = unit.token(*at)
         {
             found.push((text.to_string(), source, span));
@@ -69,9 +40,9 @@ pub(super) fn strings(unit: &Unit) -> Vec<(String, Source, Span)> {
 }
 
 /// The text of a function from its keyword to its closing brace, and the number of its lines.
-pub(super) fn text_of<'u>(unit: &'u Unit, function: &ScriptFuncDef) -> &'u str {
+pub(super) fn text_of<'u>(unit: &'u Unit, function: &Function) -> &'u str {
     let script = unit.script();
-    let start = unit.tokens().offset(script, function.body.start_position());
+    let start = unit.tokens().offset(script, function.head.start);
     let lexemes = unit.tokens().lexemes();
     let from = lexemes.partition_point(|lexeme| lexeme.span.start < start);
     let mut depth = 0_i32;

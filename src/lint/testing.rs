@@ -1,13 +1,13 @@
 //! Linting small projects, for the tests of rules.
 
 use super::config::Config;
-use super::context::CaseText;
 use super::finding::LintFinding;
+use super::input::{CaseText, LintInput};
 use super::manual::{AROUND, ExampleFile};
-use super::run::{LintInput, lint};
+use super::run::lint;
 use crate::diag::Source;
 use crate::files::Area;
-use crate::pipeline::yaml::{self, YamlReader};
+use crate::form::yaml::{self, YamlReader};
 use crate::project::LinkSettings;
 use crate::session::ProjectText;
 

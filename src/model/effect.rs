@@ -137,6 +137,21 @@ pub enum Effect<I> {
     },
 }
 
+/// The names of the effects, as scripts write them.
+pub const EFFECTS: [&str; 11] = [
+    "link_symptom",
+    "upsert_symptom",
+    "mark_seen",
+    "create_triage",
+    "create_rca",
+    "link_rca",
+    "link_symptom_rca",
+    "overturn",
+    "update_rca",
+    "set_case_status",
+    "note",
+];
+
 /// An id as a script writes it: a number, or `"$name"` for what an earlier effect of the same case called `as: "name"`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -214,6 +229,13 @@ impl Effect<Handle> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_names_are_those_of_the_effects() {
+        let unknown = serde_json::from_value::<Effect<Handle>>(serde_json::json!({ "effect": "zz" })).expect_err("unknown");
+        let known = EFFECTS.map(|name| format!("`{name}`")).join(", ");
+        assert_eq!(unknown.to_string(), format!("unknown variant `zz`, expected one of {known}"));
+    }
     use serde_json::json;
 
     fn parse(value: serde_json::Value) -> Effect<Handle> {

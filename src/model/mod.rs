@@ -14,7 +14,7 @@ mod shell;
 mod text;
 
 pub use attributes::Attributes;
-pub use effect::{Effect, Handle, UnresolvedHandle};
+pub use effect::{EFFECTS, Effect, Handle, UnresolvedHandle};
 pub use hash::{Hash, Hasher, canonical};
 pub use invisible::{is_invisible, visible};
 pub use launch::{Case, Cut, Launch, LaunchCheckout};

@@ -112,6 +112,13 @@ impl Kind {
         }
     }
 
+    /// Whether a value is of this type, within its bounds.
+    pub fn accepts(&self, value: &Value) -> bool {
+        let mut complaints = Vec::new();
+        self.check_at(value, "$", &mut complaints);
+        complaints.is_empty()
+    }
+
     fn check_at(&self, value: &Value, path: &str, out: &mut Vec<Complaint>) {
         let mut bad = |message: String| out.push(Complaint { path: path.into(), message });
         match (self, value) {

@@ -1,6 +1,6 @@
 //! The registry of observers.
 
-use super::observed::Observer;
+use super::observed::{MadeObserver, Observer};
 use super::out::ObserverOutput;
 use super::{chrome_trace, jsonl, log, metrics, narration};
 use crate::diag::did_you_mean;
@@ -19,9 +19,6 @@ pub struct ObserverKind {
     /// How it is made.
     pub make: MakeObserver,
 }
-
-/// An observer, or what is wrong with what was asked for, and what to do.
-pub type MadeObserver = Result<Box<dyn Observer>, (String, String)>;
 
 /// What makes an observer.
 #[derive(Clone, Copy)]

@@ -17,6 +17,6 @@ mod otlp;
 mod out;
 mod step_intervals;
 
-pub use kinds::{DefaultOutput, KINDS, MadeObserver, MakeObserver, ObserverKind, ObserverOptions, parse};
-pub use observed::{Attached, Observer, ObserverFanout};
+pub use kinds::{DefaultOutput, KINDS, MakeObserver, ObserverKind, ObserverOptions, parse};
+pub use observed::{Attached, MadeObserver, Observer, ObserverFanout};
 pub use out::ObserverOutput;

@@ -20,6 +20,9 @@ pub trait Observer: Send {
     fn end(&mut self, now: Timestamp) -> io::Result<()>;
 }
 
+/// An observer, or what is wrong with what was asked for, and what to do.
+pub type MadeObserver = Result<Box<dyn Observer>, (String, String)>;
+
 /// An observer with what it was asked for by, for complaints.
 pub struct Attached<'o> {
     /// `KIND` or `KIND=FILE`.

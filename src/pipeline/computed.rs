@@ -1,7 +1,6 @@
 //! A value that a pipeline has computed: by a function of a script, or by an expression in its place.
 
 use super::Spanned;
-use super::yaml::{Yaml, YamlReader};
 use crate::diag::MappedText;
 
 /// What makes a value.
@@ -11,12 +10,4 @@ pub enum ComputedValue {
     Function(Spanned<String>),
     /// An expression over the groups of `params`, by name as in templates, `state` and `vars`.
     Expression(MappedText),
-}
-
-/// Reads one; what is wrong goes to the reader.
-pub(super) fn read(reader: &mut YamlReader<'_>, yaml: &Yaml, what: &str) -> Option<ComputedValue> {
-    Some(match yaml.as_text() {
-        Some(text) if text.contains(".rhai#") => ComputedValue::Function(reader.text(yaml, what)?),
-        _ => ComputedValue::Expression(reader.expression(yaml, what)?),
-    })
 }

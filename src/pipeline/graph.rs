@@ -5,6 +5,7 @@ use super::computed::ComputedValue;
 use super::foreach::{Foreach, Merge};
 use super::thermal::Thermal;
 use super::tool::ToolCall;
+use super::vars::Var;
 use crate::diag::{MappedText, Source, Span};
 use crate::model::Shape;
 use serde_json::{Map, Value};
@@ -13,6 +14,8 @@ use std::sync::Arc;
 
 /// The steps a walk may take when the pipeline does not say.
 pub const DEFAULT_MAX_STEPS: u64 = 256;
+/// The steps a walk of a team may take when the pipeline does not say (`decisions.md` 14).
+pub const TEAM_MAX_STEPS: u64 = 64;
 
 /// A node of a [`Pipeline`], by its place in [`Pipeline::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,8 +38,8 @@ pub struct Pipeline {
     pub description: String,
     /// The text it was read from; every span below lies in it.
     pub source: Source,
-    /// The defaults of the vars its rules see, each with the place of its value.
-    pub vars: BTreeMap<String, Spanned<Value>>,
+    /// The vars its rules see, by name.
+    pub vars: BTreeMap<String, Var>,
     /// The zones, in file order.
     pub zones: Vec<Zone>,
     /// How many phases its nodes are in, at least 1: no case of a run enters a phase before all have left the earlier ones.
@@ -110,7 +113,7 @@ pub enum TeamWalker {
     /// A persona, by name.
     Persona(Spanned<String>),
     /// One of the pipeline's own, as written.
-    Own(super::yaml::Yaml),
+    Own(crate::form::yaml::Yaml),
 }
 
 /// A group of nodes.
@@ -333,9 +336,9 @@ impl Pipeline {
         self.nodes.iter().any(|node| !node.after.is_empty())
     }
 
-    /// The vars as the JSON object that rules see.
+    /// The defaults of the vars as the JSON object that rules see.
     pub fn vars_json(&self) -> Map<String, Value> {
-        self.vars.iter().map(|(name, var)| (name.clone(), var.value.clone())).collect()
+        self.vars.iter().map(|(name, var)| (name.clone(), var.default.value.clone())).collect()
     }
 }
 

@@ -1,46 +1,45 @@
-//! The pipeline language: YAML text -> spanned tree -> what the text says -> the graph it means.
+//! The pipeline language: YAML text -> checked tree -> what the text says -> the graph it means.
+//!
+//! Innermost first: `schema_words`, `computed`, `foreach`, `tool`, `thermal`, `vars` (parts of a graph), `graph`, `raw` (what a
+//! text says), `keys` (the forms of the files), `json_schema`, `read` (tree to text), `link` (text to graph); beside them
+//! `same` and `subpipelines`, and `draw` for pictures.
 
 mod computed;
 pub mod draw;
 mod foreach;
 mod graph;
 mod json_schema;
+mod keys;
 mod link;
-mod phases;
 mod raw;
 mod read;
-mod read_edge;
-mod read_node;
 mod same;
-mod scalar;
-mod schema;
-mod spanned;
+mod schema_words;
 mod subpipelines;
-mod team;
 mod thermal;
 mod tool;
-pub mod yaml;
+mod vars;
 
 use crate::diag::{Diagnostics, Source};
+use crate::form::yaml;
 
+pub use crate::form::Spanned;
 pub use computed::ComputedValue;
 pub use foreach::{CONCURRENCY, Foreach, Merge};
 pub use graph::{
     Clusters, DEFAULT_MAX_STEPS, Edge, EdgeCondition, EdgeIx, EdgeOrigin, EdgeSpans, EdgeTarget, NodeIx, OnRuleError, Pipeline,
-    PipelineNode, Team, TeamWalker, Zone, ZoneIx,
+    PipelineNode, TEAM_MAX_STEPS, Team, TeamWalker, Zone, ZoneIx,
 };
-pub use json_schema::{described, json_schema};
-pub use spanned::Spanned;
+pub use json_schema::json_schema;
 pub use subpipelines::parts_of;
-pub use team::TEAM_MAX_STEPS;
 pub use thermal::Thermal;
 pub use tool::ToolCall;
+pub use vars::Var;
 
 /// Reads a pipeline. Every problem of the text is reported at once; a text that is not YAML has only its first.
 pub fn parse(source: &Source) -> Result<Pipeline, Diagnostics> {
     let tree = yaml::parse(source)?;
-    let mut reader = yaml::YamlReader::new(source, "pipeline");
-    let raw = read::pipeline(&mut reader, &tree);
+    let (mut reader, raw) = read::pipeline(source, &tree);
     let pipeline = link::link(&mut reader, raw);
     let found = reader.finish();
     match pipeline {
@@ -177,7 +176,7 @@ done: _done
         let pipeline = read(WHOLE);
         assert_eq!((&**pipeline.name, pipeline.description.as_str()), ("all", "everything"));
         assert_eq!(Value::from(pipeline.vars_json()), serde_json::json!({"limit": 0.8, "deep": {"x": [1, "two"]}}));
-        assert_eq!(pipeline.source.slice(pipeline.vars["limit"].span), "0.8");
+        assert_eq!(pipeline.source.slice(pipeline.vars["limit"].default.span), "0.8");
         assert_eq!((pipeline.max_steps, pipeline.on_rule_error), (Some(12), OnRuleError::Skip));
         let (recall, triage, review) = (NodeIx(0), NodeIx(1), NodeIx(2));
         assert_eq!(pipeline.thermal, Some(Thermal { warning_ms: 50, ceiling_ms: Some(200) }));
@@ -359,7 +358,7 @@ done: _done
 
     #[test]
     fn what_comes_later_is_refused_by_name() {
-        for key in read::LATER {
+        for key in keys::LATER {
             drop(expect_line(&format!("nodes: [{{name: a, ⟦{key}⟧{{not-supported}}: x}}, {{name: b}}]")));
             drop(expect_line(&format!("edges: [{{id: E, from: a, to: b, ⟦{key}⟧{{not-supported}}: x}}]")));
         }

@@ -5,6 +5,7 @@ use super::foreach::Foreach;
 use super::graph::{EdgeCondition, OnRuleError, Team};
 use super::thermal::Thermal;
 use super::tool::ToolCall;
+use super::vars::Var;
 use crate::diag::Span;
 use crate::model::Shape;
 use serde_json::{Map, Value};
@@ -21,7 +22,7 @@ pub(super) const USUAL_DONE: &str = "_done";
 pub(super) struct RawPipeline {
     pub(super) name: Option<Spanned<String>>,
     pub(super) description: String,
-    pub(super) vars: BTreeMap<String, Spanned<Value>>,
+    pub(super) vars: BTreeMap<String, Var>,
     pub(super) zones: Vec<RawZone>,
     /// `None` if there are no phases.
     pub(super) phases: Option<Vec<RawPhase>>,

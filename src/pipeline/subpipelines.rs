@@ -1,7 +1,7 @@
 //! Which pipelines a text refers to, without reading all of it.
 
-use super::yaml;
 use crate::diag::Source;
+use crate::form::yaml;
 
 /// What its nodes refer to as `pipeline:` or `do:`, each once, in order; nothing of a text that is no YAML. Most texts have no such node
 /// and need no parser to show it.

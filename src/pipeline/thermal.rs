@@ -1,10 +1,5 @@
 //! `thermal:`: how long the answers of a case may take, all together.
 
-use super::read::{present, value};
-use super::yaml::{YamlFields, YamlReader};
-
-pub(super) const KEYS: &[&str] = &["warning_ms", "ceiling_ms"];
-
 /// What a case may spend, in milliseconds: the sum of the times that its answered steps took. A step that fails costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Thermal {
@@ -24,15 +19,4 @@ impl Thermal {
     pub fn stops(self, spent: u64) -> bool {
         self.ceiling_ms.is_some_and(|ceiling| spent >= ceiling)
     }
-}
-
-/// Reads `thermal:`.
-pub(super) fn read(reader: &mut YamlReader<'_>, fields: YamlFields<'_>) -> Option<Thermal> {
-    let fields = reader.map(present(fields, "thermal")?, "`thermal`")?;
-    reader.known_keys(fields, "`thermal`", KEYS, &[]);
-    let mut millis = |key: &str| {
-        let yaml = value(fields, key)?;
-        reader.int(yaml, &format!("`{key}` of `thermal`"), &(0..=i64::MAX)).and_then(|millis| u64::try_from(millis).ok())
-    };
-    Some(Thermal { warning_ms: millis("warning_ms").unwrap_or(0), ceiling_ms: millis("ceiling_ms") })
 }

@@ -2,11 +2,12 @@
 //! `params.data.domain`.
 
 use super::domain::{self, Domain};
-use super::form::{FormReader, fill};
 use super::forms;
+use super::forms::DataReader;
 use super::personas;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
-use crate::pipeline::yaml::{self, Yaml};
+use crate::form::fill;
+use crate::form::yaml::{self, Yaml};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -56,7 +57,7 @@ pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnosti
 /// One file: by its form, if it has one, else as it is.
 fn file(source: &Source, tree: &Yaml, stem: &str, vocabulary: Option<&Domain>, found: &mut Diagnostics) -> Value {
     let Some(form) = forms::of(stem) else { return tree.to_json() };
-    let mut check = FormReader::new(source, "data");
+    let mut check = DataReader::new(source, "data");
     let mut value = check.file(tree, form, None);
     fill(&mut value, form);
     for reference in std::mem::take(&mut check.references) {

@@ -1,7 +1,7 @@
 //! A project with another text for one of its scripts, linked as far as scripts go.
 
 use super::conditions::{conditions, fields};
-use super::linker::ProjectLinker;
+use super::linked_pipeline::ProjectLinker;
 use super::{Project, Sources};
 use crate::diag::{Diagnostics, Source};
 use crate::prompt::Templates;

@@ -1,7 +1,7 @@
 //! The rules that evidence is read by, of a project's data: `data/evidence.yaml` and the signatures of the domain.
 
-use super::form::{Form, FormKey, ValueForm};
 use crate::evidence::{EvidenceReader, EvidenceRules, FrameLanguage, FrameOwner, OwnerRule, SignatureSpec};
+use crate::form::{Form, FormKey, ValueForm};
 use crate::model::Hash;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -18,6 +18,7 @@ pub(super) const EVIDENCE: Form = Form {
         FormKey::required("namespace", ValueForm::Pattern(0), "The beginning of a class's name that code of one maker shares."),
         FormKey::required("masking", ValueForm::Records(&MASKING, "id"), "Secrets and personal data, which are starred."),
     ],
+    ..Form::PLAIN
 };
 
 const OWNER: Form = Form {
@@ -29,6 +30,7 @@ const OWNER: Form = Form {
         FormKey::new("functions", PATTERNS, "Patterns of the function with its class and package."),
         FormKey::new("unless_own", ValueForm::Bool, "It fits only code outside of the package of the test."),
     ],
+    ..Form::PLAIN
 };
 
 const MASKING: Form = Form {
@@ -37,6 +39,7 @@ const MASKING: Form = Form {
         FormKey::required("id", ValueForm::Text, "Its name."),
         FormKey::required("pattern", ValueForm::Pattern(0), "What it looks like; the first group is starred, or all of it."),
     ],
+    ..Form::PLAIN
 };
 
 /// Makes the reader. `data` are the data files by stem, with the domain; `places` says where each signature is written.

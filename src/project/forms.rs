@@ -1,6 +1,21 @@
 //! The forms of the data files that come with the program: how texts and stack frames are read, elements and personas.
 
-use super::form::{Form, FormKey, ValueForm};
+use crate::diag::Span;
+use crate::form::{Form, FormKey, FormReader, ReadPattern, ValueForm};
+use crate::script::Pattern;
+
+/// Reads data files, whose patterns are those of scripts.
+pub(super) type DataReader<'a> = FormReader<'a, Pattern>;
+
+impl ReadPattern for Pattern {
+    fn read_pattern(text: &str) -> Result<Self, (String, Span)> {
+        Self::read(text).map_err(|fault| (fault.message, fault.span))
+    }
+
+    fn groups(&self) -> usize {
+        Self::groups(self)
+    }
+}
 
 /// The form of a data file by its stem. Others are the user's, and free.
 pub(super) fn of(stem: &str) -> Option<&'static Form> {
@@ -29,6 +44,7 @@ const READING: Form = Form {
         FormKey::required("setup_names", PATTERN, "What a test is called that is a setup."),
         FormKey::required("code", ValueForm::Map(&CODE), "What of a failure is looked for in the code."),
     ],
+    ..Form::PLAIN
 };
 
 const CODE: Form = Form {
@@ -39,6 +55,7 @@ const CODE: Form = Form {
         FormKey::required("words", PATTERN, "Words as they stand in a message between what varies."),
         FormKey::required("defines", PATTERN, "How a line reads that defines a name."),
     ],
+    ..Form::PLAIN
 };
 
 const FRAMES: Form = Form {
@@ -69,6 +86,7 @@ const FRAMES: Form = Form {
         FormKey::required("peers", CATCHING, "Where a connection wanted to go."),
         FormKey::required("local", PATTERN, "Hosts that are the machine itself."),
     ],
+    ..Form::PLAIN
 };
 
 const ELEMENTS: Form = Form {
@@ -82,6 +100,7 @@ const ELEMENTS: Form = Form {
         ),
         FormKey::required("cycles", ValueForm::Map(&CYCLES), "What strengthens and what overcomes what."),
     ],
+    ..Form::PLAIN
 };
 
 const ELEMENT: Form = Form {
@@ -95,6 +114,7 @@ const ELEMENT: Form = Form {
         FormKey::required("failure_mode", ValueForm::Text, "What it does wrong when it does wrong."),
         FormKey::new("colour", ValueForm::Text, "What pictures show it in."),
     ],
+    ..Form::PLAIN
 };
 
 /// The names of what an element is like: its traits.
@@ -111,6 +131,7 @@ const DERIVED: Form = Form {
         FormKey::required("failure_mode", ValueForm::Text, "What it does wrong when it does wrong."),
         FormKey::new("colour", ValueForm::Text, "What pictures show it in."),
     ],
+    ..Form::PLAIN
 };
 
 const CYCLES: Form = Form {
@@ -119,6 +140,7 @@ const CYCLES: Form = Form {
         FormKey::required("generative", ValueForm::List(&ValueForm::Map(&STEP)), "What strengthens what."),
         FormKey::required("destructive", ValueForm::List(&ValueForm::Map(&STEP)), "What overcomes what."),
     ],
+    ..Form::PLAIN
 };
 
 const STEP: Form = Form {
@@ -128,6 +150,7 @@ const STEP: Form = Form {
         FormKey::required("to", ValueForm::Text, "The element it leads to; itself, if it goes with any."),
         FormKey::new("meaning", ValueForm::Text, "Why."),
     ],
+    ..Form::PLAIN
 };
 
 const SHARE: ValueForm = ValueForm::Number(0.0, 1.0);
@@ -138,9 +161,10 @@ const PERSONAS: Form = Form {
         FormKey::new("positions", ValueForm::Entries(&ValueForm::Text), "The zone that each position plays in."),
         FormKey::required("personas", ValueForm::Records(&PERSONA, "name"), "The personas, in the order that breaks ties."),
     ],
+    ..Form::PLAIN
 };
 
-const PERSONA: Form = Form { what: "a persona", keys: WALKER.keys };
+const PERSONA: Form = Form { what: "a persona", keys: WALKER.keys, ..Form::PLAIN };
 
 /// A walker of a pipeline's own: like a persona.
 pub(super) const WALKER: Form = Form {
@@ -168,4 +192,5 @@ pub(super) const WALKER: Form = Form {
             "The masks it brings to the nodes they are for (`masks/NAME.rhai`).",
         ),
     ],
+    ..Form::PLAIN
 };

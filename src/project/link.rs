@@ -2,72 +2,16 @@
 
 use super::conditions::{conditions, fields};
 use super::plans::{SharedInputs, taxonomy, with_vars};
-use super::vars::ProjectVars;
+use super::settings::LinkSettings;
 use super::{ProjectManifest, Sources, data, evidence, masks, prompts, subpipelines, teams, vars};
 use crate::diag::Diagnostics;
 use crate::model::Kind;
 use crate::pipeline;
 use crate::prompt::Templates;
-use crate::script::probe::Probes;
-use crate::script::{Library, LibraryInputs, ScriptLimits, View, self_test};
+use crate::script::{Library, LibraryInputs, View, self_test};
 use crate::walk::{Content, Plan};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-
-/// Who answers the nodes, as far as linking must know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswererNames {
-    /// The scripts: every node needs a responder (`decisions.md` 51).
-    Scripts,
-    /// Someone else.
-    Others,
-}
-
-/// What linking takes from outside the texts.
-#[derive(Clone, Debug)]
-pub struct LinkSettings {
-    /// Vars set for this pipeline; it must have them.
-    pub vars: Map<String, Value>,
-    /// Vars of the project, which those set for this pipeline override; the pipeline need not have them.
-    pub project_vars: ProjectVars,
-    /// Who answers.
-    pub answers: AnswererNames,
-    /// The repositories of the project file.
-    pub workspace: Value,
-    /// The vocabulary, by name; [`domain::DEFAULT_DOMAIN`](super::domain::DEFAULT_DOMAIN) if none is named.
-    pub domain: Option<String>,
-    /// Masks for every node that they are for, beside those that the pipeline lists, by path.
-    pub masks: Vec<String>,
-    /// The team, by name, in the place of that of the pipeline; its parts keep their own.
-    pub team: Option<String>,
-    /// The names that `via:` may have; any, if there are none to compare with.
-    pub agents: Option<Vec<String>>,
-    /// The names of the servers whose tools nodes may call; any, if there are none to compare with.
-    pub servers: Option<Vec<String>>,
-    /// The limits of the script engine.
-    pub limits: ScriptLimits,
-    /// Whether evaluations of its scripts can be watched.
-    pub probes: Probes,
-}
-
-impl Default for LinkSettings {
-    fn default() -> Self {
-        let workspace = serde_json::json!({ "repositories": [] });
-        Self {
-            vars: Map::new(),
-            project_vars: ProjectVars::new(),
-            answers: AnswererNames::Others,
-            workspace,
-            domain: None,
-            masks: Vec::new(),
-            team: None,
-            agents: None,
-            servers: None,
-            limits: ScriptLimits::default(),
-            probes: Probes::None,
-        }
-    }
-}
 
 /// A linked project. Immutable; a reload builds a new one aside.
 #[derive(Clone, Debug)]
@@ -106,7 +50,8 @@ impl Project {
             found.extend(diagnostics);
             Templates::default()
         });
-        let data::ProjectData { files: data, domain, places } = data::read(&sources.data, settings.domain.as_deref(), &mut found);
+        let data::ProjectData { files: data, domain, places: signature_places } =
+            data::read(&sources.data, settings.domain.as_deref(), &mut found);
         let mut parsed = pipeline::parse(&sources.pipeline);
         if let (Ok(pipeline), Some(team)) = (&mut parsed, &settings.team) {
             teams::put_on(pipeline, team, &sources.data, &mut found);
@@ -134,7 +79,7 @@ impl Project {
                 return Err(found);
             }
         };
-        let (set, project_vars) = vars::of_project(&pipeline, &parts, &mut settings, &mut found);
+        let (set, places) = vars::of_project(&pipeline, &parts, &mut settings, &mut found);
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
         let shared = SharedInputs {
             library: &library,
@@ -148,15 +93,14 @@ impl Project {
             agents: settings.agents.as_deref(),
             servers: settings.servers.as_deref(),
             files: &data,
-            project_vars: &project_vars,
             taxonomy: any(&taxonomy(&data), "params.taxonomy"),
             domain,
-            evidence: Arc::new(evidence::reader(&data, &places)),
+            evidence: Arc::new(evidence::reader(&data, &signature_places)),
             data: any(&Value::Object(data.clone()), "params.data"),
             workspace: any(&settings.workspace, "params.workspace"),
         };
         prompts::check_names(&templates, &mut found);
-        let plan = shared.plan(&pipeline, &set, &mut Vec::new(), &mut found);
+        let plan = shared.plan(&pipeline, (&set, &places), &mut Vec::new(), &mut found);
         masks::idle(&settings.masks, plan.masks().iter(), &mut found);
         let (errors, warnings): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|diagnostic| diagnostic.severity == crate::diag::Severity::Error);
@@ -211,6 +155,7 @@ impl Project {
 mod tests {
     use super::*;
     use crate::diag::Source;
+    use crate::project::AnswererNames;
     use serde_json::json;
     use std::collections::BTreeMap;
 

@@ -1,38 +1,21 @@
 //! What a pipeline refers to, found in the other languages and checked against it.
 
 use super::conditions::{arguments_key, condition_key, items_key};
-use super::{AnswererNames, forms, kinds, masks, prompts, vars};
-use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use super::linked_pipeline::ProjectLinker;
+use super::settings::AnswererNames;
+use super::{forms, kinds, masks, prompts, vars};
+use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use crate::model::Kind;
-use crate::pipeline::{self, ComputedValue, EdgeCondition, Pipeline, PipelineNode, Spanned};
-use crate::prompt::{Template, Templates};
+use crate::pipeline::{self, ComputedValue, EdgeCondition, PipelineNode, Spanned};
+use crate::prompt::Template;
 use crate::script::check::{self, Checker};
-use crate::script::{FunctionRef, Library, LinkedScript, ScriptFunction, View};
+use crate::script::{FunctionRef, LinkedScript, ScriptFunction, View};
 use crate::walk::{EdgeRule, ForeachPlan, MergePlan, NEEDS, PlanNode, Query, ToolPlan};
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the scripts are called as those who answer.
 pub const SCRIPT: &str = "script";
-
-/// Links one pipeline.
-pub(super) struct ProjectLinker<'a> {
-    pub(super) pipeline: &'a Arc<Pipeline>,
-    pub(super) library: &'a Library,
-    pub(super) templates: &'a Templates,
-    /// The texts of all templates, those that do not compile among them.
-    pub(super) texts: &'a [Source],
-    pub(super) vars: &'a Map<String, Value>,
-    /// What the pipeline is referred to as, if it is a part.
-    pub(super) part: Option<&'a str>,
-    /// Masks from outside, by path.
-    pub(super) masks: &'a [String],
-    /// The names that `via:` may have, if they are known.
-    pub(super) agents: Option<&'a [String]>,
-    /// The names of the servers whose tools nodes may call, if they are known.
-    pub(super) servers: Option<&'a [String]>,
-}
 
 impl ProjectLinker<'_> {
     /// The rules of all edges, checked against the schemas of the nodes they decide at.
@@ -164,17 +147,6 @@ impl ProjectLinker<'_> {
         Some(ToolPlan { server: server.to_owned(), name: tool.tool().to_owned(), arguments, place })
     }
 
-    /// Checks the name of somebody who is to answer.
-    pub(super) fn agent(&self, name: &str, span: Span, found: &mut Diagnostics) {
-        let Some(known) = self.agents.filter(|known| !known.iter().any(|known| known == name)) else { return };
-        let message = format!("nobody is called `{name}` who could answer");
-        let hint = did_you_mean(name, known.iter().map(String::as_str));
-        let error = Diagnostic::error("project/unknown-agent", message).label(&self.pipeline.source, span, "to answer here");
-        found.push(error.help(
-            format!("{}\nothers are set up under `agents:` in asterisk.yaml", hint.unwrap_or_default()).trim_start().to_owned(),
-        ));
-    }
-
     /// A node's own script, or the responder of its family: `agents/<family>.rhai#<family>`.
     fn responder(&self, node: &PipelineNode, answers: AnswererNames, found: &mut Diagnostics) -> Option<ScriptFunction> {
         if node.part.is_some() || node.tool.is_some() {
@@ -244,12 +216,6 @@ impl ProjectLinker<'_> {
             |reference: Option<&Spanned<String>>| reference.and_then(|reference| self.function(reference, 2, found));
         (function(self.pipeline.clusters.as_ref().map(|clusters| &clusters.by)), function(self.pipeline.report.as_ref()))
     }
-
-    /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
-    pub(super) fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<ScriptFunction> {
-        let function = FunctionRef::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
-        function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
-    }
 }
 
 /// A trait that no element has reads as nothing: certainly a slip.
@@ -279,11 +245,4 @@ fn kind_of(node: &PipelineNode) -> Kind {
 pub(super) fn merged_kind(node: &PipelineNode) -> Kind {
     let listed = node.fan.as_ref().is_some_and(|fan| fan.merge == pipeline::Merge::Append);
     if listed { Kind::List(Box::new(kind_of(node))) } else { kind_of(node) }
-}
-
-/// Puts the place in the pipeline before the labels a diagnostic has.
-fn label_first(mut diagnostic: Diagnostic, pipeline: &Pipeline, span: Span) -> Diagnostic {
-    let label = crate::diag::Label { source: pipeline.source.clone(), span, text: "referred to here".into() };
-    diagnostic.labels.insert(0, label);
-    diagnostic
 }

@@ -1,7 +1,8 @@
 //! What a project was made of, by content: stored with a run, so that it can be resumed and explained with the very texts
 //! it began with.
 
-use super::{LinkSettings, Sources};
+use super::Sources;
+use super::settings::LinkSettings;
 use crate::diag::Source;
 use crate::model::{Hash, canonical};
 use crate::walk::{Blob, TextChange};

@@ -1,6 +1,6 @@
 //! Linking masks: scripts of the form `masks/NAME.rhai`, each with the nodes it is for.
 
-use super::linker::ProjectLinker;
+use super::linked_pipeline::ProjectLinker;
 use crate::diag::{Diagnostic, Diagnostics, Label, Source, Span, did_you_mean};
 use crate::pipeline::{PipelineNode, Spanned};
 use crate::script::{FunctionRef, LinkedScript};

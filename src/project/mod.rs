@@ -1,4 +1,8 @@
 //! Linking: the texts of all three languages become one immutable [`Project`] with a plan to walk by.
+//!
+//! Innermost first: `sources`, `settings` (what linking is given), `forms`, `domain`, `personas`, `data`, `teams` (data files),
+//! `conditions`, `subpipelines`, `vars`, `kinds`, `prompts`, `linked_pipeline`, `masks`, `linker`, `team` (what one pipeline refers
+//! to), `plans` (pipelines in pipelines), `manifest`, `link` (the whole), and on it `edit`, `examine`, `current`.
 
 mod conditions;
 mod current;
@@ -7,16 +11,17 @@ pub mod domain;
 mod edit;
 mod evidence;
 mod examine;
-mod form;
 mod forms;
 mod kinds;
 mod link;
+mod linked_pipeline;
 mod linker;
 mod manifest;
 mod masks;
 mod personas;
 mod plans;
 mod prompts;
+mod settings;
 mod sources;
 mod subpipelines;
 mod team;
@@ -28,9 +33,9 @@ pub use current::CurrentProject;
 pub use data::read_data;
 pub use examine::{ExaminedFunction, FunctionUse, examine};
 pub use kinds::input_kinds;
-pub use link::{AnswererNames, LinkSettings, Project};
+pub use link::Project;
 pub use linker::SCRIPT;
 pub use manifest::ProjectManifest;
+pub use settings::{AnswererNames, LinkSettings, ProjectVar, ProjectVars, VarPlaces};
 pub use sources::Sources;
 pub use teams::teams;
-pub use vars::{ProjectVar, ProjectVars};

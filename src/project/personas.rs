@@ -1,8 +1,8 @@
 //! What holds between the data files `personas` and `elements`, and between these and pipelines.
 
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
+use crate::form::yaml::{self, YamlReader};
 use crate::pipeline::Pipeline;
-use crate::pipeline::yaml::{self, YamlReader};
 use serde_json::{Map, Value};
 
 /// The names of all elements, the derived ones among them.

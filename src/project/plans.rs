@@ -1,10 +1,10 @@
 //! Pipelines linked into plans, each with those that are walked as its nodes.
 
-use super::linker::ProjectLinker;
+use super::linked_pipeline::ProjectLinker;
+use super::settings::{AnswererNames, VarPlaces};
 use super::subpipelines::Subpipelines;
 use super::team::anonymous;
-use super::vars::{self, ProjectVars};
-use super::{AnswererNames, personas, prompts, subpipelines};
+use super::{personas, prompts, subpipelines, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::evidence::EvidenceReader;
 use crate::pipeline::{Pipeline, Spanned};
@@ -35,8 +35,6 @@ pub(super) struct SharedInputs<'a> {
     pub(super) servers: Option<&'a [String]>,
     /// The data files, by stem.
     pub(super) files: &'a Map<String, Value>,
-    /// The vars that files of settings set.
-    pub(super) project_vars: &'a ProjectVars,
     pub(super) taxonomy: Content,
     pub(super) domain: Option<String>,
     pub(super) evidence: Arc<EvidenceReader>,
@@ -45,16 +43,16 @@ pub(super) struct SharedInputs<'a> {
 }
 
 impl SharedInputs<'_> {
-    /// Links a pipeline, and what is walked as its nodes. `set` has the vars from outside and those of the walk around it; `within`
-    /// what the pipelines around it refer to each other as.
+    /// Links a pipeline, and what is walked as its nodes. `set` has the vars from outside and those of the walk around it, with the
+    /// places where they are set; `within` what the pipelines around it refer to each other as.
     pub(super) fn plan(
         &self,
         pipeline: &Arc<Pipeline>,
-        set: &Map<String, Value>,
+        (set, places): (&Map<String, Value>, &VarPlaces),
         within: &mut Vec<String>,
         found: &mut Diagnostics,
     ) -> Plan {
-        let vars = vars::overlay(pipeline, set, self.project_vars).unwrap_or_else(|diagnostics| {
+        let vars = vars::overlay(pipeline, set, places).unwrap_or_else(|diagnostics| {
             found.extend(diagnostics);
             pipeline.vars_json()
         });
@@ -79,9 +77,9 @@ impl SharedInputs<'_> {
         prompts::check(pipeline, &nodes, self.templates, found);
         personas::check_elements(pipeline, self.files, found);
         let (cluster, summary) = linker.of_cases(found);
-        let set = vars::within(set, &vars);
+        let own = (&vars::within(set, &vars), &vars::places_within(pipeline, set, places));
         for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {
-            linked.part = node.part.as_ref().and_then(|asked| self.part(pipeline, asked, &set, within, found)).map(Arc::new);
+            linked.part = node.part.as_ref().and_then(|asked| self.part(pipeline, asked, own, within, found)).map(Arc::new);
         }
         Plan {
             nodes,
@@ -108,7 +106,7 @@ impl SharedInputs<'_> {
         &self,
         pipeline: &Pipeline,
         asked: &Spanned<String>,
-        set: &Map<String, Value>,
+        set: (&Map<String, Value>, &VarPlaces),
         within: &mut Vec<String>,
         found: &mut Diagnostics,
     ) -> Option<Plan> {
@@ -137,7 +135,7 @@ impl SharedInputs<'_> {
 /// A plan with other vars, as far as it and its parts have them; parts take those of the walk around them.
 pub(super) fn with_vars(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> {
     let pipeline = Arc::clone(&plan.pipeline);
-    let vars = vars::overlay(&pipeline, set, &ProjectVars::new())?;
+    let vars = vars::overlay(&pipeline, set, &VarPlaces::new())?;
     let mut with = Plan { vars_content: content(&pipeline, &vars), vars, ..Plan::clone(plan) };
     let set = vars::within(set, &with.vars);
     for node in &mut with.nodes {

@@ -1,12 +1,13 @@
 //! Linking a team: its walkers from the data of personas or the pipeline, its scheduler from the scripts.
 
-use super::form::{FormReader, fill};
-use super::linker::ProjectLinker;
+use super::forms::DataReader;
+use super::linked_pipeline::ProjectLinker;
 use super::personas::{elements, personas};
 use super::{forms, kinds, masks};
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
+use crate::form::fill;
+use crate::form::yaml::Yaml;
 use crate::model::Kind;
-use crate::pipeline::yaml::Yaml;
 use crate::pipeline::{self, NodeIx, Pipeline, PipelineNode, Spanned, TeamWalker};
 use crate::script::check::CheckedParameter;
 use crate::script::{FunctionRef, ScriptFunction, View};
@@ -80,7 +81,7 @@ impl ProjectLinker<'_> {
     }
 
     fn own(&self, yaml: &Yaml, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<Value> {
-        let mut check = FormReader::new(&self.pipeline.source, "pipeline");
+        let mut check = DataReader::new(&self.pipeline.source, "pipeline");
         let mut persona = check.file(yaml, &forms::WALKER, None);
         fill(&mut persona, &forms::WALKER);
         if let Some((element, text)) = yaml.get("element").and_then(|element| Some((element, element.as_text()?)))

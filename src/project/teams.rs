@@ -1,7 +1,7 @@
 //! A team from outside (`--team`), in the place of that of the pipeline: one of those that the data file `teams` has.
 
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
-use crate::pipeline::yaml::{self, Yaml};
+use crate::form::yaml::{self, Yaml};
 use crate::pipeline::{self, Pipeline};
 
 /// The data file, and its one key.

@@ -3,6 +3,7 @@
 
 #![allow(clippy::needless_pass_by_value)] // so minijinja wants its keyword arguments
 
+use super::budget::{make, text_of};
 use minijinja::value::Kwargs;
 use minijinja::{Environment, Error, ErrorKind, State, Value};
 
@@ -14,14 +15,9 @@ pub(super) const NAMES: [&str; 41] = [
     "reverse", "round", "select", "selectattr", "sort", "split", "string", "title", "tojson", "trim", "unique", "upper",
 ];
 
-/// Bytes that the bounded filters of one rendering may make in all.
-pub(super) const MADE: usize = 8 * 1024 * 1024;
 /// Columns that `indent` and `tojson` indent at most.
 const WIDEST: usize = 64;
 const JSON_WIDEST: usize = 4;
-/// Where a rendering keeps how much was made.
-const TALLY: &str = "asterisk.made";
-
 /// Takes out what is unbounded, and puts in what is bounded.
 pub(super) fn register(environment: &mut Environment<'static>) {
     for name in ["batch", "slice", "format", "pprint", "chain", "zip", "sum", "attr", "safe"] {
@@ -37,26 +33,6 @@ pub(super) fn register(environment: &mut Environment<'static>) {
     environment.add_filter("map", map);
     environment.add_filter("fence", super::quote::fence);
     environment.add_filter("code", super::quote::code);
-}
-
-/// Notes that a filter is about to make that many bytes.
-pub(super) fn make(state: &mut State<'_, '_>, bytes: usize) -> Result<(), Error> {
-    let before = state.get_temp(TALLY).and_then(|made| usize::try_from(made).ok()).unwrap_or(0);
-    let made = before.saturating_add(bytes);
-    if made > MADE {
-        return Err(Error::new(ErrorKind::OutOfFuel, format!("its filters make more than {MADE} bytes of text")));
-    }
-    state.set_temp(TALLY, Value::from(made));
-    Ok(())
-}
-
-pub(super) fn text_of(state: &mut State<'_, '_>, value: &Value) -> Result<String, Error> {
-    if value.is_undefined() {
-        return Err(Error::from(ErrorKind::UndefinedError));
-    }
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    make(state, text.len())?;
-    Ok(text)
 }
 
 fn replace(state: &mut State<'_, '_>, value: &Value, from: &str, to: &str) -> Result<String, Error> {

@@ -1,5 +1,6 @@
 //! Prompt templates: minijinja with strict undefined values and a fuel limit; errors point into the template.
 
+mod budget;
 mod filters;
 mod names;
 mod quote;

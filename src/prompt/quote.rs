@@ -3,7 +3,7 @@
 //! Whatever an error, a log or a name says, it must not look like part of the prompt. A `fence` is a block that the text cannot
 //! close, `code` a span that it cannot leave.
 
-use super::filters::make;
+use super::budget::{make, text_of};
 use crate::model::{is_invisible, visible};
 use minijinja::{Error, State, Value};
 
@@ -21,7 +21,7 @@ fn longest_run(text: &str) -> usize {
 /// A block of its own lines: a fence of backticks longer than any run of them within, as Markdown's grammar asks of one that
 /// is not to be closed. The text begins on the line after the fence and ends on the line before it.
 pub(super) fn fence(state: &mut State<'_, '_>, value: &Value) -> Result<String, Error> {
-    let text = super::filters::text_of(state, value)?;
+    let text = text_of(state, value)?;
     make(state, 2 * SHORTEST.max(longest_run(&text) + 1) + 8)?;
     Ok(fenced(&text, "text"))
 }
@@ -36,7 +36,7 @@ pub fn fenced(text: &str, what: &str) -> String {
 /// One line as a code span: white space becomes a space, control characters go, and the marks around are longer than any run
 /// of backticks within.
 pub(super) fn code(state: &mut State<'_, '_>, value: &Value) -> Result<String, Error> {
-    let text = super::filters::text_of(state, value)?;
+    let text = text_of(state, value)?;
     let mut plain = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !plain.is_empty() {

@@ -6,7 +6,7 @@
 //! | `command`, `state` | the commands, and what each does |
 //! | `bind` | names that live as long as the session |
 //! | `why`, `flip`, `diff`, `graph`, `show` | what they say |
-//! | `tryout`, `follow` | other vars, scripts and inputs; a walk that goes on |
+//! | `tryout`, `data`, `follow` | other vars, scripts and inputs; a walk that goes on |
 //! | `lex`, `words`, `complete` | colours, brackets, and what could be typed |
 //! | `assist`, `interrupt` | reading from a terminal or a pipe, and ending |
 
@@ -14,6 +14,7 @@ mod assist;
 mod bind;
 mod command;
 mod complete;
+mod data;
 mod diff;
 mod flip;
 mod follow;

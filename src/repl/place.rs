@@ -2,7 +2,7 @@
 
 use super::bind;
 use super::scope::EvalScope;
-use crate::decisions::{Decisions, JournalStep, Reevaluation};
+use crate::decisions::{Decisions, JournalStep};
 use crate::diag::{Diagnostic, Source, Span, did_you_mean};
 use crate::model::{Hash, Kind};
 use crate::pipeline::NodeIx;
@@ -11,7 +11,7 @@ use crate::script::View;
 use crate::script::probe::Probes;
 use crate::session::{RouteState, Session, SessionError};
 use crate::store::StoreError;
-use crate::walk::{EventBody, assemble, recorded_params, recorded_state};
+use crate::walk::{EventBody, RuleInputs, assemble, recorded_params, recorded_state};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -209,7 +209,7 @@ impl ReplPosition {
     }
 
     /// The decision made where the session stands, and what it goes by, linked so that it can be watched.
-    pub(super) fn watched(&self, here: &EvalScope, node: NodeIx) -> Result<(Arc<Project>, Reevaluation), SessionError> {
+    pub(super) fn watched(&self, here: &EvalScope, node: NodeIx) -> Result<(Arc<Project>, RuleInputs), SessionError> {
         let project = match (&self.walked, &self.now, self.step()) {
             (Some(walked), None, Some(step)) => walked.decisions.project(&walked.run, step, Probes::All)?,
             _ => {
@@ -219,7 +219,7 @@ impl ReplPosition {
         };
         let path = here.step.as_ref().map_or("", |step| &*step.path);
         let plan = project.plan_of(path, &here.plan.vars)?.unwrap_or_else(|| Arc::clone(&here.plan));
-        Ok((project, Reevaluation { plan, node, artifact: here.artifact.clone(), state: here.state.clone() }))
+        Ok((project, RuleInputs { plan, node, artifact: here.artifact.clone(), state: here.state.clone() }))
     }
 
     fn at(&self, walked: &OpenedCase, number: usize, tried: bool) -> Result<EvalScope, SessionError> {
@@ -257,7 +257,7 @@ impl ReplPosition {
             (_, Some(made)) => read(&made.artifact)?,
             (_, None) => Self::answer(walked, step)?,
         };
-        let artifact = View::of(&artifact, &plan.node(node).kind, "artifact");
+        let artifact = plan.artifact(node, &artifact);
         let state = match (&self.state, &made) {
             (Some(state), _) if tried => state.clone().at(&plan, Some(node), &artifact, step.at).1,
             (_, Some(made)) => recorded_state(&read(&made.state)?),

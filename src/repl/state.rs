@@ -4,7 +4,7 @@ use super::bind::{self, Bound};
 use super::command::{self, CODE, COMMANDS, ReplCommand, Verb};
 use super::interrupt::Interrupt;
 use super::place::{ReplPosition, no_run};
-use super::{diff, flip, graph, show, tryout, why};
+use super::{data, diff, flip, graph, show, why};
 use crate::decisions::{DecisionMade, PageLine};
 use crate::diag::{Diagnostic, Source, Span};
 use crate::exit::Exit;
@@ -87,11 +87,11 @@ impl ReplState {
             }
             Verb::Unset => self.unset(text, argument, at),
             Verb::Load if given => {
-                self.place.artifact = Some(tryout::data(text, argument, at, "an artifact")?);
+                self.place.artifact = Some(data::read(text, argument, at, "an artifact")?);
                 self.decided()
             }
             Verb::State if given => {
-                self.place.state = Some(tryout::data::<RouteState>(text, argument, at, "a state")?);
+                self.place.state = Some(data::read::<RouteState>(text, argument, at, "a state")?);
                 self.decided()
             }
             Verb::Reload => self.reload(text, argument, at),

@@ -3,12 +3,9 @@
 use super::command::CODE;
 use super::state::{CommandDone, ReplState, wrong_word};
 use crate::diag::{Diagnostic, Source, Span, did_you_mean};
-use crate::files::read_input;
 use crate::project::AnswererNames;
 use crate::session::SessionError;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::path::Path;
 use std::sync::Arc;
 
 impl ReplState {
@@ -64,23 +61,4 @@ impl ReplState {
         }
         self.decided()
     }
-}
-
-/// JSON that was typed, or that a file has.
-pub(super) fn data<T: DeserializeOwned>(text: &Source, argument: &str, at: usize, what: &str) -> Result<T, SessionError> {
-    let typed = argument.starts_with(['{', '[', '"']) || serde_json::from_str::<Value>(argument).is_ok();
-    let file;
-    let (source, part, start) = if typed {
-        (text, argument, at)
-    } else {
-        file = read_input(Path::new(argument))?;
-        (&file, file.text(), 0)
-    };
-    serde_json::from_str(part).map_err(|error| {
-        let there = Source::new("", part).offset(error.line(), error.column()).min(part.len().saturating_sub(1));
-        let said = error.to_string();
-        let said = said.split(" at line ").next().unwrap_or(&said);
-        let diagnostic = Diagnostic::error("input/json", format!("this is not {what}: {said}"));
-        SessionError::Texts(diagnostic.label(source, Span::new(start + there, start + there + 1), "here").into())
-    })
 }

@@ -1,6 +1,6 @@
 //! The cases of a report: all that is said of them, or of a large run what is asked of every case, with the rest in a file.
 
-use super::build::CaseReport;
+use super::case::CaseReport;
 use crate::walk::WalkStatus;
 use compact_str::CompactString;
 use serde::ser::{Error as _, SerializeSeq as _};
@@ -11,6 +11,9 @@ use std::hash::Hash;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::Deref;
 use std::sync::Arc;
+
+/// The most cases of which a page tells every decision.
+pub(super) const DETAILS: usize = 300;
 
 /// The cases of a report, in the order of the launch.
 ///
@@ -222,7 +225,7 @@ impl Serialize for CaseReports {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::build::ReportTransition;
+    use crate::report::case::ReportTransition;
     use crate::report::finding::CaseFinding;
     use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use super::cases::{CaseBrief, CaseReports};
 use super::finding::CaseFinding;
-use super::regression::CauseHistory;
+use super::timeline::CauseHistory;
 use serde::Serialize;
 use std::collections::HashMap;
 

@@ -1,9 +1,10 @@
 //! The report as Markdown.
 
-use super::build::{CaseReport, RunReport};
+use super::build::RunReport;
+use super::case::CaseReport;
 use super::causes::Cause;
-use super::regression::CauseState;
 use super::text::clean;
+use super::timeline::CauseState;
 use crate::model::counted;
 use crate::walk::WalkStatus;
 use std::collections::BTreeMap;
@@ -71,6 +72,9 @@ fn head(report: &RunReport, out: &mut String) {
             found.flaky.len(),
             found.gone.len()
         );
+    }
+    if let Some(format) = launch.attributes.get("report_format") {
+        let _ = writeln!(out, "- Read as: {}", line(format));
     }
     if !launch.totals.is_empty() {
         let parts: Vec<String> = launch.totals.iter().map(|(what, count)| format!("{count} {}", line(what))).collect();

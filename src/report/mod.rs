@@ -1,6 +1,7 @@
 //! The report of a run: what a person acts on, as data, as Markdown, as a page, and as rows of a table.
 
 mod build;
+mod case;
 mod cases;
 mod causes;
 mod finding;
@@ -13,9 +14,11 @@ mod over_time;
 mod push;
 mod regression;
 mod text;
+mod timeline;
 mod write;
 
-pub use build::{CaseReport, ReportTransition, RunReport, build};
+pub use build::{RunReport, build};
+pub use case::{CaseReport, ReportTransition};
 pub use cases::{CaseBrief, CaseConclusion, CaseReports};
 pub use causes::Cause;
 pub use finding::{CaseFinding, Review, Section};
@@ -25,5 +28,5 @@ pub use make::{of_run, pages, write};
 pub use markdown::{confidence, markdown};
 pub use over_time::over_time;
 pub use push::{PushableReport, UnreviewedCase, passed, remarks};
-pub use regression::{CauseHistory, CauseState, CauseTimeline, LaunchOccurrence, Regression, VanishedCause};
+pub use timeline::{CauseHistory, CauseState, CauseTimeline, LaunchOccurrence, Regression, VanishedCause};
 pub use write::Pages;

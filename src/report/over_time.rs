@@ -3,7 +3,7 @@
 use super::RunReport;
 use super::causes::Cause;
 use super::markdown::{code, line};
-use super::regression::{LaunchOccurrence, Regression, VanishedCause};
+use super::timeline::{LaunchOccurrence, Regression, VanishedCause};
 use crate::model::counted;
 use std::fmt::Write as _;
 

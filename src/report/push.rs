@@ -1,6 +1,7 @@
 //! What may leave: cases that a person has reviewed (`decisions.md` 40 and 46), and what is said of each.
 
-use super::build::{CaseReport, RunReport, build_of};
+use super::build::{RunReport, build_of};
+use super::case::CaseReport;
 use super::markdown::confidence;
 use super::text::clean;
 use crate::diag::Diagnostics;

@@ -32,7 +32,7 @@ pub(crate) fn has(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::engine::FORBIDDEN;
+    use crate::script::forbidden::FORBIDDEN;
     use crate::script::{ScriptLimits, build_engine};
     use std::collections::BTreeSet;
 

@@ -2,85 +2,57 @@
 //! is linked, so that a slip in a branch that is seldom taken does not wait there for its walk.
 
 use super::compare::CompareOp;
-use super::parse::Parsed;
 use super::reference::is_test_file;
 use super::resolver::script_of;
-use super::syntax::parameters;
+use super::rhai_internals::tree::{CallExpr, Expr, Node, Position, Stmt, SyntaxTree};
 use super::unit::Unit;
-use super::words::{is_word, plausible};
-use super::{api, builtins, common_mistakes, engine, fault};
-use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean, nearest};
-use rhai::{AST, ASTNode, Expr, FnAccess, FnCallExpr, Position, ScriptFuncDef, Shared, Stmt};
+use super::words::{is_word, parameters, plausible};
+use super::{api, builtins, common_mistakes, fault, forbidden};
+use crate::diag::{Diagnostic, nearest};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// What is to be said of the calls of a text.
 #[derive(Default)]
 pub(crate) struct Calls {
     /// What is wrong whatever the other texts hold.
-    problems: Vec<Diagnostic>,
+    pub(super) problems: Vec<Diagnostic>,
     /// Methods that are there only if some map holds a function under that name.
-    methods: Vec<(String, Diagnostic)>,
+    pub(super) methods: Vec<(String, Diagnostic)>,
     /// Functions of imported scripts.
-    modules: Vec<ModuleCall>,
+    pub(super) modules: Vec<ModuleCall>,
     /// Names under which a map may hold a function, and of methods that any script may call.
-    members: BTreeSet<String>,
+    pub(super) members: BTreeSet<String>,
 }
 
 /// `alias::name(..)`
-struct ModuleCall {
+pub(super) struct ModuleCall {
     /// The path of the imported script.
-    script: String,
-    name: String,
-    args: usize,
-    at: Position,
+    pub(super) script: String,
+    pub(super) name: String,
+    pub(super) args: usize,
+    pub(super) at: Position,
 }
 
 /// Finds out what a text calls.
 pub(crate) fn calls_of(unit: &Unit) -> Calls {
     let mut calls = Calls::default();
-    let known = CallNames::of(unit.ast());
-    // A case of a `switch` may be walked more than once.
-    let mut seen = BTreeSet::new();
-    unit.ast().walk(&mut |path| {
-        match path.last() {
-            Some(ASTNode::Stmt(Stmt::FnCall(call, at)) | ASTNode::Expr(Expr::FnCall(call, at)))
-                if call.op_token.is_none() && seen.insert(*at) =>
-            {
-                CallCheck { unit, known: &known, call, at: *at }.function(&mut calls);
-            }
-            Some(ASTNode::Expr(Expr::MethodCall(call, at))) if seen.insert(*at) => {
-                CallCheck { unit, known: &known, call, at: *at }.method(&mut calls);
-            }
-            Some(ASTNode::Stmt(Stmt::Assignment(assignment))) => add_target(&assignment.1.lhs, &mut calls.members),
-            Some(ASTNode::Expr(Expr::Map(fields, _))) => {
-                let fields = fields.0.iter().filter(|(_, value)| !is_data(value));
-                calls.members.extend(fields.map(|(name, _)| name.name.to_string()));
-            }
-            _ => {}
+    let tree = unit.tree();
+    let known = CallNames::of(tree);
+    tree.each(|node| match node {
+        Node::Expr(Expr::Call(call, at)) if !call.operator => {
+            CallCheck { unit, known: &known, call, at: *at }.function(&mut calls);
         }
-        true
+        Node::Expr(Expr::Method(call, at)) => CallCheck { unit, known: &known, call, at: *at }.method(&mut calls),
+        Node::Stmt(Stmt::Assign { target, .. }) => add_target(target, &mut calls.members),
+        Node::Expr(Expr::Map(fields, _)) => {
+            let fields = fields.iter().filter(|(_, value)| !is_data(value));
+            calls.members.extend(fields.map(|(name, _)| name.text.to_string()));
+        }
+        _ => {}
     });
-    let typed = unit.ast().iter_fn_def().filter(|function| function.this_type.is_some());
-    calls.members.extend(typed.map(|function| function.name.to_string()));
+    let typed = tree.functions.iter().filter(|function| function.typed);
+    calls.members.extend(typed.map(|function| function.name().to_owned()));
     calls
-}
-
-/// Reports what the texts call and is not there.
-pub(crate) fn check_calls(
-    scripts: &BTreeMap<String, Arc<Parsed>>,
-    conditions: &BTreeMap<String, Arc<Parsed>>,
-    problems: &mut Diagnostics,
-) {
-    let texts = || scripts.values().chain(conditions.values());
-    let members: BTreeSet<&str> = texts().flat_map(|text| &text.calls.members).map(String::as_str).collect();
-    for text in texts() {
-        let Calls { problems: found, methods, modules, .. } = &text.calls;
-        problems.extend(found.iter().cloned());
-        let missing = methods.iter().filter(|(name, _)| !members.contains(name.as_str()));
-        problems.extend(missing.map(|(_, problem)| problem.clone()));
-        problems.extend(modules.iter().filter_map(|call| call.problem(text, scripts.get(&call.script)?)));
-    }
 }
 
 /// What the names of a text stand for.
@@ -94,32 +66,28 @@ struct CallNames {
 }
 
 impl CallNames {
-    fn of(ast: &AST) -> Self {
+    fn of(tree: &SyntaxTree) -> Self {
         let mut known = Self { functions: BTreeMap::new(), variables: BTreeSet::new(), imports: BTreeMap::new() };
-        for function in ast.iter_fn_def() {
+        for function in &tree.functions {
             known.variables.extend(function.params.iter().map(ToString::to_string));
-            known.functions.entry(function.name.to_string()).or_default().push(function.params.len());
+            known.functions.entry(function.name().to_owned()).or_default().push(function.params.len());
         }
         known.functions.values_mut().for_each(|counts| counts.sort_unstable());
-        for statement in ast.statements() {
-            if let Stmt::Import(parts, _) = statement
-                && let Expr::StringConstant(path, _) = &parts.0
+        for statement in &tree.statements {
+            if let Stmt::Import { path: Expr::Text(path, _), alias, .. } = statement
                 && let Ok(script) = script_of(path)
             {
-                known.imports.insert(parts.1.name.to_string(), script);
+                known.imports.insert(alias.text.to_string(), script);
             }
         }
         let variables = &mut known.variables;
-        ast.walk(&mut |path| {
-            match path.last() {
-                Some(ASTNode::Stmt(Stmt::Var(parts, ..))) => drop(variables.insert(parts.0.name.to_string())),
-                Some(ASTNode::Stmt(Stmt::For(parts, _))) => {
-                    variables.insert(parts.0.name.to_string());
-                    variables.extend(parts.1.iter().map(|counter| counter.name.to_string()));
-                }
-                _ => {}
+        tree.each(|node| match node {
+            Node::Stmt(Stmt::Var { name, .. }) => drop(variables.insert(name.text.to_string())),
+            Node::Stmt(Stmt::For { item, counter, .. }) => {
+                variables.insert(item.text.to_string());
+                variables.extend(counter.iter().map(|counter| counter.text.to_string()));
             }
-            true
+            _ => {}
         });
         known
     }
@@ -134,7 +102,7 @@ impl CallNames {
 struct CallCheck<'a> {
     unit: &'a Unit,
     known: &'a CallNames,
-    call: &'a FnCallExpr,
+    call: &'a CallExpr,
     at: Position,
 }
 
@@ -160,7 +128,7 @@ impl CallCheck<'_> {
     /// `name(..)`
     fn plain(&self) -> Option<Diagnostic> {
         let name = self.call.name.as_str();
-        if let ("Fn", [Expr::StringConstant(operator, at)]) = (name, self.call.args.as_slice())
+        if let ("Fn", [Expr::Text(operator, at)]) = (name, self.call.args.as_slice())
             && CompareOp::of(operator).is_some()
         {
             let fault = fault::operator(operator);
@@ -169,7 +137,7 @@ impl CallCheck<'_> {
         if !is_word(name) || name.starts_with("anon$") || self.is_host(name) || self.known.variables.contains(name) {
             return None;
         }
-        if let Some(fault) = engine::forbidden(name) {
+        if let Some(fault) = forbidden::problem(name) {
             return Some(self.label(Diagnostic::error(fault.code, fault.message).maybe_help(fault.help), self.at, ""));
         }
         match self.known.functions.get(name) {
@@ -201,8 +169,8 @@ impl CallCheck<'_> {
 
     /// `alias::name(..)`; calls through names that are no import at the head of the file are refused elsewhere.
     fn module(&self) -> Option<ModuleCall> {
-        let [alias] = self.call.namespace.path.as_slice() else { return None };
-        let script = self.known.imports.get(alias.name.as_str())?.clone();
+        let [alias] = self.call.namespace.as_slice() else { return None };
+        let script = self.known.imports.get(alias.as_str())?.clone();
         Some(ModuleCall { script, name: self.call.name.to_string(), args: self.call.args.len(), at: self.at })
     }
 
@@ -234,34 +202,6 @@ impl CallCheck<'_> {
     }
 }
 
-impl ModuleCall {
-    fn problem(&self, text: &Parsed, script: &Parsed) -> Option<Diagnostic> {
-        let Self { script: path, name, args, .. } = self;
-        let named = || script.publics.iter().filter(|function| function.name == *name);
-        if named().any(|function| function.params.len() == *args) {
-            return None;
-        }
-        let counts: Vec<String> = named().map(|function| parameters(function.params.len())).collect();
-        let private =
-            || script.unit.ast().iter_fn_def().any(|function| function.name == *name && function.access == FnAccess::Private);
-        let problem = if !counts.is_empty() {
-            Diagnostic::error("script/unknown-function", format!("`{name}` takes {}, not {args}", counts.join(" or ")))
-        } else if private() {
-            Diagnostic::error("script/private", format!("`{name}` is private in `{path}`")).help("take the `private` away there")
-        } else {
-            let known = script.publics.iter().map(|function| function.name.as_str());
-            Diagnostic::error("script/unknown-function", format!("`{path}` has no function `{name}`"))
-                .maybe_help(did_you_mean(name, known))
-        };
-        let (source, span) = text.unit.locate(text.unit.text().token(self.at).unwrap_or_default());
-        let problem = problem.label(&source, span, "");
-        let public = |function: &&Shared<ScriptFuncDef>| function.name == *name && function.access == FnAccess::Public;
-        let found = script.unit.ast().iter_fn_def().filter(public).filter_map(|function| script.unit.definition(function));
-        let defined: BTreeSet<Span> = found.map(|(_, span)| span).collect();
-        Some(defined.into_iter().fold(problem, |problem, span| problem.label(&script.source, span, "defined here")))
-    }
-}
-
 fn is_host(name: &str) -> bool {
     builtins::has(name) || api::registry().iter().any(|function| function.name == name)
 }
@@ -273,14 +213,14 @@ fn is_for_tests(name: &str) -> bool {
 /// Values that are certainly no function.
 fn is_data(value: &Expr) -> bool {
     match value {
-        Expr::FnCall(call, _) => call.op_token.is_some(),
-        Expr::BoolConstant(..)
-        | Expr::IntegerConstant(..)
-        | Expr::FloatConstant(..)
-        | Expr::CharConstant(..)
-        | Expr::StringConstant(..)
-        | Expr::InterpolatedString(..)
-        | Expr::Array(..)
+        Expr::Call(call, _) => call.operator,
+        Expr::Bool(..)
+        | Expr::Int(..)
+        | Expr::Float(..)
+        | Expr::Char(..)
+        | Expr::Text(..)
+        | Expr::Interpolated(..)
+        | Expr::List(..)
         | Expr::Map(..)
         | Expr::Unit(..)
         | Expr::And(..)
@@ -291,13 +231,10 @@ fn is_data(value: &Expr) -> bool {
 
 /// `map.name = ..` and `map["name"] = ..` may put a function there.
 fn add_target(target: &Expr, members: &mut BTreeSet<String>) {
-    target.walk(&mut Vec::new(), &mut |path| {
-        match path.last() {
-            Some(ASTNode::Expr(Expr::Property(parts, _))) => drop(members.insert(parts.2.to_string())),
-            Some(ASTNode::Expr(Expr::StringConstant(name, _))) => drop(members.insert(name.to_string())),
-            _ => {}
+    target.each(&mut |node| {
+        if let Node::Expr(Expr::Property(name, _) | Expr::Text(name, _)) = node {
+            members.insert(name.to_string());
         }
-        true
     });
 }
 

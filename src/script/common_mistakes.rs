@@ -4,6 +4,9 @@ use super::unit::UnitText;
 use crate::diag::Span;
 use rhai::{LexError, ParseErrorType as Kind};
 
+/// An example for people who wrote prose.
+pub(crate) const CONDITION_HELP: &str = "a condition is a Rhai expression over the artifact's fields, `artifact`, `state` and `vars`, such as `confidence >= vars.enough`";
+
 /// A slip that is known.
 pub(super) struct CommonMistake {
     pub(super) message: String,
@@ -93,10 +96,7 @@ fn missing(
         "," if word == "{" && what.contains("parameters") => {
             CommonMistake::new("the list of parameters is not closed", "write `)` before this `{`")
         }
-        ";" if text.is_condition() && !at_end => {
-            let help = super::syntax::CONDITION_HELP;
-            CommonMistake::new(format!("`{word}` cannot stand here"), help)
-        }
+        ";" if text.is_condition() && !at_end => CommonMistake::new(format!("`{word}` cannot stand here"), CONDITION_HELP),
         ";" if open.is_none() && !at_end => {
             let (_, end) = before?;
             let between = text.script().get(end.end..)?;

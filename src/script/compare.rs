@@ -3,8 +3,10 @@
 
 use super::fault::{self, ScriptFault};
 use super::guard;
+pub(crate) use super::value_kind::kind_of;
+use super::value_kind::{Exclusive, Inclusive, is_list};
 use super::view::{ListView, ObjectView, View};
-use rhai::{Dynamic, EvalAltResult, FnPtr};
+use rhai::{Dynamic, EvalAltResult};
 use std::cmp::Ordering;
 
 /// A comparison operator.
@@ -203,9 +205,6 @@ fn all<'a>(
     pairs.try_fold(true, |so_far, (a, b)| Ok(so_far && equal_at(a, b, depth + 1)?))
 }
 
-type Exclusive = std::ops::Range<i64>;
-type Inclusive = std::ops::RangeInclusive<i64>;
-
 fn items(value: &Dynamic) -> Option<rhai::Array> {
     if let Some(list) = value.read_lock::<ListView>() {
         return Some(list.items().iter().map(View::dynamic).collect());
@@ -220,33 +219,12 @@ fn entries(value: &Dynamic) -> Option<Vec<(String, Dynamic)>> {
     value.as_map_ref().ok().map(|map| map.iter().map(|(key, value)| (key.to_string(), value.clone())).collect())
 }
 
-fn is_list(value: &Dynamic) -> bool {
-    value.is_array() || value.is::<ListView>()
-}
-
 fn is_compound(value: &Dynamic) -> bool {
     is_list(value) || value.is_map() || value.is::<ObjectView>() || (!is_scalar(value) && !value.is_fnptr())
 }
 
 fn is_scalar(value: &Dynamic) -> bool {
     value.is_string() || value.is_char() || value.is_int() || value.is_float() || value.is_bool() || value.is_unit()
-}
-
-/// What people call the kind of a value, with its article: `a string`, `nothing`.
-pub(crate) fn kind_of(value: &Dynamic) -> &'static str {
-    match value {
-        v if v.is_unit() => "nothing",
-        v if v.is_bool() => "a bool",
-        v if v.is_int() || v.is_float() => "a number",
-        v if v.is_string() => "a string",
-        v if v.is_char() => "a character",
-        v if is_list(v) => "a list",
-        v if v.is_map() || v.is::<ObjectView>() => "an object",
-        v if v.is::<FnPtr>() => "a function",
-        v if v.is::<Exclusive>() || v.is::<Inclusive>() => "a range",
-        v if v.is::<ScriptFault>() => "an error",
-        _ => "a value of another kind",
-    }
 }
 
 /// A value as it would be written, cut to what a message can bear.

@@ -3,12 +3,14 @@
 //! The text is parsed twice: once without strict variables to find which identifiers are free, then, with `artifact.` put in front
 //! of each of them, as the function that is called.
 
-use super::fault;
-use super::rewrite::statements_of;
-use super::syntax;
+use super::common_mistakes::CONDITION_HELP;
+use super::rhai_internals::tree::{ConstantExpr, Expr, Node, Position, Stmt, SyntaxTree};
+use super::rhai_internals::tree_of;
 use super::unit::{Unit, UnitText};
+use super::{fault, parse_error};
 use crate::diag::{Diagnostic, MappedText, Span};
-use rhai::{AST, ASTNode, Engine, Expr, FnPtr, Position, ScriptFuncDef, Shared, Stmt};
+use compact_str::CompactString;
+use rhai::Engine;
 use std::collections::BTreeSet;
 
 /// An expression written in a pipeline.
@@ -48,15 +50,14 @@ pub(crate) fn parse(
     let params: Vec<&str> = KNOWN.into_iter().chain(condition.locals.iter().map(String::as_str)).collect();
     let before = format!("fn {NAME}({}) {{\n", params.join(", "));
     let text = UnitText::condition(condition.text.clone(), &before, AFTER);
-    let ast = loose.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
-    refuse_more(&text, &ast)?;
-    if ast.iter_fn_def().any(|function| function.name == NAME && statements_of(function).is_empty()) {
+    let parsed = loose.compile(text.script()).map_err(|error| parse_error::explain(&text, &error, fields))?;
+    let tree = tree_of(&parsed);
+    refuse_more(&text, &tree)?;
+    if tree.named().any(|function| function.name() == NAME && function.body.is_empty()) {
         let (source, span) = (condition.text.file(), condition.text.whole());
-        return Err(Diagnostic::error("script/syntax", "this condition is empty")
-            .label(source, span, "")
-            .help(syntax::CONDITION_HELP));
+        return Err(Diagnostic::error("script/syntax", "this condition is empty").label(source, span, "").help(CONDITION_HELP));
     }
-    let mut places: Vec<usize> = free(&ast, &params)
+    let mut places: Vec<usize> = free(&tree, &params)
         .into_iter()
         .filter_map(|position| text.token(position))
         .filter_map(|span| span.start.checked_sub(before.len()))
@@ -64,32 +65,31 @@ pub(crate) fn parse(
     places.sort_unstable();
     places.dedup();
     let text = UnitText::condition(condition.text.with_inserted(&places, "artifact."), &before, AFTER);
-    let ast = engine.compile(text.script()).map_err(|error| syntax::explain(&text, &error, fields))?;
+    let ast = engine.compile(text.script()).map_err(|error| parse_error::explain(&text, &error, fields))?;
     Ok(Unit::new(condition.key.clone(), text, ast))
 }
 
 /// A condition is one block: no functions, no imports, nothing behind the end.
-fn refuse_more(text: &UnitText, ast: &AST) -> Result<(), Diagnostic> {
+fn refuse_more(text: &UnitText, tree: &SyntaxTree) -> Result<(), Diagnostic> {
     let error = |span: Span, message: &str| {
         let (source, span) = text.locate(span);
         let help = "put functions and imports into a script, and name it: `rule: path/of/script.rhai#function`";
         Err(Diagnostic::error("script/condition", message).label(&source, span, "").help(help))
     };
     let word = |wanted: &str| text.words().skip(1).find(|(word, _)| *word == wanted).map(|(_, span)| span);
-    if ast.iter_functions().filter(|function| !function.name.starts_with("anon$")).count() > 1 {
+    if tree.named().count() > 1 {
         return error(word("fn").unwrap_or_default(), "a condition cannot define functions");
     }
     let mut import = None;
-    ast.walk(&mut |path| {
-        if let Some(ASTNode::Stmt(Stmt::Import(_, position) | Stmt::Export(_, position))) = path.last() {
-            import = Some(*position);
+    tree.each(|node| {
+        if let Node::Stmt(Stmt::Import { at, .. } | Stmt::Export(at)) = node {
+            import = import.or(Some(*at));
         }
-        import.is_none()
     });
     if let Some(position) = import {
         return error(text.token(position).unwrap_or_default(), "a condition cannot import scripts");
     }
-    if !ast.statements().is_empty() {
+    if !tree.statements.is_empty() {
         let closing = word("}").unwrap_or_default();
         return error(closing, "this closes a bracket that the condition did not open");
     }
@@ -97,104 +97,103 @@ fn refuse_more(text: &UnitText, ast: &AST) -> Result<(), Diagnostic> {
 }
 
 /// The positions of identifiers that are no parameters and that nothing in the condition defines.
-fn free(ast: &AST, params: &[&str]) -> BTreeSet<Position> {
-    let Some(condition) = ast.iter_fn_def().find(|function| function.name == NAME) else { return BTreeSet::new() };
-    let mut scope = NameScope { ast, names: params.iter().map(ToString::to_string).collect(), free: BTreeSet::new() };
-    scope.statements(&statements_of(condition));
+fn free<'t>(tree: &'t SyntaxTree, params: &[&'t str]) -> BTreeSet<Position> {
+    let Some(condition) = tree.named().find(|function| function.name() == NAME) else { return BTreeSet::new() };
+    let mut scope = NameScope { tree, names: params.to_vec(), free: BTreeSet::new() };
+    scope.statements(&condition.body);
     scope.free
 }
 
 /// The names in sight while going over the statements in order.
-struct NameScope<'a> {
-    ast: &'a AST,
-    names: Vec<String>,
+struct NameScope<'t> {
+    tree: &'t SyntaxTree,
+    names: Vec<&'t str>,
     free: BTreeSet<Position>,
 }
 
-impl NameScope<'_> {
-    fn statements(&mut self, statements: &[Stmt]) {
+impl<'t> NameScope<'t> {
+    fn statements(&mut self, statements: &'t [Stmt]) {
+        self.within([], statements);
+    }
+
+    /// The statements with further names in sight.
+    fn within(&mut self, names: impl IntoIterator<Item = &'t str>, statements: &'t [Stmt]) {
         let outer = self.names.len();
+        self.names.extend(names);
         for statement in statements {
             self.statement(statement);
         }
         self.names.truncate(outer);
     }
 
-    fn statement(&mut self, statement: &Stmt) {
+    fn statement(&mut self, statement: &'t Stmt) {
         match statement {
-            Stmt::If(flow, _) => {
-                self.expr(&flow.expr);
-                self.statements(flow.body.statements());
-                self.statements(flow.branch.statements());
+            Stmt::If { condition, then, otherwise, .. } => {
+                self.expr(condition);
+                self.statements(then);
+                self.statements(otherwise);
             }
-            Stmt::While(flow, _) | Stmt::Do(flow, ..) => {
-                self.expr(&flow.expr);
-                self.statements(flow.body.statements());
+            Stmt::While { condition, body, .. } | Stmt::Do { condition, body, .. } => {
+                self.expr(condition);
+                self.statements(body);
             }
-            Stmt::For(parts, _) => {
-                self.expr(&parts.2.expr);
-                let outer = self.names.len();
-                self.names.push(parts.0.name.to_string());
-                self.names.extend(parts.1.as_ref().map(|counter| counter.name.to_string()));
-                self.statements(parts.2.body.statements());
-                self.names.truncate(outer);
+            Stmt::For { item, counter, over, body, .. } => {
+                self.expr(over);
+                self.within([item].into_iter().chain(counter).map(|name| name.text.as_str()), body);
             }
-            Stmt::Switch(parts, _) => {
-                self.expr(&parts.0);
-                for case in &parts.1.expressions {
-                    self.expr(&case.lhs);
-                    self.expr(&case.rhs);
+            Stmt::Switch { on, arms, .. } => {
+                self.expr(on);
+                for arm in arms {
+                    self.expr(&arm.guard);
+                    self.expr(&arm.value);
                 }
             }
-            Stmt::Var(parts, ..) => {
-                self.expr(&parts.1);
-                self.names.push(parts.0.name.to_string());
+            Stmt::Var { name, value, .. } => {
+                self.expr(value);
+                self.names.push(&name.text);
             }
-            Stmt::Assignment(parts) => {
-                self.expr(&parts.1.lhs);
-                self.expr(&parts.1.rhs);
+            Stmt::Assign { target, value, .. } => {
+                self.expr(target);
+                self.expr(value);
             }
-            Stmt::FnCall(call, _) => self.call(&call.name, &call.args),
-            Stmt::Block(block) => self.statements(block.statements()),
-            Stmt::TryCatch(flow, _) => {
-                self.statements(flow.body.statements());
-                let outer = self.names.len();
-                if let Expr::Variable(name, ..) = &flow.expr {
-                    self.names.push(name.1.to_string());
-                }
-                self.statements(flow.branch.statements());
-                self.names.truncate(outer);
+            Stmt::Block(statements, _) => self.statements(statements),
+            Stmt::Try { body, caught, handler, .. } => {
+                self.statements(body);
+                self.within(caught.iter().map(|name| name.text.as_str()), handler);
             }
-            Stmt::Expr(expr) | Stmt::Return(Some(expr), ..) | Stmt::BreakLoop(Some(expr), ..) => self.expr(expr),
+            Stmt::Expr(expr) | Stmt::Return { value: Some(expr), .. } | Stmt::Break { value: Some(expr), .. } => self.expr(expr),
             _ => {}
         }
     }
 
-    fn expr(&mut self, expr: &Expr) {
+    fn expr(&mut self, expr: &'t Expr) {
         match expr {
-            Expr::Variable(variable, _, position) => {
-                let known = !variable.2.is_empty() || self.names.iter().any(|name| *name == variable.1.as_str());
+            Expr::Variable(variable, position) => {
+                let known = !variable.namespace.is_empty() || self.names.contains(&variable.name.as_str());
                 self.free.extend((!known).then_some(*position));
             }
-            Expr::FnCall(call, _) | Expr::MethodCall(call, _) => self.call(&call.name, &call.args),
-            Expr::Dot(parts, ..) | Expr::Index(parts, ..) => {
-                self.expr(&parts.lhs);
-                self.expr(&parts.rhs);
+            Expr::Call(call, _) | Expr::Method(call, _) => self.call(&call.name, &call.args),
+            Expr::Dot(link, _) | Expr::Index(link, _) => {
+                self.expr(&link.left);
+                self.expr(&link.right);
             }
-            Expr::InterpolatedString(parts, _) | Expr::Array(parts, _) => parts.iter().for_each(|part| self.expr(part)),
-            Expr::Map(parts, _) => parts.0.iter().for_each(|(_, part)| self.expr(part)),
-            Expr::And(parts, _) | Expr::Or(parts, _) | Expr::Coalesce(parts, _) => parts.iter().for_each(|part| self.expr(part)),
-            Expr::Stmt(block) => self.statements(block.statements()),
-            Expr::DynamicConstant(value, _) => self.closure(value, 0),
+            Expr::Interpolated(parts, _)
+            | Expr::List(parts, _)
+            | Expr::And(parts, _)
+            | Expr::Or(parts, _)
+            | Expr::Coalesce(parts, _) => parts.iter().for_each(|part| self.expr(part)),
+            Expr::Map(fields, _) => fields.iter().for_each(|(_, value)| self.expr(value)),
+            Expr::Block(statements, _) => self.statements(statements),
+            Expr::Constant(ConstantExpr::Function(name), _) => self.closure(name, 0),
             _ => {}
         }
     }
 
     /// A closure that captures variables is `curry(closure, variable, ..)`: the captured ones are its first parameters, and
     /// are not defined by it.
-    fn call(&mut self, name: &str, args: &[Expr]) {
-        if let ("curry", [Expr::DynamicConstant(value, _), captured @ ..]) = (name, args) {
-            self.closure(value, captured.len());
+    fn call(&mut self, name: &str, args: &'t [Expr]) {
+        if let ("curry", [Expr::Constant(ConstantExpr::Function(closure), _), captured @ ..]) = (name, args) {
+            self.closure(closure, captured.len());
         } else {
             for arg in args {
                 self.expr(arg);
@@ -202,15 +201,9 @@ impl NameScope<'_> {
         }
     }
 
-    fn closure(&mut self, value: &rhai::Dynamic, captured: usize) {
-        let Some(name) = value.read_lock::<FnPtr>().map(|pointer| pointer.fn_name().to_owned()) else { return };
-        let found: Option<Shared<ScriptFuncDef>> =
-            self.ast.iter_fn_def().find(|function| function.name == name.as_str()).cloned();
-        let Some(function) = found else { return };
-        let outer = self.names.len();
-        self.names.extend(function.params.iter().skip(captured).map(ToString::to_string));
-        self.statements(&statements_of(&function));
-        self.names.truncate(outer);
+    fn closure(&mut self, name: &str, captured: usize) {
+        let Some(function) = self.tree.functions.iter().find(|function| function.name() == name) else { return };
+        self.within(function.params.iter().skip(captured).map(CompactString::as_str), &function.body);
     }
 }
 

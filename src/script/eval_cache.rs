@@ -6,10 +6,10 @@
 //! it called last. What a call may change of a state is put back; after an error the state is thrown away.
 
 use super::environment::Environment;
-use super::invoke::Parameters;
-use super::library::LinkedLibrary;
+use super::linked::LinkedLibrary;
+use super::rhai_internals::eval_state::EvalState;
 use super::view::View;
-use rhai::{Caches, GlobalRuntimeState, ImmutableString, Scope};
+use rhai::ImmutableString;
 use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -22,12 +22,18 @@ thread_local! {
     static STATES: RefCell<Vec<Box<CachedEvalState>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Whether a function may assign to its parameters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parameters {
+    /// They are inputs: an assignment is an error.
+    ReadOnly,
+    /// They are variables, as in a call from a script.
+    Variables,
+}
+
 /// The state of an evaluation.
 pub(super) struct CachedEvalState {
-    pub(super) global: GlobalRuntimeState,
-    /// What function calls were found to mean. True of this engine and environment only.
-    pub(super) caches: Caches,
-    pub(super) scope: Scope<'static>,
+    pub(super) state: EvalState,
     /// What the scope holds, as long as that is constants which nothing can have changed: their addresses, by which the next
     /// call knows that it is given the same. (The edges of a node all see the same artifact, state and vars.)
     bound: Vec<usize>,
@@ -58,17 +64,9 @@ impl CachedEvalState {
     }
 
     fn new(linked: &Arc<LinkedLibrary>, environment: &Arc<Environment>) -> Self {
-        let mut global = linked.engine.new_global_runtime_state();
-        global.lib.push(environment.library.clone());
-        for (name, module) in &environment.imports {
-            global.push_import(name.clone(), module.clone());
-        }
-        global.constants.clone_from(&environment.constants);
-        global.source = Some(environment.source.as_str().into());
+        let (library, source) = (environment.library.clone(), environment.source.as_str());
         Self {
-            global,
-            caches: Caches::new(),
-            scope: Scope::new(),
+            state: EvalState::new(&linked.engine, library, &environment.scope, source),
             bound: Vec::new(),
             names: Vec::new(),
             linked: Arc::downgrade(linked),
@@ -83,7 +81,7 @@ impl CachedEvalState {
             && self.bound.len() == args.len()
             && self.bound.iter().zip(given()).all(|(bound, given)| given == Some(*bound))
             // The innermost comes first.
-            && self.scope.iter_raw().zip(names.iter().rev()).all(|((bound, ..), name)| bound == name.as_str());
+            && self.state.scope.iter_raw().zip(names.iter().rev()).all(|((bound, ..), name)| bound == name.as_str());
         if same {
             return;
         }
@@ -91,8 +89,8 @@ impl CachedEvalState {
         for (name, arg) in names.iter().zip(args) {
             let (name, value) = (self.name(name), arg.borrow().dynamic());
             match parameters {
-                Parameters::ReadOnly => self.scope.push_constant_dynamic(name, value),
-                Parameters::Variables => self.scope.push_dynamic(name, value),
+                Parameters::ReadOnly => self.state.scope.push_constant_dynamic(name, value),
+                Parameters::Variables => self.state.scope.push_dynamic(name, value),
             };
         }
         if parameters == Parameters::ReadOnly && given().all(|address| address.is_some()) {
@@ -101,7 +99,7 @@ impl CachedEvalState {
     }
 
     fn unbind(&mut self) {
-        self.scope.clear();
+        self.state.scope.clear();
         self.bound.clear();
     }
 
@@ -117,21 +115,12 @@ impl CachedEvalState {
 
     /// Keeps the state for the next call, if it is as it was.
     pub(super) fn keep(mut self: Box<Self>, environment: &Environment) {
-        if self.bound.is_empty() || self.scope.len() != self.bound.len() {
+        if self.bound.is_empty() || self.state.scope.len() != self.bound.len() {
             self.unbind();
         }
-        let global = &mut self.global;
-        let same = global.lib.len() == 1
-            && global.num_imports() == environment.imports.len()
-            && (global.level, global.scope_level) == (0, 0)
-            && global.source.as_deref() == Some(environment.source.as_str())
-            && self.caches.fn_resolution_caches_len() <= 1;
-        if !same {
+        if !self.state.restore(&environment.scope, environment.source.as_str()) {
             return;
         }
-        global.num_operations = 0;
-        global.num_modules_loaded = 0;
-        global.always_search_scope = false;
         STATES.with_borrow_mut(|states| {
             if states.len() >= KEPT {
                 states.retain(|warm| warm.linked.strong_count() > 0);

@@ -3,9 +3,9 @@
 use super::compare::{CompareOp, show};
 use super::eval_trace::{Leaf, Tracer};
 use super::fault::{self, ScriptFault};
-use super::syntax::{lowercased, parameters, unknown_variable};
+use super::parse_error::{lowercased, unknown_variable};
 use super::unit::Unit;
-use super::words::{arguments, article, is_word, items, plausible, quoted, receiver, strip};
+use super::words::{arguments, article, is_word, items, parameters, plausible, quoted, receiver, strip};
 use crate::diag::nearest;
 use rhai::{EvalAltResult as E, ParseErrorType, Position};
 use std::collections::BTreeSet;
@@ -305,9 +305,7 @@ fn read_only(unit: &Unit, position: Position, field: &str) -> Leaf {
 }
 
 fn constant(name: &str, unit: &Unit, position: Position) -> Leaf {
-    let named = |function: &rhai::ScriptFnMetadata| !function.name.starts_with("anon$") && function.params.contains(&name);
-    let parameter = unit.ast().iter_functions().any(|function| named(&function));
-    if parameter {
+    if unit.tree().named().any(|function| function.params.iter().any(|param| param == name)) {
         return Leaf {
             code: fault::READ_ONLY.into(),
             message: format!("`{name}` is read-only"),

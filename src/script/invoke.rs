@@ -3,73 +3,27 @@
 //! The function's rewritten block is evaluated directly, its parameters in scope. Going through Rhai's own call would look the
 //! function up, hash its arguments' types and wrap its errors each time.
 
-use super::environment::Environment;
 use super::eval_cache::CachedEvalState;
+pub(crate) use super::eval_cache::Parameters;
 use super::eval_trace::Tracer;
 use super::guard;
 use super::json;
-use super::library::LinkedLibrary;
-use super::lookup_limit;
-use super::parse::Parsed;
+use super::linked::{Callee, LinkedLibrary};
+use super::rhai_internals::lookup_limit;
 use super::view::View;
+use super::words::parameters;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::model::Hash;
-use rhai::{Dynamic, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, ScriptFuncDef, Shared};
+use rhai::{Dynamic, EvalAltResult};
 use serde_json::Value;
 use std::borrow::Borrow;
 use std::sync::Arc;
-
-/// A function as it is called.
-pub(crate) struct Callee {
-    pub(crate) name: String,
-    pub(crate) params: Vec<String>,
-    pub(crate) names: Vec<ImmutableString>,
-    pub(crate) doc: String,
-    pub(crate) private: bool,
-    pub(crate) definition: Option<Shared<ScriptFuncDef>>,
-    pub(crate) block: Arc<Expr>,
-    pub(crate) environment: Arc<Environment>,
-    pub(crate) parsed: Arc<Parsed>,
-    pub(crate) deep: Hash,
-}
-
-impl Callee {
-    /// A function that answers nothing.
-    pub(crate) fn empty(parsed: Arc<Parsed>, environment: Arc<Environment>) -> Self {
-        Self {
-            name: String::new(),
-            params: Vec::new(),
-            names: Vec::new(),
-            doc: String::new(),
-            private: false,
-            definition: None,
-            block: Arc::new(Expr::default()),
-            environment,
-            deep: parsed.hash,
-            parsed,
-        }
-    }
-
-    /// Its name where it is defined. Looked for in the text when it is asked for, which is when something is wrong.
-    pub(crate) fn definition(&self) -> Option<(Source, Span)> {
-        self.parsed.unit.definition(self.definition.as_ref()?)
-    }
-}
 
 /// A function of a library, ready to be called, from any thread. Cloning is two reference counts.
 #[derive(Clone)]
 pub struct ScriptFunction {
     linked: Arc<LinkedLibrary>,
     callee: Arc<Callee>,
-}
-
-/// Whether the function may assign to its parameters.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Parameters {
-    /// They are inputs: an assignment is an error.
-    ReadOnly,
-    /// They are variables, as in a call from a script.
-    Variables,
 }
 
 impl ScriptFunction {
@@ -161,13 +115,13 @@ impl ScriptFunction {
         }
     }
 
-    pub(crate) fn evaluate(&self, args: &[impl Borrow<View>], parameters: Parameters) -> Result<Dynamic, Box<Diagnostic>> {
+    pub(crate) fn evaluate(&self, args: &[impl Borrow<View>], mode: Parameters) -> Result<Dynamic, Box<Diagnostic>> {
         if args.len() != self.callee.params.len() {
-            let takes = super::syntax::parameters(self.callee.params.len());
+            let takes = parameters(self.callee.params.len());
             let message = format!("`{}` takes {takes}, but is called with {}", self.key(), args.len());
             return Err(Box::new(self.blame(Diagnostic::error("script/arity", message))));
         }
-        guard::run(&self.linked.limits, || self.run(args, parameters)).map_err(|stop| Box::new(self.explain(stop)))
+        guard::run(&self.linked.limits, || self.run(args, mode)).map_err(|stop| Box::new(self.explain(stop)))
     }
 
     fn run(&self, args: &[impl Borrow<View>], parameters: Parameters) -> Result<Dynamic, Box<EvalAltResult>> {
@@ -176,10 +130,8 @@ impl ScriptFunction {
             warm.bind(&self.callee.names, args, parameters);
             warm
         });
-        let CachedEvalState { global, caches, scope, .. } = &mut *warm;
-        let mut context = EvalContext::new(&self.linked.engine, global, caches, scope, None);
         // Flattened while the guard still holds what closures captured.
-        let value = match lookup_limit::from_outside(|| context.eval_expression_tree(&Expression::from(&*self.callee.block))) {
+        let value = match lookup_limit::from_outside(|| warm.state.evaluate(&self.linked.engine, &self.callee.block)) {
             Ok(value) => value.flatten(),
             Err(error) => match *error {
                 EvalAltResult::Return(value, _) => value.flatten(),

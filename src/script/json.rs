@@ -1,6 +1,6 @@
 //! What a script returned, as JSON.
 
-use super::compare::kind_of;
+use super::value_kind::kind_of;
 use super::view::{ListView, ObjectView, View};
 use crate::memory;
 use rhai::Dynamic;

@@ -1,109 +1,19 @@
 //! A linked set of scripts and conditions, immutable and shared.
 
-use super::condition::Condition;
-use super::invoke::{Callee, ScriptFunction};
+use super::invoke::ScriptFunction;
 use super::limits::ScriptLimits;
 use super::link;
-use super::parse::Parsed;
-use super::probe::{ProbeTable, Probes};
+use super::linked::{Callee, LibraryInputs, LinkedLibrary, LinkedScript};
+use super::probe::ProbeTable;
 use super::reference::FunctionRef;
-use super::syntax::parameters;
 use super::unit::Unit;
-use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
-use crate::model::Hash;
-use rhai::{Engine, Module, Shared};
-use std::collections::{BTreeMap, BTreeSet};
+use super::words::parameters;
+use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
 use std::sync::Arc;
-
-/// What a library is linked from.
-#[derive(Clone, Debug, Default)]
-pub struct LibraryInputs {
-    /// The scripts; a source's name is its path below the script root.
-    pub scripts: Vec<Source>,
-    /// The expressions written in pipelines.
-    pub conditions: Vec<Condition>,
-    /// The names of fields that schemas declare.
-    pub fields: BTreeSet<String>,
-    /// What a call may use.
-    pub limits: ScriptLimits,
-    /// Whether evaluations can be watched.
-    pub probes: Probes,
-}
 
 /// A linked library. Cloning is one reference count.
 #[derive(Clone)]
 pub struct Library(Arc<LinkedLibrary>);
-
-pub(crate) struct LinkedLibrary {
-    pub(crate) engine: Engine,
-    pub(crate) limits: ScriptLimits,
-    pub(crate) probes: Probes,
-    pub(crate) files: BTreeMap<String, LinkedScript>,
-    pub(crate) conditions: BTreeMap<String, Arc<Callee>>,
-}
-
-/// A script of a library.
-pub struct LinkedScript {
-    pub(crate) parsed: Arc<Parsed>,
-    pub(crate) module: Shared<Module>,
-    pub(crate) callees: Vec<Arc<Callee>>,
-    pub(crate) deep: Hash,
-}
-
-/// A function that others may call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Public {
-    /// Its name.
-    pub name: String,
-    /// The names of its parameters.
-    pub params: Vec<String>,
-    /// Its `///` comment, without the slashes.
-    pub doc: String,
-}
-
-impl LinkedScript {
-    /// Its path below the script root.
-    pub fn path(&self) -> &str {
-        self.parsed.unit.name()
-    }
-
-    /// Its text.
-    pub fn source(&self) -> &Source {
-        &self.parsed.source
-    }
-
-    /// The address of its text.
-    pub fn hash(&self) -> Hash {
-        self.parsed.hash
-    }
-
-    /// The address of its text and of all it imports.
-    pub fn deep_hash(&self) -> Hash {
-        self.deep
-    }
-
-    /// The paths of the scripts it imports itself.
-    pub fn imports(&self) -> impl Iterator<Item = &str> {
-        self.parsed.imports.iter().map(|import| import.script.as_str())
-    }
-
-    /// The parsed script, for static checks.
-    pub fn unit(&self) -> &Unit {
-        &self.parsed.unit
-    }
-
-    /// Its functions that others may call, in the order of the text.
-    pub fn functions(&self) -> impl Iterator<Item = &Public> {
-        self.parsed.publics.iter()
-    }
-
-    /// The value of a constant of the file (`const NODES = [..]`), if there is one and it is plain data.
-    pub fn constant(&self, name: &str) -> Option<serde_json::Value> {
-        let constants = self.callees.first().map(|callee| &callee.environment)?.constants.as_ref()?;
-        let value = constants.read().ok()?.get(name).cloned()?;
-        super::json::from_dynamic(&value).ok()
-    }
-}
 
 impl Library {
     /// Parses, checks and links. All problems of all files are reported; what did not change since `previous` is reused.

@@ -1,21 +1,20 @@
 //! Texts to a library: parse what changed, check the imports, order by them, evaluate each file's constants once.
 
-use super::call_site::check_calls;
+use super::call_check::check_calls;
 use super::condition::{self, Condition};
 use super::environment::{CapturedEnvironment, Environment, with_probe};
 use super::eval_trace::Tracer;
-use super::imports::{check_imports, order};
-use super::invoke::Callee;
-use super::library::{LibraryInputs, LinkedLibrary, LinkedScript};
+use super::import_order::{check_imports, order};
 use super::limits::ScriptLimits;
-use super::parse::{Parsed, doc_of, finish, parse_file};
+use super::linked::{Callee, LibraryInputs, LinkedLibrary, LinkedScript};
+use super::parse::{ParseSettings, Parsed, doc_of, finish, parse_file};
 use super::probe::{self, Probes};
 use super::reference::is_test_file;
 use super::resolver::ScriptResolver;
 use super::{engine, guard};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use crate::model::Hash;
-use rhai::{Engine, FnAccess, Module, Scope, Shared};
+use rhai::{Engine, Module, Scope, Shared};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -34,9 +33,10 @@ pub(crate) fn link(inputs: LibraryInputs, previous: Option<&LinkedLibrary>) -> R
     if with_tests {
         super::api::register_for_tests(&mut engine);
     }
-    let parsed = parse_files(&engine, &limits, scripts, &fields, probes, previous, &mut problems);
+    let settings = ParseSettings { engine: &engine, limits: &limits, fields: &fields, probes };
+    let parsed = parse_files(settings, scripts, previous, &mut problems);
     check_imports(&parsed, &mut problems);
-    let conditions = parse_conditions(&engine, &limits, conditions, &fields, probes, previous, &mut problems);
+    let conditions = parse_conditions(settings, conditions, previous, &mut problems);
     check_calls(&parsed, &conditions, &mut problems);
     if problems.has_errors() {
         return Err(problems);
@@ -65,11 +65,8 @@ pub(crate) fn link(inputs: LibraryInputs, previous: Option<&LinkedLibrary>) -> R
 }
 
 fn parse_files(
-    engine: &Engine,
-    limits: &ScriptLimits,
+    settings: ParseSettings<'_>,
     scripts: Vec<Source>,
-    fields: &BTreeSet<String>,
-    probes: Probes,
     previous: Option<&LinkedLibrary>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
@@ -90,7 +87,7 @@ fn parse_files(
             parsed.insert(path, before.parsed.clone());
             continue;
         }
-        match parse_file(engine, limits, &source, fields, probes, problems) {
+        match parse_file(settings, &source, problems) {
             Ok(file) => drop(parsed.insert(path, Arc::new(file))),
             Err(problem) => problems.push(problem),
         }
@@ -137,7 +134,7 @@ fn link_file(
         Tracer { engine, entry: &parsed.unit, fallback: None, unit: &unit }.explain(stop)
     })?;
     forget_imports(&mut module);
-    let environment = Arc::new(seen.environment(parsed));
+    let environment = Arc::new(seen.environment(parsed.unit.name(), &parsed.rewritten.ast));
     let callees = callees(parsed, &environment, deep);
     Ok(LinkedScript { parsed: parsed.clone(), module: Shared::new(module), callees, deep })
 }
@@ -155,24 +152,25 @@ fn forget_imports(module: &mut Module) {
 }
 
 fn link_condition(parsed: &Arc<Parsed>) -> Arc<Callee> {
-    let environment = Arc::new(CapturedEnvironment::default().environment(parsed));
+    let environment = Arc::new(CapturedEnvironment::default().environment(parsed.unit.name(), &parsed.rewritten.ast));
     let callees = callees(parsed, &environment, parsed.hash);
     let condition = callees.into_iter().find(|callee| callee.name == condition::NAME);
     condition.unwrap_or_else(|| Arc::new(Callee::empty(parsed.clone(), environment)))
 }
 
 fn callees(parsed: &Arc<Parsed>, environment: &Arc<Environment>, deep: Hash) -> Vec<Arc<Callee>> {
-    let named = parsed.rewritten.bodies.iter().filter(|body| !body.definition.name.starts_with("anon$"));
-    named
-        .map(|body| {
+    let functions = parsed.unit.tree().functions.iter().zip(&parsed.rewritten.bodies);
+    functions
+        .filter(|(function, _)| !function.head.is_closure())
+        .map(|(function, block)| {
             Arc::new(Callee {
-                name: body.definition.name.to_string(),
-                params: body.definition.params.iter().map(ToString::to_string).collect(),
-                names: body.definition.params.iter().cloned().collect(),
-                doc: doc_of(&body.definition.comments),
-                private: body.definition.access == FnAccess::Private,
-                definition: Some(body.definition.clone()),
-                block: body.block.clone(),
+                name: function.name().to_owned(),
+                params: function.params.iter().map(ToString::to_string).collect(),
+                names: function.params.iter().map(|param| param.as_str().into()).collect(),
+                doc: doc_of(&function.comments),
+                private: function.private,
+                definition: Some(function.head.clone()),
+                block: block.clone(),
                 environment: environment.clone(),
                 parsed: parsed.clone(),
                 deep,
@@ -182,11 +180,8 @@ fn callees(parsed: &Arc<Parsed>, environment: &Arc<Environment>, deep: Hash) -> 
 }
 
 fn parse_conditions(
-    engine: &Engine,
-    limits: &ScriptLimits,
+    settings: ParseSettings<'_>,
     conditions: Vec<Condition>,
-    fields: &BTreeSet<String>,
-    probes: Probes,
     previous: Option<&LinkedLibrary>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
@@ -194,7 +189,7 @@ fn parse_conditions(
     if conditions.is_empty() {
         return parsed;
     }
-    let mut loose = engine::build(limits, [], HOST_API);
+    let mut loose = engine::build(settings.limits, [], HOST_API);
     loose.set_strict_variables(false);
     for condition in conditions {
         let key = condition.key.clone();
@@ -214,10 +209,10 @@ fn parse_conditions(
             parsed.insert(key, before.clone());
             continue;
         }
-        match condition::parse(engine, &loose, &condition, fields) {
+        match condition::parse(settings.engine, &loose, &condition, settings.fields) {
             Ok(unit) => {
                 let source = condition.text.file().clone();
-                let finished = Parsed { mapped: Some(condition.text), ..finish(unit, source, Vec::new(), probes) };
+                let finished = Parsed { mapped: Some(condition.text), ..finish(unit, source, Vec::new(), settings.probes) };
                 parsed.insert(key, Arc::new(finished));
             }
             Err(problem) => problems.push(problem),

@@ -4,25 +4,25 @@
 //! calls take [`View`]s (immutable, shared, free to hand over) and answer in the terms of a role: a [`RuleOutcome`], an artifact,
 //! a list of effects. Whatever a script does wrong comes back as one [`Diagnostic`](crate::diag::Diagnostic) on the token.
 //!
-//! | file | what |
+//! The layers, lowest first, as `tests/it/imports.rs` checks them:
+//!
+//! | files | what |
 //! |---|---|
-//! | `view` | the values scripts read |
-//! | `limits`, `guard`, `panic_guard`, `engine` | what a script may use, how that is enforced, and the one place where engines are made |
-//! | `tokens`, `unit` | a parsed text: positions to spans, and spans to the file they came from |
-//! | `rewrite`, `function_stub`, `strict`, `compare` | the nodes put in place of comparisons after parsing, and what comparing means |
-//! | `capture`, `pad`, `sort`, `text` | where the stock behaviour of closures, of filling lists, of sorting and of making texts would not do |
-//! | `fault`, `syntax`, `eval_trace`, `explain`, `words` | errors, from inside an evaluation, from the parser, and through call frames |
-//! | `condition`, `parse`, `imports`, `environment`, `link`, `resolver`, `library` | texts to a linked library |
-//! | `probe` | watching an evaluation: values and ways, for explanations and coverage |
-//! | `invoke`, `rule`, `responder`, `effects`, `role`, `json` | calling a function and reading what it returned |
-//! | `test_call` | running a test, and what tests ask of the host |
-//! | `pattern` | a regular expression, looked at before it is used |
-//! | `api`, `check` | the functions scripts may call; static checks |
+//! | `fault`, `guard`, `limits`, `panic_guard`, `reference` | what a script may use, and how that is enforced; names of functions |
+//! | `view`, `json`, `value_kind`, `compare`, `equality` | the values that scripts read, and what comparing means |
+//! | `rhai_internals` | the syntax tree, its rewriting, evaluating: all that knows Rhai from the inside |
+//! | `engine`, `forbidden`, `strict`, `environment`, `pad`, `predicate`, `sort`, `text` | the one place where engines are made, and what is otherwise than in Rhai |
+//! | `unit`, `words`, `file_items`, `common_mistakes`, `parse_error`, `recover`, `condition`, `imports`, `resolver` | a text, its tokens and tree; what the parser refuses |
+//! | `probe`, `running_test` | watching an evaluation: values and ways, for explanations and coverage; what tests ask of the host |
+//! | `api`, `builtins`, `pattern` | the functions that scripts may call |
+//! | `parse`, `call_site`, `call_check`, `import_order`, `linked`, `link`, `eval_trace`, `explain` | texts to a linked library; errors through call frames |
+//! | `eval_cache`, `invoke`, `library`, `reachable`, `rule`, `responder`, `effects`, `role` | calling a function and reading what it returned |
+//! | `check`, `checked`, `self_test`, `test_call` | static checks, and running a test |
 
 pub mod api;
 mod builtins;
+mod call_check;
 mod call_site;
-mod capture;
 pub mod check;
 mod checked;
 mod common_mistakes;
@@ -31,22 +31,26 @@ mod condition;
 mod effects;
 mod engine;
 mod environment;
+mod equality;
 mod eval_cache;
 mod eval_trace;
 mod explain;
 mod fault;
-mod function_stub;
+mod file_items;
+mod forbidden;
 mod guard;
+mod import_order;
 mod imports;
 mod invoke;
 mod json;
 mod library;
 mod limits;
 mod link;
-mod lookup_limit;
+mod linked;
 mod pad;
 mod panic_guard;
 mod parse;
+mod parse_error;
 mod pattern;
 mod predicate;
 pub mod probe;
@@ -55,17 +59,17 @@ mod recover;
 mod reference;
 mod resolver;
 mod responder;
-pub mod rewrite;
+mod rhai_internals;
 mod role;
 mod rule;
+mod running_test;
 mod self_test;
 mod sort;
 mod strict;
-mod syntax;
 mod test_call;
 mod text;
-pub mod tokens;
 mod unit;
+mod value_kind;
 mod view;
 mod words;
 
@@ -83,12 +87,17 @@ pub use engine::{Extend, build as build_engine};
 pub use fault::{LIMIT, ScriptFault};
 pub use guard::apart;
 pub use invoke::ScriptFunction;
-pub use library::{Library, LibraryInputs, LinkedScript, Public};
+pub use library::Library;
 pub use limits::ScriptLimits;
+pub use linked::{LibraryInputs, LinkedScript};
+pub use parse::Public;
 pub use pattern::{Pattern, PatternFault, escape};
 pub use reference::{FunctionRef, is_test_file};
+pub(crate) use rhai_internals::chain;
+pub use rhai_internals::{tokens, tree};
 pub use rule::RuleOutcome;
+pub use running_test::{TestHost, TestQuestion};
 pub use self_test::self_test;
-pub use test_call::{TableRow, TestCallResult, TestHost, TestQuestion};
+pub use test_call::{TableRow, TestCallResult};
 pub use unit::Unit;
 pub use view::View;

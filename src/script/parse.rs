@@ -2,17 +2,28 @@
 
 use super::call_site::{Calls, calls_of};
 use super::imports::{Import, imports_of};
-use super::library::Public;
 use super::limits::ScriptLimits;
 use super::probe::{ProbeTable, Probed, Probes};
-use super::rewrite::{RewrittenScript, rewrite};
+use super::rhai_internals::rewrite::{RewrittenScript, rewrite};
+use super::rhai_internals::tree::{Expr, Function, Node, SyntaxTree};
 use super::strict::Strict;
 use super::unit::{Unit, UnitText};
-use super::{fault, panic_guard, recover, syntax};
+use super::{fault, panic_guard, parse_error, recover};
 use crate::diag::{Diagnostic, Diagnostics, MappedText, Source, Span};
 use crate::model::Hash;
-use rhai::{AST, ASTNode, Engine, Expr, FnAccess, ScriptFuncDef, Shared};
+use rhai::{AST, Engine};
 use std::collections::BTreeSet;
+
+/// A function that others may call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Public {
+    /// Its name.
+    pub name: String,
+    /// The names of its parameters.
+    pub params: Vec<String>,
+    /// Its `///` comment, without the slashes.
+    pub doc: String,
+}
 
 /// A parsed and rewritten text. Depends on the text only.
 pub(crate) struct Parsed {
@@ -31,15 +42,19 @@ pub(crate) struct Parsed {
     pub(crate) fields: BTreeSet<String>,
 }
 
+/// How texts are parsed.
+#[derive(Clone, Copy)]
+pub(crate) struct ParseSettings<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) limits: &'a ScriptLimits,
+    /// The names of fields that schemas declare.
+    pub(crate) fields: &'a BTreeSet<String>,
+    pub(crate) probes: Probes,
+}
+
 /// Parses a script file.
-pub(crate) fn parse_file(
-    engine: &Engine,
-    limits: &ScriptLimits,
-    source: &Source,
-    fields: &BTreeSet<String>,
-    probes: Probes,
-    problems: &mut Diagnostics,
-) -> Result<Parsed, Diagnostic> {
+pub(crate) fn parse_file(settings: ParseSettings<'_>, source: &Source, problems: &mut Diagnostics) -> Result<Parsed, Diagnostic> {
+    let ParseSettings { engine, limits, fields, probes } = settings;
     if source.text().len() > limits.source {
         let message = format!("this script has {} bytes, more than {}", source.text().len(), limits.source);
         return Err(Diagnostic::error(fault::LIMIT, message).label(source, Span::default(), "").help("divide it into files"));
@@ -80,7 +95,7 @@ fn parse(engine: &Engine, text: &UnitText, fields: &BTreeSet<String>) -> Result<
         let (source, span) = text.locate(Span::default());
         return Err(Diagnostic::error("script/internal", "the parser failed on this text").label(&source, span, ""));
     };
-    parsed.map_err(|error| syntax::explain(text, &error, fields))
+    parsed.map_err(|error| parse_error::explain(text, &error, fields))
 }
 
 /// Rewrites what was parsed, and notes what it has and needs.
@@ -94,21 +109,17 @@ pub(crate) fn finish(unit: Unit, source: Source, imports: Vec<Import>, probes: P
         }
     };
     let hash = Hash::of(unit.script().as_bytes());
-    let (publics, calls, fields) = (publics_of(&unit), calls_of(&unit), fields_of(unit.ast()));
+    let (publics, calls, fields) = (publics_of(&unit), calls_of(&unit), fields_of(unit.tree()));
     Parsed { unit, source, mapped: None, hash, rewritten, table, imports, publics, calls, fields }
 }
 
 fn publics_of(unit: &Unit) -> Vec<Public> {
-    let functions =
-        unit.ast().iter_fn_def().filter(|function| function.access == FnAccess::Public && !function.name.starts_with("anon$"));
-    let mut functions: Vec<_> = functions.collect();
-    functions.sort_by_key(|function| function.body.start_position());
-    let public = |function: &Shared<ScriptFuncDef>| Public {
-        name: function.name.to_string(),
+    let public = |function: &Function| Public {
+        name: function.name().to_owned(),
         params: function.params.iter().map(ToString::to_string).collect(),
         doc: doc_of(&function.comments),
     };
-    functions.into_iter().map(public).collect()
+    unit.tree().named().filter(|function| !function.private).map(public).collect()
 }
 
 /// The text of `///` comments.
@@ -123,13 +134,12 @@ pub(crate) fn doc_of<T: AsRef<str>>(comments: &[T]) -> String {
     bare.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-fn fields_of(ast: &AST) -> BTreeSet<String> {
+fn fields_of(tree: &SyntaxTree) -> BTreeSet<String> {
     let mut fields = BTreeSet::new();
-    ast.walk(&mut |path| {
-        if let Some(ASTNode::Expr(Expr::Property(parts, _))) = path.last() {
-            fields.insert(parts.2.to_string());
+    tree.each(|node| {
+        if let Node::Expr(Expr::Property(name, _)) = node {
+            fields.insert(name.to_string());
         }
-        true
     });
     fields
 }

@@ -1,10 +1,10 @@
 //! What a function may run, as one address: two functions of the same address decide alike.
 
 use super::invoke::ScriptFunction;
+use super::rhai_internals::tree::FunctionHead;
 use super::unit::Unit;
 use crate::diag::Span;
 use crate::model::Hash;
-use rhai::ScriptFuncDef;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The functions of a text, each with its extent from `fn` to the closing brace.
@@ -57,8 +57,8 @@ fn extents(unit: &Unit) -> Extents {
     if unit.is_condition() {
         return extents;
     }
-    let end = |function: &ScriptFuncDef| Some(unit.text().token(function.body.end_position())?.end);
-    for function in unit.ast().iter_fn_def() {
+    let end = |function: &FunctionHead| Some(unit.text().token(function.end)?.end);
+    for function in unit.tree().functions.iter().map(|function| &function.head) {
         let (Some(start), Some(end)) = (unit.keyword(function), end(function)) else { continue };
         extents.entry(function.name.to_string()).or_default().push(Span::new(start.start, end));
     }

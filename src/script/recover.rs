@@ -1,8 +1,9 @@
 //! Further faults of a text that does not parse: the parser stops at the first, so the function it is in is blanked out, and the rest
 //! parsed again.
 
+use super::file_items::item_of;
 use super::unit::UnitText;
-use super::{panic_guard, syntax};
+use super::{panic_guard, parse_error};
 use crate::diag::{Diagnostic, Source, Span};
 use rhai::Engine;
 use std::collections::BTreeSet;
@@ -23,7 +24,7 @@ pub(super) fn more(engine: &Engine, source: &Source, fault: Span, fields: &BTree
         blank(&mut text, item);
         let rest = UnitText::file(&Source::new(source.name(), text.as_str()));
         let Ok(Err(error)) = panic_guard::catch(|| engine.compile(rest.script())) else { break };
-        let mut diagnostic = syntax::explain(&rest, &error, fields);
+        let mut diagnostic = parse_error::explain(&rest, &error, fields);
         let known = RECOVERABLE.contains(&&*diagnostic.code);
         let label = diagnostic.labels.first().filter(|label| known && label.span.start >= item.start);
         let Some(label) = label else { break };
@@ -32,34 +33,6 @@ pub(super) fn more(engine: &Engine, source: &Source, fault: Span, fields: &BTree
         found.push(diagnostic);
     }
     found
-}
-
-/// The function that a fault is in. None where it is in none: then what follows may be wrong only because of it.
-pub(super) fn item_of(text: &str, fault: Span) -> Option<Span> {
-    let starts = starts(text);
-    let own = starts.iter().rposition(|start| *start <= fault.start)?;
-    let item = |at: usize| Span::new(starts[at], starts.get(at + 1).copied().unwrap_or(text.len()));
-    // A function inside a function: the one before does not end.
-    let inside = starts[own] == fault.start && own > 0 && unclosed(&text[item(own - 1).start..item(own - 1).end]);
-    let item = item(if inside { own - 1 } else { own });
-    let is_function = ["fn ", "private "].iter().any(|word| text[item.start..].starts_with(word));
-    is_function.then_some(item)
-}
-
-/// Whether more braces are opened than closed. Strings and comments are not told apart: this only says where to look.
-fn unclosed(text: &str) -> bool {
-    text.matches('{').count() > text.matches('}').count()
-}
-
-/// Where the parts of a file start: words that begin one, at the left margin.
-fn starts(text: &str) -> Vec<usize> {
-    const WORDS: [&str; 6] = ["fn ", "private ", "const ", "import ", "export ", "let "];
-    let mut at = 0;
-    let lines = text.split_inclusive('\n').map(|line| {
-        at += line.len();
-        (at - line.len(), line)
-    });
-    lines.filter(|(_, line)| WORDS.iter().any(|word| line.starts_with(word))).map(|(start, _)| start).collect()
 }
 
 /// Turns all but the ends of lines to spaces, byte for byte.

@@ -2,10 +2,12 @@
 
 use super::compare::{self, CompareOp};
 use super::fault::{self, ScriptFault};
-use super::function_stub::{BODY, StubBlock};
-use super::rewrite::{Nodes, node};
-use super::{guard, lookup_limit};
-use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, Position};
+use super::guard;
+use super::rhai_internals::function_stub::{BODY, StubBlock};
+use super::rhai_internals::lookup_limit;
+use super::rhai_internals::node::{RewrittenExpr, constant_of};
+use super::rhai_internals::rewrite::Nodes;
+use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expression, ImmutableString, Position};
 
 // Keys that no script can type.
 const COMPARE: &str = "\u{2039}compare\u{203a}";
@@ -20,28 +22,28 @@ const DEEPEST: usize = 64;
 pub(crate) struct Strict;
 
 impl Nodes for Strict {
-    fn compare(&mut self, op: CompareOp, operands: Vec<Expr>, position: Position, _id: Option<u32>) -> Expr {
+    fn compare(&mut self, op: CompareOp, operands: Vec<RewrittenExpr>, position: Position, _id: Option<u32>) -> RewrittenExpr {
         compare(op, operands, position)
     }
 
-    fn constant(&mut self, name: &ImmutableString, position: Position) -> Expr {
+    fn constant(&mut self, name: &ImmutableString, position: Position) -> RewrittenExpr {
         constant(name, position)
     }
 
-    fn closure(&mut self, made: Expr, position: Position) -> Expr {
+    fn closure(&mut self, made: RewrittenExpr, position: Position) -> RewrittenExpr {
         closure(made, position)
     }
 
-    fn shallow(&mut self, value: Expr, position: Position) -> Expr {
+    fn shallow(&mut self, value: RewrittenExpr, position: Position) -> RewrittenExpr {
         shallow(value, position)
     }
 }
 
 /// A strict comparison. (An error raised in a node of ours has no position: the state carries it.)
-pub(crate) fn compare(op: CompareOp, operands: Vec<Expr>, position: Position) -> Expr {
+pub(crate) fn compare(op: CompareOp, operands: Vec<RewrittenExpr>, position: Position) -> RewrittenExpr {
     let part = |part: Option<usize>| part.and_then(|part| i64::try_from(part).ok()).unwrap_or(0);
     let state = op.code() | part(position.line()) << 8 | part(position.position()) << 24;
-    node(COMPARE, operands, state.into(), position)
+    RewrittenExpr::host(COMPARE, operands, state.into(), position)
 }
 
 fn position_in(state: i64) -> Position {
@@ -58,18 +60,18 @@ struct Constant(ImmutableString, Position);
 
 /// Reads a constant of the file. Rhai itself takes the constants' lock for writing each time, and panics when another thread
 /// holds it.
-pub(crate) fn constant(name: &ImmutableString, position: Position) -> Expr {
-    node(CONSTANT, [], Dynamic::from(Constant(name.clone(), position)), position)
+pub(crate) fn constant(name: &ImmutableString, position: Position) -> RewrittenExpr {
+    RewrittenExpr::host(CONSTANT, [], Dynamic::from(Constant(name.clone(), position)), position)
 }
 
 /// Makes a closure that captures variables, under the eyes of the guard.
-pub(crate) fn closure(made: Expr, position: Position) -> Expr {
-    node(CLOSURE, [made], Dynamic::UNIT, position)
+pub(crate) fn closure(made: RewrittenExpr, position: Position) -> RewrittenExpr {
+    RewrittenExpr::host(CLOSURE, [made], Dynamic::UNIT, position)
 }
 
 /// Refuses a value that is nested too deep, where it would be put into another.
-pub(crate) fn shallow(value: Expr, position: Position) -> Expr {
-    node(SHALLOW, [value], Dynamic::UNIT, position)
+pub(crate) fn shallow(value: RewrittenExpr, position: Position) -> RewrittenExpr {
+    RewrittenExpr::host(SHALLOW, [value], Dynamic::UNIT, position)
 }
 
 /// Registers what evaluates the nodes.
@@ -102,11 +104,7 @@ fn eval_compare(context: &mut EvalContext, inputs: &[Expression], state: &Dynami
 fn eval_constant(context: &mut EvalContext, _: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
     let state = state.read_lock::<Constant>().ok_or_else(misplaced)?;
     let Constant(name, position) = &*state;
-    let found = context.global_runtime_state().constants.as_ref().and_then(|constants| {
-        let constants = constants.read().ok()?;
-        constants.get(name.as_str()).cloned()
-    });
-    match found {
+    match constant_of(context, name) {
         Some(value) => Ok(value.into_read_only()),
         None => ScriptFault::new("script/unknown-constant", format!("there is no constant `{name}` in this file"))
             .help("constants are defined by `const` outside of functions")
@@ -123,7 +121,7 @@ fn eval_closure(context: &mut EvalContext, inputs: &[Expression], _: &Dynamic) -
 
 fn eval_body(context: &mut EvalContext, _: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
     let block = state.read_lock::<StubBlock>().ok_or_else(misplaced)?;
-    let value = lookup_limit::of_body(context, |context| context.eval_expression_tree(&Expression::from(&*block.0)))?;
+    let value = lookup_limit::of_body(context, |context| block.0.evaluate(context))?;
     check_depth(&value, Position::NONE)?;
     Ok(value)
 }

@@ -1,11 +1,13 @@
 //! A parsed text and where its parts come from: a script file, or an inline condition inside a YAML file.
 
-use super::engine;
+use super::forbidden;
 use super::limits::ScriptLimits;
-use super::tokens::Tokens;
+use super::rhai_internals::tokens::Tokens;
+use super::rhai_internals::tree::{Expr, FunctionHead, Node, Position, SyntaxTree};
+use super::rhai_internals::{lexicon, tree_of};
 use crate::diag::{MappedText, Source, Span};
-use rhai::{AST, ASTNode, Engine, Expr, Position, ScriptFuncDef};
-use std::sync::{LazyLock, OnceLock};
+use rhai::{AST, Engine};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// A text with its tokens.
 #[derive(Clone, Debug)]
@@ -16,7 +18,13 @@ pub(crate) struct UnitText {
 }
 
 /// Lexes as the engines for scripts do.
-static LEXER: LazyLock<Engine> = LazyLock::new(|| engine::build(&ScriptLimits::default(), [], |_| {}));
+static LEXER: LazyLock<Engine> = LazyLock::new(|| {
+    let mut engine = Engine::new_raw();
+    engine.set_max_string_size(ScriptLimits::default().string);
+    lexicon::register(&mut engine);
+    forbidden::disable(&mut engine);
+    engine
+});
 
 #[derive(Clone, Debug)]
 enum UnitOrigin {
@@ -103,6 +111,7 @@ pub struct Unit {
     name: String,
     text: UnitText,
     ast: AST,
+    tree: Arc<SyntaxTree>,
     /// The index of each `fn` among the tokens, found when first asked for.
     keywords: OnceLock<Vec<usize>>,
 }
@@ -110,7 +119,8 @@ pub struct Unit {
 impl Unit {
     pub(crate) fn new(name: String, text: UnitText, mut ast: AST) -> Self {
         ast.set_source(name.as_str());
-        Self { name, text, ast, keywords: OnceLock::new() }
+        let tree = Arc::new(tree_of(&ast));
+        Self { name, text, ast, tree, keywords: OnceLock::new() }
     }
 
     fn keywords(&self) -> &[usize] {
@@ -130,7 +140,12 @@ impl Unit {
     }
 
     /// The parsed script, not rewritten.
-    pub fn ast(&self) -> &AST {
+    pub fn tree(&self) -> &SyntaxTree {
+        &self.tree
+    }
+
+    /// The same as Rhai has it.
+    pub(crate) fn ast(&self) -> &AST {
         &self.ast
     }
 
@@ -160,7 +175,7 @@ impl Unit {
     }
 
     /// The name of a function where it is defined. A condition is its own definition.
-    pub fn definition(&self, function: &ScriptFuncDef) -> Option<(Source, Span)> {
+    pub fn definition(&self, function: &FunctionHead) -> Option<(Source, Span)> {
         if self.is_condition() {
             return Some(self.locate(self.text.whole()));
         }
@@ -172,13 +187,13 @@ impl Unit {
     }
 
     /// The `fn` of a function.
-    pub(crate) fn keyword(&self, function: &ScriptFuncDef) -> Option<Span> {
+    pub(crate) fn keyword(&self, function: &FunctionHead) -> Option<Span> {
         self.head(function).map(|(keyword, _)| self.tokens().lexemes()[keyword].span)
     }
 
     /// The index of the `fn` of a function among the tokens, and its opening brace.
-    fn head(&self, function: &ScriptFuncDef) -> Option<(usize, Span)> {
-        let brace = self.text.token(function.body.start_position())?;
+    fn head(&self, function: &FunctionHead) -> Option<(usize, Span)> {
+        let brace = self.text.token(function.start)?;
         let lexemes = self.tokens().lexemes();
         let before = self.keywords().partition_point(|at| lexemes[*at].span.start < brace.start);
         Some((*self.keywords().get(before.checked_sub(1)?)?, brace))
@@ -194,15 +209,13 @@ impl Unit {
 
     fn expression_at(&self, position: Position) -> Option<(Source, Span)> {
         let mut found = None;
-        self.ast.walk(&mut |path| {
-            match path.last() {
-                Some(ASTNode::Expr(expr)) if expr.position() == position => found = self.extent(expr),
-                Some(ASTNode::Stmt(rhai::Stmt::FnCall(call, at))) if *at == position => {
-                    found = self.extent(&Expr::FnCall(call.clone(), *at));
-                }
-                _ => {}
+        self.tree.each(|node| {
+            if let Node::Expr(expr) = node
+                && found.is_none()
+                && expr.position() == position
+            {
+                found = self.extent(expr);
             }
-            found.is_none()
         });
         found
     }

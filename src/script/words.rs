@@ -73,6 +73,14 @@ pub(crate) fn arguments(types: &[&str]) -> String {
     items(types.len(), "argument")
 }
 
+pub(crate) fn parameters(count: usize) -> String {
+    match count {
+        0 => "no parameters".into(),
+        1 => "1 parameter".into(),
+        count => format!("{count} parameters"),
+    }
+}
+
 pub(crate) fn is_word(text: &str) -> bool {
     text.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_')
 }

@@ -14,11 +14,9 @@
 //! | `mutate` | scripts changed in one place, and whether a test notices |
 //! | `blame` | a failed assertion, with the values it was about |
 //! | `coverage`, `lcov`, `listing` | what of the scripts the tests went through |
-//! | `junit` | results in the form of JUnit |
 
 mod blame;
 mod coverage;
-mod junit;
 mod lcov;
 mod listing;
 pub mod mutate;
@@ -30,7 +28,6 @@ mod test_host;
 mod test_project;
 
 pub use coverage::{Coverage, CoverageGap, CoverageKind, CoveragePoint, CoverageShare, FileCoverage, FunctionCoverage};
-pub use junit::junit;
 pub use lcov::lcov;
 pub use listing::{ListingLine, listing};
 pub use result::{TestFailure, TestResult, TestResults};

@@ -7,7 +7,7 @@ use crate::model::{Case, Kind, Launch};
 use crate::pipeline::NodeIx;
 use crate::script::View;
 use crate::session::RouteState;
-use crate::walk::{CaseParams, Content, FieldGroup, GROUPS, NEEDS, Plan, PlanNode, StepPlace};
+use crate::walk::{CaseParams, Content, FieldGroup, GROUPS, NEEDS, Plan, PlanNode, StepContext, StepMoment};
 use serde_json::{Value, json};
 
 type DiagnosticResult<T> = Result<T, Box<Diagnostic>>;
@@ -28,7 +28,6 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
         walk.bindings.insert(name.clone(), id.as_i64().unwrap_or_default());
     }
     let needs = needs(&given["needs"])?;
-    let place = StepPlace { run: "run", case: "case-1", path: "1", now };
     let failure = |key: &str| given["failure"][key].as_str().unwrap_or_default().to_owned();
     let case = Case {
         id: "case-1".into(),
@@ -39,8 +38,10 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
         ..Case::default()
     };
     let launch = Launch::default();
-    let all =
-        CaseParams::new(&launch, &case).for_step(&case, plan, node, &walk, &view, &place, (plan.member(None, None), &needs)).view;
+    let moment = StepMoment { now, chance: 0.0 };
+    let step =
+        StepContext { plan, node, walk: &walk, path: "1", moment, member: plan.member(None, None), handoffs: walk.handoffs };
+    let all = CaseParams::new("run", &launch, &case).for_step(&case, &step, &view, &needs).view;
     let groups = GROUPS.iter().map(|FieldGroup { name, fields, .. }| {
         let own = all.get(name).unwrap_or_else(View::null);
         let given = match (*name, &given[*name]) {

@@ -52,23 +52,20 @@ pub(super) fn select(files: &[TestFile], library: &Library, filter: Option<&str>
 /// Functions that are called like tests and are none: they would never run.
 fn misnamed(unit: &crate::script::Unit, problems: &mut Diagnostics) {
     debug_assert!(is_test_file(unit.name()));
-    let mut functions: Vec<_> = unit.ast().iter_fn_def().filter(|function| function.name.starts_with(TEST)).collect();
-    functions.sort_by_key(|function| function.body.start_position().line());
-    for function in functions {
-        let private = function.access == rhai::FnAccess::Private;
-        if !private && function.params.is_empty() {
+    for function in unit.tree().functions.iter().filter(|function| function.name().starts_with(TEST)) {
+        if !function.private && function.params.is_empty() {
             continue;
         }
-        let (message, help) = if private {
-            (format!("`{}` is private, so it would never run", function.name), "take the `private` away")
+        let (message, help) = if function.private {
+            (format!("`{}` is private, so it would never run", function.name()), "take the `private` away")
         } else {
             (
-                format!("`{}` has parameters, so it would never run", function.name),
+                format!("`{}` has parameters, so it would never run", function.name()),
                 "a test takes none; `table(rows, |row| ..)` tries the rows of a table, and a helper has another name",
             )
         };
         let problem = Diagnostic::error("test/not-run", message).help(help);
-        problems.push(match unit.definition(function) {
+        problems.push(match unit.definition(&function.head) {
             Some((source, span)) => problem.label(&source, span, ""),
             None => problem,
         });

@@ -90,7 +90,7 @@ const TOOLS: &[ToolSpec] = &[
         properties: || {
             json!({
                 "pipeline": text("a path below the project, a file stem or a `pipeline:` name [default: rca]"),
-                "input": texts("launches (ReportPortal JSON, JUnit XML) or directories below the project; `example`, or `none` for one empty case [default: example]"),
+                "input": texts("launches (ReportPortal JSON, JUnit XML, other test reports) or directories below the project; `example`, or `none` for one empty case [default: example]"),
                 "launch": text("a launch of ReportPortal by its number or uuid, instead of `input`; the server's settings say where it is asked for"),
                 "cases": list("walk only these cases"),
                 "via": texts("who answers, in the order to be tried [default: mcp, those who pull]"),

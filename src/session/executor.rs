@@ -1,11 +1,13 @@
 //! Walking the cases of a run, round by round, on several threads.
 
+use super::listener::RunListener;
 use super::queries::QueryRouter;
 use super::revisions::RunRevisions;
+use super::run_args::text;
 use super::run_batches::{CaseSchedule, RunBatch, phase_of};
 use super::work::{CaseReader, CaseWork};
 use super::worker_pool::WorkerPool;
-use super::{RunListener, Session, SessionError};
+use super::{Session, SessionError};
 use crate::agent::manual_names;
 use crate::model::{Launch, canonical};
 use crate::project::Project;
@@ -13,7 +15,7 @@ use crate::store::{RunJournal, StoreError};
 use crate::walk::RevisionSource;
 use crate::walk::{
     Answerer, CaseParams, Cluster, Clustering, Commit, Content, Event, EventBody, Journal as _, JournalError, Name, Plan,
-    StepPlace, WalkEnd, WalkStatus, Walker,
+    StepContext, WalkEnd, WalkStatus, Walker,
 };
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -29,7 +31,7 @@ pub(super) struct WalkPorts<'a> {
 /// The walks of one run.
 pub(super) struct RunExecutor<'a> {
     pub(super) session: &'a Session,
-    pub(super) generations: &'a RunRevisions<'a>,
+    pub(super) revisions: &'a RunRevisions<'a>,
     pub(super) launch: &'a Launch,
     /// Candidate rules that are asked beside those of the run.
     pub(super) shadow: Option<&'a Plan>,
@@ -37,10 +39,10 @@ pub(super) struct RunExecutor<'a> {
     pub(super) seed: u64,
     pub(super) watch: &'a dyn RunListener,
     pub(super) stop: &'a AtomicBool,
-    /// The case that an answer was brought for: others that wait for theirs stay as they are.
-    pub(super) brought: Option<&'a str>,
-    /// Who walk at once.
-    pub(super) hands: &'a WorkerPool,
+    /// The case that an answer was submitted for: others that wait for theirs stay as they are.
+    pub(super) submitted: Option<&'a str>,
+    /// The threads that walk the cases.
+    pub(super) pool: &'a WorkerPool,
     /// Whether cases and their states stay in memory from round to round.
     pub(super) keep: bool,
 }
@@ -61,7 +63,7 @@ impl RunExecutor<'_> {
     /// Takes every case as far as it goes, a phase after the other, from where the run's own events say that it stands. The
     /// results are in the order of the work, whoever did it when.
     pub(super) fn walk(&self, work: Vec<CaseWork>, mut ports: WalkPorts<'_>) -> Result<Vec<CaseWork>, SessionError> {
-        let project = self.generations.project();
+        let project = self.revisions.project();
         let pipeline = &project.plan.pipeline;
         let walking = work.into_iter().map(|work| {
             let place = CaseSchedule { wave: work.wave, turn: 1, phase: work.phase };
@@ -127,12 +129,12 @@ impl RunExecutor<'_> {
     /// The clusters of the cases that would walk in a round. A script says what makes cases alike: those are of which it
     /// returns the same map; of which it returns an empty one is like no other.
     fn clusters(&self, round: RunBatch, walking: &[ActiveCase], ports: &WalkPorts<'_>) -> Result<Vec<Cluster>, SessionError> {
-        let plan = &*Arc::clone(&self.generations.current()?.plan);
+        let plan = &*Arc::clone(&self.revisions.current()?.plan);
         let (Some(spec), Some(by)) = (&plan.pipeline.clusters, &plan.cluster) else { return Ok(Vec::new()) };
         if !round.forms_clusters(&plan.pipeline) {
             return Ok(Vec::new());
         }
-        let project = self.generations.project();
+        let project = self.revisions.project();
         let cases = self.cases(&project, ports);
         let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(round, &plan.pipeline)).collect();
         let key = |walking: &&ActiveCase| {
@@ -140,18 +142,15 @@ impl RunExecutor<'_> {
             let whole = work.take(&cases)?;
             let (case, state) = &*whole;
             let node = state.node.as_deref().and_then(|name| plan.pipeline.node(name)).unwrap_or(plan.pipeline.start);
-            let now = state.history.last().map_or_else(Default::default, |visit| visit.at);
-            let member = plan.member(state.walker.as_deref(), None);
-            let view = state.view(&plan.node(node).view, None, now, 0.0, &member.view);
-            let place = StepPlace { run: self.run, case: &case.id, path: "", now };
-            let params = CaseParams::new(self.launch, case).for_step(case, plan, node, state, &view, &place, (member, &[]));
+            let step = StepContext::between(plan, node, state);
+            let params = CaseParams::new(self.run, self.launch, case).for_step(case, &step, &step.state(None), &[]);
             let key = by.respond(&params.view, plan.vars()).map_err(|error| SessionError::Texts((*error).into()))?;
             let alike = key.as_object().is_some_and(|parts| !parts.is_empty());
             work.whole = self.keep.then_some(whole);
             Ok::<_, SessionError>((work.id.clone(), alike.then(|| canonical(&key))))
         };
         let mut clustering = Clustering::new(spec.most);
-        self.hands.in_order(&members, key, |(case, key)| {
+        self.pool.in_order(&members, key, |(case, key)| {
             clustering.add(case, key);
             Ok(())
         })?;
@@ -161,7 +160,7 @@ impl RunExecutor<'_> {
     /// Lets the cases go on that were over and are not any more: as far as they go, whatever the rounds are at.
     fn alone(&self, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<(), SessionError> {
         let show = |event: &Event| self.watch.event(event);
-        let project = self.generations.project();
+        let project = self.revisions.project();
         let walker = Walker { until: usize::MAX, ..self.walker(&project.plan, ports, RunBatch::FIRST, &show) };
         let cases = self.cases(&project, ports);
         for case in walking {
@@ -186,7 +185,7 @@ impl RunExecutor<'_> {
         Walker {
             plan,
             inherited: None,
-            plans: Some(self.generations),
+            plans: Some(self.revisions),
             shadow: self.shadow,
             answer: ports.answer,
             needs: &ports.needs,
@@ -204,7 +203,7 @@ impl RunExecutor<'_> {
     /// Lets the cases of a round walk as far as they may. Whether one of them waits for somebody outside.
     fn round(&self, round: RunBatch, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<bool, SessionError> {
         let show = |event: &Event| self.watch.event(event);
-        let project = self.generations.project();
+        let project = self.revisions.project();
         let walker = self.walker(&project.plan, ports, round, &show);
         let pipeline = &project.plan.pipeline;
         let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(round, pipeline)).collect();
@@ -225,7 +224,7 @@ impl RunExecutor<'_> {
                 }
             }
         };
-        if !self.hands.each(hand) {
+        if !self.pool.each(hand) {
             let lost = JournalError::Failed("a walk ended in a panic, which is a bug; the run can be resumed".into());
             broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(lost.into());
         }
@@ -242,7 +241,7 @@ impl RunExecutor<'_> {
     /// Whether a case waits for an answer that is to be brought (by one of `manual`), and another one was.
     fn rests(&self, walking: &ActiveCase, manual: &[String]) -> bool {
         let mut work = walking.work();
-        if self.brought.is_none_or(|case| work.id == case) {
+        if self.submitted.is_none_or(|case| work.id == case) {
             return false;
         }
         let waits = work.own.as_ref().and_then(|own| own.waits.as_ref());
@@ -275,7 +274,7 @@ impl RunExecutor<'_> {
 
 /// The clusters that a barrier recorded.
 fn clusters_at(ports: &WalkPorts<'_>, content: &Content) -> Result<Vec<Cluster>, SessionError> {
-    let text = super::resume::text(ports.journal.store(), &content.hash())?;
+    let text = text(ports.journal.store(), &content.hash())?;
     Ok(serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?)
 }
 

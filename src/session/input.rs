@@ -33,7 +33,7 @@ pub(super) fn launch(paths: &[PathBuf]) -> Result<Launch, SessionError> {
             gaps.truncate(MAX_NAMED);
             gaps.join("; ")
         } else if others.is_empty() {
-            "launches are `.xml` and `.json` files; hidden files and directories are passed over".to_owned()
+            "launches are `.xml`, `.json`, `.jsonl`, `.ndjson`, `.trx` and `.tap` files; hidden files and directories are passed over".to_owned()
         } else {
             format!("what is there is none: {}", shortened(std::mem::take(&mut others)).join("; "))
         };

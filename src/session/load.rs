@@ -3,7 +3,8 @@
 use super::{Session, SessionError, Setup};
 use crate::diag::{Diagnostic, Source, did_you_mean};
 use crate::files::{Area, FileOrigin, ListedPipeline, Overlay, PipelineLookup, find_pipeline, list_pipelines};
-use crate::pipeline::{parts_of, yaml};
+use crate::form::yaml;
+use crate::pipeline::parts_of;
 use crate::project::{AnswererNames, LinkSettings, Project, ProjectVars, Sources, domain};
 use crate::script::ScriptLimits;
 use crate::script::probe::Probes;
@@ -180,6 +181,7 @@ impl Session {
         let limits = ScriptLimits { wall: self.setup.script_time.unwrap_or(default.wall), ..default };
         LinkSettings {
             vars: self.setup.vars.clone(),
+            set_places: self.setup.set_places.clone(),
             project_vars: self.project_vars(),
             answers,
             workspace: self.setup.workspace.clone(),

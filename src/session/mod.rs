@@ -1,7 +1,21 @@
 //! The one API for front ends and tools: link a project, run it over a launch, resume, decide one step, call one function.
+//!
+//! A file imports from its own line and those above it.
+//!
+//! ```text
+//! error, setup, finding, run_batches, trim, worker_pool  what all others use
+//! input, texts, load, overlay_listing, test_texts, case_texts  reading projects, launches and tests
+//! route, queries, runs, knowledge, doctor, answer_file, briefing  single questions
+//! run_args, recorded, work, prompt  a run as it is stored
+//! listener, migrate, portal, shadow, outcome, revisions  a run as it goes on and ends
+//! executor, projection, clean, dispatch, run_dir  walking cases, and the files of a run
+//! answers, pending_batch, assembly, pending  who answers, and the assembly of a run
+//! resume, run  runs that go on, runs that begin
+//! ```
 
 mod answer_file;
 mod answers;
+mod assembly;
 mod briefing;
 mod case_texts;
 mod clean;
@@ -12,6 +26,7 @@ mod executor;
 mod finding;
 mod input;
 mod knowledge;
+mod listener;
 mod load;
 mod migrate;
 mod outcome;
@@ -27,6 +42,7 @@ mod resume;
 mod revisions;
 mod route;
 mod run;
+mod run_args;
 mod run_batches;
 mod run_dir;
 mod runs;
@@ -44,18 +60,18 @@ pub use clean::CleanResult;
 pub use doctor::{CheckResult, CheckState};
 pub use error::SessionError;
 pub use knowledge::SymptomQuery;
+pub use listener::{AppliedReload, RunListener, StartedRun};
 pub use load::DEFAULT_PIPELINE;
 pub use outcome::{CaseResult, CaseSummary, ErrorSummary, RunCases, RunResult, RunSummary, Waits};
 pub use overlay_listing::OverlaidFile;
-pub use pending::{CheckedOutTasks, PendingTask, ReviewWord, Submission};
-pub use pending_batch::PendingBatch;
+pub use pending::{CheckedOutTasks, ReviewWord, Submission};
+pub use pending_batch::{PendingBatch, PendingTask};
 pub use portal::{PushRemark, PushResult};
 pub use prompt::{Prompt, PromptQuery};
 pub use recorded::{Record, RecordedTexts};
 pub use resume::{ResumeSpec, RunOrigin};
-pub use revisions::AppliedReload;
 pub use route::{RouteState, RouteVisit, Routed};
-pub use run::{RunInputs, RunListener, RunSpec, StartedRun};
+pub use run::{RunInputs, RunSpec};
 pub use setup::{Files, KEEP, Setup, Via, refuse_secret};
 pub use shadow::ShadowSummary;
 use std::path::PathBuf;

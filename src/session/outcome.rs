@@ -1,6 +1,7 @@
 //! What came of a run.
 
-use super::work::{CaseReader, DAMAGED, StoredCaseBrief};
+use super::finding::{self, DAMAGED};
+use super::work::{CaseReader, StoredCaseBrief};
 use super::worker_pool::WorkerPool;
 use super::{SessionError, ShadowSummary};
 use crate::agent::{BudgetStatus, TokenBudget};
@@ -63,8 +64,8 @@ pub struct RunCases {
 pub(super) struct StoredCases {
     pub(super) store: Store,
     pub(super) cases: Vec<StoredCaseBrief>,
-    /// Who read them.
-    pub(super) hands: WorkerPool,
+    /// The threads that read them.
+    pub(super) pool: WorkerPool,
 }
 
 impl RunCases {
@@ -145,7 +146,7 @@ impl RunResult {
         let Some(stored) = &self.cases.stored else { return Ok(()) };
         let reads = CaseReader { store: &stored.store, run: &self.run, plan: &self.plan };
         let read = |case: &StoredCaseBrief| reads.result(case, &self.launch, asked);
-        stored.hands.in_order(&stored.cases, read, |case| visit(&case))
+        stored.pool.in_order(&stored.cases, read, |case| visit(&case))
     }
 
     /// The shape that other tools rely on (`design.md` §6).
@@ -194,6 +195,19 @@ impl CaseResult {
             waits: state.waits().map(|open| Waits { node: open.node.to_string(), via: open.via.to_string(), request: open.id }),
             error: self.error(),
         }
+    }
+}
+
+impl CaseReader<'_> {
+    /// What came of a case. `asked`: whether the summary script is.
+    pub(super) fn result(&self, work: &StoredCaseBrief, launch: &Launch, asked: bool) -> Result<CaseResult, SessionError> {
+        let (case, mut state) = if asked { self.whole_if_sound(&work.id)? } else { self.unread(&work.id)? };
+        if state.status == WalkStatus::Running {
+            state.status = work.status;
+        }
+        let (finding, trouble) = if asked { finding::of(self.plan, launch, &case, &state, self.run) } else { (None, None) };
+        let case_status = self.store.case_status(self.run, &work.id)?;
+        Ok(CaseResult { case, state, case_status, finding, trouble })
     }
 }
 

@@ -3,11 +3,12 @@
 
 use super::answer_file::{MEND, not_accepted};
 use super::answers::SubmittedWork;
+use super::pending_batch::{PendingBatch, PendingTask};
 use super::projection::{StepFileNames, case_dir, place_dir};
 use super::prompt::{self, KeptTemplates};
 use super::recorded::{linked, named};
-use super::resume::text;
-use super::{PendingBatch, RunListener, RunResult, Session, SessionError};
+use super::run_args::text;
+use super::{RunListener, RunResult, Session, SessionError};
 use crate::agent::{self, SubmittedAnswer};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::files::OutDir;
@@ -17,35 +18,9 @@ use crate::project::AnswererNames;
 use crate::script::probe::Probes;
 use crate::store::{Durability, Store};
 use crate::walk::{Event, EventBody, OpenRequest, Plan, WalkState, WalkStatus, assemble, bare, called, complaints, misfit};
-use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// A prompt that somebody is to answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PendingTask {
-    /// The case.
-    pub case: String,
-    /// The node.
-    pub node: String,
-    /// What signals call the step (`F0_RECALL`).
-    pub step: String,
-    /// Who is asked.
-    pub via: String,
-    /// The request's id.
-    pub request: i64,
-    /// Where the prompt is written.
-    pub prompt_path: PathBuf,
-    /// Where the answer may be written.
-    pub artifact_path: PathBuf,
-    /// The prompt.
-    pub prompt: String,
-    /// The directory of both, below that of the run.
-    #[serde(skip)]
-    pub(super) dir: String,
-}
 
 /// What is handed out of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,7 +207,7 @@ impl Session {
 
     /// The plan that a run goes by.
     fn plan_of(&self, store: &Store, run: &str) -> Result<Arc<Plan>, SessionError> {
-        let manifests = super::revisions::manifests(store, run)?;
+        let manifests = super::run_args::manifests(store, run)?;
         let (_, manifest) = manifests.last().ok_or_else(|| crate::store::StoreError::UnknownRun(run.to_owned()))?;
         Ok(linked(self, store, manifest, AnswererNames::Others, Probes::None)?.plan)
     }

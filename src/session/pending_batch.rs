@@ -2,12 +2,36 @@
 //! prompt, so that agents who know how to answer those need no other way. Answers are brought with `save`, here as there.
 
 use super::run_dir::RunDirectory;
-use super::{PendingTask, Session, SessionError};
+use super::{Session, SessionError};
 use crate::agent::{
     AgentSignal, BRIEFING, BatchInfo, BatchManifest, EntryStatus, MANIFEST, ManifestEntry, RunDir, SIGNAL, SignalStatus,
 };
 use serde::Serialize;
 use std::path::PathBuf;
+
+/// A prompt that somebody is to answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PendingTask {
+    /// The case.
+    pub case: String,
+    /// The node.
+    pub node: String,
+    /// What signals call the step (`F0_RECALL`).
+    pub step: String,
+    /// Who is asked.
+    pub via: String,
+    /// The request's id.
+    pub request: i64,
+    /// Where the prompt is written.
+    pub prompt_path: PathBuf,
+    /// Where the answer may be written.
+    pub artifact_path: PathBuf,
+    /// The prompt.
+    pub prompt: String,
+    /// The directory of both, below that of the run.
+    #[serde(skip)]
+    pub(super) dir: String,
+}
 
 /// Where a batch is laid out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

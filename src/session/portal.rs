@@ -1,7 +1,7 @@
 //! Launches fetched from ReportPortal, and what was found of their failures written back.
 
 use super::recorded::named;
-use super::resume::args_of;
+use super::run_args::args_of;
 use super::{SECRETS, Session, SessionError};
 use crate::diag::{Diagnostic, Source};
 use crate::ingest;

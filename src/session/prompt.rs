@@ -1,7 +1,7 @@
 //! The prompts of a run, made again from its record: the template's text and the parameters that the step was given.
 
-use super::revisions::manifests;
-use super::{Session, SessionError, resume};
+use super::run_args::{self, manifests};
+use super::{Session, SessionError};
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::model::{Hash, shell};
 use crate::project::ProjectManifest;
@@ -120,7 +120,7 @@ impl Session {
 
 /// The prompt that a template makes of recorded parameters.
 pub(super) fn text(store: &Store, template: &Template, params: &Content) -> Result<String, SessionError> {
-    let params = assemble(&resume::text(store, &params.hash())?, &mut |hash| resume::text(store, hash))?;
+    let params = assemble(&run_args::text(store, &params.hash())?, &mut |hash| run_args::text(store, hash))?;
     template.render(&params).map_err(|error| SessionError::Texts((*error).into()))
 }
 
@@ -169,7 +169,7 @@ impl<'a> KeptTemplates<'a> {
         if let Entry::Vacant(vacant) = compiled.entry(generation) {
             let found = self.manifests.iter().find(|(number, _)| *number == generation);
             let sources = found.into_iter().flat_map(|(_, manifest)| &manifest.templates);
-            let source = |(name, hash): (&String, &Hash)| Ok(Source::new(name.as_str(), resume::text(self.store, hash)?));
+            let source = |(name, hash): (&String, &Hash)| Ok(Source::new(name.as_str(), run_args::text(self.store, hash)?));
             vacant.insert(Templates::compile(sources.map(source).collect::<Result<Vec<_>, SessionError>>()?)?);
         }
         let found = compiled.get(&generation).and_then(|templates| {
@@ -182,7 +182,7 @@ impl<'a> KeptTemplates<'a> {
 /// The node that is meant by a name or code.
 fn named(store: &Store, manifest: Option<&ProjectManifest>, name: &str) -> Result<String, SessionError> {
     let Some(ProjectManifest { pipeline: (path, hash), .. }) = manifest else { return Ok(name.to_owned()) };
-    let source = Source::new(path.as_str(), resume::text(store, hash)?);
+    let source = Source::new(path.as_str(), run_args::text(store, hash)?);
     let pipeline = crate::pipeline::parse(&source).map_err(|problems: Diagnostics| SessionError::Texts(problems))?;
     match pipeline.resolve_target(name) {
         Some(crate::pipeline::EdgeTarget::Node(node)) => Ok(pipeline.at(node).name.value.clone()),

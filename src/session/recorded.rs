@@ -1,8 +1,6 @@
 //! The record of past runs: which there are, and the texts that each went by, linked again.
 
-use super::resume::{parse, text};
-use super::revisions::manifests;
-use super::run::RecordedRunArgs;
+use super::run_args::{RecordedRunArgs, args_of, manifests, text};
 use super::{Session, SessionError};
 use crate::files::FileIdentity;
 use crate::model::Hash;
@@ -117,7 +115,7 @@ impl Record {
     }
 
     fn started(&self, run: &str) -> Result<(Session, RecordedRunArgs), SessionError> {
-        let args: RecordedRunArgs = parse(&text(&self.store, &self.store.run(run)?.args)?)?;
+        let args = args_of(&self.store, run)?;
         Ok((self.session.like(&args), args))
     }
 
@@ -155,6 +153,7 @@ pub(super) fn linked(
     let settings = LinkSettings {
         vars: manifest.vars.clone(),
         project_vars: std::collections::BTreeMap::new(),
+        set_places: std::collections::BTreeMap::new(),
         workspace: manifest.workspace.clone(),
         domain: manifest.domain.clone(),
         probes,

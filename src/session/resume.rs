@@ -1,11 +1,11 @@
 //! Going on with a run, by the very texts it went by, or by those of now.
 
-use super::answers::{self, AnsweringContext, SubmittedWork};
-use super::executor::{RunExecutor, WalkPorts};
+use super::answers::{self, SubmittedWork};
+use super::assembly::{EndedRun, RunAssembly};
 use super::recorded::{linked, named};
-use super::revisions::{RunRevisions, manifests};
-use super::run::{EndedRun, RecordedRunArgs, StartedRun};
-use super::run_batches::{RunBatch, phase_of, waves};
+use super::revisions::{RunRevisions, RunTexts};
+use super::run_args::{RecordedRunArgs, args_of, manifests, text};
+use super::run_batches::{phase_of, waves};
 use super::trim::LaunchTrimmer;
 use super::work::{CaseReader, CaseWork};
 use super::worker_pool::WorkerPool;
@@ -14,12 +14,11 @@ use crate::agent::TokenBudget;
 use crate::clock::Timestamp;
 use crate::diag::Source;
 use crate::files::FileIdentity;
-use crate::model::{Hash, Launch};
+use crate::model::Launch;
 use crate::project::{AnswererNames, CurrentProject, LinkSettings, Project, ProjectManifest};
 use crate::script::probe::Probes;
 use crate::store::{Durability, RunJournal, Store, StoreError};
 use crate::walk::{Commit, Event, EventBody, Journal as _, TextChange, WalkStatus};
-use serde::de::DeserializeOwned;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -86,8 +85,6 @@ impl Session {
             let reads = CaseReader { store, run, plan: &project.plan };
             self.reopen((case, node), &journal, &mut work, &reads, watch)?;
         }
-        watch.began(&StartedRun::new(run, &project.plan, &launch, &work, RunBatch::after(&store.run_events(run)?)));
-        let needs = self.reads(store, run, &manifest.workspace)?;
         let via = self.via(&args.via, &project.plan)?;
         let stub = answers::stub(&via, stub.as_ref())?;
         let used = work.iter().filter_map(|case| case.own.as_ref()).map(|own| own.tokens.total()).sum();
@@ -100,35 +97,29 @@ impl Session {
                 (&pinned, 0)
             }
         };
-        let generations = RunRevisions::new(self, (current, seen), (generation, manifest, Arc::clone(&project)), &journal, watch);
-        generations.migrate(project)?;
-        let (hands, texts) = (WorkerPool::new(spec.parallel), &generations);
         let candidate = super::shadow::again(self, store, args.shadow.as_ref())?;
-        let shadow = candidate.as_ref().map(|project| &*project.plan);
-        let case = given.as_ref().map(|given| given.case.clone());
-        let brought = case.as_deref();
-        let crew = RunExecutor {
+        let assembly = RunAssembly {
             session: self,
-            generations: texts,
-            launch: &launch,
-            shadow,
+            store,
+            identity,
             run,
+            started_at,
             seed,
-            watch,
-            stop,
-            brought,
-            hands: &hands,
+            journal,
+            launch,
+            workspace: manifest.workspace.clone(),
+            texts: RunTexts { current, seen, number: generation, manifest, project },
+            candidate,
+            via,
+            stub,
+            budget,
+            parallel: spec.parallel,
             keep,
+            files: args.files,
+            recorded: true,
+            given,
         };
-        let answer = self.answerer(AnsweringContext { run, via: &via, stub, budget: &budget, stop, writes: true, given });
-        let work = self.unless_lost(identity, crew.walk(work, WalkPorts { answer: &*answer, needs, journal: &journal }))?;
-        drop(answer);
-        let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
-        let ended = EndedRun { run: run.to_owned(), started_at, project: &generations.project(), launch, recorded: true, hands };
-        let mut result = ended.result(store, work);
-        result.note_budget(&budget);
-        result.shadow = candidate.map(|_| super::shadow::sum(store, run)).transpose()?;
-        self.conclude(store, result, (args.files, &rested))
+        assembly.execute(work, watch, stop)
     }
 
     /// The result of a run that is over, with its files written again. Prompts that their templates do not make are made by those of
@@ -149,8 +140,8 @@ impl Session {
         if let (true, Some(current), Some((seen, project))) = (unmade, current, newer) {
             let record = store.run(&run)?;
             let journal = store.journal(&run)?;
-            let held = (generation, manifest, Arc::clone(&project));
-            RunRevisions::new(self, (current, seen), held, &journal, watch).migrate(project)?;
+            let texts = RunTexts { current, seen, number: generation, manifest, project: Arc::clone(&project) };
+            RunRevisions::new(self, texts, &journal, watch).migrate(project)?;
             store.finish_run(&run, record.status, record.ended_at.unwrap_or_else(|| self.setup.clock.now()))?;
             result.notes = self.project_files(store, &result, files, &HashSet::new())?;
         } else {
@@ -250,11 +241,6 @@ impl Session {
     }
 }
 
-/// What a run was started with.
-pub(super) fn args_of(store: &Store, run: &str) -> Result<RecordedRunArgs, SessionError> {
-    parse(&text(store, &store.run(run)?.args)?)
-}
-
 /// A run to go on with.
 #[derive(Clone, Copy, Debug)]
 pub struct ResumeSpec<'a> {
@@ -301,7 +287,7 @@ impl StoredRun {
     /// `newer`: what it is to go by instead of its own texts.
     fn read(session: &Session, store: &Store, run: &str, newer: Option<Arc<Project>>) -> Result<Self, SessionError> {
         let record = store.run(run)?;
-        let args: RecordedRunArgs = parse(&text(store, &record.args)?)?;
+        let args = args_of(store, run)?;
         let (generation, manifest) = manifests(store, run)?.pop().ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?;
         let project = match newer {
             Some(newer) => newer,
@@ -348,17 +334,9 @@ impl StoredRun {
         let report = super::projection::report_path(&session.setup.out, &run);
         let report = report.is_file().then_some(report);
         let shadow = args.shadow.map(|_| super::shadow::sum(store, &run)).transpose()?;
-        let ended = EndedRun { run, started_at, project: &project, launch, recorded: true, hands: WorkerPool::all() };
+        let ended = EndedRun { run, started_at, project: &project, launch, recorded: true, pool: WorkerPool::all() };
         let mut result = RunResult { report, shadow, ..ended.result(store, work) };
         result.know_statuses(store)?;
         Ok(result)
     }
-}
-
-pub(super) fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {
-    Ok(store.needed(hash)?)
-}
-
-pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, SessionError> {
-    Ok(serde_json::from_str(text).map_err(|error| StoreError::Damaged(error.to_string()))?)
 }

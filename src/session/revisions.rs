@@ -1,31 +1,29 @@
 //! The texts that a run goes by, one generation after the other: each is recorded with the run before any case takes it.
 
-use super::{RunListener, Session, SessionError};
+use super::Session;
+use super::listener::{AppliedReload, RunListener};
 use crate::diag::Diagnostics;
 use crate::model::Hash;
 use crate::project::{CurrentProject, LinkSettings, Project, ProjectManifest};
-use crate::store::{RunJournal, Store};
-use crate::walk::{
-    Commit, Event, EventBody, FIRST, Journal as _, JournalError, ReloadCause, Revision, RevisionSource, TextChange,
-};
+use crate::store::RunJournal;
+use crate::walk::{Commit, Event, EventBody, Journal as _, JournalError, ReloadCause, Revision, RevisionSource};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// New texts that a run goes by.
-#[derive(Clone, Debug)]
-pub struct AppliedReload {
-    /// Counts the texts of the run; those it began with are 1.
-    pub generation: u64,
-    /// Why.
-    pub cause: ReloadCause,
-    /// What is other than before.
-    pub changed: Vec<TextChange>,
-    /// Whether the graph of the pipeline changed too, which the run does not take: its cases keep theirs.
-    pub graph_kept: bool,
+/// The texts that a run goes by when it begins or goes on.
+pub(super) struct RunTexts<'a> {
+    /// Where newer projects come from.
+    pub(super) current: &'a CurrentProject,
+    /// The number of the one of them that was looked at last.
+    pub(super) seen: u64,
+    /// The number of the run's revision.
+    pub(super) number: u64,
+    pub(super) manifest: ProjectManifest,
+    pub(super) project: Arc<Project>,
 }
 
-/// The generations of one run.
+/// The revisions of one run.
 pub(super) struct RunRevisions<'a> {
     session: &'a Session,
     watch: &'a dyn RunListener,
@@ -45,15 +43,9 @@ struct CurrentGeneration {
 }
 
 impl<'a> RunRevisions<'a> {
-    /// Of a run that goes by `project`, its generation of that number and list of texts, until `source` has another project
-    /// than the one of the number `seen`.
-    pub(super) fn new(
-        session: &'a Session,
-        (source, seen): (&'a CurrentProject, u64),
-        (number, manifest, project): (u64, ProjectManifest, Arc<Project>),
-        journal: &'a RunJournal,
-        watch: &'a dyn RunListener,
-    ) -> Self {
+    /// Of a run that goes by these texts until their source has another project than the one looked at last.
+    pub(super) fn new(session: &'a Session, texts: RunTexts<'a>, journal: &'a RunJournal, watch: &'a dyn RunListener) -> Self {
+        let RunTexts { current: source, seen, number, manifest, project } = texts;
         let generation = Arc::new(Revision { number, manifest: manifest.blob().hash, plan: Arc::clone(&project.plan) });
         let held = Mutex::new(CurrentGeneration { project, manifest, generation });
         Self { session, watch, journal, source, seen: seen.into(), number: number.into(), held }
@@ -132,20 +124,4 @@ fn with_graph_of(kept: &Project, newer: &Project) -> Result<Project, Diagnostics
     vars.extend(newer.plan.vars.clone());
     vars.retain(|name, _| kept.plan.var(name).is_some());
     Project::relink(sources, LinkSettings { vars, ..newer.settings.clone() }, Some(newer))
-}
-
-/// The lists of texts that a run went by, in order, each with the number of its generation.
-pub(super) fn manifests(store: &Store, run: &str) -> Result<Vec<(u64, ProjectManifest)>, SessionError> {
-    let mut found = vec![(FIRST, manifest_at(store, &store.run(run)?.manifest)?)];
-    for (_, event) in store.run_events(run)? {
-        if let EventBody::Reload { generation, manifest, .. } = event.what {
-            found.push((generation, manifest_at(store, &manifest)?));
-        }
-    }
-    Ok(found)
-}
-
-/// The list of texts at an address.
-pub(super) fn manifest_at(store: &Store, hash: &Hash) -> Result<ProjectManifest, SessionError> {
-    super::resume::parse(&super::resume::text(store, hash)?)
 }

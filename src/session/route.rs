@@ -6,7 +6,7 @@ use crate::diag::{Diagnostics, did_you_mean};
 use crate::pipeline::NodeIx;
 use crate::project::Project;
 use crate::script::{FunctionRef, View};
-use crate::walk::{ConsideredEdge, Name, Plan, Reason, Visit, WalkState, decide, walker_view};
+use crate::walk::{ConsideredEdge, Name, Plan, Reason, StepMoment, Visit, WalkState, decide, walker_view};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -106,7 +106,7 @@ impl Session {
             let message = format!("the pipeline `{}` has no node `{node}`", *pipeline.name);
             return Err(SessionError::asked("input/no-node", message, did_you_mean(node, known)));
         };
-        let artifact = View::of(artifact, &plan.node(ix).kind, "artifact");
+        let artifact = plan.artifact(ix, artifact);
         let (walk, view) = state.at(&plan, Some(ix), &artifact, self.setup.clock.now());
         Ok(match decide(&plan, ix, &artifact, &view) {
             Ok(decision) => {
@@ -150,7 +150,8 @@ impl RouteState {
         let walker = self.walker.as_ref().map(walker_view);
         let name = node.map_or_else(|| View::from(self.node.as_deref().unwrap_or_default()), |ix| plan.node(ix).view.clone());
         let walk = self.into_walk(now);
-        let view = walk.view(&name, confidence, now, luck, walker.as_ref().unwrap_or(&plan.walker.view));
+        let moment = StepMoment { now, chance: luck };
+        let view = walk.view(&name, confidence, moment, walker.as_ref().unwrap_or(&plan.walker.view), walk.handoffs);
         (walk, view)
     }
 

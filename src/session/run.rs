@@ -1,30 +1,26 @@
 //! Running a pipeline over a launch.
 
-use super::answers::{self, AnsweringContext};
-use super::executor::{RunExecutor, WalkPorts};
-use super::outcome::{CaseResult, RunCases, RunResult, StoredCases};
-use super::revisions::{AppliedReload, RunRevisions};
-use super::run_batches::RunBatch;
+use super::answers;
+use super::assembly::RunAssembly;
+use super::listener::RunListener;
+use super::outcome::RunResult;
+use super::revisions::RunTexts;
+use super::run_args::{RecordedRunArgs, json_blob};
 use super::setup::{Files, Via};
-use super::trim::LaunchTrimmer;
-use super::work::{CaseWork, OutsideDetails, StoredCaseBrief};
-use super::worker_pool::WorkerPool;
-use super::{Session, SessionError, finding, shadow};
+use super::work::CaseWork;
+use super::{Session, SessionError, shadow};
 use crate::agent::TokenBudget;
 use crate::clock::Timestamp;
-use crate::diag::{Diagnostics, Source, did_you_mean};
+use crate::diag::{Source, did_you_mean};
 use crate::files::{FileIdentity, example_launch};
 use crate::ingest;
-use crate::model::{Case, Hash, Launch, canonical};
-use crate::project::{CurrentProject, Project};
+use crate::model::{Case, Hash, Launch};
+use crate::project::CurrentProject;
 use crate::reportportal::PortalLaunch;
 use crate::store::{Durability, NewRun, Store, StoreError};
-use crate::walk::{Blob, Event, FIRST, Name, Plan, TextChange, TokenUsage, WalkStatus};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use crate::walk::{Blob, FIRST};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// What to analyse.
@@ -69,91 +65,6 @@ pub struct RunSpec {
     pub budget: Option<u64>,
 }
 
-/// A run that begins, or goes on.
-pub struct StartedRun<'a> {
-    /// Its id.
-    pub run: &'a str,
-    /// What its cases go by.
-    pub plan: &'a Arc<Plan>,
-    /// The launch; of a large run, with those of its cases alone that others are told of.
-    pub launch: &'a Launch,
-    /// How many cases it has.
-    pub cases: usize,
-    /// How many of them were over before.
-    pub over: usize,
-    /// The wave, the phase and the turn in it that it stands at, each counted from 1.
-    pub stands: (u32, u32, u32),
-}
-
-impl<'a> StartedRun<'a> {
-    pub(super) fn new(run: &'a str, plan: &'a Arc<Plan>, launch: &'a Launch, work: &[CaseWork], round: RunBatch) -> Self {
-        let over = work.iter().filter(|case| matches!(case.status, WalkStatus::Done | WalkStatus::Error)).count();
-        let stands = (round.wave, round.phase, round.turn);
-        Self { run, plan, launch, cases: work.len(), over, stands }
-    }
-}
-
-/// What a run tells its front end while it goes on. Called from many threads.
-pub trait RunListener: Sync {
-    /// What does not keep the run from going on but should be known.
-    fn warnings(&self, _warnings: &Diagnostics) {}
-    /// The run begins, or goes on.
-    fn began(&self, _begun: &StartedRun<'_>) {}
-    /// Something was recorded.
-    fn event(&self, _event: &Event) {}
-    /// The run goes by other texts from now on, each case from its next step.
-    fn reloaded(&self, _reloaded: &AppliedReload) {}
-    /// Other texts were offered that do not fit the graph that the run keeps: it goes on by those it has.
-    fn kept(&self, _problems: &Diagnostics) {}
-    /// The run goes on by the texts it has, though these are other by now.
-    fn pinned(&self, _changed: &[TextChange]) {}
-    /// The run was over before.
-    fn over(&self) {}
-    /// So many cases are about to walk as far as phase `phase` of `phases` lets them, counted from 1.
-    fn phase(&self, _phase: usize, _phases: usize, _cases: usize) {}
-    /// A launch is being fetched: so many of its failures have been read.
-    fn fetched(&self, _done: usize, _of: usize) {}
-    /// A case has walked as far as its phase lets it.
-    fn case_went(&self, _case: &Case) {}
-    /// A walk ended or stopped.
-    fn case_over(&self, _case: &Case, _status: WalkStatus) {}
-}
-
-/// What a run was started with, beside its project and launch: stored with it for its resumption.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct RecordedRunArgs {
-    pub(super) via: Via,
-    pub(super) stub: Option<Hash>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) budget: Option<u64>,
-    pub(super) files: Files,
-    pub(super) pipeline: String,
-    /// What the pipeline was asked for by: a path, or a name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) asked: Option<String>,
-    /// The directory of scripts, if one was named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) scripts: Option<PathBuf>,
-    /// The vocabulary that was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) domain: Option<String>,
-    /// The list of the candidates' texts, if the run has a shadow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) shadow: Option<Hash>,
-    /// Where its launch came from, if it was fetched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) reportportal: Option<PortalLaunch>,
-    /// The vars set for the run alone.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(super) set: Map<String, Value>,
-    /// The masks put on from outside.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) masks: Vec<String>,
-    /// The team from outside, by name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) team: Option<String>,
-}
-
 impl Session {
     /// Whether a run over so many cases keeps them in memory from round to round.
     pub(super) fn keeps(&self, cases: usize) -> bool {
@@ -175,7 +86,7 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let (seen, project) = current.get();
-        let (mut launch, reportportal) = self.launch(&spec.inputs, watch, stop)?;
+        let (launch, reportportal) = self.launch(&spec.inputs, watch, stop)?;
         let cases = select(&launch, &spec.cases)?;
         let via = self.via(&spec.via, &project.plan)?;
         let stub = answers::stub(&via, spec.stub.as_ref())?;
@@ -231,42 +142,28 @@ impl Session {
             }
         };
         drop(new);
-        watch.began(&StartedRun::new(&run, &project.plan, &launch, &work, RunBatch::FIRST));
-        if !keep {
-            LaunchTrimmer::launch(&mut launch);
-        }
-        let needs = self.reads(&store, &run, &self.setup.workspace).map_err(SessionError::of_a_run)?;
-        let (seed, hands) = (spec.seed, WorkerPool::new(spec.parallel));
-        let generations = RunRevisions::new(self, (current, seen), (FIRST, manifest, project), &journal, watch);
-        let texts = &generations;
-        let crew = RunExecutor {
+        let assembly = RunAssembly {
             session: self,
-            generations: texts,
-            launch: &launch,
-            shadow: candidate.as_ref().map(|project| &*project.plan),
+            store: &store,
+            identity,
             run: &run,
-            seed,
-            watch,
-            stop,
-            brought: None,
-            hands: &hands,
+            started_at: started,
+            seed: spec.seed,
+            journal,
+            launch,
+            workspace: self.setup.workspace.clone(),
+            texts: RunTexts { current, seen, number: FIRST, manifest, project },
+            candidate,
+            via,
+            stub,
+            budget: TokenBudget::new(spec.budget, 0),
+            parallel: spec.parallel,
             keep,
+            files: spec.files,
+            recorded: !spec.dry_run,
+            given: None,
         };
-        let budget = TokenBudget::new(spec.budget, 0);
-        let writes = !spec.dry_run;
-        let answer = self.answerer(AnsweringContext { run: &run, via: &via, stub, budget: &budget, stop, writes, given: None });
-        let walked = crew.walk(work, WalkPorts { answer: &*answer, needs, journal: &journal }).map_err(SessionError::of_a_run);
-        let work = self.unless_lost(identity, walked)?;
-        drop(answer);
-        let project = generations.project();
-        let whole = EndedRun { run: run.clone(), started_at: started, project: &project, launch, recorded: writes, hands };
-        let mut result = whole.result(&store, work);
-        result.note_budget(&budget);
-        result.shadow = candidate.map(|_| shadow::sum(&store, &result.run)).transpose()?;
-        if spec.dry_run {
-            return Ok(result);
-        }
-        self.conclude(&store, result, (spec.files, &HashSet::new())).map_err(SessionError::of_a_run)
+        assembly.execute(work, watch, stop).map_err(SessionError::of_a_run)
     }
 
     /// The launch to analyse, and where it was fetched from.
@@ -289,79 +186,6 @@ impl Session {
             }
         })
     }
-
-    /// Records how a run ended and writes its files, those of cases that `rested` as they are.
-    pub(super) fn conclude(
-        &self,
-        store: &Store,
-        mut result: RunResult,
-        (files, rested): (Files, &HashSet<Name>),
-    ) -> Result<RunResult, SessionError> {
-        let now = self.setup.clock.now();
-        match result.status {
-            WalkStatus::Done => store.finish_run(&result.run, crate::store::RunStatus::Done, now)?,
-            WalkStatus::Error => store.finish_run(&result.run, crate::store::RunStatus::Error, now)?,
-            WalkStatus::Running | WalkStatus::Paused => store.pause_run(&result.run, now)?,
-        }
-        result.know_statuses(store)?;
-        result.notes = self.project_files(store, &result, files, rested)?;
-        self.finalise(&result)?;
-        Ok(result)
-    }
-}
-
-/// A run whose walks have ended or stopped.
-pub(super) struct EndedRun<'a> {
-    pub(super) run: String,
-    pub(super) started_at: Timestamp,
-    pub(super) project: &'a Project,
-    pub(super) launch: Launch,
-    pub(super) recorded: bool,
-    pub(super) hands: WorkerPool,
-}
-
-impl EndedRun<'_> {
-    /// What came of it.
-    pub(super) fn result(self, store: &Store, work: Vec<CaseWork>) -> RunResult {
-        let Self { run, started_at, project, launch, recorded, hands } = self;
-        let plan = &project.plan;
-        let status = status_of(work.iter().map(|case| case.status));
-        let (mut kept, mut briefs, mut failures): (_, _, Vec<(Name, _)>) = (Vec::new(), Vec::new(), Vec::new());
-        let mut tokens = TokenUsage::default();
-        let mut waits = Vec::new();
-        for CaseWork { id, status, whole, own, .. } in work {
-            let OutsideDetails { failure, tokens: taken, waits: waiting } = own.map(|own| *own).unwrap_or_default();
-            tokens.add(&taken);
-            waits.extend(waiting.map(|via| (id.clone(), via)));
-            failures.extend(failure.map(|failure| (id.clone(), failure)));
-            match whole {
-                None => briefs.push(StoredCaseBrief { id, status }),
-                Some(whole) => {
-                    let (case, state) = *whole;
-                    let (finding, trouble) = finding::of(plan, &launch, &case, &state, &run);
-                    kept.push(CaseResult { case, state, case_status: None, finding, trouble });
-                }
-            }
-        }
-        let stored = (!briefs.is_empty()).then(|| StoredCases { store: store.clone(), cases: briefs, hands });
-        let cases = RunCases { kept, stored };
-        RunResult {
-            run,
-            plan: plan.clone(),
-            launch,
-            started_at,
-            status,
-            cases,
-            failures,
-            recorded,
-            report: None,
-            shadow: None,
-            tokens,
-            notes: BTreeMap::new(),
-            waits,
-            budget: None,
-        }
-    }
 }
 
 /// What finds a pipeline again from any directory.
@@ -370,15 +194,6 @@ fn asked(pipeline: Option<&str>) -> Option<String> {
     let path = Path::new(pipeline);
     let whole = if path.is_file() { std::path::absolute(path).ok()? } else { path.to_owned() };
     whole.to_str().map(str::to_owned)
-}
-
-/// A run is in error if any case is, else paused if any is not over, else done.
-pub(super) fn status_of(cases: impl Iterator<Item = WalkStatus>) -> WalkStatus {
-    cases.fold(WalkStatus::Done, |so_far, case| match (so_far, case) {
-        (WalkStatus::Error, _) | (_, WalkStatus::Error) => WalkStatus::Error,
-        (WalkStatus::Paused, _) | (_, WalkStatus::Paused | WalkStatus::Running) => WalkStatus::Paused,
-        _ => WalkStatus::Done,
-    })
 }
 
 /// The cases to walk: all, or those named.
@@ -399,8 +214,4 @@ fn run_id(started: Timestamp, launch: &Launch, attempt: usize) -> String {
     let (day, time) = stamp.split_at(stamp.len().min(8));
     let words = format!("{}|{}|{}|{attempt}", started.millis(), launch.run_id, launch.name);
     format!("{day}-{time}-{}", &Hash::of(words.as_bytes()).short()[..6])
-}
-
-pub(super) fn json_blob(value: &impl Serialize) -> Blob {
-    Blob::new(canonical(&serde_json::to_value(value).unwrap_or_default()))
 }

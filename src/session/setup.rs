@@ -5,7 +5,7 @@ use crate::agent::{Agents, STUB, Servers, Variable};
 use crate::clock::Clock;
 use crate::diag::secrets_in;
 use crate::net::SecretSource;
-use crate::project::{AnswererNames, ProjectVars, SCRIPT};
+use crate::project::{AnswererNames, ProjectVars, SCRIPT, VarPlaces};
 use crate::reportportal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -34,6 +34,8 @@ pub struct Setup {
     pub templates: Option<PathBuf>,
     /// Vars set for this command; the pipeline must have them.
     pub vars: Map<String, Value>,
+    /// Where those are set, of which it is known.
+    pub set_places: VarPlaces,
     /// Vars of the project file, for the pipelines that have them.
     pub project_vars: ProjectVars,
     /// The repositories of the project file: `{ "repositories": [{name, path, purpose, branch}] }`.

@@ -1,14 +1,14 @@
 //! `run --shadow`: candidate rules, linked beside those of a run and recorded with it, and what came of asking them.
 
 use super::recorded::linked;
-use super::revisions::manifest_at;
+use super::run_args::manifest_at;
 use super::{Session, SessionError};
 use crate::diag::Diagnostic;
 use crate::model::Hash;
 use crate::project::{AnswererNames, Project};
 use crate::script::probe::Probes;
 use crate::store::Store;
-use crate::walk::{Blob, EventBody};
+use crate::walk::{Blob, EventBody, EventKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -58,7 +58,7 @@ pub(super) fn again(session: &Session, store: &Store, manifest: Option<&Hash>) -
 /// What came of it.
 pub(super) fn sum(store: &Store, run: &str) -> Result<ShadowSummary, SessionError> {
     let mut sum = ShadowSummary::default();
-    store.each_event_of("shadow", run, |event| {
+    store.each_event_of(EventKind::Shadow, run, |event| {
         if let EventBody::Shadow { edge, error, differs, .. } = event.what {
             sum.decisions += 1;
             if differs {

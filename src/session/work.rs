@@ -1,9 +1,10 @@
 //! The cases of a run while it is walked: kept whole, or of a large run read again from the journal whenever they go on.
 
-use super::resume::{parse, text};
+use super::SessionError;
+use super::finding::DAMAGED;
+use super::run_args::{parse, text};
 use super::run_batches::{phase_of, waves};
-use super::{CaseResult, SessionError, finding};
-use crate::model::{Case, Kind, Launch};
+use crate::model::{Case, Kind};
 use crate::script::View;
 use crate::store::{Store, StoreError};
 use crate::walk::{Content, Event, Failure, Name, Plan, TokenUsage, WalkState, WalkStatus};
@@ -104,9 +105,6 @@ pub(super) struct CaseReader<'a> {
     pub(super) plan: &'a Arc<Plan>,
 }
 
-/// The kind of error that a case has if what is stored of it is damaged.
-pub(super) const DAMAGED: &str = "damaged";
-
 impl CaseReader<'_> {
     /// [`CaseReader::whole`]; of a case that is damaged in the store, what can still be read, with the damage as its error.
     pub(super) fn whole_if_sound(&self, id: &str) -> Result<WalkedCase, SessionError> {
@@ -162,24 +160,13 @@ impl CaseReader<'_> {
     }
 
     /// A case with its state, without the contents of its artifacts.
-    fn unread(&self, id: &str) -> Result<WalkedCase, SessionError> {
+    pub(super) fn unread(&self, id: &str) -> Result<WalkedCase, SessionError> {
         let state = self.folded_if_sound(id)?;
         match self.store.case(self.run, id) {
             Ok(case) => Ok((case, state)),
             Err(error) if error.is_damage() => Ok(self.remains(id, &error)),
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// What came of a case. `asked`: whether the summary script is.
-    pub(super) fn result(&self, work: &StoredCaseBrief, launch: &Launch, asked: bool) -> Result<CaseResult, SessionError> {
-        let (case, mut state) = if asked { self.whole_if_sound(&work.id)? } else { self.unread(&work.id)? };
-        if state.status == WalkStatus::Running {
-            state.status = work.status;
-        }
-        let (finding, trouble) = if asked { finding::of(self.plan, launch, &case, &state, self.run) } else { (None, None) };
-        let case_status = self.store.case_status(self.run, &work.id)?;
-        Ok(CaseResult { case, state, case_status, finding, trouble })
     }
 }
 

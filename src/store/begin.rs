@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::model::{Case, Hash, Launch, canonical};
 use crate::walk::Blob;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::fmt::Write as _;
 
 /// A run to begin.
@@ -33,16 +33,6 @@ pub struct NewRun<'a> {
     pub launch: &'a Launch,
     /// The cases to walk, in order.
     pub cases: Vec<&'a Case>,
-}
-
-/// A launch as a blob: its cases are blobs of their own, shared with the run's cases.
-#[derive(Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
-pub(super) struct StoredLaunch {
-    /// The launch, without its cases.
-    pub(super) launch: Launch,
-    /// The addresses of its cases, in order.
-    pub(super) cases: Vec<Hash>,
 }
 
 impl Store {
@@ -160,7 +150,7 @@ fn store_launch(conn: &Connection, launch: &Launch) -> Result<Hash, StoreError> 
     Ok(blob.hash)
 }
 
-/// [`StoredLaunch`] as canonical JSON, written as it comes: as values, a hundred thousand addresses take six times their text.
+/// A `StoredLaunch` as canonical JSON, written as it comes: as values, a hundred thousand addresses take six times their text.
 fn stored(header: &Launch, cases: &[Hash]) -> Result<Blob, StoreError> {
     let header = json_blob(header)?;
     let mut text = String::with_capacity(cases.len() * 67 + header.text.len() + 32);
@@ -185,6 +175,7 @@ fn is_constraint(error: &rusqlite::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::runs::StoredLaunch;
 
     #[test]
     fn a_launch_is_stored_as_its_canonical_json() {

@@ -1,7 +1,8 @@
 //! Looking a store over without changing it.
 
+use super::bad_content::BadContent;
 use super::connection::inspect;
-use super::content::{self, BadContent};
+use super::content;
 use super::error::StoreError;
 use super::lease::Lease;
 use super::{migrations, read};

@@ -1,74 +1,17 @@
 //! Reading contents by their addresses. Every content is compared with its address, so one that has changed on the disk is an
 //! error that says what it belongs to, and is never taken for what was stored.
 
+use super::bad_content::{BadContent, Fault, Owner};
 use super::error::StoreError;
 use crate::model::Hash;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 use std::collections::{BTreeSet, HashSet};
-use std::fmt;
 
 /// How many owners of a content are named.
 const NAMED: u8 = 3;
 /// How far up a content is looked for in the contents that refer to it: a part of a list of parameters, a case of a launch.
 const LEVELS: usize = 3;
-
-/// A content that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadContent {
-    /// Its address.
-    pub hash: Hash,
-    /// What is wrong with it.
-    pub fault: Fault,
-    /// What refers to it; at most a few. Empty if nothing does.
-    pub owners: Vec<Owner>,
-}
-
-/// What is wrong with a content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// It is not the text that was stored at its address.
-    Changed,
-    /// It is not there.
-    Missing,
-}
-
-/// What refers to a content.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Owner {
-    /// The run.
-    pub run: String,
-    /// Its case; empty if it belongs to the run itself.
-    pub case: String,
-    /// What it is there.
-    pub what: String,
-}
-
-impl fmt::Display for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.case.as_str() {
-            "" => write!(f, "{} of run {}", self.what, self.run),
-            case => write!(f, "{} of case `{case}` in run {}", self.what, self.run),
-        }
-    }
-}
-
-impl fmt::Display for BadContent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fault = match self.fault {
-            Fault::Changed => "is not what was stored: its bytes have changed since",
-            Fault::Missing => "is missing",
-        };
-        write!(f, "the content {} {fault}; it is ", self.hash.short())?;
-        match self.owners.as_slice() {
-            [] => f.write_str("not part of any run"),
-            owners => owners.iter().enumerate().try_for_each(|(at, owner)| match at {
-                0 => write!(f, "{owner}"),
-                _ => write!(f, ", {owner}"),
-            }),
-        }
-    }
-}
 
 /// Looks at the content of an address, if it is stored.
 pub(super) fn content<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<Option<T>, StoreError> {
@@ -132,7 +75,7 @@ fn direct(conn: &Connection, hash: &Hash, found: &mut BTreeSet<Owner>) -> rusqli
     }
     let mut events = conn.prepare_cached(
         "SELECT name, ifnull(item, ''), CASE WHEN path = '' THEN 'a text' \
-         WHEN body LIKE '{\"type\":\"node_exit\"%' AND json_extract(body, '$.artifact') = ?1 THEN 'the artifact of step ' || path \
+         WHEN type = 'node_exit' AND json_extract(body, '$.artifact') = ?1 THEN 'the artifact of step ' || path \
          ELSE 'what went into step ' || path END \
          FROM events JOIN runs ON runs.id = events.run LEFT JOIN run_cases ON run_cases.id = rc \
          WHERE instr(body, ?1) > 0 ORDER BY seq LIMIT ?2",

@@ -1,6 +1,6 @@
 //! What can go wrong with the store.
 
-use super::content::BadContent;
+use super::bad_content::BadContent;
 use crate::diag::is_full;
 use crate::walk::JournalError;
 use rusqlite::ErrorCode;

@@ -1,4 +1,4 @@
-//! Measurements, to be run by hand: `cargo test --release --lib store::measure -- --ignored --nocapture`.
+//! Measurements, to be run by hand: `cargo test --profile bench --lib store::measure -- --ignored --nocapture`.
 
 #![allow(clippy::unwrap_used)]
 

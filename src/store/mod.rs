@@ -6,7 +6,7 @@
 //! begin, runs, lease, clean               runs: beginning, ending, going on; one process at a time; retention
 //! effects                                 symptoms, root causes and cases: facts written by steps
 //! reviews, overturned                     what people say outside of runs, what they took back
-//! read, reading, content                  reading back: events, contents (each compared with its address)
+//! read, reading, content, bad_content     reading back: events, contents (each compared with its address)
 //! knowledge, history                      what is known
 //! needs                                   the bounded queries that nodes declare
 //! words, terms                            what is compared of a failure's text; the index of symptoms by it
@@ -25,6 +25,7 @@
 //! resume, and those that the run's own earlier cases wrote before its last barrier, and order them by run, case and id, never by arrival; so they return the same at any
 //! parallelism.
 
+mod bad_content;
 mod begin;
 mod check;
 mod clean;
@@ -61,10 +62,10 @@ mod measure;
 mod processes;
 mod pushes;
 
+pub use bad_content::{BadContent, Fault, Owner};
 pub use begin::NewRun;
 pub use check::{Depth, StoreHealth, health};
 pub use clean::{Cleaned, Retention};
-pub use content::{BadContent, Fault, Owner};
 pub use durability::Durability;
 pub use error::StoreError;
 pub use history::{
@@ -76,5 +77,6 @@ pub use knowledge::{CaseFacts, Rca, RcaWord, Triage};
 pub use needs::{SiblingScope, StoreQueries};
 pub use open::Store;
 pub use overturned::OverturnedLink;
-pub use reading::{StoreReading, StoredEvent};
+pub use read::StoredEvent;
+pub use reading::StoreReading;
 pub use runs::{RunCase, RunRecord, RunRow, RunStatus};

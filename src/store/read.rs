@@ -7,101 +7,171 @@ use super::runs::run_row;
 use super::step::sum;
 use crate::clock::Timestamp;
 use crate::model::Hash;
-use crate::walk::Event;
-use rusqlite::{Connection, Row, params};
+use crate::walk::{Event, EventKind, EventOutline};
+use rusqlite::{Connection, Params, Row, params};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+/// What a row of an event has to hold, in this order, for [`StoredEvent::of_row`].
+macro_rules! event_rows {
+    ($item:literal, $from:literal) => {
+        concat!("SELECT seq, ", $item, ", events.run, rc, path, at, body, sum FROM events ", $from)
+    };
+}
+
+/// The events of a case of a run.
+const OF_CASE: &str = event_rows!(
+    "?2",
+    "INDEXED BY events_case WHERE run = ?1 AND rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) ORDER BY seq"
+);
+/// The events of a run. Between its first and its last, they lie mostly side by side: walking the table in its own order (hence
+/// the `+`, which hides the index) beats sorting them.
+const OF_RUN: &str = event_rows!(
+    "item",
+    "LEFT JOIN run_cases ON run_cases.id = rc WHERE +events.run = ?1 \
+     AND seq > (SELECT start_seq FROM runs WHERE id = ?1) \
+     AND seq <= (SELECT max(seq) FROM events INDEXED BY events_case WHERE run = ?1) ORDER BY seq"
+);
+/// The events of a run that are about no case.
+const OF_RUN_ITSELF: &str = event_rows!("NULL", "WHERE run = ?1 AND rc IS NULL ORDER BY seq");
+/// Every event, with its run's name behind the columns of the event.
+const OF_STORE: &str = "SELECT seq, item, events.run, rc, path, at, body, sum, name FROM events NOT INDEXED \
+     LEFT JOIN run_cases ON run_cases.id = rc LEFT JOIN runs ON runs.id = events.run WHERE events.run > 0";
+
+/// An event as it is stored: what was written, by its sum. Nothing else of the store reads events.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredEvent<'r> {
+    /// Its number.
+    pub seq: i64,
+    /// The case it is about; empty for events of the run itself.
+    pub case: &'r str,
+    /// The step's path.
+    pub path: &'r str,
+    /// When.
+    pub at: Timestamp,
+    body: &'r str,
+}
+
+impl<'r> StoredEvent<'r> {
+    /// The event of a row, if that is what was written: an event without the content it goes by would be taken for what happened.
+    fn of_row(row: &'r Row<'_>) -> Result<Self, StoreError> {
+        let seq = row.get(0)?;
+        let case = row.get_ref(1)?.as_str_or_null().map_err(rusqlite::Error::from)?.unwrap_or_default();
+        let (path, at, body) = (row.get_ref(4)?, row.get(5)?, row.get_ref(6)?);
+        let (Ok(path), Ok(body)) = (path.as_str(), body.as_str()) else {
+            return Err(damaged(seq, case, &"is no text any more"));
+        };
+        if let Some(recorded) = row.get::<_, Option<i64>>(7)?
+            && sum(row.get(2)?, row.get(3)?, path, at, body) != recorded
+        {
+            return Err(damaged(seq, case, &"is not what was recorded"));
+        }
+        Ok(Self { seq, case, path, at: Timestamp::from_millis(at), body })
+    }
+
+    /// The whole event.
+    pub fn event(&self) -> Result<Event, StoreError> {
+        let what = serde_json::from_str(self.body).map_err(|error| damaged(self.seq, self.case, &error))?;
+        Ok(Event { case: self.case.into(), path: self.path.into(), at: self.at, what })
+    }
+
+    /// The event without what only explanations need.
+    pub fn outline(&self) -> Result<EventOutline<'r>, StoreError> {
+        EventOutline::of(self.body).map_err(|error| damaged(self.seq, self.case, &error))
+    }
+}
+
+fn damaged(seq: i64, case: &str, why: &dyn std::fmt::Display) -> StoreError {
+    let of = if case.is_empty() { String::new() } else { format!(" of case `{case}`") };
+    StoreError::Damaged(format!("event {seq}{of} {why}"))
+}
+
+/// Shows the events that a query finds, until told to stop.
+fn each<E: From<StoreError>>(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    mut visit: impl FnMut(StoredEvent<'_>) -> Result<ControlFlow<()>, E>,
+) -> Result<(), E> {
+    let mut rows = conn.prepare_cached(sql).map_err(StoreError::from)?;
+    let mut rows = rows.query(params).map_err(StoreError::from)?;
+    while let Some(row) = rows.next().map_err(StoreError::from)? {
+        if visit(StoredEvent::of_row(row)?)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The events of these kinds of a case of a run (by their rows), in order, up to the number of an event.
+pub(super) fn of_kinds(
+    conn: &Connection,
+    (run, case): (i64, i64),
+    upto: i64,
+    kinds: &[EventKind],
+) -> Result<Vec<(i64, Event)>, StoreError> {
+    let kinds: Vec<String> = kinds.iter().map(|kind| format!("'{}'", kind.name())).collect();
+    let with = "JOIN run_cases ON run_cases.id = rc WHERE events.run = ?1 AND rc = ?2 AND seq <= ?3";
+    let sql = format!(
+        "SELECT seq, item, events.run, rc, path, at, body, sum FROM events {with} AND type IN ({}) ORDER BY seq",
+        kinds.join(", ")
+    );
+    all(conn, &sql, params![run, case, upto])
+}
+
+/// Shows the events of a case of a run, in order.
+pub(super) fn each_of_case<E: From<StoreError>>(
+    conn: &Connection,
+    (run, case): (i64, &str),
+    mut visit: impl FnMut(StoredEvent<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    each(conn, OF_CASE, params![run, case], |event| visit(event).map(ControlFlow::Continue))
+}
+
+/// The whole events that a query finds, with their numbers.
+fn all(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<(i64, Event)>, StoreError> {
+    let mut events = Vec::new();
+    each(conn, sql, params, |stored| {
+        events.push((stored.seq, stored.event()?));
+        Ok::<_, StoreError>(ControlFlow::Continue(()))
+    })?;
+    Ok(events)
+}
+
 impl Store {
     /// The events of a case of a run, with their numbers, in order. None if the run has no such case.
     pub fn events(&self, run: &str, case: &str) -> Result<Vec<(i64, Event)>, StoreError> {
-        self.read(|conn| {
-            let row = run_row(conn, run)?;
-            let mut rows = conn.prepare_cached(
-                "SELECT seq, item, events.run, rc, path, at, body, sum FROM events JOIN run_cases ON run_cases.id = rc \
-                 WHERE events.run = ?1 AND rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) ORDER BY seq",
-            )?;
-            let mut rows = rows.query(params![row, case])?;
-            let mut events = Vec::new();
-            while let Some(row) = rows.next()? {
-                events.push(event(row)?);
-            }
-            Ok(events)
-        })
+        self.read(|conn| all(conn, OF_CASE, params![run_row(conn, run)?, case]))
     }
 
     /// Every event of a run, its own and those of all its cases, with their numbers, in order.
     pub fn all_events(&self, run: &str) -> Result<Vec<(i64, Event)>, StoreError> {
-        let mut events = Vec::new();
-        self.each_event(run, |seq, event| {
-            events.push((seq, event));
-            ControlFlow::Continue(())
-        })?;
-        Ok(events)
+        self.read(|conn| all(conn, OF_RUN, [run_row(conn, run)?]))
     }
 
     /// Shows every event of a run in order, one at a time, until told to stop. For runs too long to hold.
     pub fn each_event(&self, run: &str, mut visit: impl FnMut(i64, Event) -> ControlFlow<()>) -> Result<(), StoreError> {
-        self.read(|conn| {
-            let row = run_row(conn, run)?;
-            // Between its first and its last, a run's events lie mostly side by side: walking the table in its own order
-            // (hence the `+`, which hides the index) beats sorting them.
-            let mut rows = conn.prepare_cached(
-                "SELECT seq, item, events.run, rc, path, at, body, sum FROM events LEFT JOIN run_cases ON run_cases.id = rc \
-                 WHERE +events.run = ?1 AND seq > (SELECT start_seq FROM runs WHERE id = ?1) \
-                 AND seq <= (SELECT max(seq) FROM events INDEXED BY events_case WHERE run = ?1) ORDER BY seq",
-            )?;
-            let mut rows = rows.query([row])?;
-            while let Some(row) = rows.next()? {
-                let (seq, event) = event(row)?;
-                if visit(seq, event).is_break() {
-                    break;
-                }
-            }
-            Ok(())
-        })
+        self.read(|conn| each(conn, OF_RUN, [run_row(conn, run)?], |stored| Ok(visit(stored.seq, stored.event()?))))
     }
 
-    /// Shows every event of one type of a run, in order, until told to stop.
+    /// Shows every event of one kind of a run, in order, until told to stop.
     pub fn each_event_of(
         &self,
-        kind: &str,
+        kind: EventKind,
         run: &str,
         mut visit: impl FnMut(Event) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         self.read(|conn| {
-            let row = run_row(conn, run)?;
-            // An event's type is the first thing in its text.
-            let begins = format!("{{\"type\":\"{kind}\"");
-            let mut rows = conn.prepare_cached(
-                "SELECT seq, item, events.run, rc, path, at, body, sum FROM events LEFT JOIN run_cases ON run_cases.id = rc \
-                 WHERE events.run = ?1 AND substr(body, 1, length(?2)) = ?2 ORDER BY seq",
-            )?;
-            let mut rows = rows.query(params![row, begins])?;
-            while let Some(row) = rows.next()? {
-                if visit(event(row)?.1).is_break() {
-                    break;
-                }
-            }
-            Ok(())
+            each(conn, OF_RUN, [run_row(conn, run)?], |stored| {
+                if EventKind::of(stored.body) == Some(kind) { Ok(visit(stored.event()?)) } else { Ok(ControlFlow::Continue(())) }
+            })
         })
     }
 
     /// The events of a run itself, none of them about a case, with their numbers, in order.
     pub fn run_events(&self, run: &str) -> Result<Vec<(i64, Event)>, StoreError> {
-        self.read(|conn| {
-            let row = run_row(conn, run)?;
-            let mut rows = conn.prepare_cached(
-                "SELECT seq, NULL AS item, run, rc, path, at, body, sum FROM events WHERE run = ?1 AND rc IS NULL ORDER BY seq",
-            )?;
-            let mut rows = rows.query([row])?;
-            let mut events = Vec::new();
-            while let Some(row) = rows.next()? {
-                events.push(event(row)?);
-            }
-            Ok(events)
-        })
+        self.read(|conn| all(conn, OF_RUN_ITSELF, [run_row(conn, run)?]))
     }
 
     /// The content at an address, if it is stored.
@@ -130,43 +200,17 @@ impl Store {
 
 /// Reads every event: how many there are, and what is wrong with those that are damaged.
 pub(super) fn verify(conn: &Connection) -> Result<(u64, Vec<String>), StoreError> {
-    let mut rows = conn.prepare(
-        "SELECT seq, item, events.run, rc, path, at, body, sum, name FROM events NOT INDEXED \
-         LEFT JOIN run_cases ON run_cases.id = rc LEFT JOIN runs ON runs.id = events.run WHERE events.run > 0",
-    )?;
+    let mut rows = conn.prepare(OF_STORE)?;
     let mut rows = rows.query([])?;
     let (mut count, mut bad) = (0, Vec::new());
     while let Some(row) = rows.next()? {
         count += 1;
-        if let Err(error) = event(row) {
-            let run: Option<String> = row.get("name")?;
+        if let Err(error) = StoredEvent::of_row(row).and_then(|stored| stored.event()) {
+            let run: Option<String> = row.get(8)?;
             bad.push(format!("{error}, in run {}", run.as_deref().unwrap_or("(unknown)")));
         }
     }
     Ok((count, bad))
-}
-
-/// The event of a row, if that says what was written: an event without the content it goes by would be taken for what happened.
-pub(super) fn event(row: &Row<'_>) -> Result<(i64, Event), StoreError> {
-    let seq = row.get("seq")?;
-    let case: Option<String> = row.get("item")?;
-    let damaged = |why: &dyn std::fmt::Display| {
-        let of = case.as_ref().map_or(String::new(), |case| format!(" of case `{case}`"));
-        StoreError::Damaged(format!("event {seq}{of} {why}"))
-    };
-    let (path, body) = (row.get_ref("path")?, row.get_ref("body")?);
-    let (Ok(path), Ok(body)) = (path.as_str(), body.as_str()) else { return Err(damaged(&"is no text any more")) };
-    let at = row.get("at")?;
-    let recorded: Option<i64> = row.get("sum")?;
-    if let Some(recorded) = recorded
-        && sum(row.get("run")?, row.get("rc")?, path, at, body) != recorded
-    {
-        return Err(damaged(&"is not what was recorded"));
-    }
-    let what = serde_json::from_str(body).map_err(|error| damaged(&error))?;
-    let event =
-        Event { path: path.into(), at: Timestamp::from_millis(at), what, case: case.as_deref().unwrap_or_default().into() };
-    Ok((seq, event))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Runs: ending them, listing them, and all that is needed to go on with one.
 
-use super::begin::StoredLaunch;
 use super::content::needed;
 use super::error::StoreError;
 use super::lease::Lease;
@@ -101,6 +100,16 @@ pub struct RunCase {
     pub case: Case,
     /// Where its walk stands.
     pub status: RunStatus,
+}
+
+/// A launch as a blob: its cases are blobs of their own, shared with the run's cases.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
+pub(super) struct StoredLaunch {
+    /// The launch, without its cases.
+    pub(super) launch: Launch,
+    /// The addresses of its cases, in order.
+    pub(super) cases: Vec<Hash>,
 }
 
 impl Store {

@@ -1,7 +1,6 @@
 //! The one place where text from outside is made safe to show: control characters, direction marks and other characters that
 //! a terminal obeys, or shows as nothing, become a visible stand-in of one column.
 
-use super::style::Painted;
 use crate::model::is_invisible;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -85,12 +84,6 @@ impl Printed for String {
 impl Printed for Cow<'_, str> {
     fn printed(&self) -> Cow<'_, str> {
         cleaned(self)
-    }
-}
-
-impl Printed for Painted {
-    fn printed(&self) -> Cow<'_, str> {
-        Cow::Borrowed(self.as_str())
     }
 }
 

@@ -1,7 +1,7 @@
 //! What scripts and templates are given, as people read about it.
 
 use crate::diag::Source;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, Var};
 use crate::walk::{GROUPS, NEEDS, STATE};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -66,11 +66,12 @@ impl Fields {
     }
 }
 
-/// The vars of a pipeline; they mean what the comments beside them say.
+/// The vars of a pipeline; those without a `doc` mean what the comments beside them say.
 fn vars(pipeline: &Pipeline) -> Fields {
     let mut vars: Vec<_> = pipeline.vars.iter().collect();
-    vars.sort_by_key(|(_, default)| default.span.start);
-    let field = |(name, default): (&String, &crate::pipeline::Spanned<Value>)| {
+    vars.sort_by_key(|(_, var)| var.default.span.start);
+    let field = |(name, var): (&String, &Var)| {
+        let default = &var.default;
         let kind = match default.value {
             Value::Bool(_) => "true or false",
             Value::Number(_) => "number",
@@ -79,7 +80,9 @@ fn vars(pipeline: &Pipeline) -> Fields {
             Value::Object(_) => "map",
             Value::Null => "any",
         };
-        [name.clone(), format!("{kind}, {} unless it is set", default.value), comment(&pipeline.source, default.span.start)]
+        let kind = if var.declared.is_some() { var.allowed() } else { kind.to_owned() };
+        let doc = if var.doc.is_empty() { comment(&pipeline.source, default.span.start) } else { var.doc.clone() };
+        [name.clone(), format!("{kind}, {} unless it is set", default.value), doc]
     };
     let doc =
         format!("the vars of the pipeline `{}`: --set NAME=VALUE and `vars:` of asterisk.yaml go before these", *pipeline.name);

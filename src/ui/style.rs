@@ -1,6 +1,7 @@
 //! How a line looks on a terminal.
 
-use super::clean::cleaned;
+use super::clean::{Printed, cleaned};
+use std::borrow::Cow;
 
 /// A text with looks: every part of it was cleaned before it got one, so the escapes in it are our own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +16,12 @@ impl Painted {
     /// The text, escapes and all.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl Printed for Painted {
+    fn printed(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self.as_str())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Who answered from outside of the process, and what it took.
 
-use super::event::Name;
+use super::name::Name;
 use serde::{Deserialize, Serialize};
 
 /// Who was asked outside of the process for an artifact, and what it took.

@@ -1,11 +1,11 @@
-//! What begins a branch, and what its paths are called.
+//! Branches: what makes them, how each begins, and where it leads.
 
-use super::event::{Name, Reason, place_of};
+use super::name::{Name, Reason};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What the names of branches begin with in paths, before their number and `]`.
-pub const BRANCH: &str = "branch[";
+/// What the item is called in the context of its branch.
+pub const ITEM: &str = "item";
 
 /// What makes branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,8 +49,26 @@ fn is_first(sequence: &i64) -> bool {
     *sequence == 0
 }
 
-/// Whether the path is that of a step of a branch, and not of a walk in the place of its node.
-pub fn is_branch(path: &str) -> bool {
-    let place = place_of(path).trim_end_matches('/');
-    place.rsplit_once('/').is_some_and(|(_, name)| name.starts_with(BRANCH))
+/// What makes a walk a branch, and where it leads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BranchOrigin {
+    /// What makes branches.
+    pub by: BranchKind,
+    /// Branches of a higher number wait for those of a lower.
+    pub sequence: i64,
+    /// Where it leads: a node, or the pipeline's done name.
+    pub to: Option<Name>,
+    /// What it added to the context.
+    pub added: Map<String, Value>,
+}
+
+impl BranchOrigin {
+    pub(super) fn new(by: BranchKind, sequence: i64) -> Self {
+        Self { by, sequence, to: None, added: Map::new() }
+    }
+
+    pub(super) fn leads(&mut self, to: &Name, added: &Map<String, Value>) {
+        self.to = Some(to.clone());
+        self.added.extend(added.iter().map(|(key, value)| (key.clone(), value.clone())));
+    }
 }

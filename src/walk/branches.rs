@@ -1,22 +1,25 @@
 //! Steps that begin branches or end them: a node that is taken for each of its items, edges that are taken beside each other, nodes that
 //! wait for others.
 
+use super::answer::NodeAnswer;
 use super::branch::{Branch, BranchKind};
 use super::error::Failure;
-use super::event::{EventBody, Name};
-use super::foreach::{ForeachPlan, joined};
+use super::event::EventBody;
+use super::foreach::joined;
+use super::foreach_plan::ForeachPlan;
+use super::name::Name;
 use super::plan::Plan;
-use super::ports::NodeAnswer;
 use super::state::WalkState;
 use super::step::{StepResult, StepStart, Stepper};
+use super::step_log::StepLog;
 
 impl Stepper<'_> {
     /// Takes a node that may be taken for each item of a list.
     pub(super) fn split(&self, fan: &ForeachPlan) -> StepResult {
-        self.attempt(|log, (path, now), (member, over)| {
+        self.attempt(|log, step| {
             let plan = self.walker.plan;
-            let (state, params) = self.params((path, now), (member, self.state.handoffs + i64::from(over)), &[]);
-            match fan.branches(self.name(), &params.view, &state, plan.vars())? {
+            let params = self.params(step, &[]);
+            match fan.branches(self.name(), &params.view, plan.vars())? {
                 None if fan.may_go_without(plan.node(self.node)) => Ok(StepStart::Asked),
                 Some(branches) if !branches.is_empty() => {
                     log.push(EventBody::Fork { by: BranchKind::Items, node: Some(self.name().clone()), branches });
@@ -34,7 +37,7 @@ impl Stepper<'_> {
 
     /// Begins branches with all nodes that wait for none any more.
     pub(super) fn wave(&self) -> StepResult {
-        let (log, _) = self.log(self.walker.clock.now());
+        let log = StepLog::new(self.stamp(self.walker.clock.now()));
         self.end(log, |log, _| {
             let branch = |node: Name| Branch { node, ..Branch::default() };
             let branches = ready(self.walker.plan, self.state).into_iter().map(branch).collect();
@@ -45,7 +48,7 @@ impl Stepper<'_> {
 
     /// Lets branches come together.
     pub(super) fn join(&self) -> StepResult {
-        let (log, _) = self.log(self.walker.clock.now());
+        let log = StepLog::new(self.stamp(self.walker.clock.now()));
         self.end(log, |log, _| {
             let plan = self.walker.plan;
             let to = joined(&self.state.inner)?;

@@ -1,7 +1,7 @@
 //! Clusters: cases so alike that one walks a phase ahead of the others, which then see what it found.
 
 use super::content::Content;
-use super::event::Name;
+use super::name::Name;
 use crate::model::Hash;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! A value in the record that is addressed by its content, hashed when the address is first needed.
 
-use super::event::Name;
+use super::name::Name;
 use crate::model::Hash;
 use crate::script::View;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

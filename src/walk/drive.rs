@@ -2,57 +2,23 @@
 
 use super::branches::collected;
 use super::error::{Failure, FailureKind};
-use super::event::{Event, EventBody, Name};
+use super::event::{Event, EventBody};
+use super::journal::{Commit, JournalError};
 use super::loop_detector;
-use super::params::CaseParams;
+use super::name::Name;
 use super::plan::Plan;
-use super::ports::{Answerer, Commit, Journal, JournalError, Queries};
 use super::ready_set::{ReadySet, RoundStep};
-use super::revisions::{Revision, RevisionSource};
+use super::revisions::Revision;
 use super::state::{WalkState, WalkStatus};
 use super::step::StepResult;
-use super::team::TeamMember;
 use super::thermal;
-use crate::clock::Clock;
+use super::walker::{WalkOwner, Walker};
 use crate::diag::{Diagnostic, did_you_mean};
-use crate::model::{Case, Launch, counted};
+use crate::model::{Case, counted};
 use crate::pipeline::NodeIx;
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Takes cases along a plan. Cheap to make; holds nothing of a case.
-#[derive(Clone, Copy)]
-pub struct Walker<'a> {
-    /// What to go by; with `plans`, what the walk's graph is.
-    pub plan: &'a Plan,
-    /// Candidate rules, asked beside every decision and never followed.
-    pub shadow: Option<&'a Plan>,
-    /// Where newer texts come from, if they may be exchanged.
-    pub plans: Option<&'a dyn RevisionSource>,
-    /// Who walks where the plan has no team, if not the walker without a name: of a walk within a walk, whoever takes the step around it.
-    pub inherited: Option<&'a TeamMember>,
-    /// Who answers the nodes.
-    pub answer: &'a dyn Answerer,
-    /// The bounded reads.
-    pub needs: &'a dyn Queries,
-    /// Where every step is recorded.
-    pub journal: &'a dyn Journal,
-    /// The time.
-    pub clock: &'a dyn Clock,
-    /// The run's id.
-    pub run: &'a str,
-    /// Seeds `state.chance`.
-    pub seed: u64,
-    /// The launch the cases are of.
-    pub launch: &'a Launch,
-    /// The last phase that may be entered now, counted from 0: a case that would enter a later one waits.
-    pub until: usize,
-    /// Once true, walks stop after the step they are in.
-    pub stop: &'a AtomicBool,
-    /// Is shown every event once it is recorded.
-    pub watch: Option<&'a (dyn Fn(&Event) + Sync)>,
-}
+use std::sync::atomic::Ordering;
 
 /// How a walk ended, short of a failing journal.
 #[derive(Debug)]
@@ -65,15 +31,6 @@ pub enum WalkEnd {
     Paused,
     /// It failed.
     Failed(Failure),
-}
-
-/// Whose walk it is.
-#[derive(Clone, Copy)]
-pub(super) struct WalkOwner<'a> {
-    pub(super) case: &'a Case,
-    pub(super) name: &'a Name,
-    /// Converted when the first node of the case asks for its parameters.
-    pub(super) params: &'a OnceLock<CaseParams>,
 }
 
 impl Walker<'_> {

@@ -3,25 +3,14 @@
 use super::agent::Agent;
 use super::branch::{Branch, BranchKind};
 use super::content::Content;
-pub use super::outcome::EdgeOutcome;
+use super::event_kind::EventKind;
+use super::name::{Name, Reason};
+use super::outcome::EdgeOutcome;
 use crate::clock::Timestamp;
 use crate::model::{Effect, Hash};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-/// The name of a case, node, edge or step. Nearly all are short enough to be kept in place: they are copied with every event,
-/// and a shared count of references would make the threads of a run wait for one another.
-pub type Name = compact_str::CompactString;
-
-/// What the paths of a walk's steps begin with, given that of one of them: of `3/court/1` it is `3/court/`, of `3` nothing.
-pub fn place_of(path: &str) -> &str {
-    path.rfind('/').map_or("", |at| &path[..=at])
-}
-
-/// Why an edge was taken: in the decision, the transition and the state's history.
-pub type Reason = Arc<str>;
 
 /// One event. The journal numbers it (`seq`) when it takes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -304,31 +293,36 @@ impl EventBody {
         found.into_iter().flatten()
     }
 
-    /// The name of the variant on the wire.
-    pub fn name(&self) -> &'static str {
+    /// Its kind.
+    pub fn kind(&self) -> EventKind {
         match self {
-            Self::Barrier { .. } => "barrier",
-            Self::Reload { .. } => "reload",
-            Self::Adopt { .. } => "adopt",
-            Self::WalkerSwitch { .. } => "walker_switch",
-            Self::Asked { .. } => "asked",
-            Self::Complained { .. } => "complained",
-            Self::Unanswered { .. } => "unanswered",
-            Self::Reopened { .. } => "reopened",
-            Self::Masked { .. } => "masked",
-            Self::NodeEnter { .. } => "node_enter",
-            Self::SubWalk { .. } => "sub_walk",
-            Self::Fork { .. } => "fork",
-            Self::Join { .. } => "join",
-            Self::BranchError { .. } => "branch_error",
-            Self::NodeExit { .. } => "node_exit",
-            Self::ThermalWarning { .. } => "thermal_warning",
-            Self::EdgeEvaluate { .. } => "edge_evaluate",
-            Self::Shadow { .. } => "shadow",
-            Self::Transition { .. } => "transition",
-            Self::WalkComplete { .. } => "walk_complete",
-            Self::WalkError { .. } => "walk_error",
+            Self::Barrier { .. } => EventKind::Barrier,
+            Self::Reload { .. } => EventKind::Reload,
+            Self::Adopt { .. } => EventKind::Adopt,
+            Self::WalkerSwitch { .. } => EventKind::WalkerSwitch,
+            Self::Asked { .. } => EventKind::Asked,
+            Self::Complained { .. } => EventKind::Complained,
+            Self::Unanswered { .. } => EventKind::Unanswered,
+            Self::Reopened { .. } => EventKind::Reopened,
+            Self::Masked { .. } => EventKind::Masked,
+            Self::NodeEnter { .. } => EventKind::NodeEnter,
+            Self::SubWalk { .. } => EventKind::SubWalk,
+            Self::Fork { .. } => EventKind::Fork,
+            Self::Join { .. } => EventKind::Join,
+            Self::BranchError { .. } => EventKind::BranchError,
+            Self::NodeExit { .. } => EventKind::NodeExit,
+            Self::ThermalWarning { .. } => EventKind::ThermalWarning,
+            Self::EdgeEvaluate { .. } => EventKind::EdgeEvaluate,
+            Self::Shadow { .. } => EventKind::Shadow,
+            Self::Transition { .. } => EventKind::Transition,
+            Self::WalkComplete { .. } => EventKind::WalkComplete,
+            Self::WalkError { .. } => EventKind::WalkError,
         }
+    }
+
+    /// The name of its kind on the wire.
+    pub fn name(&self) -> &'static str {
+        self.kind().name()
     }
 }
 
@@ -336,6 +330,9 @@ impl EventBody {
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
+
+/// The number of the texts that a run began with.
+pub const FIRST: u64 = 1;
 
 /// Why the texts of a run were exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,88 +1,34 @@
-//! A node that is taken once for each item of a list: what makes the list, and what makes one artifact of those of the branches.
+//! A node that is taken once for each item of a list: its branches, and the one artifact made of theirs.
 
-use super::branch::{Branch, BranchKind};
-use super::decision_step::check_size;
-use super::error::{self, Failure};
-use super::event::Name;
+use super::because::short;
+use super::bounds::check_size;
+use super::branch::{Branch, BranchKind, ITEM};
+use super::error::{Failure, FailureKind};
+use super::foreach_plan::{ForeachPlan, MergePlan};
+use super::name::Name;
 use super::plan::{Plan, PlanNode};
 use super::state::{WalkState, WalkStatus};
-use crate::diag::{Diagnostic, Source, Span};
+use super::views::value_of_params;
+use crate::diag::Diagnostic;
 use crate::model::Kind;
 use crate::pipeline::NodeIx;
-use crate::script::{ScriptFunction, View};
-use serde_json::{Map, Value, json};
+use crate::script::View;
+use serde_json::{Value, json};
 
 /// The most branches that a node may have at once.
 const MOST_BRANCHES: usize = 10_000;
 
-/// For which items a node is taken.
-#[derive(Clone, Debug)]
-pub struct ForeachPlan {
-    /// What makes the list: a function given `(params, vars)`, or an expression given `(params, state, vars)`.
-    pub items: ScriptFunction,
-    /// What makes one artifact.
-    pub merge: MergePlan,
-    /// Whether a branch that fails is left out, and does not fail the case.
-    pub collect: bool,
-    /// The form of the artifact of a branch.
-    pub kind: Kind,
-    /// How many branches are taken at once.
-    pub concurrency: usize,
-    /// Where it stands.
-    pub place: (Source, Span),
-}
-
-/// What makes one artifact of those of the branches. Branches that failed have none.
-#[derive(Clone, Debug)]
-pub enum MergePlan {
-    /// A list of all.
-    Append,
-    /// The first one.
-    First,
-    /// The last one.
-    Latest,
-    /// The first of those with the most confidence.
-    Best,
-    /// What a script makes of them, given `(branches, vars)`.
-    Script(ScriptFunction),
-}
-
-/// What makes a walk a branch.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BranchOrigin {
-    /// What makes branches.
-    pub by: BranchKind,
-    /// Branches of a higher number wait for those of a lower.
-    pub sequence: i64,
-    /// Where it leads: a node, or the pipeline's done name.
-    pub to: Option<Name>,
-    /// What it added to the context.
-    pub added: Map<String, Value>,
-}
-
-impl BranchOrigin {
-    pub(super) fn new(by: BranchKind, sequence: i64) -> Self {
-        Self { by, sequence, to: None, added: Map::new() }
-    }
-
-    pub(super) fn leads(&mut self, to: &Name, added: &Map<String, Value>) {
-        self.to = Some(to.clone());
-        self.added.extend(added.iter().map(|(key, value)| (key.clone(), value.clone())));
-    }
-}
-
 impl ForeachPlan {
     /// The branches of a node, one for each item; nothing if it says `()`: then the node is taken as if it had no list.
-    pub(super) fn branches(&self, node: &Name, params: &View, state: &View, vars: &View) -> Result<Option<Vec<Branch>>, Failure> {
-        let given: &[&View] = if self.items.is_condition() { &[params, state, vars] } else { &[params, vars] };
-        let items = match self.items.value(given).map_err(Failure::script)? {
+    pub(super) fn branches(&self, node: &Name, params: &View, vars: &View) -> Result<Option<Vec<Branch>>, Failure> {
+        let items = match value_of_params(&self.items, params, vars).map_err(Failure::script)? {
             Value::Array(items) => items,
             Value::Null => return Ok(None),
             other => {
-                let other = super::because::short(&View::plain(&other, "items"));
+                let other = short(&View::plain(&other, "items"));
                 let message = format!("`foreach` of `{node}` gave {other}, not a list");
                 return Err(self.failure(
-                    error::FailureKind::RuleError,
+                    FailureKind::RuleError,
                     message,
                     "give a list, or `()` to take the node once without an item",
                 ));
@@ -90,10 +36,10 @@ impl ForeachPlan {
         };
         if items.len() > MOST_BRANCHES {
             let message = format!("`foreach` of `{node}` gave {} items, more than {MOST_BRANCHES}", items.len());
-            return Err(self.failure(error::FailureKind::Limit, message, "take them together in groups"));
+            return Err(self.failure(FailureKind::Limit, message, "take them together in groups"));
         }
         check_size(&items).map_err(|said| {
-            self.failure(error::FailureKind::Limit, said, "give what tells the items apart, not all that is known of them")
+            self.failure(FailureKind::Limit, said, "give what tells the items apart, not all that is known of them")
         })?;
         let branch = |item: Value| {
             let sequence = item.get("sequence").and_then(Value::as_i64).unwrap_or(0);
@@ -114,7 +60,7 @@ impl ForeachPlan {
             |branch: &WalkState| branch.last_artifact().and_then(|last| last.view().map(View::json)).unwrap_or_default();
         if let (Some(first), None) = (branches.first(), whole().next()) {
             let (kind, message) = first.error.clone().unwrap_or_default();
-            let kind = serde_json::from_value(Value::String(kind)).unwrap_or(error::FailureKind::AgentError);
+            let kind = serde_json::from_value(Value::String(kind)).unwrap_or(FailureKind::AgentError);
             let said = format!("every branch of `{}` failed, the first so: {message}", plan.node(node).name);
             return Err(self.failure(kind, said, "`asterisk explain` shows each of them"));
         }
@@ -141,7 +87,7 @@ impl ForeachPlan {
                     let artifact = if failed { Value::Null } else { artifact(branch) };
                     json!({
                         "branch": index + 1,
-                        "item": branch.context.get(super::fork::ITEM),
+                        "item": branch.context.get(ITEM),
                         "confidence": confidence(&artifact),
                         "error": if failed { json!({ "kind": kind, "message": message }) } else { Value::Null },
                         "artifact": artifact,
@@ -154,7 +100,7 @@ impl ForeachPlan {
         }
     }
 
-    fn failure(&self, kind: error::FailureKind, message: String, help: &str) -> Failure {
+    fn failure(&self, kind: FailureKind, message: String, help: &str) -> Failure {
         let (source, span) = &self.place;
         Failure::new(kind, Diagnostic::error("walk/foreach", message).label(source, *span, "for each of these").help(help))
     }
@@ -186,5 +132,5 @@ pub fn joined(branches: &[WalkState]) -> Result<Option<Name>, Failure> {
 
 fn apart(message: String) -> Failure {
     let help = "edges that are `parallel: true` lead to one node each; the edges of those nodes have to lead to the same one";
-    Failure::new(error::FailureKind::FanOutMerge, Diagnostic::error("walk/fan-out-merge", message).help(help))
+    Failure::new(FailureKind::FanOutMerge, Diagnostic::error("walk/fan-out-merge", message).help(help))
 }

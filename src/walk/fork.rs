@@ -1,16 +1,13 @@
 //! Branches in the state of a walk: how they begin, and what stays of them.
 
-use super::branch::BRANCH;
-use super::branch::{Branch, BranchKind};
-use super::event::Name;
-use super::foreach::BranchOrigin;
-use super::state::{Visit, WalkState, WalkStatus};
-use super::views::{context_view, loops_view, visit_view};
+use super::branch::{Branch, BranchKind, BranchOrigin, ITEM};
+use super::name::Name;
+use super::path::BRANCH;
+use super::state::{WalkState, WalkStatus};
+use super::views::{context_view, loops_view};
+use super::visit::Visit;
 use crate::clock::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What the item is called in the context of its branch.
-pub const ITEM: &str = "item";
 
 impl WalkState {
     /// The walk in the place of this one's node that a path is of.
@@ -68,7 +65,7 @@ impl WalkState {
     }
 
     fn visited(&mut self, visit: Visit) {
-        self.views.history = self.views.history.with(visit_view(&visit));
+        self.views.history = self.views.history.with(visit.view());
         self.history.push(visit);
     }
 

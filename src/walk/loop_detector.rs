@@ -1,6 +1,7 @@
 //! Which loop a walk is caught in, when it hits the step cap (`decisions.md` 14).
 
-use super::state::{Visit, WalkState};
+use super::state::WalkState;
+use super::visit::Visit;
 use std::fmt::Write as _;
 
 /// The shortest sequence of visits that the end of the history repeats at least twice, oldest first.

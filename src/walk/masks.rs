@@ -1,38 +1,19 @@
 //! Masks: scripts around a step, which change what is told before it and what comes of it (`design.md` §5).
 
+use super::answer::NodeAnswer;
+use super::content::Content;
 use super::error::{Failure, FailureKind};
-use super::event::{EventBody, Name};
+use super::event::EventBody;
+use super::mask::Mask;
 use super::params::Params;
 use super::plan::Plan;
-use super::ports::{NodeAnswer, Query};
-use super::team::TeamMember;
+use super::queries::Query;
+use super::team_plan::TeamMember;
 use crate::diag::Diagnostic;
 use crate::model;
 use crate::pipeline::NodeIx;
 use crate::script::{ScriptFunction, View};
 use std::sync::Arc;
-
-/// A mask.
-#[derive(Clone, Debug)]
-pub struct Mask {
-    /// The path of its script.
-    pub path: Name,
-    /// `fn pre(ctx)`: what a step is told.
-    pub pre: Option<ScriptFunction>,
-    /// `fn post(ctx, artifact)`: what comes of it.
-    pub post: Option<ScriptFunction>,
-    /// The names of the nodes it is for.
-    pub nodes: Vec<String>,
-    /// The reads it brings.
-    pub needs: Vec<&'static Query>,
-}
-
-impl Mask {
-    /// Whether it is for a node of that name.
-    pub fn fits(&self, node: &str) -> bool {
-        self.nodes.iter().any(|name| name == node)
-    }
-}
 
 /// The masks on a step, the outermost first.
 pub(super) struct Masks<'a> {
@@ -91,7 +72,7 @@ impl<'a> Masks<'a> {
             }
         }
         let changed = !Arc::ptr_eq(&given, &reply.artifact);
-        let answer = changed.then(|| super::Content::new(View::of(&given, &model::Kind::Any, "answer")));
+        let answer = changed.then(|| Content::new(View::of(&given, &model::Kind::Any, "answer")));
         let masks = self.all.iter().map(|mask| mask.path.clone()).collect();
         Ok(Some(EventBody::Masked { node: linked.name.clone(), masks, answer }))
     }

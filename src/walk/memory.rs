@@ -1,6 +1,7 @@
 //! A journal that keeps nothing and reads that find nothing: for single decisions and benches.
 
-use super::ports::{Commit, Journal, JournalError, Queries, QuerySubject};
+use super::journal::{Commit, Journal, JournalError};
+use super::queries::{Queries, QuerySubject};
 use serde_json::{Value, json};
 
 /// A journal that keeps nothing.

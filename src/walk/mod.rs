@@ -3,9 +3,27 @@
 //! Nothing here does I/O. A [`Walker`] takes a case along a [`Plan`] (a pipeline linked with its scripts), asks an
 //! [`Answerer`] for each node's artifact, lets the rules choose the next edge, and hands every step to a [`Journal`] as one
 //! [`Commit`].
+//!
+//! A file imports from its own line and those above it.
+//!
+//! ```text
+//! name, path, error, outcome, content, bounds, because, cluster, fields, views  the words that everything is made of
+//! agent, branch, event_kind, event, event_outline, journal, queries, memory  the record, and the ports to it
+//! mask, team_plan, foreach_plan, tool, plan, node_view  what a walk goes by
+//! visit, open_request, state, fork, foreach, revisions, loop_detector, thermal  where a walk is
+//! step_context, params, bare_prompt  what scripts, templates and answerers are given
+//! answer, step_log, request_log, request, answerer  asking for an artifact
+//! route, rule_inputs, shadow, decision_step, masks, team  choosing: the way on, who takes a step, what changes it
+//! walker, step, branches  taking one step
+//! ready_set, drive  taking a case along
+//! ```
 
 mod agent;
+mod answer;
+mod answerer;
+mod bare_prompt;
 mod because;
+mod bounds;
 mod branch;
 mod branches;
 mod cluster;
@@ -14,55 +32,79 @@ mod decision_step;
 mod drive;
 mod error;
 mod event;
+mod event_kind;
+mod event_outline;
 mod fields;
 mod foreach;
+mod foreach_plan;
 mod fork;
+mod journal;
 mod loop_detector;
+mod mask;
 mod masks;
 mod memory;
+mod name;
 mod node_view;
+mod open_request;
 mod outcome;
 mod params;
+mod path;
 mod plan;
-mod ports;
+mod queries;
 mod ready_set;
 mod request;
-mod requests;
+mod request_log;
 mod revisions;
 mod route;
+mod rule_inputs;
 mod shadow;
 mod state;
 mod step;
+mod step_context;
+mod step_log;
 mod team;
+mod team_plan;
 mod thermal;
 mod tool;
 mod views;
+mod visit;
+mod walker;
 
 pub use agent::{Agent, TokenUsage};
+pub use answer::{AfterRefusal, NodeAnswer, Refusal, WALK};
+pub use answerer::Answerer;
+pub use bare_prompt::{bare, called};
 pub use because::input;
-pub use branch::{BRANCH, Branch, BranchKind, is_branch};
+pub use branch::{Branch, BranchKind, BranchOrigin, ITEM};
 pub use cluster::{Cluster, Clustering};
 pub use content::{Content, assemble};
 pub use decision_step::DecisionStep;
-pub use drive::{WalkEnd, Walker};
+pub use drive::WalkEnd;
 pub use error::{Failure, FailureKind};
-pub use event::{ConsideredEdge, EdgeOutcome, Event, EventBody, Name, Reason, ReloadCause, TextChange, place_of};
+pub use event::{ConsideredEdge, Event, EventBody, FIRST, ReloadCause, TextChange};
+pub use event_kind::EventKind;
+pub use event_outline::{EnterOutline, ErrorOutline, EventOutline, ExitOutline, TransitionOutline, UnreadDecision};
 pub use fields::{DocumentedField, FieldGroup, GROUPS, STATE};
-pub use foreach::{BranchOrigin, ForeachPlan, MergePlan, joined};
-pub use fork::ITEM;
-pub use masks::Mask;
+pub use foreach::joined;
+pub use foreach_plan::{ForeachPlan, MergePlan};
+pub use journal::{Blob, Commit, Journal, JournalError};
+pub use mask::Mask;
 pub use memory::{NullJournal, NullQueries};
-pub use params::{CaseParams, Params, StepPlace, recorded_params};
-pub use plan::{EdgeRule, Plan, PlanNode, nodes_of};
-pub use ports::{
-    AfterRefusal, Answerer, Blob, Commit, Journal, JournalError, NEEDS, NodeAnswer, Queries, Query, QuerySubject, Refusal,
-};
-pub use request::{Request, bare, complaints, misfit};
-pub use requests::{OpenRequest, PromptRequest};
-pub use revisions::{FIRST, Revision, RevisionSource};
+pub use name::{Name, Reason};
+pub use open_request::OpenRequest;
+pub use outcome::EdgeOutcome;
+pub use params::{CaseParams, Params, recorded_params};
+pub use path::{BRANCH, is_branch, nodes_of, place_of};
+pub use plan::{EdgeRule, Plan, PlanNode};
+pub use queries::{NEEDS, Queries, Query, QuerySubject};
+pub use request::{PromptRequest, Request, complaints, misfit};
+pub use revisions::{Revision, RevisionSource};
 pub use route::{AskRule, Decision, EdgeChoice, FALLBACK, decide, decide_asking};
-pub use state::{Visit, WalkState, WalkStatus};
-pub use step::WALK;
-pub use team::{ChoiceMoment, TeamMember, TeamPlan};
-pub use tool::{Call, TOOL, ToolPlan, called};
+pub use rule_inputs::RuleInputs;
+pub use state::{WalkState, WalkStatus};
+pub use step_context::{StepContext, StepMoment};
+pub use team_plan::{TeamMember, TeamPlan};
+pub use tool::{Call, TOOL, ToolPlan};
 pub use views::{recorded_state, walker_view};
+pub use visit::Visit;
+pub use walker::Walker;

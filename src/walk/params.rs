@@ -3,12 +3,10 @@
 use super::content::Content;
 use super::plan::Plan;
 use super::state::WalkState;
-use super::team::TeamMember;
+use super::step_context::StepContext;
 use super::views::recorded_state;
-use crate::clock::Timestamp;
 use crate::evidence::FailureTexts;
 use crate::model::{Case, Hash, Kind, Launch};
-use crate::pipeline::NodeIx;
 use crate::script::View;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
@@ -16,6 +14,8 @@ use std::sync::OnceLock;
 /// The groups that stay the same for all steps of a case, converted once.
 #[derive(Clone, Debug)]
 pub struct CaseParams {
+    run: View,
+    case: View,
     envelope: Content,
     env: Content,
     git: Content,
@@ -36,8 +36,8 @@ pub struct Params {
 }
 
 impl CaseParams {
-    /// Converts a launch and one of its cases. Parts that are absent read as empty.
-    pub fn new(launch: &Launch, case: &Case) -> Self {
+    /// Converts a launch and one of its cases, walked in the run of that id. Parts that are absent read as empty.
+    pub fn new(run: &str, launch: &Launch, case: &Case) -> Self {
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
         let envelope = json!({
             "run_id": launch.run_id, "name": launch.name, "number": launch.number, "status": launch.status,
@@ -55,6 +55,8 @@ impl CaseParams {
         });
         let url = |key: &str| case.attributes.get(key).or_else(|| launch.attributes.get(key)).unwrap_or_default();
         Self {
+            run: View::from(run),
+            case: View::from(case.id.as_str()),
             envelope: any(&envelope, "params.envelope"),
             env: any(&json!(launch.attributes), "params.env"),
             git: any(&git, "params.git"),
@@ -83,32 +85,24 @@ impl CaseParams {
         (view, content)
     }
 
-    /// All parameters of a step. `needs` are the results of the node's declared reads, under their names with dots turned
-    /// to underscores.
-    pub fn for_step(
-        &self,
-        case: &Case,
-        plan: &Plan,
-        node: NodeIx,
-        walk: &WalkState,
-        state: &View,
-        step: &StepPlace<'_>,
-        (member, needs): (&TeamMember, &[(String, View)]),
-    ) -> Params {
+    /// All parameters of a step of this case, with the state as [`StepContext::state`] or a test gives it. `needs` are the results of the
+    /// node's declared reads, under their names with dots turned to underscores.
+    pub fn for_step(&self, case: &Case, step: &StepContext<'_>, state: &View, needs: &[(String, View)]) -> Params {
+        let StepContext { plan, node, walk, member, .. } = *step;
         let spec = &plan.pipeline.nodes[node.0];
         let identity = View::object(
             "params.identity",
             [
-                ("case", View::from(step.case)),
+                ("case", self.case.clone()),
                 ("code", View::from(spec.code.as_ref().map_or("", |code| code.as_str()))),
                 ("node", View::from(spec.name.as_str())),
                 ("path", View::from(step.path)),
                 ("pipeline", View::from(plan.pipeline.name.as_str())),
-                ("run", View::from(step.run)),
+                ("run", self.run.clone()),
             ],
         );
         let mut times = self.launch_times.clone();
-        times["now"] = json!(step.now);
+        times["now"] = json!(step.moment.now);
         let times = View::of(&times, &Kind::Any, "params.timestamps");
         let new = |view: View| (view.clone(), Content::new(view));
         // Of this step alone.
@@ -211,17 +205,4 @@ fn by_node(walk: &WalkState) -> (View, Content) {
     let prior = walk.prior.iter().filter_map(|(name, artifact)| Some((&**name, artifact.view()?.clone())));
     let view = View::map("params.prior", prior, View::null());
     (view, Content::of_parts(walk.prior.iter().map(|(name, artifact)| (name.clone(), artifact.clone()))))
-}
-
-/// Which step the parameters are for.
-#[derive(Clone, Copy, Debug)]
-pub struct StepPlace<'a> {
-    /// The run's id.
-    pub run: &'a str,
-    /// The case's id.
-    pub case: &'a str,
-    /// The step's path.
-    pub path: &'a str,
-    /// When it began.
-    pub now: Timestamp,
 }

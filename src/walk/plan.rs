@@ -1,12 +1,12 @@
 //! What a walk goes by: a pipeline whose references are resolved to scripts, templates and queries.
 
-use super::branch::BRANCH;
 use super::content::Content;
-use super::event::Name;
-use super::foreach::ForeachPlan;
-use super::masks::Mask;
-use super::ports::Query;
-use super::team::{TeamMember, TeamPlan};
+use super::foreach_plan::ForeachPlan;
+use super::mask::Mask;
+use super::name::Name;
+use super::path::nodes_of;
+use super::queries::Query;
+use super::team_plan::{TeamMember, TeamPlan};
 use super::tool::ToolPlan;
 use crate::evidence::EvidenceReader;
 use crate::model::{Hash, Kind};
@@ -171,11 +171,13 @@ impl Plan {
     pub fn rule(&self, edge: EdgeIx) -> Option<&EdgeRule> {
         self.rules[edge.0].as_ref()
     }
-}
 
-/// The nodes that a step's path goes through: of `3/court/1` the node `court`. A branch is of the same pipeline as the walk that it is
-/// a branch of.
-pub fn nodes_of(path: &str) -> impl Iterator<Item = &str> {
-    // A number and a name by turns; the last number is the step's own.
-    path.split('/').skip(1).step_by(2).filter(|name| !name.starts_with(BRANCH))
+    /// Who walks, given who took the last step: of the team, or `inherited` from the walk around this one, or the walker without a
+    /// name.
+    pub fn member<'a>(&'a self, name: Option<&str>, inherited: Option<&'a TeamMember>) -> &'a TeamMember {
+        match &self.team {
+            Some(team) => name.and_then(|name| team.member(name)).unwrap_or(&self.walker),
+            None => inherited.unwrap_or(&self.walker),
+        }
+    }
 }

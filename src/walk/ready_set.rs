@@ -4,14 +4,14 @@
 //! many are taken at once. So a run is the same at any concurrency, and after any interruption.
 
 use super::branch::BranchKind;
-use super::drive::{WalkOwner, Walker};
 use super::error::Failure;
-use super::event::Name;
-use super::foreach::ForeachPlan;
+use super::foreach_plan::ForeachPlan;
+use super::journal::JournalError;
+use super::name::Name;
 use super::plan::Plan;
-use super::ports::JournalError;
 use super::state::{WalkState, WalkStatus};
 use super::step::{StepResult, Stepper};
+use super::walker::{WalkOwner, Walker};
 use crate::pipeline::CONCURRENCY;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};

@@ -1,15 +1,13 @@
 //! The texts that a run goes by may be exchanged while it goes on: a walk asks for them between two steps.
 
-use super::event::{Event, EventBody, Name};
+use super::event::{Event, EventBody};
+use super::journal::JournalError;
+use super::name::Name;
 use super::plan::Plan;
-use super::ports::JournalError;
 use super::state::WalkState;
 use crate::clock::Timestamp;
 use crate::model::Hash;
 use std::sync::Arc;
-
-/// The number of the texts that a run began with.
-pub const FIRST: u64 = 1;
 
 /// What a run goes by for a while: a plan over the run's graph, linked of one set of texts.
 #[derive(Clone, Debug)]

@@ -2,7 +2,9 @@
 
 use super::because;
 use super::error::{Failure, FailureKind};
-use super::event::{ConsideredEdge, EdgeOutcome, Name, Reason};
+use super::event::ConsideredEdge;
+use super::name::{Name, Reason};
+use super::outcome::EdgeOutcome;
 use super::plan::{EdgeRule, Plan};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::pipeline::{Edge, EdgeIx, EdgeTarget, NodeIx, OnRuleError};

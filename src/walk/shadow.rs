@@ -1,7 +1,8 @@
 //! What candidate rules would have decided: asked beside every decision with the same inputs, recorded, and never acted on.
 
 use super::error::Failure;
-use super::event::{ConsideredEdge, EventBody, Name};
+use super::event::{ConsideredEdge, EventBody};
+use super::name::Name;
 use super::plan::Plan;
 use super::route::{Decision, decide};
 use crate::pipeline::EdgeTarget;

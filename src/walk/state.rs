@@ -1,25 +1,20 @@
 //! The state of a walk: a fold over its events, and nothing else (`design.md` §2.2).
 
 use super::agent::TokenUsage;
-use super::branch::BRANCH;
-use super::branch::BranchKind;
+use super::branch::{BranchKind, BranchOrigin};
 use super::content::Content;
-use super::event::{EdgeOutcome, Event, EventBody, Name, Reason};
-use super::foreach::BranchOrigin;
-use super::requests::OpenRequest;
-use super::revisions::FIRST;
-use super::views::{StateViews, context_view, loops_view, visit_view};
+use super::event::{Event, EventBody, FIRST};
+use super::name::{Name, Reason};
+use super::open_request::OpenRequest;
+use super::outcome::EdgeOutcome;
+use super::path::BRANCH;
+use super::views::{StateViews, context_view, loops_view};
+use super::visit::Visit;
 use crate::clock::Timestamp;
 use crate::script::View;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-
-/// How deep what edges add to the context may nest: a context is handed back to rules, and one that grew out of itself at
-/// every turn could not be read again.
-pub(super) const CONTEXT_DEPTH: usize = 32;
-/// How large the context may grow, in characters of its JSON.
-pub(super) const CONTEXT_SIZE: usize = 1 << 20;
 
 /// How far a walk is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,21 +41,6 @@ impl WalkStatus {
             Self::Error => "failed",
         }
     }
-}
-
-/// One transition of the past.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Visit {
-    /// The node that was left.
-    pub node: Name,
-    /// The edge taken.
-    pub edge: Name,
-    /// Why.
-    pub because: Reason,
-    /// The advisories that spoke, each with its reason.
-    pub advisories: Vec<(Name, Reason)>,
-    /// When.
-    pub at: Timestamp,
 }
 
 /// Where a walk is, and what it has been through.
@@ -313,7 +293,7 @@ impl WalkState {
                     advisories: std::mem::take(&mut self.advice),
                     at: event.at,
                 };
-                self.views.history = self.views.history.with(visit_view(&visit));
+                self.views.history = self.views.history.with(visit.view());
                 self.history.push(visit);
                 self.node = Some(to.clone());
                 if let Some(lone) = &mut self.lone {
@@ -360,7 +340,7 @@ impl WalkState {
         let mut state = Self::default();
         state.views.loops = loops_view(&loops);
         state.views.context = context_view(&context);
-        state.views.history = View::list("state.history", history.iter().map(visit_view));
+        state.views.history = View::list("state.history", history.iter().map(Visit::view));
         state.steps = history.len() as u64;
         (state.loops, state.context, state.history) = (loops, context, history);
         state

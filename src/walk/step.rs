@@ -1,44 +1,33 @@
 //! The one step: everything that happens at a node, in one order, ending in one commit (`design.md` §2.3).
 
+use super::answer::{AfterRefusal, NodeAnswer};
 use super::branch::BranchKind;
 use super::content::Content;
 use super::decision_step::DecisionStep;
-use super::drive::Walker;
 use super::error::{Failure, FailureKind};
-use super::event::{Event, EventBody, Name};
+use super::event::{Event, EventBody};
 use super::masks::Masks;
-use super::params::{CaseParams, Params, StepPlace};
+use super::name::Name;
+use super::open_request::OpenRequest;
+use super::params::{CaseParams, Params};
 use super::plan::Plan;
-use super::ports::{AfterRefusal, NodeAnswer, Query, QuerySubject};
+use super::queries::{Query, QuerySubject};
 use super::request::Request;
-use super::requests::{RequestLog, StepRemainder};
+use super::request_log::{RequestLog, StepRemainder};
 use super::state::WalkState;
-use super::team::TeamMember;
+use super::step_context::{StepContext, StepMoment};
+use super::step_log::{StepLog, StepStamp};
+use super::team_plan::TeamMember;
+use super::walker::Walker;
 use crate::clock::{Timestamp, chance, derived_id};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::model::{self, Case, Effect, Handle};
 use crate::pipeline::NodeIx;
 use crate::script::{ScriptFunction, View};
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-
-/// Who answered a node that is a walk.
-pub const WALK: &str = "walk";
-/// The names of the effects.
-const EFFECTS: [&str; 11] = [
-    "link_symptom",
-    "upsert_symptom",
-    "mark_seen",
-    "create_triage",
-    "create_rca",
-    "link_rca",
-    "link_symptom_rca",
-    "overturn",
-    "update_rca",
-    "set_case_status",
-    "note",
-];
 
 /// What a step leaves behind, whether it succeeded or not.
 #[derive(Default)]
@@ -67,54 +56,52 @@ pub(super) struct Stepper<'a> {
 impl<'a> Stepper<'a> {
     /// Takes the step: choose walker, needs, masks, prompt, cache, answer, schema check, masks, gate, effects, decision.
     pub(super) fn take(&self) -> StepResult {
-        self.attempt(|_, _, _| Ok(StepStart::Asked))
+        self.attempt(|_, _| Ok(StepStart::Asked))
     }
 
     /// The same, where `first` says whether somebody is asked, once it is chosen who takes the step.
-    pub(super) fn attempt(
-        &self,
-        first: impl FnOnce(&mut StepLog, (&Name, Timestamp), (&'a TeamMember, bool)) -> Result<StepStart, Failure>,
-    ) -> StepResult {
+    pub(super) fn attempt(&self, first: impl FnOnce(&mut StepLog, &StepContext<'_>) -> Result<StepStart, Failure>) -> StepResult {
         let now = self.walker.clock.now();
         // A step that somebody was asked about goes on as it began.
-        let began = self.state.asked.first().map_or(now, |open| open.at);
-        let (mut log, path) = self.log(began);
-        let desk = RequestLog::new(&self.walker, (self.case_name.clone(), path.clone()), began, &self.state.asked);
-        let member = self.enter(&mut log, &path, began);
+        let stamp = self.stamp(self.state.asked.first().map_or(now, |open| open.at));
+        let mut log = StepLog::new(stamp.clone());
+        let requests = self.requests(&stamp, &self.state.asked);
+        let step = self.enter(&mut log, &stamp);
         let taken = self.end(log, |log, effects| {
-            let member = member?;
-            let walked = match first(log, (&path, began), member)? {
+            let step = step?;
+            let walked = match first(log, &step)? {
                 StepStart::Asked => None,
                 StepStart::Is(reply) => Some(reply),
                 StepStart::Parted => return Ok(()),
             };
-            self.stages(log, (&path, began), member, StepAnswering { desk: &desk, now, walked }, effects)
+            self.stages(log, &step, StepAnswering { requests: &requests, now, walked }, effects)
         });
-        let left = desk.left();
+        let left = requests.left();
         if left.waits { StepResult { left, ..StepResult::default() } } else { StepResult { left, ..taken } }
     }
 
     /// Begins a step whose artifact is that of a walk of its own.
     pub(super) fn descend(&self, part: &Plan) -> StepResult {
-        let now = self.walker.clock.now();
-        let (mut log, path) = self.log(now);
-        let member = self.enter(&mut log, &path, now);
+        let stamp = self.stamp(self.walker.clock.now());
+        let mut log = StepLog::new(stamp.clone());
+        let entered = self.enter(&mut log, &stamp).map(|_| ());
         self.end(log, |log, _| {
-            member?;
+            entered?;
             log.push(EventBody::SubWalk { node: self.name().clone(), pipeline: part.pipeline.name.as_str().into() });
             Ok(())
         })
     }
 
-    /// Chooses who takes the step, and enters the node. Also whether the step is handed over.
-    fn enter(&self, log: &mut StepLog, path: &Name, now: Timestamp) -> Result<(&'a TeamMember, bool), Failure> {
-        let chosen = self.choose(path, now);
+    /// Chooses who takes the step, and enters the node.
+    fn enter<'s>(&'s self, log: &mut StepLog, stamp: &'s StepStamp) -> Result<StepContext<'s>, Failure> {
+        let chosen = self.choose(stamp);
         let entered = EventBody::NodeEnter { node: self.name().clone() };
         match chosen {
             Ok((member, switch)) => {
-                let over = matches!(switch, Some(EventBody::WalkerSwitch { from: Some(_), .. }));
+                let handed_over = matches!(switch, Some(EventBody::WalkerSwitch { from: Some(_), .. }));
                 switch.into_iter().chain([entered]).for_each(|what| log.push(what));
-                Ok((member, over))
+                let step = self.context(stamp, member);
+                Ok(StepContext { handoffs: step.handoffs + i64::from(handed_over), ..step })
             }
             Err(failure) => {
                 log.push(entered);
@@ -123,7 +110,7 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    fn choose(&self, path: &Name, now: Timestamp) -> Result<(&'a TeamMember, Option<EventBody>), Failure> {
+    fn choose(&self, stamp: &StepStamp) -> Result<(&'a TeamMember, Option<EventBody>), Failure> {
         let Walker { plan, inherited, .. } = self.walker;
         let Some(team) = &plan.team else { return Ok((plan.member(None, inherited), None)) };
         if self.state.is_by(BranchKind::Items) {
@@ -131,7 +118,28 @@ impl<'a> Stepper<'a> {
             return Ok((plan.member(self.state.walker.as_deref(), inherited), None));
         }
         let needs = self.needs(&team.needs)?;
-        team.choose(plan, self.node, self.state, (now, chance(self.walker.seed, &self.case.id, path)), &needs)
+        team.choose(plan, self.node, self.state, self.moment(stamp), &needs)
+    }
+
+    fn moment(&self, stamp: &StepStamp) -> StepMoment {
+        StepMoment { now: stamp.at, chance: chance(self.walker.seed, &self.case.id, &stamp.path) }
+    }
+
+    /// The step, taken by a walker who took the one before as well.
+    fn context<'s>(&'s self, stamp: &'s StepStamp, member: &'s TeamMember) -> StepContext<'s> {
+        StepContext {
+            plan: self.walker.plan,
+            node: self.node,
+            walk: self.state,
+            path: &stamp.path,
+            moment: self.moment(stamp),
+            member,
+            handoffs: self.state.handoffs,
+        }
+    }
+
+    fn requests(&self, stamp: &StepStamp, open: &[OpenRequest]) -> RequestLog<'a> {
+        RequestLog::new(self.walker.journal, self.walker.watch, stamp.clone(), open)
     }
 
     /// Ends the step when that walk is over.
@@ -141,14 +149,13 @@ impl<'a> Stepper<'a> {
 
     /// Ends the step with an artifact that nobody is asked for.
     pub(super) fn close(&self, artifact: impl FnOnce() -> Result<Value, Failure>) -> StepResult {
-        let now = self.walker.clock.now();
-        let (log, path) = self.log(now);
+        let stamp = self.stamp(self.walker.clock.now());
         let Walker { plan, inherited, .. } = self.walker;
-        let member = plan.member(self.state.walker.as_deref(), inherited);
-        let desk = RequestLog::new(&self.walker, (self.case_name.clone(), path.clone()), now, &[]);
-        self.end(log, |log, effects| {
-            let asked = StepAnswering { desk: &desk, now, walked: Some(NodeAnswer::walked(artifact()?)) };
-            self.stages(log, (&path, now), (member, false), asked, effects)
+        let step = self.context(&stamp, plan.member(self.state.walker.as_deref(), inherited));
+        let requests = self.requests(&stamp, &[]);
+        self.end(StepLog::new(stamp.clone()), |log, effects| {
+            let walked = Some(NodeAnswer::walked(artifact()?));
+            self.stages(log, &step, StepAnswering { requests: &requests, now: stamp.at, walked }, effects)
         })
     }
 
@@ -156,9 +163,9 @@ impl<'a> Stepper<'a> {
         &self.walker.plan.node(self.node).name
     }
 
-    pub(super) fn log(&self, at: Timestamp) -> (StepLog, Name) {
-        let path = self.state.next_path();
-        (StepLog { case: self.case_name.clone(), path: path.clone(), at, events: Vec::with_capacity(5) }, path)
+    /// What the events of the step have in common.
+    pub(super) fn stamp(&self, at: Timestamp) -> StepStamp {
+        StepStamp { case: self.case_name.clone(), path: self.state.next_path(), at }
     }
 
     pub(super) fn end(
@@ -184,45 +191,49 @@ impl<'a> Stepper<'a> {
     fn stages(
         &self,
         log: &mut StepLog,
-        (path, now): (&Name, Timestamp),
-        (member, switched): (&'a TeamMember, bool),
-        asked: StepAnswering<'_>,
+        step: &StepContext<'_>,
+        answering: StepAnswering<'_>,
         writes: &mut Vec<Effect<i64>>,
     ) -> Result<(), Failure> {
         let Walker { plan, run, .. } = self.walker;
-        let handoffs = self.state.handoffs + i64::from(switched);
-        let masks = Masks::on(plan, self.node, member, asked.walked.is_some());
+        let masks = Masks::on(plan, self.node, step.member, answering.walked.is_some());
         let needs = self.needs(&masks.needs())?;
-        let luck = chance(self.walker.seed, &self.case.id, path);
         let name = &plan.node(self.node).name;
-        let make = || self.params((path, now), (member, handoffs), &needs).1;
-        let visit = self.state.visits.get(name).copied().unwrap_or(0) + self.state.offset;
-        let told = masks.tell(&make)?;
-        let make = || told.clone().unwrap_or_else(&make);
+        let make = || self.params(step, &needs);
+        let masked_params = masks.tell(&make)?;
+        let make = || masked_params.clone().unwrap_or_else(&make);
         let own = &plan.node(self.node).via;
-        let via: &[Name] = if own.is_empty() { &member.via } else { own };
-        let via = (via, asked.desk);
-        let request = Request::new((plan, self.node), (run, self.case, path), visit, via, &make);
-        if told.is_some() {
+        let request = Request {
+            plan,
+            node: self.node,
+            run,
+            case: self.case,
+            path: step.path,
+            visit: self.state.visits.get(name).copied().unwrap_or(0) + self.state.offset,
+            via: if own.is_empty() { &step.member.via } else { own },
+            log: answering.requests,
+            make: &make,
+            params: OnceCell::new(),
+        };
+        if masked_params.is_some() {
             request.params();
         }
-        let (mut reply, took_ms) = match asked.walked {
+        let (mut reply, took_ms) = match answering.walked {
             Some(reply) => (reply, 0),
             None => {
                 let reply = self.answer(&request)?;
-                (reply, u64::try_from(self.walker.clock.now().millis() - asked.now.millis()).unwrap_or(0))
+                (reply, u64::try_from(self.walker.clock.now().millis() - answering.now.millis()).unwrap_or(0))
             }
         };
-        let masked = masks.finish(told.as_ref(), &mut reply)?;
+        let masked = masks.finish(masked_params.as_ref(), &mut reply)?;
         if let Some(what) = masked {
             log.push(what);
         }
         let part = self.state.is_by(BranchKind::Items);
         let linked = plan.node(self.node);
         let artifact = View::of(&reply.artifact, if part { linked.answered() } else { &linked.kind }, "artifact");
-        let (shadow, node, state) = (self.walker.shadow, self.node, self.state);
-        let turn = DecisionStep { plan, shadow, node, state, walker: &member.view, handoffs, now, chance: luck };
-        let confidence = turn.confidence(&artifact);
+        let decision = DecisionStep { step: *step, shadow: self.walker.shadow };
+        let confidence = step.confidence(&artifact);
         let mut bindings = BTreeMap::new();
         // What comes of all branches together is what has effects, and leads on.
         if !part {
@@ -245,27 +256,18 @@ impl<'a> Stepper<'a> {
             log.push(EventBody::WalkComplete { node: name.clone() });
             return Ok(());
         }
-        let taken = turn.take(&artifact, content, confidence, |what| log.push(what));
+        let taken = decision.take(&artifact, content, confidence, |what| log.push(what));
         taken.map_err(|failure| match failure.kind {
             FailureKind::NoEdge if self.state.is_by(BranchKind::Edges) => Failure { kind: FailureKind::FanOutMerge, ..failure },
             _ => failure,
         })
     }
 
-    /// What the step may know, and the state among it.
-    pub(super) fn params(
-        &self,
-        (path, now): (&Name, Timestamp),
-        (member, handoffs): (&TeamMember, i64),
-        needs: &[(String, View)],
-    ) -> (View, Params) {
-        let Walker { plan, run, seed, launch, .. } = self.walker;
-        let step = StepPlace { run, case: &self.case.id, path, now };
-        let moment = (now, chance(seed, &self.case.id, path));
-        let state = self.state.view_by(&self.walker.plan.node(self.node).view, None, moment, (&member.view, handoffs));
-        let groups = self.case_params.get_or_init(|| CaseParams::new(launch, self.case));
-        let params = groups.for_step(self.case, plan, self.node, self.state, &state, &step, (member, needs));
-        (state, params)
+    /// The parameters of the step.
+    pub(super) fn params(&self, step: &StepContext<'_>, needs: &[(String, View)]) -> Params {
+        let Walker { run, launch, .. } = self.walker;
+        let groups = self.case_params.get_or_init(|| CaseParams::new(run, launch, self.case));
+        groups.for_step(self.case, step, &step.state(None), needs)
     }
 
     /// Runs these reads.
@@ -297,7 +299,7 @@ impl<'a> Stepper<'a> {
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Failure> {
         let reply = self.walker.answer.answer(request).map_err(|refusal| {
             if refusal.next == AfterRefusal::Wait {
-                request.desk.wait();
+                request.log.wait();
             }
             match refusal.diagnostic.code.as_ref() {
                 "script/limit" | "script/deadline" => Failure::new(FailureKind::Limit, refusal.diagnostic),
@@ -361,10 +363,10 @@ impl<'a> Stepper<'a> {
 /// What an effect is called that there is none of, with the nearest name.
 fn unknown_effect(value: &Value) -> Option<String> {
     let name = value.get("effect")?.as_str()?;
-    if EFFECTS.contains(&name) {
+    if model::EFFECTS.contains(&name) {
         return None;
     }
-    let near = did_you_mean(name, EFFECTS.iter().copied()).map_or(String::new(), |hint| format!("; {hint}"));
+    let near = did_you_mean(name, model::EFFECTS.iter().copied()).map_or(String::new(), |hint| format!("; {hint}"));
     Some(format!("there is no effect `{name}`{near}"))
 }
 
@@ -380,24 +382,10 @@ pub(super) enum StepStart {
 
 /// How a step comes by its answer.
 struct StepAnswering<'a> {
-    /// Where is recorded who is asked.
-    desk: &'a RequestLog<'a>,
+    /// Records who is asked.
+    requests: &'a RequestLog<'a>,
     /// The time now: the step may have begun long ago.
     now: Timestamp,
     /// The answer, if it is that of a walk.
     walked: Option<NodeAnswer>,
-}
-
-/// The events of a step, all with its case, path and time.
-pub(super) struct StepLog {
-    case: Name,
-    path: Name,
-    at: Timestamp,
-    events: Vec<Event>,
-}
-
-impl StepLog {
-    pub(super) fn push(&mut self, what: EventBody) {
-        self.events.push(Event { case: self.case.clone(), path: self.path.clone(), at: self.at, what });
-    }
 }

@@ -2,60 +2,16 @@
 
 use super::content::Content;
 use super::error::{Failure, FailureKind};
-use super::event::{EventBody, Name};
-use super::masks::Mask;
+use super::event::EventBody;
 use super::plan::Plan;
-use super::ports::Query;
 use super::state::WalkState;
-use crate::clock::Timestamp;
+use super::step_context::StepMoment;
+use super::team_plan::{TeamMember, TeamPlan};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::pipeline::NodeIx;
-use crate::script::{ScriptFunction, View};
-use std::sync::Arc;
-
-/// The team of a pipeline.
-#[derive(Clone, Debug)]
-pub struct TeamPlan {
-    /// Its walkers, in the order written; at least one.
-    pub members: Vec<TeamMember>,
-    /// All of them as the scheduler sees them.
-    pub walkers: View,
-    /// What chooses: `fn select(ctx)`.
-    pub select: ScriptFunction,
-    /// What says why: `fn because(ctx, name)`.
-    pub because: Option<ScriptFunction>,
-    /// The reads that the scheduler declares.
-    pub needs: Vec<&'static Query>,
-    /// What the scheduler sees of each node, and of the zone it is in.
-    pub places: Vec<(View, View)>,
-}
-
-/// Who walks.
-#[derive(Clone, Debug)]
-pub struct TeamMember {
-    /// The name; empty of the walker of a walk without a team.
-    pub name: Name,
-    /// It as schedulers see it.
-    pub told: View,
-    /// It as rules see it: `state.walker`.
-    pub view: View,
-    /// What prompts are told of it: the parameter group `persona`.
-    pub persona: Content,
-    /// The masks it brings to the nodes they are for.
-    pub masks: Vec<Arc<Mask>>,
-    /// Who answers what it is to answer, in the order to be tried; empty if it does not say.
-    pub via: Vec<Name>,
-}
-
-/// When a walker is chosen: the time and the number in [0, 1) of the step.
-pub type ChoiceMoment = (Timestamp, f64);
+use crate::script::View;
 
 impl TeamPlan {
-    /// Its member of that name.
-    pub fn member(&self, name: &str) -> Option<&TeamMember> {
-        self.members.iter().find(|member| member.name == name)
-    }
-
     /// Lets the scheduler choose who takes the step at a node. With the event to record if it is not who took the step before.
     /// `needs` are the results of its reads.
     pub fn choose(
@@ -63,11 +19,12 @@ impl TeamPlan {
         plan: &Plan,
         node: NodeIx,
         walk: &WalkState,
-        (now, chance): ChoiceMoment,
+        moment: StepMoment,
         needs: &[(String, View)],
     ) -> Result<(&TeamMember, Option<EventBody>), Failure> {
         let before = walk.walker.as_deref().and_then(|name| self.member(name));
-        let state = walk.view(&plan.node(node).view, None, now, chance, before.map_or(&plan.walker.view, |member| &member.view));
+        let walker = before.map_or(&plan.walker.view, |member| &member.view);
+        let state = walk.view(&plan.node(node).view, None, moment, walker, walk.handoffs);
         let (place, zone) = &self.places[node.0];
         let found = View::object("ctx.needs", needs.iter().map(|(name, view)| (name.as_str(), view.clone())));
         let ctx = View::object(
@@ -109,16 +66,5 @@ impl TeamPlan {
             diagnostic = diagnostic.label(&source, span, "chosen here");
         }
         Failure::new(FailureKind::RuleError, diagnostic)
-    }
-}
-
-impl Plan {
-    /// Who walks, given who took the last step: of the team, or `inherited` from the walk around this one, or the walker without a
-    /// name.
-    pub fn member<'a>(&'a self, name: Option<&str>, inherited: Option<&'a TeamMember>) -> &'a TeamMember {
-        match &self.team {
-            Some(team) => name.and_then(|name| team.member(name)).unwrap_or(&self.walker),
-            None => inherited.unwrap_or(&self.walker),
-        }
     }
 }

@@ -1,10 +1,7 @@
 //! The state of a walk as rules see it, and the same of its record.
 
-use super::state::{Visit, WalkState};
-use super::team::ChoiceMoment;
-use crate::clock::Timestamp;
-use crate::script::View;
-use compact_str::ToCompactString as _;
+use crate::diag::Diagnostic;
+use crate::script::{ScriptFunction, View};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -22,40 +19,15 @@ impl Default for StateViews {
     }
 }
 
-impl WalkState {
-    /// The state as rules see it at a node (`design.md` §5): `confidence` is that of the artifact in question if it has one.
-    pub fn view(&self, node: &View, confidence: Option<f64>, now: Timestamp, chance: f64, walker: &View) -> View {
-        self.view_by(node, confidence, (now, chance), (walker, self.handoffs))
-    }
-
-    /// The same in a step that begins with a change of walkers: with the handoffs that there are then.
-    pub(super) fn view_by(
-        &self,
-        node: &View,
-        confidence: Option<f64>,
-        (now, chance): ChoiceMoment,
-        (walker, handoffs): (&View, i64),
-    ) -> View {
-        let elapsed = self.started_at.map_or(0.0, |start| now.seconds_since(start));
-        View::object(
-            "state",
-            [
-                ("chance", View::from(chance)),
-                ("confidence", View::from(confidence.or(self.confidence).unwrap_or(0.0))),
-                ("context", self.views.context.clone()),
-                ("elapsed_s", View::from(elapsed)),
-                ("handoffs", View::from(handoffs)),
-                ("history", self.views.history.clone()),
-                ("loops", self.views.loops.clone()),
-                ("node", node.clone()),
-                ("steps", View::from(i64::try_from(self.steps).unwrap_or(i64::MAX))),
-                ("walker", walker.clone()),
-            ],
-        )
-    }
+/// Evaluates what the parameters of a step decide: a function given `(params, vars)`, or an expression given
+/// `(params, state, vars)`.
+pub(super) fn value_of_params(function: &ScriptFunction, params: &View, vars: &View) -> Result<Value, Box<Diagnostic>> {
+    let state = params.get("state").unwrap_or_else(View::null);
+    let given: &[&View] = if function.is_condition() { &[params, &state, vars] } else { &[params, vars] };
+    function.value(given)
 }
 
-/// The state as rules saw it, of its record: what [`WalkState::view`] made, and its canonical text.
+/// The state as rules saw it, of its record: what `WalkState::view` made, and its canonical text.
 pub fn recorded_state(recorded: &Value) -> View {
     let entries = |value: &Value, part: &dyn Fn(&str, &Value) -> View| {
         let fields = value.as_object().into_iter().flatten();
@@ -90,19 +62,6 @@ pub fn walker_view(said: &Value) -> View {
     };
     let fields = whole.as_object().into_iter().flatten();
     View::object("state.walker", fields.map(|(name, value)| (name.clone(), part(name, value))))
-}
-
-pub(super) fn visit_view(visit: &Visit) -> View {
-    let edge = View::from(&*visit.edge);
-    View::object(
-        "visit",
-        [
-            ("at", View::from(visit.at.to_compact_string().as_str())),
-            ("edge", edge.clone()),
-            ("node", View::from(&*visit.node)),
-            ("outcome", edge),
-        ],
-    )
 }
 
 pub(super) fn loops_view(loops: &BTreeMap<String, i64>) -> View {

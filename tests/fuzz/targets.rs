@@ -8,10 +8,10 @@ use asterisk::clock::Timestamp;
 use asterisk::config::{CommandLine, resolve};
 use asterisk::diag::{Allow, Comments, Diagnostics, Source};
 use asterisk::files::{Area, FileOrigin};
+use asterisk::form::yaml;
 use asterisk::ingest::{LaunchMerger, decode};
 use asterisk::lint::{Baseline, Config};
 use asterisk::model::{Effect, Handle};
-use asterisk::pipeline::yaml;
 use asterisk::project::{LinkSettings, Project, Sources, read_data};
 use asterisk::prompt::Templates;
 use asterisk::script::{FunctionRef, Library, LibraryInputs, Pattern, ScriptLimits};
@@ -46,25 +46,49 @@ pub(crate) fn all() -> Vec<Target> {
             ],
         },
         Target {
+            name: "report-xml",
+            samples: || {
+                let named = ["mstest.trx", "nunit2.xml", "nunit3.xml", "xunit2.xml", "xunit3.xml", "testng.xml", "robot6.xml", "robot7.xml"];
+                files(&named.map(|name| format!("tests/fixtures/launches/{name}")).each_ref().map(String::as_str), &["xml", "trx"])
+            },
+            tries: Tries::Each { reads: launch, mib: 64, kib: 16 },
+            few: 400,
+            covers: &["ingest/nunit.rs", "ingest/robot.rs", "ingest/testng.rs", "ingest/trx.rs", "ingest/xunit.rs"],
+        },
+        Target {
+            name: "report-lines",
+            samples: || files(&["tests/fixtures/launches"], &["jsonl", "tap"]),
+            tries: Tries::Each { reads: launch, mib: 64, kib: 16 },
+            few: 400,
+            covers: &["ingest/go_test.rs", "ingest/libtest.rs", "ingest/lines.rs", "ingest/tap.rs"],
+        },
+        Target {
+            name: "allure",
+            samples: || files(&["tests/fixtures/launches/allure-results"], &["json"]),
+            tries: Tries::Each { reads: allure, mib: 64, kib: 16 },
+            few: 300,
+            covers: &["ingest/allure.rs"],
+        },
+        Target {
             name: "yaml",
             samples: || files(&["pipelines", "scripts/data", "tests/fixtures/routes", "src/lint/manual"], &["yaml"]),
             tries: Tries::Each { reads: read_yaml, mib: 64, kib: 32 },
             few: 600,
-            covers: &["pipeline/yaml/build.rs", "pipeline/yaml/fault.rs"],
+            covers: &["form/yaml/build.rs", "form/yaml/fault.rs"],
         },
         Target {
             name: "pipeline",
             samples: || files(&["pipelines", "tests/fixtures/routes", "src/lint/manual"], &["yaml"]),
             tries: Tries::Each { reads: pipeline, mib: 256, kib: 256 },
             few: 250,
-            covers: &["pipeline/mod.rs", "pipeline/schema.rs", "pipeline/scalar.rs"],
+            covers: &["pipeline/mod.rs", "pipeline/read/schema.rs", "form/yaml/scalar.rs"],
         },
         Target {
             name: "data",
             samples: || files(&["scripts/data"], &["yaml"]),
             tries: Tries::Each { reads: data, mib: 256, kib: 256 },
             few: 250,
-            covers: &["project/data.rs", "project/domain/mod.rs", "project/form/read.rs"],
+            covers: &["project/data.rs", "project/domain/mod.rs", "form/read.rs"],
         },
         Target {
             name: "config",
@@ -186,6 +210,19 @@ fn launch(bytes: &[u8]) {
     let mut streamed = LaunchMerger::default();
     if streamed.add_input("x", Some(STREAMED), || Ok(bytes)).is_ok() {
         streamed.finish();
+    }
+}
+
+/// One file among whole ones.
+fn allure(bytes: &[u8]) {
+    let mut merger = LaunchMerger::default();
+    let whole = include_str!("../fixtures/launches/allure-results/1a-result.json");
+    assert!(merger.add(&Source::new("r/1a-result.json", whole)).is_ok());
+    if let Ok(source) = decode("r/x-result.json", bytes) {
+        match merger.add(&source) {
+            Ok(()) => drop(merger.finish()),
+            Err(found) => sound(&found),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! acknowledged is asked again, and the end is clear. Commands, signal files and tools have theirs in `exec`, `signals` and `tools`.
 
 use crate::batches::{self, Crowd};
-use crate::harness::{PATIENCE, Project, Ran, TWO, until};
+use crate::harness::{PATIENCE, Project, Ran, TWO, stride, until};
 use crate::kill::{halted, kill};
 use crate::mcp::{Net, Pipes, answer};
 use crate::server::{Server, says, says_json};
@@ -35,12 +35,12 @@ fn once(project: &Project, ran: &Ran, steps: usize, at: u64) -> Vec<String> {
     exits
 }
 
-/// Does it for every boundary of transactions, in so many lanes, until one is beyond the last. Where that was.
-fn at_every(lanes: u64, least: u64, killed: impl Fn(u64) -> bool + Sync) {
+/// Does it for every boundary of transactions (at the usual size, for some), in so many lanes, until one is beyond the last. Where that was.
+fn at_every(lanes: usize, least: u64, killed: impl Fn(u64) -> bool + Sync) {
     let last = thread::scope(|scope| {
-        let lane = |lane: u64| {
+        let lane = |lane: usize| {
             let killed = &killed;
-            move || (1 + lane..).step_by(usize::try_from(lanes).unwrap()).find(|at| !killed(*at)).unwrap()
+            move || (1..).skip(lane * stride()).step_by(lanes * stride()).find(|at| !killed(*at)).unwrap()
         };
         let lanes: Vec<_> = (0..lanes).map(|number| scope.spawn(lane(number))).collect();
         lanes.into_iter().map(|lane| lane.join().unwrap()).min().unwrap()

@@ -203,6 +203,8 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("usage-no-scripts", "run --scripts absent"),
         ("usage-no-pipeline-file", "run pipelines/absent.yaml"),
         ("usage-var", "run door --input none --stub answers.json --set shure=0.9"),
+        ("usage-var-value", "run --input none --set recall_hit=1.5"),
+        ("usage-var-word", "run --input none --set govern=element"),
     ] {
         let ran = shows(&project, name, args).exits(2);
         assert_eq!(ran.stdout, "", "{args}");

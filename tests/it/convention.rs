@@ -126,3 +126,32 @@ fn a_var_of_another_pipeline_or_of_another_project_is_no_slip() {
     let ran = project.asterisk(&["run", "door", "--dry-run", "--input", "none"]).exits(0);
     assert!(ran.stderr.contains("config.yaml:1:") && ran.stderr.contains("did you mean `sure`?"), "{}", ran.text());
 }
+
+/// A declared type holds wherever a var is set, and the error says where that is.
+#[test]
+fn the_type_of_a_var_holds_wherever_it_is_set() {
+    let project = door(true);
+    let typed = |default: &str| format!("vars: {{ sure: {{ default: {default}, type: number, min: 0, max: 1 }} }}");
+    let text = std::fs::read_to_string(project.root().join("pipelines/door.yaml")).unwrap();
+    assert!(text.contains("vars: { sure: 0.8 }"), "{text}");
+    project.file("pipelines/door.yaml", text.replace("vars: { sure: 0.8 }", &typed("0.8")));
+    let run = ["run", "door", "--dry-run", "--input", "none"];
+    let refused = |args: &[&str], place: &str| {
+        let ran = project.asterisk(args).exits(2);
+        let said = "the var `sure` is a number from 0 to 1, and cannot be set to 1.5";
+        assert!(ran.stderr.contains(said) && ran.stderr.contains(place), "{}", ran.text());
+    };
+    project.asterisk(&[&run[..], &["--set", "sure=1"]].concat()).exits(0);
+    refused(&[&run[..], &["--set", "sure=1.5"]].concat(), "the command line:1:12");
+    project.file("asterisk.yaml", "# of the project\nvars: { sure: 1.5 }\n");
+    refused(&run, "asterisk.yaml:2:15");
+    project.file("asterisk.yaml", "");
+    refused(&["route", "door", "--node", "look", "--artifact", "artifact.json", "--set", "sure=1.5"], "the command line:1:12");
+    // A pipeline that is walked as a node is given the vars of the walk around it.
+    project.file("pipelines/around.yaml", "pipeline: around\nvars: { sure: 1.5 }\nnodes: [{ name: inner, pipeline: door }]\nedges: [{ id: E, from: inner, to: _done }]\nstart: inner\ndone: _done\n");
+    refused(&["run", "around", "--dry-run", "--input", "none"], "around.yaml:2:15");
+    // What the pipeline itself says is checked where it stands.
+    project.file("pipelines/door.yaml", text.replace("vars: { sure: 0.8 }", &typed("1.5")));
+    let ran = project.asterisk(&run);
+    assert!(ran.stderr.contains("pipeline/var-default") && ran.stderr.contains("door.yaml:"), "{}", ran.text());
+}

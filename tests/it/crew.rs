@@ -1,7 +1,7 @@
 //! Who walks within walks and branches, with which masks, and that nothing of it is lost: a team around a walk and one of its own, masks
 //! that a walker brings, edits and kills while branches are under way.
 
-use crate::harness::{Project, Ran, until};
+use crate::harness::{Project, Ran, stride, until};
 use crate::kill::{halted, halted_at, kill};
 use crate::signals::{Agent, artifact, find, put, signal, wrapped};
 use serde_json::{Value, json};
@@ -34,8 +34,7 @@ fn survives(make: impl Fn() -> Project, args: &[&str]) -> u64 {
     let undisturbed = make();
     undisturbed.asterisk(args).exits(0);
     let wanted = events(&undisturbed);
-    let mut at = 1;
-    loop {
+    for at in (1..).step_by(stride()) {
         let project = make();
         match halted(&project, args, at) {
             Err(_) => return at,
@@ -45,8 +44,8 @@ fn survives(make: impl Fn() -> Project, args: &[&str]) -> u64 {
         let resume = ["run", "--resume", "latest", "--parallel", "1"];
         if known { project.asterisk(&resume) } else { project.asterisk(args) }.exits(0);
         assert_eq!(events(&project), wanted, "killed at {at}");
-        at += 1;
     }
+    unreachable!("boundaries have an end")
 }
 
 const WHOLE: &str = "\

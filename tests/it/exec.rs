@@ -1,6 +1,6 @@
 //! Commands that answer: good ones, chatty ones, bad ones, dead ones.
 
-use crate::harness::{PATIENCE, Project, Ran, TWO, in_time, until};
+use crate::harness::{PATIENCE, Project, Ran, TWO, in_time, stride, until};
 use crate::tools::is_running;
 use serde_json::Value;
 use std::path::Path;
@@ -233,7 +233,7 @@ fn an_open_request_is_adopted_again() {
 fn a_host_may_be_killed_at_any_moment_of_a_command() {
     let body = "cat > /dev/null; echo $ASTERISK_REQUEST >> requests; echo '{\"found\": true}'";
     let args = ["run", "two.yaml", "--input", "none", "--via", "good", "--format", "json"];
-    for at in 1.. {
+    for at in (1..).step_by(stride()) {
         let project = project(&[("good", body, "")]);
         let Ok(child) = crate::kill::halted(&project, &args, at) else {
             assert!(at > 15, "{at}");

@@ -6,7 +6,7 @@ use asterisk::agent::ScriptAnswerer;
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::model::{Case, Launch};
 use asterisk::walk::{
-    Answerer, CaseParams, Commit, Journal, JournalError, NodeAnswer, Plan, Queries, QuerySubject, Refusal, Request, StepPlace,
+    Answerer, CaseParams, Commit, Journal, JournalError, NodeAnswer, Plan, Queries, QuerySubject, Refusal, Request, StepContext,
     WalkEnd, WalkState, Walker,
 };
 use serde_json::{Value, json};
@@ -126,10 +126,8 @@ fn walk(fixture: &Value) -> Outcome {
 
 fn finding(plan: &Plan, launch: &Launch, case: &Case, state: &WalkState) -> Value {
     let last = plan.pipeline.node(state.path.last().unwrap()).unwrap();
-    let now = Timestamp::from_millis(0);
-    let view = state.view(&plan.node(last).view, None, now, 0.0, &plan.walker.view);
-    let place = StepPlace { run: "run", case: &case.id, path: "", now };
-    let params = CaseParams::new(launch, case).for_step(plan, last, state, &view, &place, (&plan.walker, &[]));
+    let step = StepContext::between(plan, last, state);
+    let params = CaseParams::new("run", launch, case).for_step(&step, &step.state(None), &[]);
     plan.summary.as_ref().unwrap().respond(&params.view, plan.vars()).unwrap()
 }
 

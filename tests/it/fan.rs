@@ -1,6 +1,6 @@
 //! Branches: a node that is taken for each item of a list, edges that are taken beside each other, nodes that wait for others.
 
-use crate::harness::Project;
+use crate::harness::{Project, stride};
 use crate::kill::{halted, kill};
 use crate::shared;
 use serde_json::{Value, json};
@@ -266,11 +266,13 @@ fn branches_are_walked_the_same_at_any_concurrency_and_survive_a_kill_at_every_b
         assert_eq!(events(&project, &project.asterisk(&args).ok().json()), wanted, "{most} at once");
     }
     let run = expected["run"].as_str().unwrap().to_owned();
-    let mut at = 1;
-    loop {
+    for at in (1..).step_by(stride()) {
         let project = walked();
         match halted(&project, &args, at) {
-            Err(_) => break,
+            Err(_) => {
+                assert!(at > 3 * 14, "{at} boundaries");
+                return;
+            }
             Ok(child) => kill(child),
         }
         let known = project.asterisk(&["status", &run, "--format", "json"]).code == Some(0);
@@ -278,9 +280,7 @@ fn branches_are_walked_the_same_at_any_concurrency_and_survive_a_kill_at_every_b
         let ran = if known { project.asterisk(&resume) } else { project.asterisk(&args) }.ok();
         assert_eq!(ran.json()["cases"], expected["cases"], "killed at {at}");
         assert_eq!(events(&project, &expected), wanted, "killed at {at}");
-        at += 1;
     }
-    assert!(at > 3 * 14, "{at} boundaries");
 }
 
 /// A pipeline of these edges, whose nodes are answered from a file.

@@ -185,6 +185,10 @@ impl Validator {
                 }
                 "not" => !fits(word),
                 "anyOf" => word.as_array().unwrap().iter().any(fits),
+                "allOf" => word.as_array().unwrap().iter().all(fits),
+                "propertyNames" => value
+                    .as_object()
+                    .is_none_or(|map| map.keys().all(|key| self.at(word, &Value::from(key.as_str()), path).is_ok())),
                 "oneOf" => word.as_array().unwrap().iter().filter(|schema| fits(schema)).count() == 1,
                 "if" => {
                     let branch = keywords.get(if fits(word) { "then" } else { "else" });
@@ -220,7 +224,7 @@ fn files_are_as_their_schemas_say() {
     let validator = |kind: &str| Validator(project.asterisk(&["schema", kind]).exits(0).json());
     let yaml = |text: &str| {
         let source = asterisk::diag::Source::new("x.yaml", text);
-        asterisk::pipeline::yaml::parse(&source).unwrap().to_json()
+        asterisk::form::yaml::parse(&source).unwrap().to_json()
     };
     let pipeline = validator("pipeline");
     for entry in fs::read_dir(repository().join("pipelines")).unwrap() {

@@ -257,6 +257,16 @@ pub(crate) fn in_time<T>(first: u64, mut attempt: impl FnMut(u64) -> Option<T>) 
     limits.into_iter().find_map(&mut attempt).unwrap_or_else(|| panic!("not even within {} ms", first * 100))
 }
 
+/// Whether loops that try the same many times try all of them: `ASTERISK_TEST_SIZE=full`.
+pub(crate) fn full_size() -> bool {
+    std::env::var_os("ASTERISK_TEST_SIZE").is_some_and(|size| size == "full")
+}
+
+/// How many steps such a loop takes at once: one at full size, else four, which passes all three boundaries of a transaction by turns.
+pub(crate) fn stride() -> usize {
+    if full_size() { 1 } else { 4 }
+}
+
 /// The repository.
 pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -27,6 +27,7 @@ mod growth;
 mod hand;
 mod harness;
 mod http;
+mod imports;
 mod input;
 mod kill;
 mod lint;

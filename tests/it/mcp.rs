@@ -1,6 +1,6 @@
 //! Workers over MCP: by hand-written messages over standard input and HTTP, and by a client of another language.
 
-use crate::harness::{Project, TWO, in_time, until};
+use crate::harness::{Project, TWO, in_time, stride, until};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -743,12 +743,11 @@ fn scripts_are_linted_as_the_project_wants_it() {
 /// Many workers, some of whom go away with a step: none is lost, and none is answered twice. Who gets which is held by `queue::tests`.
 #[test]
 fn many_workers_share_the_steps() {
-    const WORKERS: usize = 200;
-    const CASES: usize = 1000;
-    let project = Project::with(&[("two.yaml", TWO), ("launch.json", &launch(CASES))]);
+    let (workers, cases) = (200 / stride(), 1000 / stride());
+    let project = Project::with(&[("two.yaml", TWO), ("launch.json", &launch(cases))]);
     in_time(2000, |lease| {
         project.file("asterisk.yaml", format!("agents:\n  mcp: {{ kind: mcp, timeout: {lease}ms }}\n"));
-        shared_by_many(&project, WORKERS, CASES)
+        shared_by_many(&project, workers, cases)
     });
 }
 

@@ -5,7 +5,7 @@ use crate::harness::{Project, Ran, repository};
 use asterisk::diag::Source;
 use asterisk::model::{Case, Launch};
 use asterisk::prompt::Templates;
-use asterisk::walk::{CaseParams, GROUPS, STATE, StepPlace, WalkState};
+use asterisk::walk::{CaseParams, GROUPS, STATE, StepContext, WalkState};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -148,10 +148,8 @@ fn the_groups_are_those_that_steps_are_given() {
     let (launch, case) = (Launch::default(), Case::default());
     let (plan, state) = (&project.plan, WalkState::default());
     let node = plan.pipeline.node("recall").unwrap();
-    let now = asterisk::clock::Timestamp::from_millis(0);
-    let view = state.view(&plan.node(node).view, None, now, 0.0, &plan.walker.view);
-    let place = StepPlace { run: "run", case: "case", path: "1", now };
-    let params = CaseParams::new(&launch, &case).for_step(plan, node, &state, &view, &place, (&plan.walker, &[])).view.json();
+    let step = StepContext::between(plan, node, &state);
+    let params = CaseParams::new("run", &launch, &case).for_step(&step, &step.state(None), &[]).view.json();
     let given: BTreeMap<&str, &Value> = params.as_object().unwrap().iter().map(|(key, value)| (key.as_str(), value)).collect();
     assert_eq!(given.keys().copied().collect::<Vec<_>>(), GROUPS.iter().map(|group| group.name).collect::<Vec<_>>());
     for group in GROUPS.iter().filter(|group| !group.fields.is_empty()) {

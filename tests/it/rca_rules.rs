@@ -6,7 +6,7 @@ use asterisk::model::{Kind, Shape};
 use asterisk::pipeline::Pipeline;
 use asterisk::project::Project;
 use asterisk::script::View;
-use asterisk::walk::{Plan, Visit, WalkState, decide};
+use asterisk::walk::{Plan, StepMoment, Visit, WalkState, decide};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -31,7 +31,8 @@ fn route(plan: &Plan, node: &str, artifact: &Value, state: &Value) -> (String, M
     };
     let history = state["history"].as_array().into_iter().flatten().map(visit).collect();
     let walk = WalkState::with(loops.collect(), context, history);
-    let view = walk.view(&node.into(), None, Timestamp::from_millis(0), 0.5, &View::null());
+    let moment = StepMoment { now: Timestamp::from_millis(0), chance: 0.5 };
+    let view = walk.view(&node.into(), None, moment, &View::null(), 0);
     match decide(plan, ix, &artifact, &view) {
         Ok(decision) => {
             let choice = decision.choice.unwrap();

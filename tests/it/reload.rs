@@ -388,13 +388,8 @@ fn outcome(linked: &Result<asterisk::project::Project, asterisk::diag::Diagnosti
     for n in 0..4 {
         let node = asterisk::pipeline::NodeIx(0);
         let artifact = asterisk::script::View::of(&json!({ "n": n }), &project.plan.node(node).kind, "artifact");
-        let state = asterisk::walk::WalkState::default().view(
-            &"a".into(),
-            None,
-            asterisk::clock::Timestamp::default(),
-            0.0,
-            &project.plan.walker.view,
-        );
+        let moment = asterisk::walk::StepMoment { now: asterisk::clock::Timestamp::default(), chance: 0.0 };
+        let state = asterisk::walk::WalkState::default().view(&"a".into(), None, moment, &project.plan.walker.view, 0);
         said.push(format!("{:?}", asterisk::walk::decide(&project.plan, node, &artifact, &state)));
     }
     said.join("\n")

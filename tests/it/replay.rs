@@ -77,6 +77,7 @@ fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, var
         pipelines,
         templates: None,
         vars: vars.clone(),
+        set_places: std::collections::BTreeMap::new(),
         project_vars: std::collections::BTreeMap::new(),
         workspace: json!({ "repositories": [{ "name": "shop", "path": "/shop" }] }),
         script_time: Some(Duration::from_secs(60)),

@@ -1,7 +1,7 @@
 //! A store that is damaged on the disk: what is damaged is named with the run and case that it belongs to, the rest is shown, nothing
 //! that was not stored stands in a report, and nothing panics.
 
-use crate::harness::{Project, Ran};
+use crate::harness::{Project, Ran, stride};
 use crate::kill::{RUN, small};
 use rusqlite::Connection;
 use serde_json::Value;
@@ -107,7 +107,7 @@ fn a_content_that_changed_is_named_and_not_used() {
     // Of texts that all runs share (scripts, templates) some are enough; what is the run's own comes behind them.
     let (texts, own): (Vec<_>, Vec<_>) = contents.iter().partition(|(_, text)| !text.starts_with(['{', '[']));
     let mut told = 0;
-    for (round, (hex, text)) in texts.iter().step_by(12).chain(&own).enumerate() {
+    for (round, (hex, text)) in texts.iter().step_by(12).chain(&own).step_by(stride()).enumerate() {
         let about = format!("{hex} {}", &text[..text.len().min(60)]);
         stored.put(&stored.bytes);
         let at = text.rfind(|c: char| c.is_ascii_alphanumeric()).unwrap_or(0);
@@ -124,7 +124,7 @@ fn a_content_that_changed_is_named_and_not_used() {
         let found = wrong.iter().find(|check| check["name"] == "contents").unwrap()["found"].as_str().unwrap();
         assert!(found.contains(&hex[..12]) && found.contains(&stored.run), "{about}: {found}");
     }
-    assert!(told > 20, "{told}");
+    assert!(told > 20 / stride(), "{told}");
     // An artifact by the case it belongs to; what hangs on it is not written, what does not is.
     stored.put(&stored.bytes);
     let change = "UPDATE blobs SET text = replace(text, '0.9', '0.8') WHERE text LIKE '%the sum is wrong, 0.9%' AND text LIKE '%convergence%' \
@@ -146,7 +146,7 @@ fn a_content_that_changed_is_named_and_not_used() {
     stored.asterisk(&["explain", "latest", "--case", "b"], "").exits(0);
 }
 
-/// Any byte of the file: two hundred of them, of all pages, always the same.
+/// Any byte of the file: two hundred of them (at the usual size, fifty), of all pages, always the same.
 #[test]
 fn a_byte_that_changed_is_noticed_or_changes_nothing() {
     let stored = Stored::new();
@@ -158,7 +158,7 @@ fn a_byte_that_changed_is_noticed_or_changes_nothing() {
         usize::try_from(chance % u64::try_from(most).unwrap()).unwrap()
     };
     let mut told = 0;
-    for round in 0..200_usize {
+    for round in 0..200 / stride() {
         // Every tenth within the headers of a page, where all that follows hangs on it.
         let at = if round % 10 == 0 { next(stored.bytes.len() / 4096) * 4096 + next(100) } else { next(stored.bytes.len()) };
         let mut bytes = stored.bytes.clone();
@@ -178,7 +178,7 @@ fn a_byte_that_changed_is_noticed_or_changes_nothing() {
             stored.asterisk(commands[round / 2 % 5], &about);
         }
     }
-    assert!(told > 5, "{told}");
+    assert!(told > 5 / stride(), "{told}");
 }
 
 #[test]

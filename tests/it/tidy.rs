@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 /// one layer never import each other.
 const LAYERS: &[&[&str]] = &[
     &["diag", "model", "clock", "memory"],
+    &["form"],
     &["pipeline", "script", "prompt", "evidence"],
     &["walk"],
     &["project"],
@@ -54,18 +55,18 @@ fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 /// A Rust file of the repository.
-struct File {
+pub(crate) struct File {
     /// Its path below the repository.
-    path: String,
+    pub(crate) path: String,
     /// The module of `src` that it belongs to (`lib` and `main` have no layer).
-    module: String,
+    pub(crate) module: String,
     text: String,
     /// Whether it is compiled for tests only.
-    test: bool,
+    pub(crate) test: bool,
 }
 
 impl File {
-    fn all(dir: &str) -> Vec<Self> {
+    pub(crate) fn all(dir: &str) -> Vec<Self> {
         let tests = test_modules();
         let read = |path: PathBuf| {
             let text = fs::read_to_string(&path).unwrap();
@@ -79,7 +80,7 @@ impl File {
     }
 
     /// Its lines up to its tests, with their numbers; comments are empty.
-    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+    pub(crate) fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let own = self.text.lines().take_while(|line| line.trim() != "#[cfg(test)]" || self.is_gated(line));
         own.map(|line| if line.trim_start().starts_with("//") { "" } else { line.split(" // ").next().unwrap_or(line) })
             .enumerate()
@@ -114,7 +115,7 @@ fn test_modules() -> Vec<PathBuf> {
 }
 
 #[track_caller]
-fn none(what: &str, complaints: &[String]) {
+pub(crate) fn none(what: &str, complaints: &[String]) {
     assert!(complaints.is_empty(), "{what}:\n{}", complaints.join("\n"));
 }
 
@@ -347,6 +348,7 @@ fn every_command_shows_an_example() {
     let commands: BTreeSet<&str> = commands.iter().map(String::as_str).collect();
     let support = [
         "command_groups",
+        "junit",
         "lint_report",
         "run_observe",
         "mod",

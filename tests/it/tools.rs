@@ -1,6 +1,6 @@
 //! Nodes that call tools of MCP servers: the program's own server, one of another language, and bad ones.
 
-use crate::harness::{PATIENCE, Project, Ran, TWO, in_time, until};
+use crate::harness::{PATIENCE, Project, Ran, TWO, in_time, stride, until};
 use crate::mcp::{Net, python};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -338,7 +338,7 @@ fn a_server_of_another_language_answers() {
 #[test]
 fn a_host_may_be_killed_at_any_moment_of_a_call() {
     let args = [&RUN[..], &["--format", "json"]].concat();
-    for at in 1.. {
+    for at in (1..).step_by(stride()) {
         let project = project("text '{\\\"found\\\": true}'", "");
         let Ok(child) = crate::kill::halted(&project, &args, at) else {
             assert!(at > 10, "{at}");

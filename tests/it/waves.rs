@@ -62,6 +62,7 @@ fn session(dir: &Path, keep: usize) -> Session {
         pipelines: Some(dir.join("pipelines")),
         templates: None,
         vars: Map::new(),
+        set_places: std::collections::BTreeMap::new(),
         project_vars: std::collections::BTreeMap::new(),
         workspace: json!({ "repositories": [{ "name": "shop", "path": "/shop" }, { "name": "ptp", "path": "/ptp", "purpose": "clock" }] }),
         script_time: Some(Duration::from_secs(60)),

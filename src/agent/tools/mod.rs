@@ -12,8 +12,8 @@ pub use settings::{ServerSettings, Servers, Variable};
 
 use self::connection::{Connection, ToolError};
 use self::result::{ToolResult, given};
-use super::build::ExternalContext;
 use super::concurrency::stopped;
+use super::context::ExternalContext;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::net::ReadSecret;
 use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TOOL, ToolPlan};

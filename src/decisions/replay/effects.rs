@@ -1,40 +1,18 @@
 //! What a run wrote, decided again: by effect scripts that are other now, on what they were given then.
 
 use super::base::ReplayProject;
-use super::run::Flip;
+use super::replay_report::{ChangedEffects, Flip};
 use crate::decisions::steps::damaged;
 use crate::model::Hash;
 use crate::project::Project;
 use crate::script::ScriptFunction;
-use crate::script::View;
 use crate::script::probe::Probes;
 use crate::session::{Record, SessionError};
 use crate::walk::{Content, Event, EventBody, FIRST, Name, Plan, assemble, recorded_params};
-use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// A step whose artifact would make the store do something else.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ChangedEffects {
-    /// The run.
-    pub run: String,
-    /// The case.
-    pub case: String,
-    /// The step's path.
-    pub path: String,
-    /// The node.
-    pub node: String,
-    /// The effects that the script of then gives, as it returns them: symbolic ids are not resolved.
-    pub before: Vec<Value>,
-    /// Those that the script of now gives.
-    pub after: Vec<Value>,
-    /// Why the script of now gives none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
 
 /// Compares what the steps of a run write, of nodes whose effect script is another one now. Steps behind a flip of their case are
 /// left out: the walk would not come there, or not with that artifact.
@@ -146,7 +124,7 @@ impl<'a> OriginalRun<'a> {
         let run = |function: Option<&ScriptFunction>, plan: &Plan, around: &Plan, at| match function {
             None => Ok(Vec::new()),
             Some(function) => {
-                let artifact = View::of(&artifact, &plan.node(at).kind, "artifact");
+                let artifact = plan.artifact(at, &artifact);
                 function.effects(&artifact, &recorded_params(&params, around, &event.path))
             }
         };

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::answer_inputs::AnswerInputs;
-use super::recorded_walk::RecordedWalk;
+use super::recorded_walk::{AdvisedNodes, RecordedWalk};
 use super::replay_walk::{ReplayOutcome, ReplayWalk};
 use super::reuse_check::{ReuseCheck, TextComparison};
 use crate::agent::StubAnswers;
@@ -115,7 +115,11 @@ impl Run {
             }
         }
         let read = |reading: &crate::store::StoreReading<'_>| {
-            launch.cases.iter().map(|case| RecordedWalk::read(reading, &case.id)).collect::<Result<_, SessionError>>()
+            launch
+                .cases
+                .iter()
+                .map(|case| RecordedWalk::read(reading, &case.id, &AdvisedNodes::Any))
+                .collect::<Result<_, SessionError>>()
         };
         Self {
             tapes: store.reading(run, read).unwrap(),

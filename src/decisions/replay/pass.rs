@@ -1,7 +1,7 @@
 //! One pass through the cases of a run: each is read once, and walked again by as many plans as are asked for.
 
 use super::base::ReplayProject;
-use super::recorded_walk::RecordedWalk;
+use super::recorded_walk::{AdvisedNodes, RecordedWalk};
 use super::replay_walk::{ReplayOutcome, ReplayWalk};
 use super::reuse_check::ReuseCheck;
 use crate::decisions::steps::damaged;
@@ -33,6 +33,8 @@ pub(super) struct ReplayPass<'a> {
     pub(super) plans: &'a [Arc<Plan>],
     /// By each of the plans, what holds as it was decided.
     pub(super) settled: &'a [ReuseCheck],
+    /// The nodes at which advisories may have spoken.
+    pub(super) advised: &'a AdvisedNodes,
     /// How many cases are walked at once; at least 1.
     pub(super) parallel: usize,
 }
@@ -84,7 +86,7 @@ impl ReplayPass<'_> {
         case: &'p str,
         artifacts: &ArtifactCache,
     ) -> Result<ReplayedCase<'p>, SessionError> {
-        let tape = RecordedWalk::read(reading, case)?;
+        let tape = RecordedWalk::read(reading, case, self.advised)?;
         // Every plan needs the same ones.
         let mut own: Vec<(ArtifactKey, View)> = Vec::new();
         let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {

@@ -4,13 +4,14 @@ use crate::clock::Timestamp;
 use crate::decisions::StepEnd;
 use crate::decisions::steps::{apart, damaged};
 use crate::model::Hash;
+use crate::project::Project;
 use crate::session::SessionError;
 use crate::store::StoreReading;
-use crate::walk::{BranchKind, Content, EdgeOutcome, Event, EventBody, Name, Reason, WalkState, joined, place_of};
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use crate::walk::{
+    BranchKind, Content, EdgeOutcome, Event, EventBody, EventOutline, Name, Plan, Reason, TransitionOutline, WalkState, joined,
+    place_of,
+};
+use std::collections::{BTreeMap, HashSet};
 
 /// The recorded walk of a case.
 #[derive(Clone, Debug, Default)]
@@ -51,48 +52,42 @@ pub(super) struct RecordedAnswer {
     pub(super) confidence: Option<f64>,
 }
 
-#[derive(Deserialize)]
-struct EnterBody<'r> {
-    #[serde(borrow)]
-    node: Cow<'r, str>,
+/// The nodes at which advisories may have spoken, so that other decisions need not be read.
+pub(super) enum AdvisedNodes {
+    /// At any: nobody knows the graph that the run went by.
+    Any,
+    /// At those that have advisories, of the case's own walk or of one within it.
+    These(HashSet<Name>),
 }
 
-#[derive(Deserialize)]
-struct ExitBody<'r> {
-    #[serde(borrow)]
-    node: Cow<'r, str>,
-    artifact: Hash,
-    #[serde(borrow)]
-    by: Cow<'r, str>,
-    #[serde(default)]
-    confidence: Option<f64>,
-}
+impl AdvisedNodes {
+    /// Of a run that went by a project, if it is known.
+    pub(super) fn of(then: Option<&Project>) -> Self {
+        fn collect(plan: &Plan, into: &mut HashSet<Name>) {
+            for (node, spec) in plan.nodes.iter().zip(&plan.pipeline.nodes) {
+                if !spec.advisories.is_empty() {
+                    into.insert(node.name.clone());
+                }
+                node.part.iter().for_each(|part| collect(part, into));
+            }
+        }
+        let Some(then) = then else { return Self::Any };
+        let mut nodes = HashSet::new();
+        collect(&then.plan, &mut nodes);
+        Self::These(nodes)
+    }
 
-#[derive(Deserialize)]
-struct TransitionBody {
-    to: Name,
-    edge: Name,
-    because: Reason,
-    #[serde(default)]
-    counter: Option<Name>,
-    #[serde(default)]
-    context: Map<String, Value>,
+    fn may_speak_at(&self, node: &Name) -> bool {
+        match self {
+            Self::Any => true,
+            Self::These(nodes) => nodes.contains(node),
+        }
+    }
 }
-
-#[derive(Deserialize)]
-struct FailureBody<'r> {
-    #[serde(borrow)]
-    node: Cow<'r, str>,
-    kind: String,
-    message: String,
-}
-
-/// What is in the text of a decision at which advisories spoke.
-const ADVISED: &str = r#""outcome":"advisory""#;
 
 impl RecordedWalk {
     /// Reads the record of a case.
-    pub(super) fn read(reading: &StoreReading<'_>, case: &str) -> Result<Self, SessionError> {
+    pub(super) fn read(reading: &StoreReading<'_>, case: &str, advised: &AdvisedNodes) -> Result<Self, SessionError> {
         let mut own: Vec<RecordedStep> = Vec::with_capacity(8);
         let mut within: BTreeMap<Name, Vec<RecordedStep>> = BTreeMap::new();
         let mut found = None;
@@ -102,38 +97,34 @@ impl RecordedWalk {
                 "" => &mut own,
                 place => within.entry(place.into()).or_default(),
             };
-            let body = row.body.strip_prefix(r#"{"type":""#).unwrap_or_default();
-            let kind = body.split('"').next().unwrap_or_default();
-            match kind {
-                "walker_switch" => {
-                    let what: EventBody = parse(row.body)?;
+            match row.outline()? {
+                EventOutline::Whole(what @ EventBody::WalkerSwitch { .. }) => {
                     if let EventBody::WalkerSwitch { needs: Some(needs), .. } = &what {
                         found.get_or_insert(needs.hash());
                     }
                     switches.insert(row.path.into(), what);
                 }
-                "node_enter" => {
-                    let node = parse::<EnterBody<'_>>(row.body)?.node;
+                EventOutline::NodeEnter(entered) => {
                     // A step that was not finished has been taken again.
                     if steps.last().is_some_and(|last| last.path == row.path) {
                         steps.pop();
                     }
-                    steps
-                        .push(RecordedStep { switch: switches.remove(row.path), ..RecordedStep::begun(row.path, row.at, &node) });
+                    let begun = RecordedStep::begun(row.path, row.at, &entered.node);
+                    steps.push(RecordedStep { switch: switches.remove(row.path), ..begun });
                 }
-                "node_exit" => {
-                    let ExitBody { node, artifact, by, confidence } = parse(row.body)?;
-                    if let Some(step) = steps.last_mut().filter(|step| step.node == node) {
-                        step.answer = Some(RecordedAnswer { artifact, by: by.as_ref().into(), confidence });
+                EventOutline::NodeExit(left) => {
+                    if let Some(step) = steps.last_mut().filter(|step| step.node == left.node) {
+                        let (artifact, by) = (left.artifact, left.by.as_ref().into());
+                        step.answer = Some(RecordedAnswer { artifact, by, confidence: left.confidence });
                     }
                 }
-                "edge_evaluate" if row.body.contains(ADVISED) => {
-                    if let Some(step) = steps.last_mut() {
-                        step.advised = Some(Box::new(parse(row.body)?));
+                EventOutline::EdgeEvaluate(decision) => {
+                    if let Some(step) = steps.last_mut().filter(|step| advised.may_speak_at(&step.node)) {
+                        let read = decision.advised().map_err(|error| damaged(format!("an event cannot be read: {error}")))?;
+                        step.advised = read.map(Box::new);
                     }
                 }
-                "fork" => {
-                    let what: EventBody = parse(row.body)?;
+                EventOutline::Whole(what @ EventBody::Fork { .. }) => {
                     if let Some(step) = steps.last_mut().filter(|last| last.path == row.path) {
                         if let EventBody::Fork { by: BranchKind::Edges, branches, .. } = &what {
                             step.went = apart(branches);
@@ -141,28 +132,27 @@ impl RecordedWalk {
                         step.fork = Some(what);
                     }
                 }
-                "transition" => {
-                    let TransitionBody { to, edge, because, counter, context } = parse(row.body)?;
+                EventOutline::Transition(way) => {
                     if let Some(step) = steps.last_mut() {
+                        let TransitionOutline { to, edge, because, counter, context } = way;
                         (step.went, step.counter) = (StepEnd::To { to, edge, because, context }, counter);
                     }
                 }
-                "walk_complete" => {
+                EventOutline::WalkComplete => {
                     if let Some(step) = steps.last_mut().filter(|step| step.went == StepEnd::Open) {
                         step.went = StepEnd::Over;
                     }
                 }
-                "walk_error" => {
-                    let FailureBody { node, kind, message } = parse(row.body)?;
+                EventOutline::WalkError(failure) => {
                     // A walk that could not even begin its step has no other event of it.
                     if steps.last().is_none_or(|last| last.path != row.path) {
-                        steps.push(RecordedStep::begun(row.path, row.at, &node));
+                        steps.push(RecordedStep::begun(row.path, row.at, &failure.node));
                     }
                     if let Some(step) = steps.last_mut() {
-                        step.went = StepEnd::Failed { kind, message };
+                        step.went = StepEnd::Failed { kind: failure.kind, message: failure.message };
                     }
                 }
-                _ => {}
+                EventOutline::Whole(_) | EventOutline::Other => {}
             }
             Ok::<_, SessionError>(())
         })?;
@@ -337,8 +327,4 @@ fn is_of_items(fork: &EventBody) -> bool {
 /// An event of whichever case is being decided again.
 pub(super) fn event(at: Timestamp, what: EventBody) -> Event {
     Event { case: Name::default(), path: Name::default(), at, what }
-}
-
-fn parse<'r, T: Deserialize<'r>>(body: &'r str) -> Result<T, SessionError> {
-    serde_json::from_str(body).map_err(|error| damaged(format!("an event cannot be read: {error}")))
 }

@@ -11,7 +11,8 @@ use crate::pipeline::NodeIx;
 use crate::script::View;
 use crate::session::SessionError;
 use crate::walk::{
-    ChoiceMoment, Content, DecisionStep, EventBody, Failure, Name, Plan, Query, TeamMember, WalkState, WalkStatus, place_of,
+    Content, DecisionStep, EventBody, Failure, Name, Plan, Query, StepContext, StepMoment, TeamMember, WalkState, WalkStatus,
+    place_of,
 };
 use std::collections::BTreeMap;
 
@@ -145,7 +146,8 @@ impl ReplayWalk<'_> {
                 on = None;
             }
             let at = recorded.map_or_else(|| tape.time(name, &state), |step| step.at);
-            let member = match self.member(node, &state, (at, chance(self.seed, self.case, &path))) {
+            let drawn = chance(self.seed, self.case, &path);
+            let member = match self.member(node, &state, StepMoment { now: at, chance: drawn }) {
                 Ok(Some((member, switch))) => {
                     if let Some(what) = switch {
                         state.apply(&event(at, what));
@@ -231,20 +233,14 @@ impl ReplayWalk<'_> {
                 continue;
             }
             let view = artifact(&hash, self.plan, node)?;
-            let luck = chance(self.seed, self.case, &path);
-            let turn = DecisionStep {
-                plan: self.plan,
-                shadow: None,
-                node,
-                state: &state,
-                walker: &member.view,
-                handoffs: state.handoffs,
-                now: step.at,
-                chance: luck,
-            };
-            let confidence = turn.confidence(&view);
+            let moment = StepMoment { now: step.at, chance: drawn };
+            let walk = &state;
+            let here = StepContext { plan: self.plan, node, walk, path: &path, moment, member, handoffs: state.handoffs };
+            let confidence = here.confidence(&view);
             let mut whats = Vec::with_capacity(3);
-            let failure = turn.take(&view, Content::from(hash), confidence, |what| whats.push(what)).err();
+            let failure = DecisionStep { step: here, shadow: None }
+                .take(&view, Content::from(hash), confidence, |what| whats.push(what))
+                .err();
             enter(&mut state, name, step.at, (Content::from(hash), confidence), &answer.by, inner);
             last = Some(hash);
             let now = failure.as_ref().map_or_else(|| way(&whats), failed);
@@ -278,7 +274,7 @@ impl ReplayWalk<'_> {
         &self,
         node: NodeIx,
         state: &WalkState,
-        moment: ChoiceMoment,
+        moment: StepMoment,
     ) -> Result<Option<(&TeamMember, Option<EventBody>)>, Failure> {
         let Some(team) = &self.plan.team else { return Ok(Some((self.plan.member(None, self.inherited), None))) };
         let known = |need: &Query| self.needs.iter().any(|(name, _)| *name == need.name.replace('.', "_"));

@@ -53,6 +53,7 @@ fn samples() -> Vec<String> {
     let launch = example("checkout-nightly.json");
     all.push(pytest.text().to_owned());
     all.push(launch.text().to_owned());
+    all.extend(super::formats::FILES.map(|name| fixture(name).text().to_owned()));
     all
 }
 
@@ -61,7 +62,7 @@ proptest! {
 
     #[test]
     fn mutated_inputs_get_a_launch_or_findings(
-        which in 0_usize..14,
+        which in 0_usize..30,
         edits in proptest::collection::vec((any::<proptest::sample::Index>(), 0_usize..30, "(|[<>&\"{}\\[\\],:]|null|\u{1b}\\[|\\\\u001b|é|&#27;|<b>|\\]\\]>){0,2}"), 1..6),
     ) {
         let mut text = samples().swap_remove(which);

@@ -4,6 +4,7 @@
 
 mod any_input;
 mod dialects;
+mod formats;
 mod refusals;
 
 use super::*;

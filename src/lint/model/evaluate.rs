@@ -5,9 +5,8 @@ use super::solve::kind_at;
 use crate::model::Kind;
 use crate::pipeline::Pipeline;
 use crate::project::ExaminedFunction;
-use crate::script::check::chain::{Segment, flatten};
-use crate::script::rewrite::statements_of;
-use rhai::{ASTFlags, ASTNode, Expr, Stmt};
+use crate::script::chain::{Segment, flatten};
+use crate::script::tree::{ConstantExpr, Expr, Node, Stmt};
 use std::collections::BTreeMap;
 
 /// Steps of one rule; past them it cannot be looked into.
@@ -53,7 +52,7 @@ impl Reasoner {
             serde_json::Value::String(text) => Some(SymbolicValue::Text(text.clone())),
             _ => None,
         };
-        let vars = pipeline.vars.iter().filter_map(|(name, var)| Some((format!("vars.{name}"), value(&var.value)?)));
+        let vars = pipeline.vars.iter().filter_map(|(name, var)| Some((format!("vars.{name}"), value(&var.default.value)?)));
         Self { vars: vars.collect(), unknown: 0 }
     }
 
@@ -65,18 +64,13 @@ impl Reasoner {
 
     /// When a rule or condition says yes.
     pub(crate) fn fires(&mut self, of: &ExaminedFunction<'_>) -> Formula {
-        let ast = of.unit.ast();
-        let mut functions = ast.iter_fn_def().filter(|function| *function.name == *of.name);
-        let Some(function) = functions.find(|function| function.params.len() == of.inputs.len()) else {
-            return self.unknown();
-        };
-        let body = statements_of(function);
+        let Some(function) = of.unit.tree().function(&of.name, of.inputs.len()) else { return self.unknown() };
         let params = function.params.iter().zip(&of.inputs);
         let env: SymbolicEnv =
             params.map(|(param, (name, _))| (param.to_string(), SymbolicValue::Input((*name).to_owned()))).collect();
         let known = env.len();
         let mut reading = SymbolicReading { reasoner: self, of, known, steps: STEPS };
-        reading.run(vec![PendingStatements { statements: &body, names: known }], env)
+        reading.run(vec![PendingStatements { statements: &function.body, names: known }], env)
     }
 }
 
@@ -105,17 +99,16 @@ impl SymbolicReading<'_, '_> {
             }
             let last = rest.iter().all(|frame| frame.statements.is_empty());
             match statement {
-                Stmt::Var(parts, ..) => {
-                    let value = self.value(&parts.1, &env);
-                    env.push((parts.0.name.to_string(), value));
+                Stmt::Var { name, value, .. } => {
+                    let value = self.value(value, &env);
+                    env.push((name.text.to_string(), value));
                 }
                 Stmt::Expr(expr) if last => return self.verdict(expr, &env),
-                Stmt::FnCall(call, at) if last => return self.verdict(&Expr::FnCall(call.clone(), *at), &env),
-                Stmt::Return(Some(expr), flags, _) if !flags.contains(ASTFlags::BREAK) => return self.verdict(expr, &env),
-                Stmt::Return(None, flags, _) if !flags.contains(ASTFlags::BREAK) => return Formula::False,
-                Stmt::Return(..) => return self.reasoner.unknown(),
-                Stmt::If(parts, _) => {
-                    let when = self.truth(&parts.expr, &env);
+                Stmt::Return { value: Some(expr), throws: false, .. } => return self.verdict(expr, &env),
+                Stmt::Return { value: None, throws: false, .. } => return Formula::False,
+                Stmt::Return { .. } => return self.reasoner.unknown(),
+                Stmt::If { condition, then, otherwise, .. } => {
+                    let when = self.truth(condition, &env);
                     let branch = |statements| {
                         let mut rest = rest.clone();
                         rest.push(PendingStatements { statements, names: env.len() });
@@ -123,18 +116,18 @@ impl SymbolicReading<'_, '_> {
                     };
                     let then = match when {
                         Formula::False => Formula::False,
-                        _ => self.run(branch(parts.body.statements()), env.clone()),
+                        _ => self.run(branch(then), env.clone()),
                     };
                     let otherwise = match when {
                         Formula::True => Formula::False,
-                        _ => self.run(branch(parts.branch.statements()), env.clone()),
+                        _ => self.run(branch(otherwise), env.clone()),
                     };
                     let yes = Formula::all([when.clone(), then]);
                     return Formula::any([yes, Formula::all([when.negated(), otherwise])]);
                 }
-                Stmt::Block(block) => rest.push(PendingStatements { statements: block.statements(), names: env.len() }),
-                Stmt::Assignment(parts) => self.assign(&parts.1.lhs, &parts.1.rhs, parts.0.is_op_assignment(), &mut env),
-                Stmt::Noop(_) | Stmt::Import(..) | Stmt::Export(..) => {}
+                Stmt::Block(statements, _) => rest.push(PendingStatements { statements, names: env.len() }),
+                Stmt::Assign { target, value, compound, .. } => self.assign(target, value, *compound, &mut env),
+                Stmt::Nothing(_) | Stmt::Import { .. } | Stmt::Export(_) => {}
                 other if last || leaves(other) => return self.reasoner.unknown(),
                 other => forget(other, self.known, &mut env),
             }
@@ -144,9 +137,9 @@ impl SymbolicReading<'_, '_> {
     fn assign(&mut self, target: &Expr, value: &Expr, keeps: bool, env: &mut SymbolicEnv) {
         let value = if keeps { SymbolicValue::Unknown } else { self.value(value, env) };
         let (name, whole) = match target {
-            Expr::Variable(variable, ..) => (variable.1.to_string(), true),
+            Expr::Variable(variable, _) => (variable.name.to_string(), true),
             other => match flatten(other).map(|chain| chain.root) {
-                Some(Expr::Variable(variable, ..)) => (variable.1.to_string(), false),
+                Some(Expr::Variable(variable, _)) => (variable.name.to_string(), false),
                 _ => return,
             },
         };
@@ -159,8 +152,8 @@ impl SymbolicReading<'_, '_> {
 
     /// When a value that a rule returns is a yes.
     fn verdict(&mut self, expr: &Expr, env: &SymbolicEnv) -> Formula {
-        if let Expr::Stmt(block) = expr {
-            return self.run(vec![PendingStatements { statements: block.statements(), names: env.len() }], env.clone());
+        if let Expr::Block(statements, _) = expr {
+            return self.run(vec![PendingStatements { statements, names: env.len() }], env.clone());
         }
         match self.value(expr, env) {
             SymbolicValue::Map => Formula::True,
@@ -184,13 +177,12 @@ impl SymbolicReading<'_, '_> {
     fn opaque(&mut self, expr: &Expr, env: &SymbolicEnv) -> Formula {
         let locals: Vec<&str> = env[self.known..].iter().map(|(name, _)| name.as_str()).collect();
         let mut open = false;
-        expr.walk(&mut Vec::new(), &mut |path| {
-            if let Some(ASTNode::Expr(Expr::Variable(variable, ..))) = path.last() {
-                open |= locals.contains(&variable.1.as_str());
+        expr.each(&mut |node| {
+            if let Node::Expr(Expr::Variable(variable, _)) = node {
+                open |= locals.contains(&variable.name.as_str());
             }
             // A closure's body is elsewhere, and may name locals too.
-            open |= matches!(path.last(), Some(ASTNode::Expr(Expr::DynamicConstant(..)))) && !locals.is_empty();
-            true
+            open |= matches!(node, Node::Expr(Expr::Constant(..))) && !locals.is_empty();
         });
         let unit = self.of.unit;
         match unit.tokens().extent(unit.script(), expr).filter(|_| !open) {
@@ -213,32 +205,31 @@ impl SymbolicReading<'_, '_> {
         #[expect(clippy::cast_precision_loss, reason = "what is compared with is small")]
         match expr {
             _ if self.steps == 0 => SymbolicValue::Unknown,
-            Expr::BoolConstant(true, _) => SymbolicValue::Truth(Formula::True),
-            Expr::BoolConstant(false, _) => SymbolicValue::Truth(Formula::False),
-            Expr::IntegerConstant(number, _) => SymbolicValue::Number(*number as f64),
-            Expr::FloatConstant(number, _) => SymbolicValue::Number(**number),
-            Expr::StringConstant(text, _) => SymbolicValue::Text(text.to_string()),
+            Expr::Bool(true, _) => SymbolicValue::Truth(Formula::True),
+            Expr::Bool(false, _) => SymbolicValue::Truth(Formula::False),
+            Expr::Int(number, _) => SymbolicValue::Number(*number as f64),
+            Expr::Float(number, _) => SymbolicValue::Number(*number),
+            Expr::Text(text, _) => SymbolicValue::Text(text.to_string()),
             Expr::Unit(_) => SymbolicValue::Unit,
-            Expr::Map(..) => SymbolicValue::Map,
-            Expr::DynamicConstant(value, _) if value.is_map() => SymbolicValue::Map,
+            Expr::Map(..) | Expr::Constant(ConstantExpr::Map, _) => SymbolicValue::Map,
             Expr::And(sides, _) => {
                 SymbolicValue::Truth(Formula::all(sides.iter().map(|side| self.truth(side, env)).collect::<Vec<_>>()))
             }
             Expr::Or(sides, _) => {
                 SymbolicValue::Truth(Formula::any(sides.iter().map(|side| self.truth(side, env)).collect::<Vec<_>>()))
             }
-            Expr::Variable(variable, ..) if variable.2.is_empty() => {
-                let known = env.iter().rev().find(|(name, _)| *name == variable.1.as_str());
+            Expr::Variable(variable, _) if variable.namespace.is_empty() => {
+                let known = env.iter().rev().find(|(name, _)| *name == variable.name.as_str());
                 known.map_or(SymbolicValue::Unknown, |(_, value)| value.clone())
             }
             Expr::Dot(..) | Expr::Index(..) => self.chain(expr, env),
-            Expr::FnCall(call, _) => match (call.name.as_str(), call.args.as_slice()) {
+            Expr::Call(call, _) => match (call.name.as_str(), call.args.as_slice()) {
                 ("!", [inner]) => SymbolicValue::Truth(self.truth(inner, env).negated()),
-                ("==" | "!=" | "<" | "<=" | ">" | ">=", [left, right]) if call.op_token.is_some() => {
+                ("==" | "!=" | "<" | "<=" | ">" | ">=", [left, right]) if call.operator => {
                     let (left, right) = (self.value(left, env), self.value(right, env));
                     self.compare(&call.name, left, right).map_or(SymbolicValue::Unknown, SymbolicValue::Truth)
                 }
-                ("contains", [Expr::Array(items, _), item]) => self.one_of(items, item, env),
+                ("contains", [Expr::List(items, _), item]) => self.one_of(items, item, env),
                 _ => SymbolicValue::Unknown,
             },
             _ => SymbolicValue::Unknown,
@@ -268,7 +259,7 @@ impl SymbolicReading<'_, '_> {
             let last = at + 1 == chain.segments.len();
             match segment {
                 Segment::Field { name, .. } if !self.is(&path, list) => path = format!("{path}.{name}"),
-                Segment::Index { key: Expr::StringConstant(name, _) } if !self.is(&path, list) => path = format!("{path}.{name}"),
+                Segment::Index { key: Expr::Text(name, _) } if !self.is(&path, list) => path = format!("{path}.{name}"),
                 Segment::Call { call, .. } if last && call.args.is_empty() && self.is(&path, list) => {
                     let length = format!("{path}.len()");
                     return match call.name.as_str() {
@@ -333,22 +324,18 @@ fn flipped(op: &str) -> &str {
 /// Whether the function may end in it.
 fn leaves(statement: &Stmt) -> bool {
     let mut found = false;
-    statement.walk(&mut Vec::new(), &mut |path| {
-        found |= matches!(path.last(), Some(ASTNode::Stmt(Stmt::Return(..))));
-        !found
-    });
+    statement.each(&mut |node| found |= matches!(node, Node::Stmt(Stmt::Return { .. })));
     found
 }
 
 /// Whatever a statement names may be another afterwards; of a map it still is one, and inputs cannot be changed.
 fn forget(statement: &Stmt, known: usize, env: &mut SymbolicEnv) {
-    statement.walk(&mut Vec::new(), &mut |path| {
-        if let Some(ASTNode::Expr(Expr::Variable(variable, ..))) = path.last() {
-            let named = env[known..].iter_mut().filter(|(name, _)| *name == variable.1.as_str());
+    statement.each(&mut |node| {
+        if let Node::Expr(Expr::Variable(variable, _)) = node {
+            let named = env[known..].iter_mut().filter(|(name, _)| *name == variable.name.as_str());
             named
                 .filter(|(_, value)| !matches!(value, SymbolicValue::Map))
                 .for_each(|(_, value)| *value = SymbolicValue::Unknown);
         }
-        true
     });
 }

@@ -8,9 +8,8 @@ mod span;
 
 use self::deliver::Delivery;
 use self::span::{OpenSpan, id, run_id, trace_id};
-use super::kinds::MadeObserver;
 use super::name_table::NameTable;
-use super::observed::Observer;
+use super::observed::{MadeObserver, Observer};
 use crate::clock::Timestamp;
 use crate::model::Case;
 use crate::session::StartedRun;

@@ -170,6 +170,21 @@ impl ArrowKind {
 }
 
 impl Picture {
+    /// The same with who answers for those walkers of the team who do not say it in the pipeline, by name.
+    #[must_use]
+    pub fn with_via(mut self, via: impl Fn(&str) -> Vec<String>) -> Self {
+        for (name, own) in self.team.iter_mut().flat_map(|team| &mut team.walkers).filter(|(_, own)| own.is_empty()) {
+            *own = via(name);
+        }
+        self
+    }
+
+    /// What stands below the title: what it is for, and who walks.
+    pub(super) fn subtitle(&self) -> String {
+        let team = self.team.iter().map(DrawnTeam::says);
+        std::iter::once(self.description.clone()).chain(team).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
     /// Reads a pipeline, with a colour (`#rrggbb` or a colour's name) for each element that has one.
     pub fn new(pipeline: &Pipeline, colours: &BTreeMap<String, String>) -> Self {
         let colour = |element: Option<&String>| colours.get(element?).filter(|text| is_colour(text)).cloned();

@@ -1,6 +1,5 @@
 //! Who may walk, as a picture says it.
 
-use super::Picture;
 use crate::pipeline::{self, TeamWalker};
 
 /// Who may walk.
@@ -32,22 +31,5 @@ impl DrawnTeam {
         };
         let walkers: Vec<String> = self.walkers.iter().map(walker).collect();
         format!("team: {}; chosen by {}", walkers.join(", "), self.scheduler)
-    }
-}
-
-impl Picture {
-    /// The same with who answers for those walkers of the team who do not say it in the pipeline, by name.
-    #[must_use]
-    pub fn with_via(mut self, via: impl Fn(&str) -> Vec<String>) -> Self {
-        for (name, own) in self.team.iter_mut().flat_map(|team| &mut team.walkers).filter(|(_, own)| own.is_empty()) {
-            *own = via(name);
-        }
-        self
-    }
-
-    /// What stands below the title: what it is for, and who walks.
-    pub(super) fn subtitle(&self) -> String {
-        let team = self.team.iter().map(DrawnTeam::says);
-        std::iter::once(self.description.clone()).chain(team).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
     }
 }

@@ -2,8 +2,9 @@
 
 use super::{check, keys::DOMAIN, merge};
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
-use crate::pipeline::yaml::{self, Yaml};
-use crate::project::form::{FormReader, fill};
+use crate::form::fill;
+use crate::form::yaml::{self, Yaml};
+use crate::project::forms::DataReader;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -83,7 +84,7 @@ pub fn link(data: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Opt
     let mut merged: Option<Value> = None;
     let mut sound = true;
     for (source, tree) in layers.iter().rev() {
-        let mut check = FormReader::new(source, "domain");
+        let mut check = DataReader::new(source, "domain");
         let own = check.file(tree, &DOMAIN, merged.as_ref());
         let description = merged.as_ref().filter(|_| name_of(source).is_none()).map(|base| base["description"].clone());
         let mut whole = merge::merge(merged.take(), own, &DOMAIN);

@@ -1,15 +1,16 @@
 //! What holds between the parts of a vocabulary: names that refer to something, names that mean one thing only.
 
+use super::entries::{list, map};
 use super::merge::entries;
 use super::patterns;
 use crate::diag::{Diagnostic, Severity, did_you_mean};
+use crate::form::yaml::Yaml;
 use crate::pipeline::Spanned;
-use crate::pipeline::yaml::Yaml;
-use crate::project::form::FormReader;
+use crate::project::forms::DataReader;
 use serde_json::Value;
 
 /// Checks a file that has been read, given what it makes together with those it extends.
-pub(super) fn check(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
+pub(super) fn check(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     references(check, whole);
     severities(check, tree, whole);
     same_names(check, tree, whole);
@@ -20,7 +21,7 @@ pub(super) fn check(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
     patterns::check(check, tree);
 }
 
-fn references(check: &mut FormReader<'_>, whole: &Value) {
+fn references(check: &mut DataReader<'_>, whole: &Value) {
     for reference in std::mem::take(&mut check.references) {
         let (to, name) = (reference.to, &reference.name);
         let known = entries(whole, to);
@@ -43,7 +44,7 @@ fn has_alias(entry: &Value, name: &str) -> bool {
 }
 
 /// Severities are a list, because their order matters, so what refers to them is looked up here.
-fn severities(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
+fn severities(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     let known: Vec<&str> =
         whole["severities"].as_array().into_iter().flatten().filter_map(|item| item["name"].as_str()).collect();
     for signature in list(tree, "signatures") {
@@ -56,7 +57,7 @@ fn severities(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
 }
 
 /// A name that differs from another in letter case only, or that is another's alias, would mean two things.
-fn same_names(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
+fn same_names(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     for key in ["defects", "components", "repositories", "categories"] {
         let Some(all) = entries(whole, key) else { continue };
         let own = map(tree, key);
@@ -91,7 +92,7 @@ fn same_names(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
 }
 
 /// A signature has something to be recognised by.
-fn signatures(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
+fn signatures(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     for signature in list(tree, "signatures") {
         let Some(id) = text(signature, "id") else { continue };
         let merged = whole["signatures"].as_array().into_iter().flatten().find(|known| known["id"] == *id.value);
@@ -106,7 +107,7 @@ fn signatures(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
 }
 
 /// A list of patterns that no signature names recognises nothing. A script of the project's own may read it, so this is no error.
-fn markers(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
+fn markers(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     // The files of signatures that it includes are read after it.
     if tree.get("include").is_some() {
         return;
@@ -128,7 +129,7 @@ fn markers(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
 }
 
 /// A red herring is a repository or a message.
-fn red_herrings(check: &mut FormReader<'_>, tree: &Yaml) {
+fn red_herrings(check: &mut DataReader<'_>, tree: &Yaml) {
     for item in list(tree, "red_herrings").iter().filter(|item| item.as_map().is_some()) {
         let help = match (item.get("repository").is_some(), item.get("message").is_some()) {
             (true, true) => "make two of it, each with its reason",
@@ -142,7 +143,7 @@ fn red_herrings(check: &mut FormReader<'_>, tree: &Yaml) {
 }
 
 /// Roles belong to categories.
-fn roles(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
+fn roles(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     let Some(known) = entries(whole, "categories") else { return };
     for entry in map(tree, "roles").iter().filter(|entry| !known.contains_key(&*entry.key)) {
         let message = format!("`roles` has `{}`, which is not under `categories`", *entry.key);
@@ -150,17 +151,9 @@ fn roles(check: &mut FormReader<'_>, tree: &Yaml, whole: &Value) {
     }
 }
 
-fn push(check: &mut FormReader<'_>, code: &str, message: String, at: &Spanned<String>, help: Option<String>) {
+fn push(check: &mut DataReader<'_>, code: &str, message: String, at: &Spanned<String>, help: Option<String>) {
     let error: Diagnostic = check.reader.error(code, message, at.span, "here");
     check.reader.push(error.maybe_help(help));
-}
-
-pub(super) fn list<'y>(tree: &'y Yaml, key: &str) -> &'y [Yaml] {
-    tree.get(key).and_then(Yaml::as_list).unwrap_or_default()
-}
-
-pub(super) fn map<'y>(tree: &'y Yaml, key: &str) -> &'y [crate::pipeline::yaml::YamlEntry] {
-    tree.get(key).and_then(Yaml::as_map).unwrap_or_default()
 }
 
 fn text(yaml: &Yaml, key: &str) -> Option<Spanned<String>> {

@@ -1,6 +1,6 @@
 //! The keys of a vocabulary.
 
-use crate::project::form::{Form, FormKey, ValueForm};
+use crate::form::{Form, FormKey, ValueForm};
 
 /// A vocabulary.
 pub(super) const DOMAIN: Form = Form {
@@ -50,6 +50,7 @@ pub(super) const DOMAIN: Form = Form {
         ),
         FormKey::new("glossary", ValueForm::Entries(&ValueForm::Text), "Words of the trade and what they mean, for prompts."),
     ],
+    ..Form::PLAIN
 };
 
 const DEFECT: Form = Form {
@@ -70,6 +71,7 @@ const DEFECT: Form = Form {
             "The category to name where no evidence speaks for another.",
         ),
     ],
+    ..Form::PLAIN
 };
 
 const CATEGORY: Form = Form {
@@ -78,6 +80,7 @@ const CATEGORY: Form = Form {
         FormKey::required("defect", ValueForm::Name("defects"), "What such a symptom usually turns out to be."),
         FormKey::required("means", ValueForm::Text, "What it says of the failure."),
     ],
+    ..Form::PLAIN
 };
 
 const SEVERITY: Form = Form {
@@ -86,6 +89,7 @@ const SEVERITY: Form = Form {
         FormKey::required("name", ValueForm::Text, "Its name."),
         FormKey::required("priority", ValueForm::Text, "The priority that a ticket of it gets."),
     ],
+    ..Form::PLAIN
 };
 
 const SIGNATURE: Form = Form {
@@ -139,6 +143,7 @@ const SIGNATURE: Form = Form {
         FormKey::new("next_framed", ValueForm::List(&ValueForm::Text), "The same, where a stack frame is known."),
         FormKey::new("next_unframed", ValueForm::List(&ValueForm::Text), "The same, where no stack frame is known."),
     ],
+    ..Form::PLAIN
 };
 
 const COMPONENT: Form = Form {
@@ -153,6 +158,7 @@ const COMPONENT: Form = Form {
         FormKey::new("paths", ValueForm::List(&ValueForm::Pattern(0)), "The paths of its code and of its tests."),
         FormKey::new("repositories", ValueForm::List(&ValueForm::Name("repositories")), "Where its code is, most likely first."),
     ],
+    ..Form::PLAIN
 };
 
 const REPOSITORY: Form = Form {
@@ -172,6 +178,7 @@ const REPOSITORY: Form = Form {
         FormKey::new("paths", ValueForm::List(&ValueForm::Pattern(0)), "The paths by which a file is known to be of it."),
         FormKey::new("focus", ValueForm::List(&ValueForm::Text), "Where in it to begin."),
     ],
+    ..Form::PLAIN
 };
 
 const RED_HERRING: Form = Form {
@@ -185,4 +192,5 @@ const RED_HERRING: Form = Form {
         FormKey::new("message", ValueForm::Pattern(0), "Lines that are no evidence of anything."),
         FormKey::required("reason", ValueForm::Text, "Why it is not to blame."),
     ],
+    ..Form::PLAIN
 };

@@ -1,6 +1,6 @@
 //! Laying a vocabulary over the one it extends.
 
-use crate::project::form::{Form, ValueForm};
+use crate::form::{Form, ValueForm};
 use crate::script::escape;
 use serde_json::{Map, Value, json};
 

@@ -5,6 +5,7 @@
 
 mod chain;
 mod check;
+mod entries;
 mod keys;
 mod merge;
 mod patterns;
@@ -12,12 +13,11 @@ mod patterns;
 pub(super) use chain::is_one;
 pub use chain::{DEFAULT_DOMAIN, Domain, ListedDomain, link, list, names};
 
-use super::form;
 use serde_json::Value;
 
 /// The JSON Schema (2020-12) of a vocabulary, from the table that the reader goes by.
 pub fn json_schema() -> Value {
-    form::json_schema("Asterisk domain vocabulary", &keys::DOMAIN)
+    crate::form::json_schema("Asterisk domain vocabulary", &keys::DOMAIN)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Patterns that compile and yet are no use: those that match everything, and those that another one leaves nothing to do.
 
-use super::check::map;
+use super::entries::map;
 use crate::diag::Severity;
-use crate::pipeline::yaml::{Yaml, YamlEntry};
-use crate::project::form::{FormReader, ListedPattern};
+use crate::form::ListedPattern;
+use crate::form::yaml::{Yaml, YamlEntry};
+use crate::project::forms::DataReader;
 use crate::script::Pattern;
 
 /// One letter or digit each; what matches several of them matches nearly every text.
@@ -12,7 +13,7 @@ const CHARACTERS: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
 const TOO_MANY: usize = 8;
 
 /// Checks all patterns of a file.
-pub(super) fn check(check: &mut FormReader<'_>, tree: &Yaml) {
+pub(super) fn check(check: &mut DataReader<'_>, tree: &Yaml) {
     let patterns = std::mem::take(&mut check.patterns);
     for listed in &patterns {
         wide(check, listed);
@@ -26,7 +27,7 @@ pub(super) fn check(check: &mut FormReader<'_>, tree: &Yaml) {
 }
 
 /// A pattern that matches everything is no pattern.
-fn wide(check: &mut FormReader<'_>, listed: &ListedPattern) {
+fn wide(check: &mut DataReader<'_>, listed: &ListedPattern<Pattern>) {
     let (message, help) = if listed.pattern.matches_nothing() {
         let message = format!("a pattern in {} matches the empty text, and so every text", listed.of);
         (message, "make at least one part of it required: `+` for `*`, no empty alternative")
@@ -47,12 +48,12 @@ fn single(text: &str) -> usize {
 }
 
 /// A plain text of which another pattern of the same list matches a part, wherever it stands, has nothing to do.
-fn shadowed(check: &mut FormReader<'_>, listed: &ListedPattern, all: &[ListedPattern], index: usize) {
+fn shadowed(check: &mut DataReader<'_>, listed: &ListedPattern<Pattern>, all: &[ListedPattern<Pattern>], index: usize) {
     let Some(literal) = listed.pattern.literal() else { return };
     // Between other words, and within one.
     let samples =
         [literal.clone(), format!(" {literal} "), format!("x{literal}x"), format!("9{literal}9"), format!("-{literal}-")];
-    let covers = |(at, other): &(usize, &ListedPattern)| {
+    let covers = |(at, other): &(usize, &ListedPattern<Pattern>)| {
         let before = *at < index || other.text.value.to_lowercase() != listed.text.value.to_lowercase();
         let may =
             *at != index && before && other.of == listed.of && !other.pattern.is_anchored() && other.pattern.may_be_in(&literal);
@@ -68,7 +69,7 @@ fn shadowed(check: &mut FormReader<'_>, listed: &ListedPattern, all: &[ListedPat
 }
 
 /// The same pattern for two components (or repositories) tells nothing of which.
-fn shared(check: &mut FormReader<'_>, tree: &Yaml, key: &str, what: &str) {
+fn shared(check: &mut DataReader<'_>, tree: &Yaml, key: &str, what: &str) {
     let mut seen: Vec<(String, &YamlEntry, &Yaml)> = Vec::new();
     for entry in map(tree, key) {
         for list in ["patterns", "paths"] {

@@ -6,7 +6,7 @@
 use super::keys::DOMAIN;
 use super::*;
 use crate::diag::{Diagnostics, Severity, Source};
-use crate::project::form::{Form, ValueForm};
+use crate::form::{Form, ValueForm};
 use serde_json::{Map, json};
 
 const BASE: &str = "\
@@ -190,6 +190,7 @@ fn example(holds: &ValueForm) -> Value {
         ValueForm::Records(form, _) => json!([whole(form)]),
         ValueForm::Entries(item) => json!({ "n1": example(item) }),
         ValueForm::Map(form) => whole(form),
+        other => panic!("no vocabulary has {other:?}"),
     }
 }
 
@@ -240,9 +241,9 @@ fn the_schema_and_the_reader_agree() {
                 map.remove("extends");
             }
             let source = Source::new("domains/x.yaml", value.to_string());
-            let tree = crate::pipeline::yaml::parse(&source).unwrap();
+            let tree = crate::form::yaml::parse(&source).unwrap();
             let base = (value.get("extends").is_some_and(Value::is_string)).then(|| whole(&DOMAIN));
-            let mut check = crate::project::form::FormReader::new(&source, "domain");
+            let mut check = crate::project::forms::DataReader::new(&source, "domain");
             check.file(&tree, &DOMAIN, base.as_ref());
             let said = check.finish();
             // What refers to what, and what patterns say, is no matter of form.

@@ -1,7 +1,8 @@
 //! The path of a walk as a small picture: the pipeline's nodes in a row, and the turns taken between them.
 
 use crate::model::counted;
-use crate::report::build::{CaseReport, NodeReport};
+use crate::report::build::NodeReport;
+use crate::report::case::CaseReport;
 use crate::report::text::short;
 use crate::walk::WalkStatus;
 use serde::Serialize;
@@ -170,7 +171,7 @@ fn words(case: &CaseReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::build::ReportTransition;
+    use crate::report::case::ReportTransition;
 
     fn nodes() -> Vec<NodeReport> {
         ["a", "b", "c"].map(|name| NodeReport { name: name.into(), code: name.to_uppercase() }).into()

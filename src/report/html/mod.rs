@@ -10,8 +10,6 @@ mod graph;
 mod over_time;
 mod view;
 
-pub(super) use view::DETAILS;
-
 use super::RunReport;
 use super::text::clean;
 use crate::diag::Diagnostic;

@@ -2,7 +2,7 @@
 
 use crate::model::counted;
 use crate::report::causes::Cause;
-use crate::report::regression::{CauseState, CauseTimeline, LaunchOccurrence, Regression, VanishedCause};
+use crate::report::timeline::{CauseState, CauseTimeline, LaunchOccurrence, Regression, VanishedCause};
 use serde::Serialize;
 
 /// The most causes that are gone, by name.

@@ -5,8 +5,9 @@ use super::graph::{Graph, graph};
 use super::over_time::{CausePast, OverTimeSection};
 use crate::clock::Timestamp;
 use crate::model::counted;
-use crate::report::build::{CaseReport, ReportHead, ReportTransition, RunReport};
-use crate::report::cases::CaseBrief;
+use crate::report::build::{ReportHead, RunReport};
+use crate::report::case::{CaseReport, ReportTransition};
+use crate::report::cases::{CaseBrief, DETAILS};
 use crate::report::causes::Cause;
 use crate::report::text::short;
 use crate::walk::WalkStatus;
@@ -21,8 +22,6 @@ const LISTED: usize = 300;
 const NAMED: usize = 25;
 /// The most rows of the table of cases.
 const ROWS: usize = 2000;
-/// The most cases whose decisions are told.
-pub(in crate::report) const DETAILS: usize = 300;
 
 /// The page.
 #[derive(Debug, Serialize)]

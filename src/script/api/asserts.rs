@@ -10,7 +10,7 @@ use crate::script::guard;
 use crate::script::json;
 use crate::script::predicate::pointer;
 use crate::script::probe::ObservedValue;
-use crate::script::test_call::{begin_table, note_row};
+use crate::script::running_test::{begin_table, note_row};
 use rhai::{Dynamic, EvalAltResult, NativeCallContext};
 use serde_json::Value;
 

@@ -81,7 +81,7 @@ pub(crate) fn register_for_tests(engine: &mut Engine) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::test_call::{TestHost, TestQuestion, set_stage};
+    use crate::script::running_test::{TestHost, TestQuestion, set_stage};
     use crate::script::{Extend, ScriptFault, ScriptLimits, View, build_engine};
     use rhai::{Dynamic, EvalAltResult, Scope};
     use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use crate::script::View;
 use crate::script::fault::ScriptFault;
 use crate::script::guard::charge;
 use crate::script::json;
-use crate::script::test_call::{TestQuestion, stage};
+use crate::script::running_test::{TestQuestion, stage};
 use rhai::Dynamic;
 use serde_json::Value;
 

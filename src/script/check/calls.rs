@@ -2,11 +2,12 @@
 
 use super::builtins::{self, ListElement, ListResult};
 use super::findings;
-use super::flow::{FlowFrame, THIS, TypeEnv, TypeFlow, declare};
+use super::flow::{FlowFrame, TypeEnv, TypeFlow, declare};
 use super::reads::is_whole;
-use super::script::{Callable, CheckedFunction, Script};
-use super::types::{Class, Type, TypedValue};
-use rhai::{Expr, FnCallExpr, Position};
+use super::script::{CheckedFunction, Script, THIS};
+use super::types::{Class, Type};
+use super::value::{Callable, TypedValue};
+use crate::script::tree::{CallExpr, Expr, Position};
 use std::rc::Rc;
 
 /// How many named functions deep calls are followed.
@@ -17,12 +18,12 @@ const MAX_FRAMES: usize = 8;
 
 impl<'a> TypeFlow<'a> {
     /// `name(arguments)` and operators.
-    pub(super) fn call(&mut self, call: &FnCallExpr, at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
+    pub(super) fn call(&mut self, call: &CallExpr, at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         if !call.namespace.is_empty() {
             return self.module_call(call, at, env);
         }
         match (call.name.as_str(), call.args.as_slice()) {
-            ("==" | "!=" | "<" | "<=" | ">" | ">=", [left, right]) if call.op_token.is_some() => {
+            ("==" | "!=" | "<" | "<=" | ">" | ">=", [left, right]) if call.operator => {
                 let ordered = !matches!(call.name.as_str(), "==" | "!=");
                 self.comparison(&call.name, left, right, ordered, at, env)
             }
@@ -38,12 +39,12 @@ impl<'a> TypeFlow<'a> {
                 }
                 value
             }
-            ("Fn", [Expr::StringConstant(name, _)]) => self.pointer(name, at),
+            ("Fn", [Expr::Text(name, _)]) => self.pointer(name, at),
             ("call", [function, args @ ..]) => {
                 let function = self.expr(function, env);
                 self.call_pointer(&function, args, at, env)
             }
-            (name, args) if call.op_token.is_some() => self.operator(name, args, at, env),
+            (name, args) if call.operator => self.operator(name, args, at, env),
             (name, args) => {
                 let script = self.script();
                 if let Some(function) = script.function(name, args.len()).cloned() {
@@ -64,7 +65,7 @@ impl<'a> TypeFlow<'a> {
     pub(super) fn method(
         &mut self,
         receiver: &TypedValue<'a>,
-        call: &FnCallExpr,
+        call: &CallExpr,
         at: Position,
         env: &mut TypeEnv<'a>,
     ) -> TypedValue<'a> {
@@ -82,9 +83,9 @@ impl<'a> TypeFlow<'a> {
         self.native(name, receiver, args, at, env)
     }
 
-    fn module_call(&mut self, call: &FnCallExpr, at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
-        if let [alias] = call.namespace.path.as_slice()
-            && let Some(path) = self.script().import(&alias.name).map(str::to_owned)
+    fn module_call(&mut self, call: &CallExpr, at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
+        if let [alias] = call.namespace.as_slice()
+            && let Some(path) = self.script().import(alias).map(str::to_owned)
             && let Some(script) = self.module(&path)
             && let Some(function) = script.function(&call.name, call.args.len()).cloned()
         {
@@ -136,7 +137,7 @@ impl<'a> TypeFlow<'a> {
         self.used(&value);
         match (list.ty.class(), item) {
             (Some(Class::List), _) => {
-                if let Some(Expr::Array(items, _)) = literal {
+                if let Some(Expr::List(items, _)) = literal {
                     for expr in items.iter().filter(|expr| expr.is_constant()) {
                         let known = self.expr(expr, env);
                         self.compare(&value, &known, false, at);
@@ -149,7 +150,7 @@ impl<'a> TypeFlow<'a> {
                 }
             }
             // Asking whether a field is there reads it, and it need not be one that the schema knows.
-            (class, Expr::StringConstant(name, name_at))
+            (class, Expr::Text(name, name_at))
                 if class == Some(Class::Map) || class.is_none() && list.path().is_some_and(is_whole) =>
             {
                 let ty = list.ty.shape().and_then(|shape| shape.field(name)).map_or(Type::Unknown, |field| Type::of(&field.kind));
@@ -181,14 +182,14 @@ impl<'a> TypeFlow<'a> {
     fn follow_call(
         &mut self,
         script: Rc<Script<'a>>,
-        function: Rc<CheckedFunction>,
+        function: Rc<CheckedFunction<'a>>,
         this: Option<TypedValue<'a>>,
         args: &[Expr],
         at: Position,
         env: &mut TypeEnv<'a>,
     ) -> TypedValue<'a> {
         let values = args.iter().map(|arg| self.expr(arg, env)).collect();
-        let named = function.name.clone();
+        let named = function.of.name().to_owned();
         self.follow(Callable { script, function, captured: Vec::new() }, this, values, at, Some(named))
     }
 
@@ -221,12 +222,12 @@ impl<'a> TypeFlow<'a> {
         let this = this.unwrap_or_else(|| TypedValue::unknown(at));
         declare(&mut env, &function, THIS, this);
         let mut values = captured.into_iter().chain(values);
-        for param in &function.params {
+        for param in &function.of.params {
             declare(&mut env, &function, param, values.next().unwrap_or_else(|| TypedValue::unknown(at)));
         }
         let call = named.map(|name| (self.place(at), name));
         self.frames.push(FlowFrame { script, function: function.clone(), call, inner: true, returns: Vec::new() });
-        let result = self.block(&function.body, &mut env);
+        let result = self.block(&function.of.body, &mut env);
         let returns = self.frames.pop().map(|frame| frame.returns).unwrap_or_default();
         returns.iter().fold(result, TypedValue::or).seen(at)
     }
@@ -249,7 +250,7 @@ impl<'a> TypeFlow<'a> {
             let found = findings::written(&self.place(at), path, "changes what it is called on");
             self.report(found);
         }
-        if let ("get", [Expr::StringConstant(key, key_at)]) | ("get_or", [Expr::StringConstant(key, key_at), _]) = (name, rest) {
+        if let ("get", [Expr::Text(key, key_at)]) | ("get_or", [Expr::Text(key, key_at), _]) = (name, rest) {
             self.use_all(rest, env);
             return self.get(first, key, *key_at, at);
         }
@@ -307,7 +308,7 @@ impl<'a> TypeFlow<'a> {
         at: Position,
         env: &mut TypeEnv<'a>,
     ) -> TypedValue<'a> {
-        if let [Expr::StringConstant(name, name_at)] = rest {
+        if let [Expr::Text(name, name_at)] = rest {
             let item = list.item(at);
             let field = self.key(&item, name, *name_at);
             self.read(&field);

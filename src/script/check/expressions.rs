@@ -1,12 +1,13 @@
 //! The pass over expressions: constants, names, chains and comparisons.
 
-use super::chain::{Chain, Segment, flatten};
 use super::findings::{self, ComparisonSide};
-use super::flow::{THIS, TypeEnv, TypeFlow};
+use super::flow::{TypeEnv, TypeFlow};
 use super::reads::is_whole;
-use super::script::Callable;
-use super::types::{Class, Type, TypedValue};
-use rhai::{Expr, FnCallExpr, FnPtr, Position};
+use super::script::THIS;
+use super::types::{Class, Type};
+use super::value::{Callable, TypedValue};
+use crate::script::chain::{Chain, Segment, flatten};
+use crate::script::tree::{CallExpr, ConstantExpr, Expr, Position};
 
 impl<'a> TypeFlow<'a> {
     /// What is known of an expression's value.
@@ -18,29 +19,39 @@ impl<'a> TypeFlow<'a> {
         self.left -= 1;
         let known = |ty| TypedValue::new(ty, at);
         match expr {
-            Expr::BoolConstant(..) => known(Type::Bool),
-            Expr::IntegerConstant(..) | Expr::FloatConstant(..) => known(Type::Number),
-            Expr::StringConstant(text, _) => {
+            Expr::Bool(..) => known(Type::Bool),
+            Expr::Int(..) | Expr::Float(..) => known(Type::Number),
+            Expr::Text(text, _) => {
                 self.plain_text(text, at);
                 known(Type::Text)
             }
-            Expr::CharConstant(..) => known(Type::Text),
+            Expr::Char(..) => known(Type::Text),
             Expr::Unit(_) => known(Type::Unit),
-            Expr::DynamicConstant(value, _) => self.constant(value, at),
-            Expr::InterpolatedString(parts, _) => {
-                parts.iter().for_each(|part| self.condition(part, env));
+            Expr::Constant(ConstantExpr::Function(name), _) => self.pointer(name, at),
+            Expr::Constant(ConstantExpr::List, _) => known(Type::List),
+            Expr::Constant(ConstantExpr::Map, _) => known(Type::Map),
+            Expr::Interpolated(parts, _) => {
+                for part in parts {
+                    self.condition(part, env);
+                }
                 known(Type::Text)
             }
-            Expr::Array(items, _) => {
-                items.iter().for_each(|item| self.condition(item, env));
+            Expr::List(items, _) => {
+                for item in items {
+                    self.condition(item, env);
+                }
                 known(Type::List)
             }
             Expr::Map(fields, _) => {
-                fields.0.iter().for_each(|(_, value)| self.condition(value, env));
+                for (_, value) in fields {
+                    self.condition(value, env);
+                }
                 known(Type::Map)
             }
             Expr::And(sides, _) | Expr::Or(sides, _) => {
-                sides.iter().for_each(|side| self.condition(side, env));
+                for side in sides {
+                    self.condition(side, env);
+                }
                 known(Type::Bool)
             }
             Expr::Coalesce(sides, _) => {
@@ -48,38 +59,20 @@ impl<'a> TypeFlow<'a> {
                 let last = values.pop().unwrap_or_else(|| TypedValue::unknown(at));
                 values.iter().fold(last, TypedValue::or).seen(at)
             }
-            Expr::Variable(variable, ..) if variable.2.is_empty() => self.variable(&variable.1, at, env),
-            Expr::Variable(variable, ..) => match variable.2.path.as_slice() {
-                [root] if root.name == "global" => known(self.script().constant(&variable.1)),
+            Expr::Variable(variable, _) => match variable.namespace.as_slice() {
+                [] => self.variable(&variable.name, at, env),
+                [root] if root == "global" => known(self.script().constant(&variable.name)),
                 _ => TypedValue::unknown(at),
             },
-            Expr::ThisPtr(_) => self.variable(THIS, at, env),
-            Expr::Stmt(block) => self.block(block.statements(), env),
-            Expr::FnCall(call, _) => self.call(call, at, env),
+            Expr::This(_) => self.variable(THIS, at, env),
+            Expr::Block(statements, _) => self.block(statements, env),
+            Expr::Call(call, _) => self.call(call, at, env),
             Expr::Dot(..) | Expr::Index(..) => match flatten(expr) {
                 Some(chain) => self.chain(&chain, env),
                 None => TypedValue::unknown(at),
             },
-            Expr::Custom(custom, _) => {
-                custom.inputs.iter().for_each(|input| self.condition(input, env));
-                TypedValue::unknown(at)
-            }
             _ => TypedValue::unknown(at),
         }
-    }
-
-    fn constant(&self, value: &rhai::Dynamic, at: Position) -> TypedValue<'a> {
-        if let Some(pointer) = value.read_lock::<FnPtr>() {
-            return self.pointer(pointer.fn_name(), at);
-        }
-        let ty = if value.is_array() {
-            Type::List
-        } else if value.is_map() {
-            Type::Map
-        } else {
-            Type::Unknown
-        };
-        TypedValue::new(ty, at)
     }
 
     /// A pointer to a function of the script being followed.
@@ -113,10 +106,10 @@ impl<'a> TypeFlow<'a> {
     pub(super) fn segment(&mut self, value: &TypedValue<'a>, segment: &Segment<'_>, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         match segment {
             Segment::Field { name, at } => self.field(value, name, *at),
-            Segment::Index { key: Expr::StringConstant(name, at) } if !value.ty.is_list() => self.key(value, name, *at),
+            Segment::Index { key: Expr::Text(name, at) } if !value.ty.is_list() => self.key(value, name, *at),
             Segment::Index { key } => {
                 self.condition(key, env);
-                if let Expr::IntegerConstant(index, at) = key {
+                if let Expr::Int(index, at) = key {
                     self.indexed(value, *index, *at);
                 }
                 value.item(key.position())
@@ -129,7 +122,7 @@ impl<'a> TypeFlow<'a> {
     }
 
     /// What a method is called on is read, unless it is an input itself.
-    fn read_receiver(&mut self, value: &TypedValue<'a>, call: &FnCallExpr) {
+    fn read_receiver(&mut self, value: &TypedValue<'a>, call: &CallExpr) {
         if value.origins.iter().all(|path| !is_whole(path)) && call.name != "call" {
             self.read(value);
         }
@@ -184,7 +177,7 @@ impl<'a> TypeFlow<'a> {
 
     /// Checks a text literal that something is compared with.
     pub(super) fn compare_literal(&mut self, value: &TypedValue<'a>, literal: &Expr) {
-        if let (Some(one_of), Expr::StringConstant(text, at)) = (value.ty.one_of(), literal)
+        if let (Some(one_of), Expr::Text(text, at)) = (value.ty.one_of(), literal)
             // An absent field reads as the empty text.
             && !text.is_empty()
             && !one_of.iter().any(|known| known == text.as_str())

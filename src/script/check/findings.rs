@@ -1,6 +1,7 @@
 //! The findings in words, each with a label on the token it is about, each reported once.
 
-use super::types::{Class, Type, TypedValue};
+use super::types::{Class, Type};
+use super::value::TypedValue;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean, nearest};
 use crate::script::fault;
 use std::collections::BTreeSet;

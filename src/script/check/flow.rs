@@ -1,14 +1,15 @@
 //! The pass over statements.
 
-use super::chain::{Chain, Segment, flatten};
 use super::facts::FunctionFacts;
 use super::findings::{self, Findings, ScriptPlace};
 use super::reads::{ReadCollector, is_whole};
 use super::script::{CheckedFunction, Script};
-use super::types::{Type, TypedValue};
-use super::{Analysis, CheckedParameter, ModuleLookup, rule_outcome};
+use super::types::Type;
+use super::value::TypedValue;
+use super::{Analysis, ModuleLookup};
 use crate::diag::{Diagnostic, Span};
-use rhai::{ASTFlags, Expr, FlowControl, Position, Stmt, SwitchCasesCollection};
+use crate::script::chain::{Chain, Segment, flatten};
+use crate::script::tree::{Arm, Expr, Position, Stmt};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -18,13 +19,10 @@ const MAX_EXPRESSIONS: u32 = 100_000;
 /// The names that a statement sees, innermost last.
 pub(super) type TypeEnv<'a> = Vec<(String, TypedValue<'a>)>;
 
-/// The name under which a method sees what it is called on.
-pub(super) const THIS: &str = "this";
-
 /// A function being followed.
 pub(super) struct FlowFrame<'a> {
     pub(super) script: Rc<Script<'a>>,
-    pub(super) function: Rc<CheckedFunction>,
+    pub(super) function: Rc<CheckedFunction<'a>>,
     /// Where it was called, if it was by a script that names it.
     pub(super) call: Option<(ScriptPlace, String)>,
     /// Whether it was called by what is followed; then what it returns is not yet used.
@@ -64,20 +62,8 @@ impl<'a> TypeFlow<'a> {
         }
     }
 
-    /// Follows a function from its inputs.
-    pub(super) fn run(mut self, function: &Rc<CheckedFunction>, inputs: &[CheckedParameter<'a>]) -> Analysis {
-        let mut env = TypeEnv::new();
-        for (param, input) in function.params.iter().zip(inputs) {
-            declare(&mut env, function, param, TypedValue::input(input.name, input.kind));
-        }
-        let script = self.script.clone();
-        self.frames.push(FlowFrame { script, function: function.clone(), call: None, inner: false, returns: Vec::new() });
-        let result = self.block(&function.body, &mut env);
-        self.used(&result);
-        let returns = self.frames.pop().map(|frame| frame.returns).unwrap_or_default();
-        if rule_outcome::is_rule(inputs) {
-            self.verdict(function, &result, &returns);
-        }
+    /// What was found.
+    pub(super) fn into_analysis(self) -> Analysis {
         Analysis { diagnostics: self.findings.into_list(), reads: self.reads.into_list(), facts: self.facts }
     }
 
@@ -139,95 +125,78 @@ impl<'a> TypeFlow<'a> {
     fn statement(&mut self, statement: &Stmt, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         let nothing = TypedValue::unknown(statement.position());
         match statement {
-            Stmt::Var(declaration, ..) => {
-                let value = self.expr(&declaration.1, env);
-                self.declare(env, &declaration.0.name, value);
-                nothing
+            Stmt::Var { name, value, .. } => {
+                let value = self.expr(value, env);
+                self.declare(env, &name.text, value);
             }
-            Stmt::Expr(expr) => self.expr(expr, env),
-            Stmt::FnCall(call, at) => self.call(call, *at, env),
-            Stmt::Block(block) => self.block(block.statements(), env),
-            Stmt::Assignment(assignment) => {
-                self.assign(&assignment.1.lhs, &assignment.1.rhs, assignment.0.is_op_assignment(), env);
-                nothing
+            Stmt::Expr(expr) => return self.expr(expr, env),
+            Stmt::Block(statements, _) => return self.block(statements, env),
+            Stmt::Assign { target, value, compound, .. } => self.assign(target, value, *compound, env),
+            Stmt::If { condition, then, otherwise, .. } => {
+                self.condition(condition, env);
+                let then = self.block(then, env);
+                let otherwise = self.block(otherwise, env);
+                return then.or(&otherwise);
             }
-            Stmt::If(parts, _) => {
-                self.condition(&parts.expr, env);
-                let then = self.block(parts.body.statements(), env);
-                let otherwise = self.block(parts.branch.statements(), env);
-                then.or(&otherwise)
+            Stmt::Switch { on, arms, has_default, at } => return self.switch(on, arms, *has_default, *at, env),
+            Stmt::While { condition, body, .. } | Stmt::Do { condition, body, .. } => {
+                self.twice(body, env, |flow, env| flow.condition(condition, env));
             }
-            Stmt::Switch(parts, at) => self.switch(&parts.0, &parts.1, *at, env),
-            Stmt::While(parts, at) | Stmt::Do(parts, _, at) => {
-                self.twice(parts, env, |flow, env| flow.condition(&parts.expr, env));
-                TypedValue::unknown(*at)
-            }
-            Stmt::For(parts, at) => {
-                let (item, counter, parts) = &**parts;
-                let list = self.expr(&parts.expr, env);
+            Stmt::For { item, counter, over, body, .. } => {
+                let list = self.expr(over, env);
                 self.used(&list);
                 let outside = env.len();
-                self.declare(env, &item.name, list.item(item.pos));
+                self.declare(env, &item.text, list.item(item.at));
                 if let Some(counter) = counter {
-                    self.declare(env, &counter.name, TypedValue::new(Type::Number, counter.pos));
+                    self.declare(env, &counter.text, TypedValue::new(Type::Number, counter.at));
                 }
-                self.twice(parts, env, |_, _| ());
+                self.twice(body, env, |_, _| ());
                 env.truncate(outside);
-                TypedValue::unknown(*at)
             }
-            Stmt::TryCatch(parts, at) => {
-                self.block(parts.body.statements(), env);
+            Stmt::Try { body, caught, handler, .. } => {
+                self.block(body, env);
                 let outside = env.len();
-                if let Expr::Variable(caught, _, at) = &parts.expr {
-                    self.declare(env, &caught.1, TypedValue::unknown(*at));
+                if let Some(caught) = caught {
+                    self.declare(env, &caught.text, TypedValue::unknown(caught.at));
                 }
-                self.block(parts.branch.statements(), env);
+                self.block(handler, env);
                 env.truncate(outside);
-                TypedValue::unknown(*at)
             }
-            Stmt::Return(expr, flags, at) => {
-                if let Some(expr) = expr {
-                    let value = self.expr(expr, env);
-                    let throws = flags.contains(ASTFlags::BREAK);
-                    if throws || self.frames.last().is_none_or(|frame| !frame.inner) {
-                        self.used(&value);
-                    }
-                    if let Some(frame) = self.frames.last_mut().filter(|_| !throws) {
-                        frame.returns.push(value);
-                    }
+            Stmt::Return { value: Some(value), throws, .. } => {
+                let value = self.expr(value, env);
+                if *throws || self.frames.last().is_none_or(|frame| !frame.inner) {
+                    self.used(&value);
                 }
-                TypedValue::unknown(*at)
-            }
-            Stmt::BreakLoop(expr, _, at) => {
-                if let Some(expr) = expr {
-                    self.condition(expr, env);
+                if let Some(frame) = self.frames.last_mut().filter(|_| !throws) {
+                    frame.returns.push(value);
                 }
-                TypedValue::unknown(*at)
             }
+            Stmt::Break { value: Some(value), .. } => self.condition(value, env),
             // Imports were looked up before; sharing and exporting change nothing.
-            _ => nothing,
+            _ => {}
         }
+        nothing
     }
 
     /// The body of a loop, as often as it takes for what is assigned at its end to reach its beginning.
-    fn twice(&mut self, parts: &FlowControl, env: &mut TypeEnv<'a>, mut each: impl FnMut(&mut Self, &mut TypeEnv<'a>)) {
+    fn twice(&mut self, body: &[Stmt], env: &mut TypeEnv<'a>, mut each: impl FnMut(&mut Self, &mut TypeEnv<'a>)) {
         for _ in 0..2 {
             each(self, env);
-            if let Some(last) = parts.body.statements().last() {
+            if let Some(last) = body.last() {
                 self.drops(last);
             }
-            self.block(parts.body.statements(), env);
+            self.block(body, env);
         }
     }
 
-    fn switch(&mut self, on: &Expr, cases: &SwitchCasesCollection, at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
+    fn switch(&mut self, on: &Expr, arms: &[Arm], has_default: bool, at: Position, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         let value = self.expr(on, env);
         self.used(&value);
-        self.cases(&value, cases, at);
-        let mut result: Option<TypedValue<'a>> = cases.def_case.is_none().then(|| TypedValue::unknown(at));
-        for case in &cases.expressions {
-            self.condition(&case.lhs, env);
-            let value = self.expr(&case.rhs, env);
+        self.cases(&value, arms, at);
+        let mut result: Option<TypedValue<'a>> = (!has_default).then(|| TypedValue::unknown(at));
+        for arm in arms {
+            self.condition(&arm.guard, env);
+            let value = self.expr(&arm.value, env);
             result = Some(result.map_or_else(|| value.clone(), |result| result.or(&value)));
         }
         result.unwrap_or_else(|| TypedValue::unknown(at))
@@ -241,8 +210,8 @@ impl<'a> TypeFlow<'a> {
 
     fn assign(&mut self, target: &Expr, value: &Expr, keeps_old: bool, env: &mut TypeEnv<'a>) {
         let value = self.expr(value, env);
-        if let Expr::Variable(variable, ..) = target {
-            if let Some((_, known)) = env.iter_mut().rev().find(|(name, _)| *name == variable.1.as_str()) {
+        if let Expr::Variable(variable, _) = target {
+            if let Some((_, known)) = env.iter_mut().rev().find(|(name, _)| *name == variable.name.as_str()) {
                 if !keeps_old {
                     known.add_origins(&value);
                 }
@@ -265,7 +234,7 @@ impl<'a> TypeFlow<'a> {
         }
         let (name, at) = match last {
             Segment::Field { name, at } => (format!(".{name}"), *at),
-            Segment::Index { key: Expr::StringConstant(name, at) } => (format!(".{name}"), *at),
+            Segment::Index { key: Expr::Text(name, at) } => (format!(".{name}"), *at),
             Segment::Index { key } => {
                 self.condition(key, env);
                 ("[]".to_owned(), key.start_position())
@@ -288,7 +257,7 @@ impl<'a> TypeFlow<'a> {
 }
 
 /// Adds a name. Of a variable that is given other values later only where it comes from is kept.
-pub(super) fn declare<'a>(env: &mut TypeEnv<'a>, function: &CheckedFunction, name: &str, mut value: TypedValue<'a>) {
+pub(super) fn declare<'a>(env: &mut TypeEnv<'a>, function: &CheckedFunction<'a>, name: &str, mut value: TypedValue<'a>) {
     if function.reassigned.contains(name) {
         value = TypedValue { ty: Type::Unknown, frozen: false, function: None, ..value };
     }

@@ -5,9 +5,9 @@
 
 mod builtins;
 mod calls;
-pub(crate) mod chain;
 mod expressions;
 mod facts;
+mod facts_kept;
 mod findings;
 mod flow;
 mod reads;
@@ -18,6 +18,7 @@ mod switch;
 #[cfg(test)]
 mod tests;
 mod types;
+mod value;
 
 pub use facts::{ComparisonFact, FunctionFacts, IndexFact, Operand};
 pub use reads::FieldReadSite;
@@ -26,7 +27,10 @@ use super::Unit;
 use super::condition;
 use crate::diag::Diagnostics;
 use crate::model::Kind;
+use flow::{FlowFrame, TypeEnv, TypeFlow, declare};
+use script::CheckedFunction;
 use std::rc::Rc;
+use value::TypedValue;
 
 /// A parameter of a function, with what it is given.
 #[derive(Clone, Copy, Debug)]
@@ -75,9 +79,26 @@ impl<'a> Checker<'a> {
     /// found.
     pub fn function(&self, name: &str, inputs: &[CheckedParameter<'a>]) -> Analysis {
         match self.script.function(name, inputs.len()) {
-            Some(function) => flow::TypeFlow::new(self.script.clone(), self.modules, self.facts).run(function, inputs),
+            Some(function) => self.follow(function, inputs),
             None => Analysis::default(),
         }
+    }
+
+    fn follow(&self, function: &Rc<CheckedFunction<'a>>, inputs: &[CheckedParameter<'a>]) -> Analysis {
+        let mut flow = TypeFlow::new(self.script.clone(), self.modules, self.facts);
+        let mut env = TypeEnv::new();
+        for (param, input) in function.of.params.iter().zip(inputs) {
+            declare(&mut env, function, param, TypedValue::input(input.name, input.kind));
+        }
+        let script = self.script.clone();
+        flow.frames.push(FlowFrame { script, function: function.clone(), call: None, inner: false, returns: Vec::new() });
+        let result = flow.block(&function.of.body, &mut env);
+        flow.used(&result);
+        let returns = flow.frames.pop().map(|frame| frame.returns).unwrap_or_default();
+        if rule_outcome::is_rule(inputs) {
+            flow.verdict(function.of, &result, &returns);
+        }
+        flow.into_analysis()
     }
 
     /// Checks an inline condition; its inputs are `artifact`, `state` and `vars`.

@@ -1,6 +1,6 @@
 //! The input fields that a function may read, in the order of their first reading.
 
-use super::types::TypedValue;
+use super::value::TypedValue;
 use crate::diag::{Source, Span};
 use std::collections::BTreeSet;
 

@@ -3,11 +3,11 @@
 use super::CheckedParameter;
 use super::findings::ScriptPlace;
 use super::flow::TypeFlow;
-use super::script::CheckedFunction;
-use super::types::{Class, Type, TypedValue};
+use super::types::{Class, Type};
+use super::value::TypedValue;
 use crate::diag::Diagnostic;
 use crate::script::rule;
-use rhai::Stmt;
+use crate::script::tree::{Function, Stmt};
 
 /// What rules and conditions are given.
 const INPUTS: [&str; 3] = ["artifact", "state", "vars"];
@@ -23,7 +23,7 @@ pub(super) fn is_rule(inputs: &[CheckedParameter<'_>]) -> bool {
 impl<'a> TypeFlow<'a> {
     /// Reports a rule that answers with what is no verdict, and a condition that never answers with one; `last` is the value at its
     /// end.
-    pub(super) fn verdict(&mut self, function: &CheckedFunction, last: &TypedValue<'a>, returns: &[TypedValue<'a>]) {
+    pub(super) fn verdict(&mut self, function: &Function, last: &TypedValue<'a>, returns: &[TypedValue<'a>]) {
         let at_end = (!leaves(&function.body)).then_some(last);
         let unit = self.script().unit;
         let all: Vec<&TypedValue<'a>> = returns.iter().chain(at_end).collect();
@@ -36,7 +36,7 @@ impl<'a> TypeFlow<'a> {
                 .label(&source, span, "")
                 .help("compare it with something")
         } else {
-            let message = format!("`{}` is used as a rule, but returns {}", function.name, name(first));
+            let message = format!("`{}` is used as a rule, but returns {}", function.name(), name(first));
             let mut finding = Diagnostic::warning(rule::CODE, message).help(rule::HELP);
             for way in ways.iter().take(MAX_LABELS) {
                 let ScriptPlace { source, span } = self.place(way.at);
@@ -69,9 +69,9 @@ fn name(value: &TypedValue<'_>) -> &'static str {
 /// Whether statements certainly do not come to their end.
 fn leaves(statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match statement {
-        Stmt::Return(..) => true,
-        Stmt::Block(block) => leaves(block.statements()),
-        Stmt::If(parts, _) => leaves(parts.body.statements()) && leaves(parts.branch.statements()),
+        Stmt::Return { .. } => true,
+        Stmt::Block(statements, _) => leaves(statements),
+        Stmt::If { then, otherwise, .. } => leaves(then) && leaves(otherwise),
         _ => false,
     })
 }

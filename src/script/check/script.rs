@@ -1,108 +1,62 @@
 //! A script as the analysis looks things up in it: functions with their bodies, imports, constants.
 
-use super::types::{Type, TypedValue};
+use super::types::Type;
 use crate::script::Unit;
 use crate::script::resolver::script_of;
-use crate::script::rewrite::statements_of;
-use rhai::{AST, ASTFlags, ASTNode, Expr, FnCallExpr, ScriptFuncDef, Stmt};
+use crate::script::tree::{self, CallExpr, Expr, Function, Node, Stmt, SyntaxTree};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::rc::Rc;
-use std::sync::Arc;
+
+/// The name under which a method sees what it is called on.
+pub(super) const THIS: &str = "this";
 
 /// The lookups of one script.
 pub(super) struct Script<'a> {
     /// What it was made of.
     pub(super) unit: &'a Unit,
-    functions: BTreeMap<(String, usize), Rc<CheckedFunction>>,
-    closures: BTreeMap<String, Rc<CheckedFunction>>,
+    /// By name, closures among them.
+    functions: BTreeMap<&'a str, Vec<Rc<CheckedFunction<'a>>>>,
     /// Alias to the path of the script; aliases that stand for several are left out.
     imports: BTreeMap<String, String>,
     constants: BTreeMap<String, Type<'static>>,
 }
 
 /// A function of a script.
-pub(super) struct CheckedFunction {
-    pub(super) name: String,
-    pub(super) params: Vec<String>,
-    pub(super) body: Vec<Stmt>,
+pub(super) struct CheckedFunction<'a> {
+    /// What it was made of.
+    pub(super) of: &'a Function,
     /// Variables that may be given another value after their declaration: of those no type is certain.
-    pub(super) reassigned: BTreeSet<String>,
+    pub(super) reassigned: BTreeSet<&'a str>,
 }
-
-/// A function as a value.
-#[derive(Clone)]
-pub(super) struct Callable<'a> {
-    pub(super) script: Rc<Script<'a>>,
-    pub(super) function: Rc<CheckedFunction>,
-    /// The values of its first parameters.
-    pub(super) captured: Vec<TypedValue<'a>>,
-}
-
-impl Callable<'_> {
-    /// The number of parameters that its caller gives values to.
-    pub(super) fn open_params(&self) -> usize {
-        self.function.params.len().saturating_sub(self.captured.len())
-    }
-}
-
-impl fmt::Debug for Callable<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Callable({})", self.function.name)
-    }
-}
-
-/// What Rhai calls the functions it makes of closures.
-const CLOSURE: &str = "anon$";
 
 impl<'a> Script<'a> {
     /// Looks through a script once.
     pub(super) fn new(unit: &'a Unit) -> Self {
-        let ast = unit.ast();
-        let definitions: Vec<Arc<ScriptFuncDef>> = ast.iter_fn_def().cloned().collect();
-        let methods: BTreeSet<&str> = definitions.iter().map(|definition| definition.name.as_str()).collect();
-        let bodies: Vec<Vec<Stmt>> = definitions.iter().map(statements_of).collect();
+        let tree = unit.tree();
+        let methods: BTreeSet<&str> = tree.functions.iter().map(Function::name).collect();
         let mut in_closures = BTreeSet::new();
-        for (definition, body) in definitions.iter().zip(&bodies) {
-            if definition.name.starts_with(CLOSURE) {
-                add_reassigned(body, &methods, &mut in_closures);
-            }
+        for closure in tree.functions.iter().filter(|function| function.head.is_closure()) {
+            add_reassigned(&closure.body, &methods, &mut in_closures);
         }
-        let mut script = Self {
-            unit,
-            functions: BTreeMap::new(),
-            closures: BTreeMap::new(),
-            imports: imports(ast),
-            constants: constants(ast),
-        };
-        for (definition, body) in definitions.iter().zip(bodies) {
+        let (imports, constants) = (imports(tree), constants(tree));
+        let mut script = Self { unit, functions: BTreeMap::new(), imports, constants };
+        for of in &tree.functions {
             let mut reassigned = in_closures.clone();
-            add_reassigned(&body, &methods, &mut reassigned);
-            let params: Vec<String> = definition.params.iter().map(ToString::to_string).collect();
-            let name = definition.name.to_string();
-            let function = Rc::new(CheckedFunction { name: name.clone(), params, body, reassigned });
-            if name.starts_with(CLOSURE) {
-                script.closures.insert(name, function);
-            } else {
-                script.functions.insert((name, function.params.len()), function);
-            }
+            add_reassigned(&of.body, &methods, &mut reassigned);
+            script.functions.entry(of.name()).or_default().push(Rc::new(CheckedFunction { of, reassigned }));
         }
         script
     }
 
     /// The function of that name that takes so many values.
-    pub(super) fn function(&self, name: &str, params: usize) -> Option<&Rc<CheckedFunction>> {
-        self.functions.get(&(name.to_owned(), params))
+    pub(super) fn function(&self, name: &str, params: usize) -> Option<&Rc<CheckedFunction<'a>>> {
+        self.functions.get(name)?.iter().find(|function| function.of.params.len() == params)
     }
 
     /// The function or closure that a function pointer names, if only one has the name.
-    pub(super) fn pointed_at(&self, name: &str) -> Option<&Rc<CheckedFunction>> {
-        if let Some(closure) = self.closures.get(name) {
-            return Some(closure);
-        }
-        let mut named = self.functions.range((name.to_owned(), 0)..=(name.to_owned(), usize::MAX));
-        match (named.next(), named.next()) {
-            (Some((_, function)), None) => Some(function),
+    pub(super) fn pointed_at(&self, name: &str) -> Option<&Rc<CheckedFunction<'a>>> {
+        match self.functions.get(name)?.as_slice() {
+            [function] => Some(function),
             _ => None,
         }
     }
@@ -120,51 +74,42 @@ impl<'a> Script<'a> {
 
 /// Adds the variables that may be given another value: by assignment, by a method of the script (which may assign to
 /// `this`), by Rhai's `take` and `swap`.
-fn add_reassigned(body: &[Stmt], methods: &BTreeSet<&str>, reassigned: &mut BTreeSet<String>) {
-    let mut add = |expr: &Expr| match expr {
-        Expr::Variable(variable, ..) => drop(reassigned.insert(variable.1.to_string())),
-        Expr::ThisPtr(_) => drop(reassigned.insert(super::flow::THIS.to_owned())),
+fn add_reassigned<'a>(body: &'a [Stmt], methods: &BTreeSet<&str>, reassigned: &mut BTreeSet<&'a str>) {
+    let mut add = |expr: &'a Expr| match expr {
+        Expr::Variable(variable, _) => drop(reassigned.insert(&variable.name)),
+        Expr::This(_) => drop(reassigned.insert(THIS)),
         _ => {}
     };
-    let mut visit = |path: &[ASTNode<'_>]| {
-        match path.last() {
-            Some(ASTNode::Stmt(Stmt::Assignment(assignment))) => add(&assignment.1.lhs),
-            Some(ASTNode::Stmt(Stmt::FnCall(call, _)) | ASTNode::Expr(Expr::FnCall(call, _))) if moves(call, 0) => {
+    tree::each(body, &mut |node| match node {
+        Node::Stmt(Stmt::Assign { target, .. }) => add(target),
+        Node::Expr(Expr::Call(call, _)) if moves(call, 0) => call.args.iter().for_each(&mut add),
+        Node::Expr(Expr::Dot(link, _)) => {
+            if let Expr::Method(call, _) = &link.right
+                && (moves(call, 1) || methods.contains(call.name.as_str()))
+            {
+                add(&link.left);
                 call.args.iter().for_each(&mut add);
             }
-            Some(ASTNode::Expr(Expr::Dot(pair, ..))) => {
-                if let Expr::MethodCall(call, _) = &pair.rhs
-                    && (moves(call, 1) || methods.contains(call.name.as_str()))
-                {
-                    add(&pair.lhs);
-                    call.args.iter().for_each(&mut add);
-                }
-            }
-            _ => {}
         }
-        true
-    };
-    for statement in body {
-        statement.walk(&mut Vec::new(), &mut visit);
-    }
+        _ => {}
+    });
 }
 
 /// Whether a call takes values out of the variables it is given; `receivers` stand before the arguments.
-fn moves(call: &FnCallExpr, receivers: usize) -> bool {
+fn moves(call: &CallExpr, receivers: usize) -> bool {
     matches!((call.name.as_str(), call.args.len() + receivers), ("take", 1) | ("swap", 2))
 }
 
-fn imports(ast: &AST) -> BTreeMap<String, String> {
+fn imports(tree: &SyntaxTree) -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    ast.walk(&mut |path| {
-        if let Some(ASTNode::Stmt(Stmt::Import(import, _))) = path.last() {
-            let paths = found.entry(import.1.name.to_string()).or_default();
-            match &import.0 {
-                Expr::StringConstant(path, _) => paths.insert(script_of(path).unwrap_or_default()),
+    tree.each(|node| {
+        if let Node::Stmt(Stmt::Import { path, alias, .. }) = node {
+            let paths = found.entry(alias.text.to_string()).or_default();
+            match path {
+                Expr::Text(path, _) => paths.insert(script_of(path).unwrap_or_default()),
                 _ => paths.insert(String::new()),
             };
         }
-        true
     });
     let single = |(alias, paths): (String, BTreeSet<String>)| match paths.len() {
         1 => paths.into_iter().next().filter(|path| !path.is_empty()).map(|path| (alias, path)),
@@ -173,21 +118,19 @@ fn imports(ast: &AST) -> BTreeMap<String, String> {
     found.into_iter().filter_map(single).collect()
 }
 
-fn constants(ast: &AST) -> BTreeMap<String, Type<'static>> {
+fn constants(tree: &SyntaxTree) -> BTreeMap<String, Type<'static>> {
     let mut constants = BTreeMap::new();
-    for statement in ast.statements() {
-        if let Stmt::Var(declaration, flags, _) = statement
-            && flags.contains(ASTFlags::CONSTANT)
-        {
-            let ty = match &declaration.1 {
-                Expr::BoolConstant(..) => Type::Bool,
-                Expr::IntegerConstant(..) | Expr::FloatConstant(..) => Type::Number,
-                Expr::StringConstant(..) => Type::Text,
-                Expr::Array(..) => Type::List,
+    for statement in &tree.statements {
+        if let Stmt::Var { name, value, constant: true, .. } = statement {
+            let ty = match value {
+                Expr::Bool(..) => Type::Bool,
+                Expr::Int(..) | Expr::Float(..) => Type::Number,
+                Expr::Text(..) => Type::Text,
+                Expr::List(..) => Type::List,
                 Expr::Map(..) => Type::Map,
                 _ => Type::Unknown,
             };
-            let entry = constants.entry(declaration.0.name.to_string()).or_insert(ty);
+            let entry = constants.entry(name.text.to_string()).or_insert(ty);
             *entry = entry.or(ty);
         }
     }

@@ -3,7 +3,7 @@
 use super::findings::ScriptPlace;
 use super::flow::TypeFlow;
 use crate::diag::Diagnostic;
-use rhai::{Expr, Position, Stmt};
+use crate::script::tree::{Expr, Position, Stmt};
 
 /// The code of a value that nothing takes.
 const DROPPED: &str = "rule/dropped-value";
@@ -49,23 +49,19 @@ impl TypeFlow<'_> {
 
 fn in_branches(statement: &Stmt, found: &mut Vec<Position>) {
     match statement {
-        Stmt::If(parts, _) => {
-            at_end(parts.body.statements(), found);
-            at_end(parts.branch.statements(), found);
+        Stmt::If { then, otherwise, .. } => {
+            at_end(then, found);
+            at_end(otherwise, found);
         }
-        Stmt::Block(block) => at_end(block.statements(), found),
+        Stmt::Block(statements, _) => at_end(statements, found),
         _ => {}
     }
 }
 
 fn at_end(statements: &[Stmt], found: &mut Vec<Position>) {
     match statements.last() {
-        Some(Stmt::Expr(value)) => match &**value {
-            Expr::Stmt(block) => at_end(block.statements(), found),
-            value if is_value(value) => found.push(value.start_position()),
-            _ => {}
-        },
-        Some(Stmt::FnCall(call, at)) if COMPARISONS.contains(&call.name.as_str()) => found.push(*at),
+        Some(Stmt::Expr(Expr::Block(statements, _))) => at_end(statements, found),
+        Some(Stmt::Expr(value)) if is_value(value) => found.push(value.start_position()),
         Some(statement) => in_branches(statement, found),
         None => {}
     }
@@ -74,18 +70,18 @@ fn at_end(statements: &[Stmt], found: &mut Vec<Position>) {
 /// Whether an expression does nothing but have a value. What a call does is not known.
 fn is_value(expr: &Expr) -> bool {
     match expr {
-        Expr::BoolConstant(..)
-        | Expr::IntegerConstant(..)
-        | Expr::FloatConstant(..)
-        | Expr::StringConstant(..)
-        | Expr::InterpolatedString(..)
-        | Expr::DynamicConstant(..)
-        | Expr::Array(..)
+        Expr::Bool(..)
+        | Expr::Int(..)
+        | Expr::Float(..)
+        | Expr::Text(..)
+        | Expr::Interpolated(..)
+        | Expr::Constant(..)
+        | Expr::List(..)
         | Expr::Map(..)
         | Expr::Variable(..)
         | Expr::And(..)
         | Expr::Or(..) => true,
-        Expr::FnCall(call, _) => COMPARISONS.contains(&call.name.as_str()),
+        Expr::Call(call, _) => COMPARISONS.contains(&call.name.as_str()),
         _ => false,
     }
 }

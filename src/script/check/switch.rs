@@ -5,11 +5,12 @@
 
 use super::findings;
 use super::flow::TypeFlow;
-use super::types::{Class, Type, TypedValue};
+use super::types::{Class, Type};
+use super::value::TypedValue;
 use crate::diag::Span;
 use crate::model::Kind;
 use crate::script::Unit;
-use rhai::{Expr, Position, SwitchCasesCollection};
+use crate::script::tree::{Arm, Expr, Position};
 
 /// What a literal is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +47,10 @@ impl Literal {
 
 impl<'a> TypeFlow<'a> {
     /// Checks the literals of the cases against the kind of what is switched on.
-    pub(super) fn cases(&mut self, on: &TypedValue<'a>, cases: &SwitchCasesCollection, at: Position) {
+    pub(super) fn cases(&mut self, on: &TypedValue<'a>, arms: &[Arm], at: Position) {
         let Some(class) = on.ty.class().filter(|class| *class != Class::Unit) else { return };
         let unit = self.script().unit;
-        for span in literals(unit, cases, at).unwrap_or_default() {
+        for span in literals(unit, arms, at).unwrap_or_default() {
             let token = &unit.script()[span.start..span.end];
             let Some(literal) = Literal::of(token) else { continue };
             let help = match (on.ty, literal) {
@@ -82,19 +83,19 @@ impl<'a> TypeFlow<'a> {
 }
 
 /// The literals of the cases, ranges left out.
-fn literals(unit: &Unit, cases: &SwitchCasesCollection, at: Position) -> Option<Vec<Span>> {
+fn literals(unit: &Unit, arms: &[Arm], at: Position) -> Option<Vec<Span>> {
     let text = unit.script();
     let from = unit.tokens().offset(text, at);
     let spans: Vec<Span> = unit.tokens().lexemes().iter().map(|lexeme| lexeme.span).filter(|span| span.start >= from).collect();
     let tokens: Vec<&str> = spans.iter().map(|span| &text[span.start..span.end]).collect();
     let arrows = arrows(&tokens)?;
-    if arrows.len() != cases.expressions.len() {
+    if arrows.len() != arms.len() {
         return None;
     }
     let mut found = Vec::new();
-    for (&arrow, case) in arrows.iter().zip(&cases.expressions) {
+    for (&arrow, arm) in arrows.iter().zip(arms) {
         let mut end = arrow;
-        if !matches!(case.lhs, Expr::BoolConstant(_, at) if at.is_none()) {
+        if !matches!(arm.guard, Expr::Bool(_, at) if at.is_none()) {
             end = tokens[..arrow].iter().rposition(|token| *token == "if")?;
         }
         while let Some(last) = end.checked_sub(1) {

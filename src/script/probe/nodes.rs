@@ -2,11 +2,13 @@
 
 use super::Probes;
 use super::recorder::{ProbeState, behind, probe};
-use super::table::{Logic, NodeRole, ProbeNode, ProbeTable};
+use super::table::{NodeRole, ProbeNode, ProbeTable};
 use crate::script::compare::CompareOp;
-use crate::script::rewrite::{Nodes, ValueRole};
+use crate::script::rhai_internals::node::RewrittenExpr;
+use crate::script::rhai_internals::rewrite::{Logic, Nodes, OpenedValue, ValueRole};
+use crate::script::rhai_internals::tree::FunctionHead;
 use crate::script::strict;
-use rhai::{ASTNode, Expr, ImmutableString, Position, ScriptFuncDef, Shared, Stmt};
+use rhai::{ImmutableString, Position};
 
 /// The nodes of a library with probes.
 pub(crate) struct Probed {
@@ -50,7 +52,7 @@ impl Probed {
 }
 
 impl Nodes for Probed {
-    fn enter(&mut self, function: Option<&ScriptFuncDef>) {
+    fn enter(&mut self, function: Option<FunctionHead>) {
         self.open.clear();
         self.function = function.map(|definition| {
             let number = self.table.next();
@@ -62,14 +64,14 @@ impl Nodes for Probed {
                 function: number,
                 parent: None,
                 statement: false,
-                definition: Some(Shared::new(definition.clone())),
-                at: definition.body.start_position(),
-                reach: (definition.body.start_position(), definition.body.end_position()),
+                at: definition.start,
+                reach: (definition.start, definition.end),
+                definition: Some(definition),
             })
         });
     }
 
-    fn body(&mut self, block: Expr) -> Expr {
+    fn body(&mut self, block: RewrittenExpr) -> RewrittenExpr {
         match self.function {
             Some(node) => {
                 let position = block.position();
@@ -79,12 +81,12 @@ impl Nodes for Probed {
         }
     }
 
-    fn statement(&mut self, statement: &Stmt) {
+    fn statement(&mut self, is_call: bool) {
         self.fresh = true;
-        self.call = matches!(statement, Stmt::FnCall(..));
+        self.call = is_call;
     }
 
-    fn open(&mut self, value: &Expr, role: ValueRole) -> Option<u32> {
+    fn open(&mut self, value: OpenedValue<'_>, role: ValueRole) -> Option<u32> {
         let function = self.function?;
         let statement = std::mem::take(&mut self.fresh);
         let stand = if std::mem::take(&mut self.call) { ProbeState::Statement } else { ProbeState::Value };
@@ -103,30 +105,28 @@ impl Nodes for Probed {
             ValueRole::Value => NodeRole::Value,
         };
         // The walk opens such a value a second time, as a value.
-        self.again = role != NodeRole::Value
-            && role != NodeRole::Operand
-            && !matches!(value, Expr::Variable(..) | Expr::Stmt(..))
-            && !crate::script::rewrite::is_literal(value);
-        let logical = matches!(value, Expr::And(..) | Expr::Or(..));
+        self.again = role != NodeRole::Value && role != NodeRole::Operand && value.opens_twice();
+        let (comparison, logic) = (value.comparison(), value.logic());
+        let logical = matches!(logic, Some(Logic::And | Logic::Or));
         let node = self.watches(role, statement).then(|| {
             self.table.add(ProbeNode {
                 role,
-                comparison: comparison(value),
-                logic: logic(value),
-                truth: comparison(value).is_some() || logic(value).is_some(),
+                comparison,
+                logic,
+                truth: comparison.is_some() || logic.is_some(),
                 function,
                 parent: self.open.iter().rev().find_map(|open| open.node),
                 statement,
                 definition: None,
-                at: token(value),
-                reach: reach(value),
+                at: value.token(),
+                reach: value.reach(),
             })
         });
         self.open.push(OpenedProbe { node, stand, logical });
         Some(node.unwrap_or(UNWATCHED))
     }
 
-    fn close(&mut self, value: Expr, node: u32) -> Expr {
+    fn close(&mut self, value: RewrittenExpr, node: u32) -> RewrittenExpr {
         let stand = self.open.pop().map_or(ProbeState::Value, |open| open.stand);
         self.again = false;
         let Some(watched) = self.table.node(node) else { return value };
@@ -136,7 +136,13 @@ impl Nodes for Probed {
         probe(value, position, stand, self.table.id(), node)
     }
 
-    fn compare(&mut self, op: CompareOp, mut operands: Vec<Expr>, position: Position, node: Option<u32>) -> Expr {
+    fn compare(
+        &mut self,
+        op: CompareOp,
+        mut operands: Vec<RewrittenExpr>,
+        position: Position,
+        node: Option<u32>,
+    ) -> RewrittenExpr {
         operands.iter_mut().for_each(behind);
         let compared = strict::compare(op, operands, position);
         match node {
@@ -145,67 +151,16 @@ impl Nodes for Probed {
         }
     }
 
-    fn constant(&mut self, name: &ImmutableString, position: Position) -> Expr {
+    fn constant(&mut self, name: &ImmutableString, position: Position) -> RewrittenExpr {
         strict::constant(name, position)
     }
 
-    fn closure(&mut self, made: Expr, position: Position) -> Expr {
+    fn closure(&mut self, made: RewrittenExpr, position: Position) -> RewrittenExpr {
         strict::closure(made, position)
     }
 
-    fn shallow(&mut self, mut value: Expr, position: Position) -> Expr {
+    fn shallow(&mut self, mut value: RewrittenExpr, position: Position) -> RewrittenExpr {
         behind(&mut value);
         strict::shallow(value, position)
     }
-}
-
-fn comparison(value: &Expr) -> Option<CompareOp> {
-    match value {
-        Expr::FnCall(call, _) if call.op_token.is_some() && call.args.len() == 2 => CompareOp::of(&call.name),
-        _ => None,
-    }
-}
-
-fn logic(value: &Expr) -> Option<Logic> {
-    match value {
-        Expr::And(..) => Some(Logic::And),
-        Expr::Or(..) => Some(Logic::Or),
-        Expr::FnCall(call, _) if call.op_token.is_some() && call.name == "!" && call.args.len() == 1 => Some(Logic::Not),
-        _ => None,
-    }
-}
-
-/// Where the value of an expression is shown: at its operator, or at the name that a path ends in.
-fn token(value: &Expr) -> Position {
-    match value {
-        Expr::Dot(parts, ..) => token(&parts.rhs),
-        Expr::Index(parts, ..) => parts.lhs.start_position(),
-        value => value.position(),
-    }
-}
-
-/// The first and the last position inside an expression.
-fn reach(value: &Expr) -> (Position, Position) {
-    let mut reach = (value.start_position(), value.position());
-    let key = |position: Position| (position.line(), position.position());
-    let mut take = |position: Position| {
-        if position.is_none() {
-            return;
-        }
-        if reach.0.is_none() || key(position) < key(reach.0) {
-            reach.0 = position;
-        }
-        if reach.1.is_none() || key(position) > key(reach.1) {
-            reach.1 = position;
-        }
-    };
-    value.walk(&mut Vec::new(), &mut |path| {
-        match path.last() {
-            Some(ASTNode::Expr(expr)) => [expr.position(), expr.start_position()].into_iter().for_each(&mut take),
-            Some(ASTNode::Stmt(statement)) => take(statement.position()),
-            _ => {}
-        }
-        true
-    });
-    reach
 }

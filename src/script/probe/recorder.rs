@@ -4,9 +4,9 @@ use super::ProbeTable;
 use super::seen::ObservedValue;
 use crate::script::guard;
 use crate::script::limits::ScriptLimits;
-use crate::script::rewrite::node;
+use crate::script::rhai_internals::node::{RewrittenExpr, is_block};
 use crate::script::strict::misplaced;
-use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expr, Expression, Position};
+use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expression, Position};
 use std::cell::RefCell;
 
 const PROBE: &str = "\u{2039}probe\u{203a}";
@@ -221,19 +221,17 @@ pub(super) enum ProbeState {
 }
 
 /// A node that watches the value behind it.
-pub(super) fn probe(value: Expr, position: Position, stand: ProbeState, table: u32, number: u32) -> Expr {
+pub(super) fn probe(value: RewrittenExpr, position: Position, stand: ProbeState, table: u32, number: u32) -> RewrittenExpr {
     let state = (stand as i64) << 61 | i64::from(table & 0x1fff_ffff) << 32 | i64::from(number);
-    node(PROBE, [value], state.into(), position)
+    RewrittenExpr::host(PROBE, [value], state.into(), position)
 }
 
 /// Tells a probe that it will stand behind another node of ours.
-pub(super) fn behind(value: &mut Expr) {
-    if let Expr::Custom(custom, _) = value
-        && custom.tokens.first().is_some_and(|key| key == PROBE)
-        && matches!(custom.inputs.first(), Some(Expr::Stmt(..)))
-        && let Ok(state) = custom.state.as_int()
+pub(super) fn behind(value: &mut RewrittenExpr) {
+    if let Some(own) = value.state_before_block(PROBE)
+        && let Ok(state) = own.as_int()
     {
-        custom.state = (state | (ProbeState::Block as i64) << 61).into();
+        *own = (state | (ProbeState::Block as i64) << 61).into();
     }
 }
 
@@ -253,7 +251,7 @@ fn evaluate(context: &mut EvalContext, inputs: &[Expression], state: &Dynamic) -
     let body = stand == ProbeState::Body as i64;
     // An operation was counted for this node. Behind it a block is evaluated without counting one for the block itself, which
     // makes up for it, unless none is counted for it without a probe either. A call that is a statement counts once.
-    if body || stand == ProbeState::Block as i64 || !matches!(**value, Expr::Stmt(..)) {
+    if body || stand == ProbeState::Block as i64 || !is_block(value) {
         guard::refund(if stand == ProbeState::Statement as i64 { 2 } else { 1 });
     }
     let watching = WATCHING

@@ -2,8 +2,9 @@
 
 use crate::diag::{Source, Span};
 use crate::script::compare::CompareOp;
+pub use crate::script::rhai_internals::rewrite::Logic;
+use crate::script::rhai_internals::tree::{FunctionHead, Position};
 use crate::script::unit::Unit;
-use rhai::{Position, ScriptFuncDef, Shared};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What a watched node is for.
@@ -27,17 +28,6 @@ pub enum NodeRole {
     Value,
 }
 
-/// How the value of a node is put together of truth values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Logic {
-    /// `&&`
-    And,
-    /// `||`
-    Or,
-    /// `!`
-    Not,
-}
-
 /// A watched node.
 #[derive(Clone, Debug)]
 pub struct ProbeNode {
@@ -56,7 +46,7 @@ pub struct ProbeNode {
     /// Whether it is the first value of a statement.
     pub statement: bool,
     /// The function, for its body.
-    pub(crate) definition: Option<Shared<ScriptFuncDef>>,
+    pub(crate) definition: Option<FunctionHead>,
     /// The expression's own position: of an operator, a dot, a name.
     pub(crate) at: Position,
     /// The first and the last position inside the expression.
@@ -64,14 +54,14 @@ pub struct ProbeNode {
 }
 
 impl ProbeNode {
-    /// The name of the function, for its body. The parser gives closures names that begin with `anon$`.
+    /// The name of the function, for its body.
     pub fn name(&self) -> Option<&str> {
         self.definition.as_ref().map(|definition| definition.name.as_str())
     }
 
     /// Whether it is the body of a closure.
     pub fn is_closure(&self) -> bool {
-        self.name().is_some_and(|name| name.starts_with("anon$"))
+        self.definition.as_ref().is_some_and(FunctionHead::is_closure)
     }
 
     /// The whole of its expression, as a label wants it; the name of a function where it is defined.

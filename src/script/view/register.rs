@@ -3,7 +3,6 @@
 //! Rhai feeds the receiver back through the setter, and `artifact.list.len()` itself would fail.)
 
 use super::{ListView, ObjectView, View};
-use crate::script::compare;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext};
 use std::any::TypeId;
 
@@ -50,14 +49,13 @@ const BORROWED: &[(&str, &str, &[ArgumentKind])] = &[
     ("zip", "zip", &[Value, Closure]),
 ];
 
-/// Registers the types, their methods and operators. (How they are printed is in `text`.)
+/// Registers the types and their methods. (What compares them is in `equality`, how they are printed in `text`.)
 pub(crate) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<ObjectView>("object");
     engine.register_type_with_name::<ListView>("list");
     objects(engine);
     lists(engine);
     for_each(engine);
-    both(engine);
     for &(name, array, takes) in BORROWED {
         borrow(engine, name, array, takes);
     }
@@ -100,12 +98,6 @@ fn lists(engine: &mut Engine) {
     engine.register_fn("get", move |list: &mut ListView, index: i64| or_nothing(list.at(index)));
     engine.register_fn("first", move |list: &mut ListView| or_nothing(list.at(0)));
     engine.register_fn("last", move |list: &mut ListView| or_nothing(list.at(-1)));
-    engine.register_fn("contains", |list: &mut ListView, value: Dynamic| {
-        Ok::<_, Box<EvalAltResult>>(position(list, &value)?.is_some())
-    });
-    engine.register_fn("index_of", |list: &mut ListView, value: Dynamic| {
-        Ok::<_, Box<EvalAltResult>>(position(list, &value)?.map_or(-1, count))
-    });
     engine.register_fn("+", |list: &mut ListView, more: ListView| [list.array(), more.array()].concat());
     engine.register_fn("+", |list: &mut ListView, more: Array| [list.array(), more].concat());
     engine.register_fn("+", |array: &mut Array, more: ListView| [array.as_slice(), &more.array()].concat());
@@ -141,27 +133,6 @@ fn for_each(engine: &mut Engine) {
         }
         Ok(Dynamic::UNIT)
     });
-}
-
-fn both(engine: &mut Engine) {
-    macro_rules! equality {
-        ($($a:ty, $b:ty;)*) => {$(
-            engine.register_fn("==", |a: &mut $a, b: $b| compare::equal(&Dynamic::from(a.clone()), &Dynamic::from(b)));
-            engine.register_fn("!=", |a: &mut $a, b: $b| {
-                compare::equal(&Dynamic::from(a.clone()), &Dynamic::from(b)).map(|equal| !equal)
-            });
-        )*};
-    }
-    equality! { ObjectView, ObjectView; ObjectView, Map; Map, ObjectView; ListView, ListView; ListView, Array; Array, ListView; }
-}
-
-fn position(list: &ListView, value: &Dynamic) -> Result<Option<usize>, Box<EvalAltResult>> {
-    for (at, item) in list.items().iter().enumerate() {
-        if compare::equal(&item.dynamic(), value)? {
-            return Ok(Some(at));
-        }
-    }
-    Ok(None)
 }
 
 /// Registers the method `array` of arrays as `name` of lists.

@@ -14,11 +14,10 @@
 //! | `reach` | which tests call which functions |
 //! | `allow` | comments that explain survivors |
 //! | `run` | running the tests on each mutant |
-//! | `diff`, `junit` | a mutant as a patch, and all in the form of JUnit |
+//! | `diff` | a mutant as a patch |
 
 mod allow;
 mod diff;
-mod junit;
 mod mutant;
 mod mutators;
 mod operators;
@@ -30,7 +29,6 @@ mod values;
 mod words;
 
 pub use diff::diff;
-pub use junit::junit;
 pub use mutant::Mutant;
 pub use mutators::{Mutator, mutators};
 pub use run::{MutantFate, MutatedFile, Mutation, mutate};

@@ -1,8 +1,7 @@
 //! The table of mutators.
 
-use super::words::ScriptWords;
+use super::words::{MutantEdit, ScriptWords};
 use super::{operators, shapes, values};
-use crate::diag::Span;
 
 /// A way to change a script in one place.
 #[derive(Clone, Copy)]
@@ -14,9 +13,6 @@ pub struct Mutator {
     /// The changes it makes at a token.
     pub(super) at: fn(&ScriptWords<'_>, usize) -> Vec<MutantEdit>,
 }
-
-/// Other text for a span of a script.
-pub(super) type MutantEdit = (Span, String);
 
 const fn mutator(id: &'static str, about: &'static str, at: fn(&ScriptWords<'_>, usize) -> Vec<MutantEdit>) -> Mutator {
     Mutator { id, about, at }

@@ -1,7 +1,6 @@
 //! Mutators of operators.
 
-use super::mutators::MutantEdit;
-use super::words::ScriptWords;
+use super::words::{MutantEdit, ScriptWords};
 
 /// The token there exchanged by a table.
 fn exchange(words: &ScriptWords<'_>, at: usize, table: &[(&str, &str)]) -> Vec<MutantEdit> {

@@ -1,7 +1,6 @@
 //! Mutators of conditions and statements.
 
-use super::mutators::MutantEdit;
-use super::words::ScriptWords;
+use super::words::{MutantEdit, ScriptWords};
 
 pub(super) fn condition(words: &ScriptWords<'_>, at: usize) -> Vec<MutantEdit> {
     let word = words.word(at);

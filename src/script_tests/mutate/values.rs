@@ -1,7 +1,6 @@
 //! Mutators of values.
 
-use super::mutators::MutantEdit;
-use super::words::ScriptWords;
+use super::words::{MutantEdit, ScriptWords};
 
 pub(super) fn boolean(words: &ScriptWords<'_>, at: usize) -> Vec<MutantEdit> {
     let to = match words.word(at) {

@@ -3,6 +3,9 @@
 use crate::diag::Span;
 use crate::script::Unit;
 
+/// Other text for a span of a script.
+pub(super) type MutantEdit = (Span, String);
+
 /// The tokens of a script without its comments.
 pub(super) struct ScriptWords<'u> {
     text: &'u str,

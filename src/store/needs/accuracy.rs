@@ -2,6 +2,8 @@
 
 use super::{ActiveQuery, StoreSnapshot, kept};
 use crate::store::error::StoreError;
+use crate::store::read::of_kinds;
+use crate::walk::{EventBody, EventKind};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -49,18 +51,17 @@ fn counted(conn: &Connection, snapshot: StoreSnapshot) -> Result<Value, StoreErr
 
 /// Who answered the nodes of a case's own walk, each once: the last answer is what was reviewed.
 fn answers(conn: &Connection, run: i64, rc: i64) -> Result<Vec<(String, String)>, StoreError> {
-    let mut events = conn.prepare_cached(
-        "SELECT type, json_extract(body, '$.to'), json_extract(body, '$.node') FROM events \
-         WHERE run = ?1 AND rc = ?2 AND type IN ('walker_switch', 'node_enter') AND instr(path, '/') = 0 ORDER BY seq",
-    )?;
-    let mut rows = events.query(params![run, rc])?;
-    let (mut walker, mut by_node) = (None::<String>, BTreeMap::<String, String>::new());
-    while let Some(row) = rows.next()? {
-        let kind: String = row.get(0)?;
-        if kind == "walker_switch" {
-            walker = row.get(1)?;
-        } else if let (Some(walker), Some(node)) = (&walker, row.get::<_, Option<String>>(2)?) {
-            by_node.insert(node, walker.clone());
+    let (mut walker, mut by_node) = (None, BTreeMap::<String, String>::new());
+    for (_, event) in of_kinds(conn, (run, rc), i64::MAX, &[EventKind::WalkerSwitch, EventKind::NodeEnter])? {
+        match event.what {
+            _ if event.path.contains('/') => {}
+            EventBody::WalkerSwitch { to, .. } => walker = Some(to),
+            EventBody::NodeEnter { node } => {
+                if let Some(walker) = &walker {
+                    by_node.insert(node.into(), walker.to_string());
+                }
+            }
+            _ => {}
         }
     }
     Ok(by_node.into_iter().map(|(node, walker)| (walker, node)).collect())

@@ -3,9 +3,9 @@
 use super::{ActiveQuery, StoreSnapshot, kept_under};
 use crate::store::content::needed;
 use crate::store::error::StoreError;
-use crate::store::read::event;
-use crate::walk::{QuerySubject, WalkState};
-use rusqlite::{Connection, params};
+use crate::store::read::of_kinds;
+use crate::walk::{EventKind, QuerySubject, WalkState};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::{Map, Value, json};
 
 /// The answer to the query: an empty map for a case that is in no cluster.
@@ -27,15 +27,11 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
 
 /// The latest artifact of each node that a case of the run had left before the last barrier: what its walk knew by then.
 fn prior(conn: &Connection, snapshot: StoreSnapshot, case: &str) -> Result<Value, StoreError> {
-    let mut events = conn.prepare_cached(
-        "SELECT seq, ?2 AS item, run, rc, path, at, body, sum FROM events \
-         WHERE run = ?1 AND rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) AND seq <= ?3 AND type IN ('node_enter', 'sub_walk', 'node_exit') ORDER BY seq",
-    )?;
-    let mut state = WalkState::default();
-    let mut events = events.query(params![snapshot.run, case, snapshot.upto])?;
-    while let Some(row) = events.next()? {
-        state.apply(&event(row)?.1);
-    }
+    let mut find = conn.prepare_cached("SELECT id FROM run_cases WHERE run = ?1 AND item = ?2")?;
+    let Some(row) = find.query_row(params![snapshot.run, case], |row| row.get(0)).optional()? else { return Ok(json!({})) };
+    let kinds = [EventKind::NodeEnter, EventKind::SubWalk, EventKind::NodeExit];
+    let events = of_kinds(conn, (snapshot.run, row), snapshot.upto, &kinds)?;
+    let state = WalkState::fold(events.iter().map(|(_, event)| event));
     let mut prior = Map::new();
     for (node, artifact) in &state.prior {
         let artifact = needed(conn, &artifact.hash(), |text| serde_json::from_str(text))?;

@@ -2,6 +2,7 @@
 
 use super::super::base::ReplayProject;
 use super::super::pass::ReplayPass;
+use super::super::recorded_walk::AdvisedNodes;
 use super::super::replay_walk::ReplayOutcome;
 use super::super::reuse_check::settled;
 use super::super::run::{ReplaySpec, each_run, words};
@@ -195,7 +196,8 @@ pub fn sweep_runs(session: &Session, asked: &ReplaySpec, var: SweptVar) -> Resul
         }
         let plans = var.plans(base)?;
         let settled = settled(then, base, &plans);
-        let pass = ReplayPass { record, run, base, plans: &plans, settled: &settled, parallel: asked.parallel };
+        let advised = &AdvisedNodes::of(then);
+        let pass = ReplayPass { record, run, base, plans: &plans, settled: &settled, advised, parallel: asked.parallel };
         let tallies = |walks: Vec<ReplayOutcome>| walks.iter().map(PointTally::of).collect::<Vec<_>>();
         cases += pass.cases(
             |passed| tallies(passed.walks),

@@ -8,7 +8,6 @@ use super::values::SweptVar;
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use crate::model::{Hash, canonical};
 use crate::pipeline::{EdgeTarget, NodeIx, Pipeline};
-use crate::script::View;
 use crate::session::{RouteState, Session, SessionError};
 use crate::walk::{Name, Plan, decide};
 use serde::Deserialize;
@@ -75,7 +74,7 @@ impl Scenario {
             let found = Diagnostic::error("sweep/scenario", format!("`{}` is no scenario: {message}", source.name())).help(help);
             SessionError::Texts(Diagnostics::from(found))
         };
-        let tree = crate::pipeline::yaml::parse(source).map_err(SessionError::Texts)?;
+        let tree = crate::form::yaml::parse(source).map_err(SessionError::Texts)?;
         let scenario: Self = serde_json::from_value(tree.to_json()).map_err(|error| bad(error.to_string()))?;
         if scenario.cases.is_empty() && scenario.decisions.is_empty() {
             return Err(bad("it has neither cases nor decisions".into()));
@@ -146,7 +145,7 @@ impl CannedAnswers {
     fn walk(&self, base: &ReplayProject, plan: &Plan, case: &str) -> Result<ReplayOutcome, SessionError> {
         let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
             let value = self.artifacts.get(hash).unwrap_or(&Value::Null);
-            Ok(View::of(value, &plan.node(node).kind, "artifact"))
+            Ok(plan.artifact(node, value))
         };
         ReplayWalk { plan, same: &base.same, settled: None, seed: 0, case, inherited: None, needs: &[], follow: false }
             .case(&self.tape, &mut artifact)
@@ -160,7 +159,7 @@ impl ScenarioDecision {
         vars.extend(set.iter().map(|(name, value)| (name.clone(), value.clone())));
         let plan: Arc<Plan> = base.project.plan_with(&vars)?;
         let node = node_of(&plan.pipeline, &self.node).map_err(SessionError::Asked)?;
-        let artifact = View::of(&self.artifact, &plan.node(node).kind, "artifact");
+        let artifact = plan.artifact(node, &self.artifact);
         let (_, state) = self.state.clone().at(&plan, Some(node), &artifact, crate::clock::Timestamp::default());
         Ok(match decide(&plan, node, &artifact, &state) {
             Ok(decision) => decision.choice.map_or_else(

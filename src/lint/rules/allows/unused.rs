@@ -7,29 +7,7 @@ pub(super) const RULE: LintRule = LintRule {
     id: "allows/unused",
     level: LintLevel::Warning,
     summary: "an allow of something that is not found there",
-    manual: MANUAL,
+    manual: include_str!("../../manual/allows/unused.md"),
     options: &[],
     check: Some(|_, _| ()),
 };
-
-const MANUAL: &str = r"An allow that takes nothing away hides the next finding of its kind. `--fix` takes it away.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    // lint: allow(correctness/never-true) a switch
-    artifact.match
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match
-}
-```
-";

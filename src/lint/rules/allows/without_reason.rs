@@ -7,29 +7,7 @@ pub(super) const RULE: LintRule = LintRule {
     id: "allows/without-reason",
     level: LintLevel::Warning,
     summary: "an allow that does not say why",
-    manual: MANUAL,
+    manual: include_str!("../../manual/allows/without-reason.md"),
     options: &[],
     check: Some(|_, _| ()),
 };
-
-const MANUAL: &str = r"An allow says why what is found is right here; the next reader cannot ask. One without a reason allows nothing.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    // lint: allow(robustness/magic-threshold)
-    artifact.match
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match
-}
-```
-";

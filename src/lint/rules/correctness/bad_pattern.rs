@@ -4,9 +4,8 @@ use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::walk;
 use crate::script::Pattern;
-use rhai::{ASTNode, Expr, Stmt};
+use crate::script::tree::{Expr, Node};
 use std::collections::BTreeMap;
 
 /// The rule.
@@ -14,42 +13,21 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/bad-pattern",
     level: LintLevel::Error,
     summary: "a regular expression that does not compile",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/bad-pattern.md"),
     options: &[],
     check: Some(check),
 };
 
-const MANUAL: &str = r#"The pattern of a `regex_..` call is compiled when the call is reached; one that cannot be is an error there, perhaps on a way that is seldom taken.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    regex_is_match(artifact.label, "(crash|panic")
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    regex_is_match(artifact.label, "(crash|panic)")
-}
-```
-"#;
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in cx.units.iter().copied().chain(cx.library.conditions()) {
         let mut found: BTreeMap<usize, Diagnostic> = BTreeMap::new();
-        walk(unit, |node| {
+        unit.tree().each(|node| {
             let (call, pattern) = match node {
-                ASTNode::Stmt(Stmt::FnCall(call, _)) | ASTNode::Expr(Expr::FnCall(call, _)) => (call, call.args.get(1)),
-                ASTNode::Expr(Expr::MethodCall(call, _)) => (call, call.args.first()),
+                Node::Expr(Expr::Call(call, _)) => (call, call.args.get(1)),
+                Node::Expr(Expr::Method(call, _)) => (call, call.args.first()),
                 _ => return,
             };
-            let Some(Expr::StringConstant(pattern, at)) = pattern.filter(|_| call.name.starts_with("regex_")) else { return };
+            let Some(Expr::Text(pattern, at)) = pattern.filter(|_| call.name.starts_with("regex_")) else { return };
             let Err(fault) = Pattern::read(pattern) else { return };
             let Some((source, span)) = unit.token(*at) else { return };
             let one = Diagnostic::error(RULE.id, format!("this pattern does not compile: {}", fault.message));

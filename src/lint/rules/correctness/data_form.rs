@@ -7,22 +7,7 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/data-form",
     level: LintLevel::Error,
     summary: "a data file or vocabulary that does not hold together",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/data-form.md"),
     options: &[],
     check: None,
 };
-
-const MANUAL: &str = r"Data files that the program knows have a form; a vocabulary must hold together: names that are referred to exist, patterns compile and are not too wide.
-
-Found:
-
-```yaml scripts/data/domain.yaml
-stop: [a, the]
-```
-
-Mended:
-
-```yaml scripts/data/words.yaml
-stop: [a, the]
-```
-";

@@ -11,31 +11,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/hidden-character",
     level: LintLevel::Error,
     summary: "a character that shows nothing, or turns the direction of writing",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/hidden-character.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = "Direction marks, zero-width characters and control characters make a text read otherwise than it runs (\"Trojan Source\"): what looks like a comment is code, and two names that look alike differ. It looks at scripts, pipelines, templates and data files. A byte order mark at the beginning is fine, and so are the joiners that some scripts of the world need (U+200C, U+200D).
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.label == \"hit\u{202e}\u{2066}\"
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.label == \"hit\\u202e\\u2066\"
-}
-```
-";
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for text in cx.texts {

@@ -4,9 +4,9 @@ use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::{body, functions, name_of};
+use crate::lint::syntax::{name_of, takes_rule_inputs};
 use crate::project::FunctionUse;
-use rhai::{ASTFlags, ASTNode, Expr, Position, Stmt};
+use crate::script::tree::{self, Expr, Node, Position, Stmt};
 use std::collections::BTreeSet;
 
 /// The rule.
@@ -14,41 +14,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/missing-return",
     level: LintLevel::Warning,
     summary: "a function that gives a value on one way and nothing on another",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/missing-return.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A function that returns values but may also run off its end gives `()` there, which its callers then compare, index or call methods on. Rules are not meant: of a rule, nothing is a no.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    grade(artifact) == "sure"
-}
-
-private fn grade(artifact) {
-    if artifact.confidence >= 1.0 { return "sure"; }
-    if artifact.match { return "perhaps"; }
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    grade(artifact) == "sure"
-}
-
-private fn grade(artifact) {
-    if artifact.match { return "sure"; }
-    "new"
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let rules: BTreeSet<(&str, &str)> = cx
@@ -59,29 +28,22 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         .map(|one| (one.unit.name(), one.name.as_str()))
         .collect();
     for unit in &cx.units {
-        for function in functions(unit) {
-            let is_rule = rules.contains(&(unit.name(), function.name.as_str()))
-                || function.params.iter().map(rhai::ImmutableString::as_str).eq(["artifact", "state", "vars"]);
-            let body = body(unit, function);
+        for function in unit.tree().named() {
+            let is_rule = rules.contains(&(unit.name(), function.name())) || takes_rule_inputs(function);
             let mut returned = None;
-            for statement in &body {
-                statement.walk(&mut Vec::new(), &mut |path| {
-                    if let Some(ASTNode::Stmt(Stmt::Return(Some(_), flags, at))) = path.last()
-                        && !flags.contains(ASTFlags::BREAK)
-                    {
-                        returned = returned.or(Some(*at));
-                    }
-                    true
-                });
-            }
+            tree::each(&function.body, &mut |node| {
+                if let Node::Stmt(Stmt::Return { value: Some(_), throws: false, at }) = node {
+                    returned = returned.or(Some(*at));
+                }
+            });
             let mut ends = FunctionEnd { gives: returned, falls: false };
-            ends.add(&body);
+            ends.add(&function.body);
             let FunctionEnd { gives: Some(given), falls: true } = ends else { continue };
             if is_rule {
                 continue;
             }
             let (source, span) = name_of(unit, function);
-            let message = format!("`{}` gives a value on one way, and nothing where it ends", function.name);
+            let message = format!("`{}` gives a value on one way, and nothing where it ends", function.name());
             let found = Diagnostic::warning(RULE.id, message).label(&source, span, "runs off its end");
             let found = match unit.token(given) {
                 Some((source, span)) => found.label(&source, span, "a value is given here"),
@@ -103,21 +65,20 @@ struct FunctionEnd {
 impl FunctionEnd {
     fn add(&mut self, statements: &[Stmt]) {
         match statements.last() {
-            Some(Stmt::Return(..) | Stmt::FnCall(..)) => {}
-            Some(Stmt::Expr(expr)) => match &**expr {
-                Expr::Stmt(block) => self.add(block.statements()),
+            Some(Stmt::Expr(expr)) => match expr {
+                Expr::Block(statements, _) => self.add(statements),
                 // What a call gives is not known here; it may be nothing.
-                Expr::FnCall(..) | Expr::Dot(..) | Expr::Index(..) => {}
+                Expr::Call(..) | Expr::Dot(..) | Expr::Index(..) => {}
                 value => self.gives = self.gives.or(Some(value.start_position())),
             },
-            Some(Stmt::Block(block)) => self.add(block.statements()),
-            Some(Stmt::If(parts, _) | Stmt::TryCatch(parts, _)) => {
-                self.add(parts.body.statements());
-                self.add(parts.branch.statements());
+            Some(Stmt::Block(statements, _)) => self.add(statements),
+            Some(Stmt::If { then: first, otherwise: second, .. } | Stmt::Try { body: first, handler: second, .. }) => {
+                self.add(first);
+                self.add(second);
             }
-            Some(Stmt::Switch(parts, _)) => self.falls |= parts.1.def_case.is_none(),
+            Some(Stmt::Switch { has_default, .. }) => self.falls |= !has_default,
             // A loop without a condition ends by `break` or `return`.
-            Some(Stmt::While(parts, _)) if matches!(parts.expr, Expr::Unit(_) | Expr::BoolConstant(true, _)) => {}
+            Some(Stmt::Return { .. } | Stmt::While { condition: Expr::Unit(_) | Expr::Bool(true, _), .. }) => {}
             _ => self.falls = true,
         }
     }

@@ -12,31 +12,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/never-true",
     level: LintLevel::Warning,
     summary: "a rule or condition that can never say yes",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/never-true.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"What the rule asks contradicts itself, or asks for what the schema does not allow. Vars count with their declared values where they are compared with an input; a comparison of vars alone may be a switch that is off, and counts as open.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.kind == "new" && artifact.kind == "known"
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match && artifact.kind == "known"
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
@@ -47,10 +26,8 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             if said || !Solver::proof(rule).never(&pipe.fires[at]) {
                 continue;
             }
-            let functions = rule.unit.ast().iter_fn_def();
-            let definition =
-                functions.filter(|function| *function.name == *rule.name).find_map(|function| rule.unit.definition(function));
-            let Some((source, span)) = definition else { continue };
+            let mut named = rule.unit.tree().named().filter(|function| function.name() == rule.name);
+            let Some((source, span)) = named.find_map(|function| rule.unit.definition(&function.head)) else { continue };
             let what = if rule.unit.is_condition() { "this condition".to_owned() } else { format!("`{}`", rule.name) };
             let found =
                 Diagnostic::warning(RULE.id, format!("{what} never says yes")).label(&source, span, "whatever it is asked");

@@ -4,8 +4,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::walk;
-use rhai::{ASTNode, Stmt};
+use crate::script::tree::{Node, Stmt};
 use std::collections::BTreeSet;
 
 /// The rule.
@@ -13,57 +12,24 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/repeated-condition",
     level: LintLevel::Warning,
     summary: "the same condition twice in a chain of `else if`",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/repeated-condition.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"The second of two branches with the same condition is never taken.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    if artifact.kind == "new" {
-        false
-    } else if artifact.kind == "new" {
-        true
-    } else {
-        artifact.match
-    }
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    if artifact.kind == "new" {
-        false
-    } else if artifact.kind == "known" {
-        true
-    } else {
-        artifact.match
-    }
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {
         let mut inner = BTreeSet::new();
         let mut found: Vec<Diagnostic> = Vec::new();
-        walk(unit, |node| {
-            let ASTNode::Stmt(Stmt::If(parts, at)) = node else { return };
+        unit.tree().each(|node| {
+            let Node::Stmt(Stmt::If { condition, otherwise, at, .. }) = node else { return };
             if inner.contains(at) {
                 return;
             }
             let mut seen: Vec<(String, Span)> = Vec::new();
-            let mut parts = &**parts;
+            let (mut condition, mut otherwise) = (condition, otherwise);
             loop {
-                if let Some(span) = unit.tokens().extent(unit.script(), &parts.expr) {
+                if let Some(span) = unit.tokens().extent(unit.script(), condition) {
                     let text = unit.script()[span.start..span.end].to_owned();
                     if let Some((_, first)) = seen.iter().find(|(known, _)| *known == text) {
                         let (source, first) = unit.locate(*first);
@@ -75,9 +41,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                     }
                     seen.push((text, span));
                 }
-                let [Stmt::If(next, at)] = parts.branch.statements() else { break };
+                let [Stmt::If { condition: next, otherwise: last, at, .. }] = otherwise.as_slice() else { break };
                 inner.insert(*at);
-                parts = next;
+                (condition, otherwise) = (next, last);
             }
         });
         report.extend(found);

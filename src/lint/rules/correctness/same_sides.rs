@@ -4,8 +4,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::walk;
-use rhai::{ASTNode, Expr, Position};
+use crate::script::tree::{Expr, Node, Position};
 use std::collections::BTreeMap;
 
 /// The rule.
@@ -13,31 +12,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/same-sides",
     level: LintLevel::Warning,
     summary: "both sides of an operator are the same",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/same-sides.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"`x == x` is always true and `x < x` never; `a && a` is `a`. One side was meant to be another.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.confidence >= artifact.confidence
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.confidence >= vars.enough
-}
-```
-";
 
 /// Calls that give another value each time.
 const CHANGING: [&str; 3] = ["pop(", "shift(", "remove("];
@@ -48,12 +26,10 @@ const COMPARES: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in cx.units.iter().copied().chain(cx.library.conditions()) {
         let mut texts: BTreeMap<Span, Diagnostic> = BTreeMap::new();
-        walk(unit, |node| {
-            let (at, sides): (Position, Vec<Expr>) = match node {
-                ASTNode::Expr(Expr::FnCall(call, at)) if call.op_token.is_some() && COMPARES.contains(&call.name.as_str()) => {
-                    (*at, call.args.to_vec())
-                }
-                ASTNode::Expr(Expr::And(sides, at) | Expr::Or(sides, at)) => (*at, sides.to_vec()),
+        unit.tree().each(|node| {
+            let (at, sides): (Position, &[Expr]) = match node {
+                Node::Expr(Expr::Call(call, at)) if call.operator && COMPARES.contains(&call.name.as_str()) => (*at, &call.args),
+                Node::Expr(Expr::And(sides, at) | Expr::Or(sides, at)) => (*at, sides),
                 _ => return,
             };
             let text = |side: &Expr| {

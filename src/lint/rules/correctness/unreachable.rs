@@ -5,45 +5,22 @@ use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::script::Unit;
-use crate::script::rewrite::statements_of;
-use rhai::{Expr, Stmt};
+use crate::script::tree::{Expr, Stmt};
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unreachable",
     level: LintLevel::Warning,
     summary: "statements behind a return, throw or break",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/unreachable.md"),
     options: &[],
     check: Some(check),
 };
 
-const MANUAL: &str = r"Behind `return`, `throw`, `break` or `continue`, or behind an `if` whose branches all leave, nothing runs. Most likely something was meant to be in front of it.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    return artifact.match;
-    artifact.confidence >= vars.enough
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match && artifact.confidence >= vars.enough
-}
-```
-";
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {
-        for definition in unit.ast().iter_fn_def() {
-            block(unit, &statements_of(definition), report);
+        for function in &unit.tree().functions {
+            block(unit, &function.body, report);
         }
     }
 }
@@ -51,7 +28,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
 /// Looks through statements and those inside them; the statement behind one that leaves is reported, once a block.
 fn block(unit: &Unit, statements: &[Stmt], report: &mut FindingCollector) {
     let leaving = statements.iter().position(leaves);
-    let behind = leaving.and_then(|at| Some((&statements[at], statements[at + 1..].iter().find(|one| !one.is_noop())?)));
+    let behind = leaving.and_then(|at| Some((&statements[at], statements[at + 1..].iter().find(|one| !one.is_nothing())?)));
     if let Some((left, behind)) = behind
         && let (Some((source, span)), Some((_, why))) = (begin(unit, behind), unit.token(left.position()))
     {
@@ -69,23 +46,16 @@ fn block(unit: &Unit, statements: &[Stmt], report: &mut FindingCollector) {
 
 fn inside(statement: &Stmt, visit: &mut dyn FnMut(&[Stmt])) {
     match statement {
-        Stmt::Block(block) => visit(block.statements()),
-        Stmt::If(parts, _) | Stmt::TryCatch(parts, _) => {
-            visit(parts.body.statements());
-            visit(parts.branch.statements());
+        Stmt::If { then: first, otherwise: second, .. } | Stmt::Try { body: first, handler: second, .. } => {
+            visit(first);
+            visit(second);
         }
-        Stmt::While(parts, _) | Stmt::Do(parts, ..) => visit(parts.body.statements()),
-        Stmt::For(parts, _) => visit(parts.2.body.statements()),
-        Stmt::Expr(expr) => {
-            if let Expr::Stmt(block) = &**expr {
-                visit(block.statements());
-            }
-        }
-        Stmt::Var(parts, ..) => {
-            if let Expr::Stmt(block) = &parts.1 {
-                visit(block.statements());
-            }
-        }
+        Stmt::Block(body, _)
+        | Stmt::While { body, .. }
+        | Stmt::Do { body, .. }
+        | Stmt::For { body, .. }
+        | Stmt::Expr(Expr::Block(body, _))
+        | Stmt::Var { value: Expr::Block(body, _), .. } => visit(body),
         _ => {}
     }
 }
@@ -94,9 +64,9 @@ fn inside(statement: &Stmt, visit: &mut dyn FnMut(&[Stmt])) {
 fn leaves(statement: &Stmt) -> bool {
     let any = |statements: &[Stmt]| statements.iter().any(leaves);
     match statement {
-        Stmt::Return(..) | Stmt::BreakLoop(..) => true,
-        Stmt::Block(block) => any(block.statements()),
-        Stmt::If(parts, _) => any(parts.body.statements()) && any(parts.branch.statements()),
+        Stmt::Return { .. } | Stmt::Break { .. } => true,
+        Stmt::Block(statements, _) => any(statements),
+        Stmt::If { then, otherwise, .. } => any(then) && any(otherwise),
         _ => false,
     }
 }
@@ -104,9 +74,8 @@ fn leaves(statement: &Stmt) -> bool {
 /// Where a statement begins.
 fn begin(unit: &Unit, statement: &Stmt) -> Option<(Source, Span)> {
     match statement {
-        Stmt::Assignment(parts) => unit.token(parts.1.lhs.start_position()),
+        Stmt::Assign { target, .. } => unit.token(target.start_position()),
         Stmt::Expr(expr) => unit.extent(expr),
-        Stmt::FnCall(call, at) => unit.extent(&Expr::FnCall(call.clone(), *at)),
         other => unit.token(other.position()),
     }
 }

@@ -7,28 +7,7 @@ pub(super) const RULE: LintRule = LintRule {
     id: "correctness/wrong-signature",
     level: LintLevel::Error,
     summary: "a function that takes other parameters than its role gives",
-    manual: MANUAL,
+    manual: include_str!("../../manual/correctness/wrong-signature.md"),
     options: &[],
     check: None,
 };
-
-const MANUAL: &str = r"A rule is given `(artifact, state, vars)`, a responder `(params, vars)`, an effect `(artifact, params)`; private functions are given nothing.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact) {
-    artifact.match
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match
-}
-```
-";

@@ -4,37 +4,17 @@ use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::{functions, name_of};
+use crate::lint::syntax::name_of;
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "docs/rule-without-doc",
     level: LintLevel::Warning,
     summary: "a function that a pipeline names and nobody explains",
-    manual: MANUAL,
+    manual: include_str!("../../manual/docs/rule-without-doc.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"The `///` comment of a rule is what `asterisk doc`, an editor and a colleague show for it: when it fires, and why. Functions that a pipeline names need one; helpers do not.
-
-Found:
-
-```rhai
-fn seen(artifact, state, vars) {
-    artifact.match
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match
-}
-```
-";
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined().filter(|one| !one.unit.is_condition()) {
@@ -44,7 +24,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         if public.is_none_or(|public| !public.doc.is_empty()) {
             continue;
         }
-        let Some(function) = functions(one.unit).into_iter().find(|function| *function.name == *one.name) else { continue };
+        let Some(function) = one.unit.tree().named().find(|function| function.name() == one.name) else { continue };
         let (source, span) = name_of(one.unit, function);
         let found = Diagnostic::warning(RULE.id, format!("nothing says what `{}` is for", one.name));
         report.push(

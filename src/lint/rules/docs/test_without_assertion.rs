@@ -5,7 +5,7 @@ use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::gather::is_test;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::{functions, name_of, text_of};
+use crate::lint::syntax::{name_of, text_of};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The rule.
@@ -13,46 +13,23 @@ pub(super) const RULE: LintRule = LintRule {
     id: "docs/test-without-assertion",
     level: LintLevel::Warning,
     summary: "a test that asserts nothing",
-    manual: MANUAL,
+    manual: include_str!("../../manual/docs/test-without-assertion.md"),
     options: &[],
     check: Some(check),
 };
 
-const MANUAL: &str = r#"A `test_` function that calls no `assert` (itself, or through functions of its file) passes as long as nothing fails on the way, and says nothing about what came of it.
-
-Found:
-
-```rhai scripts/rules/example_test.rhai
-import "rules/example" as rules;
-
-fn test_seen() {
-    rules::seen(#{ match_: true }, #{}, #{ enough: 0.5 });
-}
-```
-
-Mended:
-
-```rhai scripts/rules/example_test.rhai
-import "rules/example" as rules;
-
-fn test_seen() {
-    assert(rules::seen(#{ match_: true }, #{}, #{ enough: 0.5 }));
-}
-```
-"#;
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in cx.units.iter().filter(|unit| is_test(unit.name())) {
         let mut called: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-        for function in functions(unit) {
-            let names = called.entry(function.name.as_str()).or_default();
+        for function in unit.tree().named() {
+            let names = called.entry(function.name()).or_default();
             // Closures are functions of their own in the tree: the text has them as well.
             let text = text_of(unit, function);
             let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
             names.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
         }
-        for function in functions(unit).into_iter().filter(|function| function.name.starts_with("test_")) {
-            let (mut seen, mut open) = (BTreeSet::new(), vec![function.name.as_str()]);
+        for function in unit.tree().named().filter(|function| function.name().starts_with("test_")) {
+            let (mut seen, mut open) = (BTreeSet::new(), vec![function.name()]);
             let mut asserts = false;
             while let Some(name) = open.pop() {
                 for word in called.get(name).into_iter().flatten() {
@@ -68,7 +45,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 continue;
             }
             let (source, span) = name_of(unit, function);
-            let found = Diagnostic::warning(RULE.id, format!("`{}` asserts nothing", function.name));
+            let found = Diagnostic::warning(RULE.id, format!("`{}` asserts nothing", function.name()));
             report.push(found.label(&source, span, "a test").help("say what must come of it: `assert_eq(got, want)`"));
         }
     }

@@ -14,31 +14,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "overfit/hard-coded-id",
     level: LintLevel::Warning,
     summary: "a UUID, commit or address in a script",
-    manual: MANUAL,
+    manual: include_str!("../../manual/overfit/hard-coded-id.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A UUID, the hash of a commit or the address of a machine stands for one thing that was there once. In the next run it is another.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.label.contains("3f2504e0-4f89-41d3-9a0c-0305e82c3301")
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    regex_is_match(artifact.label, `[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let literals = cx.units.iter().filter(|unit| !is_test(unit.name())).flat_map(|unit| strings(unit));

@@ -11,31 +11,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "overfit/named-case",
     level: LintLevel::Warning,
     summary: "a script that asks for one test, launch or case by name",
-    manual: MANUAL,
+    manual: include_str!("../../manual/overfit/named-case.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"`params.failure.name == "..."` decides for one test, whatever breaks it. What the failure says is what should decide.
-
-Found:
-
-```rhai scripts/agents/judge.rhai
-/// Judges.
-fn judge(params, vars) {
-    #{ sure: params.failure.name == "pays with a saved card" }
-}
-```
-
-Mended:
-
-```rhai scripts/agents/judge.rhai
-/// Judges.
-fn judge(params, vars) {
-    #{ sure: params.failure.error_message.contains("card declined") }
-}
-```
-"#;
 
 /// What says which case it is.
 const NAMES: [&str; 8] = [

@@ -1,13 +1,13 @@
 //! `overfit/one-case-literal`: texts that fit one known case only.
 
 use crate::diag::Diagnostic;
-use crate::lint::context::{CaseText, LintContext};
+use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::gather::is_test;
+use crate::lint::input::CaseText;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
-use crate::lint::syntax::walk;
 use crate::script::Pattern;
-use rhai::{ASTNode, Expr, Stmt};
+use crate::script::tree::{Expr, Node};
 use std::collections::BTreeMap;
 
 /// The rule.
@@ -15,7 +15,7 @@ pub(super) const RULE: LintRule = LintRule {
     id: "overfit/one-case-literal",
     level: LintLevel::Note,
     summary: "a text of a script that occurs in one known case only",
-    manual: MANUAL,
+    manual: include_str!("../../manual/overfit/one-case-literal.md"),
     options: &[
         RuleOption { name: "min_cases", default: OptionDefault::Int(3), doc: "From how many known cases on it is looked for." },
         RuleOption { name: "min_length", default: OptionDefault::Int(8), doc: "The least bytes of a text." },
@@ -23,44 +23,23 @@ pub(super) const RULE: LintRule = LintRule {
     check: Some(check),
 };
 
-const MANUAL: &str = r#"The text occurs in exactly one of the cases of the store (or of `--input`), of three or more, and has something of that case in it, a number or a word of its test's name: it may be what that case looks like, not what such failures look like. Only texts that something is searched for are looked at. Without cases nothing is said.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.label.contains("connection to ledger-07")
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.label.contains("times out")
-}
-```
-"#;
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
-    if cx.cases.len() < cx.number(&RULE, "min_cases") {
+    if cx.cases.len() < RULE.number(cx.config, "min_cases") {
         return;
     }
-    let least = cx.number(&RULE, "min_length");
+    let least = RULE.number(cx.config, "min_length");
     for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {
         let mut found: BTreeMap<usize, Diagnostic> = BTreeMap::new();
-        walk(unit, |node| {
+        unit.tree().each(|node| {
             let (call, at) = match node {
-                ASTNode::Stmt(Stmt::FnCall(call, _)) | ASTNode::Expr(Expr::FnCall(call, _)) => (call, 1),
-                ASTNode::Expr(Expr::MethodCall(call, _)) => (call, 0),
+                Node::Expr(Expr::Call(call, _)) => (call, 1),
+                Node::Expr(Expr::Method(call, _)) => (call, 0),
                 _ => return,
             };
             if !SEARCHES.contains(&call.name.as_str()) {
                 return;
             }
-            let Some(Expr::StringConstant(text, at)) = call.args.get(at) else { return };
+            let Some(Expr::Text(text, at)) = call.args.get(at) else { return };
             let pattern = call.name.starts_with("regex_");
             if text.len() < least {
                 return;

@@ -1,12 +1,12 @@
 //! `overfit/one-case-pattern`: patterns that match one known case only.
 
 use crate::diag::{Diagnostic, Source, Span};
-use crate::lint::context::CaseText;
+use crate::form::yaml::Yaml;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
+use crate::lint::input::CaseText;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
 use crate::lint::syntax::texts;
-use crate::pipeline::yaml::Yaml;
 use crate::script::Pattern;
 
 /// The rule.
@@ -14,7 +14,7 @@ pub(super) const RULE: LintRule = LintRule {
     id: "overfit/one-case-pattern",
     level: LintLevel::Note,
     summary: "a pattern of a data file that matches one known case only",
-    manual: MANUAL,
+    manual: include_str!("../../manual/overfit/one-case-pattern.md"),
     options: &[
         RuleOption { name: "min_cases", default: OptionDefault::Int(3), doc: "From how many known cases on it is looked for." },
         RuleOption { name: "min_length", default: OptionDefault::Int(12), doc: "The least bytes that a pattern must match." },
@@ -22,28 +22,11 @@ pub(super) const RULE: LintRule = LintRule {
     check: Some(check),
 };
 
-const MANUAL: &str = r#"The pattern matches exactly one of the cases of the store (or of `--input`), of three or more, and has something of that case in it: a number, or a word that is in the name of its test and in no other case. Without cases nothing is said.
-
-Found:
-
-```yaml scripts/data/words.yaml
-patterns:
-  - "connection to ledger-\\d+\\.example"
-```
-
-Mended:
-
-```yaml scripts/data/words.yaml
-patterns:
-  - "times out"
-```
-"#;
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
-    if cx.cases.len() < cx.number(&RULE, "min_cases") {
+    if cx.cases.len() < RULE.number(cx.config, "min_cases") {
         return;
     }
-    let least = cx.number(&RULE, "min_length");
+    let least = RULE.number(cx.config, "min_length");
     for (source, yaml) in cx.data {
         for (text, source, span) in under(source, yaml) {
             let Ok(pattern) = Pattern::read(&text) else { continue };

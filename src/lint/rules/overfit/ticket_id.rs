@@ -14,7 +14,7 @@ pub(super) const RULE: LintRule = LintRule {
     id: "overfit/ticket-id",
     level: LintLevel::Warning,
     summary: "the id of a ticket in a script or data file",
-    manual: MANUAL,
+    manual: include_str!("../../manual/overfit/ticket-id.md"),
     options: &[RuleOption {
         name: "standards",
         default: OptionDefault::Texts(&[
@@ -25,29 +25,8 @@ pub(super) const RULE: LintRule = LintRule {
     check: Some(check),
 };
 
-const MANUAL: &str = r#"A rule that names a ticket fits the failure it was written for. What the ticket was about is what to look for. Standards that look like ids (`UTF-8`, `SHA-256`) are none.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.label.contains("SHOP-1234")
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.label.contains("gateway timed out")
-}
-```
-"#;
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
-    let standards = cx.config.texts(&RULE, "standards");
+    let standards = RULE.texts(cx.config, "standards");
     let literals = cx.units.iter().filter(|unit| !is_test(unit.name())).flat_map(|unit| strings(unit));
     for (text, source, span) in literals.chain(cx.data.iter().flat_map(|(source, yaml)| texts(source, yaml))) {
         let Some(id) = ID.captures_iter(&text).find(|id| !standards.iter().any(|known| known == &id[1])) else { continue };

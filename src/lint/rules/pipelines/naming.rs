@@ -12,67 +12,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/naming",
     level: LintLevel::Note,
     summary: "a name that is written otherwise than the house writes names",
-    manual: MANUAL,
+    manual: include_str!("../../manual/pipelines/naming.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"Nodes, zones and pipelines are `lower-case` words joined by dashes or underscores, vars and counters `lower_case` with underscores, so that they can be read, typed and used in `state.loops.NAME`. Ids of edges are letters, digits, dashes and underscores.
-
-Found:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3, ReallyMost: 9 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-    fallback: judge
-  - name: judge
-edges:
-  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.steps < vars.ReallyMost" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-
-Mended:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3, really_most: 9 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-    fallback: judge
-  - name: judge
-edges:
-  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.steps < vars.really_most" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
@@ -95,7 +38,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             tell("edge", &edge.id, edge.id.span, &IDS, "letters, digits, dashes and underscores");
         }
         for (name, var) in &pipeline.vars {
-            tell("var", name, var.span, &SNAKE, "lower_case");
+            tell("var", name, var.default.span, &SNAKE, "lower_case");
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::gather::is_test;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::{functions, is_private, name_of};
+use crate::lint::syntax::{name_of, takes_rule_inputs};
 use crate::script::Unit;
 use std::collections::BTreeSet;
 
@@ -14,46 +14,20 @@ pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/unused-function",
     level: LintLevel::Warning,
     summary: "a function that nothing calls",
-    manual: MANUAL,
+    manual: include_str!("../../manual/pipelines/unused-function.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A private function that its file never calls, or a function `(artifact, state, vars)` in a file of rules that no pipeline names: left over, or an edge forgot it. Rules are looked for only where everything is linted.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match
-}
-
-/// Never asked.
-fn heard(artifact, state, vars) {
-    artifact.label != ""
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match || artifact.label != ""
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let named: BTreeSet<(&str, &str)> = cx.examined().map(|one| (one.unit.name(), one.name.as_str())).collect();
     let texts: Vec<&str> = cx.units.iter().map(|unit| unit.script()).collect();
     for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {
         let of_rules = named.iter().any(|(file, _)| *file == unit.name());
-        for function in functions(unit) {
-            let is_rule = function.params.iter().map(rhai::ImmutableString::as_str).eq(["artifact", "state", "vars"]);
-            let name = function.name.as_str();
-            let lost = if is_private(function) {
+        for function in unit.tree().named() {
+            let is_rule = takes_rule_inputs(function);
+            let name = function.name();
+            let lost = if function.private {
                 mentions(unit.script(), name) <= definitions(unit, name)
             } else {
                 cx.whole
@@ -83,7 +57,7 @@ fn mentions(text: &str, name: &str) -> usize {
 }
 
 fn definitions(unit: &Unit, name: &str) -> usize {
-    functions(unit).iter().filter(|function| function.name == name).count()
+    unit.tree().named().filter(|function| function.name() == name).count()
 }
 
 #[cfg(test)]

@@ -4,9 +4,8 @@ use crate::diag::{Diagnostic, Span, nearest};
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::walk;
 use crate::project::conditions;
-use rhai::{ASTNode, Expr};
+use crate::script::tree::{Expr, Node};
 use std::collections::BTreeSet;
 
 /// The rule.
@@ -14,76 +13,19 @@ pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/unused-var",
     level: LintLevel::Warning,
     summary: "a var that no rule and no script reads",
-    manual: MANUAL,
+    manual: include_str!("../../manual/pipelines/unused-var.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A var that nothing reads can be set and changes nothing: left over, or a slip where it was to be read. A script that reads a var of that name in any way counts.
-
-Found:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3, least: 1 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-    fallback: judge
-  - name: judge
-edges:
-  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-
-Mended:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-    fallback: judge
-  - name: judge
-edges:
-  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     // Every name behind a dot and every text counts, and so every way to read a var.
     let mut names: BTreeSet<String> = BTreeSet::new();
     for unit in cx.units.iter().copied().chain(cx.library.conditions()) {
-        walk(unit, |node| match node {
-            ASTNode::Expr(Expr::Property(property, _)) => drop(names.insert(property.2.to_string())),
-            ASTNode::Expr(Expr::StringConstant(text, _)) => drop(names.insert(text.to_string())),
-            _ => {}
+        unit.tree().each(|node| {
+            if let Node::Expr(Expr::Property(text, _) | Expr::Text(text, _)) = node {
+                names.insert(text.to_string());
+            }
         });
     }
     for pipe in &cx.pipelines {
@@ -100,8 +42,8 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let meant = |name: &str| slips.iter().any(|slip| nearest(slip, [name]).is_some());
         for (name, var) in pipeline.vars.iter().filter(|(name, _)| !names.contains(*name) && !meant(name)) {
             // The name stands before its value.
-            let before = &pipeline.source.text()[..var.span.start];
-            let place = before.rfind(name.as_str()).map_or(var.span, |at| Span::new(at, at + name.len()));
+            let before = &pipeline.source.text()[..var.default.span.start];
+            let place = before.rfind(name.as_str()).map_or(var.default.span, |at| Span::new(at, at + name.len()));
             let found = Diagnostic::warning(RULE.id, format!("nothing reads `vars.{name}`"));
             report.push(
                 found

@@ -11,31 +11,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "purity/hidden-nondeterminism",
     level: LintLevel::Warning,
     summary: "a rule that decides by chance or by the clock",
-    manual: MANUAL,
+    manual: include_str!("../../manual/purity/hidden-nondeterminism.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"The same artifact, state and vars give the same decision, but `state.chance`, `state.elapsed_s` and the times of a step differ from run to run: a replay of yesterday's decision says nothing about today's. Where that is meant (a time to live, a sample), allow it and say why.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match && state.chance < vars.enough
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match && state.steps < vars.most
-}
-```
-";
 
 /// What differs from run to run.
 const DIFFERENT: [&str; 6] = [

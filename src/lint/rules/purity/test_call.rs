@@ -5,8 +5,8 @@ use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::gather::is_test;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::{calls, functions};
-use crate::script::rewrite::statements_of;
+use crate::lint::syntax::calls;
+use crate::script::tree::Function;
 use std::collections::BTreeSet;
 
 /// The rule.
@@ -14,38 +14,16 @@ pub(super) const RULE: LintRule = LintRule {
     id: "purity/test-call",
     level: LintLevel::Error,
     summary: "an assertion outside of tests",
-    manual: MANUAL,
+    manual: include_str!("../../manual/purity/test-call.md"),
     options: &[],
     check: Some(check),
 };
 
-const MANUAL: &str = r"`assert`, `assert_eq` and their like are there for `*_test.rhai` alone. A rule that asserts is a rule that stops the walk.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    assert(artifact.match);
-    artifact.match
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match
-}
-```
-";
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {
-        let own: BTreeSet<&str> = functions(unit).iter().map(|function| function.name.as_str()).collect();
-        for function in unit.ast().iter_fn_def() {
-            calls(&statements_of(function), |call, at| {
+        let own: BTreeSet<&str> = unit.tree().named().map(Function::name).collect();
+        for function in &unit.tree().functions {
+            calls(&function.body, |call, at| {
                 let only_tests = call.name == "assert" || call.name.starts_with("assert_");
                 if only_tests
                     && !own.contains(call.name.as_str())

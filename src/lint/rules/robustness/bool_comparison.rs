@@ -7,65 +7,30 @@ use crate::lint::model::kind_at;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::model::Kind;
 use crate::project::ExaminedFunction;
-use crate::script::check::chain::{Segment, flatten};
-use crate::script::rewrite::statements_of;
-use rhai::{ASTNode, Expr, ScriptFuncDef};
+use crate::script::chain::{Segment, flatten};
+use crate::script::tree::{self, Expr, Function, Node};
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/bool-comparison",
     level: LintLevel::Note,
     summary: "a bool compared with `true` or `false`",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/bool-comparison.md"),
     options: &[],
     check: Some(check),
 };
 
-const MANUAL: &str = r"A bool is a condition by itself. `--fix` writes it so.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match == true
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match
-}
-```
-";
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined() {
-        for definition in one.unit.ast().iter_fn_def() {
-            if *definition.name != *one.name || definition.params.len() != one.inputs.len() {
-                continue;
+        let Some(function) = one.unit.tree().function(&one.name, one.inputs.len()) else { continue };
+        tree::each(&function.body, &mut |node| {
+            let Node::Expr(expr @ Expr::Call(call, _)) = node else { return };
+            let ("==" | "!=", true, [left, right]) = (call.name.as_str(), call.operator, call.args.as_slice()) else { return };
+            let ((side, Expr::Bool(truth, _)) | (Expr::Bool(truth, _), side)) = (left, right) else { return };
+            if is_bool(one, function, side) {
+                tell(one, expr, side, *truth == (call.name == "=="), report);
             }
-            for statement in statements_of(definition) {
-                statement.walk(&mut Vec::new(), &mut |path| {
-                    if let Some(ASTNode::Expr(expr @ Expr::FnCall(call, _))) = path.last()
-                        && call.op_token.is_some()
-                        && let ("==" | "!=", [left, right]) = (call.name.as_str(), call.args.as_slice())
-                    {
-                        let (side, truth) = match (left, right) {
-                            (side, Expr::BoolConstant(truth, _)) | (Expr::BoolConstant(truth, _), side) => (side, *truth),
-                            _ => return true,
-                        };
-                        if is_bool(one, definition, side) {
-                            tell(one, expr, side, truth == (call.name == "=="), report);
-                        }
-                    }
-                    true
-                });
-            }
-        }
+        });
     }
 }
 
@@ -78,10 +43,10 @@ fn tell(one: &ExaminedFunction<'_>, whole: &Expr, side: &Expr, wanted: bool, rep
 }
 
 /// Whether an expression is a field that the schema says is a bool.
-fn is_bool(one: &ExaminedFunction<'_>, definition: &ScriptFuncDef, side: &Expr) -> bool {
+fn is_bool(one: &ExaminedFunction<'_>, function: &Function, side: &Expr) -> bool {
     let Some(chain) = flatten(side) else { return false };
-    let Expr::Variable(root, ..) = chain.root else { return false };
-    let Some(at) = definition.params.iter().position(|param| *param == root.1) else { return false };
+    let Expr::Variable(root, _) = chain.root else { return false };
+    let Some(at) = function.params.iter().position(|param| *param == root.name) else { return false };
     let mut path = one.inputs[at].0.to_owned();
     for segment in &chain.segments {
         let Segment::Field { name, .. } = segment else { return false };

@@ -4,59 +4,23 @@ use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
-use crate::script::rewrite::statements_of;
-use rhai::{Position, Stmt};
+use crate::script::tree::{Position, Stmt};
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/deep-nesting",
     level: LintLevel::Note,
     summary: "blocks nested so deep that nobody knows where they are",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/deep-nesting.md"),
     options: &[RuleOption { name: "max_depth", default: OptionDefault::Int(5), doc: "The most blocks inside one another." }],
     check: Some(check),
 };
 
-const MANUAL: &str = r"Each level of `if` and `for` is a condition to keep in mind. Leave early, or name the inside.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    for a in artifact.places {
-        if a.weight > 0.0 {
-            for b in artifact.places {
-                if b.weight > 0.0 {
-                    if a.path != b.path {
-                        if artifact.match { return true; }
-                    }
-                }
-            }
-        }
-    }
-    false
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    for a in artifact.places {
-        if artifact.places.any(|b| a.path != b.path && b.weight > 0.0) { return true; }
-    }
-    false
-}
-```
-";
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
-    let most = cx.number(&RULE, "max_depth");
+    let most = RULE.number(cx.config, "max_depth");
     for unit in &cx.units {
-        for function in unit.ast().iter_fn_def() {
-            if let Some(at) = deeper(&statements_of(function), most)
+        for function in &unit.tree().functions {
+            if let Some(at) = deeper(&function.body, most)
                 && let Some((source, span)) = unit.token(at)
             {
                 let found = Diagnostic::warning(RULE.id, format!("this is nested more than {most} deep"));
@@ -74,31 +38,24 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
 fn deeper(statements: &[Stmt], levels: usize) -> Option<Position> {
     statements.iter().find_map(|statement| {
         let inside: Vec<&[Stmt]> = match statement {
-            Stmt::If(parts, at) => {
-                let branch = parts.branch.statements();
-                if let ([Stmt::If(..)], Some(found)) = (branch, deeper(branch, levels)) {
+            Stmt::If { then, otherwise, at, .. } => {
+                let chain = matches!(otherwise.as_slice(), [Stmt::If { .. }]);
+                if let (true, Some(found)) = (chain, deeper(otherwise, levels)) {
                     return Some(found);
                 }
                 if levels == 0 {
                     return Some(*at);
                 }
-                let chain = matches!(branch, [Stmt::If(..)]);
-                if chain { vec![parts.body.statements()] } else { vec![parts.body.statements(), branch] }
+                if chain { vec![then] } else { vec![then, otherwise] }
             }
-            Stmt::For(parts, at) => {
+            Stmt::For { body, at, .. } | Stmt::While { body, at, .. } | Stmt::Do { body, at, .. } => {
                 if levels == 0 {
                     return Some(*at);
                 }
-                vec![parts.2.body.statements()]
+                vec![body]
             }
-            Stmt::While(parts, at) | Stmt::Do(parts, _, at) => {
-                if levels == 0 {
-                    return Some(*at);
-                }
-                vec![parts.body.statements()]
-            }
-            Stmt::TryCatch(parts, _) => vec![parts.body.statements(), parts.branch.statements()],
-            Stmt::Block(block) => return deeper(block.statements(), levels),
+            Stmt::Try { body, handler, .. } => vec![body, handler],
+            Stmt::Block(statements, _) => return deeper(statements, levels),
             _ => Vec::new(),
         };
         inside.into_iter().find_map(|statements| deeper(statements, levels.saturating_sub(1)))

@@ -4,47 +4,23 @@ use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::walk;
-use rhai::{ASTNode, Stmt};
+use crate::script::tree::{Node, Stmt};
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/empty-catch",
     level: LintLevel::Warning,
     summary: "a failure that is caught and forgotten",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/empty-catch.md"),
     options: &[],
     check: Some(check),
 };
 
-const MANUAL: &str = r"A `catch` with nothing in it hides every mistake in its `try`, those that nobody thought of among them.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    let sure = false;
-    try { sure = artifact.confidence / vars.enough >= 1.0; } catch { }
-    sure
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    vars.enough != 0.0 && artifact.confidence / vars.enough >= 1.0
-}
-```
-";
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {
-        walk(unit, |node| {
-            if let ASTNode::Stmt(Stmt::TryCatch(parts, at)) = node
-                && parts.branch.statements().iter().all(Stmt::is_noop)
+        unit.tree().each(|node| {
+            if let Node::Stmt(Stmt::Try { handler, at, .. }) = node
+                && handler.iter().all(Stmt::is_nothing)
                 && let Some((source, span)) = unit.token(*at)
             {
                 let found = Diagnostic::warning(RULE.id, "whatever fails here is forgotten");

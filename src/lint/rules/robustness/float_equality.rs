@@ -13,31 +13,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "robustness/float-equality",
     level: LintLevel::Warning,
     summary: "a number with a fraction compared by `==`",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/float-equality.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"A `number` of the schema comes out of arithmetic, or of an agent: 0.1 + 0.2 is not 0.3, and 0.8 may be 0.7999. Ask whether it is near enough, or above a threshold. Whole bounds of the schema (0 and 1 of a confidence) are exact.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.confidence == vars.enough
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.confidence >= vars.enough
-}
-```
-";
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {

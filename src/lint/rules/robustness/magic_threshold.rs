@@ -12,31 +12,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "robustness/magic-threshold",
     level: LintLevel::Warning,
     summary: "an input compared with a number that should be a var",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/magic-threshold.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"A threshold in a rule can be neither set for a run (`--set`), nor swept, nor told in one place. 0 and 1 are no thresholds, and neither is what is compared with a length.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match && artifact.confidence >= 0.85
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.match && artifact.confidence >= vars.enough
-}
-```
-";
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
@@ -65,7 +44,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                     .pipeline
                     .vars
                     .iter()
-                    .filter(|(_, var)| var.value.as_f64().is_some_and(|var| var.total_cmp(&number).is_eq()));
+                    .filter(|(_, var)| var.default.as_f64().is_some_and(|var| var.total_cmp(&number).is_eq()));
                 let help = match near.next() {
                     Some((var, _)) => format!("`vars.{var}` has that value"),
                     None => format!("declare a var, `vars: {{ {name}_enough: {written} }}`, and compare with it"),

@@ -4,14 +4,14 @@ use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
-use crate::lint::syntax::{functions, name_of, text_of};
+use crate::lint::syntax::{name_of, text_of};
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/overlong-function",
     level: LintLevel::Note,
     summary: "a function with more lines than one sees at once",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/overlong-function.md"),
     options: &[RuleOption {
         name: "max_lines",
         default: OptionDefault::Int(60),
@@ -20,51 +20,16 @@ pub(super) const RULE: LintRule = LintRule {
     check: Some(check),
 };
 
-const MANUAL: &str = r#"A function that does not fit on a screen has several things in it that want names of their own. Blank lines and comments do not count.
-
-Found:
-
-```yaml asterisk.yaml
-lint:
-  options: { robustness/overlong-function: { max_lines: 4 } }
-```
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    if !artifact.match { return false; }
-    if artifact.label == "" { return false; }
-    // How sure it is.
-    artifact.confidence >= vars.enough
-}
-```
-
-Mended:
-
-```yaml asterisk.yaml
-lint:
-  options: { robustness/overlong-function: { max_lines: 4 } }
-```
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    // A match with a name, and sure enough.
-    artifact.match && artifact.label != "" && artifact.confidence >= vars.enough
-}
-```
-"#;
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
-    let most = cx.number(&RULE, "max_lines");
+    let most = RULE.number(cx.config, "max_lines");
     for unit in &cx.units {
-        for function in functions(unit) {
+        for function in unit.tree().named() {
             let text = text_of(unit, function);
             let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
             let lines = text.lines().filter(says).count();
             if lines > most {
                 let (source, span) = name_of(unit, function);
-                let found = Diagnostic::warning(RULE.id, format!("`{}` has {lines} lines, more than {most}", function.name));
+                let found = Diagnostic::warning(RULE.id, format!("`{}` has {lines} lines, more than {most}", function.name()));
                 report.push(found.label(&source, span, "goes on and on").help("give parts of it names: functions of their own"));
             }
         }

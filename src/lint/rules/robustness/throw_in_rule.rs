@@ -5,61 +5,29 @@ use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::project::FunctionUse;
-use crate::script::rewrite::statements_of;
-use rhai::{ASTFlags, ASTNode, Stmt};
+use crate::script::tree::{self, Node, Stmt};
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/throw-in-rule",
     level: LintLevel::Warning,
     summary: "a rule that stops the walk on purpose",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/throw-in-rule.md"),
     options: &[],
     check: Some(check),
 };
 
-const MANUAL: &str = r#"A rule that throws is never taken as a no: the walk stops with an error, and the case with it. What is no answer is `false`; what cannot be decided is for a person, by an edge of its own.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    if artifact.label == "" { throw "no label"; }
-    artifact.match
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.label != "" && artifact.match
-}
-```
-"#;
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined().filter(|one| matches!(one.place, FunctionUse::Edge(_))) {
-        let definition = one
-            .unit
-            .ast()
-            .iter_fn_def()
-            .find(|function| *function.name == *one.name && function.params.len() == one.inputs.len());
-        for statement in definition.map(statements_of).unwrap_or_default() {
-            statement.walk(&mut Vec::new(), &mut |path| {
-                if let Some(ASTNode::Stmt(Stmt::Return(_, flags, at))) = path.last()
-                    && flags.contains(ASTFlags::BREAK)
-                    && !path.iter().any(|node| matches!(node, ASTNode::Stmt(Stmt::TryCatch(..))))
-                    && let Some((source, span)) = one.unit.token(*at)
-                {
-                    let found =
-                        Diagnostic::warning(RULE.id, "a rule that throws stops the walk").label(&source, span, "thrown here");
-                    report.push(found.help("return `false`, or lead to a node where somebody decides"));
-                }
-                true
-            });
-        }
+        let Some(function) = one.unit.tree().function(&one.name, one.inputs.len()) else { continue };
+        tree::each_path(&function.body, &mut |path| {
+            if let Some(Node::Stmt(Stmt::Return { throws: true, at, .. })) = path.last()
+                && !path.iter().any(|node| matches!(node, Node::Stmt(Stmt::Try { .. })))
+                && let Some((source, span)) = one.unit.token(*at)
+            {
+                let found = Diagnostic::warning(RULE.id, "a rule that throws stops the walk").label(&source, span, "thrown here");
+                report.push(found.help("return `false`, or lead to a node where somebody decides"));
+            }
+        });
     }
 }

@@ -12,31 +12,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unguarded-index",
     level: LintLevel::Warning,
     summary: "an item of a list that may be empty",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/unguarded-index.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"Taking an item that is not there is an error, and the walk stops. A list of an answer may be empty, whatever it was in every case so far.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.places[0].weight >= vars.enough
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    !artifact.places.is_empty() && artifact.places[0].weight >= vars.enough
-}
-```
-";
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined() {

@@ -14,31 +14,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unguarded-optional",
     level: LintLevel::Warning,
     summary: "an optional number whose absence decides",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/unguarded-optional.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"An optional field that the answer lacks reads as the zero of its type. Where 0 passes the comparison, an answer that says nothing of the field goes the same way as one that says it is small.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.score < vars.enough
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    artifact.contains("score") && artifact.score < vars.enough
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
@@ -46,7 +25,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             for compared in &one.analysis.facts.compared {
                 let number = |side: &Operand| {
                     let var = side.path.as_deref().and_then(|path| path.strip_prefix("vars."));
-                    side.number.or_else(|| pipe.pipeline.vars.get(var?)?.value.as_f64())
+                    side.number.or_else(|| pipe.pipeline.vars.get(var?)?.default.as_f64())
                 };
                 let optional = |side: &Operand| {
                     let path = side.path.clone()?;

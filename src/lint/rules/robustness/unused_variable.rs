@@ -4,46 +4,23 @@ use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::{body, functions, text_of};
+use crate::lint::syntax::text_of;
 use crate::script::Unit;
-use rhai::{ASTNode, ScriptFuncDef, Stmt};
+use crate::script::tree::{self, Function, Node, Stmt};
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unused-variable",
     level: LintLevel::Warning,
     summary: "a variable that nothing reads",
-    manual: MANUAL,
+    manual: include_str!("../../manual/robustness/unused-variable.md"),
     options: &[],
     check: Some(check),
 };
 
-const MANUAL: &str = r"A value that is computed and never used is left over, or was to be used where another is. A name that begins with `_` is meant to be unused.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    let sure = artifact.confidence >= vars.enough;
-    artifact.match
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    let sure = artifact.confidence >= vars.enough;
-    artifact.match && sure
-}
-```
-";
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {
-        for function in functions(unit) {
+        for function in unit.tree().named() {
             let declared = declared(unit, function);
             if declared.is_empty() {
                 continue;
@@ -79,19 +56,15 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
 }
 
 /// The variables that a function declares by `let`, each with its place; closures are parts of it.
-fn declared(unit: &Unit, function: &ScriptFuncDef) -> Vec<(String, usize)> {
+fn declared(unit: &Unit, function: &Function) -> Vec<(String, usize)> {
     let mut found = Vec::new();
-    for statement in body(unit, function) {
-        statement.walk(&mut Vec::new(), &mut |path| {
-            if let Some(ASTNode::Stmt(Stmt::Var(parts, ..))) = path.last()
-                && !parts.0.name.starts_with('_')
-            {
-                let place = unit.tokens().offset(unit.script(), parts.0.pos);
-                found.push((parts.0.name.to_string(), place));
-            }
-            true
-        });
-    }
+    tree::each(&function.body, &mut |node| {
+        if let Node::Stmt(Stmt::Var { name, .. }) = node
+            && !name.text.starts_with('_')
+        {
+            found.push((name.text.to_string(), unit.tokens().offset(unit.script(), name.at)));
+        }
+    });
     found
 }
 

@@ -13,67 +13,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "routing/dead-edge",
     level: LintLevel::Warning,
     summary: "an edge that is never taken, because earlier ones always are",
-    manual: MANUAL,
+    manual: include_str!("../../manual/routing/dead-edge.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"Edges are tried in file order and the first that fires wins. One behind an unconditional edge, or behind edges that fire whenever it would, is never taken.
-
-Found:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-  - name: judge
-edges:
-  - { id: always, from: look, to: judge }
-  - { id: seen, from: look, to: _done, rule: "rules/example.rhai#seen" }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-
-Mended:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-  - name: judge
-edges:
-  - { id: seen, from: look, to: _done, rule: "rules/example.rhai#seen" }
-  - { id: always, from: look, to: judge }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {

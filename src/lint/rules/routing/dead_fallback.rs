@@ -12,68 +12,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "routing/dead-fallback",
     level: LintLevel::Warning,
     summary: "a fallback that is never taken",
-    manual: MANUAL,
+    manual: include_str!("../../manual/routing/dead-fallback.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"`fallback:` is where a walk goes when no edge fires. Here one always does (and a rule that fails stops the walk, unless the pipeline says `on_rule_error: skip`), so it says something that never happens.
-
-Found:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-    fallback: judge
-  - name: judge
-edges:
-  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
-  - { id: rest, from: look, to: judge }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-
-Mended:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-  - name: judge
-edges:
-  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
-  - { id: rest, from: look, to: judge }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {

@@ -11,66 +11,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "routing/no-exit",
     level: LintLevel::Warning,
     summary: "a node that some answer leaves without a way out",
-    manual: MANUAL,
+    manual: include_str!("../../manual/routing/no-exit.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"When no edge fires and there is no `fallback:`, the walk ends with an error. The finding says for which answer that is so; where a condition cannot be looked into, nothing is said.
-
-Found:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-  - name: judge
-edges:
-  - { id: seen, from: look, to: judge, condition: "confidence >= vars.enough" }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-
-Mended:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-    fallback: judge
-  - name: judge
-edges:
-  - { id: seen, from: look, to: judge, condition: "confidence >= vars.enough" }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {

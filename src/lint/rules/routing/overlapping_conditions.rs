@@ -13,67 +13,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "routing/overlapping-conditions",
     level: LintLevel::Warning,
     summary: "two edges whose conditions overlap in part, with different targets",
-    manual: MANUAL,
+    manual: include_str!("../../manual/routing/overlapping-conditions.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"Two edges of a node ask about the same fields, lead to different nodes, and there are answers for which both fire, and others for which only one does. Then the order of the file decides, which nobody sees in the conditions. An edge that is a special case of a later one is the usual way, and no finding.
-
-Found:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3, plenty: 0.9 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-  - name: judge
-edges:
-  - { id: sure, from: look, to: judge, condition: "confidence >= vars.enough" }
-  - { id: unsure, from: look, to: _done, condition: "confidence < vars.plenty" }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-
-Mended:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3, plenty: 0.9 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-  - name: judge
-edges:
-  - { id: sure, from: look, to: judge, condition: "confidence >= vars.plenty" }
-  - { id: unsure, from: look, to: _done, condition: "confidence < vars.plenty" }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {

@@ -5,50 +5,25 @@ use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::EdgeIx;
-use crate::script::check::chain::{Segment, flatten};
-use crate::script::rewrite::statements_of;
-use rhai::{ASTNode, Expr, Position, Stmt};
+use crate::script::chain::{Segment, flatten};
+use crate::script::tree::{self, Expr, Node, Position, Stmt};
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/target-outside",
     level: LintLevel::Error,
     summary: "a rule that sends the walk where its edge does not lead",
-    manual: MANUAL,
+    manual: include_str!("../../manual/routing/target-outside.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A rule may choose among its edge's `to` and `targets`, by name, code or step name. Another name ends the walk with an error.
-
-Found:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    if !artifact.match { return false; }
-    #{ to: "jugde" }
-}
-```
-
-Mended:
-
-```rhai
-/// Seen before.
-fn seen(artifact, state, vars) {
-    if !artifact.match { return false; }
-    #{ to: "judge" }
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         for (at, edge) in pipe.pipeline.edges.iter().enumerate() {
             let Some(rule) = pipe.rule(EdgeIx(at)).filter(|rule| !rule.unit.is_condition() && !edge.advisory) else { continue };
-            let definition =
-                rule.unit.ast().iter_fn_def().find(|function| *function.name == *rule.name && function.params.len() == 3);
-            for (text, place) in definition.map(|definition| chosen(&statements_of(definition))).unwrap_or_default() {
+            let function = rule.unit.tree().function(&rule.name, 3);
+            for (text, place) in function.map(|function| chosen(&function.body)).unwrap_or_default() {
                 if text.is_empty() || pipe.pipeline.resolve_choice(edge, &text).is_some() {
                     continue;
                 }
@@ -69,32 +44,27 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
 fn chosen(body: &[Stmt]) -> Vec<(String, Position)> {
     let mut found = Vec::new();
     let mut add = |expr: &Expr| {
-        if let Expr::StringConstant(text, at) = expr {
+        if let Expr::Text(text, at) = expr {
             found.push((text.to_string(), *at));
         }
     };
-    for statement in body {
-        statement.walk(&mut Vec::new(), &mut |path| {
-            match path {
-                [.., ASTNode::Expr(Expr::Map(parts, _))] if !inside_map(&path[..path.len() - 1]) => {
-                    parts.0.iter().filter(|(name, _)| name.name == "to").for_each(|(_, value)| add(value));
-                }
-                [.., ASTNode::Stmt(Stmt::Assignment(parts))] if !parts.0.is_op_assignment() => {
-                    let chain = flatten(&parts.1.lhs);
-                    if let Some([Segment::Field { name: "to", .. }]) = chain.as_ref().map(|chain| chain.segments.as_slice()) {
-                        add(&parts.1.rhs);
-                    }
-                }
-                _ => {}
+    tree::each_path(body, &mut |path| match path {
+        [outside @ .., Node::Expr(Expr::Map(fields, _))] if !inside_map(outside) => {
+            fields.iter().filter(|(name, _)| name.text == "to").for_each(|(_, value)| add(value));
+        }
+        [.., Node::Stmt(Stmt::Assign { target, value, compound: false, .. })] => {
+            let chain = flatten(target);
+            if let Some([Segment::Field { name: "to", .. }]) = chain.as_ref().map(|chain| chain.segments.as_slice()) {
+                add(value);
             }
-            true
-        });
-    }
+        }
+        _ => {}
+    });
     found
 }
 
-fn inside_map(path: &[ASTNode<'_>]) -> bool {
-    path.iter().any(|node| matches!(node, ASTNode::Expr(Expr::Map(..))))
+fn inside_map(path: &[Node<'_>]) -> bool {
+    path.iter().any(|node| matches!(node, Node::Expr(Expr::Map(..))))
 }
 
 #[cfg(test)]

@@ -14,67 +14,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "routing/unbounded-loop",
     level: LintLevel::Warning,
     summary: "a cycle of edges that nothing bounds but the limit on steps",
-    manual: MANUAL,
+    manual: include_str!("../../manual/routing/unbounded-loop.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A walk that gets the same answers again goes the same way again. A cycle ends only if some edge on it asks how often it was taken (`state.loops`), where the walk has been (`state.history`), or how long it took. Only cycles in which no condition looks at `state` are found, and of those only edges that none looking at it goes before.
-
-Found:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-    fallback: judge
-  - name: judge
-edges:
-  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
-  - { id: again, from: judge, to: look, loop: true, condition: "get_or(artifact, \"more\", false) == true" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-
-Mended:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-    fallback: judge
-  - name: judge
-edges:
-  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && get_or(artifact, \"more\", false) && state.confidence < vars.enough" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {

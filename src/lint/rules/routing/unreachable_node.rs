@@ -12,68 +12,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "routing/unreachable-node",
     level: LintLevel::Warning,
     summary: "a node that no walk comes to",
-    manual: MANUAL,
+    manual: include_str!("../../manual/routing/unreachable-node.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"No chain of edges, targets and fallbacks leads from the start to it. A slip in a `to:`, or left over.
-
-Found:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-    fallback: judge
-  - name: judge
-  - { name: lost, fallback: judge }
-edges:
-  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-
-Mended:
-
-```yaml
-pipeline: example
-description: what the examples of the manual pages stand in
-vars: { enough: 0.8, most: 3 }
-nodes:
-  - name: look
-    prompt: example.md
-    schema:
-      match: bool
-      confidence: { type: number, min: 0, max: 1 }
-      kind: { enum: [known, new] }
-      tries?: int
-      score?: number
-      label?: string
-      places?: [{ path: string, weight: number }]
-    fallback: judge
-  - name: judge
-edges:
-  - { id: seen, from: look, to: judge, rule: "rules/example.rhai#seen" }
-  - { id: again, from: judge, to: look, loop: true, condition: "state.loops.again < vars.most && state.confidence < vars.enough" }
-  - { id: end, from: judge, to: _done }
-start: look
-done: _done
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {

@@ -4,7 +4,7 @@ use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::{functions, name_of};
+use crate::lint::syntax::name_of;
 use crate::project::FunctionUse;
 
 /// The rule.
@@ -12,33 +12,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "teams/blind-scheduler",
     level: LintLevel::Warning,
     summary: "a scheduler that does not look at the walkers",
-    manual: MANUAL,
+    manual: include_str!("../../manual/teams/blind-scheduler.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A scheduler serves any team. One that names walkers without looking at `ctx.walkers` works for the team it was written for, until somebody leaves it.
-
-Found:
-
-```rhai scripts/schedulers/example.rhai
-/// The scout looks, the judge does everything else.
-fn select(ctx) {
-    if ctx.node.name == "scout" { "Scout" } else { "Judge" }
-}
-```
-
-Mended:
-
-```rhai scripts/schedulers/example.rhai
-/// Whoever suits the node best.
-fn select(ctx) {
-    let team = ctx.walkers;
-    let best = team.find(|walker| walker.affinities.get(ctx.node.name) != ());
-    if best == () { team[0].name } else { best.name }
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined().filter(|one| one.place == FunctionUse::Scheduler) {
@@ -46,7 +23,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         if one.analysis.reads.iter().any(|read| looks(&read.path)) {
             continue;
         }
-        let Some(function) = functions(one.unit).into_iter().find(|function| *function.name == *one.name) else { continue };
+        let Some(function) = one.unit.tree().named().find(|function| function.name() == one.name) else { continue };
         let (source, span) = name_of(one.unit, function);
         let found = Diagnostic::warning(RULE.id, format!("`{}` does not look at the walkers", one.name));
         let found = found.label(&source, span, "whoever the team is, it says the same");

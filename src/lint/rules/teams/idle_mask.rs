@@ -1,13 +1,12 @@
 //! `teams/idle-mask`: masks that do nothing.
 
-use super::{function, masks};
+use super::masks;
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::{body, name_of};
-use crate::script::Unit;
-use rhai::{Expr, Stmt};
+use crate::lint::syntax::name_of;
+use crate::script::tree::{Expr, Function, Stmt};
 use serde_json::Value;
 
 /// The rule.
@@ -15,36 +14,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "teams/idle-mask",
     level: LintLevel::Warning,
     summary: "a mask that changes nothing and brings nothing",
-    manual: MANUAL,
+    manual: include_str!("../../manual/teams/idle-mask.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A mask changes what a step is told (`pre`) or what comes of it (`post`), or brings reads that the step does not have of its own (`NEEDS`). One that hands on what it was given, and brings nothing, only makes the record longer.
-
-Found:
-
-```rhai scripts/masks/lookout.rhai
-const NODES = ["look"];
-
-/// Keeps an eye on it.
-fn pre(ctx) {
-    ctx
-}
-```
-
-Mended:
-
-```rhai scripts/masks/lookout.rhai
-const NODES = ["look"];
-const NEEDS = ["siblings"];
-
-/// Keeps an eye on it.
-fn pre(ctx) {
-    ctx
-}
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in masks(cx) {
@@ -52,9 +25,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         if brings.is_some_and(|needs| needs != Value::Array(Vec::new())) {
             continue;
         }
-        let found = [("pre", 1), ("post", 2)].map(|(name, arity)| function(unit, name, arity));
+        let found = [("pre", 1), ("post", 2)].map(|(name, arity)| unit.tree().function(name, arity));
         let Some(first) = found.into_iter().flatten().next() else { continue };
-        if found.into_iter().flatten().all(|function| hands_on(unit, function)) {
+        if found.into_iter().flatten().all(hands_on) {
             let (source, span) = name_of(unit, first);
             let finding = Diagnostic::warning(RULE.id, format!("the mask `{}` does nothing", unit.name()));
             let finding = finding.label(&source, span, "hands on what it was given");
@@ -64,12 +37,12 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
 }
 
 /// Whether a function does nothing but return its last parameter, which is what it is there to change.
-fn hands_on(unit: &Unit, function: &rhai::ScriptFuncDef) -> bool {
+fn hands_on(function: &Function) -> bool {
     let Some(last) = function.params.last() else { return false };
-    let is_it = |expr: &Expr| matches!(expr, Expr::Variable(variable, ..) if variable.1 == *last);
-    match body(unit, function).as_slice() {
+    let is_it = |expr: &Expr| matches!(expr, Expr::Variable(variable, _) if variable.name == *last);
+    match function.body.as_slice() {
         [] => true,
-        [Stmt::Expr(expr) | Stmt::Return(Some(expr), ..)] => is_it(expr),
+        [Stmt::Expr(expr) | Stmt::Return { value: Some(expr), .. }] => is_it(expr),
         _ => false,
     }
 }

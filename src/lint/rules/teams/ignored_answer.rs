@@ -1,62 +1,30 @@
 //! `teams/ignored-answer`: masks that put their own answer in the place of the one that was given.
 
-use super::{function, masks};
+use super::masks;
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::{body, name_of};
-use rhai::{ASTNode, Expr};
+use crate::lint::syntax::name_of;
+use crate::script::tree::{self, Expr, Node};
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/ignored-answer",
     level: LintLevel::Warning,
     summary: "a mask whose `post` does not look at the answer",
-    manual: MANUAL,
+    manual: include_str!("../../manual/teams/ignored-answer.md"),
     options: &[],
     check: Some(check),
 };
 
-const MANUAL: &str = r#"`post` is given what a step has answered and returns what is to be taken for it. One that never looks at the answer throws away whatever an agent or a script found out.
-
-Found:
-
-```rhai scripts/masks/lookout.rhai
-const NODES = ["look"];
-
-/// Is sure of it.
-fn post(ctx, artifact) {
-    #{ match: true, confidence: 0.9 }
-}
-```
-
-Mended:
-
-```rhai scripts/masks/lookout.rhai
-const NODES = ["look"];
-
-/// Is sure of it.
-fn post(ctx, artifact) {
-    let surer = artifact.to_map();
-    surer.confidence = 0.9;
-    surer
-}
-```
-"#;
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in masks(cx) {
-        let Some(post) = function(unit, "post", 2) else { continue };
-        let statements = body(unit, post);
-        let mut looked = statements.is_empty();
-        for statement in &statements {
-            statement.walk(&mut Vec::new(), &mut |path| {
-                looked |=
-                    matches!(path.last(), Some(ASTNode::Expr(Expr::Variable(variable, ..))) if variable.1 == post.params[1]);
-                !looked
-            });
-        }
+        let Some(post) = unit.tree().function("post", 2) else { continue };
+        let mut looked = post.body.is_empty();
+        tree::each(&post.body, &mut |node| {
+            looked |= matches!(node, Node::Expr(Expr::Variable(variable, _)) if variable.name == post.params[1]);
+        });
         if !looked {
             let (source, span) = name_of(unit, post);
             let found = Diagnostic::warning(RULE.id, format!("`post` of the mask `{}` does not look at the answer", unit.name()));

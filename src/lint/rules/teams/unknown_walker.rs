@@ -4,43 +4,19 @@ use crate::diag::{Diagnostic, Source, Span, did_you_mean};
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
-use crate::lint::syntax::{body, functions};
 use crate::project::FunctionUse;
 use crate::script::Unit;
-use rhai::{ASTNode, Expr, Stmt};
+use crate::script::tree::{self, Expr, Node, Stmt};
 
 /// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/unknown-walker",
     level: LintLevel::Warning,
     summary: "a scheduler that names a walker who is not in the team",
-    manual: MANUAL,
+    manual: include_str!("../../manual/teams/unknown-walker.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"A scheduler returns the name of a walker of the team. A name that nobody there has stops the walk when it is returned, and is never equal to anybody's when it is compared.
-
-Found:
-
-```rhai scripts/schedulers/example.rhai
-/// The scout goes first.
-fn select(ctx) {
-    if ctx.prior == () { return "Scuot"; }
-    ctx.walkers[0].name
-}
-```
-
-Mended:
-
-```rhai scripts/schedulers/example.rhai
-/// The scout goes first.
-fn select(ctx) {
-    if ctx.prior == () { return "Scout"; }
-    ctx.walkers[0].name
-}
-```
-"#;
 
 /// What the checker calls the name of a walker.
 const NAMES: [&str; 2] = ["ctx.walkers[].name", "ctx.prior.name"];
@@ -72,45 +48,33 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
 
 /// The texts that a function returns as they are written.
 fn returned(unit: &Unit, name: &str) -> Vec<(String, Source, Span)> {
-    let Some(function) = functions(unit).into_iter().find(|function| function.name == name) else { return Vec::new() };
-    let statements = body(unit, function);
+    let Some(function) = unit.tree().named().find(|function| function.name() == name) else { return Vec::new() };
     let mut found = Vec::new();
     let mut text = |expr: &Expr| {
-        if let Expr::StringConstant(text, at) = expr
+        if let Expr::Text(text, at) = expr
             && let Some((source, span)) = unit.token(*at)
         {
             found.push((text.to_string(), source, span));
         }
     };
-    for statement in &statements {
-        statement.walk(&mut Vec::new(), &mut |path| {
-            if let Some(ASTNode::Stmt(Stmt::Return(Some(expr), ..))) = path.last() {
-                text(expr);
-            }
-            true
-        });
-    }
-    if let Some(last) = statements.last() {
-        tails(last, &mut text);
-    }
+    tree::each(&function.body, &mut |node| {
+        if let Node::Stmt(Stmt::Return { value: Some(expr), .. }) = node {
+            text(expr);
+        }
+    });
+    tails(&function.body, &mut text);
     found
 }
 
-/// The expressions that a last statement comes to.
-fn tails(statement: &Stmt, visit: &mut impl FnMut(&Expr)) {
-    match statement {
-        Stmt::Expr(expr) => match &**expr {
-            Expr::Stmt(block) => block.iter().last().into_iter().for_each(|last| tails(last, visit)),
-            expr => visit(expr),
-        },
-        Stmt::If(flow, ..) => {
-            for block in [&flow.body, &flow.branch] {
-                if let Some(last) = block.iter().last() {
-                    tails(last, visit);
-                }
-            }
+/// The expressions that statements come to at their end.
+fn tails(statements: &[Stmt], visit: &mut impl FnMut(&Expr)) {
+    match statements.last() {
+        Some(Stmt::Expr(Expr::Block(statements, _)) | Stmt::Block(statements, _)) => tails(statements, visit),
+        Some(Stmt::Expr(expr)) => visit(expr),
+        Some(Stmt::If { then, otherwise, .. }) => {
+            tails(then, visit);
+            tails(otherwise, visit);
         }
-        Stmt::Block(block) => block.iter().last().into_iter().for_each(|last| tails(last, visit)),
         _ => {}
     }
 }

@@ -12,25 +12,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "templates/clock-planes",
     level: LintLevel::Warning,
     summary: "times in a prompt without a word on whose clock they are of",
-    manual: MANUAL,
+    manual: include_str!("../../manual/templates/clock-planes.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"The launch, its logs, version control and the machines under test have clocks of their own. A prompt that shows times and does not say so invites conclusions from a difference that is none. The note may stand in the template or in one that it includes or that includes it.
-
-Found:
-
-```md
-The launch began at {{ timestamps.launch_started_at }}.
-```
-
-Mended:
-
-```md
-The launch began at {{ timestamps.launch_started_at }}. Its clock and those of the machines under test may disagree.
-```
-";
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for path in cx.templates.paths() {

@@ -12,27 +12,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "templates/missing-guard",
     level: LintLevel::Warning,
     summary: "a value that may not be there, used without asking",
-    manual: MANUAL,
+    manual: include_str!("../../manual/templates/missing-guard.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r"Earlier artifacts (`prior.NODE`) and notes of the walk (`state.context.KEY`) are there only if the walk came by. A template that uses one without asking fails where it is not.
-
-Found:
-
-```md
-It was said to be {{ prior.look.kind | code }}.
-```
-
-Mended:
-
-```md
-{% if prior.look is defined %}
-It was said to be {{ prior.look.kind | code }}.
-{% endif %}
-```
-";
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for path in cx.templates.paths() {

@@ -7,22 +7,7 @@ pub(super) const RULE: LintRule = LintRule {
     id: "templates/undeclared-parameter",
     level: LintLevel::Error,
     summary: "a parameter that there is not, or that the node does not ask for",
-    manual: MANUAL,
+    manual: include_str!("../../manual/templates/undeclared-parameter.md"),
     options: &[],
     check: None,
 };
-
-const MANUAL: &str = r"A template names groups of parameters and their fields; answers of queries are there only if the node declares them under `needs:`.
-
-Found:
-
-```md
-The test {{ failure.nam | code }} failed.
-```
-
-Mended:
-
-```md
-The test {{ failure.name | code }} failed.
-```
-";

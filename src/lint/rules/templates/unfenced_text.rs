@@ -11,7 +11,7 @@ pub(super) const RULE: LintRule = LintRule {
     id: "templates/unfenced-text",
     level: LintLevel::Warning,
     summary: "a text from outside that is shown as if it were the prompt",
-    manual: MANUAL,
+    manual: include_str!("../../manual/templates/unfenced-text.md"),
     options: &[RuleOption {
         name: "outside",
         default: OptionDefault::Texts(&[
@@ -33,25 +33,8 @@ pub(super) const RULE: LintRule = LintRule {
     check: Some(check),
 };
 
-const MANUAL: &str = r"Error texts, logs and names were written by the systems under test, and may say anything, instructions among it. The filters `fence` and `code` put marks around them that nothing inside can end.
-
-Found:
-
-```md
-The error: {{ failure.error_message }}
-```
-
-Mended:
-
-```md
-The error:
-
-{{ failure.error_message | fence }}
-```
-";
-
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
-    let outside = cx.config.texts(&RULE, "outside");
+    let outside = RULE.texts(cx.config, "outside");
     for path in cx.templates.paths() {
         let Some(source) = cx.templates.get(path).map(|template| template.source().clone()) else { continue };
         for tag in tags(&source).into_iter().filter(|tag| tag.sort == TagKind::Value) {

@@ -12,29 +12,10 @@ pub(super) const RULE: LintRule = LintRule {
     id: "templates/unused-template",
     level: LintLevel::Note,
     summary: "a template that nothing uses",
-    manual: MANUAL,
+    manual: include_str!("../../manual/templates/unused-template.md"),
     options: &[],
     check: Some(check),
 };
-
-const MANUAL: &str = r#"No node prompts with it, by `prompt:` or its family, and no template includes it. Looked for only where everything is linted.
-
-Found:
-
-```md templates/left.md
-Left over.
-```
-
-Mended:
-
-```md
-The test {{ failure.name | code }} failed. {% include "parts/more.md" %}
-```
-
-```md templates/parts/more.md
-More.
-```
-"#;
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     if !cx.whole {

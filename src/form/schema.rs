@@ -1,0 +1,133 @@
+//! The JSON Schema (2020-12) of a form.
+
+use super::table::{Form, FormKey, MayBeEmpty, Requirement, UsualValue, ValueForm};
+use serde_json::{Map, Value, json};
+
+/// The schema of files of a form. Where they may extend another file by the key `extends`, what is required is so only of a
+/// file that does not.
+pub fn json_schema(title: &str, form: &Form) -> Value {
+    let mut schema = of_form(form);
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!(title);
+    if let Some(required) = required(form) {
+        if form.key("extends").is_some() {
+            schema["if"] = json!({ "required": ["extends"] });
+            schema["else"] = required;
+        } else {
+            schema["allOf"] = json!([required]);
+        }
+    }
+    schema
+}
+
+/// The schema of a map of a form, to be a part of another schema.
+pub fn of_form(form: &Form) -> Value {
+    let property = |key: &FormKey| {
+        let mut schema = of(&key.holds, form.skips_empty(key));
+        schema["description"] = json!(key.doc);
+        if let Some(usual) = key.usual {
+            schema["default"] = match usual {
+                UsualValue::Whole(number) => json!(number),
+                UsualValue::Text(text) => json!(text),
+                UsualValue::Flag(flag) => json!(flag),
+            };
+        }
+        if !key.examples.is_empty() {
+            let example = |text: &&str| serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+            schema["examples"] = key.examples.iter().map(example).collect();
+        }
+        (key.name.to_owned(), schema)
+    };
+    let properties: Map<String, Value> = form.keys.iter().map(property).collect();
+    let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    let named: Vec<&str> =
+        form.keys.iter().filter(|key| matches!(key.required, Requirement::Named(..))).map(|key| key.name).collect();
+    if !named.is_empty() {
+        schema["required"] = json!(named);
+    }
+    schema
+}
+
+/// The schema of a value; one that `may` be left out may also be written as nothing, if it is a collection.
+fn of(holds: &ValueForm, may: bool) -> Value {
+    let kind = |name: &str| if may { json!([name, "null"]) } else { json!(name) };
+    match holds {
+        ValueForm::Any => json!({}),
+        ValueForm::Own(schema) => schema(),
+        ValueForm::Label => json!({ "type": ["string", "null"] }),
+        ValueForm::Text | ValueForm::Reference => json!({ "type": "string", "pattern": "\\S" }),
+        ValueForm::Matching(pattern) => json!({ "type": "string", "pattern": pattern }),
+        ValueForm::Script => json!({ "type": "string", "pattern": "^[^#]+\\.rhai#[A-Za-z_][A-Za-z0-9_]*$" }),
+        ValueForm::Expression => json!({ "type": ["string", "boolean"] }),
+        ValueForm::Distinct(_) => {
+            json!({ "type": kind("array"), "items": { "type": "string", "pattern": "\\S" }, "uniqueItems": true })
+        }
+        ValueForm::Some(item) => json!({ "type": "array", "items": of(item, false), "minItems": 1 }),
+        ValueForm::Fitting(forms) => {
+            let mut forms: Vec<Value> = forms.iter().map(|form| of(form, false)).collect();
+            forms.extend(may.then(|| json!({ "type": "null" })));
+            json!({ "anyOf": forms })
+        }
+        ValueForm::Pattern(_) => json!({ "type": "string", "pattern": "\\S", "format": "regex" }),
+        ValueForm::Name(to) => json!({ "type": "string", "pattern": "\\S", "$comment": format!("a name under `{to}`") }),
+        ValueForm::Bool => json!({ "type": kind("boolean") }),
+        ValueForm::Number(least, most) => json!({ "type": kind("number"), "minimum": least, "maximum": most }),
+        ValueForm::Whole(least, most) => json!({ "type": kind("integer"), "minimum": least, "maximum": most }),
+        ValueForm::Word(words) => {
+            let mut words: Vec<Value> = words.iter().map(|word| json!(word)).collect();
+            words.extend(may.then_some(Value::Null));
+            json!({ "enum": words })
+        }
+        ValueForm::List(item) => {
+            let mut schema = of(item, false);
+            // What is only listed is never laid over anything, and has to be whole.
+            if let ValueForm::Map(form) = item {
+                let names = form.keys.iter().filter(|key| key.is_required()).map(|key| key.name);
+                let mut names: Vec<&str> = names.collect();
+                names.extend(form.keys.iter().filter(|key| matches!(key.required, Requirement::Named(..))).map(|key| key.name));
+                if !names.is_empty() {
+                    schema["required"] = json!(names);
+                }
+            }
+            json!({ "type": kind("array"), "items": schema })
+        }
+        ValueForm::Records(form, id) => {
+            let mut item = of_form(form);
+            item["required"] = json!([id]);
+            json!({ "type": kind("array"), "items": item })
+        }
+        ValueForm::Entries(item) => {
+            let mut entry = of(item, false);
+            if let ValueForm::Map(form) = item
+                && form.empty == MayBeEmpty::AllButTexts
+            {
+                entry["type"] = json!(["object", "null"]);
+            }
+            json!({ "type": kind("object"), "propertyNames": { "pattern": "\\S" }, "additionalProperties": entry })
+        }
+        ValueForm::Map(form) => {
+            let mut schema = of_form(form);
+            schema["type"] = kind("object");
+            schema
+        }
+    }
+}
+
+/// Only what has to be there, at any depth.
+fn required(form: &Form) -> Option<Value> {
+    let names: Vec<&str> = form.keys.iter().filter(|key| key.is_required()).map(|key| key.name).collect();
+    let below = |key: &FormKey| Some((key.name.to_owned(), required_below(&key.holds)?));
+    let properties: Map<String, Value> = form.keys.iter().filter_map(below).collect();
+    let kind = if names.is_empty() { json!(["object", "null"]) } else { json!("object") };
+    (!names.is_empty() || !properties.is_empty()).then(|| json!({ "type": kind, "required": names, "properties": properties }))
+}
+
+fn required_below(holds: &ValueForm) -> Option<Value> {
+    match holds {
+        ValueForm::Map(form) => required(form),
+        ValueForm::Records(form, _) => Some(json!({ "items": required(form)? })),
+        ValueForm::List(item) => Some(json!({ "items": required_below(item)? })),
+        ValueForm::Entries(item) => Some(json!({ "additionalProperties": required_below(item)? })),
+        _ => None,
+    }
+}

@@ -1,0 +1,187 @@
+//! The tree: values with spans.
+
+use crate::diag::{Source, Span};
+use crate::form::Spanned;
+use serde_json::{Map, Value};
+
+/// A value and where it stands. A value that came by an alias stands where the alias is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Yaml {
+    /// Its place: of a scalar the scalar with its quotes (of a block scalar its lines), of a list or map everything from
+    /// its first to its last character; empty where nothing is written (`key:`).
+    pub span: Span,
+    /// What it is.
+    pub kind: YamlKind,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum YamlKind {
+    /// Nothing: `~`, `null` or empty.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number; always finite.
+    Float(f64),
+    /// A text.
+    Text(YamlText),
+    /// A list.
+    List(Vec<Yaml>),
+    /// A map, in the order written; no key twice.
+    Map(Vec<YamlEntry>),
+}
+
+/// A text and how it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct YamlText {
+    /// The decoded text.
+    pub value: String,
+    /// How it was written.
+    pub style: QuoteStyle,
+}
+
+/// How a text was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuoteStyle {
+    /// Without quotes.
+    Plain,
+    /// `'..'`
+    Single,
+    /// `".."`
+    Double,
+    /// `|` or `>`
+    Block,
+    /// Elsewhere: it came by an alias.
+    Alias,
+}
+
+/// A key of a map with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct YamlEntry {
+    /// The key.
+    pub key: Spanned<String>,
+    /// The value.
+    pub value: Yaml,
+}
+
+impl Yaml {
+    /// What people call what it is, with an article.
+    pub fn what(&self) -> &'static str {
+        match self.kind {
+            YamlKind::Null => "nothing",
+            YamlKind::Bool(_) => "a bool",
+            YamlKind::Int(_) => "a whole number",
+            YamlKind::Float(_) => "a number",
+            YamlKind::Text(_) => "a text",
+            YamlKind::List(_) => "a list",
+            YamlKind::Map(_) => "a map",
+        }
+    }
+
+    /// True if nothing is there.
+    pub fn is_null(&self) -> bool {
+        self.kind == YamlKind::Null
+    }
+
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.kind {
+            YamlKind::Text(text) => Some(&text.value),
+            _ => None,
+        }
+    }
+
+    /// The text with its place, if it is one and not blank.
+    pub fn text(&self) -> Option<Spanned<String>> {
+        let text = self.as_text().filter(|text| !text.trim().is_empty())?;
+        Some(Spanned::new(text.to_owned(), self.span))
+    }
+
+    /// The texts among the items, if it is a list.
+    pub fn texts(&self) -> Option<Vec<Spanned<String>>> {
+        Some(self.as_list()?.iter().filter_map(Self::text).collect())
+    }
+
+    /// The items, if it is a list.
+    pub fn as_list(&self) -> Option<&[Self]> {
+        match &self.kind {
+            YamlKind::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The entries, if it is a map.
+    pub fn as_map(&self) -> Option<&[YamlEntry]> {
+        match &self.kind {
+            YamlKind::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// The value of a key, if it is a map that has it.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.as_map()?.iter().find(|entry| *entry.key == key).map(|entry| &entry.value)
+    }
+
+    /// The first line of its span: a place to point at when the whole would be a screenful.
+    pub fn head(&self, source: &Source) -> Span {
+        let text = source.slice(self.span);
+        let line = text.find(['\n', '\r']).map_or(text, |end| &text[..end]);
+        Span::new(self.span.start, self.span.start + line.trim_end().len())
+    }
+
+    /// The same as JSON.
+    pub fn to_json(&self) -> Value {
+        match &self.kind {
+            YamlKind::Null => Value::Null,
+            YamlKind::Bool(value) => Value::from(*value),
+            YamlKind::Int(value) => Value::from(*value),
+            YamlKind::Float(value) => Value::from(*value),
+            YamlKind::Text(text) => Value::from(text.value.as_str()),
+            YamlKind::List(items) => items.iter().map(Self::to_json).collect(),
+            YamlKind::Map(entries) => Value::Object(entries.iter().map(YamlEntry::to_json).collect::<Map<_, _>>()),
+        }
+    }
+
+    /// The number of values in it, itself included.
+    pub(super) fn size(&self) -> usize {
+        1 + match &self.kind {
+            YamlKind::List(items) => items.iter().map(Self::size).sum(),
+            YamlKind::Map(entries) => entries.iter().map(|entry| 1 + entry.value.size()).sum(),
+            _ => 0,
+        }
+    }
+
+    /// How deep it nests: 0 for a scalar.
+    pub(super) fn depth(&self) -> usize {
+        match &self.kind {
+            YamlKind::List(items) => 1 + items.iter().map(Self::depth).max().unwrap_or(0),
+            YamlKind::Map(entries) => 1 + entries.iter().map(|entry| entry.value.depth()).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// The same value as it is seen at an alias: all of it stands where the alias is.
+    pub(super) fn seen_at(&self, span: Span) -> Self {
+        let kind = match &self.kind {
+            YamlKind::Text(text) => YamlKind::Text(YamlText { value: text.value.clone(), style: QuoteStyle::Alias }),
+            YamlKind::List(items) => YamlKind::List(items.iter().map(|item| item.seen_at(span)).collect()),
+            YamlKind::Map(entries) => YamlKind::Map(entries.iter().map(|entry| entry.seen_at(span)).collect()),
+            scalar => scalar.clone(),
+        };
+        Self { span, kind }
+    }
+}
+
+impl YamlEntry {
+    fn to_json(&self) -> (String, Value) {
+        (self.key.value.clone(), self.value.to_json())
+    }
+
+    /// The same entry as it is seen at an alias or merge.
+    pub(super) fn seen_at(&self, span: Span) -> Self {
+        Self { key: Spanned::new(self.key.value.clone(), span), value: self.value.seen_at(span) }
+    }
+}

@@ -1,0 +1,52 @@
+//! The reader of each format.
+
+use super::detect::LaunchFormat;
+use super::room::TextRoom;
+use super::{InputPart, allure, go_test, junit, libtest, nunit, reportportal, robot, surrogates, tap, testng, trx, xunit};
+use crate::diag::{Diagnostics, Source};
+use crate::model::counted;
+use std::io::BufRead;
+
+/// Reads a text.
+pub(super) fn read(format: LaunchFormat, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
+    let is_json =
+        matches!(format, LaunchFormat::ReportPortal | LaunchFormat::Allure | LaunchFormat::GoTest | LaunchFormat::Libtest);
+    let Some((text, count)) = is_json.then(|| surrogates::mended(source.text())).flatten() else {
+        return whole(format, source, room);
+    };
+    let mut part = whole(format, &Source::new(source.name(), text), room)?;
+    let what = counted(count, "escape is half of a surrogate pair", "escapes are halves of surrogate pairs");
+    part.launch.notes.push(format!("{what}, no character; `\u{fffd}` stands in the place"));
+    Ok(part)
+}
+
+fn whole(format: LaunchFormat, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
+    match format {
+        LaunchFormat::ReportPortal => reportportal::read(source, room),
+        LaunchFormat::Allure => allure::read(source),
+        _ => streamed(format, source.text().trim_start_matches('\u{feff}').as_bytes(), source, room),
+    }
+}
+
+/// Reads a stream; `source` is its text where that is at hand, or an empty one. An error may say nothing: then the text is needed.
+pub(super) fn streamed(
+    format: LaunchFormat,
+    mut input: impl BufRead,
+    source: &Source,
+    room: &TextRoom,
+) -> Result<InputPart, Diagnostics> {
+    match format {
+        LaunchFormat::ReportPortal => reportportal::read_stream(source, &mut input, room),
+        LaunchFormat::Junit => junit::read(input, source, room),
+        LaunchFormat::Trx => trx::read(input, source, room),
+        LaunchFormat::Nunit2 | LaunchFormat::Nunit3 => nunit::read(format, input, source, room),
+        LaunchFormat::Xunit => xunit::read(input, source, room),
+        LaunchFormat::Testng => testng::read(input, source, room),
+        LaunchFormat::Robot => robot::read(input, source, room),
+        // A file of one test is never so large.
+        LaunchFormat::Allure => Err(Diagnostics::new()),
+        LaunchFormat::GoTest => go_test::read(input, source, room),
+        LaunchFormat::Libtest => libtest::read(input, source, room),
+        LaunchFormat::Tap => tap::read(input, source, room),
+    }
+}

@@ -1,0 +1,336 @@
+//! The keys of pipeline files.
+
+use super::graph::{DEFAULT_MAX_STEPS, TEAM_MAX_STEPS};
+use super::{foreach, schema_words, vars};
+use crate::form::{Form, FormKey, MayBeEmpty, UsualValue, ValueForm};
+use serde_json::{Value, json};
+
+/// Keys of the language whose machinery is still to come. They are refused by that name, wherever they stand.
+pub(super) const LATER: &[&str] = &["gate", "retry", "timeout", "cache", "category", "stages"];
+
+const STRICT: Form = Form { empty: MayBeEmpty::Collections, later: &[], ..Form::PLAIN };
+
+const TEXT: ValueForm = ValueForm::Text;
+const TEXTS: ValueForm = ValueForm::List(&ValueForm::Text);
+const FLAG: ValueForm = ValueForm::Bool;
+
+/// A whole number that may be as large as it likes.
+const COUNT: ValueForm = ValueForm::Whole(0, i64::MAX);
+
+#[expect(clippy::cast_possible_wrap, reason = "both are small")]
+const STEPS: UsualValue = UsualValue::Whole(DEFAULT_MAX_STEPS as i64);
+#[expect(clippy::cast_possible_wrap, reason = "both are small")]
+const TEAM_STEPS: UsualValue = UsualValue::Whole(TEAM_MAX_STEPS as i64);
+#[expect(clippy::cast_possible_wrap, reason = "it is small")]
+const BRANCHES: UsualValue = UsualValue::Whole(foreach::CONCURRENCY as i64);
+
+pub(super) const PIPELINE: Form = Form {
+    what: "a pipeline",
+    later: LATER,
+    keys: &[
+        FormKey::new("pipeline", TEXT, "Its name; commands take it for the file.")
+            .sometimes("missing-name", "the pipeline has no name"),
+        FormKey::new("description", ValueForm::Label, "What it is for."),
+        FormKey::new(
+            "vars",
+            ValueForm::Own(vars_schema),
+            "Settings that its rules see as `vars`: each a default, or `{ default, type, min, max, values, doc }`; `--set NAME=VALUE` and the project file change them.",
+        ),
+        FormKey::new(
+            "phases",
+            ValueForm::List(&ValueForm::Fitting(&[ValueForm::Map(&PHASE), TEXTS])),
+            "Lists of nodes, each perhaps with a name: within a wave no case enters a later phase before all have left the earlier ones.",
+        ),
+        FormKey::new(
+            "clusters",
+            ValueForm::Map(&CLUSTERS),
+            "Cases that are alike, before a phase: the first of each cluster walks the phase ahead of the others.",
+        ),
+        FormKey::new("zones", ValueForm::Entries(&ValueForm::Map(&ZONE)), "Groups of nodes, by name."),
+        FormKey::new("nodes", ValueForm::Some(&ValueForm::Map(&NODE)), "The steps: each is answered with an artifact."),
+        FormKey::new(
+            "edges",
+            ValueForm::Some(&ValueForm::Map(&EDGE)),
+            "The ways between them. Those of a node are tried in file order; the first that fires is taken.",
+        ),
+        FormKey::new("start", TEXT, "The node where walks begin.").sometimes("missing-start", "the pipeline has no start"),
+        FormKey::new("done", TEXT, "The name of the end, usually `_done`; no node may have it.")
+            .sometimes("missing-done", "the pipeline has no name for its end"),
+        FormKey::new("max_steps", COUNT, "The most steps a walk may take; 0 is no cap.").usual(STEPS),
+        FormKey::new(
+            "thermal",
+            ValueForm::Map(&THERMAL),
+            "How long the answers of a case may take, all together, in milliseconds.",
+        ),
+        FormKey::new(
+            "on_rule_error",
+            ValueForm::Word(&["stop", "skip"]),
+            "What a rule that throws does: stop the walk, or count as not fired.",
+        )
+        .usual(UsualValue::Text("stop")),
+        FormKey::new(
+            "team",
+            ValueForm::Map(&TEAM),
+            "Who may walk: personas and walkers of your own, and the script that chooses one of them for every step.",
+        ),
+        FormKey::new(
+            "counters",
+            TEXTS,
+            "Counters that its rules read and that are counted by the walk around it, where it is walked as a node of another pipeline.",
+        ),
+        FormKey::new("report", ValueForm::Script, "The function that sums a case up for the report: fn summary(params, vars)."),
+    ],
+    ..STRICT
+};
+
+/// The long form of a var.
+pub(super) const VAR: Form = Form {
+    what: "a var",
+    keys: &[
+        FormKey::new("default", ValueForm::Any, "Its value unless it is set.").named("missing-key", "a var has no `default`"),
+        FormKey::new("type", ValueForm::Word(vars::TYPES), "Its type; that of its default without."),
+        FormKey::new("min", ValueForm::Number(f64::MIN, f64::MAX), "The least number it may be set to."),
+        FormKey::new("max", ValueForm::Number(f64::MIN, f64::MAX), "The greatest number it may be set to."),
+        FormKey::new("values", ValueForm::Some(&TEXT), "The texts it may be set to."),
+        FormKey::new("doc", TEXT, "What it is for."),
+    ],
+    ..STRICT
+};
+
+pub(super) const PHASE: Form = Form {
+    what: "a phase",
+    keys: &[
+        FormKey::new(
+            "name",
+            TEXT,
+            "What batch manifests call it; that of its last node without. Several phases may share a name.",
+        )
+        .sometimes("missing-key", "`name` of a phase is empty"),
+        FormKey::new("nodes", TEXTS, "Its nodes, by name.").named("missing-key", "a phase has no `nodes`"),
+    ],
+    ..STRICT
+};
+
+pub(super) const CLUSTERS: Form = Form {
+    what: "the clusters",
+    keys: &[
+        FormKey::new("before", TEXT, "A node of the phase before which clusters are formed.")
+            .named("missing-key", "`clusters` has no `before`"),
+        FormKey::new("by", ValueForm::Script, "The function that gives a case its key; cases of one key are alike.")
+            .named("missing-key", "`clusters` has no `by`"),
+        FormKey::new("most", ValueForm::Whole(2, 1000), "The most cases of a cluster.").usual(UsualValue::Whole(3)),
+    ],
+    ..STRICT
+};
+
+pub(super) const ZONE: Form = Form {
+    what: "a zone",
+    keys: &[
+        FormKey::new("nodes", TEXTS, "Its nodes, by name."),
+        FormKey::new("element", TEXT, "Its element (`asterisk show elements`)."),
+        FormKey::new(
+            "stickiness",
+            ValueForm::Whole(0, 3),
+            "How strongly a walker is kept in the zone, 0 (free) to 3 (exclusive).",
+        )
+        .usual(UsualValue::Whole(0)),
+    ],
+    ..STRICT
+};
+
+pub(super) const THERMAL: Form = Form {
+    what: "the thermal budget",
+    keys: &[
+        FormKey::new("warning_ms", COUNT, "From how much on it is told, once; 0 for never."),
+        FormKey::new("ceiling_ms", COUNT, "From how much on the case takes no further step, and fails with `limit`."),
+    ],
+    ..STRICT
+};
+
+pub(super) const TEAM: Form = Form {
+    what: "a team",
+    later: LATER,
+    keys: &[
+        FormKey::new(
+            "walkers",
+            ValueForm::Some(&ValueForm::Fitting(&[ValueForm::Entries(&ValueForm::Any), TEXT])),
+            "Names of personas (`asterisk show personas`), or maps with the keys of a persona.",
+        ),
+        FormKey::new("scheduler", TEXT, "The script that chooses: fn select(ctx).")
+            .named("missing-key", "`team` has no `scheduler`")
+            .examples(&["schedulers/affinity.rhai"]),
+        FormKey::new("max_steps", COUNT, "The most steps a walk may take; 0 is no cap.").usual(TEAM_STEPS),
+    ],
+    ..STRICT
+};
+
+pub(super) const NODE: Form = Form {
+    what: "a node",
+    id: Some("name"),
+    later: LATER,
+    keys: &[
+        FormKey::new("name", TEXT, "Its name, unique in the pipeline.").named("node-name-missing", "a node has no name"),
+        FormKey::new("code", TEXT, "A short code for people, paths and signals."),
+        FormKey::new("element", TEXT, "Its element (`asterisk show elements`)."),
+        FormKey::new("family", TEXT, "What names its responder and its prompt when they are not given; its name by default."),
+        FormKey::new("prompt", TEXT, "The template of its prompt, below the templates."),
+        FormKey::new("artifact", TEXT, "The file name of its artifact."),
+        FormKey::new("confidence", TEXT, "The field that holds the artifact's confidence."),
+        FormKey::new(
+            "schema",
+            ValueForm::Own(fields_ref),
+            "The form of its artifact: fields and their types; `?` after a name makes a field optional.",
+        ),
+        FormKey::new("needs", ValueForm::Distinct("duplicate-need"), "The queries whose answers it wants, run before the step."),
+        FormKey::new(
+            "masks",
+            ValueForm::Distinct("duplicate-mask"),
+            "Scripts around the step, the outermost first: fn pre(ctx), fn post(ctx, artifact).",
+        )
+        .examples(&["[\"masks/recall.rhai\"]"]),
+        FormKey::new("effect", ValueForm::Script, "The function that turns its artifact into writes: fn name(artifact, params)."),
+        FormKey::new(
+            "script",
+            ValueForm::Script,
+            "The function that answers it instead of its family's responder: fn name(params, vars).",
+        ),
+        FormKey::new(
+            "via",
+            ValueForm::Fitting(&[ValueForm::Distinct("duplicate-via"), TEXT]),
+            "Who answers it, in the order to be tried: `script`, `manual`, or a name of `agents:` in asterisk.yaml.",
+        )
+        .examples(&["manual", "[\"claude\", \"script\"]"]),
+        FormKey::new(
+            "tool",
+            ValueForm::Matching("^[^/]+/.+$"),
+            "The tool that is called for its artifact, of a server that `mcp_servers:` in asterisk.yaml sets up.",
+        )
+        .examples(&["notes/find"]),
+        FormKey::new(
+            "arguments",
+            ValueForm::Expression,
+            "The arguments of `tool`, a map: an expression over the groups of `params` (`#{ text: failure.name }`), or fn name(params, vars).",
+        ),
+        FormKey::new(
+            "pipeline",
+            TEXT,
+            "The pipeline that is walked as this node, by file stem or name: its last artifact is the node's.",
+        ),
+        FormKey::new(
+            "foreach",
+            ValueForm::Expression,
+            "The items it is taken for, each in a branch of its own: an expression over the groups of `params` (`prior.a.list`), or fn name(params, vars).",
+        ),
+        FormKey::new(
+            "do",
+            TEXT,
+            "The pipeline that is walked for each item of `foreach`; without it the node is answered for each.",
+        ),
+        FormKey::new(
+            "merge",
+            ValueForm::Fitting(&[ValueForm::Script, ValueForm::Word(&["append", "first", "latest", "best"])]),
+            "What makes one artifact of those of the branches: a word, or fn name(branches, vars).",
+        )
+        .usual(UsualValue::Text("append")),
+        FormKey::new(
+            "on_error",
+            ValueForm::Word(&["cancel", "collect"]),
+            "What a branch that fails does: fail the case, or be left out.",
+        )
+        .usual(UsualValue::Text("cancel")),
+        FormKey::new("concurrency", ValueForm::Whole(1, 256), "How many branches are taken at once.").usual(BRANCHES),
+        FormKey::new(
+            "after",
+            ValueForm::Distinct("duplicate-after"),
+            "The nodes it waits for, in a pipeline without edges: those that wait for none any more are taken beside each other.",
+        ),
+        FormKey::new("fallback", TEXT, "Where a walk goes when none of its edges fires; without it, that is an error."),
+    ],
+    ..STRICT
+};
+
+pub(super) const EDGE: Form = Form {
+    what: "an edge",
+    id: Some("id"),
+    later: LATER,
+    keys: &[
+        FormKey::new("id", TEXT, "Its id, unique in the pipeline.").named("edge-id-missing", "an edge has no id"),
+        FormKey::new("name", ValueForm::Label, "What people call it."),
+        FormKey::new(
+            "from",
+            ValueForm::Reference,
+            "The node it comes from; `\"*\"` makes it a guard, tried after every node's own edges.",
+        ),
+        FormKey::new("to", ValueForm::Reference, "Where it goes: a node, or the end."),
+        FormKey::new("targets", TEXTS, "What its rule may choose from besides `to`."),
+        FormKey::new("shortcut", FLAG, "Whether it skips steps of the usual way.").usual(UsualValue::Flag(false)),
+        FormKey::new("loop", FLAG, "Whether it goes back: taking it adds one to its counter.").usual(UsualValue::Flag(false)),
+        FormKey::new(
+            "counter",
+            ValueForm::Matching("^[A-Za-z_][A-Za-z0-9_]*$"),
+            "The counter that taking it adds one to, which rules read as `state.loops.NAME`; its id by default.",
+        ),
+        FormKey::new("advisory", FLAG, "Whether it only adds context and never routes.").usual(UsualValue::Flag(false)),
+        FormKey::new(
+            "parallel",
+            FLAG,
+            "Whether the walk goes by it and by all others of its node that are so and fire, until their nodes lead to one.",
+        )
+        .usual(UsualValue::Flag(false)),
+        FormKey::new("rule", ValueForm::Script, "The function that decides whether it fires: fn name(artifact, state, vars)."),
+        FormKey::new(
+            "condition",
+            ValueForm::Expression,
+            "An expression that decides instead: fields of the artifact by name, `artifact`, `state`, `vars`.",
+        ),
+        FormKey::new("context", ValueForm::Entries(&ValueForm::Any), "What taking it adds to the walk's context."),
+    ],
+    ..STRICT
+};
+
+/// A map of vars. One that is a map with a `default` is the long form.
+fn vars_schema() -> Value {
+    let long = json!({ "if": { "type": "object", "required": ["default"] }, "then": crate::form::of_form(&VAR) });
+    json!({ "type": ["object", "null"], "additionalProperties": long })
+}
+
+fn fields_ref() -> Value {
+    json!({ "$ref": "#/$defs/fields" })
+}
+
+/// The definitions of the schema language, which refers to itself.
+pub(super) fn schema_definitions() -> Value {
+    json!({
+        "fields": { "type": "object", "additionalProperties": { "$ref": "#/$defs/type" } },
+        "type": schema_type(),
+    })
+}
+
+/// A type of the schema language: a word, a list of one type, a map of fields, or the long form.
+fn schema_type() -> Value {
+    let inner = json!({ "$ref": "#/$defs/type" });
+    json!({
+        "description": "A type: a word, a list of one type, a map of fields, or `{ type: ..., ... }` with that type's options.",
+        "oneOf": [
+            { "enum": schema_words::WORDS },
+            { "type": "array", "items": inner, "minItems": 1, "maxItems": 1 },
+            {
+                "type": "object",
+                "if": { "anyOf": [{ "required": ["type"] }, { "required": ["enum"] }] },
+                "then": {
+                    "properties": {
+                        "type": { "enum": schema_words::WORDS },
+                        "enum": { "type": "array", "items": { "type": "string" }, "minItems": 1 },
+                        "min": { "type": "number" },
+                        "max": { "type": "number" },
+                        "items": inner,
+                        "fields": fields_ref(),
+                        "values": inner,
+                    },
+                    "additionalProperties": false,
+                },
+                "else": fields_ref(),
+            },
+        ],
+    })
+}

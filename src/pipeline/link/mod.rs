@@ -1,0 +1,364 @@
+//! What the text says -> what it means: every name resolved, every unknown one reported.
+
+mod phases;
+mod waves;
+
+use super::Spanned;
+use super::graph::{Edge, EdgeIx, EdgeOrigin, EdgeSpans, EdgeTarget, NodeIx, Pipeline, PipelineNode, Zone, ZoneIx, step_name};
+use super::raw::{ANY, RawEdge, RawNode, RawPipeline, RawZone, Ref, USUAL_DONE};
+use crate::diag::{Span, did_you_mean};
+use crate::form::yaml::YamlReader;
+use std::collections::BTreeMap;
+
+/// The id under which the journal records that a node's fallback was taken.
+const FALLBACK: &str = "fallback";
+
+/// Links a pipeline; `None` if anything is missing that it cannot be without. What is wrong goes to the reader.
+pub(super) fn link(reader: &mut YamlReader<'_>, raw: RawPipeline) -> Option<Pipeline> {
+    // Without any node every reference would be unknown; that there is none has been said.
+    let raw_nodes = raw.nodes.filter(|nodes| !nodes.is_empty())?;
+    let names = names(reader, &raw_nodes, raw.done.as_ref());
+    check_codes(reader, &raw_nodes);
+    let mut linker = PipelineLinker { reader, names, done: raw.done.clone() };
+    let start = raw.start.as_ref().and_then(|start| linker.start(start));
+    let zones: Vec<Zone> = raw.zones.into_iter().map(|zone| linker.zone(zone)).collect();
+    let (of, phase_names) = linker.phases(raw.phases, raw.phases_span, raw_nodes.len());
+    let mut nodes: Vec<PipelineNode> =
+        raw_nodes.into_iter().enumerate().filter_map(|(ix, node)| linker.node(node, zone_of(NodeIx(ix), &zones))).collect();
+    let start = linker.waves(&nodes, start, raw.start.as_ref(), &raw.edges);
+    for (node, phase) in nodes.iter_mut().zip(&of) {
+        node.phase = *phase;
+    }
+    let clusters = raw.clusters.and_then(|clusters| linker.clusters(clusters, &nodes));
+    linker.edge_ids(&raw.edges);
+    let edges: Vec<Edge> = raw.edges.into_iter().filter_map(|edge| linker.edge(edge)).collect();
+    let mut guards = Vec::new();
+    for (ix, edge) in edges.iter().enumerate() {
+        match edge.from {
+            EdgeOrigin::Any => guards.push(EdgeIx(ix)),
+            // A node without a name is left out and then indices don't match; the error that says so refuses the pipeline.
+            EdgeOrigin::Node(NodeIx(node)) => {
+                if let Some(node) = nodes.get_mut(node) {
+                    if edge.advisory { &mut node.advisories } else { &mut node.edges }.push(EdgeIx(ix));
+                }
+            }
+        }
+    }
+    Some(Pipeline {
+        name: raw.name?,
+        description: raw.description,
+        source: linker.reader.source().clone(),
+        vars: raw.vars,
+        zones,
+        phases: phase_names.len(),
+        phase_names,
+        clusters,
+        nodes,
+        edges,
+        guards,
+        start: start?,
+        done: raw.done?,
+        team: raw.team,
+        report: raw.report,
+        counters: raw.counters,
+        max_steps: raw.max_steps,
+        thermal: raw.thermal,
+        on_rule_error: raw.on_rule_error,
+    })
+}
+
+/// The nodes by name. Names given twice and reserved ones are reported.
+fn names(reader: &mut YamlReader<'_>, nodes: &[RawNode], done: Option<&Spanned<String>>) -> BTreeMap<String, NamedNode> {
+    let mut names: BTreeMap<String, NamedNode> = BTreeMap::new();
+    for (ix, node) in nodes.iter().enumerate() {
+        let Some(name) = &node.name else { continue };
+        let code = node.code.as_ref().map(|code| code.value.clone());
+        let error = if let Some(first) = names.get(&name.value) {
+            let message = format!("two nodes are called `{name}`");
+            let error = reader.error("duplicate-node", message, name.span, "again here");
+            error.label(reader.source(), first.span, "first here").help("give each node a name of its own")
+        } else if let Some(done) = done.filter(|done| done.value == name.value) {
+            let message = format!("the node `{name}` is called like the end of the pipeline");
+            let error = reader.error("reserved-name", message, name.span, "a node");
+            error.label(reader.source(), done.span, "the end").help("rename one of them")
+        } else if name.value == ANY {
+            let error = reader.error("reserved-name", "a node cannot be called `*`", name.span, "");
+            error.help("`*` stands for every node, in the `from` of a guard")
+        } else {
+            names.insert(name.value.clone(), NamedNode { ix: NodeIx(ix), span: name.span, code });
+            continue;
+        };
+        reader.push(error);
+    }
+    names
+}
+
+/// Codes and step names name nodes too, so none may name two.
+fn check_codes(reader: &mut YamlReader<'_>, nodes: &[RawNode]) {
+    let mut taken: BTreeMap<String, (usize, Span)> = BTreeMap::new();
+    for (ix, node) in nodes.iter().enumerate() {
+        if let Some(name) = &node.name {
+            taken.entry(name.value.clone()).or_insert((ix, name.span));
+        }
+    }
+    for (ix, node) in nodes.iter().enumerate() {
+        let (Some(name), Some(code)) = (&node.name, &node.code) else { continue };
+        for text in [code.value.clone(), step_name(Some(code), name)] {
+            match taken.get(&text) {
+                Some((other, _)) if *other == ix => {}
+                Some((_, first)) => {
+                    let message = format!("the code of node `{name}` makes `{text}` name two nodes");
+                    let error = reader
+                        .error("duplicate-code", message, code.span, "this code")
+                        .label(reader.source(), *first, "the other node")
+                        .help("give each node a code of its own");
+                    reader.push(error);
+                    break;
+                }
+                None => {
+                    taken.insert(text, (ix, code.span));
+                }
+            }
+        }
+    }
+}
+
+fn zone_of(node: NodeIx, zones: &[Zone]) -> Option<ZoneIx> {
+    zones.iter().position(|zone| zone.nodes.contains(&node)).map(ZoneIx)
+}
+
+/// A node that can be referred to.
+pub(super) struct NamedNode {
+    pub(super) ix: NodeIx,
+    pub(super) span: Span,
+    code: Option<String>,
+}
+
+pub(super) struct PipelineLinker<'r, 'a> {
+    pub(super) reader: &'r mut YamlReader<'a>,
+    pub(super) names: BTreeMap<String, NamedNode>,
+    done: Option<Spanned<String>>,
+}
+
+impl PipelineLinker<'_, '_> {
+    fn is_done(&self, text: &str) -> bool {
+        self.done.as_ref().is_some_and(|done| done.value == text)
+    }
+
+    fn target(&self, text: &str) -> Option<EdgeTarget> {
+        if self.is_done(text) {
+            return Some(EdgeTarget::Done);
+        }
+        self.names.get(text).map(|named| EdgeTarget::Node(named.ix))
+    }
+
+    /// The node of that name.
+    pub(super) fn node_named(&self, text: &str) -> Option<NodeIx> {
+        match self.target(text) {
+            Some(EdgeTarget::Node(ix)) => Some(ix),
+            Some(EdgeTarget::Done) | None => None,
+        }
+    }
+
+    /// Reports a name that is no node's.
+    pub(super) fn unknown(&mut self, code: &str, message: String, name: &Spanned<String>, or_done: bool) {
+        if self.done.is_none() && name.value == USUAL_DONE {
+            // The end has no name yet, which has been said; this is what it is going to be.
+            return;
+        }
+        let by_code = self.names.iter().find(|(_, named)| named.code.as_deref() == Some(name.as_str()));
+        let help = if let Some((node, _)) = by_code {
+            Some(format!("nodes are referred to by name: `{node}`"))
+        } else {
+            let done = self.done.as_ref().filter(|_| or_done).map(|done| done.as_str());
+            did_you_mean(name, self.names.keys().map(String::as_str).chain(done))
+        };
+        let error = self.reader.error(code, message, name.span, "").maybe_help(help);
+        self.reader.push(error);
+    }
+
+    fn start(&mut self, start: &Spanned<String>) -> Option<NodeIx> {
+        if let Some(EdgeTarget::Node(ix)) = self.target(start) {
+            return Some(ix);
+        }
+        let fault = if self.is_done(start) { "the end of the pipeline, not a node" } else { "not a node" };
+        self.unknown("unknown-start", format!("the start `{start}` is {fault}"), start, false);
+        None
+    }
+
+    fn zone(&mut self, zone: RawZone) -> Zone {
+        let mut nodes = Vec::new();
+        for name in &zone.nodes {
+            if let Some(EdgeTarget::Node(ix)) = self.target(name) {
+                nodes.push(ix);
+            } else {
+                let message = format!("zone `{}` lists `{name}`, which is not a node", zone.name);
+                self.unknown("unknown-zone-node", message, name, false);
+            }
+        }
+        Zone { name: zone.name, nodes, element: zone.element, stickiness: zone.stickiness }
+    }
+
+    fn node(&mut self, node: RawNode, zone: Option<ZoneIx>) -> Option<PipelineNode> {
+        let fallback = node.fallback.as_ref().and_then(|fallback| {
+            let target = self.target(fallback);
+            if target.is_none() {
+                let of = node.name.as_ref().map_or(String::new(), |name| format!(" of node `{name}`"));
+                self.unknown("unknown-target", format!("the fallback{of}, `{fallback}`, is not a node"), fallback, true);
+            }
+            target
+        });
+        let after = self.after(&node);
+        let name = node.name?;
+        Some(PipelineNode {
+            family: node.family.unwrap_or_else(|| name.clone()),
+            name,
+            code: node.code,
+            element: node.element,
+            prompt: node.prompt,
+            artifact: node.artifact,
+            confidence: node.confidence,
+            schema: node.schema,
+            needs: node.needs,
+            masks: node.masks,
+            effect: node.effect,
+            script: node.script,
+            via: node.via,
+            part: node.part,
+            tool: node.tool,
+            fan: node.fan,
+            after,
+            fallback,
+            phase: 0,
+            zone,
+            edges: Vec::new(),
+            advisories: Vec::new(),
+        })
+    }
+
+    /// The nodes that one waits for.
+    fn after(&mut self, node: &RawNode) -> Vec<NodeIx> {
+        let of = node.name.as_ref().map_or(String::new(), |name| format!(" of node `{name}`"));
+        let mut found = Vec::new();
+        for name in &node.after {
+            if let Some(EdgeTarget::Node(ix)) = self.target(name) {
+                found.push(ix);
+            } else {
+                self.unknown("unknown-target", format!("`after`{of} lists `{name}`, which is not a node"), name, false);
+            }
+        }
+        found
+    }
+
+    /// Where a walk starts. Where nodes wait for each other, that is with all that wait for none, and no edge says otherwise.
+    fn waves(
+        &mut self,
+        nodes: &[PipelineNode],
+        start: Option<NodeIx>,
+        named: Option<&Spanned<String>>,
+        edges: &[RawEdge],
+    ) -> Option<NodeIx> {
+        if nodes.iter().all(|node| node.after.is_empty()) {
+            return start;
+        }
+        let idle = [(named.map(|start| start.span), "`start`"), (edges.first().map(|edge| edge.head), "edges")];
+        for (span, what) in idle.into_iter().filter_map(|(span, what)| Some((span?, what))) {
+            let message = format!("nodes wait for each other by `after`, so there is nothing for {what} to say");
+            let error = self.reader.error("after", message, span, "");
+            self.reader.push(error.help("leave it out, or leave `after` out and let edges lead from node to node"));
+        }
+        let waits: Vec<_> = nodes.iter().map(|node| (node.name.clone(), node.after.clone())).collect();
+        waves::rounds(self.reader, &waits);
+        nodes.iter().position(|node| node.after.is_empty()).map(NodeIx)
+    }
+
+    /// Reports ids that are given twice or reserved.
+    fn edge_ids(&mut self, edges: &[RawEdge]) {
+        let mut first: BTreeMap<&str, Span> = BTreeMap::new();
+        for id in edges.iter().filter_map(|edge| edge.id.as_ref()) {
+            let error = if let Some(first) = first.get(id.as_str()) {
+                let error = self.reader.error("duplicate-edge", format!("two edges have the id `{id}`"), id.span, "again here");
+                error.label(self.reader.source(), *first, "first here").help("give each edge an id of its own")
+            } else if id.value == FALLBACK {
+                let error = self.reader.error("reserved-name", "an edge cannot have the id `fallback`", id.span, "");
+                error.help("the journal uses it for the fallback of a node")
+            } else {
+                first.insert(id, id.span);
+                continue;
+            };
+            self.reader.push(error);
+        }
+    }
+
+    fn edge(&mut self, raw: RawEdge) -> Option<Edge> {
+        let what = raw.id.as_ref().map_or("an edge".to_owned(), |id| format!("edge `{id}`"));
+        let from = self.origin(&raw, &what);
+        let to = self.destination(&raw, &what);
+        let targets = raw.targets.iter().filter_map(|name| {
+            let target = self.target(name);
+            if target.is_none() {
+                let message = format!("{what} lists the target `{name}`, which is not a node");
+                self.unknown("unknown-target", message, name, true);
+            }
+            Some(Spanned::new(target?, name.span))
+        });
+        let targets = targets.collect();
+        let id = raw.id?;
+        let (from, from_span) = from?;
+        Some(Edge {
+            counter: raw.looped.then(|| raw.counter.map_or_else(|| id.value.clone(), |counter| counter.value)),
+            name: raw.name,
+            from,
+            to: to.map(|(target, _)| target),
+            targets,
+            shortcut: raw.shortcut,
+            looped: raw.looped,
+            advisory: raw.advisory,
+            parallel: raw.parallel,
+            when: raw.when,
+            context: raw.context,
+            spans: EdgeSpans { whole: raw.whole, from: from_span, to: to.map(|(_, span)| span), when: raw.when_span },
+            id,
+        })
+    }
+
+    fn origin(&mut self, raw: &RawEdge, what: &str) -> Option<(EdgeOrigin, Span)> {
+        let name = match &raw.from {
+            Ref::Name(name) => name,
+            Ref::Bad => return None,
+            Ref::Missing => {
+                let error = self.reader.error("unknown-edge-source", format!("{what} has no `from`"), raw.head, "");
+                self.reader.push(error.help("name the node it comes from, or `\"*\"` for a guard"));
+                return None;
+            }
+        };
+        if name.value == ANY {
+            return Some((EdgeOrigin::Any, name.span));
+        }
+        if let Some(EdgeTarget::Node(ix)) = self.target(name) {
+            return Some((EdgeOrigin::Node(ix), name.span));
+        }
+        let fault = if self.is_done(name) { "is the end of the pipeline" } else { "is not a node" };
+        self.unknown("unknown-edge-source", format!("{what} comes from `{name}`, which {fault}"), name, false);
+        None
+    }
+
+    fn destination(&mut self, raw: &RawEdge, what: &str) -> Option<(EdgeTarget, Span)> {
+        match &raw.to {
+            Ref::Name(name) => {
+                let target = self.target(name);
+                if target.is_none() {
+                    let message = format!("{what} goes to `{name}`, which is not a node");
+                    self.unknown("unknown-edge-target", message, name, true);
+                }
+                Some((target?, name.span))
+            }
+            Ref::Missing if !raw.advisory => {
+                let error = self.reader.error("unknown-edge-target", format!("{what} has no `to`"), raw.head, "");
+                self.reader.push(error.help("name the node it goes to, or the end of the pipeline"));
+                None
+            }
+            Ref::Missing | Ref::Bad => None,
+        }
+    }
+}

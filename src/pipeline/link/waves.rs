@@ -1,0 +1,60 @@
+//! Nodes that wait for others (`after:`).
+
+use crate::form::Spanned;
+use crate::form::yaml::YamlReader;
+use crate::pipeline::graph::NodeIx;
+use std::collections::BTreeSet;
+
+/// Refuses nodes that wait for each other in a round. `after` has for each node those it waits for.
+pub(super) fn rounds(reader: &mut YamlReader<'_>, nodes: &[(Spanned<String>, Vec<NodeIx>)]) {
+    let mut done: BTreeSet<usize> = BTreeSet::new();
+    loop {
+        let ready = |at: &usize| !done.contains(at) && nodes[*at].1.iter().all(|node| done.contains(&node.0));
+        let wave: Vec<usize> = (0..nodes.len()).filter(ready).collect();
+        if wave.is_empty() {
+            break;
+        }
+        done.extend(wave);
+    }
+    // Of those that never get their turn, one that is on a round itself: whoever follows what is waited for comes to one.
+    let Some(mut at) = (0..nodes.len()).find(|at| !done.contains(at)) else { return };
+    let mut way = Vec::new();
+    while !way.contains(&at) {
+        way.push(at);
+        let Some(next) = nodes[at].1.iter().map(|node| node.0).find(|node| !done.contains(node)) else { return };
+        at = next;
+    }
+    let round: Vec<&str> = way.iter().skip_while(|on| **on != at).chain([&at]).map(|at| nodes[*at].0.as_str()).collect();
+    let message = format!("nodes wait for each other: {}", round.join(" after "));
+    let error = reader.error("endless", message, nodes[at].0.span, "never gets its turn");
+    reader.push(error.help("leave one of them out of an `after:`"));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diag::Source;
+    use crate::pipeline::parse;
+
+    #[test]
+    fn nodes_that_wait_for_others_have_no_edges() {
+        let of = |nodes: &str, more: &str| {
+            let text = format!("pipeline: t\nnodes: [{nodes}]\n{more}done: _done\n");
+            match parse(&Source::new("t.yaml", text)) {
+                Ok(pipeline) => pipeline.nodes.iter().map(|node| node.after.len().to_string()).collect::<Vec<_>>().join(" "),
+                Err(found) => {
+                    found.iter().map(|found| format!("{}: {}", found.code, found.message)).collect::<Vec<_>>().join("\n")
+                }
+            }
+        };
+        assert_eq!(of("{ name: a }, { name: b, after: [a] }, { name: c, after: [a, b] }", ""), "0 1 2");
+        assert_eq!(
+            of("{ name: a, after: [c] }, { name: b }, { name: c, after: [b, a] }", ""),
+            "pipeline/endless: nodes wait for each other: a after c after a"
+        );
+        assert!(of("{ name: a }, { name: b, after: [aa] }", "").contains("`aa`"));
+        assert!(of("{ name: a }, { name: b, after: [a] }", "start: a\n").starts_with("pipeline/after: "));
+        assert!(
+            of("{ name: a }, { name: b, after: [a] }", "edges: [{ id: E, from: a, to: b }]\n").starts_with("pipeline/after: ")
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! The tree of a pipeline file -> what it says. Its form has been checked; what is left are the checks between keys.
+
+mod edge;
+mod foreach;
+mod node;
+mod phases;
+mod schema;
+mod team;
+mod tool;
+mod vars;
+
+use super::computed::ComputedValue;
+use super::graph::OnRuleError;
+use super::keys::{PIPELINE, THERMAL, ZONE};
+use super::raw::{RawPipeline, RawZone};
+use super::thermal::Thermal;
+use crate::diag::Source;
+use crate::form::yaml::{Yaml, YamlEntry, YamlReader};
+use crate::form::{FormFields, FormReader};
+
+/// Reads the whole file, with the reader that has what is wrong with it.
+pub(super) fn pipeline<'a>(source: &'a Source, yaml: &Yaml) -> (YamlReader<'a>, RawPipeline) {
+    let mut check: FormReader<'a> = FormReader::new(source, "pipeline");
+    if yaml.is_null() {
+        let error = check.reader.error("missing-name", "the file is empty", yaml.span, "");
+        check.reader.push(error.help("a pipeline has the keys `pipeline`, `nodes`, `edges`, `start` and `done`"));
+        return (check.reader, RawPipeline::default());
+    }
+    let Some(fields) = FormFields::of(yaml, &PIPELINE) else {
+        check.reader.map(yaml, "a pipeline file");
+        return (check.reader, RawPipeline::default());
+    };
+    check.file(yaml, &PIPELINE, None);
+    let mut reader = check.reader;
+    let raw = raw(&mut reader, fields);
+    (reader, raw)
+}
+
+fn raw(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> RawPipeline {
+    // The other form of a pipeline has been refused as a whole; what it lacks of this form is no news.
+    let whole = fields.yaml.get("stages").is_none();
+    // Where nodes wait for each other, that says where a walk begins and how it goes on.
+    let waves = waits(fields);
+    for (key, code, message) in [
+        ("pipeline", "missing-name", "the pipeline has no name"),
+        ("start", "missing-start", "the pipeline has no start"),
+        ("done", "missing-done", "the pipeline has no name for its end"),
+    ] {
+        if whole && !(waves && key == "start") && fields.value(key).is_none() {
+            missing(reader, fields, key, code, message);
+        }
+    }
+    RawPipeline {
+        name: fields.text("pipeline"),
+        start: fields.text("start"),
+        done: fields.text("done"),
+        description: fields.label("description"),
+        vars: fields
+            .present("vars")
+            .and_then(|yaml| reader.map(yaml, "`vars`"))
+            .map(|entries| vars::vars(reader, entries.entries()))
+            .unwrap_or_default(),
+        zones: fields.entries("zones").iter().filter_map(zone).collect(),
+        phases_span: fields.present("phases").map(|yaml| yaml.span),
+        phases: phases::phases(fields),
+        clusters: phases::clusters(fields),
+        nodes: items(reader, fields, "nodes", "no-nodes", whole)
+            .map(|items| items.iter().map(|item| node::node(reader, item).unwrap_or_default()).collect()),
+        edges: items(reader, fields, "edges", "no-edges", whole && !waves)
+            .map(|items| items.iter().filter_map(|item| edge::edge(reader, item)).collect())
+            .unwrap_or_default(),
+        report: fields.text("report"),
+        team: fields.present("team").and_then(|yaml| team::team(reader, yaml)),
+        max_steps: team::max_steps(reader, fields),
+        counters: fields.texts("counters"),
+        thermal: fields.map("thermal", &THERMAL).map(thermal),
+        on_rule_error: match fields.text("on_rule_error") {
+            Some(word) if word.value == "skip" => OnRuleError::Skip,
+            _ => OnRuleError::Stop,
+        },
+    }
+}
+
+/// Whether a node waits for others.
+fn waits(fields: FormFields<'_>) -> bool {
+    let nodes = fields.list("nodes").unwrap_or_default();
+    nodes.iter().any(|node| node.get("after").is_some_and(|after| !after.is_null()))
+}
+
+fn zone(YamlEntry { key, value }: &YamlEntry) -> Option<RawZone> {
+    let fields = FormFields::of(value, &ZONE)?;
+    let stickiness = fields.whole("stickiness").and_then(|value| u8::try_from(value).ok()).unwrap_or(0);
+    Some(RawZone { name: key.clone(), nodes: fields.texts("nodes"), element: fields.text("element"), stickiness })
+}
+
+fn thermal(fields: FormFields<'_>) -> Thermal {
+    let millis = |key: &str| fields.whole(key).and_then(|millis| u64::try_from(millis).ok());
+    Thermal { warning_ms: millis("warning_ms").unwrap_or(0), ceiling_ms: millis("ceiling_ms") }
+}
+
+/// The list under a key that has to have items.
+fn items<'y>(reader: &mut YamlReader<'_>, fields: FormFields<'y>, key: &str, code: &str, required: bool) -> Option<&'y [Yaml]> {
+    let message = format!("the pipeline has no {key}");
+    let Some(yaml) = fields.present(key) else {
+        if required {
+            missing(reader, fields, key, code, &message);
+        }
+        return None;
+    };
+    let items = yaml.as_list()?;
+    if items.is_empty() && required {
+        let error = reader.error(code, message, yaml.span, "");
+        reader.push(error);
+    }
+    Some(items)
+}
+
+/// Reports that a key is missing.
+fn missing(reader: &mut YamlReader<'_>, fields: FormFields<'_>, key: &str, code: &str, message: &str) {
+    let error = reader.error(code, message, fields.yaml.head(reader.source()), format!("no `{key}` here"));
+    reader.push(error.help(format!("add the key `{key}`")));
+}
+
+/// What makes a value: a function where one is named, otherwise an expression.
+fn computed(fields: FormFields<'_>, key: &str, source: &Source) -> Option<ComputedValue> {
+    Some(match fields.text(key) {
+        Some(text) if text.contains(".rhai#") => ComputedValue::Function(text),
+        _ => ComputedValue::Expression(fields.expression(key, source)?),
+    })
+}

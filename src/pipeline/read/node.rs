@@ -1,0 +1,97 @@
+//! A node as written.
+
+use super::{foreach, schema, tool};
+use crate::diag::{did_you_mean, nearest};
+use crate::form::yaml::{Yaml, YamlReader};
+use crate::form::{FormFields, Spanned};
+use crate::model::{Kind, Shape};
+use crate::pipeline::keys::NODE;
+use crate::pipeline::raw::RawNode;
+use std::sync::Arc;
+
+/// Reads a node; `None` if it is no map.
+pub(super) fn node(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawNode> {
+    let fields = FormFields::of(yaml, &NODE)?;
+    let name = fields.text("name");
+    let what = name.as_ref().map_or("a node".to_owned(), |name| format!("node `{name}`"));
+    let mut node = RawNode {
+        code: fields.text("code"),
+        element: fields.text("element"),
+        family: fields.text("family"),
+        prompt: fields.text("prompt"),
+        artifact: fields.text("artifact"),
+        confidence: fields.text("confidence"),
+        effect: fields.text("effect"),
+        script: fields.text("script"),
+        part: if fields.value("foreach").is_some() { fields.text("do") } else { fields.text("pipeline") },
+        fallback: fields.text("fallback"),
+        needs: fields.texts("needs"),
+        masks: fields.texts("masks"),
+        after: fields.texts("after"),
+        via: fields.texts("via"),
+        name,
+        ..RawNode::default()
+    };
+    node.fan = foreach::foreach(reader, fields, &node, &what);
+    node.tool = tool::tool(reader, fields, &node, &what);
+    node.schema = fields.value("schema").and_then(|yaml| {
+        let name = node.name.as_ref().map_or("artifact".to_owned(), |name| format!("{name} artifact"));
+        schema::shape(reader, yaml, name, &format!("`schema` of {what}")).map(Arc::new)
+    });
+    for (key, name) in [("name", &node.name), ("code", &node.code), ("family", &node.family), ("artifact", &node.artifact)] {
+        segment(reader, name.as_ref(), key, &what);
+    }
+    whole_walk(reader, fields, &node, &what);
+    confidence(reader, node.confidence.as_ref(), node.schema.as_deref(), &what);
+    Some(node)
+}
+
+/// A node that stands for a walk of its own is answered by that walk.
+fn whole_walk(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node: &RawNode, what: &str) {
+    let Some(part) = &node.part else { return };
+    for key in ["script", "via", "prompt", "needs", "masks", "family"] {
+        let Some(yaml) = fields.present(key) else { continue };
+        let walked = if node.fan.is_some() { "do" } else { "pipeline" };
+        let message = format!("{what} has both `{walked}` and `{key}`");
+        let error =
+            reader.error("answered-twice", message, yaml.span, "never used").label(reader.source(), part.span, "walked instead");
+        reader.push(error.help("the nodes of that pipeline say who answers them and what they need"));
+    }
+}
+
+/// Names become parts of paths and file names, so they must not be paths themselves.
+fn segment(reader: &mut YamlReader<'_>, name: Option<&Spanned<String>>, key: &str, what: &str) {
+    let Some(name) = name else { return };
+    let fault = if key == "name" && name.starts_with("branch[") {
+        "begins with `branch[`, as the paths of branches do".to_owned()
+    } else if let Some(bad) = name.chars().find(|c| c.is_control() || matches!(c, '/' | '\\')) {
+        format!("holds {}", bad.escape_default())
+    } else if matches!(name.as_str(), "." | "..") {
+        "is a directory".to_owned()
+    } else if name.trim() != name.as_str() {
+        "begins or ends with white space".to_owned()
+    } else {
+        return;
+    };
+    let message = format!("`{key}` of {what} {fault}");
+    let error = reader.error("bad-name", message, name.span, "");
+    reader.push(error.help("it becomes part of file names; letters, digits, `.`, `-` and `_` are safe"));
+}
+
+fn confidence(reader: &mut YamlReader<'_>, confidence: Option<&Spanned<String>>, schema: Option<&Shape>, what: &str) {
+    let (Some(name), Some(schema)) = (confidence, schema) else { return };
+    let error = match schema.field(name).map(|field| &field.kind) {
+        Some(Kind::Number { .. } | Kind::Int { .. } | Kind::Any) => return,
+        Some(kind) => {
+            let message = format!("`confidence` of {what} names the field `{name}`, which is {}, not a number", kind.name());
+            reader.error("bad-confidence", message, name.span, "")
+        }
+        None => {
+            let fields = || schema.fields.iter().map(|field| field.name.as_str());
+            let message = format!("`confidence` of {what} names `{name}`, which is not a field of its schema");
+            let help = nearest(name, fields()).map(|name| format!("did you mean `{name}`?"));
+            reader.error("bad-confidence", message, name.span, "").maybe_help(did_you_mean(name, fields())).maybe_help(help)
+        }
+    };
+    reader.push(error);
+}

@@ -1,0 +1,29 @@
+//! `phases:` and `clusters:`: which nodes the cases of a run walk before all go on, and which cases wait for another.
+
+use crate::form::FormFields;
+use crate::form::yaml::Yaml;
+use crate::pipeline::keys::{CLUSTERS, PHASE};
+use crate::pipeline::raw::{RawClusters, RawPhase};
+
+/// The cases of a cluster when the pipeline does not say.
+const USUAL_MOST: usize = 3;
+
+/// Reads `phases:`: lists of node names, or `{ name, nodes }`.
+pub(super) fn phases(fields: FormFields<'_>) -> Option<Vec<RawPhase>> {
+    Some(fields.list("phases")?.iter().filter_map(phase).collect())
+}
+
+fn phase(yaml: &Yaml) -> Option<RawPhase> {
+    let Some(fields) = FormFields::of(yaml, &PHASE) else {
+        return Some(RawPhase { name: None, nodes: yaml.texts()? });
+    };
+    fields.list("nodes")?;
+    Some(RawPhase { name: fields.text("name").map(|name| name.value), nodes: fields.texts("nodes") })
+}
+
+/// Reads `clusters:`.
+pub(super) fn clusters(fields: FormFields<'_>) -> Option<RawClusters> {
+    let fields = fields.map("clusters", &CLUSTERS)?;
+    let most = if fields.value("most").is_some() { fields.count("most")? } else { USUAL_MOST };
+    Some(RawClusters { before: fields.text("before")?, by: fields.text("by")?, most })
+}

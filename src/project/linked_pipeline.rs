@@ -1,0 +1,52 @@
+//! A pipeline on its way to be linked, with what it may refer to, and the look-up of functions and answerers.
+
+use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::pipeline::{Pipeline, Spanned};
+use crate::prompt::Templates;
+use crate::script::{FunctionRef, Library, ScriptFunction};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Links one pipeline.
+pub(super) struct ProjectLinker<'a> {
+    pub(super) pipeline: &'a Arc<Pipeline>,
+    pub(super) library: &'a Library,
+    pub(super) templates: &'a Templates,
+    /// The texts of all templates, those that do not compile among them.
+    pub(super) texts: &'a [Source],
+    pub(super) vars: &'a Map<String, Value>,
+    /// What the pipeline is referred to as, if it is a part.
+    pub(super) part: Option<&'a str>,
+    /// Masks from outside, by path.
+    pub(super) masks: &'a [String],
+    /// The names that `via:` may have, if they are known.
+    pub(super) agents: Option<&'a [String]>,
+    /// The names of the servers whose tools nodes may call, if they are known.
+    pub(super) servers: Option<&'a [String]>,
+}
+
+impl ProjectLinker<'_> {
+    /// Checks the name of somebody who is to answer.
+    pub(super) fn agent(&self, name: &str, span: Span, found: &mut Diagnostics) {
+        let Some(known) = self.agents.filter(|known| !known.iter().any(|known| known == name)) else { return };
+        let message = format!("nobody is called `{name}` who could answer");
+        let hint = did_you_mean(name, known.iter().map(String::as_str));
+        let error = Diagnostic::error("project/unknown-agent", message).label(&self.pipeline.source, span, "to answer here");
+        found.push(error.help(
+            format!("{}\nothers are set up under `agents:` in asterisk.yaml", hint.unwrap_or_default()).trim_start().to_owned(),
+        ));
+    }
+
+    /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
+    pub(super) fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<ScriptFunction> {
+        let function = FunctionRef::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
+        function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
+    }
+}
+
+/// Puts the place in the pipeline before the labels a diagnostic has.
+fn label_first(mut diagnostic: Diagnostic, pipeline: &Pipeline, span: Span) -> Diagnostic {
+    let label = crate::diag::Label { source: pipeline.source.clone(), span, text: "referred to here".into() };
+    diagnostic.labels.insert(0, label);
+    diagnostic
+}

@@ -1,0 +1,148 @@
+//! What is known of a value without running the script: its type, and the input fields it may have come from.
+
+use super::script::{CheckedFunction, Script};
+use super::types::{Class, Type};
+use crate::model::Kind;
+use crate::script::tree::Position;
+use std::fmt;
+use std::rc::Rc;
+
+/// The most origins that are followed for one value.
+const MAX_ORIGINS: usize = 8;
+
+/// The longest path that is followed, in bytes.
+const MAX_PATH: usize = 240;
+
+/// What is known of a value.
+#[derive(Clone, Debug)]
+pub(super) struct TypedValue<'a> {
+    /// Its type.
+    pub(super) ty: Type<'a>,
+    /// The input paths it may be (`artifact.candidate_repos[]`).
+    pub(super) origins: Vec<Rc<str>>,
+    /// Whether it certainly is a part of an input itself, not a copy; those cannot be changed.
+    pub(super) frozen: bool,
+    /// The token that people would point at.
+    pub(super) at: Position,
+    /// The function it certainly is.
+    pub(super) function: Option<Callable<'a>>,
+}
+
+impl<'a> TypedValue<'a> {
+    /// A value of a type.
+    pub(super) fn new(ty: Type<'a>, at: Position) -> Self {
+        Self { ty, origins: Vec::new(), frozen: false, at, function: None }
+    }
+
+    /// A value that nothing is known of.
+    pub(super) fn unknown(at: Position) -> Self {
+        Self::new(Type::Unknown, at)
+    }
+
+    /// An input.
+    pub(super) fn input(name: &str, kind: &'a Kind) -> Self {
+        Self { origins: vec![name.into()], frozen: true, ..Self::new(Type::of(kind), Position::NONE) }
+    }
+
+    /// The same value where it is used.
+    pub(super) fn seen(mut self, at: Position) -> Self {
+        self.at = at;
+        self
+    }
+
+    /// A part of it: `suffix` is appended to the paths.
+    pub(super) fn part(&self, ty: Type<'a>, suffix: &str, at: Position) -> Self {
+        let origins: Vec<Rc<str>> = self
+            .origins
+            .iter()
+            .filter(|path| path.len() + suffix.len() <= MAX_PATH)
+            .map(|path| format!("{path}{suffix}").into())
+            .collect();
+        let frozen = !origins.is_empty();
+        Self { ty, origins, frozen, at, function: None }
+    }
+
+    /// An item of it.
+    pub(super) fn item(&self, at: Position) -> Self {
+        self.part(self.ty.item(), "[]", at)
+    }
+
+    /// An item of it, or `()` where there is none: only for objects is the type of use then.
+    pub(super) fn item_or_unit(&self, at: Position) -> Self {
+        let mut item = self.item(at);
+        if item.ty.class() != Some(Class::Map) {
+            item.ty = Type::Unknown;
+        }
+        item.frozen = false;
+        item
+    }
+
+    /// A copy of it that the script may change.
+    pub(super) fn copied(&self, at: Position) -> Self {
+        Self { frozen: false, at, function: None, ..self.clone() }
+    }
+
+    /// What is certain of a value that is either.
+    pub(super) fn or(mut self, other: &Self) -> Self {
+        self.ty = self.ty.or(other.ty);
+        self.frozen &= other.frozen;
+        self.function = None;
+        self.add_origins(other);
+        self
+    }
+
+    /// Adds where another value may have come from.
+    pub(super) fn add_origins(&mut self, other: &Self) {
+        for path in &other.origins {
+            if self.origins.len() < MAX_ORIGINS && !self.origins.contains(path) {
+                self.origins.push(path.clone());
+            }
+        }
+    }
+
+    /// The input it is, if that is one.
+    pub(super) fn path(&self) -> Option<&str> {
+        match self.origins.as_slice() {
+            [path] => Some(path),
+            _ => None,
+        }
+    }
+}
+
+/// A function as a value.
+#[derive(Clone)]
+pub(super) struct Callable<'a> {
+    pub(super) script: Rc<Script<'a>>,
+    pub(super) function: Rc<CheckedFunction<'a>>,
+    /// The values of its first parameters.
+    pub(super) captured: Vec<TypedValue<'a>>,
+}
+
+impl Callable<'_> {
+    /// The number of parameters that its caller gives values to.
+    pub(super) fn open_params(&self) -> usize {
+        self.function.of.params.len().saturating_sub(self.captured.len())
+    }
+}
+
+impl fmt::Debug for Callable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Callable({})", self.function.of.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_keep_their_paths_and_paths_end_somewhere() {
+        let kind = Kind::Any;
+        let mut value = TypedValue::input("a", &kind);
+        assert_eq!(value.item(Position::NONE).path(), Some("a[]"));
+        for _ in 0..200 {
+            value = value.part(Type::Unknown, ".next", Position::NONE);
+        }
+        assert!(value.origins.is_empty() && !value.frozen);
+    }
+}

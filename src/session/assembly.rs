@@ -1,0 +1,184 @@
+//! One assembly of a run, new or resumed: the parts that it is executed with, and what comes of executing them.
+
+use super::answers::AnsweringContext;
+use super::executor::{RunExecutor, WalkPorts};
+use super::listener::{RunListener, StartedRun};
+use super::outcome::{CaseResult, RunCases, RunResult, StoredCases};
+use super::revisions::{RunRevisions, RunTexts};
+use super::run_batches::RunBatch;
+use super::trim::LaunchTrimmer;
+use super::work::{CaseWork, OutsideDetails, StoredCaseBrief};
+use super::worker_pool::WorkerPool;
+use super::{Files, Session, SessionError, Via, finding, shadow};
+use crate::agent::{StubAnswers, SubmittedAnswer, TokenBudget};
+use crate::clock::Timestamp;
+use crate::files::FileIdentity;
+use crate::model::Launch;
+use crate::project::Project;
+use crate::store::{RunJournal, RunStatus, Store};
+use crate::walk::{Name, TokenUsage, WalkStatus};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Everything that a run is executed with. Only where its cases come from differs between a new run and a resumed one.
+pub(super) struct RunAssembly<'a> {
+    pub(super) session: &'a Session,
+    pub(super) store: &'a Store,
+    /// The file that the store was when it was opened; none if nobody else sees it.
+    pub(super) identity: Option<FileIdentity>,
+    pub(super) run: &'a str,
+    pub(super) started_at: Timestamp,
+    pub(super) seed: u64,
+    pub(super) journal: RunJournal,
+    pub(super) launch: Launch,
+    /// The repositories, as the run's queries see them.
+    pub(super) workspace: Value,
+    pub(super) texts: RunTexts<'a>,
+    /// The project of candidate rules, if the run has a shadow.
+    pub(super) candidate: Option<Project>,
+    pub(super) via: Via,
+    pub(super) stub: Option<StubAnswers>,
+    pub(super) budget: TokenBudget,
+    pub(super) parallel: usize,
+    /// Whether cases and their states stay in memory from batch to batch.
+    pub(super) keep: bool,
+    pub(super) files: Files,
+    /// Whether the run is kept and may write files: a dry run is not.
+    pub(super) recorded: bool,
+    /// An answer that somebody submitted: other cases that wait for theirs stay as they are.
+    pub(super) given: Option<SubmittedAnswer>,
+}
+
+impl RunAssembly<'_> {
+    /// Takes the cases as far as they go, and concludes the run.
+    pub(super) fn execute(
+        self,
+        work: Vec<CaseWork>,
+        watch: &dyn RunListener,
+        stop: &AtomicBool,
+    ) -> Result<RunResult, SessionError> {
+        let Self { session, store, run, journal, mut launch, candidate, via, stub, budget, keep, given, .. } = self;
+        let project = Arc::clone(&self.texts.project);
+        watch.began(&StartedRun::new(run, &project.plan, &launch, &work, RunBatch::after(&store.run_events(run)?)));
+        if !keep {
+            LaunchTrimmer::launch(&mut launch);
+        }
+        let needs = session.reads(store, run, &self.workspace)?;
+        let revisions = RunRevisions::new(session, self.texts, &journal, watch);
+        revisions.migrate(project)?;
+        let pool = WorkerPool::new(self.parallel);
+        let submitted = given.as_ref().map(|given| given.case.clone());
+        let executor = RunExecutor {
+            session,
+            revisions: &revisions,
+            launch: &launch,
+            shadow: candidate.as_ref().map(|project| &*project.plan),
+            run,
+            seed: self.seed,
+            watch,
+            stop,
+            submitted: submitted.as_deref(),
+            pool: &pool,
+            keep,
+        };
+        let writes = self.recorded;
+        let answer = session.answerer(AnsweringContext { run, via: &via, stub, budget: &budget, stop, writes, given });
+        let walked = executor.walk(work, WalkPorts { answer: &*answer, needs, journal: &journal });
+        let work = session.unless_lost(self.identity, walked)?;
+        drop(answer);
+        let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
+        let (run, started_at, recorded) = (run.to_owned(), self.started_at, self.recorded);
+        let ended = EndedRun { run, started_at, project: &revisions.project(), launch, recorded, pool };
+        let mut result = ended.result(store, work);
+        result.note_budget(&budget);
+        result.shadow = candidate.map(|_| shadow::sum(store, &result.run)).transpose()?;
+        if recorded { session.conclude(store, result, self.files, &rested) } else { Ok(result) }
+    }
+}
+
+impl Session {
+    /// Records how a run ended and writes its files, those of cases that `rested` as they are.
+    fn conclude(
+        &self,
+        store: &Store,
+        mut result: RunResult,
+        files: Files,
+        rested: &HashSet<Name>,
+    ) -> Result<RunResult, SessionError> {
+        let now = self.setup.clock.now();
+        match result.status {
+            WalkStatus::Done => store.finish_run(&result.run, RunStatus::Done, now)?,
+            WalkStatus::Error => store.finish_run(&result.run, RunStatus::Error, now)?,
+            WalkStatus::Running | WalkStatus::Paused => store.pause_run(&result.run, now)?,
+        }
+        result.know_statuses(store)?;
+        result.notes = self.project_files(store, &result, files, rested)?;
+        self.finalise(&result)?;
+        Ok(result)
+    }
+}
+
+/// A run whose walks have ended or stopped.
+pub(super) struct EndedRun<'a> {
+    pub(super) run: String,
+    pub(super) started_at: Timestamp,
+    pub(super) project: &'a Project,
+    pub(super) launch: Launch,
+    pub(super) recorded: bool,
+    pub(super) pool: WorkerPool,
+}
+
+impl EndedRun<'_> {
+    /// What came of it.
+    pub(super) fn result(self, store: &Store, work: Vec<CaseWork>) -> RunResult {
+        let Self { run, started_at, project, launch, recorded, pool } = self;
+        let plan = &project.plan;
+        let status = status_of(work.iter().map(|case| case.status));
+        let (mut kept, mut briefs, mut failures): (_, _, Vec<(Name, _)>) = (Vec::new(), Vec::new(), Vec::new());
+        let mut tokens = TokenUsage::default();
+        let mut waits = Vec::new();
+        for CaseWork { id, status, whole, own, .. } in work {
+            let OutsideDetails { failure, tokens: taken, waits: waiting } = own.map(|own| *own).unwrap_or_default();
+            tokens.add(&taken);
+            waits.extend(waiting.map(|via| (id.clone(), via)));
+            failures.extend(failure.map(|failure| (id.clone(), failure)));
+            match whole {
+                None => briefs.push(StoredCaseBrief { id, status }),
+                Some(whole) => {
+                    let (case, state) = *whole;
+                    let (finding, trouble) = finding::of(plan, &launch, &case, &state, &run);
+                    kept.push(CaseResult { case, state, case_status: None, finding, trouble });
+                }
+            }
+        }
+        let stored = (!briefs.is_empty()).then(|| StoredCases { store: store.clone(), cases: briefs, pool });
+        let cases = RunCases { kept, stored };
+        RunResult {
+            run,
+            plan: plan.clone(),
+            launch,
+            started_at,
+            status,
+            cases,
+            failures,
+            recorded,
+            report: None,
+            shadow: None,
+            tokens,
+            notes: BTreeMap::new(),
+            waits,
+            budget: None,
+        }
+    }
+}
+
+/// A run is in error if any case is, else paused if any is not over, else done.
+pub(super) fn status_of(cases: impl Iterator<Item = WalkStatus>) -> WalkStatus {
+    cases.fold(WalkStatus::Done, |so_far, case| match (so_far, case) {
+        (WalkStatus::Error, _) | (_, WalkStatus::Error) => WalkStatus::Error,
+        (WalkStatus::Paused, _) | (_, WalkStatus::Paused | WalkStatus::Running) => WalkStatus::Paused,
+        _ => WalkStatus::Done,
+    })
+}

@@ -1,0 +1,80 @@
+//! What runs store of themselves beside their events: the arguments they were started with, and the lists of their texts.
+
+use super::{Files, SessionError, Via};
+use crate::model::{Hash, canonical};
+use crate::project::ProjectManifest;
+use crate::reportportal::PortalLaunch;
+use crate::store::{Store, StoreError};
+use crate::walk::{Blob, EventBody, FIRST};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// What a run was started with, beside its project and launch: stored with it for its resumption.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct RecordedRunArgs {
+    pub(super) via: Via,
+    pub(super) stub: Option<Hash>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) budget: Option<u64>,
+    pub(super) files: Files,
+    pub(super) pipeline: String,
+    /// What the pipeline was asked for by: a path, or a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) asked: Option<String>,
+    /// The directory of scripts, if one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) scripts: Option<PathBuf>,
+    /// The vocabulary that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) domain: Option<String>,
+    /// The list of the candidates' texts, if the run has a shadow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) shadow: Option<Hash>,
+    /// Where its launch came from, if it was fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reportportal: Option<PortalLaunch>,
+    /// The vars set for the run alone.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(super) set: Map<String, Value>,
+    /// The masks put on from outside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) masks: Vec<String>,
+    /// The team from outside, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) team: Option<String>,
+}
+
+/// What a run was started with.
+pub(super) fn args_of(store: &Store, run: &str) -> Result<RecordedRunArgs, SessionError> {
+    parse(&text(store, &store.run(run)?.args)?)
+}
+
+/// The lists of texts that a run went by, in order, each with the number of its generation.
+pub(super) fn manifests(store: &Store, run: &str) -> Result<Vec<(u64, ProjectManifest)>, SessionError> {
+    let mut found = vec![(FIRST, manifest_at(store, &store.run(run)?.manifest)?)];
+    for (_, event) in store.run_events(run)? {
+        if let EventBody::Reload { generation, manifest, .. } = event.what {
+            found.push((generation, manifest_at(store, &manifest)?));
+        }
+    }
+    Ok(found)
+}
+
+/// The list of texts at an address.
+pub(super) fn manifest_at(store: &Store, hash: &Hash) -> Result<ProjectManifest, SessionError> {
+    parse(&text(store, hash)?)
+}
+
+pub(super) fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {
+    Ok(store.needed(hash)?)
+}
+
+pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, SessionError> {
+    Ok(serde_json::from_str(text).map_err(|error| StoreError::Damaged(error.to_string()))?)
+}
+
+pub(super) fn json_blob(value: &impl Serialize) -> Blob {
+    Blob::new(canonical(&serde_json::to_value(value).unwrap_or_default()))
+}

@@ -1,0 +1,90 @@
+//! The kinds of events, and how the kind of a recorded event is told without reading the rest of it.
+
+/// A kind of event; its name is the `type` of the event's JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is documented as a variant of `EventBody`")]
+pub enum EventKind {
+    Barrier,
+    Reload,
+    Adopt,
+    WalkerSwitch,
+    Asked,
+    Complained,
+    Unanswered,
+    Reopened,
+    Masked,
+    NodeEnter,
+    SubWalk,
+    Fork,
+    Join,
+    BranchError,
+    NodeExit,
+    ThermalWarning,
+    EdgeEvaluate,
+    Shadow,
+    Transition,
+    WalkComplete,
+    WalkError,
+}
+
+impl EventKind {
+    /// All of them.
+    pub const ALL: [Self; 21] = [
+        Self::Barrier,
+        Self::Reload,
+        Self::Adopt,
+        Self::WalkerSwitch,
+        Self::Asked,
+        Self::Complained,
+        Self::Unanswered,
+        Self::Reopened,
+        Self::Masked,
+        Self::NodeEnter,
+        Self::SubWalk,
+        Self::Fork,
+        Self::Join,
+        Self::BranchError,
+        Self::NodeExit,
+        Self::ThermalWarning,
+        Self::EdgeEvaluate,
+        Self::Shadow,
+        Self::Transition,
+        Self::WalkComplete,
+        Self::WalkError,
+    ];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Barrier => "barrier",
+            Self::Reload => "reload",
+            Self::Adopt => "adopt",
+            Self::WalkerSwitch => "walker_switch",
+            Self::Asked => "asked",
+            Self::Complained => "complained",
+            Self::Unanswered => "unanswered",
+            Self::Reopened => "reopened",
+            Self::Masked => "masked",
+            Self::NodeEnter => "node_enter",
+            Self::SubWalk => "sub_walk",
+            Self::Fork => "fork",
+            Self::Join => "join",
+            Self::BranchError => "branch_error",
+            Self::NodeExit => "node_exit",
+            Self::ThermalWarning => "thermal_warning",
+            Self::EdgeEvaluate => "edge_evaluate",
+            Self::Shadow => "shadow",
+            Self::Transition => "transition",
+            Self::WalkComplete => "walk_complete",
+            Self::WalkError => "walk_error",
+        }
+    }
+
+    /// The kind of an event that was written as JSON: `type` is the first key of every event.
+    pub fn of(json: &str) -> Option<Self> {
+        let (name, _) = json.strip_prefix(r#"{"type":""#)?.split_once('"')?;
+        // The commonest first.
+        let common = [Self::NodeEnter, Self::NodeExit, Self::EdgeEvaluate, Self::Transition];
+        common.into_iter().chain(Self::ALL).find(|kind| kind.name() == name)
+    }
+}

@@ -1,0 +1,98 @@
+//! The port to bounded reads of the store and the workspace, and the registry of those reads.
+
+use crate::model::{Case, Launch};
+use serde_json::Value;
+
+/// Bounded reads of the store and the workspace, declared by nodes as `needs:` and run before the step.
+pub trait Queries: Send + Sync {
+    /// The answer to the query of that name for a case. Sees the store as of the run's original start, with what the cases of
+    /// the run that stand before this one committed before the run's last barrier.
+    fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String>;
+}
+
+/// Whom a query is about.
+#[derive(Clone, Copy, Debug)]
+pub struct QuerySubject<'a> {
+    /// The launch.
+    pub launch: &'a Launch,
+    /// The case.
+    pub case: &'a Case,
+    /// The artifacts of the nodes visited so far, by node name, latest visit each.
+    pub prior: &'a Value,
+}
+
+/// One query of the registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Query {
+    /// Its name in `needs:`; the result stands under `params.needs` with dots turned to underscores.
+    pub name: &'static str,
+    /// What it returns, for people.
+    pub doc: &'static str,
+    /// Whether the answer is the same for all cases and steps of a run. Only such ones may a scheduler read, which is asked
+    /// before every step.
+    pub of_run: bool,
+}
+
+/// Every query that a node may declare.
+pub const NEEDS: &[Query] = &[
+    Query {
+        name: "symptoms.similar",
+        of_run: false,
+        doc: "up to 10 known symptoms like this case's failure, best first: `{id, test, error, category, component, score, \
+              occurrences, first_seen, last_seen, same_run, launches, versions, earlier, why}`; score 1.0 means the same recall key, \
+              less is the likeness of the words; same_run: found by a case of this run that stands before this one; earlier: how it \
+              was seen in launches that began before this one (`{launches, first_seen, last_seen, days, launches_between}`), or \
+              null; why: how alike names and errors are, how much each weighs, and words that the errors share",
+    },
+    Query {
+        name: "rcas.of_symptom",
+        of_run: false,
+        doc: "up to 10 root causes linked to the symptoms that `symptoms.similar` finds, best first: `{id, symptom, title, message, \
+              defect_type, component, status, confidence, same_run, status_since, status_by, overturned, replaced, by, launches, versions, earlier}`; overturned: a \
+              review (by whom) took back that it is the cause, or put it right; same_run: of a case of this run that stands \
+              before this one",
+    },
+    Query {
+        name: "rcas.recent",
+        of_run: false,
+        doc: "up to 20 root causes created last before this run, newest first, then up to 20 of the first cases of this run that \
+              stand before this one: `{id, title, message, defect_type, component, status, cases, same_run, status_since, launches, versions, earlier}`",
+    },
+    Query {
+        name: "siblings",
+        of_run: false,
+        doc: "up to 50 other failures of the same launch: `{id, name, suite, error_message, recall_key, same_error}`",
+    },
+    Query {
+        name: "cluster",
+        of_run: false,
+        doc: "the cases that wait for one another (`clusters:`): `{key, representative, members, prior}`, with the ids of the cases and, \
+              for all but the representative, its artifacts by node; an empty map for a case that is like no other",
+    },
+    Query {
+        name: "accuracy",
+        of_run: true,
+        doc: "of the last 500 cases that were reviewed before this run, how many of a walker's answers at a node stood: \
+              `{walker, node, reviewed, stood, share}`; nothing of a walker and node of which no case was reviewed",
+    },
+    Query { name: "workspace", of_run: true, doc: "the repositories of the project file: `{name, path, purpose, branch}`" },
+    Query {
+        name: "workspace.log",
+        of_run: false,
+        doc: "of each repository that an earlier artifact selects, up to 10 commits before the launch that touched its \
+              `focus_paths`, newest first: `{repo, commit, branch, at, commits: [{hash, date, age_days, author, subject, files, \
+              touched}], more, notes}`",
+    },
+    Query {
+        name: "workspace.blame",
+        of_run: false,
+        doc: "who last changed the lines of `focus_paths` (`path:line`) and two around each: `{repo, commit, branch, at, lines: \
+              [{path, line, focus, text, commit, date, age_days, author, subject, boundary}], more, notes}`",
+    },
+    Query {
+        name: "workspace.grep",
+        of_run: false,
+        doc: "up to 12 places of each of the `focus_terms`, which mean themselves: `{repo, commit, branch, at, matches: [{term, \
+              path, line, text}], more, notes}`",
+    },
+];

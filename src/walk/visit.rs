@@ -1,0 +1,37 @@
+//! One transition of a walk, as its state remembers it.
+
+use super::name::{Name, Reason};
+use crate::clock::Timestamp;
+use crate::script::View;
+use compact_str::ToCompactString as _;
+
+/// One transition of the past.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visit {
+    /// The node that was left.
+    pub node: Name,
+    /// The edge taken.
+    pub edge: Name,
+    /// Why.
+    pub because: Reason,
+    /// The advisories that spoke, each with its reason.
+    pub advisories: Vec<(Name, Reason)>,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Visit {
+    /// The transition as rules see it: an entry of `state.history`.
+    pub(super) fn view(&self) -> View {
+        let edge = View::from(&*self.edge);
+        View::object(
+            "visit",
+            [
+                ("at", View::from(self.at.to_compact_string().as_str())),
+                ("edge", edge.clone()),
+                ("node", View::from(&*self.node)),
+                ("outcome", edge),
+            ],
+        )
+    }
+}
