@@ -2,7 +2,7 @@
 
 use super::lines::{EvidenceLine, LineSource, Titles};
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
-use regex::{Regex, RegexBuilder};
+use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Hir, HirKind};
 use serde::Serialize;
@@ -71,8 +71,9 @@ impl LazyPattern {
 
     /// The pattern; nothing if it is none, which linking has said.
     fn get(&self) -> Option<&Regex> {
-        let compile = || RegexBuilder::new(&self.text).case_insensitive(true).multi_line(true).build().ok();
-        self.compiled.get_or_init(compile).as_ref()
+        let build = |unicode| RegexBuilder::new(&self.text).case_insensitive(true).multi_line(true).unicode(unicode).build();
+        // Tables of all the world's letters make a pattern twenty times as slow to prepare; few need them.
+        self.compiled.get_or_init(|| build(false).or_else(|_| build(true)).ok()).as_ref()
     }
 }
 
@@ -167,8 +168,12 @@ impl Catalogue {
                 continue;
             }
             let compiled = &self.signatures[signature as usize];
-            let Some(found) = compiled.patterns[pattern as usize].get().and_then(|pattern| pattern.find(line)) else { continue };
-            if !compiled.spec.unless_line.is_empty() && compiled.unless_line.get().is_some_and(|pattern| pattern.is_match(line)) {
+            let Some(found) = compiled.patterns[pattern as usize].get().and_then(|pattern| pattern.find(line.as_bytes())) else {
+                continue;
+            };
+            if !compiled.spec.unless_line.is_empty()
+                && compiled.unless_line.get().is_some_and(|pattern| pattern.is_match(line.as_bytes()))
+            {
                 continue;
             }
             done = Some(signature);
@@ -218,19 +223,19 @@ impl Catalogue {
         for (signature, Found { mut error, mut log, mut routine, count }) in found {
             let compiled = &self.signatures[signature as usize];
             if let Some(unless) = (!compiled.spec.unless_text.is_empty()).then(|| compiled.unless_text.get()).flatten() {
-                if error.is_some() && all(LineSource::Error).any(|line| unless.is_match(line)) {
+                if error.is_some() && all(LineSource::Error).any(|line| unless.is_match(line.as_bytes())) {
                     error = None;
                 }
-                if log.is_some() && all(LineSource::Log).any(|line| unless.is_match(line)) {
+                if log.is_some() && all(LineSource::Log).any(|line| unless.is_match(line.as_bytes())) {
                     (log, routine) = (None, None);
                 }
             }
             let Some((index, pattern, span)) = error.or(log).or(routine) else { continue };
             let line = &lines[index];
             let subject = if compiled.spec.subject.is_empty() { None } else { compiled.subject.get() };
-            let subject = subject
-                .and_then(|pattern| pattern.captures(&line.text))
-                .and_then(|groups| groups.iter().skip(1).flatten().next().map(|group| group.as_str().to_owned()));
+            let subject = subject.and_then(|pattern| pattern.captures(line.text.as_bytes())).and_then(|groups| {
+                groups.iter().skip(1).flatten().next().map(|group| String::from_utf8_lossy(group.as_bytes()).into_owned())
+            });
             kept.push(SignatureMatch {
                 id: compiled.spec.id.clone(),
                 index: signature as usize,

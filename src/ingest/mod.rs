@@ -61,8 +61,10 @@ pub use decode::decode;
 pub use gather::{InputError, LaunchMerger, MAX_BYTES, is_no_launch};
 
 use crate::diag::{Diagnostics, Source};
+use crate::evidence::Masker;
 use crate::model::Launch;
 use part::InputPart;
+use std::sync::Arc;
 
 /// How much of its texts a launch keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +81,16 @@ impl Default for TextLimits {
     fn default() -> Self {
         Self { text: 16 << 10, errors: 32 << 20, logs: 256 << 20 }
     }
+}
+
+/// The same, with stars for secrets and personal data.
+///
+/// # Errors
+/// As of [`read`].
+pub fn read_masked(source: &Source, masker: &Arc<Masker>) -> Result<Launch, Diagnostics> {
+    let mut gather = LaunchMerger::default().masking(Arc::clone(masker));
+    gather.add(source)?;
+    Ok(gather.finish())
 }
 
 /// Reads a launch. The error says everything that is wrong with the text, each finding at its place in it.

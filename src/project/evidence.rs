@@ -1,6 +1,6 @@
 //! The rules that evidence is read by, of a project's data: `data/evidence.yaml` and the signatures of the domain.
 
-use crate::evidence::{EvidenceReader, EvidenceRules, FrameLanguage, FrameOwner, OwnerRule, SignatureSpec};
+use crate::evidence::{EvidenceReader, EvidenceRules, FrameLanguage, FrameOwner, MaskRule, Masker, OwnerRule, SignatureSpec};
 use crate::form::{Form, FormKey, ValueForm};
 use crate::model::Hash;
 use serde_json::{Map, Value, json};
@@ -55,6 +55,14 @@ pub(super) fn reader(data: &Map<String, Value>, places: &BTreeMap<String, String
     };
     let address = Hash::of_json(&json!([file, domain["signatures"], domain["red_herrings"], places]));
     EvidenceReader::new(rules, address)
+}
+
+/// Makes the masker of `data/evidence.yaml`.
+pub(super) fn masker(data: &Map<String, Value>) -> Masker {
+    let rules = data.get("evidence").and_then(|file| file["masking"].as_array()).into_iter().flatten();
+    let rules: Vec<MaskRule> = rules.map(|rule| MaskRule { id: text(&rule["id"]), pattern: text(&rule["pattern"]) }).collect();
+    // The forms of the data have refused what does not compile.
+    Masker::new(&rules).unwrap_or_default()
 }
 
 fn text(value: &Value) -> String {

@@ -5,6 +5,7 @@ use super::plans::{SharedInputs, taxonomy, with_vars};
 use super::settings::LinkSettings;
 use super::{ProjectManifest, Sources, data, evidence, masks, prompts, subpipelines, teams, vars};
 use crate::diag::Diagnostics;
+use crate::evidence::Masker;
 use crate::model::Kind;
 use crate::pipeline;
 use crate::prompt::Templates;
@@ -31,6 +32,11 @@ pub struct Project {
 }
 
 impl Project {
+    /// Stars what must not be kept of a launch's texts, as `data/evidence.yaml` says.
+    pub fn masker(&self) -> Masker {
+        evidence::masker(&self.data)
+    }
+
     /// Links texts into a project, or says everything that is wrong with them.
     pub fn link(sources: Sources, settings: LinkSettings) -> Result<Self, Diagnostics> {
         Self::link_after(sources, settings, None)

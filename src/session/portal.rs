@@ -4,11 +4,13 @@ use super::recorded::named;
 use super::run_args::args_of;
 use super::{SECRETS, Session, SessionError};
 use crate::diag::{Diagnostic, Source};
+use crate::evidence::Masker;
 use crate::ingest;
 use crate::model::{Hash, Launch, canonical};
 use crate::reportportal::{Access, Issue, Portal, PortalError, PortalLaunch, UpdateResult};
 use crate::store::{Durability, Store};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// What is to be said of a case.
@@ -65,12 +67,13 @@ impl Session {
     pub(super) fn fetch(
         &self,
         launch: &str,
+        masker: &Arc<Masker>,
         look: &dyn Fn(usize, usize),
         stop: &AtomicBool,
     ) -> Result<(Launch, PortalLaunch), SessionError> {
         let portal = self.portal(stop)?;
         let fetched = portal.fetch(launch, look)?;
-        let mut launch = ingest::read(&Source::new(fetched.name, fetched.text))?;
+        let mut launch = ingest::read_masked(&Source::new(fetched.name, fetched.text), masker)?;
         launch.notes.extend(fetched.notes);
         Ok((launch, portal.place().clone()))
     }

@@ -12,6 +12,7 @@ use super::{Session, SessionError, shadow};
 use crate::agent::TokenBudget;
 use crate::clock::Timestamp;
 use crate::diag::{Source, did_you_mean};
+use crate::evidence::Masker;
 use crate::files::{FileIdentity, example_launch};
 use crate::ingest;
 use crate::model::{Case, Hash, Launch};
@@ -21,6 +22,7 @@ use crate::store::{Durability, NewRun, Store, StoreError};
 use crate::walk::{Blob, FIRST};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// What to analyse.
@@ -86,7 +88,7 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let (seen, project) = current.get();
-        let (launch, reportportal) = self.launch(&spec.inputs, watch, stop)?;
+        let (launch, reportportal) = self.launch(&spec.inputs, &Arc::new(project.masker()), watch, stop)?;
         let cases = select(&launch, &spec.cases)?;
         let via = self.via(&spec.via, &project.plan)?;
         let stub = answers::stub(&via, spec.stub.as_ref())?;
@@ -166,22 +168,23 @@ impl Session {
         assembly.execute(work, watch, stop).map_err(SessionError::of_a_run)
     }
 
-    /// The launch to analyse, and where it was fetched from.
+    /// The launch to analyse, without secrets and personal data, and where it was fetched from.
     fn launch(
         &self,
         inputs: &RunInputs,
+        masker: &Arc<Masker>,
         watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<(Launch, Option<PortalLaunch>), SessionError> {
         Ok(match inputs {
-            RunInputs::Example => (ingest::read(&example_launch())?, None),
+            RunInputs::Example => (ingest::read_masked(&example_launch(), masker)?, None),
             RunInputs::None => {
                 let case = Case { id: "case-1".into(), name: "case-1".into(), status: "FAILED".into(), ..Case::default() };
                 (Launch { run_id: "none".into(), name: "none".into(), cases: vec![case], ..Launch::default() }, None)
             }
-            RunInputs::Files(paths) => (super::input::launch(paths)?, None),
+            RunInputs::Files(paths) => (super::input::launch(paths, masker)?, None),
             RunInputs::Launch(id) => {
-                let (launch, place) = self.fetch(id, &|done, of| watch.fetched(done, of), stop)?;
+                let (launch, place) = self.fetch(id, masker, &|done, of| watch.fetched(done, of), stop)?;
                 (launch, Some(place))
             }
         })
