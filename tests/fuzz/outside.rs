@@ -121,7 +121,7 @@ pub(crate) fn all() -> Vec<Target> {
             },
             tries: Tries::Together { many: 40, reads: repl },
             few: 10,
-            covers: &["repl/flip.rs", "repl/place.rs", "repl/assist.rs", "repl/tryout.rs"],
+            covers: &["repl/data.rs", "repl/flip.rs", "repl/place.rs", "repl/assist.rs", "repl/tryout.rs"],
         },
         Target {
             name: "route-and-call",

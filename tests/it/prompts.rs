@@ -178,7 +178,7 @@ fn every_field_that_is_given_is_documented() {
     }
     let state = told("state");
     assert!(STATE.iter().all(|field| state.contains(&format!("\n{}: {}\n", field.name, field.kind))), "{state}");
-    assert!(told("vars").contains("\nrecall_hit: number, 0.8 unless it is set\n    When a known failure"));
+    assert!(told("vars").contains("\nrecall_hit: a number from 0 to 1, 0.8 unless it is set\n    How sure recall must be"));
 }
 
 const LAUNCH: &str = r#"{"run_id": "7", "name": "nightly", "failure_list": [{
