@@ -145,7 +145,8 @@ fn names_a_test(path: &str) -> bool {
     let file = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let mut words = file.split(['.', '_', '-']);
     // `cart_test.go`, `test_cart.py`, `CartTest.java`, `cart.spec.ts`; a `testing.go` is none.
-    words.any(|word| word == "test" || word == "spec") || file.split('.').next().is_some_and(|stem| stem.ends_with("test") || stem.ends_with("tests"))
+    words.any(|word| word == "test" || word == "spec")
+        || file.split('.').next().is_some_and(|stem| stem.ends_with("test") || stem.ends_with("tests"))
 }
 
 /// Whether functions have a package in their names, by which alone their owners are told.
