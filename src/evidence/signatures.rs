@@ -385,7 +385,7 @@ mod tests {
             for line in &words {
                 let found: Vec<&str> = catalogue.of_line(line).into_iter().map(|(id, _)| id).collect();
                 let plain: Vec<&str> = patterns.iter().copied().filter(|pattern| {
-                    RegexBuilder::new(pattern).case_insensitive(true).build().expect("a pattern").is_match(line)
+                    RegexBuilder::new(pattern).case_insensitive(true).build().expect("a pattern").is_match(line.as_bytes())
                 }).collect();
                 prop_assert_eq!(found, plain, "{}", line);
             }
