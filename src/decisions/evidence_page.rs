@@ -142,7 +142,7 @@ mod tests {
                 frame(0, "product", "pay"), frame(1, "test", "test_pay"),
             ],
             "names": { "address": ["db:5432", "web:80"], "exit": ["1"] },
-            "lines": [lines(2, "error"), lines(3, "log")].concat(),
+            "lines": ([lines(2, "error"), lines(3, "log")].concat()),
             "quoted": [{ "kind": "title" }, { "kind": "source" }, { "kind": "source" }],
         });
         let text = String::from;
