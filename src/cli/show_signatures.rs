@@ -41,7 +41,9 @@ pub(super) fn signatures(ui: Ui, session: &Session, id: Option<&str>) -> Result<
         let list: Vec<Value> = all.iter().map(|(signature, hits)| json!({ "signature": signature, "hits": hits })).collect();
         ui.json(&json!({ "schema_version": 1, "domain": domain["name"], "signatures": list }));
     } else if id.is_some() {
-        all.iter().for_each(|(signature, hits)| one(ui, signature, hits));
+        for (signature, hits) in &all {
+            one(ui, signature, hits);
+        }
     } else {
         let mut table = ui.table(&["signature", "title", "category, defect", "sure", "hits"]);
         for (signature, hits) in &all {

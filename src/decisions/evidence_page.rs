@@ -81,7 +81,9 @@ fn frames(page: &mut TextPage, frames: &[Value]) {
         let foreign = |frame: &Value| matches!(text(&frame["owner"]), "library" | "runtime");
         for part in trace.chunk_by(|one, other| foreign(one) && foreign(other)) {
             let shown = if part.len() > FOREIGN + 1 { FOREIGN } else { part.len() };
-            part[..shown].iter().for_each(|one| frame(page, one));
+            for one in &part[..shown] {
+                frame(page, one);
+            }
             if shown < part.len() {
                 page.text(Tone::Quiet, "    ", 4, &format!("... {} more of libraries and the runtime", part.len() - shown));
             }
@@ -111,7 +113,9 @@ fn head(page: &mut TextPage, title: &str) {
 fn section(page: &mut TextPage, title: &str, items: &Value, each: impl Fn(&mut TextPage, &Value)) {
     if !list(items).is_empty() {
         head(page, title);
-        list(items).iter().for_each(|item| each(page, item));
+        for item in list(items) {
+            each(page, item);
+        }
     }
 }
 
