@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 /// Print what scripts may call, the host functions and the functions of the scripts themselves, and what they are given.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk doc\n  asterisk doc fingerprint\n  asterisk doc rules/rca.rhai\n  \
-                        asterisk doc state\n  asterisk doc params.failure\n  asterisk doc vars")]
+                        asterisk doc state\n  asterisk doc params.failure\n  asterisk doc evidence\n  asterisk doc vars")]
 pub(super) struct DocArgs {
-    /// Only this function, group, or script file; or what is given: state, params, vars, `params.GROUP`.
+    /// Only this function, group, or script file; or what is given: state, params, vars, evidence, `params.GROUP`.
     name: Option<String>,
     #[command(flatten)]
     project: ProjectArgs,

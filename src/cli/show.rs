@@ -1,6 +1,6 @@
 //! `asterisk show`.
 
-use super::{FormatArg, GlobalArgs, ProjectArgs, show_knowledge, show_walkers};
+use super::{FormatArg, GlobalArgs, ProjectArgs, show_evidence, show_knowledge, show_signatures, show_walkers};
 use crate::exit::Exit;
 use crate::files::FileOrigin;
 use crate::model::shell;
@@ -10,19 +10,25 @@ use crate::ui::{OutputFormat, Ui};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-/// Show elements, personas, cycles, masks, pipelines, domains, data files, or what the store knows: symptoms and root causes.
+/// Show elements, personas, cycles, masks, pipelines, domains, signatures, data files, or what the store knows: the evidence of a
+/// case, symptoms and root causes.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk show elements\n  asterisk show personas herald\n  asterisk show domains\n  asterisk show data domain --domain ptp --format json\n  \
-                  asterisk show rcas --status open\n  asterisk show rca 4711"
+                  asterisk show rcas --status open\n  asterisk show rca 4711\n  \
+                  asterisk show evidence latest --case 880502\n  asterisk show signatures connection-refused"
 )]
 pub(super) struct ShowArgs {
     /// What to show.
     #[arg(value_enum)]
     what: ShowTarget,
-    /// Of `elements`, `personas`, `masks` and `cycles`: only this one. Of `data`: only this file, by its stem. Of `symptom` and `rca`: the id.
+    /// Of `elements`, `personas`, `masks` and `cycles`: only this one. Of `data`: only this file, by its stem. Of `symptom` and `rca`: the id. Of
+    /// `signatures`: everything about this one. Of `evidence`: the run [default: latest].
     #[arg(allow_negative_numbers = true)]
     name: Option<String>,
+    /// Of `evidence`: the case; without it, the only one, or else those there are.
+    #[arg(long, value_name = "ID")]
+    case: Option<String>,
     #[command(flatten)]
     which: show_knowledge::KnowledgeFilter,
     #[command(flatten)]
@@ -47,6 +53,10 @@ enum ShowTarget {
     Domains,
     /// The data files of the scripts.
     Data,
+    /// The signatures of the domain, and how often each matched in recorded cases.
+    Signatures,
+    /// What the texts of a recorded case were read as.
+    Evidence,
     /// The known symptoms.
     Symptoms,
     /// One symptom.
@@ -86,6 +96,8 @@ pub(super) fn show(global: &GlobalArgs, args: &ShowArgs) -> Result<Exit, Session
         ShowTarget::Personas => show_walkers::personas(ui, &session, args.name.as_deref())?,
         ShowTarget::Masks => show_walkers::masks(ui, &session, args.name.as_deref())?,
         ShowTarget::Cycles => show_walkers::cycles(ui, &session, args.name.as_deref())?,
+        ShowTarget::Signatures => show_signatures::signatures(ui, &session, args.name.as_deref())?,
+        ShowTarget::Evidence => show_evidence::evidence(ui, &session, args.name.as_deref(), args.case.as_deref())?,
         ShowTarget::Data => match &args.name {
             Some(name) => one(ui, name, &session.data()?)?,
             None if ui.format() == OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "data": session.data()? })),

@@ -12,6 +12,7 @@
 //! blame              what decided: rule, line, version of the text, commit
 //! coverage           how often every edge was asked, fired, failed, and stood in another's shadow
 //! save, shrink       a decision as a test, with as little of its inputs as it takes
+//! evidence, params   the evidence document of a case, and where signatures matched, of recorded parameters
 //! edge_counts        which ways a run's cases took, for a picture
 //! replay             history decided again by other texts
 //! ```
@@ -20,11 +21,14 @@ mod blame;
 mod blame_page;
 mod coverage;
 mod edge_counts;
+mod evidence;
+mod evidence_page;
 mod explain;
 mod explanation;
 mod literal;
 mod markdown;
 mod page;
+mod params;
 mod recorded;
 mod reevaluate;
 pub mod replay;
@@ -41,6 +45,8 @@ pub use blame::{CaseBlame, CodeLine, StepBlame, blame};
 pub use blame_page::blame_page;
 pub use coverage::{DecisionHistory, EdgeHistory, PipelineHistory, coverage};
 pub use edge_counts::{EdgesTaken, ways};
+pub use evidence::{CaseEvidence, FoundEvidence, SignatureHits, SignatureSighting, evidence, signature_hits};
+pub use evidence_page::evidence_page;
 pub use explain::{Explanation, explain};
 pub use explanation::{CaseExplanation, EdgeExplanation, EdgeKind, InputValue, RuleExplanation, StepExplanation, WalkFailure};
 pub use markdown::markdown;

@@ -138,9 +138,19 @@ impl EvidenceReader {
         })
     }
 
+    /// The signature of that id.
+    pub fn signature(&self, id: &str) -> Option<&SignatureSpec> {
+        self.rules.signatures.iter().find(|signature| signature.id == id)
+    }
+
     /// The signatures that a single line matches, by id, with the place in the line.
     pub fn of_line(&self, line: &str) -> Vec<(&str, [usize; 2])> {
         self.compiled().catalogue.of_line(line)
+    }
+
+    /// Whether any signature matches an error of this text.
+    pub fn is_matched(&self, error: &str) -> bool {
+        !self.read(FailureTexts { error, ..FailureTexts::default() }).matches.is_empty()
     }
 
     /// Reads a failure.

@@ -307,7 +307,11 @@ fn says_more(line: &str, frame: &ParsedFrame) -> bool {
             let after = line.rsplit_once(&format!(":{}", frame.line)).map_or("", |(_, after)| after);
             after.chars().filter(|c| c.is_alphabetic()).count() > 2 && !after.contains(" +0x")
         }
-        L::Rust => trimmed.contains("panicked at '"),
+        // A message on the panic's own line, as where a tool writes both as one.
+        L::Rust => {
+            let after = trimmed.split_once(".rs:").map_or("", |(_, after)| after);
+            trimmed.contains("panicked at '") || after.chars().filter(|c| c.is_alphabetic()).count() > 2
+        }
         L::Php => trimmed.contains(" in /") || trimmed.contains(" on line "),
         L::Ruby => trimmed.contains(".rb:") && trimmed.split(".rb:").nth(1).is_some_and(|rest| rest.contains(": ")),
         _ => false,
@@ -357,6 +361,15 @@ mod tests {
         assert_eq!(lines(pytest), ["assert 1 == 2", "+  where 1 = refused()"]);
         let python = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    raise Refused\nRefused: no";
         assert_eq!(lines(python), ["Refused: no"]);
+    }
+
+    #[test]
+    fn a_message_on_the_line_of_a_panic_counts() {
+        let panic = "thread 'main' panicked at src/server.rs:12:10:";
+        assert_eq!(lines(&format!("{panic}\naddress in use")), ["address in use"]);
+        assert_eq!(lines(&format!("{panic} address in use")), [format!("{panic} address in use")]);
+        assert_eq!(lines("thread 'main' panicked at 'boom', src/a.rs:9:5"), ["thread 'main' panicked at 'boom', src/a.rs:9:5"]);
+        assert_eq!(lines("   2: a::b\n             at ./src/cart.rs:9:5\nboom"), ["boom"]);
     }
 
     #[test]

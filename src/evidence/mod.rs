@@ -27,4 +27,4 @@ pub use lines::{EvidenceLine, LineSource, QuoteKind, QuotedLine};
 pub use masking::{MaskRule, Masker};
 pub use names::{NAME_KINDS, Names};
 pub use owners::{FrameOwner, OwnerRule, Owners};
-pub use signatures::{Catalogue, SignatureMatch, SignatureSpec};
+pub use signatures::{Catalogue, SignatureMatch, SignatureSpec, required_literals};

@@ -255,8 +255,9 @@ impl Catalogue {
     }
 }
 
-/// Literals one of which every match of a pattern has, in small letters; nothing if the pattern has none that are long enough.
-pub(super) fn required_literals(pattern: &str) -> Option<Vec<String>> {
+/// Literals one of which every match of a pattern has, in small letters; nothing if the pattern has none that are long enough,
+/// and is tried on every line.
+pub fn required_literals(pattern: &str) -> Option<Vec<String>> {
     let hir = regex_syntax::ParserBuilder::new().multi_line(true).build().parse(pattern).ok()?;
     let found = best(&hir)?;
     let mut words: Vec<String> = found.into_iter().map(|word| word.to_ascii_lowercase()).collect();

@@ -65,6 +65,12 @@ pub(super) fn masker(data: &Map<String, Value>) -> Masker {
     Masker::new(&rules).unwrap_or_default()
 }
 
+/// A reader that knows one signature and nothing else, for trying its examples. `signature` is as a domain has it.
+pub fn signature_reader(signature: &Value) -> EvidenceReader {
+    let rules = EvidenceRules { signatures: vec![self::signature(signature, &BTreeMap::new())], ..EvidenceRules::default() };
+    EvidenceReader::new(rules, Hash::of_json(signature))
+}
+
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

@@ -31,6 +31,7 @@ mod vars;
 pub use conditions::{check_conditions, condition_key, conditions, fields};
 pub use current::CurrentProject;
 pub use data::read_data;
+pub use evidence::signature_reader;
 pub use examine::{ExaminedFunction, FunctionUse, examine};
 pub use kinds::input_kinds;
 pub use link::Project;

@@ -6,6 +6,7 @@
 //! | `command`, `state` | the commands, and what each does |
 //! | `bind` | names that live as long as the session |
 //! | `why`, `flip`, `diff`, `graph`, `show` | what they say |
+//! | `signatures` | which signatures a line matches |
 //! | `tryout`, `data`, `follow` | other vars, scripts and inputs; a walk that goes on |
 //! | `lex`, `words`, `complete` | colours, brackets, and what could be typed |
 //! | `assist`, `interrupt` | reading from a terminal or a pipe, and ending |
@@ -24,6 +25,7 @@ mod lex;
 mod place;
 mod scope;
 mod show;
+mod signatures;
 mod state;
 mod tryout;
 mod why;

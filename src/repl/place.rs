@@ -2,16 +2,15 @@
 
 use super::bind;
 use super::scope::EvalScope;
-use crate::decisions::{Decisions, JournalStep};
+use crate::decisions::{CaseEvidence, Decisions, JournalStep};
 use crate::diag::{Diagnostic, Source, Span, did_you_mean};
-use crate::model::{Hash, Kind};
+use crate::model::Kind;
 use crate::pipeline::NodeIx;
 use crate::project::{AnswererNames, LinkSettings, Project};
 use crate::script::View;
 use crate::script::probe::Probes;
 use crate::session::{RouteState, Session, SessionError};
-use crate::store::StoreError;
-use crate::walk::{EventBody, RuleInputs, assemble, recorded_params, recorded_state};
+use crate::walk::{EventBody, RuleInputs, recorded_params, recorded_state};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -101,6 +100,12 @@ impl ReplPosition {
             Some(name) => self.go_to_case(name),
             None => Err(no_case(&names, case, Some((text, at)))),
         }
+    }
+
+    /// The evidence of the case.
+    pub(super) fn evidence(&self) -> Result<CaseEvidence, SessionError> {
+        let walked = self.walked.as_ref().ok_or_else(no_run)?;
+        walked.decisions.evidence(&walked.run, &walked.case, &walked.steps)
     }
 
     /// Reads the steps of the case again: another process may have made more.
@@ -292,21 +297,10 @@ impl ReplPosition {
             let help = "`asterisk repl --run` looks at the steps of a run; `asterisk doc params` tells what there is".to_owned();
             return Err(SessionError::asked("repl/no-params", "there are no `params` without a recorded step", Some(help)));
         };
-        let store = walked.decisions.record().store();
-        let recorded = store.events(&walked.run, &step.case)?.into_iter().rev().find_map(|(_, event)| match event.what {
-            EventBody::NodeExit { params, .. } if event.path == step.path => params,
-            EventBody::Asked { params, .. } if event.path == step.path => Some(params),
-            _ => None,
-        });
-        let Some(content) = recorded else {
+        let Some(params) = walked.decisions.params(&walked.run, &step.case, &step.path)? else {
             let message = format!("nobody who answered `{}` was given parameters", step.node);
             return Err(SessionError::asked("repl/no-params", message, Some(":steps lists the other steps".into())));
         };
-        let text = |hash: &Hash| {
-            let missing = || SessionError::Store(StoreError::Damaged(format!("the content {hash} is missing")));
-            Ok::<_, SessionError>(store.blob(hash)?.ok_or_else(missing)?.to_string())
-        };
-        let params = assemble(&text(&content.hash())?, &mut |hash| text(hash))?;
         Ok(recorded_params(&params, &here.project.plan, &step.path))
     }
 

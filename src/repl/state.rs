@@ -4,8 +4,8 @@ use super::bind::{self, Bound};
 use super::command::{self, CODE, COMMANDS, ReplCommand, Verb};
 use super::interrupt::Interrupt;
 use super::place::{ReplPosition, no_run};
-use super::{data, diff, flip, graph, show, why};
-use crate::decisions::{DecisionMade, PageLine};
+use super::{data, diff, flip, graph, show, signatures, why};
+use crate::decisions::{DecisionMade, PageLine, evidence_page};
 use crate::diag::{Diagnostic, Source, Span};
 use crate::exit::Exit;
 use crate::pipeline::draw::Picture;
@@ -62,6 +62,8 @@ impl ReplState {
                 self.arrived()
             }
             Verb::Steps => self.steps(),
+            Verb::Evidence => self.page(&evidence_page(&self.place.evidence()?, self.ui.width())),
+            Verb::Try if given => self.lines(&signatures::tried(&self.place.here()?.plan.evidence, argument)),
             Verb::At if given => {
                 self.place.go(text, argument, at)?;
                 self.arrived()

@@ -2,7 +2,7 @@
 
 use crate::diag::Source;
 use crate::pipeline::{Pipeline, Var};
-use crate::walk::{GROUPS, NEEDS, STATE};
+use crate::walk::{EVIDENCE, GROUPS, NEEDS, STATE};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// What `state`, `params`, `vars` or a group such as `params.failure` has; nothing for other names. `pipelines` are those whose
+    /// What `state`, `params`, `vars`, `evidence` or a group such as `params.failure` has; nothing for other names. `pipelines` are those whose
     /// vars are told.
     pub fn named(name: &str, pipelines: impl FnOnce() -> Vec<Pipeline>) -> Option<Vec<Self>> {
         let of = |fields: &[crate::walk::DocumentedField]| {
@@ -37,7 +37,9 @@ impl Fields {
                 Some(vec![Self { path: name.to_owned(), doc, fields: of(STATE) }])
             }
             None if name == "params" => Some(GROUPS.iter().map(group).collect()),
+            None if name == "evidence" => Some(EVIDENCE.iter().map(group).collect()),
             None if name == "vars" => Some(pipelines().iter().map(vars).collect()),
+            Some(("params", "evidence")) => Some(EVIDENCE.iter().map(group).collect()),
             Some(("params", wanted)) => GROUPS.iter().find(|group| group.name == wanted).map(|found| vec![group(found)]),
             _ => None,
         }

@@ -1,7 +1,7 @@
 //! Tables for people.
 
 use super::{Painted, plain};
-use comfy_table::{Attribute, Cell, Color, ContentArrangement, LineStyle, TableStyle};
+use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, LineStyle, TableStyle};
 use std::borrow::Cow;
 use std::io::IsTerminal as _;
 
@@ -67,6 +67,13 @@ impl Table {
         };
         table.set_header(columns.iter().map(head));
         Self { table, coloured }
+    }
+
+    /// Keeps the cells of a column on one line, however narrow the table is.
+    pub fn keep(&mut self, column: usize) {
+        if let Some(column) = self.table.column_mut(column) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
     }
 
     /// Adds a row.

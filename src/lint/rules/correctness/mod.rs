@@ -14,6 +14,7 @@ mod plain_interpolation;
 pub(in crate::lint) mod prose_condition;
 mod repeated_condition;
 mod same_sides;
+mod signature_example;
 mod syntax;
 mod unknown_counter;
 mod unknown_field;
@@ -42,6 +43,7 @@ pub(super) const RULES: &[LintRule] = &[
     prose_condition::RULE,
     repeated_condition::RULE,
     same_sides::RULE,
+    signature_example::RULE,
     syntax::RULE,
     unknown_counter::RULE,
     unknown_field::RULE,
