@@ -59,7 +59,7 @@ impl LoadProject for Texts {
         Ok(Project::relink(sources, LinkSettings::default(), before)?)
     }
 
-    fn mendable(&self, _error: &SessionError) -> bool {
+    fn is_fixable(&self, _error: &SessionError) -> bool {
         false
     }
 

@@ -52,7 +52,7 @@ pub(crate) fn decisions_only(mut plan: Plan) -> Plan {
         node.needs.clear();
         node.masks.clear();
         node.effect = None;
-        node.fan = None;
+        node.foreach = None;
     }
     plan
 }

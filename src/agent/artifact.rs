@@ -1,49 +1,49 @@
-//! What is accepted from outside as an artifact: bounded in size and depth.
+//! Acceptance of artifacts from outside: bounds on size and depth.
 
 use serde_json::Value;
 
-/// The most bytes of an artifact.
-pub const MOST_BYTES: usize = 4 << 20;
-/// How deep it may nest.
-const MOST_DEPTH: usize = 64;
+/// Maximum size of an artifact, in bytes.
+pub const MAX_BYTES: usize = 4 << 20;
+/// Maximum nesting depth.
+const MAX_DEPTH: usize = 64;
 
-/// Reads an artifact, or says what is wrong with it.
+/// Parses an artifact; an error says what is wrong with it.
 pub fn parse(text: &str) -> Result<Value, String> {
-    if text.len() > MOST_BYTES {
-        return Err(too_long(MOST_BYTES));
+    if text.len() > MAX_BYTES {
+        return Err(too_long(MAX_BYTES));
     }
     checked(json(text.as_bytes())?)
 }
 
-/// That something has more bytes than are read.
+/// Message: the input exceeds the size limit.
 pub fn too_long(most: usize) -> String {
     format!("it is longer than {most} bytes")
 }
 
-/// The JSON of a text, or what is wrong with it.
+/// Parses JSON; an error says what is wrong with it.
 pub(super) fn json(text: &[u8]) -> Result<Value, String> {
-    serde_json::from_slice(text).map_err(|error| unread(&error))
+    serde_json::from_slice(text).map_err(|error| parse_error(&error))
 }
 
-/// Why JSON cannot be read.
-pub(super) fn unread(error: &serde_json::Error) -> String {
+/// Message: the JSON cannot be parsed.
+pub(super) fn parse_error(error: &serde_json::Error) -> String {
     if is_too_deep(error) { too_deep() } else { format!("it is no JSON: {error}") }
 }
 
-/// Whether JSON is not read because it nests too deep: the reader stops at twice what is accepted.
+/// Whether JSON was rejected because it nests too deeply: the parser stops at twice the accepted depth.
 pub fn is_too_deep(error: &serde_json::Error) -> bool {
     error.to_string().starts_with("recursion limit exceeded")
 }
 
-/// That something nests deeper than is accepted.
+/// Message: the artifact nests too deeply.
 pub fn too_deep() -> String {
-    format!("it nests deeper than {MOST_DEPTH} levels")
+    format!("it nests deeper than {MAX_DEPTH} levels")
 }
 
-/// A value, if it is an object and nests no deeper than is accepted.
+/// The value, if it is an object within the depth limit.
 pub(super) fn checked(value: Value) -> Result<Value, String> {
     let what = match &value {
-        Value::Object(_) if depth(&value) > MOST_DEPTH => return Err(too_deep()),
+        Value::Object(_) if depth(&value) > MAX_DEPTH => return Err(too_deep()),
         Value::Object(_) => return Ok(value),
         Value::Array(_) => "a list",
         Value::String(_) => "a text",
@@ -54,7 +54,7 @@ pub(super) fn checked(value: Value) -> Result<Value, String> {
     Err(format!("it is {what}, and a JSON object is wanted"))
 }
 
-/// The artifact in a wrapper `{dispatch_id, data}`, with that id; what is not wrapped stays as it is.
+/// Unwraps `{dispatch_id, data}` into id and artifact; a value without a wrapper is returned unchanged.
 pub fn unwrapped(value: Value) -> (Option<i64>, Value) {
     match value {
         Value::Object(mut fields) if fields.len() == 2 && fields.contains_key("dispatch_id") && fields.contains_key("data") => {
@@ -65,8 +65,8 @@ pub fn unwrapped(value: Value) -> (Option<i64>, Value) {
     }
 }
 
-/// Nobody answers in the name of another: where an artifact says by whom it is, that is who gave it.
-pub fn signed(artifact: &mut Value, by: &str) {
+/// Overwrites the field that names the author of an artifact with the actual answerer, so that nobody can answer in another's name.
+pub fn set_author(artifact: &mut Value, by: &str) {
     if let Some(said) = artifact.get_mut("by").filter(|said| said.is_string()) {
         *said = by.into();
     }
@@ -92,7 +92,7 @@ mod tests {
         assert!(parse("{").is_err_and(|why| why.contains("no JSON")));
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(70), "]".repeat(70));
         assert!(parse(&deep).is_err_and(|why| why.contains("64 levels")));
-        assert!(parse(&" ".repeat(MOST_BYTES + 1)).is_err_and(|why| why.contains("bytes")));
+        assert!(parse(&" ".repeat(MAX_BYTES + 1)).is_err_and(|why| why.contains("bytes")));
     }
 
     #[test]

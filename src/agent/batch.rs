@@ -1,5 +1,5 @@
-//! Requests that go out together: those that wait at the same time are one batch, which has a manifest and a briefing. The next goes out when
-//! all of one are answered or given up.
+//! Batched requests: pending requests are published together, with a manifest and a briefing. The next batch is published when all requests
+//! of the current one are answered or given up.
 
 use super::budget::TokenBudget;
 use super::file::{FileAgent, PendingSignal};
@@ -12,30 +12,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a batch that is not full waits for others.
+/// How long a batch that is not full waits for more requests.
 const GATHER: Duration = Duration::from_millis(200);
-/// How often somebody who waits for a batch looks.
-const LOOK: Duration = Duration::from_millis(20);
-/// What the name of a claim begins with, before the request's id. It stays until the run is over: whoever comes late sees that it is taken.
+/// Interval at which threads waiting for a batch check its state.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Name of a claim file, before the request's id. It stays until the run ends, so that a late worker sees that the request is taken.
 pub const CLAIM: &str = "claim-";
-/// The phase of requests that go out one by one.
+/// Phase of requests that are published one by one.
 const SINGLE: &str = "single";
 
-/// What a briefing is made for.
+/// Input of a briefing.
 #[derive(Clone, Debug)]
 pub struct BatchInfo {
-    /// The batch's number.
+    /// Number of the batch.
     pub batch: u64,
-    /// The phase, by its name in the pipeline or that of its last node.
+    /// Phase: its name in the pipeline, or that of its last node.
     pub phase: String,
-    /// The cases.
+    /// Ids of the cases.
     pub cases: Vec<String>,
 }
 
-/// Writes the briefing of a batch.
+/// Renders the briefing of a batch.
 pub type BriefingWriter<'a> = dyn Fn(&BatchInfo) -> String + Send + Sync + 'a;
 
-/// Somebody who takes requests by the batch.
+/// An agent that answers requests in batches.
 pub(super) struct BatchAgent<'a> {
     pub(super) file: FileAgent<'a>,
     pub(super) budget: &'a TokenBudget,
@@ -43,21 +43,21 @@ pub(super) struct BatchAgent<'a> {
     pub(super) clock: &'a dyn Clock,
     pub(super) stop: &'a AtomicBool,
     pub(super) state: Mutex<BatchState>,
-    pub(super) turned: Condvar,
+    pub(super) changed: Condvar,
 }
 
-/// Who waits for a batch, and the batch that is out.
+/// The queue of the next batch, and the open batch.
 #[derive(Default)]
 pub(super) struct BatchState {
     queue: Vec<BatchMember>,
-    /// When the last of the queue came.
+    /// When the last request was queued.
     came: Option<Instant>,
     out: Option<OpenBatch>,
-    /// The number of the batch that went out last.
+    /// Number of the last published batch.
     last: Option<u64>,
 }
 
-/// A request that is to go out.
+/// A queued request.
 struct BatchMember {
     id: i64,
     at: String,
@@ -65,12 +65,12 @@ struct BatchMember {
     phase: String,
 }
 
-/// A batch that is out.
+/// A published batch.
 struct OpenBatch {
     manifest: BatchManifest,
-    /// The requests in the order of the manifest.
+    /// Request ids in the order of the manifest.
     ids: Vec<i64>,
-    /// How many of them are waited for.
+    /// Number of requests without an answer.
     left: usize,
 }
 
@@ -79,9 +79,9 @@ impl BatchAgent<'_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the request has gone out with a batch, which whoever sees that it is time sends.
-    fn enter(&self, waiting: &PendingSignal<'_>, phase: &str) -> io::Result<()> {
-        let PendingSignal { at, signal, .. } = waiting;
+    /// Queues the request and waits until it is published; whichever thread finds a batch due publishes it.
+    fn enter(&self, pending: &PendingSignal<'_>, phase: &str) -> io::Result<()> {
+        let PendingSignal { at, signal, .. } = pending;
         let id = signal.dispatch_id;
         let mut state = self.state();
         state.queue.push(BatchMember { id, at: at.clone(), signal: signal.clone(), phase: phase.to_owned() });
@@ -95,65 +95,65 @@ impl BatchAgent<'_> {
             }
             if self.stop.load(Ordering::Relaxed) {
                 state.queue.retain(|member| member.id != id);
-                return signal.write(waiting.tray, at);
+                return signal.write(pending.run_dir, at);
             }
             let size = batch_size(self.file.settings.size, self.budget.status().map(|status| status.percent_used));
             let gathered = state.came.is_none_or(|came| came.elapsed() >= GATHER);
             if state.out.is_none() && (state.queue.len() >= size || gathered) {
-                let sent = self.send(&mut state, size, waiting);
-                self.turned.notify_all();
+                let sent = self.send(&mut state, size, pending);
+                self.changed.notify_all();
                 sent?;
                 continue;
             }
-            state = self.turned.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.changed.wait_timeout(state, POLL_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    /// Sends the first of those that wait.
-    fn send(&self, state: &mut BatchState, size: usize, waiting: &PendingSignal<'_>) -> io::Result<()> {
-        let tray = waiting.tray;
+    /// Publishes a batch of the first queued requests.
+    fn send(&self, state: &mut BatchState, size: usize, pending: &PendingSignal<'_>) -> io::Result<()> {
+        let run_dir = pending.run_dir;
         let many = size.min(state.queue.len());
         let members: Vec<BatchMember> = state.queue.drain(..many).collect();
         let Some(phase) = members.first().map(|member| member.phase.clone()) else { return Ok(()) };
-        let batch = state.last.or_else(|| Some(BatchManifest::read(tray).ok()?.batch_id)).unwrap_or(0).saturating_add(1);
+        let batch = state.last.or_else(|| Some(BatchManifest::read(run_dir).ok()?.batch_id)).unwrap_or(0).saturating_add(1);
         for member in &members {
-            member.signal.write(tray, &member.at)?;
+            member.signal.write(run_dir, &member.at)?;
         }
         let single = self.file.settings.size == 1;
         let mut briefing = String::new();
         if !single {
             let cases = members.iter().map(|member| member.signal.case_id.clone()).collect();
-            tray.write(BRIEFING, &(self.brief)(&BatchInfo { batch, phase: phase.clone(), cases }))?;
-            briefing = tray.path(BRIEFING);
+            run_dir.write(BRIEFING, &(self.brief)(&BatchInfo { batch, phase: phase.clone(), cases }))?;
+            briefing = run_dir.path(BRIEFING);
         }
         let entry = |member: &BatchMember| ManifestEntry {
             case_id: member.signal.case_id.clone(),
-            signal_path: tray.path(&member.at),
+            signal_path: run_dir.path(&member.at),
             status: EntryStatus::Pending,
         };
         let entries = members.iter().map(entry).collect();
         let phase = if single { SINGLE } else { &phase };
         let manifest = BatchManifest::new(batch, phase, self.clock.now(), briefing, entries);
-        manifest.write(tray)?;
+        manifest.write(run_dir)?;
         state.last = Some(batch);
         state.out = Some(OpenBatch { manifest, ids: members.iter().map(|member| member.id).collect(), left: many });
         Ok(())
     }
 
-    /// Notes how far a request of the batch that is out is. A manifest that cannot be written is nothing to lose an answer for.
+    /// Updates the status of a request in the manifest. A failed write is ignored: it must not lose an answer.
     fn note(&self, id: i64, status: EntryStatus) {
         let mut state = self.state();
         let Some(out) = &mut state.out else { return };
         let Some(index) = out.ids.iter().position(|member| *member == id) else { return };
         if out.manifest.signals.get(index).is_some_and(|entry| entry.status != status) {
             out.manifest.note(index, status, self.clock.now());
-            if let Some(tray) = &self.file.tray {
-                drop(out.manifest.write(&**tray));
+            if let Some(run_dir) = &self.file.run_dir {
+                drop(out.manifest.write(&**run_dir));
             }
         }
     }
 
-    /// That a request is not waited for any more.
+    /// Removes a request that is no longer pending from the queue or the open batch.
     fn leave(&self, id: i64, status: Option<EntryStatus>) {
         if let Some(status) = status {
             self.note(id, status);
@@ -165,15 +165,15 @@ impl BatchAgent<'_> {
         if out.left == 0 {
             state.out = None;
         }
-        self.turned.notify_all();
+        self.changed.notify_all();
     }
 
-    /// Sees whether somebody has claimed the request, or has for too long.
-    fn claims(&self, waiting: &PendingSignal<'_>, since: &mut Option<Instant>) {
-        let id = waiting.signal.dispatch_id;
-        let name = format!("{}/{CLAIM}{id}", waiting.places.dir);
-        // Whatever is there, a file or a directory, claims it.
-        let there = !matches!(waiting.tray.read(&name, 0), Ok(None));
+    /// Detects a claim on the request, and a claim that has expired.
+    fn claims(&self, pending: &PendingSignal<'_>, since: &mut Option<Instant>) {
+        let id = pending.signal.dispatch_id;
+        let name = format!("{}/{CLAIM}{id}", pending.places.dir);
+        // Any entry of that name, a file or a directory, is a claim.
+        let there = !matches!(pending.run_dir.read(&name, 0), Ok(None));
         match since {
             _ if !there => {
                 if since.take().is_some() {
@@ -185,7 +185,7 @@ impl BatchAgent<'_> {
                 self.note(id, EntryStatus::Claimed);
             }
             Some(began) if began.elapsed() >= self.file.settings.claim => {
-                drop(waiting.tray.remove(&name));
+                drop(pending.run_dir.remove(&name));
             }
             Some(_) => {}
         }
@@ -202,16 +202,16 @@ impl Answerer for BatchAgent<'_> {
         let mut claimed = None;
         let reply = self.file.ask(
             request,
-            |waiting| {
-                entered = Some(waiting.signal.dispatch_id);
-                self.enter(waiting, request.plan.pipeline.phase_name(request.node))
+            |pending| {
+                entered = Some(pending.signal.dispatch_id);
+                self.enter(pending, request.plan.pipeline.phase_name(request.node))
             },
-            |waiting| self.claims(waiting, &mut claimed),
+            |pending| self.claims(pending, &mut claimed),
         );
         if let Some(id) = entered {
             let status = match &reply {
-                Ok(reply) if request.complaints(&reply.artifact).is_empty() => Some(EntryStatus::Done),
-                // It goes on when the run does.
+                Ok(reply) if request.validate(&reply.artifact).is_empty() => Some(EntryStatus::Done),
+                // The request stays open until the run is resumed.
                 Err(Refusal { next: AfterRefusal::Wait, .. }) => None,
                 _ => Some(EntryStatus::Error),
             };

@@ -1,4 +1,4 @@
-//! What a run may spend: once it is spent, nobody outside is asked any more, and the run stops where it can be resumed.
+//! Token budget of a run: once it is spent, no external agent is called, and the run stops so that it can be resumed.
 
 use crate::diag::Diagnostic;
 use crate::walk::{Answerer, NodeAnswer, Refusal, Request};
@@ -6,53 +6,53 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The tokens that a run may spend, and has spent.
+/// The token budget of a run and its consumption.
 pub struct TokenBudget {
     total: Option<u64>,
     used: AtomicU64,
     refused: AtomicBool,
 }
 
-/// How much of a budget is left (`budget-status.json`).
+/// Status of a budget (`budget-status.json`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BudgetStatus {
-    /// What may be spent.
+    /// The budget in tokens.
     pub total_budget: u64,
-    /// What is spent.
+    /// Tokens spent.
     pub used: u64,
-    /// What is left; negative if more was spent.
+    /// Tokens left; negative if more was spent.
     pub remaining: i64,
-    /// The share that is spent, in percent; 0 without a budget.
+    /// Share spent, in percent; 0 without a budget.
     pub percent_used: f64,
 }
 
 impl TokenBudget {
-    /// A budget of which some is spent already; nothing for no bound.
+    /// A budget of which `used` tokens are spent already; `None` is unlimited.
     pub fn new(total: Option<u64>, used: u64) -> Self {
         Self { total, used: AtomicU64::new(used), refused: AtomicBool::new(false) }
     }
 
-    /// How much is left, if there is a bound.
+    /// The status, unless the budget is unlimited.
     pub fn status(&self) -> Option<BudgetStatus> {
         let total_budget = self.total?;
         let used = self.used.load(Ordering::Relaxed);
-        let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let set_author = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         #[expect(clippy::cast_precision_loss, reason = "a share for people")]
         let percent_used = if total_budget == 0 { 0.0 } else { used as f64 * 100.0 / total_budget as f64 };
-        Some(BudgetStatus { total_budget, used, remaining: signed(total_budget) - signed(used), percent_used })
+        Some(BudgetStatus { total_budget, used, remaining: set_author(total_budget) - set_author(used), percent_used })
     }
 
-    /// Whether somebody was not asked because it was spent.
+    /// Whether a request was refused because the budget was spent.
     pub fn refused(&self) -> bool {
         self.refused.load(Ordering::Relaxed)
     }
 }
 
-/// Asks as long as there is something left.
+/// Calls the inner answerer while the budget lasts.
 pub(super) struct BudgetedAnswerer<'a> {
     pub(super) inner: Box<dyn Answerer + 'a>,
     pub(super) budget: &'a TokenBudget,
-    /// Is told when something was spent.
+    /// Called when tokens were spent.
     pub(super) spent: Arc<dyn Fn(&BudgetStatus) + Send + Sync + 'a>,
 }
 

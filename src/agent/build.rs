@@ -1,4 +1,4 @@
-//! Putting together who answers, by the settings.
+//! Assembles the answerers of a run from the settings.
 
 use super::batch::BatchAgent;
 use super::budget::BudgetedAnswerer;
@@ -19,17 +19,17 @@ use crate::walk::{Answerer, Name, ToolPlan};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
 
-/// The name of the answers by scripts.
+/// Name of the script answerer.
 const SCRIPT: &str = "script";
 
-/// The names that can be asked, besides canned answers.
+/// Names of all answerers other than canned answers.
 pub fn names(agents: &Agents) -> Vec<String> {
     let own = [SCRIPT, MANUAL].into_iter().map(str::to_owned);
     let ready = ready(agents).map(|kind| kind.name().to_owned());
     own.chain(ready).chain(agents.keys().filter(|name| *name != MANUAL).cloned()).collect()
 }
 
-/// The kinds that can be asked by their own name, without being set up.
+/// Kinds that are available under their own name without configuration.
 fn ready(agents: &Agents) -> impl Iterator<Item = AnswererKind> {
     AnswererKind::READY
         .iter()
@@ -37,22 +37,26 @@ fn ready(agents: &Agents) -> impl Iterator<Item = AnswererKind> {
         .filter(|kind| !agents.contains_key(kind.name()) && agents.values().all(|one| one.kind != *kind))
 }
 
-/// The names of those for whom answers are brought.
+/// Names of the answerers whose answers are submitted manually.
 pub fn manual_names(agents: &Agents) -> Vec<String> {
     let set_up =
         agents.iter().filter(|(name, one)| one.kind == AnswererKind::Manual && *name != MANUAL).map(|(name, _)| name.clone());
     [MANUAL.to_owned()].into_iter().chain(set_up).collect()
 }
 
-/// Whoever answers a run: `usual`, but for single `nodes`.
-pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outside: &ExternalContext<'a>) -> AnswerRouter<'a> {
+/// Builds the answerer of a run: `default_chain` for all nodes but those in `nodes`.
+pub fn build<'a>(
+    default_chain: &[String],
+    nodes: &BTreeMap<String, Vec<String>>,
+    outside: &ExternalContext<'a>,
+) -> AnswerRouter<'a> {
     let name = |name: &String| Name::from(name.as_str());
-    let mut who: BTreeMap<Name, RoutedAnswerer<'a>> = BTreeMap::new();
-    who.insert(SCRIPT.into(), RoutedAnswerer::Own(Box::new(ScriptAnswerer)));
+    let mut answerers: BTreeMap<Name, RoutedAnswerer<'a>> = BTreeMap::new();
+    answerers.insert(SCRIPT.into(), RoutedAnswerer::Own(Box::new(ScriptAnswerer)));
     for manual in manual_names(outside.agents) {
-        who.insert(name(&manual), RoutedAnswerer::Own(Box::new(ManualAgent::new(&manual))));
+        answerers.insert(name(&manual), RoutedAnswerer::Own(Box::new(ManualAgent::new(&manual))));
     }
-    let mut told: BTreeMap<Name, Arc<dyn Answerer + 'a>> = BTreeMap::new();
+    let mut listeners: BTreeMap<Name, Arc<dyn Answerer + 'a>> = BTreeMap::new();
     let ready: Vec<(String, AgentSettings)> =
         ready(outside.agents).map(|kind| (kind.name().to_owned(), AgentSettings::of(kind))).collect();
     for (called, settings) in outside.agents.iter().chain(ready.iter().map(|(called, settings)| (called, settings))) {
@@ -63,37 +67,38 @@ pub fn build<'a>(usual: &[String], nodes: &BTreeMap<String, Vec<String>>, outsid
             AnswererKind::Mcp => pulling(called, settings, outside),
             AnswererKind::File | AnswererKind::BatchFile => {
                 let answerer = through_files(called, settings, outside);
-                told.insert(name(called), Arc::clone(&answerer));
+                listeners.insert(name(called), Arc::clone(&answerer));
                 Box::new(answerer)
             }
         };
-        who.insert(name(called), RoutedAnswerer::Outside(around(leaf, &settings.bounds, outside)));
+        answerers.insert(name(called), RoutedAnswerer::Outside(wrap_external(leaf, &settings.bounds, outside)));
     }
     for (called, settings) in outside.servers {
         let tools = ToolAnswerer::new(called, settings, outside);
-        who.insert(ToolPlan::via(called), RoutedAnswerer::Outside(around(Box::new(tools), &settings.bounds, outside)));
+        answerers
+            .insert(ToolPlan::via(called), RoutedAnswerer::Outside(wrap_external(Box::new(tools), &settings.bounds, outside)));
     }
     let nodes = nodes.iter().map(|(node, chain)| (node.clone(), chain.iter().map(name).collect())).collect();
-    AnswerRouter { usual: usual.iter().map(name).collect(), nodes, who, told }
+    AnswerRouter { default_chain: default_chain.iter().map(name).collect(), nodes, answerers, listeners }
 }
 
 fn pulling<'a>(name: &str, settings: &AgentSettings, outside: &ExternalContext<'a>) -> Box<dyn Answerer + 'a> {
     Box::new(QueueAgent::new(name, settings, outside.queue.clone()))
 }
 
-/// Who answers through files, one by one or by the batch.
+/// Builds an answerer that communicates through files, single or batched.
 fn through_files<'a>(called: &str, settings: &AgentSettings, outside: &ExternalContext<'a>) -> Arc<dyn Answerer + 'a> {
     let ExternalContext { clock, stop, budget, .. } = *outside;
-    let file = FileAgent::new(called, settings, (outside.tray)(settings.dir.as_deref()), clock, stop);
+    let file = FileAgent::new(called, settings, (outside.run_dir)(settings.dir.as_deref()), clock, stop);
     if settings.kind == AnswererKind::File {
         return Arc::new(file);
     }
-    let (brief, state, turned) = (Arc::clone(&outside.brief), Mutex::default(), Condvar::new());
-    Arc::new(BatchAgent { file, budget, brief, clock, stop, state, turned })
+    let (brief, state, changed) = (Arc::clone(&outside.brief), Mutex::default(), Condvar::new());
+    Arc::new(BatchAgent { file, budget, brief, clock, stop, state, changed })
 }
 
-/// What stands around one who is asked outside.
-fn around<'a>(
+/// Wraps an external answerer with budget, circuit breaker and concurrency limit.
+fn wrap_external<'a>(
     leaf: Box<dyn Answerer + 'a>,
     AgentBounds { retry, breaker, concurrency, .. }: &AgentBounds,
     outside: &ExternalContext<'a>,

@@ -1,4 +1,4 @@
-//! Leaving somebody alone who fails again and again: closed, open for a while, then one probe.
+//! Circuit breaker for answerers that fail repeatedly: closed, open for a while, then half-open for one probe.
 
 use super::concurrency::stopped;
 use crate::clock::{Clock, Timestamp};
@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often somebody who waits for the probe looks whether the run is to stop.
-const LOOK: Duration = Duration::from_millis(50);
+/// Interval at which a thread waiting for a probe checks whether the run stops.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Refuses for a while after so many failures in a row.
+/// Refuses requests for a while after a number of consecutive failures.
 pub(super) struct CircuitBreaker<'a> {
     inner: Box<dyn Answerer + 'a>,
     failures: usize,
@@ -24,11 +24,11 @@ pub(super) struct CircuitBreaker<'a> {
 
 #[derive(Debug, Default)]
 struct BreakerState {
-    /// Failures in a row.
+    /// Consecutive failures.
     failures: usize,
-    /// Until when nobody is asked.
+    /// Until when requests are refused.
     open: Option<Timestamp>,
-    /// Whether one is asked to see how it is.
+    /// Whether a probe is in progress.
     probing: bool,
 }
 
@@ -46,18 +46,18 @@ impl<'a> CircuitBreaker<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the request may go through. Whoever comes while one probes waits for what it finds.
+    /// Whether the request may pass. A request that arrives during a probe waits for its result.
     fn enter(&self) -> Result<(), Refusal> {
         let mut state = self.state();
         loop {
             let Some(until) = state.open else { return Ok(()) };
-            let left = until.millis() - self.clock.now().millis();
-            if let Ok(left @ 1..) = u64::try_from(left) {
+            let remaining = until.millis() - self.clock.now().millis();
+            if let Ok(remaining @ 1..) = u64::try_from(remaining) {
                 let message =
                     format!("`{}` failed {} times in a row and is left alone for a while", self.inner.name(), state.failures);
                 let help = "`breaker:` of its entry in `agents:` says when and for how long";
                 let diagnostic = Box::new(Diagnostic::error("agent/resting", message).help(help));
-                return Err(Refusal { diagnostic, next: AfterRefusal::Rest(Duration::from_millis(left)) });
+                return Err(Refusal { diagnostic, next: AfterRefusal::Rest(Duration::from_millis(remaining)) });
             }
             if !state.probing {
                 state.probing = true;
@@ -66,7 +66,7 @@ impl<'a> CircuitBreaker<'a> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(stopped());
             }
-            state = self.probed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.probed.wait_timeout(state, POLL_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -95,13 +95,13 @@ impl Answerer for CircuitBreaker<'_> {
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         self.enter()?;
-        let rounds = request.rounds(self.name());
+        let rounds = request.rejections(self.name());
         let reply = self.inner.answer(request);
         self.leave(match &reply {
             Ok(_) => Some(false),
             Err(Refusal { next: AfterRefusal::Wait | AfterRefusal::Rest(_), .. }) => None,
-            // It answered, if only nonsense.
-            Err(_) => Some(request.rounds(self.name()) == rounds),
+            // An invalid answer is an answer; the service is up.
+            Err(_) => Some(request.rejections(self.name()) == rounds),
         });
         reply
     }

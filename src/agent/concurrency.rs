@@ -1,4 +1,4 @@
-//! How many may ask somebody at once.
+//! Concurrency limit of an answerer.
 
 use crate::diag::Diagnostic;
 use crate::walk::{Answerer, NodeAnswer, Refusal, Request};
@@ -8,10 +8,10 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How often somebody who waits looks whether the run is to stop.
-const LOOK: Duration = Duration::from_millis(50);
+/// Interval at which a waiting thread checks whether the run stops.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Lets so many ask at once; others wait for their turn.
+/// Limits concurrent requests; further ones wait for a permit.
 pub(super) struct ConcurrencyLimit<'a> {
     pub(super) inner: Box<dyn Answerer + 'a>,
     pub(super) most: usize,
@@ -31,7 +31,7 @@ impl Answerer for ConcurrencyLimit<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(stopped());
             }
-            busy = self.freed.wait_timeout(busy, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            busy = self.freed.wait_timeout(busy, POLL_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
         }
         *busy += 1;
         drop(busy);
@@ -40,7 +40,7 @@ impl Answerer for ConcurrencyLimit<'_> {
     }
 }
 
-/// A place taken, given back however the request ends.
+/// A permit, released on drop.
 struct LimitPermit<'l, 'a>(&'l ConcurrencyLimit<'a>);
 
 impl Drop for LimitPermit<'_, '_> {
@@ -50,12 +50,12 @@ impl Drop for LimitPermit<'_, '_> {
     }
 }
 
-/// What comes of some work in a thread of its own; nothing if the run is to stop before: then the work is left to end by its own time.
+/// Runs `work` on a thread of its own and returns its result, or `None` if the run stops first: then the work ends by its own timeout.
 pub(super) fn unless_stopped<T: Send + 'static>(stop: &AtomicBool, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (done, result) = sync_channel(1);
     thread::spawn(move || drop(done.send(work())));
     loop {
-        match result.recv_timeout(LOOK) {
+        match result.recv_timeout(POLL_INTERVAL) {
             Ok(result) => return Some(result),
             Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
             Err(_) => return None,
@@ -63,7 +63,7 @@ pub(super) fn unless_stopped<T: Send + 'static>(stop: &AtomicBool, work: impl Fn
     }
 }
 
-/// That the run is to stop before an answer was there: the case goes on when the run does.
+/// Refusal: the run stopped before the answer; the case continues when the run is resumed.
 pub(super) fn stopped() -> Refusal {
     Refusal::wait(Diagnostic::error("agent/stopped", "the run was stopped before the answer was there"))
 }

@@ -1,4 +1,4 @@
-//! What agents outside of the process need.
+//! Shared context of external answerers.
 
 use super::batch::BriefingWriter;
 use super::budget::{BudgetStatus, TokenBudget};
@@ -13,33 +13,34 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Makes the directory of a run below another, or where runs write.
+/// Creates the run's directory below the given one, or in the default output directory.
 pub type RunDirFactory<'a> = dyn Fn(Option<&Path>) -> Option<Arc<dyn RunDir>> + 'a;
 
-/// What those outside need.
+/// What external answerers need from the session.
 pub struct ExternalContext<'a> {
-    /// Where workers pull steps from, if they are served.
+    /// Queue that workers pull steps from, if they are served.
     pub queue: Option<Arc<StepQueue>>,
-    /// Who there is.
+    /// The configured agents.
     pub agents: &'a Agents,
-    /// Reads secrets in files.
+    /// Reads secrets from files.
     pub secret: ReadSecret,
-    /// The servers whose tools nodes may call.
+    /// MCP servers whose tools nodes may call.
     pub servers: &'a Servers,
-    /// The variables that hold secrets: a command is told its own alone.
+    /// Environment variables with secrets; a command receives only its own.
     pub withheld: BTreeSet<String>,
-    /// Where commands run.
+    /// Working directory of commands.
     pub root: &'a Path,
-    /// The time.
+    /// Clock.
     pub clock: &'a dyn Clock,
-    /// Once true, nobody waits any longer.
+    /// Set when the run stops; nothing blocks any longer.
     pub stop: &'a AtomicBool,
-    /// What may be spent.
+    /// The token budget.
     pub budget: &'a TokenBudget,
-    /// Is told when something was spent.
+    /// Called when tokens were spent.
     pub spent: Arc<dyn Fn(&BudgetStatus) + Send + Sync + 'a>,
-    /// Where prompts are laid out: below that directory, or where runs write. Nothing if nothing is written.
-    pub tray: Box<RunDirFactory<'a>>,
-    /// Writes the briefing of a batch.
+    /// Creates directories for prompts: below the given directory, or in the default output directory. Returns `None` if the run writes no
+    /// files.
+    pub run_dir: Box<RunDirFactory<'a>>,
+    /// Renders the briefing of a batch.
     pub brief: Arc<BriefingWriter<'a>>,
 }

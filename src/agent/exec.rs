@@ -1,4 +1,4 @@
-//! A command that answers: the prompt on its standard input, JSON on its standard output.
+//! An agent that is a command: the prompt on standard input, JSON on standard output.
 
 use super::artifact::too_long;
 use super::output_reader::OutputReader;
@@ -11,12 +11,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A command.
+/// An agent that runs a command for each request.
 pub(super) struct ExecAgent {
     name: Name,
     settings: AgentSettings,
     root: PathBuf,
-    /// The variables of others' secrets.
+    /// Environment variables with secrets of others.
     withheld: BTreeSet<String>,
 }
 
@@ -29,9 +29,9 @@ impl ExecAgent {
         Self { name: name.into(), settings: settings.clone(), root: root.to_owned(), withheld }
     }
 
-    fn command(&self, request: &Request<'_>, asking: &PromptRequest) -> Option<Command> {
+    fn command(&self, request: &Request<'_>, prompt_request: &PromptRequest) -> Option<Command> {
         let mut command = process::command(&self.settings.command, &self.root, &self.withheld)?;
-        command.env("ASTERISK_REQUEST", asking.id.to_string()).env("ASTERISK_RUN", request.run);
+        command.env("ASTERISK_REQUEST", prompt_request.id.to_string()).env("ASTERISK_RUN", request.run);
         command
             .env("ASTERISK_CASE", &request.case.id)
             .env("ASTERISK_STEP", request.path)
@@ -39,7 +39,7 @@ impl ExecAgent {
         Some(command)
     }
 
-    /// That it could not answer, with the end of what it wrote to its standard error.
+    /// Refusal: the command failed, with the end of its standard error.
     fn failed(&self, request: &Request<'_>, why: &str, stderr: &str) -> Refusal {
         let message =
             format!("`{}` (`{}`) did not answer `{}`: {why}", self.name, self.settings.command.join(" "), request.node_name());
@@ -55,18 +55,18 @@ impl Answerer for ExecAgent {
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
-        let asking = request.ask(&self.name)?;
-        let Some(command) = self.command(request, &asking) else {
+        let prompt_request = request.dispatch(&self.name)?;
+        let Some(command) = self.command(request, &prompt_request) else {
             return Err(Refusal::failed(Diagnostic::error("agent/exec", format!("`{}` has no command", self.name))));
         };
         let AgentBounds { timeout, max_bytes, .. } = self.settings.bounds;
-        let ear = OutputReader { name: &self.name, settings: &self.settings };
+        let reader = OutputReader { name: &self.name, settings: &self.settings };
         let CommandOutput { stdout, stderr, ended, left } =
-            match process::run(command, asking.prompt.as_bytes(), timeout, max_bytes) {
-                Ok(said) => said,
+            match process::run(command, prompt_request.prompt.as_bytes(), timeout, max_bytes) {
+                Ok(output) => output,
                 Err(error) => {
                     let refusal = self.failed(request, &format!("it cannot be started: {error}"), "");
-                    // A program that is not there does not come by waiting.
+                    // Retrying does not help if the program does not exist.
                     return Err(if error.kind() == std::io::ErrorKind::NotFound {
                         Refusal::failed(refusal.diagnostic)
                     } else {
@@ -81,13 +81,13 @@ impl Answerer for ExecAgent {
             return Err(Refusal::failed(refusal.diagnostic));
         }
         match ended {
-            CommandEnd::Well => {}
-            CommandEnd::TooMuch => return Err(ear.complain(request, too_long(max_bytes))),
-            CommandEnd::Late => {
+            CommandEnd::Success => {}
+            CommandEnd::OutputLimit => return Err(reader.complain(request, too_long(max_bytes))),
+            CommandEnd::TimedOut => {
                 return Err(self.failed(request, &format!("it took longer than {} s", timeout.as_secs_f64()), &stderr));
             }
-            CommandEnd::Badly(how) => return Err(self.failed(request, &how, &stderr)),
+            CommandEnd::Failure(how) => return Err(self.failed(request, &how, &stderr)),
         }
-        ear.reply(request, &asking, &String::from_utf8_lossy(&stdout))
+        reader.reply(request, &prompt_request, &String::from_utf8_lossy(&stdout))
     }
 }

@@ -1,15 +1,15 @@
-//! The processes that commands start, as the system lists them: what belongs to which command, wherever it has gone.
+//! Enumerates the processes started by commands and assigns them to their commands.
 //!
-//! This process adopts what its commands leave behind (it is a child subreaper), so whatever started of a command is below it in the tree of
-//! processes as long as it lives, even in a session of its own. A variable of the environment says which command it is of.
+//! This process is a child subreaper: orphaned descendants of its commands are reparented to it, so whatever a command started stays below
+//! it in the process tree, even in a session of its own. An environment variable identifies the command.
 
 use std::sync::OnceLock;
 
-/// The variable that tells a command and all it starts from other commands.
+/// Environment variable that identifies a command and its descendants.
 pub(super) const MARK: &str = "ASTERISK_COMMAND";
 
-/// What the marks of this process's commands begin with, before a number: other for every process, and that of the command it was itself
-/// started by first, if there is one.
+/// Prefix of the marks of this process's commands, followed by a number: unique for each process, and preceded by the mark of the command
+/// that started this process, if any.
 pub(super) fn root() -> &'static str {
     static ROOT: OnceLock<String> = OnceLock::new();
     ROOT.get_or_init(|| {
@@ -25,34 +25,34 @@ pub(super) fn root() -> &'static str {
     })
 }
 
-/// Whether a mark is that of a command, or of one that was started by a command which is a host itself.
+/// Whether a mark belongs to a command, or to one started by a command that is itself a host.
 pub(super) fn is_of(mark: &str, command: &str) -> bool {
     mark.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// A process.
+/// A process of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Process {
     pub(super) pid: u32,
     pub(super) parent: u32,
     pub(super) group: u32,
-    /// Whether it is over, and only its parent has not asked how.
-    pub(super) over: bool,
+    /// Whether it is a zombie: ended, but not reaped by its parent.
+    pub(super) is_zombie: bool,
 }
 
-/// Has this process adopt what its commands leave behind.
+/// Makes this process a child subreaper.
 pub(super) fn adopt() {
     #[cfg(target_os = "linux")]
     let _without = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// The processes there are; nothing where that cannot be told.
+/// All processes of the system; `None` where they cannot be listed.
 #[cfg(target_os = "linux")]
 pub(super) fn all() -> Option<Vec<Process>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").ok()?.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        // One that ended meanwhile is none.
+        // The process ended meanwhile.
         let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
         found.extend(parse(pid, &stat));
     }
@@ -64,16 +64,16 @@ pub(super) fn all() -> Option<Vec<Process>> {
     None
 }
 
-/// A line of `/proc/PID/stat`. The name, in parentheses, may be anything.
+/// Parses a line of `/proc/PID/stat`. The name, in parentheses, may contain anything.
 #[cfg(target_os = "linux")]
 fn parse(pid: u32, stat: &str) -> Option<Process> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut words = rest.split_whitespace();
-    let over = matches!(words.next()?, "Z" | "X" | "x");
-    Some(Process { pid, parent: words.next()?.parse().ok()?, group: words.next()?.parse().ok()?, over })
+    let is_zombie = matches!(words.next()?, "Z" | "X" | "x");
+    Some(Process { pid, parent: words.next()?.parse().ok()?, group: words.next()?.parse().ok()?, is_zombie })
 }
 
-/// The mark of a process, if it has one and it may be seen.
+/// The mark of a process, if it has one and is readable.
 pub(super) fn mark(pid: u32) -> Option<String> {
     let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
     environ.split(|byte| *byte == 0).find_map(|one| {
@@ -89,8 +89,8 @@ mod tests {
     #[test]
     fn processes_are_listed_and_marks_nest() {
         let named = parse(7, "7 (a) b) S 3 5 5 0 -1");
-        assert_eq!(named, Some(Process { pid: 7, parent: 3, group: 5, over: false }));
-        assert!(parse(7, "7 (sh) Z 3 5 5 0").is_some_and(|one| one.over));
+        assert_eq!(named, Some(Process { pid: 7, parent: 3, group: 5, is_zombie: false }));
+        assert!(parse(7, "7 (sh) Z 3 5 5 0").is_some_and(|one| one.is_zombie));
         let own = std::process::id();
         assert!(all().is_some_and(|all| all.iter().any(|one| one.pid == own)));
         for (mark, command, wanted) in

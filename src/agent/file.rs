@@ -1,5 +1,5 @@
-//! Answers through files: a signal says what is asked and where the prompt is, and whoever sees it leaves the answer where the signal
-//! says. The directory is looked at again and again; being told of changes only makes that quicker.
+//! Answers through files: a signal file announces a request and its prompt, and the agent writes the answer to the path that the signal
+//! names. The directory is polled; change notifications only shorten the delay.
 
 use super::artifact::checked;
 use super::concurrency::stopped;
@@ -19,49 +19,49 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often somebody who waits looks whether the run is to stop.
-const LOOK: Duration = Duration::from_millis(100);
+/// Interval at which a waiting thread checks whether the run stops.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Somebody who answers through files.
+/// An agent that answers through files.
 pub(super) struct FileAgent<'a> {
     pub(super) name: Name,
     pub(super) settings: AgentSettings,
-    /// Where; nothing if no files are written.
-    pub(super) tray: Option<Arc<dyn RunDir>>,
+    /// Directory of the files; `None` if the run writes no files.
+    pub(super) run_dir: Option<Arc<dyn RunDir>>,
     pub(super) clock: &'a dyn Clock,
     pub(super) stop: &'a AtomicBool,
-    /// The signals whose answers are accepted and not recorded yet, by request.
+    /// Signals whose answers are accepted but not recorded yet, by request.
     pub(super) accepted: Mutex<BTreeMap<i64, (String, AgentSignal)>>,
 }
 
-/// A request that waits.
+/// A pending request.
 pub(super) struct PendingSignal<'w> {
-    pub(super) tray: &'w dyn RunDir,
+    pub(super) run_dir: &'w dyn RunDir,
     pub(super) places: StepFiles,
-    /// Where its signal is.
+    /// Path of its signal.
     pub(super) at: String,
     pub(super) signal: AgentSignal,
-    /// How many answers to others were seen.
+    /// Number of answers to other requests seen so far.
     stale: u64,
     last_stale: Option<Hash>,
-    /// Since when what is there cannot be read.
+    /// Since when the present answer cannot be parsed.
     invalid: Option<Instant>,
 }
 
 impl PendingSignal<'_> {
-    /// Says how far it is. If that cannot be written it is nothing to lose an answer for.
+    /// Updates the status. A failed write is ignored: it must not lose an answer.
     fn set(&mut self, status: SignalStatus, error: String) {
         self.signal.status = status;
         self.signal.error = error;
-        drop(self.signal.write(self.tray, &self.at));
+        drop(self.signal.write(self.run_dir, &self.at));
     }
 }
 
-/// What comes of looking.
-enum SignalLook {
-    /// The answer: its artifact, and the text around it.
+/// Result of a poll.
+enum SignalPoll {
+    /// The answer: its artifact and the surrounding text.
     Answer(Value, String),
-    /// It was answered, but not by what can be accepted.
+    /// An answer that cannot be accepted.
     Bad(String),
     /// There will be no answer.
     Failed(String),
@@ -72,123 +72,128 @@ impl<'a> FileAgent<'a> {
     pub(super) fn new(
         name: &str,
         settings: &AgentSettings,
-        tray: Option<Arc<dyn RunDir>>,
+        run_dir: Option<Arc<dyn RunDir>>,
         clock: &'a dyn Clock,
         stop: &'a AtomicBool,
     ) -> Self {
-        Self { name: name.into(), settings: settings.clone(), tray, clock, stop, accepted: Mutex::default() }
+        Self { name: name.into(), settings: settings.clone(), run_dir, clock, stop, accepted: Mutex::default() }
     }
 
-    /// Lays out the prompt. An answer that is there already is that to another request, unless the very signal says otherwise: then the
-    /// process that asked is gone, and this one goes on.
-    fn lay_out<'w>(&self, request: &Request<'_>, asking: &PromptRequest, tray: &'w dyn RunDir) -> io::Result<PendingSignal<'w>> {
-        let places = tray.places(request);
+    /// Writes the prompt. An answer that exists already belongs to another request, unless the existing signal is for this very request:
+    /// then the process that made it is gone, and this one takes over.
+    fn write_prompt<'w>(
+        &self,
+        request: &Request<'_>,
+        prompt_request: &PromptRequest,
+        run_dir: &'w dyn RunDir,
+    ) -> io::Result<PendingSignal<'w>> {
+        let places = run_dir.places(request);
         let at = format!("{}/{SIGNAL}", places.dir);
-        let id = tray.number(asking.id)?;
-        let there = AgentSignal::read(tray, &at).filter(|there| there.dispatch_id == id);
+        let id = run_dir.dispatch_id(prompt_request.id)?;
+        let there = AgentSignal::read(run_dir, &at).filter(|there| there.dispatch_id == id);
         let adopted =
             there.as_ref().is_some_and(|there| matches!(there.status, SignalStatus::Waiting | SignalStatus::Processing));
-        let late = || self.answered(tray, &places, id);
+        let late = || self.answered(run_dir, &places, id);
         if !adopted && !late() {
-            tray.remove(&places.artifact)?;
+            run_dir.remove(&places.artifact)?;
         }
-        tray.write(&places.prompt, &asking.prompt)?;
-        tray.waits(request)?;
+        run_dir.write(&places.prompt, &prompt_request.prompt)?;
+        run_dir.mark_pending(request)?;
         let signal = AgentSignal {
             status: SignalStatus::Waiting,
             dispatch_id: id,
             case_id: request.case.id.clone(),
             step: request.plan.pipeline.at(request.node).step_name(),
-            prompt_path: tray.path(&places.prompt),
-            artifact_path: tray.path(&places.artifact),
+            prompt_path: run_dir.path(&places.prompt),
+            artifact_path: run_dir.path(&places.artifact),
             timestamp: there.map_or_else(|| self.clock.now(), |there| there.timestamp),
             error: String::new(),
         };
-        Ok(PendingSignal { tray, places, at, signal, stale: 0, last_stale: None, invalid: None })
+        Ok(PendingSignal { run_dir, places, at, signal, stale: 0, last_stale: None, invalid: None })
     }
 
-    /// What was left as an answer.
-    fn left(&self, tray: &dyn RunDir, places: &StepFiles, id: i64) -> io::Result<Option<(UnwrappedAnswer, Vec<u8>)>> {
-        Ok(tray.read(&places.artifact, self.settings.bounds.max_bytes)?.map(|text| (open(&text, id), text)))
+    /// Reads and unwraps the answer file.
+    fn read_answer(&self, run_dir: &dyn RunDir, places: &StepFiles, id: i64) -> io::Result<Option<(UnwrappedAnswer, Vec<u8>)>> {
+        Ok(run_dir.read(&places.artifact, self.settings.bounds.max_bytes)?.map(|text| (open(&text, id), text)))
     }
 
-    /// Whether the answer is there.
-    fn answered(&self, tray: &dyn RunDir, places: &StepFiles, id: i64) -> bool {
-        matches!(self.left(tray, places, id), Ok(Some((UnwrappedAnswer::Mine(_), _))))
+    /// Whether the answer to this request exists.
+    fn answered(&self, run_dir: &dyn RunDir, places: &StepFiles, id: i64) -> bool {
+        matches!(self.read_answer(run_dir, places, id), Ok(Some((UnwrappedAnswer::Mine(_), _))))
     }
 
-    /// Looks once: first at the signal, then for the answer.
-    fn look(&self, waiting: &mut PendingSignal<'_>) -> SignalLook {
-        let PendingSignal { tray, places, at, signal, .. } = waiting;
+    /// Polls once: first the signal, then the answer.
+    fn poll(&self, pending: &mut PendingSignal<'_>) -> SignalPoll {
+        let PendingSignal { run_dir, places, at, signal, .. } = pending;
         let id = signal.dispatch_id;
-        if let Some(there) = AgentSignal::read(*tray, at)
+        if let Some(there) = AgentSignal::read(*run_dir, at)
             && (there.dispatch_id, there.status) == (id, SignalStatus::Error)
         {
             let why = if there.error.is_empty() { "it does not say what went wrong" } else { &there.error };
-            return SignalLook::Failed(format!("responder error: {why}"));
+            return SignalPoll::Failed(format!("responder error: {why}"));
         }
-        let why = match self.left(*tray, places, id) {
+        let why = match self.read_answer(*run_dir, places, id) {
             Ok(None) => {
-                waiting.invalid = None;
-                return SignalLook::Nothing;
+                pending.invalid = None;
+                return SignalPoll::Nothing;
             }
             Ok(Some((UnwrappedAnswer::Mine(data), text))) => {
                 return match checked(data) {
-                    Ok(data) => SignalLook::Answer(data, String::from_utf8_lossy(&text).into_owned()),
-                    Err(why) => SignalLook::Bad(why),
+                    Ok(data) => SignalPoll::Answer(data, String::from_utf8_lossy(&text).into_owned()),
+                    Err(why) => SignalPoll::Bad(why),
                 };
             }
-            Ok(Some((UnwrappedAnswer::Empty, _))) => return SignalLook::Failed("the artifact has no `data`".to_owned()),
+            Ok(Some((UnwrappedAnswer::Empty, _))) => return SignalPoll::Failed("the artifact has no `data`".to_owned()),
             Ok(Some((UnwrappedAnswer::Stale, text))) => {
-                waiting.invalid = None;
+                pending.invalid = None;
                 let hash = Some(Hash::of(&text));
-                if waiting.last_stale != hash {
-                    waiting.stale += 1;
-                    waiting.last_stale = hash;
+                if pending.last_stale != hash {
+                    pending.stale += 1;
+                    pending.last_stale = hash;
                 }
-                return SignalLook::Nothing;
+                return SignalPoll::Nothing;
             }
             Ok(Some((UnwrappedAnswer::Invalid(why), _))) => why,
             Err(error) => error.to_string(),
         };
-        // It may be half written: it is read again, once.
-        match waiting.invalid {
+        // The file may be incomplete: it is read once more.
+        match pending.invalid {
             Some(since) if since.elapsed() >= self.settings.poll => {
-                SignalLook::Failed(format!("the artifact cannot be read: {why}"))
+                SignalPoll::Failed(format!("the artifact cannot be read: {why}"))
             }
             _ => {
-                waiting.invalid.get_or_insert_with(Instant::now);
-                SignalLook::Nothing
+                pending.invalid.get_or_insert_with(Instant::now);
+                SignalPoll::Nothing
             }
         }
     }
 
-    /// Looks until there is something. `each` is called every time.
+    /// Polls until there is a result. `each` is called on every poll.
     pub(super) fn await_answer(
         &self,
         request: &Request<'_>,
-        waiting: &mut PendingSignal<'_>,
-        asking: &PromptRequest,
+        pending: &mut PendingSignal<'_>,
+        prompt_request: &PromptRequest,
         mut each: impl FnMut(&PendingSignal<'_>),
     ) -> Result<NodeAnswer, Refusal> {
         let AgentSettings { poll, price, .. } = self.settings;
         let timeout = self.settings.bounds.timeout;
         let deadline = Instant::now() + timeout;
         loop {
-            let seen = waiting.tray.seen();
-            match self.look(waiting) {
-                SignalLook::Answer(artifact, text) => {
-                    let complaints = request.complaints(&artifact);
+            let change_count = pending.run_dir.change_count();
+            match self.poll(pending) {
+                SignalPoll::Answer(artifact, text) => {
+                    let complaints = request.validate(&artifact);
                     if complaints.is_empty() {
-                        waiting.set(SignalStatus::Processing, String::new());
-                        let kept = (waiting.at.clone(), waiting.signal.clone());
-                        self.accepted.lock().unwrap_or_else(PoisonError::into_inner).insert(asking.id, kept);
+                        pending.set(SignalStatus::Processing, String::new());
+                        let accepted = (pending.at.clone(), pending.signal.clone());
+                        self.accepted.lock().unwrap_or_else(PoisonError::into_inner).insert(prompt_request.id, accepted);
                     } else {
-                        waiting.set(SignalStatus::Error, not_accepted(&complaints.join("; ")));
-                        waiting.tray.settle(asking.id);
+                        pending.set(SignalStatus::Error, not_accepted(&complaints.join("; ")));
+                        pending.run_dir.mark_answered(prompt_request.id);
                     }
-                    let tokens = Some(taken(&asking.prompt, &text, (None, None), price));
-                    let agent = Agent { stale: waiting.stale, ..Agent::new(self.name.clone(), asking.id, tokens) };
+                    let tokens = Some(taken(&prompt_request.prompt, &text, (None, None), price));
+                    let agent = Agent { stale: pending.stale, ..Agent::new(self.name.clone(), prompt_request.id, tokens) };
                     return Ok(NodeAnswer {
                         artifact: Arc::new(artifact),
                         by: "agent",
@@ -196,77 +201,77 @@ impl<'a> FileAgent<'a> {
                         agent: Some(Box::new(agent)),
                     });
                 }
-                SignalLook::Bad(why) => {
-                    waiting.set(SignalStatus::Error, not_accepted(&why));
+                SignalPoll::Bad(why) => {
+                    pending.set(SignalStatus::Error, not_accepted(&why));
                     let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.node_name());
-                    request.complain(&self.name, vec![why])?;
-                    waiting.tray.settle(asking.id);
+                    request.reject(&self.name, vec![why])?;
+                    pending.run_dir.mark_answered(prompt_request.id);
                     return Err(Refusal::again(Diagnostic::error("agent/answer", message)));
                 }
-                SignalLook::Failed(why) => return Err(self.failed(request, waiting, &why)),
-                SignalLook::Nothing => {}
+                SignalPoll::Failed(why) => return Err(self.failed(request, pending, &why)),
+                SignalPoll::Nothing => {}
             }
-            each(waiting);
+            each(pending);
             if self.stop.load(Ordering::Relaxed) {
                 return Err(stopped());
             }
             let now = Instant::now();
             if now >= deadline {
                 let why = format!("timeout: there was no answer within {} s", timeout.as_secs_f64());
-                return Err(self.failed(request, waiting, &why));
+                return Err(self.failed(request, pending, &why));
             }
             let until = (now + poll).min(deadline);
             loop {
-                let left = until.saturating_duration_since(Instant::now());
-                if left.is_zero() || self.stop.load(Ordering::Relaxed) || waiting.tray.seen() != seen {
+                let remaining = until.saturating_duration_since(Instant::now());
+                if remaining.is_zero() || self.stop.load(Ordering::Relaxed) || pending.run_dir.change_count() != change_count {
                     break;
                 }
-                waiting.tray.wait(seen, left.min(LOOK));
+                pending.run_dir.wait(change_count, remaining.min(POLL_INTERVAL));
             }
         }
     }
 
-    /// That there will be no answer: nobody asks through files a second time, others of the chain may.
-    fn failed(&self, request: &Request<'_>, waiting: &mut PendingSignal<'_>, why: &str) -> Refusal {
-        let stale = match waiting.stale {
+    /// Refusal without retry: a request through files is made once; other answerers of the chain may be tried.
+    fn failed(&self, request: &Request<'_>, pending: &mut PendingSignal<'_>, why: &str) -> Refusal {
+        let stale = match pending.stale {
             0 => String::new(),
             1 => " (an answer to another request was left alone)".to_owned(),
             many => format!(" ({many} answers to other requests were left alone)"),
         };
         let why = format!("{why}{stale}");
-        waiting.set(SignalStatus::Error, why.clone());
+        pending.set(SignalStatus::Error, why.clone());
         if let Err(refusal) = request.unanswered(&self.name, &why) {
             return refusal;
         }
         let message = format!("`{}` did not answer `{}`: {why}", self.name, request.node_name());
-        let help = format!("its signal: {}", waiting.tray.path(&waiting.at));
+        let help = format!("its signal: {}", pending.run_dir.path(&pending.at));
         Refusal::failed(Diagnostic::error("agent/file", message).help(help))
     }
 
-    /// Asks, and waits for the answer. `published` makes the request known once its prompt is there.
+    /// Requests an answer and waits for it. `published` announces the request once its prompt is written.
     pub(super) fn ask(
         &self,
         request: &Request<'_>,
         published: impl FnOnce(&PendingSignal<'_>) -> io::Result<()>,
         each: impl FnMut(&PendingSignal<'_>),
     ) -> Result<NodeAnswer, Refusal> {
-        let Some(tray) = self.tray.as_deref() else {
+        let Some(run_dir) = self.run_dir.as_deref() else {
             let message = format!("`{}` answers through files, and this run writes none", self.name);
             return Err(Refusal::failed(Diagnostic::error("agent/file", message)));
         };
-        let asking = request.ask(&self.name)?;
-        let laid = self.lay_out(request, &asking, tray).and_then(|waiting| {
-            // What is answered already goes to nobody.
-            if !self.answered(tray, &waiting.places, waiting.signal.dispatch_id) {
-                published(&waiting)?;
+        let prompt_request = request.dispatch(&self.name)?;
+        let prepared = self.write_prompt(request, &prompt_request, run_dir).and_then(|pending| {
+            // A request with an answer is not published again.
+            if !self.answered(run_dir, &pending.places, pending.signal.dispatch_id) {
+                published(&pending)?;
             }
-            Ok(waiting)
+            Ok(pending)
         });
-        let mut waiting = laid.map_err(|error| {
+        let mut pending = prepared.map_err(|error| {
             let message = format!("the prompt of `{}` cannot be laid out for `{}`: {error}", request.node_name(), self.name);
             Refusal::failed(Diagnostic::error("agent/file", message))
         })?;
-        self.await_answer(request, &mut waiting, &asking, each)
+        self.await_answer(request, &mut pending, &prompt_request, each)
     }
 }
 
@@ -276,15 +281,15 @@ impl Answerer for FileAgent<'_> {
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
-        self.ask(request, |waiting| waiting.signal.write(waiting.tray, &waiting.at), |_| {})
+        self.ask(request, |pending| pending.signal.write(pending.run_dir, &pending.at), |_| {})
     }
 
     fn recorded(&self, _case: &str, agent: &Agent) {
         let accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner).remove(&agent.request);
-        if let (Some((at, mut signal)), Some(tray)) = (accepted, &self.tray) {
+        if let (Some((at, mut signal)), Some(run_dir)) = (accepted, &self.run_dir) {
             signal.status = SignalStatus::Done;
-            drop(signal.write(&**tray, &at));
-            tray.settle(agent.request);
+            drop(signal.write(&**run_dir, &at));
+            run_dir.mark_answered(agent.request);
         }
     }
 }

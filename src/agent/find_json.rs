@@ -1,9 +1,9 @@
-//! The JSON object in what somebody says: the whole of it, the last fenced block, or the last object in the text.
+//! Extracts the JSON object from an agent's output: the whole of it, the last fenced block, or the last object in the text.
 
 use super::artifact::{is_too_deep, too_deep};
 use serde_json::Value;
 
-/// The object that a text is or ends up with; an error if one there is not read because it nests too deep.
+/// The object that a text is or ends with; an error if it nests too deeply.
 pub(super) fn object(text: &str) -> Result<Option<Value>, String> {
     match read(text.trim())? {
         Some(value @ Value::Object(_)) => return Ok(Some(value)),
@@ -16,11 +16,11 @@ pub(super) fn object(text: &str) -> Result<Option<Value>, String> {
     }
 }
 
-/// A value; nothing if it is none.
+/// Parses a value; `None` if it is not JSON.
 fn read(text: &str) -> Result<Option<Value>, String> {
     match serde_json::from_str(text) {
         Ok(value) => Ok(Some(value)),
-        // What is nested in it is no answer.
+        // Objects nested in it are not the answer.
         Err(error) if is_too_deep(&error) => Err(too_deep()),
         Err(_) => Ok(None),
     }
@@ -29,7 +29,7 @@ fn read(text: &str) -> Result<Option<Value>, String> {
 /// The last fenced block that is an object.
 fn fenced(text: &str) -> Result<Option<Value>, String> {
     let mut found = None;
-    // What the block that is open ends with, and where it begins.
+    // The closing fence of the open block, and its start.
     let mut open: Option<(&str, usize)> = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -48,7 +48,7 @@ fn fenced(text: &str) -> Result<Option<Value>, String> {
     Ok(found)
 }
 
-/// The last object of a text that is no part of another.
+/// The last top-level object in a text.
 fn last(text: &str) -> Result<Option<Value>, String> {
     let mut found = None;
     let mut rest = text;
@@ -67,8 +67,8 @@ fn last(text: &str) -> Result<Option<Value>, String> {
     Ok(found)
 }
 
-/// The part of a value at a path of names and numbers (`usage.input_tokens`, `choices.0.text`).
-pub(super) fn part<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+/// The part of a value at a path of names and indices (`usage.input_tokens`, `choices.0.text`).
+pub(super) fn value_at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.').try_fold(value, |value, step| match value {
         Value::Array(items) => items.get(step.parse::<usize>().ok()?),
         _ => value.get(step),
@@ -104,9 +104,9 @@ mod tests {
         assert_eq!(object("x {\"a\": 1} y {\"a\": {\"a\": 5}}"), Ok(Some(json!({"a": {"a": 5}}))));
     }
 
-    /// What is nested too deep is not passed over for what is nested in it.
+    /// An object that nests too deeply is an error, not skipped in favour of a nested one.
     #[test]
-    fn what_nests_too_deep_is_said() {
+    fn too_deep_nesting_is_an_error() {
         let deep = format!("{{\"a\": {}{}, \"b\": {{\"a\": 1}}}}", "[".repeat(200), "]".repeat(200));
         for text in [deep.clone(), format!("Here: {deep}"), format!("```json\n{deep}\n```")] {
             assert!(object(&text).unwrap_err().contains("deeper"), "{text}");
@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn parts_are_found_by_their_path() {
         let value = json!({"usage": {"in": 3}, "choices": [{"text": "x"}]});
-        assert_eq!(part(&value, "usage.in"), Some(&json!(3)));
-        assert_eq!(part(&value, "choices.0.text"), Some(&json!("x")));
-        assert_eq!(part(&value, "choices.1.text"), None);
+        assert_eq!(value_at(&value, "usage.in"), Some(&json!(3)));
+        assert_eq!(value_at(&value, "choices.0.text"), Some(&json!("x")));
+        assert_eq!(value_at(&value, "choices.1.text"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The process groups of commands: begun only once somebody would end them, and ended with all that left them.
+//! Process groups of commands: a command begins only once its termination is ensured, and everything it started is terminated with it.
 
 use super::family::{self, Process};
 use super::watchdog::Watchdog;
@@ -11,24 +11,24 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a group that is told to end may take before it is killed, and how long output is waited for that a child left open.
+/// How long a group may take to end after SIGTERM before it is killed, and how long to wait for output that a child left open.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
-/// How long what was killed may take to be gone.
+/// How long killed processes may take to disappear.
 const END: Duration = Duration::from_secs(2);
 
-/// The groups that are running.
+/// The running groups.
 static RUNNING: Mutex<RunningGroups> = Mutex::new(RunningGroups { groups: BTreeMap::new(), count: 0, watchdog: None });
 
-/// The groups that are running, with the marks of their commands, and who ends them if this process cannot.
+/// The running groups with the marks of their commands, and the watchdog that ends them if this process cannot.
 struct RunningGroups {
     groups: BTreeMap<u32, String>,
-    /// How many commands there were.
+    /// Number of commands started so far.
     count: u64,
     watchdog: Option<Watchdog>,
 }
 
 impl RunningGroups {
-    /// Sees to it that somebody ends the groups if this process cannot. Whether somebody does.
+    /// Ensures that the watchdog runs. Returns whether it does.
     fn guard(&mut self) -> bool {
         if self.watchdog.is_none() {
             family::adopt();
@@ -40,35 +40,34 @@ impl RunningGroups {
     fn add(&mut self, group: u32, mark: String) {
         self.groups.insert(group, mark);
         if let Some(watchdog) = &mut self.watchdog {
-            watchdog.tell(group, true);
+            watchdog.report(group, true);
         }
     }
 
     fn remove(&mut self, group: u32) {
         self.groups.remove(&group);
         if let Some(watchdog) = &mut self.watchdog {
-            watchdog.tell(group, false);
+            watchdog.report(group, false);
         }
     }
 
-    /// What there still is of a command: its group, and what left the group. Those that are over are seen off on the way. What has no mark,
-    /// because its environment was emptied, is anybody's: it is taken for what the last command left. Nothing where the system does
-    /// not say what runs.
-    fn left_of(&self, ProcessGroup(group, mark): &ProcessGroup) -> Option<Vec<Process>> {
+    /// The remaining processes of a command: those in its group, and those that left it. Zombies are reaped on the way. A process without a
+    /// mark, because its environment was emptied, is attributed to the last command. `None` where the system does not list processes.
+    fn remaining(&self, ProcessGroup(group, mark): &ProcessGroup) -> Option<Vec<Process>> {
         let own = std::process::id();
         let all = family::all()?;
         let here = all.iter().find(|one| one.pid == own)?.group;
         let watchdog = self.watchdog.as_ref().map(Watchdog::id);
         let alone = self.groups.keys().all(|other| other == group);
-        let left = |one: &Process| {
+        let remaining = |one: &Process| {
             if one.group == *group {
-                return !one.over || (one.pid != *group && one.parent == own);
+                return !one.is_zombie || (one.pid != *group && one.parent == own);
             }
-            // Whoever is the child of another ends up here once that one is gone.
+            // An orphan is reparented to this process.
             if one.parent != own || self.groups.contains_key(&one.group) || Some(one.group) == watchdog {
                 return false;
             }
-            if one.over {
+            if one.is_zombie {
                 return one.group != here;
             }
             match family::mark(one.pid).filter(|mark| mark.starts_with(family::root())) {
@@ -77,61 +76,61 @@ impl RunningGroups {
                 None => alone && one.group != here,
             }
         };
-        let (over, left) = all.into_iter().filter(left).partition::<Vec<_>, _>(|one| one.over);
-        for one in over {
-            see_off(one.pid);
+        let (zombies, remaining) = all.into_iter().filter(remaining).partition::<Vec<_>, _>(|one| one.is_zombie);
+        for one in zombies {
+            reap(one.pid);
         }
-        Some(left)
+        Some(remaining)
     }
 }
 
-/// Ends every command that runs, before the process itself ends at once.
+/// Ends every running command, before this process exits.
 pub fn end_all() {
     for group in RUNNING.lock().unwrap_or_else(PoisonError::into_inner).groups.keys() {
         signal(*group, true);
     }
 }
 
-/// Where programs are if nobody says.
-const PATHS: &str = "/usr/local/bin:/bin:/usr/bin";
-/// What systems say of a file that is not there.
-const NO_ENTRY: i32 = 2;
-/// Waits for a line, and becomes what it was given. If there is none, whoever was to write it is gone.
-const HELD: &str = "read -r go && exec \"$@\"";
+/// Default `PATH`.
+const DEFAULT_PATH: &str = "/usr/local/bin:/bin:/usr/bin";
+/// `ENOENT`.
+const ENOENT: i32 = 2;
+/// Shell script that waits for a line and then execs its arguments. If the pipe closes without a line, the host is gone.
+const GATE_SCRIPT: &str = "read -r go && exec \"$@\"";
 
-/// The same command, which begins only when it is told a line.
-pub(super) fn held(command: &Command) -> io::Result<Command> {
+/// Wraps a command so that it begins only after it is sent a line.
+pub(super) fn gated(command: &Command) -> io::Result<Command> {
     findable(command)?;
-    let mut held = Command::new("/bin/sh");
-    held.args(["-c", HELD, "sh"]).arg(command.get_program()).args(command.get_args());
+    let mut gated = Command::new("/bin/sh");
+    gated.args(["-c", GATE_SCRIPT, "sh"]).arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
-            Some(value) => held.env(name, value),
-            None => held.env_remove(name),
+            Some(value) => gated.env(name, value),
+            None => gated.env_remove(name),
         };
     }
     if let Some(dir) = command.get_current_dir() {
-        held.current_dir(dir);
+        gated.current_dir(dir);
     }
-    Ok(held)
+    Ok(gated)
 }
 
-/// Whether a command can be started, as the system would say it.
+/// Fails if the command cannot be found, with the error that the system would report.
 fn findable(command: &Command) -> io::Result<()> {
     let program = Path::new(command.get_program());
     let paths = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value).map(OsStr::to_owned);
     if !is_found(program, paths) {
-        return Err(io::Error::from_raw_os_error(NO_ENTRY));
+        return Err(io::Error::from_raw_os_error(ENOENT));
     }
     Ok(())
 }
 
-/// Whether a program can be found: where it is if it is named with a directory, else in one of `paths`, or where programs are.
+/// Whether a program exists: at its path if it is named with a directory, else in one of `paths` or the default `PATH`.
 pub(super) fn is_found(program: &Path, paths: Option<OsString>) -> bool {
     if program.as_os_str().as_encoded_bytes().contains(&b'/') {
         return program.is_file();
     }
-    let paths = paths.or_else(|| std::env::var_os("PATH")).unwrap_or_else(|| PATHS.into());
+    let paths = paths.or_else(|| std::env::var_os("PATH")).unwrap_or_else(|| DEFAULT_PATH.into());
     std::env::split_paths(&paths).any(|dir| dir.join(program).is_file())
 }
 
@@ -141,66 +140,67 @@ fn start(mut command: Command) -> io::Result<Child> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 
-/// The process group of a child, known as long as the child runs, and the mark of its command.
+/// The process group of a child, valid as long as the child is not reaped, and the mark of its command.
 pub(super) struct ProcessGroup(u32, String);
 
 impl ProcessGroup {
-    /// Starts a command in a group of its own, with pipes to it and from it. It does not begin before the group is known to whoever ends it.
+    /// Starts a command in a process group of its own with pipes for its standard streams. It does not begin before its group is known to
+    /// the watchdog.
     pub(super) fn spawn(command: Command) -> io::Result<(Child, Self)> {
-        let (mut child, group, held) = Self::prepare(command)?;
-        if held && let Some(stdin) = &mut child.stdin {
-            // If it is gone, that is seen by what it says.
+        let (mut child, group, gated) = Self::prepare(command)?;
+        if gated && let Some(stdin) = &mut child.stdin {
+            // If the child is gone, its output shows that.
             drop(stdin.write_all(b"\n"));
         }
         Ok((child, group))
     }
 
-    /// Starts what becomes the command, and lists its group. Whether it is held, and begins only when it is told a line.
+    /// Starts the wrapped command and registers its group. Returns whether it is held until it is sent a line.
     pub(super) fn prepare(mut command: Command) -> io::Result<(Child, Self, bool)> {
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = running.guard();
+        let gated = running.guard();
         running.count += 1;
         let mark = format!("{}.{}", family::root(), running.count);
         command.env(family::MARK, &mark);
-        let child = start(if held { self::held(&command)? } else { command })?;
+        let child = start(if gated { self::gated(&command)? } else { command })?;
         running.add(child.id(), mark.clone());
         let group = Self(child.id(), mark);
-        Ok((child, group, held))
+        Ok((child, group, gated))
     }
 
-    /// Tells what is left of the command to end, kills what does not, and takes the child's status. What is there even then.
+    /// Sends SIGTERM to what is left of the command, kills what remains, and reaps the child. Returns the processes that survive.
     pub(super) fn end(&self, child: &mut Child) -> Vec<u32> {
         let began = Instant::now();
-        let mut told = false;
-        let left = loop {
+        let mut signalled = false;
+        let remaining = loop {
             let passed = began.elapsed();
-            // Held while the processes are listed and told: nobody starts one meanwhile that would not be known.
+            // Held while processes are listed and signalled, so that no unknown one is started meanwhile.
             let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(left) = running.left_of(self) else {
+            let Some(remaining) = running.remaining(self) else {
                 signal(self.0, passed >= GRACE);
-                if passed >= GRACE || (told && !is_there(self.0)) {
+                if passed >= GRACE || (signalled && !may_have_members(self.0)) {
                     break Vec::new();
                 }
-                told = true;
+                signalled = true;
                 drop(running);
                 thread::sleep(Duration::from_millis(10));
                 continue;
             };
-            if left.is_empty() || passed >= GRACE + END {
-                break left;
+            if remaining.is_empty() || passed >= GRACE + END {
+                break remaining;
             }
-            if !told || passed >= GRACE {
-                signal(self.0, told);
-                left.iter().filter(|one| one.group != self.0).for_each(|one| signal_one(one.pid, told));
+            if !signalled || passed >= GRACE {
+                signal(self.0, signalled);
+                remaining.iter().filter(|one| one.group != self.0).for_each(|one| signal_one(one.pid, signalled));
             }
-            told = true;
+            signalled = true;
             drop(running);
             thread::sleep(Duration::from_millis(10));
         };
-        // As long as its status is not taken, the group's number is nobody else's.
+        // The group's number is not reused as long as the child is not reaped.
         drop(child.kill());
         drop(child.wait());
-        left.into_iter().map(|one| one.pid).collect()
+        remaining.into_iter().map(|one| one.pid).collect()
     }
 }
 
@@ -214,19 +214,19 @@ impl Drop for ProcessGroup {
 fn signal(group: u32, hard: bool) {
     use rustix::process::{Pid, Signal, kill_process_group};
     let pid = i32::try_from(group).ok().and_then(Pid::from_raw);
-    // One that is gone needs no end.
+    // The process may be gone.
     let _gone = pid.map(|pid| kill_process_group(pid, if hard { Signal::KILL } else { Signal::TERM }));
 }
 
-/// Whether anything but the child, which is gone but not taken yet, may be left of a group: that cannot be told apart, so a group is
-/// given its time unless it is gone.
+/// Whether a group may contain anything but the child, which has ended but is not reaped. The two cases look the same, so the group gets
+/// its grace period unless it is gone.
 #[cfg(unix)]
-fn is_there(group: u32) -> bool {
+fn may_have_members(group: u32) -> bool {
     let pid = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process_group(pid).is_ok())
 }
 
-/// Tells a process to end. It is a child of this one whose status nobody has taken, so its number is nobody else's.
+/// Signals a process. It is an unreaped child of this process, so its number is not reused.
 #[cfg(unix)]
 fn signal_one(pid: u32, hard: bool) {
     use rustix::process::{Pid, Signal, kill_process};
@@ -234,20 +234,20 @@ fn signal_one(pid: u32, hard: bool) {
     let _gone = pid.map(|pid| kill_process(pid, if hard { Signal::KILL } else { Signal::TERM }));
 }
 
-/// Takes the status of a child that was adopted and is over.
+/// Reaps an adopted child that has ended.
 #[cfg(unix)]
-fn see_off(pid: u32) {
+fn reap(pid: u32) {
     use rustix::process::{Pid, WaitOptions, waitpid};
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let _gone = pid.map(|pid| waitpid(Some(pid), WaitOptions::NOHANG));
 }
 
-/// Whether a child has ended; its status stays to be taken.
+/// Whether a child has ended, without reaping it.
 #[cfg(unix)]
 pub(super) fn is_over(child: &mut Child) -> bool {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    // One whose status was taken is none any more.
+    // A reaped process is not a child any more.
     !matches!(waitid(WaitId::Pid(Pid::from_child(child)), look), Ok(None))
 }
 
@@ -258,7 +258,7 @@ fn signal(_group: u32, _hard: bool) {}
 fn signal_one(_pid: u32, _hard: bool) {}
 
 #[cfg(not(unix))]
-fn see_off(_pid: u32) {}
+fn reap(_pid: u32) {}
 
 #[cfg(not(unix))]
 pub(super) fn is_over(child: &mut Child) -> bool {
@@ -266,6 +266,6 @@ pub(super) fn is_over(child: &mut Child) -> bool {
 }
 
 #[cfg(not(unix))]
-fn is_there(_group: u32) -> bool {
+fn may_have_members(_group: u32) -> bool {
     false
 }

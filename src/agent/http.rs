@@ -1,4 +1,4 @@
-//! A model behind HTTP that speaks the protocol of `OpenAI`'s chat completions.
+//! An agent behind an HTTP API compatible with `OpenAI`'s chat completions.
 
 use super::artifact::too_long;
 use super::concurrency::{stopped, unless_stopped};
@@ -14,10 +14,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Where requests go below the address that is set up.
+/// Path of requests below the configured address.
 const ENDPOINT: &str = "/chat/completions";
 
-/// A server.
+/// An agent behind HTTP.
 pub(super) struct HttpAgent<'a> {
     name: Name,
     settings: AgentSettings,
@@ -40,8 +40,8 @@ impl<'a> HttpAgent<'a> {
         if url.ends_with(ENDPOINT) { url.to_owned() } else { format!("{url}{ENDPOINT}") }
     }
 
-    fn body(&self, request: &Request<'_>, asking: &PromptRequest) -> Value {
-        let mut body = json!({ "messages": [{ "role": "user", "content": asking.prompt }] });
+    fn body(&self, request: &Request<'_>, prompt_request: &PromptRequest) -> Value {
+        let mut body = json!({ "messages": [{ "role": "user", "content": prompt_request.prompt }] });
         if let Some(model) = &self.settings.model {
             body["model"] = json!(model);
         }
@@ -51,18 +51,18 @@ impl<'a> HttpAgent<'a> {
         body
     }
 
-    /// What comes back; nothing if the run is to stop before.
+    /// Sends a request; `None` if the run stops before the response.
     fn post(
         &self,
         request: &Request<'_>,
-        asking: &PromptRequest,
+        prompt_request: &PromptRequest,
         secret: Option<&str>,
     ) -> Option<Result<HttpResponse, ureq::Error>> {
-        // The same whenever the same is asked again, so that a server may see that it is.
-        let key = format!("{}-{}", request.run, asking.id);
+        // Idempotency key: the same for every attempt of a request.
+        let key = format!("{}-{}", request.run, prompt_request.id);
         let call =
             ureq::http::Request::post(self.url()).header("Content-Type", "application/json").header("Idempotency-Key", key);
-        let call = call.body(self.body(request, asking).to_string()).map_err(ureq::Error::from);
+        let call = call.body(self.body(request, prompt_request).to_string()).map_err(ureq::Error::from);
         let (client, secret) = (self.client.clone(), secret.map(str::to_owned));
         unless_stopped(self.stop, move || client.send(call?, secret.as_deref()))
     }
@@ -79,15 +79,15 @@ impl Answerer for HttpAgent<'_> {
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
-        let ear = OutputReader { name: &self.name, settings: &self.settings };
+        let reader = OutputReader { name: &self.name, settings: &self.settings };
         let secret = self.settings.secret.as_ref().map(|secret| secret.read(&self.root, self.secret, "secret")).transpose();
         let secret = secret.map_err(|(why, help)| Refusal::failed(self.failed(request, &why).help(help)))?;
-        let asking = request.ask(&self.name)?;
-        let back = match self.post(request, &asking, secret.as_deref()) {
+        let prompt_request = request.dispatch(&self.name)?;
+        let back = match self.post(request, &prompt_request, secret.as_deref()) {
             None => return Err(stopped()),
             Some(Ok(back)) => back,
             Some(Err(ureq::Error::BodyExceedsLimit(most))) => {
-                return Err(ear.complain(request, too_long(usize::try_from(most).unwrap_or(usize::MAX))));
+                return Err(reader.complain(request, too_long(usize::try_from(most).unwrap_or(usize::MAX))));
             }
             Some(Err(error @ (ureq::Error::BadUri(_) | ureq::Error::Http(_)))) => {
                 let help = "see `url:` in asterisk.yaml, for example https://api.openai.com/v1";
@@ -100,17 +100,17 @@ impl Answerer for HttpAgent<'_> {
         };
         match back.status {
             200..=299 => {
-                let mut reply = ear.reply(request, &asking, &back.body)?;
+                let mut reply = reader.reply(request, &prompt_request, &back.body)?;
                 if let Some(secret) = &secret {
-                    // However it was written.
+                    // In whatever form the response contains it.
                     let hider = SecretRedactor::new(secret);
                     reply.artifact = Arc::new(hidden(Arc::unwrap_or_clone(reply.artifact), &|text| hider.hide(text)));
                 }
                 Ok(reply)
             }
-            status if back.passes() => {
+            status if back.is_transient() => {
                 let refusal = Refusal::again(self.failed(request, &format!("it says {status}: {}", shown(&back.body))));
-                Err(Refusal { next: AfterRefusal::Retry(back.rest(self.clock)), ..refusal })
+                Err(Refusal { next: AfterRefusal::Retry(back.retry_after(self.clock)), ..refusal })
             }
             status => {
                 let error = self.failed(request, &format!("it says {status}: {}", shown(&back.body)));

@@ -1,34 +1,34 @@
-//! Whether those who pull steps work as many at once as was asked for: answers are refused until that has been seen.
+//! Gate that refuses answers until as many workers pull steps concurrently as requested.
 
-/// Counts steps in flight and workers that wait. A batch lasts from a first step in flight until none is.
+/// Counts steps in flight and waiting workers. A batch lasts from the first step in flight until none is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InFlightGate {
-    /// How many are to be at work at once; up to 1, no answer is refused.
+    /// Requested number of concurrent workers; up to 1, no answer is refused.
     pub desired: usize,
     /// Steps in flight.
     pub in_flight: usize,
-    /// The most steps in flight of this batch.
+    /// Maximum number of steps in flight during this batch.
     pub batch_peak: usize,
-    /// Workers that wait for a step.
+    /// Workers waiting for a step.
     pub pullers: usize,
-    /// The most workers that ever waited at once.
+    /// Maximum number of workers that ever waited at once.
     pub peak_pullers: usize,
-    /// Whether somebody of this batch asked for a step and there was none: there is no more to be had at once.
+    /// Whether a worker of this batch found no step: no higher concurrency is possible.
     pub exempt: bool,
 }
 
 impl InFlightGate {
-    /// One that asks for so many.
+    /// A gate for a requested concurrency.
     pub fn new(desired: usize) -> Self {
         Self { desired, ..Self::default() }
     }
 
-    /// Whether answers are taken.
+    /// Whether answers are accepted.
     pub fn is_open(&self) -> bool {
         self.desired <= 1 || self.exempt || self.batch_peak >= self.desired || self.peak_pullers >= self.desired
     }
 
-    /// What somebody who gets a step should know: that fewer are at work than was asked for.
+    /// Warning for a worker that receives a step: fewer workers are active than requested.
     pub fn warning(&self) -> Option<String> {
         let Self { desired, in_flight, .. } = *self;
         (desired > 1 && in_flight < desired).then(|| {
@@ -36,30 +36,30 @@ impl InFlightGate {
         })
     }
 
-    /// Somebody begins to wait.
+    /// A worker starts to wait.
     pub(super) fn wait(&mut self) {
         self.pullers += 1;
         self.peak_pullers = self.peak_pullers.max(self.pullers);
     }
 
-    /// Somebody waits no longer.
+    /// A worker stops waiting.
     pub(super) fn wait_over(&mut self) {
         self.pullers = self.pullers.saturating_sub(1);
     }
 
-    /// A step was given to somebody.
+    /// A step was assigned to a worker.
     pub(super) fn give(&mut self) {
         self.in_flight += 1;
         self.batch_peak = self.batch_peak.max(self.in_flight);
     }
 
-    /// There was no step for somebody who asked.
-    pub(super) fn none_left(&mut self) {
+    /// A worker found no step.
+    pub(super) fn note_empty(&mut self) {
         self.exempt = true;
     }
 
-    /// A step is with nobody any more.
-    pub(super) fn land(&mut self) {
+    /// A step is no longer in flight.
+    pub(super) fn release(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
         if self.in_flight == 0 {
             (self.batch_peak, self.exempt) = (0, false);
@@ -87,9 +87,9 @@ mod tests {
         gate.give();
         assert!(!gate.is_open());
         assert_eq!(gate.warning().expect("there"), "1 of 2 steps are in flight: have 1 more workers call get_next_step");
-        gate.none_left();
+        gate.note_empty();
         assert!(gate.is_open());
-        gate.land();
+        gate.release();
         gate.give();
         assert!(!gate.is_open(), "each batch for itself");
         gate.give();

@@ -1,96 +1,96 @@
-//! The manifest of a batch (`batch-manifest.json`): requests that many may answer at once, and how far each is.
+//! The manifest of a batch (`batch-manifest.json`): its requests and their status.
 
 use super::run_dir::RunDir;
 use crate::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::io;
 
-/// The name of its file.
+/// File name of the manifest.
 pub const MANIFEST: &str = "batch-manifest.json";
-/// The name of the file of what all of a batch may want to know.
+/// File name of the briefing, which is common to all requests of a batch.
 pub const BRIEFING: &str = "briefing.md";
-/// The most bytes of a manifest that are read.
-const MOST: usize = 4 << 20;
+/// Maximum size of a manifest, in bytes.
+const MAX_FILE_BYTES: usize = 4 << 20;
 
-/// How far a batch is.
+/// Status of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BatchStatus {
-    /// Nobody has begun.
+    /// No request is claimed.
     Pending,
-    /// Somebody has.
+    /// Some request is claimed or answered.
     InProgress,
     /// Every request is answered.
     Done,
-    /// It is over, and a request failed (`decisions.md` 21).
+    /// The batch ended with a failed request (`decisions.md` 21).
     Error,
 }
 
-/// How far a request of a batch is.
+/// Status of a request in a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EntryStatus {
-    /// Nobody has taken it.
+    /// Not claimed.
     Pending,
-    /// Somebody has.
+    /// Claimed by a worker.
     Claimed,
-    /// It is answered.
+    /// Answered.
     Done,
-    /// There is no answer.
+    /// Failed: there is no answer.
     Error,
 }
 
-/// A request of a batch.
+/// A request in a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ManifestEntry {
-    /// The case.
+    /// Id of the case.
     pub case_id: String,
-    /// Where its signal is.
+    /// Path of its signal.
     pub signal_path: String,
-    /// How far it is.
+    /// Status of the request.
     pub status: EntryStatus,
 }
 
-/// A batch.
+/// The manifest of a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchManifest {
-    /// Its number in the run, from 1.
+    /// Number of the batch in the run, from 1.
     pub batch_id: u64,
-    /// How far it is.
+    /// Status of the batch.
     pub status: BatchStatus,
-    /// The phase of the run, by its name in the pipeline or that of its last node; `single` if requests go out one by one.
+    /// Phase: its name in the pipeline, or that of its last node; `single` if requests are published one by one.
     pub phase: String,
-    /// When it was made.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When it was written last.
+    /// Time of the last write.
     pub updated_at: Timestamp,
-    /// How many requests it has.
+    /// Number of requests.
     pub total: usize,
-    /// Where the briefing is; empty without one.
+    /// Path of the briefing; empty without one.
     pub briefing_path: String,
     /// The requests.
     pub signals: Vec<ManifestEntry>,
 }
 
 impl BatchManifest {
-    /// A batch that nobody has begun.
+    /// A manifest without claims.
     pub fn new(batch_id: u64, phase: &str, now: Timestamp, briefing_path: String, signals: Vec<ManifestEntry>) -> Self {
         let (status, total) = (BatchStatus::Pending, signals.len());
         Self { batch_id, status, phase: phase.to_owned(), created_at: now, updated_at: now, total, briefing_path, signals }
     }
 
-    /// The manifest in a directory.
-    pub fn read(tray: &dyn RunDir) -> io::Result<Self> {
-        let text = tray.read(MANIFEST, MOST)?.ok_or(io::ErrorKind::NotFound)?;
+    /// Reads the manifest in a directory.
+    pub fn read(run_dir: &dyn RunDir) -> io::Result<Self> {
+        let text = run_dir.read(MANIFEST, MAX_FILE_BYTES)?.ok_or(io::ErrorKind::NotFound)?;
         serde_json::from_slice(&text).map_err(io::Error::from)
     }
 
-    /// Writes it.
-    pub fn write(&self, tray: &dyn RunDir) -> io::Result<()> {
-        tray.write(MANIFEST, &(serde_json::to_string_pretty(self).unwrap_or_default() + "\n"))
+    /// Writes the manifest.
+    pub fn write(&self, run_dir: &dyn RunDir) -> io::Result<()> {
+        run_dir.write(MANIFEST, &(serde_json::to_string_pretty(self).unwrap_or_default() + "\n"))
     }
 
-    /// Notes how far a request is, and so the batch.
+    /// Updates the status of a request, and with it that of the batch.
     pub fn note(&mut self, index: usize, status: EntryStatus, now: Timestamp) {
         if let Some(entry) = self.signals.get_mut(index) {
             entry.status = status;
@@ -106,7 +106,7 @@ impl BatchManifest {
     }
 }
 
-/// How many requests a batch may have: `usual`, and half of that when more than four fifths of a budget are spent.
+/// Number of requests in a batch: `usual`, or half of it when more than 80 % of the budget are spent.
 pub fn batch_size(usual: usize, percent_used: Option<f64>) -> usize {
     if percent_used.is_some_and(|percent| percent > 80.0) { usual.div_ceil(2) } else { usual }.max(1)
 }

@@ -1,23 +1,23 @@
-//! Somebody who takes the prompt and brings the answer: until then the case waits.
+//! Manual answers: a person or agent takes the prompt and submits the answer; the case is pending until then.
 
 use crate::diag::Diagnostic;
 use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What it is called.
+/// Name of the answerer.
 pub const MANUAL: &str = "manual";
 
-/// An answer that was brought.
+/// A submitted answer.
 #[derive(Clone, Debug)]
 pub struct SubmittedAnswer {
-    /// The case.
+    /// Id of the case.
     pub case: String,
-    /// The node.
+    /// Name of the node.
     pub node: Name,
-    /// Who was asked.
+    /// Name of the answerer the step was dispatched to.
     pub via: Name,
-    /// The request that it answers; nothing if nobody was asked, and somebody says it all the same.
+    /// The request it answers; `None` if it was submitted without a request.
     pub request: Option<i64>,
     /// The artifact.
     pub artifact: Arc<Value>,
@@ -25,14 +25,14 @@ pub struct SubmittedAnswer {
     pub by: &'static str,
 }
 
-/// Gives an answer that was brought, and has others give all others.
+/// Returns a submitted answer for its step and delegates all other requests.
 pub struct SubmittedAnswers<'a> {
     inner: Box<dyn Answerer + 'a>,
     given: Mutex<Option<SubmittedAnswer>>,
 }
 
 impl<'a> SubmittedAnswers<'a> {
-    /// With that answer.
+    /// Wraps an answerer with a submitted answer.
     pub fn new(inner: Box<dyn Answerer + 'a>, given: SubmittedAnswer) -> Self {
         Self { inner, given: Mutex::new(Some(given)) }
     }
@@ -48,11 +48,11 @@ impl Answerer for SubmittedAnswers<'_> {
         let mine = held.take_if(|given| given.case == request.case.id && given.node == request.node_name());
         drop(held);
         let Some(given) = mine else { return self.inner.answer(request) };
-        let asking = request.ask(&given.via)?;
-        if given.request.is_some_and(|id| id != asking.id) {
+        let prompt_request = request.dispatch(&given.via)?;
+        if given.request.is_some_and(|id| id != prompt_request.id) {
             return self.inner.answer(request);
         }
-        let agent = Agent::new(given.via, asking.id, None);
+        let agent = Agent::new(given.via, prompt_request.id, None);
         Ok(NodeAnswer { artifact: given.artifact, by: given.by, checked: true, agent: Some(Box::new(agent)) })
     }
 
@@ -61,7 +61,7 @@ impl Answerer for SubmittedAnswers<'_> {
     }
 }
 
-/// Waits for answers to be brought.
+/// Leaves requests pending until answers are submitted.
 #[derive(Debug, Default)]
 pub(super) struct ManualAgent {
     name: Name,
@@ -79,7 +79,7 @@ impl Answerer for ManualAgent {
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
-        request.ask(&self.name)?;
+        request.dispatch(&self.name)?;
         Err(Refusal::wait(Diagnostic::error("agent/manual", format!("`{}` waits for its answer", request.node_name()))))
     }
 }

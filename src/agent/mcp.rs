@@ -1,18 +1,18 @@
-//! Workers that pull steps from a server: the walk waits until one brings the answer.
+//! Workers that pull steps from the MCP server: the walk blocks until one submits the answer.
 
-use super::artifact::signed;
+use super::artifact::set_author;
 use super::concurrency::stopped;
-use super::queue::{Offer, StepNews, StepQueue, Task};
+use super::queue::{Offer, StepEvent, StepQueue, Task};
 use super::settings::AgentSettings;
 use super::tokens::taken;
 use crate::diag::Diagnostic;
 use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TokenUsage};
 use std::sync::Arc;
 
-/// What they are called.
+/// Name of the answerer.
 pub const MCP: &str = "mcp";
 
-/// Asks those who pull.
+/// Dispatches requests to the workers of the queue.
 pub(super) struct QueueAgent {
     name: Name,
     settings: AgentSettings,
@@ -36,48 +36,49 @@ impl QueueAgent {
         }
     }
 
-    /// Waits for an answer that is accepted, as often as the settings allow.
+    /// Waits for an accepted answer, for as many attempts as the settings allow.
     fn wait(&self, request: &Request<'_>, queue: &StepQueue) -> Result<NodeAnswer, Refusal> {
-        let mut asking = request.ask(&self.name)?;
-        let mut offer: Offer<'_> = queue.offer(Self::task(request, asking.id, asking.prompt.clone()), &self.settings);
+        let mut prompt_request = request.dispatch(&self.name)?;
+        let mut offer: Offer<'_> =
+            queue.offer(Self::task(request, prompt_request.id, prompt_request.prompt.clone()), &self.settings);
         let mut lost = TokenUsage::default();
         let mut late = 0;
         loop {
-            let brought = match offer.wait() {
-                StepNews::Brought(brought) => brought,
-                StepNews::Closed(_) => return Err(stopped()),
-                StepNews::Late(worker) => {
+            let submitted = match offer.wait() {
+                StepEvent::Submitted(submitted) => submitted,
+                StepEvent::Closed(_) => return Err(stopped()),
+                StepEvent::LeaseExpired(worker) => {
                     late += 1;
                     let time = self.settings.bounds.timeout.as_secs_f64();
                     let message = format!("the worker `{worker}` did not answer `{}` within {time} s", request.node_name());
                     request.unanswered(&self.name, &message)?;
-                    if late + request.rounds(&self.name) >= self.settings.bounds.retry.attempts {
+                    if late + request.rejections(&self.name) >= self.settings.bounds.retry.attempts {
                         return Err(Refusal::failed(Diagnostic::error("agent/late", message)));
                     }
-                    offer.again();
+                    offer.requeue();
                     continue;
                 }
             };
-            let mut artifact = brought.artifact;
-            signed(&mut artifact, "agent");
-            let said = serde_json::to_string(&artifact).unwrap_or_default();
-            let mut tokens = taken(&asking.prompt, &said, brought.tokens, self.settings.price);
-            let complaints = request.complaints(&artifact);
+            let mut artifact = submitted.artifact;
+            set_author(&mut artifact, "agent");
+            let answer_text = serde_json::to_string(&artifact).unwrap_or_default();
+            let mut tokens = taken(&prompt_request.prompt, &answer_text, submitted.tokens, self.settings.price);
+            let complaints = request.validate(&artifact);
             if complaints.is_empty() {
                 offer.accept();
                 tokens.add(&lost);
-                let agent = Agent::new(self.name.clone(), asking.id, Some(tokens));
+                let agent = Agent::new(self.name.clone(), prompt_request.id, Some(tokens));
                 return Ok(NodeAnswer { artifact: Arc::new(artifact), by: "agent", checked: true, agent: Some(Box::new(agent)) });
             }
             lost.add(&tokens);
-            request.complain(&self.name, complaints.clone())?;
-            if late + request.rounds(&self.name) >= self.settings.bounds.retry.attempts {
-                let misfit = request.misfit(&self.name, &complaints);
+            request.reject(&self.name, complaints.clone())?;
+            if late + request.rejections(&self.name) >= self.settings.bounds.retry.attempts {
+                let schema_violation = request.schema_violation(&self.name, &complaints);
                 offer.refuse(complaints, None);
-                return Err(Refusal::failed(misfit));
+                return Err(Refusal::failed(schema_violation));
             }
-            asking = request.ask(&self.name)?;
-            offer = match offer.refuse(complaints, Some((asking.id, asking.prompt.clone()))) {
+            prompt_request = request.dispatch(&self.name)?;
+            offer = match offer.refuse(complaints, Some((prompt_request.id, prompt_request.prompt.clone()))) {
                 Some(offer) => offer,
                 None => return Err(stopped()),
             };

@@ -1,20 +1,20 @@
-//! Who answers nodes: the zero-LLM responders, canned answers, and those outside of the process. Each implements the `Answerer` port.
+//! Answerers of nodes: responder scripts, canned answers, and external agents and tools. Each implements the `Answerer` port.
 //!
 //! ```text
 //! script, stub                      answers from within the process
-//! exec, process, group, family,     a command, running it, and ending it with all it started
+//! exec, process, group, family,     commands: running them, and terminating everything they started,
 //! watchdog                          even if this process is killed
 //! http                              a model behind HTTP
-//! output_reader, find_json          what they say: the JSON in it, as a reply or a complaint
-//! file, signal, wrapper, run_dir    files: what is asked, the answer with its id, how far it is; the directory they are in
-//! batch, manifest                   several requests at once, and how far each is
-//! manual                            a person or agent who takes the prompt and brings the answer (`cursor`, `save`)
-//! mcp, queue, in_flight             workers who pull steps from a server and bring the answers
-//! tools                             tools of MCP servers, as those who answer nodes that call one
-//! router, retry, circuit_breaker, concurrency,  what stands around those outside: who is asked in which order, again, not at all, at once;
-//! budget                            what may be spent
-//! build, context, settings          putting together who answers a run, from how they are set up
-//! tokens, artifact                  what they take; what of theirs is accepted
+//! output_reader, find_json          extraction of artifacts from output; validation errors
+//! file, signal, wrapper, run_dir    requests and answers through files; the directory that holds them
+//! batch, manifest                   batched requests and their status
+//! manual                            answers submitted by a person or agent (`cursor`, `save`)
+//! mcp, queue, in_flight             workers that pull steps from a server and submit answers
+//! tools                             tools of MCP servers as answerers
+//! router, retry, circuit_breaker,   fallback chains, retries, circuit breaking, concurrency limit,
+//! concurrency, budget               token budget
+//! build, context, settings          assembly of the answerers of a run from the settings
+//! tokens, artifact                  token usage; acceptance of artifacts
 //! ```
 
 mod artifact;
@@ -49,7 +49,7 @@ mod tools;
 mod watchdog;
 mod wrapper;
 
-pub use artifact::{MOST_BYTES, is_too_deep, parse, signed, too_deep, too_long, unwrapped};
+pub use artifact::{MAX_BYTES, is_too_deep, parse, set_author, too_deep, too_long, unwrapped};
 pub use batch::{BatchInfo, BriefingWriter, CLAIM};
 pub use budget::{BudgetStatus, TokenBudget};
 pub use build::{build, manual_names, names};
@@ -72,5 +72,5 @@ pub use stub::StubAnswers;
 pub use tools::{ServerSettings, Servers, Variable};
 pub use wrapper::{UnwrappedAnswer, open};
 
-/// What canned answers are called as those who answer.
+/// Name of the answerer with canned answers.
 pub const STUB: &str = "stub";

@@ -1,4 +1,4 @@
-//! Running a command with bounds on time and output, in a process group of its own that ends with it.
+//! Runs a command with limits on time and output, in a process group of its own that is terminated with it.
 
 use super::group::{GRACE, ProcessGroup, is_over};
 use std::collections::BTreeSet;
@@ -9,58 +9,58 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The most bytes that are kept of the end of standard error.
-const STDERR: usize = 4 << 10;
+/// Number of bytes kept of the end of standard error.
+const STDERR_TAIL: usize = 4 << 10;
 
-/// What a command said.
+/// Output of a command.
 pub(super) struct CommandOutput {
     pub(super) stdout: Vec<u8>,
-    /// The end of it.
+    /// The end of standard error.
     pub(super) stderr: String,
     pub(super) ended: CommandEnd,
-    /// What it left behind that cannot be ended.
+    /// Processes it left behind that could not be terminated.
     pub(super) left: Vec<u32>,
 }
 
-/// How it ended.
+/// How a command ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CommandEnd {
-    /// By itself, with success.
-    Well,
-    /// By itself, without: what the system says of it.
-    Badly(String),
-    /// It took too long and was killed.
-    Late,
-    /// It said too much and was killed.
-    TooMuch,
+    /// Exited with success.
+    Success,
+    /// Exited with failure, as described by the system.
+    Failure(String),
+    /// Killed after the timeout.
+    TimedOut,
+    /// Killed after exceeding the output limit.
+    OutputLimit,
 }
 
-/// Runs a command to its end, and ends what it leaves behind. More than `most` bytes of output, or more time than `timeout`, and it is
-/// killed with all its children.
+/// Runs a command to completion and terminates what it leaves behind. After `most` bytes of output, or after `timeout`, it is killed with
+/// all its children.
 pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize) -> io::Result<CommandOutput> {
     let deadline = Instant::now() + timeout;
     let (mut child, group) = ProcessGroup::spawn(command)?;
-    // Whoever does not read its input is not waited for: the thread ends with the pipe.
+    // A command that does not read its input is not waited for: the thread ends with the pipe.
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_vec();
         thread::spawn(move || drop(stdin.write_all(&input)));
     }
     let stdout = child.stdout.take().map(chunks);
     let stderr = child.stderr.take().map(|stderr| chunks(OutputTail::new(stderr)));
-    let mut said = Vec::new();
-    let ended = match stdout.as_ref().map_or(ReadEnd::Over, |stdout| read(stdout, deadline, most, &mut said, &mut child)) {
+    let mut output = Vec::new();
+    let ended = match stdout.as_ref().map_or(ReadEnd::Over, |stdout| read(stdout, deadline, most, &mut output, &mut child)) {
         ReadEnd::Over => None,
-        ReadEnd::Late => Some(CommandEnd::Late),
-        ReadEnd::TooMuch => Some(CommandEnd::TooMuch),
+        ReadEnd::TimedOut => Some(CommandEnd::TimedOut),
+        ReadEnd::OutputLimit => Some(CommandEnd::OutputLimit),
     };
     let by_itself = ended.is_none() && wait(&mut child, deadline)?;
     let left = group.end(&mut child);
     let status = child.wait()?;
     drop(group);
     let ended = ended.unwrap_or_else(|| match status {
-        _ if !by_itself => CommandEnd::Late,
-        status if status.success() => CommandEnd::Well,
-        status => CommandEnd::Badly(how(status)),
+        _ if !by_itself => CommandEnd::TimedOut,
+        status if status.success() => CommandEnd::Success,
+        status => CommandEnd::Failure(describe_failure(status)),
     });
     let mut tail = Vec::new();
     if let Some(stderr) = stderr {
@@ -69,11 +69,11 @@ pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize
             tail.extend(chunk);
         }
     }
-    Ok(CommandOutput { stdout: said, stderr: String::from_utf8_lossy(&tail).into_owned(), ended, left })
+    Ok(CommandOutput { stdout: output, stderr: String::from_utf8_lossy(&tail).into_owned(), ended, left })
 }
 
-/// A program with its arguments, as a command that runs below `root`; nothing of no words. A program named with a directory is looked for
-/// from there. It is not told this program's own secrets, nor those that others have in these variables.
+/// A command from a program and arguments, with `root` as working directory; `None` for an empty list. A program named with a directory is
+/// resolved relative to `root`. The environment contains neither this program's secrets nor the variables in `withheld`.
 pub(super) fn command(words: &[String], root: &Path, withheld: &BTreeSet<String>) -> Option<Command> {
     let (program, args) = words.split_first()?;
     let path = Path::new(program);
@@ -88,22 +88,22 @@ pub(super) fn command(words: &[String], root: &Path, withheld: &BTreeSet<String>
 
 enum ReadEnd {
     Over,
-    Late,
-    TooMuch,
+    TimedOut,
+    OutputLimit,
 }
 
-/// Collects output until there is no more of it. A child that ended and left its output open to others is waited for a little.
-fn read(chunks: &Receiver<Vec<u8>>, deadline: Instant, most: usize, said: &mut Vec<u8>, child: &mut Child) -> ReadEnd {
+/// Collects output until its end. After the child has ended, output held open by others is read for a grace period.
+fn read(chunks: &Receiver<Vec<u8>>, deadline: Instant, most: usize, output: &mut Vec<u8>, child: &mut Child) -> ReadEnd {
     let mut over: Option<Instant> = None;
     loop {
         let until = over.map_or(deadline, |over| (over + GRACE).min(deadline));
         let left = until.saturating_duration_since(Instant::now());
         match chunks.recv_timeout(left.min(GRACE / 4)) {
-            Ok(chunk) if said.len() + chunk.len() > most => return ReadEnd::TooMuch,
-            Ok(chunk) => said.extend(chunk),
+            Ok(chunk) if output.len() + chunk.len() > most => return ReadEnd::OutputLimit,
+            Ok(chunk) => output.extend(chunk),
             Err(RecvTimeoutError::Disconnected) => return ReadEnd::Over,
             Err(RecvTimeoutError::Timeout) if left.is_zero() => {
-                return if over.is_some() { ReadEnd::Over } else { ReadEnd::Late };
+                return if over.is_some() { ReadEnd::Over } else { ReadEnd::TimedOut };
             }
             Err(RecvTimeoutError::Timeout) => {
                 if over.is_none() && is_over(child) {
@@ -114,7 +114,7 @@ fn read(chunks: &Receiver<Vec<u8>>, deadline: Instant, most: usize, said: &mut V
     }
 }
 
-/// Waits for the end of the child until then. Its status is not taken: as long as that is so, the number of its group is nobody else's.
+/// Waits for the child until the deadline, without reaping it: so the number of its group is not reused.
 fn wait(child: &mut Child, deadline: Instant) -> io::Result<bool> {
     let mut pause = Duration::from_millis(1);
     loop {
@@ -130,7 +130,7 @@ fn wait(child: &mut Child, deadline: Instant) -> io::Result<bool> {
     }
 }
 
-/// Reads in a thread of its own, which ends with what it reads or with whoever listens.
+/// Reads in a thread of its own, which ends with the input or when the receiver is dropped.
 fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (send, receive): (SyncSender<Vec<u8>>, _) = sync_channel(4);
     thread::spawn(move || {
@@ -144,7 +144,7 @@ fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     receive
 }
 
-/// The end of what a reader gives, once there is no more of it.
+/// The last bytes of a reader, available once it has ended.
 struct OutputTail<R> {
     from: R,
     over: bool,
@@ -165,7 +165,7 @@ impl<R: Read> Read for OutputTail<R> {
         let mut buffer = [0; 4 << 10];
         while let Ok(count @ 1..) = self.from.read(&mut buffer) {
             kept.extend(&buffer[..count]);
-            let more = kept.len().saturating_sub(STDERR);
+            let more = kept.len().saturating_sub(STDERR_TAIL);
             kept.drain(..more);
         }
         self.over = true;
@@ -174,8 +174,8 @@ impl<R: Read> Read for OutputTail<R> {
     }
 }
 
-/// How a command ended that did not succeed.
-fn how(status: ExitStatus) -> String {
+/// Describes the failure of a command.
+fn describe_failure(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("it ended with the code {code}"),
         None => format!("it was ended: {status}"),
@@ -186,7 +186,7 @@ fn how(status: ExitStatus) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::super::family::{self, Process};
-    use super::super::group::held;
+    use super::super::group::gated;
     use super::*;
 
     fn sh(script: &str, seconds: f64, most: usize) -> CommandOutput {
@@ -197,28 +197,28 @@ mod tests {
 
     #[test]
     fn what_a_command_says_comes_back() {
-        let said = sh("cat; echo bad >&2", 600.0, 100);
-        assert_eq!((said.stdout, said.stderr.as_str(), said.ended), (b"hello\n".to_vec(), "bad\n", CommandEnd::Well));
-        let said = sh("echo oops >&2; exit 3", 600.0, 100);
-        assert_eq!((said.stderr.as_str(), said.ended), ("oops\n", CommandEnd::Badly("it ended with the code 3".into())));
-        assert!(matches!(sh("kill -9 $$", 600.0, 100).ended, CommandEnd::Badly(how) if how.contains('9')));
+        let output = sh("cat; echo bad >&2", 600.0, 100);
+        assert_eq!((output.stdout, output.stderr.as_str(), output.ended), (b"hello\n".to_vec(), "bad\n", CommandEnd::Success));
+        let output = sh("echo oops >&2; exit 3", 600.0, 100);
+        assert_eq!((output.stderr.as_str(), output.ended), ("oops\n", CommandEnd::Failure("it ended with the code 3".into())));
+        assert!(matches!(sh("kill -9 $$", 600.0, 100).ended, CommandEnd::Failure(reason) if reason.contains('9')));
     }
 
     #[test]
     fn bounds_hold_with_children_and_without() {
         let began = Instant::now();
-        assert_eq!(sh("sleep 9999 & sleep 9999", 0.3, 100).ended, CommandEnd::Late);
-        assert_eq!(sh("trap '' TERM; sleep 9999", 0.3, 100).ended, CommandEnd::Late);
-        assert_eq!(sh("yes", 600.0, 1000).ended, CommandEnd::TooMuch);
-        // One that closes its output and hangs.
-        assert_eq!(sh("exec >&-; sleep 9999", 0.3, 1000).ended, CommandEnd::Late);
-        // One that leaves a child with its output open.
-        let said = sh("sleep 9999 & echo done", 600.0, 1000);
-        assert_eq!((said.stdout, said.ended), (b"done\n".to_vec(), CommandEnd::Well));
+        assert_eq!(sh("sleep 9999 & sleep 9999", 0.3, 100).ended, CommandEnd::TimedOut);
+        assert_eq!(sh("trap '' TERM; sleep 9999", 0.3, 100).ended, CommandEnd::TimedOut);
+        assert_eq!(sh("yes", 600.0, 1000).ended, CommandEnd::OutputLimit);
+        // Closes its output and hangs.
+        assert_eq!(sh("exec >&-; sleep 9999", 0.3, 1000).ended, CommandEnd::TimedOut);
+        // Leaves a child behind that holds its output open.
+        let output = sh("sleep 9999 & echo done", 600.0, 1000);
+        assert_eq!((output.stdout, output.ended), (b"done\n".to_vec(), CommandEnd::Success));
         assert!(began.elapsed() < Duration::from_secs(600), "{:?}", began.elapsed());
     }
 
-    /// Processes that hold this file as their output, other than this one.
+    /// Processes other than this one that hold the file open as their output.
     #[cfg(target_os = "linux")]
     fn holders(path: &Path) -> Vec<u32> {
         let others = family::all().unwrap().into_iter().filter(|one| one.pid != std::process::id());
@@ -226,15 +226,15 @@ mod tests {
         others.filter(holds).map(|one| one.pid).collect()
     }
 
-    /// Nothing of a command outlives it, wherever it went and however the command ended; what another command is doing stays.
+    /// Everything a command started is terminated with it, wherever it moved and however the command ended; other commands are unaffected.
     #[cfg(target_os = "linux")]
     #[test]
     fn what_leaves_the_group_ends_with_the_command() {
         let dir = tempfile::tempdir().unwrap();
         let (mine, other) = (dir.path().canonicalize().unwrap().join("mine"), dir.path().canonicalize().unwrap().join("other"));
-        let mut waits = Command::new("sh");
-        waits.args(["-c", "(setsid sleep 1000 &) >$0 2>&1; echo up; read -r end; read -r end"]).arg(&other);
-        let (mut child, group) = ProcessGroup::spawn(waits).unwrap();
+        let mut waiter = Command::new("sh");
+        waiter.args(["-c", "(setsid sleep 1000 &) >$0 2>&1; echo up; read -r end; read -r end"]).arg(&other);
+        let (mut child, group) = ProcessGroup::spawn(waiter).unwrap();
         let mut up = [0; 3];
         child.stdout.as_mut().unwrap().read_exact(&mut up).unwrap();
         while holders(&other).is_empty() {
@@ -250,22 +250,22 @@ mod tests {
         ] {
             let mut command = Command::new("sh");
             command.args(["-c", &format!("exec 2>&1 >{}; {script}", mine.display())]);
-            let said = run(command, b"", Duration::from_millis(700), 100).unwrap();
-            assert_eq!((holders(&mine), said.left), (vec![], vec![]), "{script}");
+            let output = run(command, b"", Duration::from_millis(700), 100).unwrap();
+            assert_eq!((holders(&mine), output.left), (vec![], vec![]), "{script}");
         }
         assert!(!holders(&other).is_empty(), "that of another command");
         assert_eq!((group.end(&mut child), holders(&other)), (vec![], vec![]));
     }
 
-    /// A host that is killed between starting a command and noting it leaves nothing behind: the command has not begun.
+    /// If the host is killed between starting a command and registering it, the command does not begin.
     #[test]
-    fn nothing_begins_before_it_is_told_to() {
+    fn a_gated_command_does_not_begin_before_its_line() {
         let dir = tempfile::tempdir().unwrap();
         let touch = || {
             let mut command = Command::new("touch");
             command.arg("begun").current_dir(dir.path());
-            let (child, group, held) = ProcessGroup::prepare(command).unwrap();
-            assert!(held);
+            let (child, group, gated) = ProcessGroup::prepare(command).unwrap();
+            assert!(gated);
             (child, group)
         };
         let (mut child, _group) = touch();
@@ -276,12 +276,12 @@ mod tests {
         child.stdin.take().unwrap().write_all(b"\n").unwrap();
         assert!(child.wait().unwrap().success());
         assert!(dir.path().join("begun").exists());
-        assert_eq!(held(&Command::new("no-such-program")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(gated(&Command::new("no-such-program")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
     fn only_the_end_of_standard_error_is_kept() {
-        let said = sh("i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done", 600.0, 100);
-        assert!(said.stderr.len() <= STDERR && said.stderr.ends_with("line 2999\n"), "{}", said.stderr);
+        let output = sh("i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done", 600.0, 100);
+        assert!(output.stderr.len() <= STDERR_TAIL && output.stderr.ends_with("line 2999\n"), "{}", output.stderr);
     }
 }

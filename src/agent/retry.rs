@@ -1,6 +1,6 @@
-//! Asking again: after a failure when some time has passed, after an answer that is no good with what is wrong with it.
+//! Retries: with backoff after a failure, with the validation errors after an invalid answer.
 
-use super::artifact::signed;
+use super::artifact::set_author;
 use super::concurrency::stopped;
 use crate::clock::{Clock, chance};
 use crate::net;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Asks again, up to so many attempts.
+/// Retries an answerer up to a number of attempts.
 pub(super) struct Retry<'a> {
     pub(super) inner: Box<dyn Answerer + 'a>,
     pub(super) attempts: usize,
@@ -20,26 +20,25 @@ pub(super) struct Retry<'a> {
 }
 
 impl Retry<'_> {
-    /// The answer, if need be after several attempts. `patient`: nobody else is asked if this fails, so one who is left alone for a
-    /// while is waited for.
+    /// The answer, after several attempts if necessary. `patient`: there is no fallback, so an open circuit breaker is waited for.
     pub(super) fn answer(&self, request: &Request<'_>, patient: bool) -> Result<NodeAnswer, Refusal> {
         let name = self.inner.name();
         let mut failures = 0;
         let mut lost = TokenUsage::default();
         loop {
-            let before = request.rounds(name);
+            let before = request.rejections(name);
             let refusal = match self.inner.answer(request) {
                 Ok(reply) => match self.accept(request, reply, &mut lost)? {
                     Ok(reply) => return Ok(reply),
-                    Err(complaints) => Refusal::again(request.misfit(name, &complaints)),
+                    Err(complaints) => Refusal::again(request.schema_violation(name, &complaints)),
                 },
                 Err(refusal) => refusal,
             };
-            let rounds = request.rounds(name);
+            let rounds = request.rejections(name);
             let wait = match refusal.next {
                 AfterRefusal::GiveUp | AfterRefusal::Wait => return Err(refusal),
                 AfterRefusal::Rest(_) if !patient => return Err(refusal),
-                // It is told what is wrong, and may answer at once.
+                // The agent was given the validation errors and may answer at once.
                 AfterRefusal::Retry(_) if rounds > before => None,
                 AfterRefusal::Rest(wait) => {
                     failures += 1;
@@ -48,7 +47,7 @@ impl Retry<'_> {
                 AfterRefusal::Retry(after) => {
                     failures += 1;
                     request.unanswered(name, &refusal.diagnostic.message)?;
-                    // It wants to be left alone for longer than anybody waits: others may answer meanwhile.
+                    // The requested delay exceeds the maximum: fallbacks may answer meanwhile.
                     if !patient && after.is_some_and(|after| after > self.most) {
                         return Err(Refusal { next: AfterRefusal::GiveUp, ..refusal });
                     }
@@ -64,15 +63,15 @@ impl Retry<'_> {
         }
     }
 
-    /// The answer if it fits the node's schema, or else what is wrong with it, which is recorded.
+    /// The answer if it matches the node's schema, else the recorded validation errors.
     fn accept(
         &self,
         request: &Request<'_>,
         mut reply: NodeAnswer,
         lost: &mut TokenUsage,
     ) -> Result<Result<NodeAnswer, Vec<String>>, Refusal> {
-        signed(Arc::make_mut(&mut reply.artifact), reply.by);
-        let complaints = if reply.checked { request.complaints(&reply.artifact) } else { Vec::new() };
+        set_author(Arc::make_mut(&mut reply.artifact), reply.by);
+        let complaints = if reply.checked { request.validate(&reply.artifact) } else { Vec::new() };
         let tokens = reply.agent.as_mut().and_then(|agent| agent.tokens.as_mut());
         if complaints.is_empty() {
             if let Some(tokens) = tokens {
@@ -83,15 +82,15 @@ impl Retry<'_> {
         if let Some(tokens) = tokens {
             lost.add(tokens);
         }
-        request.complain(self.inner.name(), complaints.clone())?;
+        request.reject(self.inner.name(), complaints.clone())?;
         Ok(Err(complaints))
     }
 
-    /// How long to wait after so many failures.
+    /// The backoff after a number of failures.
     fn pause(&self, request: &Request<'_>, failures: usize) -> Duration {
-        // Derived, so that it is the same every time, and other for every case.
-        let luck = chance(failures as u64, &request.case.id, request.path);
-        net::pause((self.wait, self.most), failures, luck)
+        // Derived from the request: reproducible, and different for each case.
+        let jitter = chance(failures as u64, &request.case.id, request.path);
+        net::backoff((self.wait, self.most), failures, jitter)
     }
 
     fn sleep(&self, time: Duration) -> Result<(), Refusal> {

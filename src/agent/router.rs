@@ -1,4 +1,4 @@
-//! Who is asked, and who if that one fails: chains of answerers, as the run, the node or the walker says.
+//! Routes requests to chains of answerers with fallbacks, as configured for the run, the node or the walker.
 
 use super::retry::Retry;
 use crate::diag::Diagnostic;
@@ -6,38 +6,38 @@ use crate::walk::{AfterRefusal, Agent, Answerer, Name, NodeAnswer, Refusal, Requ
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One who may be asked.
+/// An answerer of a chain.
 pub(super) enum RoutedAnswerer<'a> {
-    /// From within the process.
+    /// Within the process.
     Own(Box<dyn Answerer + 'a>),
-    /// From outside.
+    /// External, with retries.
     Outside(Retry<'a>),
 }
 
-/// Asks whom the run, the node or the walker names, one after the other.
+/// Routes requests along the chain of the run, the node or the walker.
 pub struct AnswerRouter<'a> {
-    pub(super) usual: Vec<Name>,
-    /// Whom the run names for single nodes.
+    pub(super) default_chain: Vec<Name>,
+    /// Chains that the run configures for single nodes.
     pub(super) nodes: BTreeMap<String, Vec<Name>>,
-    pub(super) who: BTreeMap<Name, RoutedAnswerer<'a>>,
-    /// Those who want to know when their answers are recorded.
-    pub(super) told: BTreeMap<Name, Arc<dyn Answerer + 'a>>,
+    pub(super) answerers: BTreeMap<Name, RoutedAnswerer<'a>>,
+    /// Answerers to notify when their answers are recorded.
+    pub(super) listeners: BTreeMap<Name, Arc<dyn Answerer + 'a>>,
 }
 
 impl Answerer for AnswerRouter<'_> {
     fn name(&self) -> &str {
-        self.usual.first().map_or("", |name| name)
+        self.default_chain.first().map_or("", |name| name)
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let named = self.nodes.get(request.node_name()).map(Vec::as_slice);
-        let chain = named.unwrap_or(if request.via.is_empty() { &self.usual } else { request.via });
-        // Whoever was asked last is not passed over when the walk goes on.
-        let asked = request.asked_last().and_then(|last| chain.iter().position(|name| *name == last)).unwrap_or(0);
+        let chain = named.unwrap_or(if request.via.is_empty() { &self.default_chain } else { request.via });
+        // After a resume the chain continues with the answerer of the last request.
+        let start = request.last_answerer().and_then(|last| chain.iter().position(|name| *name == last)).unwrap_or(0);
         let mut failed: Vec<(&Name, Refusal)> = Vec::new();
-        for (index, name) in chain.iter().enumerate().skip(asked) {
+        for (index, name) in chain.iter().enumerate().skip(start) {
             let last = index + 1 == chain.len();
-            let reply = match self.who.get(name) {
+            let reply = match self.answerers.get(name) {
                 None => Err(nobody(name)),
                 Some(RoutedAnswerer::Own(own)) => own.answer(request),
                 Some(RoutedAnswerer::Outside(outside)) => outside.answer(request, last),
@@ -50,15 +50,15 @@ impl Answerer for AnswerRouter<'_> {
         }
         let Some((_, mut refusal)) = failed.pop() else { return Err(nobody("")) };
         for (name, earlier) in failed {
-            let said = format!("`{name}` was asked before: {}", earlier.diagnostic.message);
-            let help = refusal.diagnostic.help.take().map_or_else(|| said.clone(), |help| format!("{help}\n{said}"));
+            let message = format!("`{name}` was asked before: {}", earlier.diagnostic.message);
+            let help = refusal.diagnostic.help.take().map_or_else(|| message.clone(), |help| format!("{help}\n{message}"));
             refusal.diagnostic.help = Some(help);
         }
         Err(refusal)
     }
 
     fn recorded(&self, case: &str, agent: &Agent) {
-        if let Some(answerer) = self.told.get(&agent.via) {
+        if let Some(answerer) = self.listeners.get(&agent.via) {
             answerer.recorded(case, agent);
         }
     }

@@ -1,14 +1,13 @@
-//! The directory of a run in which prompts are laid out for others and their answers found: a port, so that whoever answers through files
-//! need not know how they are kept safe.
+//! Port: the directory of a run that holds prompts and answers, so that file-based answerers do not depend on how files are protected.
 
 use crate::walk::Request;
 use std::io;
 use std::time::Duration;
 
-/// Where the files of a step are, as paths below the directory.
+/// Paths of the files of a step, relative to the run's directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepFiles {
-    /// The directory of the walk that the step belongs to.
+    /// Directory of the walk that the step belongs to.
     pub dir: String,
     /// The prompt.
     pub prompt: String,
@@ -16,36 +15,36 @@ pub struct StepFiles {
     pub artifact: String,
 }
 
-/// A directory of a run.
+/// The directory of a run.
 pub trait RunDir: Send + Sync {
-    /// Where the files of a step are.
+    /// The paths of a step's files.
     fn places(&self, request: &Request<'_>) -> StepFiles;
 
-    /// Where that is, for others: an absolute path.
+    /// The absolute path of a file, for other programs.
     fn path(&self, name: &str) -> String;
 
-    /// Writes a file, whole or not at all, that nobody but the user may read.
+    /// Writes a file atomically, readable by the user only.
     fn write(&self, name: &str, text: &str) -> io::Result<()>;
 
-    /// Reads a plain file of at most so many bytes; nothing if there is none.
+    /// Reads a plain file of at most `most` bytes; `None` if it does not exist.
     fn read(&self, name: &str, most: usize) -> io::Result<Option<Vec<u8>>>;
 
-    /// Removes what is there by that name, if anything is.
+    /// Removes an entry, if it exists.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// How many changes were seen in the directory so far; to be asked before it is looked at.
-    fn seen(&self) -> u64;
+    /// Number of changes seen in the directory so far; to be read before the directory is inspected.
+    fn change_count(&self) -> u64;
 
-    /// The number of a request, as signals have it (`dispatch_id`): the next one of the run for a new request, and the same for one that
-    /// is open, whichever process asked. It is kept before this returns.
-    fn number(&self, request: i64) -> io::Result<i64>;
+    /// The sequence number of a request (`dispatch_id` in signals): the next one of the run for a new request, the same for an open one,
+    /// also across processes. It is persisted before this returns.
+    fn dispatch_id(&self, request: i64) -> io::Result<i64>;
 
-    /// A request that has its answer: it does not come again.
-    fn settle(&self, request: i64);
+    /// Marks a request as answered; it does not recur.
+    fn mark_answered(&self, request: i64);
 
-    /// Says in the case's `state.json` which step waits.
-    fn waits(&self, request: &Request<'_>) -> io::Result<()>;
+    /// Records the pending step in the case's `state.json`.
+    fn mark_pending(&self, request: &Request<'_>) -> io::Result<()>;
 
-    /// Waits until there are more than `seen`, or for that long: changes may be missed.
-    fn wait(&self, seen: u64, most: Duration);
+    /// Waits for more than `change_count` changes, at most for the given time. Changes may be missed.
+    fn wait(&self, change_count: u64, most: Duration);
 }

@@ -1,10 +1,10 @@
-//! Answers by the zero-LLM responders: scripts under `agents/`.
+//! Answers by responder scripts under `agents/`, without an LLM.
 
 use crate::diag::Diagnostic;
 use crate::walk::{Answerer, NodeAnswer, Refusal, Request};
 use std::sync::Arc;
 
-/// Asks the responder of the node's family (or its own `script:`).
+/// Runs the responder of the node's family, or its own `script:`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ScriptAnswerer;
 

@@ -1,4 +1,4 @@
-//! How those who are asked outside of the process are set up (`agents:` of the project file).
+//! Settings of external answerers (`agents:` of the project file).
 
 use crate::net::SecretSource;
 use serde::Serialize;
@@ -6,30 +6,30 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Who may be asked, by name.
+/// Settings by name of the agent.
 pub type Agents = BTreeMap<String, AgentSettings>;
 
-/// What kind of answerer it is.
+/// Kind of an answerer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswererKind {
-    /// A command: the prompt on its standard input, JSON on its standard output.
+    /// A command: the prompt on standard input, JSON on standard output.
     Exec,
-    /// As [`AnswererKind::File`], several requests at once.
+    /// Like [`AnswererKind::File`], with several requests at once.
     #[serde(rename = "batch-file")]
     BatchFile,
-    /// Somebody who sees a signal file, and leaves the answer where it says.
+    /// An agent that watches for signal files and writes answers to the paths they name.
     File,
-    /// A model behind HTTP, asked as `OpenAI`'s chat completions are.
+    /// A model behind an HTTP API compatible with `OpenAI`'s chat completions.
     Http,
-    /// Somebody who takes the prompt (`asterisk cursor`) and brings the answer (`asterisk save`).
+    /// A person or agent that takes the prompt (`asterisk cursor`) and submits the answer (`asterisk save`).
     Manual,
     /// Workers that pull steps from `asterisk serve`.
     Mcp,
 }
 
 impl AnswererKind {
-    /// All of them, by name.
+    /// All kinds, by name.
     pub const NAMES: &'static [(&'static str, Self)] = &[
         ("exec", Self::Exec),
         ("file", Self::File),
@@ -39,68 +39,69 @@ impl AnswererKind {
         ("mcp", Self::Mcp),
     ];
 
-    /// Those that can be asked without being set up.
+    /// Kinds that are available without configuration.
     pub(super) const READY: &'static [Self] = &[Self::File, Self::BatchFile, Self::Mcp];
 
-    /// Whether it answers through files.
+    /// Whether it communicates through files.
     pub fn through_files(self) -> bool {
         matches!(self, Self::File | Self::BatchFile)
     }
 
-    /// Its name.
+    /// Name of the kind.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 }
 
-/// How one is set up.
+/// Settings of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgentSettings {
-    /// What it is.
+    /// Kind.
     pub kind: AnswererKind,
-    /// The command with its arguments, of [`AnswererKind::Exec`].
+    /// Program and arguments, for [`AnswererKind::Exec`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// Where it is, of [`AnswererKind::Http`]: the address above `/chat/completions`.
+    /// Base address above `/chat/completions`, for [`AnswererKind::Http`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The name of the model, of [`AnswererKind::Http`].
+    /// Name of the model, for [`AnswererKind::Http`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Where the secret is that it wants, of [`AnswererKind::Http`]; of [`AnswererKind::Exec`], the variable that the command keeps though others name it.
+    /// Source of the API key, for [`AnswererKind::Http`]; for [`AnswererKind::Exec`], the variable that the command may see although others
+    /// name it as a secret.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<SecretSource>,
-    /// How it is asked.
+    /// Limits on requests.
     #[serde(flatten)]
     pub bounds: AgentBounds,
-    /// What tokens cost.
+    /// Price of tokens.
     pub price: Price,
-    /// The field of what it says that holds the answer, as a path (`result`, `choices.0.text`); nothing if it is the whole.
+    /// Path of the answer in the output (`result`, `choices.0.text`); `None` if it is the whole output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// The fields that say how many tokens prompt and answer took, as paths; estimated without them.
+    /// Paths of the token counts of prompt and answer; estimated without them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<(String, String)>,
-    /// The directory in which runs have theirs for signals, of those who answer through files; nothing for where runs write.
+    /// Parent directory of the runs' signal directories, for file-based agents; `None` for the output directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dir: Option<PathBuf>,
-    /// How often it is looked for their answer.
+    /// Polling interval for answers.
     #[serde(serialize_with = "seconds", skip_serializing_if = "is_usual")]
     pub poll: Duration,
-    /// The most requests of a batch, of [`AnswererKind::BatchFile`].
+    /// Maximum number of requests in a batch, for [`AnswererKind::BatchFile`].
     #[serde(skip_serializing_if = "is_usual_size")]
     pub size: usize,
-    /// How long a claim to a request of a batch holds.
+    /// Lifetime of a claim on a request of a batch.
     #[serde(serialize_with = "seconds", skip_serializing_if = "is_usual_claim")]
     pub claim: Duration,
 }
 
-/// How often it is looked for an answer, if nobody says otherwise.
+/// Default polling interval.
 const POLL: Duration = Duration::from_millis(500);
 
-/// How many requests a batch has, if nobody says otherwise.
+/// Default batch size.
 const SIZE: usize = 4;
-/// How long a claim holds, if nobody says otherwise.
+/// Default lifetime of a claim.
 const CLAIM: Duration = Duration::from_secs(300);
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
@@ -116,72 +117,72 @@ fn is_usual(poll: &Duration) -> bool {
     *poll == POLL
 }
 
-/// How anybody outside is asked: an agent, or a tool.
+/// Limits on requests to an agent or a tool.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgentBounds {
-    /// How long one answer may take; of a tool's server also how long it may take to begin with it.
+    /// Timeout of one answer; for a tool server also of its start.
     #[serde(serialize_with = "seconds")]
     pub timeout: Duration,
-    /// How often it is asked again.
+    /// Retries.
     pub retry: RetrySettings,
-    /// When it is left alone.
+    /// Circuit breaker.
     pub breaker: BreakerSettings,
-    /// How many may ask it at once; nothing for any number.
+    /// Maximum number of concurrent requests; `None` is unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<usize>,
-    /// The most bytes of an answer.
+    /// Maximum size of an answer, in bytes.
     pub max_bytes: usize,
 }
 
 impl AgentBounds {
-    /// The usual ones, with that time for an answer.
+    /// The defaults with a timeout.
     pub(super) fn of(timeout: Duration) -> Self {
         Self {
             timeout,
             retry: RetrySettings { attempts: 3, wait: Duration::from_secs(1), most: Duration::from_secs(60) },
             breaker: BreakerSettings { failures: 5, rest: Duration::from_secs(30) },
             concurrency: None,
-            max_bytes: super::MOST_BYTES,
+            max_bytes: super::MAX_BYTES,
         }
     }
 }
 
-/// How often one is asked again, and when.
+/// Retry with exponential backoff.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RetrySettings {
-    /// How many attempts a step has, those whose answer was not accepted among them; at least 1.
+    /// Number of attempts for a step, including those whose answer was invalid; at least 1.
     pub attempts: usize,
-    /// How long to wait after the first failure; twice as long after each further one, up to `most`, less up to half of it by chance.
+    /// Delay after the first failure; doubled after each further one up to `most`, with up to half of it subtracted as jitter.
     #[serde(serialize_with = "seconds")]
     pub wait: Duration,
-    /// The longest wait. One who asks to be left alone for longer is passed over if there is another to be asked.
+    /// Maximum delay. An agent that asks for a longer one is skipped if the chain has a fallback.
     #[serde(serialize_with = "seconds")]
     pub most: Duration,
 }
 
-/// When one is left alone.
+/// Settings of the circuit breaker.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BreakerSettings {
-    /// After so many failures in a row.
+    /// Consecutive failures that open the breaker.
     pub failures: usize,
-    /// For so long; then one request probes it.
+    /// How long it stays open before a probe.
     #[serde(serialize_with = "seconds")]
     pub rest: Duration,
 }
 
-/// US dollars for a million tokens.
+/// Price in US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Price {
-    /// Of prompts.
+    /// Prompt tokens.
     #[serde(rename = "in")]
     pub prompt: f64,
-    /// Of answers.
+    /// Answer tokens.
     #[serde(rename = "out")]
     pub answer: f64,
 }
 
 impl AgentSettings {
-    /// The usual ones of a kind.
+    /// Default settings of a kind.
     pub fn of(kind: AnswererKind) -> Self {
         let http = kind == AnswererKind::Http;
         Self {

@@ -1,4 +1,4 @@
-//! Canned answers from a file: `{"CASE or *": {"NODE": [artifact, ...]}}`, the n-th visit of a node gets the n-th.
+//! Canned answers from a file: `{"CASE or *": {"NODE": [artifact, ...]}}`; the n-th visit of a node receives the n-th artifact.
 
 use crate::diag::{Diagnostic, Source, Span};
 use crate::walk::{Answerer, NodeAnswer, Refusal, Request};
@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 type ByNode = BTreeMap<String, Vec<Arc<Value>>>;
 
-/// Canned answers. A case without answers of its own for a node takes those of `*`.
+/// Canned answers. A case without answers of its own for a node uses those of `*`.
 #[derive(Clone, Debug, Default)]
 pub struct StubAnswers {
     cases: BTreeMap<String, ByNode>,
 }
 
 impl StubAnswers {
-    /// Reads a stub file.
+    /// Parses a stub file.
     pub fn parse(source: &Source) -> Result<Self, Box<Diagnostic>> {
         let cases: BTreeMap<String, BTreeMap<String, Vec<Value>>> = serde_json::from_str(source.text()).map_err(|error| {
             let at = source.offset(error.line(), error.column());
@@ -32,7 +32,7 @@ impl StubAnswers {
         Ok(Self { cases })
     }
 
-    /// The nodes it has answers for.
+    /// The nodes with canned answers.
     pub fn nodes(&self) -> impl Iterator<Item = &str> {
         self.cases.values().flat_map(|nodes| nodes.keys().map(String::as_str))
     }
@@ -64,10 +64,10 @@ impl Answerer for StubAnswers {
     }
 }
 
-/// Whom a canned answer stands for: it may name a `human`, an `agent` or a `script` in its field `by`.
+/// The author that a canned answer simulates: `human`, `agent` or `script` in its field `by`.
 fn by(artifact: &Value) -> &'static str {
-    let said = artifact.get("by").and_then(Value::as_str);
-    ["human", "agent", "script"].into_iter().find(|by| said == Some(by)).unwrap_or("stub")
+    let author = artifact.get("by").and_then(Value::as_str);
+    ["human", "agent", "script"].into_iter().find(|by| author == Some(by)).unwrap_or("stub")
 }
 
 #[cfg(test)]

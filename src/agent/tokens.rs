@@ -1,17 +1,17 @@
-//! What answers take: measured where whoever answers says so, else estimated.
+//! Token usage: measured if the agent reports it, else estimated.
 
 use super::settings::Price;
 use crate::walk::TokenUsage;
 
-/// About how many tokens a text is: one for every four bytes.
+/// Estimates the tokens of a text: one for every four bytes.
 fn estimate(text: &str) -> u64 {
     text.len() as u64 / 4
 }
 
-/// The tokens of prompt and answer, as far as somebody said them.
+/// Reported tokens of prompt and answer.
 pub(super) type MeasuredTokens = (Option<u64>, Option<u64>);
 
-/// What an answer took. `measured` are the numbers of prompt and answer, as far as they were said.
+/// Token usage and cost of an answer; counts that are not `measured` are estimated.
 pub(super) fn taken(prompt: &str, answer: &str, measured: MeasuredTokens, price: Price) -> TokenUsage {
     let (prompt, answer) = (measured.0.unwrap_or_else(|| estimate(prompt)), measured.1.unwrap_or_else(|| estimate(answer)));
     #[expect(clippy::cast_precision_loss, reason = "money for people")]

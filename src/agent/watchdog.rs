@@ -1,17 +1,16 @@
-//! Seeing to it that no command outlives this program, even if it is killed without a word: a shell holds the list of the groups that run,
-//! and ends them when the pipe to it breaks.
+//! Ensures that no command outlives this program, even if it is killed: a shell process keeps the list of running process groups and kills
+//! them when its input pipe closes.
 //!
-//! A command begins only once it is in the list (`group.rs`): before that, what was started waits for a line from this program.
+//! A command begins only once it is listed (`group.rs`); until then it waits for a line from this program.
 //!
-//! The system could do that for a child alone (`PR_SET_PDEATHSIG`), but only by code between fork and exec, which is unsafe, and never for
-//! the child's children.
+//! The system offers this for direct children only (`PR_SET_PDEATHSIG`), needs code between fork and exec, which is unsafe, and does not
+//! cover their descendants.
 
 use super::family::{MARK, root};
 use std::io::Write as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// Reads `+ GROUP` and `- GROUP` until there is no more to be read, and kills what is left: the groups, and whatever has the mark that the
-/// script is called by.
+/// Reads `+ GROUP` and `- GROUP` until the end of input, then kills the remaining groups and every process with the mark given as argument.
 const SCRIPT: &str = "\
 while read -r what group; do
   case $what in
@@ -27,15 +26,15 @@ for round in 1 2 3; do
 done 2>/dev/null
 ";
 
-/// The shell.
+/// The watchdog's shell process.
 pub(super) struct Watchdog {
     to: ChildStdin,
-    /// It ends with the pipe.
+    /// The shell; it exits when the pipe closes.
     shell: Child,
 }
 
 impl Watchdog {
-    /// Starts it; nothing where there is no shell.
+    /// Starts the watchdog; `None` where there is no shell.
     pub(super) fn start() -> Option<Self> {
         let mut command = Command::new("/bin/sh");
         command
@@ -48,7 +47,7 @@ impl Watchdog {
         #[cfg(unix)]
         {
             use std::os::unix::process::CommandExt as _;
-            // What is typed at a terminal is not for it.
+            // Keeps signals from the terminal away from it.
             command.process_group(0);
         }
         let mut shell = command.spawn().ok()?;
@@ -56,14 +55,14 @@ impl Watchdog {
         Some(Self { to, shell })
     }
 
-    /// Its process, which is the first of a group.
+    /// Process id, which is also its group's.
     pub(super) fn id(&self) -> u32 {
         self.shell.id()
     }
 
-    /// That a group runs, or runs no more.
-    pub(super) fn tell(&mut self, group: u32, runs: bool) {
-        // If it is gone, there is nobody to be told.
+    /// Reports that a group has started or ended.
+    pub(super) fn report(&mut self, group: u32, runs: bool) {
+        // If the watchdog is gone, there is nobody to notify.
         drop(writeln!(self.to, "{} {group}", if runs { '+' } else { '-' }));
     }
 }

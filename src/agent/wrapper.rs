@@ -1,21 +1,21 @@
-//! The wrapper `{dispatch_id, data}` around an answer: which request it answers, and the artifact.
+//! The wrapper `{dispatch_id, data}` around an answer: the request it answers, and the artifact.
 
 use serde_json::{Map, Value};
 
-/// What somebody left as the answer to a request.
+/// Result of unwrapping an answer.
 #[derive(Debug, PartialEq)]
 pub enum UnwrappedAnswer {
-    /// The answer.
+    /// The answer to the request.
     Mine(Value),
-    /// The answer, without an artifact.
+    /// The answer to the request, without an artifact.
     Empty,
-    /// The answer to another request, or to none.
+    /// An answer to another request, or without an id.
     Stale,
-    /// Nothing that can be read; why.
+    /// Not a valid wrapper; the reason.
     Invalid(String),
 }
 
-/// Opens what was left as the answer to the request `id`. An artifact of null is an empty one; no id is 0, which is nobody's.
+/// Unwraps the answer to the request `id`. An artifact of null is an empty one; a missing id is 0, which no request has.
 pub fn open(text: &[u8], id: i64) -> UnwrappedAnswer {
     let mut fields = match super::artifact::json(text) {
         Ok(Value::Object(fields)) => fields,

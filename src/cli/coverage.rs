@@ -78,10 +78,10 @@ fn row(edge: &EdgeHistory) -> [String; 8] {
     [
         edge.from.clone(),
         edge.edge.clone(),
-        of(edge.asked, edge.decisions),
-        of(edge.fired, edge.asked),
-        some(edge.refused, edge.asked),
-        some(edge.error, edge.asked),
+        of(edge.evaluated, edge.decisions),
+        of(edge.fired, edge.evaluated),
+        some(edge.refused, edge.evaluated),
+        some(edge.error, edge.evaluated),
         some(edge.shadowed, edge.not_reached),
         edge.remark().unwrap_or_default().to_owned(),
     ]

@@ -35,7 +35,7 @@ pub(super) fn cursor(global: &GlobalArgs, args: &CursorArgs) -> Result<Exit, Ses
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let CheckedOutTasks { run, prompts: handed, batch } =
-        session.hand_out(&args.suite_id, args.case_id.as_deref(), args.batch)?;
+        session.check_out(&args.suite_id, args.case_id.as_deref(), args.batch)?;
     match (ui.format(), handed.as_slice()) {
         (OutputFormat::Json, handed) => {
             let mut told = json!({ "schema_version": 1, "suite_id": run, "prompts": handed });

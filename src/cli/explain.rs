@@ -75,7 +75,7 @@ pub(super) fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Exit, S
                 saved.scripts.as_ref().map_or(String::new(), |dir| format!(" --scripts {}", shell(&dir.display().to_string())));
             ui.note(&format!(
                 "{}; run it by: asterisk test {} --filter {}{scripts}",
-                saved.whither(),
+                saved.location(),
                 shell(&saved.file.display().to_string()),
                 shell(&saved.test)
             ));

@@ -80,7 +80,7 @@ fn of_run(
     pipeline: Option<&str>,
     colours: &BTreeMap<String, String>,
 ) -> Result<Picture, SessionError> {
-    let taken = decisions::ways(session, run, case)?;
+    let taken = decisions::counts(session, run, case)?;
     if let Some(asked) = pipeline {
         let named = pipeline::parse(&session.pipeline(asked)?)?.name.value;
         let own = &taken.plan.pipeline.name.value;
@@ -99,13 +99,13 @@ fn of_run(
     let shown = format!("The ways of {whose} of run {}, and how often each was taken (×).", taken.run);
     let before = picture.description.trim_end_matches('.');
     picture.description = if before.is_empty() { shown } else { format!("{before}. {shown}") };
-    picture.show(&taken.ways);
+    picture.show(&taken.counts);
     Ok(picture)
 }
 
 /// The picture of a linked pipeline, with what is walked in it.
 fn drawn(plan: &Plan, colours: &BTreeMap<String, String>) -> Picture {
-    let part = |ix: usize| plan.nodes[ix].part.as_ref().map(|part| drawn(part, colours));
+    let part = |ix: usize| plan.nodes[ix].subpipeline.as_ref().map(|part| drawn(part, colours));
     let member = |name: &str| plan.team.as_ref()?.members.iter().find(|member| member.name == name);
     let via = |name: &str| member(name).into_iter().flat_map(|member| &member.via).map(ToString::to_string).collect();
     Picture::new(&plan.pipeline, colours).with_via(via).with_parts(part)

@@ -102,7 +102,7 @@ pub(super) fn lint(global: &GlobalArgs, args: &LintArgs) -> Result<Exit, Session
     let cases = cases.into_iter().map(|(name, text)| CaseText { name, text: text.to_lowercase() }).collect();
     let job = LintJob { session, config, cases, ui };
     let mut texts = job.session.texts(&args.paths)?;
-    if !texts.iter().any(|text| text.asked) && !args.allow_empty {
+    if !texts.iter().any(|text| text.requested) && !args.allow_empty {
         let help = "scripts end in `.rhai`, pipelines and data in `.yaml`, templates in `.md`; --allow-empty takes this as fine";
         return Err(asked("lint/nothing", "there is nothing to lint there", help));
     }
@@ -285,7 +285,7 @@ fn summary(outcome: &LintReport, texts: &[ProjectText]) -> String {
 /// Which of the texts that were asked for are the project's own and where they are, and which are bundled.
 fn origins(texts: &[ProjectText]) -> String {
     let (own, bundled): (Vec<&ProjectText>, Vec<&ProjectText>) =
-        texts.iter().filter(|text| text.asked).partition(|text| matches!(text.origin, FileOrigin::File(_)));
+        texts.iter().filter(|text| text.requested).partition(|text| matches!(text.origin, FileOrigin::File(_)));
     let place = |text: &&ProjectText| {
         let root = text.shown.strip_suffix(text.source.name()).unwrap_or(&text.shown);
         let root = root.trim_end_matches('/');

@@ -78,11 +78,11 @@ impl RunListener for LiveView {
     }
 
     fn reloaded(&self, reloaded: &AppliedReload) {
-        let AppliedReload { generation, cause, changed, graph_kept } = reloaded;
+        let AppliedReload { revision, cause, changed, graph_kept } = reloaded;
         if *cause == ReloadCause::Migrate {
-            self.say(&format!("migrated to the texts of now (generation {generation}):\n{}", changes(changed)));
+            self.say(&format!("migrated to the texts of now (generation {revision}):\n{}", changes(changed)));
         } else if self.verbose > 0 {
-            self.say(&format!("generation {generation}:\n{}", changes(changed)));
+            self.say(&format!("generation {revision}:\n{}", changes(changed)));
         }
         if *graph_kept {
             self.say("reload: nodes or edges of the pipeline changed; this run keeps those it began with, and takes the rest");

@@ -47,7 +47,7 @@ impl LoadProject for WatchedTexts {
         session.project_after(pipeline.as_deref(), answers, before)
     }
 
-    fn mendable(&self, error: &SessionError) -> bool {
+    fn is_fixable(&self, error: &SessionError) -> bool {
         matches!(error, SessionError::File(FileError::NoDirectory { .. })) || Exit::from(error) == Exit::Texts
     }
 

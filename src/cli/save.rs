@@ -60,7 +60,7 @@ pub(super) fn save(global: &GlobalArgs, args: &SaveArgs) -> Result<Exit, Session
     };
     let brought = Submission { run: &args.suite_id, case: &args.case_id, answer: &answer, request: args.request, by };
     let live = LiveView::new(ui, global.verbose, Arc::new(AtomicBool::new(false)), false);
-    let result = session.hand_in(&brought, &live, &AtomicBool::new(false));
+    let result = session.submit(&brought, &live, &AtomicBool::new(false));
     live.finish();
     told(ui, &session, global, result?, &args.case_id)
 }

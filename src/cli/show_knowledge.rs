@@ -57,7 +57,7 @@ pub(super) fn symptoms(ui: Ui, session: &Session, which: &KnowledgeFilter) -> Re
 }
 
 pub(super) fn symptom(ui: Ui, session: &Session, id: Option<&str>) -> Result<(), SessionError> {
-    let row = session.known_symptom(number("symptom", id)?)?;
+    let row = session.symptom(number("symptom", id)?)?;
     let ids = row.rcas.iter().map(|rca| rca.id).collect();
     let causes = session.rcas(&RcaFilter { ids: Some(ids), cases: 0, ..RcaFilter::default() })?;
     if ui.format() == OutputFormat::Json {
@@ -117,7 +117,7 @@ pub(super) fn rcas(ui: Ui, session: &Session, which: &KnowledgeFilter) -> Result
 }
 
 pub(super) fn rca(ui: Ui, session: &Session, id: Option<&str>) -> Result<(), SessionError> {
-    let row = session.known_rca(number("rca", id)?)?;
+    let row = session.rca(number("rca", id)?)?;
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "rca": row }));
         return Ok(());
@@ -127,7 +127,7 @@ pub(super) fn rca(ui: Ui, session: &Session, id: Option<&str>) -> Result<(), Ses
     ui.out(&format!("root cause {}: {}", rca.id, rca.title));
     lines(ui, &[("cause", rca.message.as_str()), ("type", &rca.defect_type), ("component", &rca.component)]);
     lines(ui, &[("status", &state(&row)), ("sure to", &row.confidence.to_string())]);
-    if let Some(said) = &rca.word {
+    if let Some(said) = &rca.status_change {
         let why = if said.message.is_empty() { String::new() } else { format!(": {}", said.message) };
         lines(ui, &[("said", &format!("{} by {}, {}{why}", said.status, said.by, age(said.at, now)))]);
     }

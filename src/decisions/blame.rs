@@ -1,4 +1,4 @@
-//! What decided where a case went: the rule, the line, the version of its text, and the commit it came from.
+//! Blame: the rule, line, text revision and commit behind each decision of a case.
 
 use super::explain::changed;
 use super::recorded::{Decisions, RecordedDecision};
@@ -19,49 +19,42 @@ use std::collections::BTreeSet;
 /// What decided the steps of a case.
 #[derive(Clone, Debug, Serialize)]
 pub struct CaseBlame {
-    /// The run.
     pub run: String,
-    /// The pipeline.
     pub pipeline: String,
-    /// The case.
+    /// The case's id.
     pub case: String,
-    /// Its name.
     pub name: String,
-    /// How far its walk is.
     pub status: WalkStatus,
-    /// Whether whole functions are wanted.
+    /// Whether whole functions are included.
     #[serde(skip)]
     pub detailed: bool,
-    /// The steps that decided something.
+    /// The steps with a decision.
     pub steps: Vec<StepBlame>,
 }
 
 /// What decided a step.
 #[derive(Clone, Debug, Serialize)]
 pub struct StepBlame {
-    /// The step's path.
     pub path: String,
-    /// The node.
     pub node: String,
     /// The edge that was taken, or failed.
     pub edge: String,
-    /// Where it led; nothing if it failed.
+    /// The target; `None` if the edge failed.
     pub to: Option<String>,
-    /// Why, or what went wrong.
+    /// The reason, or the error's message.
     pub because: String,
-    /// The function's reference; nothing for a condition, and for an edge without one.
+    /// The function's reference; `None` for a condition, and for an edge without a rule.
     pub rule: Option<String>,
-    /// The file.
     pub file: String,
     /// The line that decided, from 1.
     pub line: usize,
-    /// The address of the file's text as it was; the store has it.
+    /// The address of the file's recorded text in the store.
     pub text_hash: Hash,
-    /// Whether the file, or one it imports, is other by now.
+    /// Whether the file, or one it imports, has changed since.
     pub changed: bool,
-    /// Where the file is; nothing for one that is bundled with the program, or gone.
+    /// Where the file is; `None` for one that is bundled or gone.
     pub path_on_disk: Option<String>,
-    /// The commits it came from; nothing for one that is not on disk.
+    /// The commits it came from; `None` for one that is not on disk.
     pub committed: Option<Committed>,
     /// The lines of the function, or only the one that decided.
     pub text: Vec<CodeLine>,
@@ -72,19 +65,18 @@ pub struct StepBlame {
 pub struct CodeLine {
     /// Its number, from 1.
     pub line: usize,
-    /// What stands there.
     pub text: String,
     /// Whether it decided.
     pub decided: bool,
 }
 
-/// The longest function that is shown whole.
+/// The most lines of a function that is shown whole.
 const LONGEST: usize = 60;
 
-/// What decided the steps of a case, or the cases of which one must be named.
-pub fn blame(session: &Session, asked: &StepQuery) -> Result<Result<CaseBlame, CaseList>, SessionError> {
+/// Returns what decided the steps of a case, or the run's cases if none was named and there are several.
+pub fn blame(session: &Session, query: &StepQuery) -> Result<Result<CaseBlame, CaseList>, SessionError> {
     let decisions = Decisions::open(session)?;
-    let (run, case, steps) = match find(&decisions, asked)? {
+    let (run, case, steps) = match find(&decisions, query)? {
         StepSelection::Case { run, case, steps } => (run, case, steps),
         StepSelection::Cases(cases) => return Ok(Err(cases)),
     };
@@ -94,17 +86,17 @@ pub fn blame(session: &Session, asked: &StepQuery) -> Result<Result<CaseBlame, C
     let (pipeline, steps) = match &last {
         Some(project) => {
             let pipeline = &project.plan.pipeline;
-            (pipeline.name.value.clone(), choose(steps, asked, pipeline)?)
+            (pipeline.name.value.clone(), choose(steps, query, pipeline)?)
         }
         None => (String::new(), steps),
     };
     let changed = changed(&decisions, &run, &steps)?;
-    let mut told = Vec::new();
+    let mut blamed = Vec::new();
     for decision in decisions.decisions(&run, steps)? {
         let project = decisions.project(&run, &decision.step, Probes::All)?;
-        told.extend(of(&decisions, &run, &decision, &project, &changed, asked.step.is_some())?);
+        blamed.extend(of(&decisions, &run, &decision, &project, &changed, query.step.is_some())?);
     }
-    Ok(Ok(CaseBlame { run, pipeline, case, name, status, detailed: asked.step.is_some(), steps: told }))
+    Ok(Ok(CaseBlame { run, pipeline, case, name, status, detailed: query.step.is_some(), steps: blamed }))
 }
 
 fn of(
@@ -117,14 +109,14 @@ fn of(
 ) -> Result<Option<StepBlame>, SessionError> {
     let step = &decision.step;
     let Some((edge, to, because)) = taken(step) else { return Ok(None) };
-    let again = decision.again(project)?;
-    let pipeline = &again.plan.pipeline;
+    let inputs = decision.rule_inputs(project)?;
+    let pipeline = &inputs.plan.pipeline;
     let ix = pipeline.edge(&edge);
-    let rule = ix.and_then(|ix| again.plan.rule(ix));
+    let rule = ix.and_then(|ix| inputs.plan.rule(ix));
     let function = rule.map(|rule| &rule.function);
     let (source, span) = match ix {
-        Some(ix) => place(&again, ix, project),
-        None => (pipeline.source.clone(), fallback(pipeline, again.node)),
+        Some(ix) => place(&inputs, ix, project),
+        None => (pipeline.source.clone(), fallback(pipeline, inputs.node)),
     };
     let (line, _) = source.line_column(span.start);
     let begins = function.and_then(crate::script::ScriptFunction::definition).map_or(line, |(of, at)| of.line_column(at.start).0);
@@ -152,9 +144,9 @@ fn of(
     }))
 }
 
-/// The edge that was taken or that failed, where it led, and why.
+/// The edge that was taken or that failed, its target, and the reason.
 fn taken(step: &JournalStep) -> Option<(String, Option<String>, String)> {
-    match &step.went {
+    match &step.end {
         StepEnd::To { to, edge, because, .. } => Some((edge.to_string(), Some(to.to_string()), because.to_string())),
         StepEnd::Failed { message, .. } => {
             let failed = step.considered.iter().rev().find(|entry| entry.outcome == EdgeOutcome::Error)?;
@@ -165,27 +157,27 @@ fn taken(step: &JournalStep) -> Option<(String, Option<String>, String)> {
     .filter(|(edge, ..)| !edge.is_empty())
 }
 
-/// Where the answer of an edge came from: the expression that its rule returned, where it failed, or the edge itself.
-fn place(again: &crate::walk::RuleInputs, ix: EdgeIx, project: &Project) -> (Source, Span) {
-    let retold = reevaluate::watch(again);
+/// The place of an edge's outcome: the expression that its rule returned, or where it failed, or the edge itself.
+fn place(inputs: &crate::walk::RuleInputs, ix: EdgeIx, project: &Project) -> (Source, Span) {
+    let reevaluated = reevaluate::observe(inputs);
     let outline = Outline::new(project.library.probed());
-    let watched = retold.watched.get(&ix);
-    let failed = watched.and_then(|watched| watched.error.as_ref()?.primary().map(|label| (label.source.clone(), label.span)));
-    let answer = || outline.answer(watched?.recorder.evaluations().first()?);
-    let defined = || again.plan.rule(ix)?.function.definition();
-    let pipeline = &again.plan.pipeline;
+    let observed = reevaluated.observed.get(&ix);
+    let failed = observed.and_then(|observed| observed.error.as_ref()?.primary().map(|label| (label.source.clone(), label.span)));
+    let answer = || outline.answer(observed?.recorder.evaluations().first()?);
+    let defined = || inputs.plan.rule(ix)?.function.definition();
+    let pipeline = &inputs.plan.pipeline;
     failed.or_else(answer).or_else(defined).unwrap_or_else(|| (pipeline.source.clone(), pipeline.edge_at(ix).spans.whole))
 }
 
 fn fallback(pipeline: &crate::pipeline::Pipeline, node: NodeIx) -> Span {
     let name = pipeline.at(node).name.span;
     let text = pipeline.source.text();
-    // The `fallback:` stands behind the node's name.
+    // `fallback:` stands after the node's name.
     let found = text.get(name.end..).and_then(|rest| rest.find(FALLBACK)).map(|at| name.end + at);
     found.map_or(name, |at| Span::new(at, at + FALLBACK.len()))
 }
 
-/// The line that decided, with the whole of its function if that is wanted.
+/// The line that decided, or its whole function.
 fn lines(source: &Source, begins: usize, decided: usize, whole: bool) -> Vec<CodeLine> {
     let all: Vec<&str> = source.text().lines().collect();
     let line = |number: usize| CodeLine {

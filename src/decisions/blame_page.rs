@@ -1,4 +1,4 @@
-//! What decided, as a page of lines for a terminal.
+//! Blame as a page of lines for a terminal.
 
 use super::blame::{CaseBlame, StepBlame};
 use super::page::{PageLine, TextPage, Tone};
@@ -7,16 +7,16 @@ use crate::workspace::GitCommit;
 /// How many digits of a commit's or a text's address are shown.
 const SHORT: usize = 10;
 
-/// The page, at most so many characters wide.
-pub fn blame_page(told: &CaseBlame, width: usize) -> Vec<PageLine> {
+/// Renders the page, at most `width` characters wide.
+pub fn blame_page(blame: &CaseBlame, width: usize) -> Vec<PageLine> {
     let mut page = TextPage::new(width);
-    page.text(Tone::Head, "", 2, format!("{}  {}", told.case, told.name).trim_end());
-    page.text(Tone::Quiet, "", 2, &format!("run {}, {}: {}", told.run, told.pipeline, told.status.word()));
-    if told.steps.is_empty() {
+    page.text(Tone::Head, "", 2, format!("{}  {}", blame.case, blame.name).trim_end());
+    page.text(Tone::Quiet, "", 2, &format!("run {}, {}: {}", blame.run, blame.pipeline, blame.status.word()));
+    if blame.steps.is_empty() {
         page.blank();
         page.text(Tone::Plain, "", 2, "nothing was decided here: no edge was tried");
     }
-    for step in &told.steps {
+    for step in &blame.steps {
         page.blank();
         write(&mut page, step);
     }
@@ -24,11 +24,11 @@ pub fn blame_page(told: &CaseBlame, width: usize) -> Vec<PageLine> {
 }
 
 fn write(page: &mut TextPage, step: &StepBlame) {
-    let (tone, way) = match &step.to {
+    let (tone, result) = match &step.to {
         Some(to) => (Tone::Head, format!("-> {to} by {}: ", step.edge)),
         None => (Tone::Bad, format!("{} failed: ", step.edge)),
     };
-    page.text(tone, "", 4, &format!("{} {} {way}{}", step.path, step.node, step.because));
+    page.text(tone, "", 4, &format!("{} {} {result}{}", step.path, step.node, step.because));
     let name = step.rule.as_ref().and_then(|rule| rule.rsplit('#').next()).unwrap_or_default();
     page.text(Tone::Plain, "    ", 6, format!("{}:{} {name}", step.file, step.line).trim_end());
     let digits = step.text.last().map_or(1, |line| line.line.to_string().len());

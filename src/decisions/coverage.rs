@@ -1,4 +1,4 @@
-//! What all recorded decisions went through: of every edge, how often it was asked, fired, failed, and stood in another's shadow.
+//! Coverage of the recorded decisions: how often each edge was evaluated, fired, failed, or was shadowed by another.
 
 use super::recorded::{Decisions, RecordedDecision};
 use crate::pipeline::{EdgeCondition, EdgeIx, EdgeOrigin, Pipeline};
@@ -12,74 +12,72 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// What the decisions of runs went through.
+/// Edge coverage of the decisions of runs.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct DecisionHistory {
-    /// The runs that were looked at, newest first.
+    /// The runs counted, newest first.
     pub runs: Vec<String>,
-    /// How many decisions they made.
     pub decisions: u64,
     /// By pipeline, in order of their names.
     pub pipelines: Vec<PipelineHistory>,
-    /// Runs that could not be looked at, each with the reason.
+    /// Runs that could not be read, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passed_over: Vec<(String, String)>,
 }
 
-/// What the decisions of a pipeline went through.
+/// Edge coverage of a pipeline.
 #[derive(Clone, Debug, Serialize)]
 pub struct PipelineHistory {
-    /// Its name.
     pub pipeline: String,
-    /// How many runs went by it.
+    /// The number of its runs.
     pub runs: u64,
-    /// How many decisions they made.
     pub decisions: u64,
-    /// Its edges, in the order of the file.
+    /// Its edges, in file order.
     pub edges: Vec<EdgeHistory>,
 }
 
-/// What came of an edge.
+/// How often an edge had each outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EdgeHistory {
     /// Its id, or `fallback`.
     pub edge: String,
     /// The node it leaves; `*` for a guard.
     pub from: String,
-    /// The function or the condition that decides it; nothing if it always fires.
+    /// The function or the condition that decides it; `None` if it always fires.
     pub rule: Option<String>,
-    /// How many decisions were made where it stands: of these it was asked or not reached.
+    /// The decisions that considered it: evaluated or not reached.
     pub decisions: u64,
-    /// How often it was asked: of these it fired, did not fire or failed.
-    pub asked: u64,
-    /// How often it fired, or spoke as an advisory.
+    /// Times evaluated: fired, refused or failed.
+    #[serde(rename = "asked")]
+    pub evaluated: u64,
+    /// Times fired, as an edge or an advisory.
     pub fired: u64,
-    /// How often its condition did not hold.
+    /// Times its condition did not hold.
     #[serde(rename = "false")]
     pub refused: u64,
-    /// How often its rule failed.
+    /// Times its rule failed.
     pub error: u64,
-    /// How often it was not asked, because another fired first or failed.
+    /// Times not evaluated, because another edge fired first or failed.
     pub not_reached: u64,
-    /// How often it was not asked and would have fired.
+    /// Times not evaluated although it would have fired.
     pub shadowed: u64,
-    /// Whether it is none of the edges that the pipeline had in the newest of these runs.
+    /// Whether the pipeline of the newest of these runs lacks it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub gone: bool,
 }
 
-/// How often an edge must have fired for it to be worth saying that it always does.
+/// How often an edge must have fired to be remarked on as always firing.
 const OFTEN: u64 = 10;
 
 impl EdgeHistory {
-    /// What should give one to think, if anything.
+    /// A remark on suspicious counts, if any.
     pub fn remark(&self) -> Option<&'static str> {
         Some(match self {
             Self { gone: true, .. } => "gone",
             Self { decisions: 0, .. } => "not visited",
             Self { error: 1.., .. } => "fails",
             Self { edge, fired: 0, .. } if edge == FALLBACK => return None,
-            Self { asked: 0, shadowed: 0, .. } => "never asked",
+            Self { evaluated: 0, shadowed: 0, .. } => "never asked",
             Self { fired: 0, shadowed: 1.., .. } => "only shadowed",
             Self { fired: 0, .. } => "never fired",
             Self { rule: Some(_), refused: 0, not_reached: 0, decisions: OFTEN.., .. } => "always fires",
@@ -88,22 +86,22 @@ impl EdgeHistory {
     }
 }
 
-/// What is being added up for a pipeline.
+/// The counts of a pipeline in progress.
 #[derive(Default)]
 struct CoverageTally {
     runs: BTreeSet<String>,
     decisions: u64,
-    /// How many decisions were made at each node.
+    /// The number of decisions at each node.
     nodes: BTreeMap<String, u64>,
     edges: BTreeMap<(String, String), EdgeHistory>,
-    /// The edges as the newest run has them.
+    /// The edges in the order of the newest run.
     order: Vec<(String, String)>,
 }
 
-/// Goes through all decisions of runs; of all runs of the store if none is named.
-pub fn coverage(session: &Session, asked: &[String]) -> Result<DecisionHistory, SessionError> {
+/// Counts the decisions of runs; of all runs of the store if none is named.
+pub fn coverage(session: &Session, runs: &[String]) -> Result<DecisionHistory, SessionError> {
     let decisions = Decisions::open(session)?;
-    let mut history = DecisionHistory { runs: decisions.record().runs(asked)?, ..DecisionHistory::default() };
+    let mut history = DecisionHistory { runs: decisions.record().runs(runs)?, ..DecisionHistory::default() };
     let mut tallies: BTreeMap<String, CoverageTally> = BTreeMap::new();
     for run in &history.runs {
         let mut failed = None;
@@ -116,7 +114,7 @@ pub fn coverage(session: &Session, asked: &[String]) -> Result<DecisionHistory, 
         })?;
         match failed {
             None => {}
-            // What an older version of the program linked, this one may refuse.
+            // This version may refuse what an older one linked.
             Some(SessionError::Texts(problems)) => {
                 let why = problems.iter().next().map_or_else(String::new, ToString::to_string);
                 history.passed_over.push((run.clone(), format!("its texts do not link any more: {why}")));
@@ -125,7 +123,7 @@ pub fn coverage(session: &Session, asked: &[String]) -> Result<DecisionHistory, 
         }
     }
     history.decisions = tallies.values().map(|tally| tally.decisions).sum();
-    history.pipelines = tallies.into_iter().map(|(pipeline, tally)| tally.told(pipeline)).collect();
+    history.pipelines = tallies.into_iter().map(|(pipeline, tally)| tally.finish(pipeline)).collect();
     Ok(history)
 }
 
@@ -148,7 +146,7 @@ fn one(
     tally.add(decision, &project, &pipeline)
 }
 
-/// Where an edge leaves from, and its id; none for the fallback, which is added where it is needed.
+/// The source node and the id of an edge. The fallback has none and is added where it is needed.
 fn key(pipeline: &Pipeline, ix: EdgeIx) -> (String, String) {
     let edge = pipeline.edge_at(ix);
     let from = match edge.from {
@@ -167,7 +165,7 @@ fn rule(pipeline: &Pipeline, ix: EdgeIx) -> Option<String> {
 }
 
 impl CoverageTally {
-    /// The edges of a pipeline, nothing counted yet.
+    /// The edges of a pipeline, with counts of zero.
     fn of(pipeline: &Pipeline) -> Self {
         let mut tally = Self::default();
         for at in 0..pipeline.edges.len() {
@@ -197,21 +195,21 @@ impl CoverageTally {
         *self.nodes.entry(step.node.to_string()).or_default() += 1;
         let Some(node) = pipeline.node(&step.node) else { return Ok(()) };
         let spec = pipeline.at(node);
-        let mut again = None;
+        let mut inputs = None;
         for &ix in spec.edges.iter().chain(&spec.advisories).chain(&pipeline.guards) {
             let id = pipeline.edge_at(ix).id.as_str();
             let outcome =
                 step.considered.iter().find(|entry| entry.edge == id).map_or(EdgeOutcome::NotReached, |entry| entry.outcome);
             let mut shadowed = false;
             if outcome == EdgeOutcome::NotReached {
-                let again = match &again {
-                    Some(again) => again,
-                    None => again.insert(decision.again(project)?),
+                let inputs = match &inputs {
+                    Some(inputs) => inputs,
+                    None => inputs.insert(decision.rule_inputs(project)?),
                 };
-                shadowed = match again.plan.rule(ix) {
+                shadowed = match inputs.plan.rule(ix) {
                     None => true,
                     Some(rule) => {
-                        let said = rule.function.decide(&again.artifact, &again.state, again.plan.vars());
+                        let said = rule.function.decide(&inputs.artifact, &inputs.state, inputs.plan.vars());
                         matches!(said, Ok(RuleOutcome::Yes { .. }))
                     }
                 };
@@ -224,7 +222,7 @@ impl CoverageTally {
                 EdgeOutcome::Error => edge.error += 1,
                 EdgeOutcome::NotReached => edge.not_reached += 1,
             }
-            edge.asked += u64::from(outcome != EdgeOutcome::NotReached);
+            edge.evaluated += u64::from(outcome != EdgeOutcome::NotReached);
             edge.shadowed += u64::from(shadowed);
         }
         if spec.fallback.is_some() {
@@ -233,12 +231,12 @@ impl CoverageTally {
             edge.decisions += 1;
             let count = if fired { &mut edge.fired } else { &mut edge.not_reached };
             *count += 1;
-            edge.asked += u64::from(fired);
+            edge.evaluated += u64::from(fired);
         }
         Ok(())
     }
 
-    fn told(mut self, pipeline: String) -> PipelineHistory {
+    fn finish(mut self, pipeline: String) -> PipelineHistory {
         let mut edges: Vec<EdgeHistory> = self.order.iter().filter_map(|key| self.edges.remove(key)).collect();
         edges.extend(self.edges.into_values().map(|edge| EdgeHistory { gone: true, ..edge }));
         let runs = self.runs.len() as u64;
@@ -262,7 +260,7 @@ mod tests {
          \x20 - { id: G, from: \"*\", to: _done, condition: \"m == 7\" }\nstart: a\ndone: _done\non_rule_error: skip\n";
 
     #[test]
-    fn every_edge_is_counted_by_the_decisions_where_it_stands() {
+    fn edges_are_counted_per_decision_of_their_node() {
         let ground = TraceFixture::with(&[("pipelines/p.yaml", PIPELINE)]);
         for n in [0, 2, 3] {
             ground.run_stub("p", &format!(r#"{{"*": {{"a": [{{"n": {n}, "m": 0, "zz": 0}}], "b": [{{"m": 0}}]}}}}"#));
@@ -270,16 +268,16 @@ mod tests {
         ground.run_stub("p", r#"{"*": {"a": [{"n": 0, "m": 7}]}}"#);
         let history = coverage(&ground.session, &[]).unwrap();
         assert_eq!((history.runs.len(), history.decisions, history.pipelines.len()), (4, 7, 1));
-        let told = |edge: &EdgeHistory| {
-            let EdgeHistory { edge: id, decisions, asked, fired, refused, error, not_reached, shadowed, .. } = edge;
+        let finish = |edge: &EdgeHistory| {
+            let EdgeHistory { edge: id, decisions, evaluated, fired, refused, error, not_reached, shadowed, .. } = edge;
             format!(
-                "{id} {decisions}/{asked}: {fired} {refused} {error} {not_reached} {shadowed} {}",
+                "{id} {decisions}/{evaluated}: {fired} {refused} {error} {not_reached} {shadowed} {}",
                 edge.remark().unwrap_or_default()
             )
         };
-        let told: Vec<String> = history.pipelines[0].edges.iter().map(told).collect();
+        let finish: Vec<String> = history.pipelines[0].edges.iter().map(finish).collect();
         assert_eq!(
-            told,
+            finish,
             [
                 "E1 4/4: 2 2 0 0 0 ",
                 "E2 4/2: 0 2 0 2 1 only shadowed",

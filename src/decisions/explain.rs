@@ -1,4 +1,4 @@
-//! Why a case went the way it went.
+//! Explains why a case took its path.
 
 use super::explanation::CaseExplanation;
 use super::recorded::Decisions;
@@ -11,36 +11,35 @@ use crate::session::{Session, SessionError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What there is to say.
+/// The result of a request for an explanation.
 #[derive(Clone, Debug)]
 pub enum Explanation {
-    /// Of a case.
     Case(Box<CaseExplanation>),
-    /// The cases, of which one must be named.
+    /// The cases of the run, one of which must be named.
     Cases(CaseList),
 }
 
-/// Explains the steps of a case: each decision is made again by the recorded texts on what it was made on, watched.
-pub fn explain(session: &Session, asked: &StepQuery) -> Result<Explanation, SessionError> {
+/// Explains the steps of a case: each decision is evaluated again on its recorded inputs, with probes.
+pub fn explain(session: &Session, query: &StepQuery) -> Result<Explanation, SessionError> {
     let decisions = Decisions::open(session)?;
-    let (run, case, steps) = match find(&decisions, asked)? {
+    let (run, case, steps) = match find(&decisions, query)? {
         StepSelection::Case { run, case, steps } => (run, case, steps),
         StepSelection::Cases(cases) => return Ok(Explanation::Cases(cases)),
     };
     let case_name = decisions.record().store().case(&run, &case)?.name;
-    // The node's names are those of the graph that the case went by last.
+    // Nodes are named as in the graph that the case used last.
     let last = steps.last().map(|step| decisions.project(&run, step, Probes::All)).transpose()?;
     let done = last.as_ref().map(|project| project.plan.done.to_string());
     let status = status(&steps, done.as_deref());
     let steps = match &last {
-        Some(project) => choose(steps, asked, &project.plan.pipeline)?,
+        Some(project) => choose(steps, query, &project.plan.pipeline)?,
         None => steps,
     };
     let changed = changed(&decisions, &run, &steps)?;
-    let mut told = Vec::with_capacity(steps.len());
+    let mut explanation = Vec::with_capacity(steps.len());
     for step in &steps {
         let project = decisions.project(&run, step, Probes::All)?;
-        told.push(tell(&decisions, &run, step, &project, &changed)?);
+        explanation.push(explain_step(&decisions, &run, step, &project, &changed)?);
     }
     Ok(Explanation::Case(Box::new(CaseExplanation {
         pipeline: last.map_or_else(String::new, |project| project.plan.pipeline.name.value.clone()),
@@ -48,41 +47,41 @@ pub fn explain(session: &Session, asked: &StepQuery) -> Result<Explanation, Sess
         case,
         name: case_name,
         status,
-        detailed: asked.step.is_some(),
+        detailed: query.step.is_some(),
         changed: changed.into_iter().collect(),
-        steps: told,
+        steps: explanation,
     })))
 }
 
-fn tell(
+fn explain_step(
     decisions: &Decisions,
     run: &str,
     step: &JournalStep,
     project: &Arc<Project>,
     changed: &BTreeSet<String>,
 ) -> Result<super::explanation::StepExplanation, SessionError> {
-    let mut told = match decisions.decisions(run, vec![step.clone()])?.pop() {
-        Some(decision) => reevaluate::decided(step, &decision.again(project)?, project, changed),
+    let mut explanation = match decisions.decisions(run, vec![step.clone()])?.pop() {
+        Some(decision) => reevaluate::explain_decision(step, &decision.rule_inputs(project)?, project, changed),
         None => {
             let plan = project.plan.of_path(&step.path).unwrap_or_else(|| Arc::clone(&project.plan));
             let pipeline = &plan.pipeline;
-            reevaluate::undecided(step, pipeline.node(&step.node).map(|node| pipeline.at(node)))
+            reevaluate::explain_undecided(step, pipeline.node(&step.node).map(|node| pipeline.at(node)))
         }
     };
     if let Some(call) = step.call {
         let text = decisions.record().store().blob(&call)?;
-        told.call = text.and_then(|text| serde_json::from_str(&text).ok());
+        explanation.call = text.and_then(|text| serde_json::from_str(&text).ok());
     }
-    Ok(told)
+    Ok(explanation)
 }
 
-/// The texts that are other by now than those that these steps went by.
+/// The texts that have changed since these steps used them.
 pub(super) fn changed(decisions: &Decisions, run: &str, steps: &[JournalStep]) -> Result<BTreeSet<String>, SessionError> {
     let mut found = BTreeSet::new();
     for texts in decisions.texts(run)? {
         if steps.iter().any(|step| step.manifest == texts.address) {
             let changes = decisions.record().changed_since(run, &texts.manifest)?;
-            // Only what decides can change a decision.
+            // Only scripts and pipelines can change a decision.
             let decides = |what: &String| what.starts_with("scripts/") || what.starts_with("pipelines/");
             found.extend(changes.into_iter().map(|change| change.what).filter(decides));
         }
@@ -100,27 +99,27 @@ mod tests {
     use proptest::prelude::*;
     use std::fmt::Write as _;
 
-    fn asked(case: &str) -> StepQuery {
+    fn query(case: &str) -> StepQuery {
         StepQuery { run: "latest".into(), case: Some(case.into()), step: None }
     }
 
-    fn explained(ground: &TraceFixture, asked: &StepQuery) -> CaseExplanation {
-        match explain(&ground.session, asked).unwrap() {
-            Explanation::Case(told) => *told,
+    fn explained(ground: &TraceFixture, query: &StepQuery) -> CaseExplanation {
+        match explain(&ground.session, query).unwrap() {
+            Explanation::Case(explanation) => *explanation,
             Explanation::Cases(list) => panic!("{list:?}"),
         }
     }
 
-    /// Explains a case in every way there is, and holds the outcomes against the record.
-    fn holds(ground: &TraceFixture, case: &str) -> usize {
+    /// Explains a case with every query, and compares the outcomes with the record.
+    fn verify(ground: &TraceFixture, case: &str) -> usize {
         let decisions = Decisions::open(&ground.session).unwrap();
         let run = decisions.record().run("latest").unwrap();
         let recorded = decisions.steps(&run, case).unwrap();
         for detailed in [false, true] {
-            let mut told = explained(ground, &asked(case));
-            told.detailed = detailed;
-            assert_eq!(told.steps.len(), recorded.len());
-            for (step, recorded) in told.steps.iter().zip(&recorded) {
+            let mut explanation = explained(ground, &query(case));
+            explanation.detailed = detailed;
+            assert_eq!(explanation.steps.len(), recorded.len());
+            for (step, recorded) in explanation.steps.iter().zip(&recorded) {
                 assert!(!step.differs, "{step:?}");
                 for entry in &recorded.considered {
                     let edge = step.edges.iter().find(|edge| edge.edge == *entry.edge).unwrap();
@@ -129,10 +128,10 @@ mod tests {
                 }
             }
             for width in [20, 80] {
-                let lines = page(&told, width);
+                let lines = page(&explanation, width);
                 assert!(lines.iter().all(|line| line.text.chars().count() <= width.max(40)), "{lines:?}");
             }
-            assert!(!markdown(&told).is_empty() && serde_json::to_value(&told).is_ok());
+            assert!(!markdown(&explanation).is_empty() && serde_json::to_value(&explanation).is_ok());
         }
         recorded.len()
     }
@@ -142,7 +141,7 @@ mod tests {
         let ground = TraceFixture::with(&[]);
         let run = ground.run_example();
         let ids: Vec<String> = run.launch.cases.iter().map(|case| case.id.clone()).collect();
-        let steps: usize = ids.iter().map(|id| holds(&ground, id)).sum();
+        let steps: usize = ids.iter().map(|id| verify(&ground, id)).sum();
         assert!(steps > 50, "{steps}");
     }
 
@@ -197,7 +196,7 @@ mod tests {
                 .collect();
             let ground = TraceFixture::with(&[("pipelines/p.yaml", &text)]);
             ground.run_stub("p", &serde_json::json!({ "*": { "a": answers } }).to_string());
-            prop_assert!(holds(&ground, "case-1") > 0);
+            prop_assert!(verify(&ground, "case-1") > 0);
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Values as a script writes them.
+//! Formats values as script literals.
 
 use serde_json::{Number, Value};
 use std::fmt::Write as _;
 
-/// How wide a map or a list may be on one line.
+/// The widest map or list on one line, in characters.
 const WIDTH: usize = 100;
 
-/// A value as a script writes it, its lines after the first indented so far.
+/// Formats a value as a script literal, its lines after the first indented by `indent`.
 pub(super) fn literal(value: &Value, indent: usize) -> String {
     let line = on_one_line(value);
     if line.chars().count() + indent <= WIDTH {
@@ -43,7 +43,7 @@ fn on_one_line(value: &Value) -> String {
     }
 }
 
-/// Whole numbers beyond what a script's hold are written as floats, which JSON makes of them too.
+/// Integers beyond the range of a script's are written as floats, as JSON reads them.
 fn number(value: &Number) -> String {
     if let Some(whole) = value.as_i64() {
         return whole.to_string();
@@ -61,7 +61,7 @@ fn key(name: &str) -> String {
     if word { name.to_owned() } else { quoted(name) }
 }
 
-/// A text in quotes.
+/// Quotes a text.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for ch in text.chars() {
@@ -78,7 +78,7 @@ pub(super) fn quoted(text: &str) -> String {
     out
 }
 
-/// Marks that change how the text beside them is shown.
+/// Characters that change how the text beside them is shown.
 fn is_invisible(ch: char) -> bool {
     matches!(ch, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
@@ -119,7 +119,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_is_written_reads_back(value in any_value()) {
+        fn literals_read_back(value in any_value()) {
             prop_assert_eq!(read(&literal(&value, 4)), value);
         }
     }

@@ -1,24 +1,25 @@
 //! An explanation as Markdown, for a ticket or a review.
 
 use super::explanation::{CaseExplanation, StepExplanation};
-use super::page::{is_idle, place, way, why};
+use super::page::{is_idle, place, result_of, why};
 use std::fmt::Write as _;
 
 /// The most characters of an expression or a value.
 const LONGEST: usize = 120;
 
-/// The explanation as Markdown.
-pub fn markdown(told: &CaseExplanation) -> String {
+/// Renders the explanation as Markdown.
+pub fn markdown(explanation: &CaseExplanation) -> String {
     let mut out = String::new();
-    let name = if told.name.is_empty() { String::new() } else { format!(": {}", escaped(&told.name)) };
-    let _ = writeln!(out, "# Case {}{name}\n", escaped(&told.case));
-    let _ = writeln!(out, "Run {}, {}, {}.", escaped(&told.run), escaped(&told.pipeline), told.status.word());
-    if !told.changed.is_empty() {
-        let changed: Vec<String> = told.changed.iter().map(|path| escaped(path)).collect();
+    let name = if explanation.name.is_empty() { String::new() } else { format!(": {}", escaped(&explanation.name)) };
+    let _ = writeln!(out, "# Case {}{name}\n", escaped(&explanation.case));
+    let _ =
+        writeln!(out, "Run {}, {}, {}.", escaped(&explanation.run), escaped(&explanation.pipeline), explanation.status.word());
+    if !explanation.changed.is_empty() {
+        let changed: Vec<String> = explanation.changed.iter().map(|path| escaped(path)).collect();
         let _ = writeln!(out, "\nChanged since, so this goes by the recorded texts: {}.", changed.join(", "));
     }
-    for step in &told.steps {
-        write(&mut out, step, told.detailed);
+    for step in &explanation.steps {
+        write(&mut out, step, explanation.detailed);
     }
     out
 }
@@ -26,7 +27,7 @@ pub fn markdown(told: &CaseExplanation) -> String {
 fn write(out: &mut String, step: &StepExplanation, detailed: bool) {
     let _ = writeln!(out, "\n## {}\n", escaped(&place(step)));
     let because = step.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
-    let _ = writeln!(out, "{}", escaped(&format!("{}{because}", way(step).unwrap_or_default())));
+    let _ = writeln!(out, "{}", escaped(&format!("{}{because}", result_of(step).unwrap_or_default())));
     if let Some(walker) = &step.walker {
         let _ = writeln!(out, "\n{}", escaped(&super::explanation::taken_by(walker)));
     }
@@ -49,14 +50,14 @@ fn write(out: &mut String, step: &StepExplanation, detailed: bool) {
         let rule = edge.rule.as_ref().map_or(String::new(), |rule| format!(" ({}:{})", rule.file, rule.line));
         let _ = writeln!(out, "\n### {}{}\n\n```text", escaped(&edge.edge), escaped(&rule));
         for line in &edge.values {
-            // A line in a fence cannot end it: it is indented further than a fence may be.
+            // Indented lines in a fence cannot end it.
             let _ = writeln!(out, "    {}", line.told(LONGEST).replace(['\n', '\r'], " "));
         }
         let _ = writeln!(out, "```");
     }
 }
 
-/// A text in which nothing means anything to Markdown.
+/// Escapes everything that has a meaning in Markdown.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for ch in text.chars() {

@@ -1,20 +1,20 @@
-//! What past runs decided, and why.
+//! The decisions of past runs: explained, attributed, counted, saved as tests, and replayed.
 //!
-//! A recorded decision has everything it was made on, so it can be made again, by the evaluator that made it
-//! ([`RecordedDecision::again`]): watched, to be explained; by other scripts or vars, to see what would change.
+//! A recorded decision has all of its inputs, so it can be evaluated again, by the evaluator that made it
+//! ([`RecordedDecision::rule_inputs`]): with probes, to be explained; with other scripts or vars, to see what would change.
 //!
 //! ```text
-//! steps, recorded    the record: steps of cases, decisions with their inputs, made again
-//! selection          which run, case and step is meant
-//! reevaluate, explanation  a decision evaluated again while it is watched, and its explanation
-//! rule_view          what a rule reads and answers, shown as it is evaluated
-//! explain            a case's path, or everything about a step; as a page and as Markdown
-//! blame              what decided: rule, line, version of the text, commit
-//! coverage           how often every edge was asked, fired, failed, and stood in another's shadow
-//! save, shrink       a decision as a test, with as little of its inputs as it takes
-//! evidence, params   the evidence document of a case, and where signatures matched, of recorded parameters
-//! edge_counts        which ways a run's cases took, for a picture
-//! replay             history decided again by other texts
+//! steps, recorded    the record: steps of cases, decisions with their inputs
+//! selection          selects a run, case and step
+//! reevaluate, explanation  evaluates a decision again with probes, and explains it
+//! rule_view          shows a rule with its inputs and values while trying things out
+//! explain            explains a case or a step, as a page or as Markdown
+//! blame              attributes decisions to rule, line, text revision and commit
+//! coverage           counts how often every edge was evaluated, fired, failed, or was shadowed
+//! save, shrink       saves a decision as a test, with minimal inputs
+//! evidence, params   the evidence document of a case, and where signatures matched
+//! edge_counts        counts the edges taken by a run's cases, for a picture
+//! replay             replays runs with other texts
 //! ```
 
 mod blame;
@@ -44,7 +44,7 @@ mod walker_assignments;
 pub use blame::{CaseBlame, CodeLine, StepBlame, blame};
 pub use blame_page::blame_page;
 pub use coverage::{DecisionHistory, EdgeHistory, PipelineHistory, coverage};
-pub use edge_counts::{EdgesTaken, ways};
+pub use edge_counts::{EdgesTaken, counts};
 pub use evidence::{CaseEvidence, FoundEvidence, SignatureHits, SignatureSighting, evidence, signature_hits};
 pub use evidence_page::evidence_page;
 pub use explain::{Explanation, explain};

@@ -5,10 +5,9 @@ use crate::diag::Diagnostic;
 use crate::walk::EdgeOutcome;
 use textwrap::{Options, wrap};
 
-/// How a line is to be looked at.
+/// The style of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// As it is.
     Plain,
     /// A heading.
     Head,
@@ -16,33 +15,32 @@ pub enum Tone {
     Good,
     /// Something failed.
     Bad,
-    /// What one may pass over.
+    /// Secondary information.
     Quiet,
 }
 
 /// A line of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageLine {
-    /// How to look at it.
     pub tone: Tone,
-    /// Its text, without an end of line.
+    /// Without a line end.
     pub text: String,
 }
 
-/// The narrowest and the widest that pages are made.
+/// The least and the greatest width of pages.
 const WIDTHS: (usize, usize) = (40, 100);
 
 /// The most characters of an expression or a value.
 const LONGEST: usize = 240;
 
-/// The page, at most so many characters wide.
-pub fn page(told: &CaseExplanation, width: usize) -> Vec<PageLine> {
+/// Renders the page, at most `width` characters wide.
+pub fn page(explanation: &CaseExplanation, width: usize) -> Vec<PageLine> {
     let mut page = TextPage::new(width);
-    page.head(told);
-    for step in &told.steps {
+    page.head(explanation);
+    for step in &explanation.steps {
         page.blank();
-        if told.detailed {
-            page.whole(step);
+        if explanation.detailed {
+            page.details(step);
         } else {
             page.brief(step);
         }
@@ -50,11 +48,11 @@ pub fn page(told: &CaseExplanation, width: usize) -> Vec<PageLine> {
     page.lines
 }
 
-/// What is told of an edge beside its outcome, in one line.
+/// Explains the outcome of an edge in one line.
 pub(super) fn why(edge: &EdgeExplanation) -> String {
     let error = edge.error.as_ref().map(|error| error.message.clone());
     let missed = || edge.missed.iter().map(|miss| miss.text.as_str()).collect::<Vec<_>>().join("; or ");
-    let said = match edge.outcome {
+    let text = match edge.outcome {
         EdgeOutcome::Error => error,
         EdgeOutcome::False => Some(missed()).filter(|missed| !missed.is_empty()),
         EdgeOutcome::Fired => match (&edge.because, &edge.why) {
@@ -64,11 +62,11 @@ pub(super) fn why(edge: &EdgeExplanation) -> String {
         EdgeOutcome::Advisory => edge.because.clone(),
         EdgeOutcome::NotReached => edge.why.clone(),
     };
-    let said = said.unwrap_or_default();
-    match (edge.rule.as_ref().is_some_and(|rule| rule.changed), said.is_empty()) {
-        (false, _) => said,
+    let text = text.unwrap_or_default();
+    match (edge.rule.as_ref().is_some_and(|rule| rule.changed), text.is_empty()) {
+        (false, _) => text,
         (true, true) => "(its text changed since)".into(),
-        (true, false) => format!("{said} (its text changed since)"),
+        (true, false) => format!("{text} (its text changed since)"),
     }
 }
 
@@ -78,8 +76,8 @@ pub(super) fn place(step: &StepExplanation) -> String {
     format!("{} {code}{}", step.path, step.node)
 }
 
-/// Where a step led.
-pub(super) fn way(step: &StepExplanation) -> Option<String> {
+/// The outcome of a step.
+pub(super) fn result_of(step: &StepExplanation) -> Option<String> {
     match (&step.to, &step.edge, &step.error) {
         (Some(to), Some(edge), _) => Some(format!("-> {to} by {edge}")),
         (_, _, Some(error)) => Some(format!("failed: {}", error.kind)),
@@ -87,7 +85,7 @@ pub(super) fn way(step: &StepExplanation) -> Option<String> {
     }
 }
 
-/// An edge's id, outcome, name and where it leads.
+/// An edge's id, outcome, name and target.
 fn title(edge: &EdgeExplanation) -> String {
     let name = if edge.name.is_empty() { String::new() } else { format!(", {}", edge.name) };
     let kind = match edge.kind {
@@ -99,7 +97,7 @@ fn title(edge: &EdgeExplanation) -> String {
     format!("{}  {}{name}{kind}{to}", edge.edge, edge.outcome.word())
 }
 
-/// A fallback that was not needed is no news.
+/// Whether an edge is a fallback that was not needed, which is not shown.
 pub(super) fn is_idle(edge: &EdgeExplanation) -> bool {
     edge.kind == EdgeKind::Fallback && edge.outcome == EdgeOutcome::NotReached
 }
@@ -113,14 +111,14 @@ fn tone(outcome: EdgeOutcome) -> Tone {
     }
 }
 
-/// A page being written.
+/// A page in progress.
 pub(super) struct TextPage {
     pub(super) width: usize,
     pub(super) lines: Vec<PageLine>,
 }
 
 impl TextPage {
-    /// An empty one, at most so many characters wide.
+    /// An empty page of that width.
     pub(super) fn new(width: usize) -> Self {
         Self { width: width.clamp(WIDTHS.0, WIDTHS.1), lines: Vec::new() }
     }
@@ -129,7 +127,7 @@ impl TextPage {
         self.lines.push(PageLine { tone: Tone::Plain, text: String::new() });
     }
 
-    /// A text, its first line behind `first`, the others indented so far.
+    /// Adds a text, its first line after `first`, the others indented.
     pub(super) fn text(&mut self, tone: Tone, first: &str, indent: usize, text: &str) {
         let half = self.width / 2;
         if first.chars().count() > half && !text.is_empty() {
@@ -150,17 +148,17 @@ impl TextPage {
         self.lines.extend(lines.into_iter().map(|text| PageLine { tone, text }));
     }
 
-    fn head(&mut self, told: &CaseExplanation) {
-        self.text(Tone::Head, "", 2, format!("{}  {}", told.case, told.name).trim_end());
-        let steps = match told.steps.len() {
-            _ if told.detailed => String::new(),
+    fn head(&mut self, explanation: &CaseExplanation) {
+        self.text(Tone::Head, "", 2, format!("{}  {}", explanation.case, explanation.name).trim_end());
+        let steps = match explanation.steps.len() {
+            _ if explanation.detailed => String::new(),
             1 => " after 1 step".to_owned(),
             many => format!(" after {many} steps"),
         };
-        let line = format!("run {}, {}: {}{steps}", told.run, told.pipeline, told.status.word());
+        let line = format!("run {}, {}: {}{steps}", explanation.run, explanation.pipeline, explanation.status.word());
         self.text(Tone::Quiet, "", 2, &line);
-        if !told.changed.is_empty() {
-            let line = format!("changed since, so this goes by the recorded texts: {}", told.changed.join(", "));
+        if !explanation.changed.is_empty() {
+            let line = format!("changed since, so this goes by the recorded texts: {}", explanation.changed.join(", "));
             self.text(Tone::Bad, "", 2, &line);
         }
     }
@@ -168,7 +166,7 @@ impl TextPage {
     pub(super) fn brief(&mut self, step: &StepExplanation) {
         self.title(step);
         if step.walker.as_ref().is_some_and(|walker| walker.because.is_some()) {
-            self.crew(step);
+            self.walker_and_masks(step);
         }
         let ids = step.edges.iter().map(|edge| edge.edge.chars().count()).max().unwrap_or(0).min(24);
         for edge in step.edges.iter().filter(|edge| !is_idle(edge)) {
@@ -179,13 +177,13 @@ impl TextPage {
     }
 
     fn title(&mut self, step: &StepExplanation) {
-        let first = format!("{} {}", place(step), way(step).unwrap_or_default());
+        let first = format!("{} {}", place(step), result_of(step).unwrap_or_default());
         let because = step.because.as_ref().map_or(String::new(), |because| format!(": {because}"));
         self.text(Tone::Head, "", 4, &format!("{}{because}", first.trim_end()));
     }
 
-    /// Who took it, and through which masks.
-    fn crew(&mut self, step: &StepExplanation) {
+    /// Adds the walker and the masks.
+    fn walker_and_masks(&mut self, step: &StepExplanation) {
         if let Some(walker) = &step.walker {
             self.text(Tone::Plain, "    ", 6, &super::explanation::taken_by(walker));
         }
@@ -204,13 +202,13 @@ impl TextPage {
         }
     }
 
-    /// Everything about a step.
-    fn whole(&mut self, step: &StepExplanation) {
+    /// Adds everything about a step.
+    fn details(&mut self, step: &StepExplanation) {
         self.title(step);
         let by = step.by.as_ref().map_or(String::new(), |by| format!(", answered by {by}"));
-        let texts = if step.generation > 1 { format!(", by the run's texts no. {}", step.generation) } else { String::new() };
+        let texts = if step.revision > 1 { format!(", by the run's texts no. {}", step.revision) } else { String::new() };
         self.text(Tone::Quiet, "  ", 4, &format!("at {}{by}{texts}", step.at));
-        self.crew(step);
+        self.walker_and_masks(step);
         if let Some(call) = &step.call {
             self.text(Tone::Plain, "  ", 4, &super::explanation::called(call));
         }
@@ -241,9 +239,9 @@ impl TextPage {
 
     pub(super) fn edge(&mut self, edge: &EdgeExplanation) {
         self.text(tone(edge.outcome), "", 4, &title(edge));
-        let said = why(edge);
-        if !said.is_empty() {
-            self.text(Tone::Plain, "    ", 4, &said);
+        let text = why(edge);
+        if !text.is_empty() {
+            self.text(Tone::Plain, "    ", 4, &text);
         }
         match &edge.rule {
             Some(rule) => self.rule(rule),

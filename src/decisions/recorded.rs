@@ -1,4 +1,4 @@
-//! The decisions of past runs, one after the other, each with everything it was made on.
+//! Reading the decisions of past runs with their inputs.
 
 use super::steps::{JournalStep, StepAssembler, damaged};
 use crate::model::Hash;
@@ -16,17 +16,17 @@ const BATCH: usize = 256;
 /// The decisions of the runs of a store.
 pub struct Decisions {
     record: Record,
-    /// What was linked so far, by the address of its texts. Few, so a list.
+    /// The projects linked so far. Few, so a list.
     linked: Mutex<Vec<LinkedProject>>,
 }
 
-/// A project with the address of the texts it was linked of, and whether it can be watched.
+/// A project with the address of its manifest, and its probes.
 type LinkedProject = ((Hash, Probes), Arc<Project>);
 
-/// A decision of a past run: a step, with the texts of what its edges were decided on.
+/// A decision of a past run: a step with its inputs.
 #[derive(Clone, Debug)]
 pub struct RecordedDecision {
-    /// The step: case, path, node, the outcomes of its edges, where the walk went.
+    /// The step: case, path, node, outcomes of its edges, result.
     pub step: JournalStep,
     /// The artifact, as canonical JSON.
     pub artifact: Arc<str>,
@@ -37,17 +37,17 @@ pub struct RecordedDecision {
 }
 
 impl Decisions {
-    /// Those of a session's store. An error if there is none.
+    /// Opens the decisions of a session's store. Fails if there is none.
     pub fn open(session: &Session) -> Result<Self, SessionError> {
         Ok(Self { record: session.record()?, linked: Mutex::default() })
     }
 
-    /// The record that they are read from: which runs there are, what they went by.
+    /// The record they are read from: runs and their texts.
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// Shows every decision of a run in the order they were made, until told to stop. At most some hundred are in memory.
+    /// Visits every decision of a run in order, until `visit` breaks. Holds at most some hundred in memory.
     pub fn each(&self, run: &str, mut visit: impl FnMut(RecordedDecision) -> ControlFlow<()>) -> Result<(), SessionError> {
         let mut steps = StepAssembler::new(self.began(run)?);
         let mut batch: Vec<JournalStep> = Vec::with_capacity(BATCH);
@@ -76,7 +76,7 @@ impl Decisions {
         Ok(())
     }
 
-    /// The steps of a case of a run, in order, those included that decided nothing. None if the run has no such case.
+    /// The steps of a case of a run, in order, including those without a decision. `None` if the run has no such case.
     pub fn steps(&self, run: &str, case: &str) -> Result<Vec<JournalStep>, SessionError> {
         let mut steps = StepAssembler::new(self.began(run)?);
         let events = self.record.store().events(run, case)?;
@@ -85,7 +85,7 @@ impl Decisions {
         Ok(found)
     }
 
-    /// The decisions of these steps of a run, in their order; steps that decided nothing are left out.
+    /// The decisions of these steps of a run, in their order, skipping steps without one.
     pub fn decisions(&self, run: &str, steps: Vec<JournalStep>) -> Result<Vec<RecordedDecision>, SessionError> {
         let wanted: BTreeSet<Hash> = steps.iter().filter_map(|step| step.inputs).flatten().collect();
         let texts = self.record.store().blobs(wanted)?;
@@ -101,12 +101,12 @@ impl Decisions {
         steps.into_iter().filter_map(decision).collect()
     }
 
-    /// The texts that a run went by, in order.
+    /// The revisions of a run's texts, in order.
     pub fn texts(&self, run: &str) -> Result<Vec<RecordedTexts>, SessionError> {
         self.record.texts(run)
     }
 
-    /// The project that a step of a run went by, linked of the recorded texts once.
+    /// The project that a step of a run used, linked once from the recorded texts.
     pub fn project(&self, run: &str, step: &JournalStep, probes: Probes) -> Result<Arc<Project>, SessionError> {
         let key = (step.manifest, probes);
         let mut linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,9 +127,9 @@ impl Decisions {
 }
 
 impl RecordedDecision {
-    /// The decision to be made again by a project's plan with the recorded vars. An error if the plan lacks the node or the
-    /// vars.
-    pub fn again(&self, project: &Project) -> Result<RuleInputs, SessionError> {
+    /// The inputs for evaluating the decision again with a project's plan and the recorded vars. Fails if the plan lacks the node
+    /// or the vars.
+    pub fn rule_inputs(&self, project: &Project) -> Result<RuleInputs, SessionError> {
         let missing = || damaged(format!("the pipeline `{}` has no node `{}`", *project.plan.pipeline.name, self.step.node));
         let plan = project.plan.of_path(&self.step.path).ok_or_else(missing)?;
         let same = self.step.inputs.is_some_and(|[_, _, vars]| vars == plan.vars_content.hash());
@@ -137,7 +137,7 @@ impl RecordedDecision {
         self.by(&plan.ok_or_else(missing)?)?.ok_or_else(missing)
     }
 
-    /// The decision to be made again by another plan with vars of its own; nothing if that plan lacks the node.
+    /// The inputs for evaluating the decision with another plan and its vars; `None` if that plan lacks the node.
     pub fn by(&self, plan: &Arc<Plan>) -> Result<Option<RuleInputs>, SessionError> {
         let Some(node) = plan.pipeline.node(&self.step.node) else { return Ok(None) };
         Ok(Some(RuleInputs::recorded(Arc::clone(plan), node, &read(&self.artifact)?, &read(&self.state)?)))
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn every_decision_of_a_launch_comes_out_as_it_did() {
+    fn recorded_decisions_are_reproduced() {
         let ground = TraceFixture::with(&[]);
         let run = ground.run_example();
         let decisions = Decisions::open(&ground.session).unwrap();
@@ -178,13 +178,13 @@ mod tests {
         for probes in [Probes::None, Probes::All] {
             for decision in &made {
                 let project = decisions.project(&run.run, &decision.step, probes).unwrap();
-                let again = decision.again(&project).unwrap();
-                assert_eq!(again.artifact.canonical(), *decision.artifact);
-                assert_eq!(again.state.canonical(), *decision.state);
-                assert_eq!(again.plan.vars().canonical(), *decision.vars);
-                let decided = again.decide().unwrap();
+                let rule_inputs = decision.rule_inputs(&project).unwrap();
+                assert_eq!(rule_inputs.artifact.canonical(), *decision.artifact);
+                assert_eq!(rule_inputs.state.canonical(), *decision.state);
+                assert_eq!(rule_inputs.plan.vars().canonical(), *decision.vars);
+                let decided = rule_inputs.decide().unwrap();
                 assert_eq!(decided.considered, decision.step.considered);
-                let StepEnd::To { edge, because, context, .. } = &decision.step.went else { panic!("{decision:?}") };
+                let StepEnd::To { edge, because, context, .. } = &decision.step.end else { panic!("{decision:?}") };
                 let choice = decided.choice.unwrap();
                 assert_eq!((&choice.name, &choice.because, &choice.context), (edge, because, context));
             }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_case_every_step_is_told_of_and_of_a_run_every_decision() {
+    fn all_steps_of_a_case_and_all_decisions_of_a_run_are_read() {
         let ground = TraceFixture::with(&[(
             "pipelines/p.yaml",
             "pipeline: p\nnodes:\n  - { name: a }\n  - { name: b }\n  - { name: c }\nedges:\n\
@@ -203,25 +203,25 @@ mod tests {
         let good = ground.run_stub("p", r#"{"*": {"a": [{"n": 1}], "b": [{"zz": 2}], "c": [{}]}}"#);
         let bad = ground.run_stub("p", r#"{"*": {"a": [{"n": 1}], "b": [{"z": 2}], "c": [{}]}}"#);
         let decisions = Decisions::open(&ground.session).unwrap();
-        let told = |run: &str| {
+        let outline = |run: &str| {
             let line = |step: JournalStep| {
                 let outcomes: Vec<EdgeOutcome> = step.considered.iter().map(|entry| entry.outcome).collect();
-                let went = match step.went {
+                let end = match step.end {
                     StepEnd::To { to, edge, .. } => format!("{edge} to {to}"),
                     StepEnd::Failed { kind, .. } => kind,
                     other => format!("{other:?}"),
                 };
-                format!("{} {} {outcomes:?} {went}", step.path, step.node)
+                format!("{} {} {outcomes:?} {end}", step.path, step.node)
             };
             decisions.steps(run, "case-1").unwrap().into_iter().map(line).collect::<Vec<_>>()
         };
-        assert_eq!(told(&good.run), ["1 a [False, Fired] E2 to b", "2 b [Fired] E3 to c", "3 c [] Over"]);
-        assert_eq!(told(&bad.run), ["1 a [False, Fired] E2 to b", "2 b [Error] rule_error"]);
+        assert_eq!(outline(&good.run), ["1 a [False, Fired] E2 to b", "2 b [Fired] E3 to c", "3 c [] Over"]);
+        assert_eq!(outline(&bad.run), ["1 a [False, Fired] E2 to b", "2 b [Error] rule_error"]);
         assert_eq!((all(&decisions, &good.run).len(), all(&decisions, &bad.run).len()), (2, 2));
         let last = all(&decisions, &bad.run).pop().unwrap();
         let project = decisions.project(&bad.run, &last.step, Probes::All).unwrap();
-        let (considered, failure) = last.again(&project).unwrap().decide().unwrap_err();
-        let StepEnd::Failed { message, .. } = &last.step.went else { panic!("{last:?}") };
+        let (considered, failure) = last.rule_inputs(&project).unwrap().decide().unwrap_err();
+        let StepEnd::Failed { message, .. } = &last.step.end else { panic!("{last:?}") };
         assert_eq!((&considered, &failure.diagnostic.message), (&last.step.considered, message));
         assert_eq!(decisions.record().runs(&[]).unwrap(), [bad.run.clone(), good.run]);
         assert_eq!(decisions.record().runs(&["latest".into()]).unwrap(), [bad.run]);

@@ -1,4 +1,4 @@
-//! A recorded decision made again while it is watched.
+//! Evaluating a recorded decision again with probes.
 
 use super::explanation::{
     EdgeExplanation, EdgeKind, InputValue, RuleExplanation, StepExplanation, WalkFailure, WalkerExplanation,
@@ -13,40 +13,39 @@ use crate::script::{LinkedScript, ScriptFunction};
 use crate::walk::{ConsideredEdge, EdgeOutcome, EdgeRule, FALLBACK, RuleInputs, is_branch};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a rule said while it was watched.
-pub(super) struct WatchedRule {
+/// The observed evaluation of a rule.
+pub(super) struct ObservedRule {
     pub(super) recorder: Recorder,
     pub(super) error: Option<Box<Diagnostic>>,
 }
 
-/// A decision made again.
+/// A decision evaluated again.
 pub(super) struct Reevaluated {
-    /// By edge, what each that was asked said.
-    pub(super) watched: BTreeMap<EdgeIx, WatchedRule>,
-    /// Every edge considered.
+    /// The observed evaluations, by edge.
+    pub(super) observed: BTreeMap<EdgeIx, ObservedRule>,
     pub(super) considered: Vec<ConsideredEdge>,
 }
 
-/// Makes a decision again, watching each rule that is asked.
-pub(super) fn watch(again: &RuleInputs) -> Reevaluated {
-    let mut watched = BTreeMap::new();
-    let RuleInputs { plan, artifact, state, .. } = again;
-    let decided = again.decide_asking(&mut |edge, rule| {
+/// Evaluates a decision, observing each rule.
+pub(super) fn observe(inputs: &RuleInputs) -> Reevaluated {
+    let mut observed = BTreeMap::new();
+    let RuleInputs { plan, artifact, state, .. } = inputs;
+    let decided = inputs.decide_with(&mut |edge, rule| {
         let mut recorder = Recorder::new(RecordingScope::Values);
-        let verdict = recorder.watch(|| rule.function.decide(artifact, state, plan.vars()));
-        watched.insert(edge, WatchedRule { recorder, error: verdict.as_ref().err().cloned() });
-        verdict
+        let result = recorder.watch(|| rule.function.decide(artifact, state, plan.vars()));
+        observed.insert(edge, ObservedRule { recorder, error: result.as_ref().err().cloned() });
+        result
     });
     let considered = match decided {
         Ok(decision) => decision.considered,
         Err((considered, _)) => considered,
     };
-    Reevaluated { watched, considered }
+    Reevaluated { observed, considered }
 }
 
-/// A step that decided nothing, as it is told.
-pub(super) fn undecided(step: &JournalStep, node: Option<&PipelineNode>) -> StepExplanation {
-    let mut told = StepExplanation {
+/// The explanation of a step without a decision.
+pub(super) fn explain_undecided(step: &JournalStep, node: Option<&PipelineNode>) -> StepExplanation {
+    let mut explanation = StepExplanation {
         path: step.path.to_string(),
         node: step.node.to_string(),
         code: node.and_then(|node| node.code.as_ref()).map(|code| code.value.clone()),
@@ -58,7 +57,7 @@ pub(super) fn undecided(step: &JournalStep, node: Option<&PipelineNode>) -> Step
         masks: step.masks.iter().map(ToString::to_string).collect(),
         by: step.by.as_ref().map(ToString::to_string),
         call: None,
-        generation: step.generation,
+        revision: step.revision,
         edge: None,
         to: None,
         because: None,
@@ -68,43 +67,57 @@ pub(super) fn undecided(step: &JournalStep, node: Option<&PipelineNode>) -> Step
         edges: Vec::new(),
         differs: false,
     };
-    match &step.went {
+    match &step.end {
         StepEnd::To { to, edge, because, context } => {
-            (told.to, told.edge) = (Some(to.to_string()), Some(edge.to_string()));
-            (told.because, told.context) = (Some(because.to_string()), context.clone());
+            (explanation.to, explanation.edge) = (Some(to.to_string()), Some(edge.to_string()));
+            (explanation.because, explanation.context) = (Some(because.to_string()), context.clone());
         }
-        StepEnd::Failed { kind, message } => told.error = Some(WalkFailure { kind: kind.clone(), message: message.clone() }),
-        StepEnd::Over if is_branch(&step.path) => told.because = Some("the branch is over".into()),
-        StepEnd::Over => told.because = Some("the node has no edge: the walk is over".into()),
+        StepEnd::Failed { kind, message } => {
+            explanation.error = Some(WalkFailure { kind: kind.clone(), message: message.clone() });
+        }
+        StepEnd::Over if is_branch(&step.path) => explanation.because = Some("the branch is over".into()),
+        StepEnd::Over => explanation.because = Some("the node has no edge: the walk is over".into()),
         StepEnd::Open => {}
     }
-    told
+    explanation
 }
 
-/// Tells a decision: the project must have been linked with all probes. `changed` are the texts that are other by now, by
-/// their paths with the area.
-pub(super) fn decided(step: &JournalStep, again: &RuleInputs, project: &Project, changed: &BTreeSet<String>) -> StepExplanation {
-    let pipeline = &*again.plan.pipeline;
-    let spec = pipeline.at(again.node);
-    let retold = watch(again);
-    let teller = Reevaluator { step, again, project, changed, outline: Outline::new(project.library.probed()), retold: &retold };
-    let mut told = undecided(step, Some(spec));
+/// Explains a decision; the project must be linked with all probes. `changed` are the texts that have changed since, by their
+/// paths with the area.
+pub(super) fn explain_decision(
+    step: &JournalStep,
+    inputs: &RuleInputs,
+    project: &Project,
+    changed: &BTreeSet<String>,
+) -> StepExplanation {
+    let pipeline = &*inputs.plan.pipeline;
+    let spec = pipeline.at(inputs.node);
+    let reevaluated = observe(inputs);
+    let evaluator = Reevaluator {
+        step,
+        inputs,
+        project,
+        changed,
+        outline: Outline::new(project.library.probed()),
+        reevaluated: &reevaluated,
+    };
+    let mut explanation = explain_undecided(step, Some(spec));
     let mut own: Vec<EdgeIx> = spec.edges.iter().chain(&spec.advisories).copied().collect();
     own.sort_unstable();
-    told.edges = own.iter().chain(&pipeline.guards).map(|edge| teller.edge(*edge)).collect();
-    told.edges.extend(spec.fallback.map(|to| teller.fallback(to)));
-    told.read = teller.reads();
-    told.differs = retold.considered != step.considered;
-    told
+    explanation.edges = own.iter().chain(&pipeline.guards).map(|edge| evaluator.edge(*edge)).collect();
+    explanation.edges.extend(spec.fallback.map(|to| evaluator.fallback(to)));
+    explanation.read = evaluator.reads();
+    explanation.differs = reevaluated.considered != step.considered;
+    explanation
 }
 
 struct Reevaluator<'a> {
     step: &'a JournalStep,
-    again: &'a RuleInputs,
+    inputs: &'a RuleInputs,
     project: &'a Project,
     changed: &'a BTreeSet<String>,
     outline: Outline<'a>,
-    retold: &'a Reevaluated,
+    reevaluated: &'a Reevaluated,
 }
 
 impl Reevaluator<'_> {
@@ -113,7 +126,7 @@ impl Reevaluator<'_> {
     }
 
     fn edge(&self, ix: EdgeIx) -> EdgeExplanation {
-        let pipeline = &*self.again.plan.pipeline;
+        let pipeline = &*self.inputs.plan.pipeline;
         let edge = pipeline.edge_at(ix);
         let kind = match (edge.advisory, pipeline.guards.contains(&ix)) {
             (true, _) => EdgeKind::Advisory,
@@ -122,8 +135,8 @@ impl Reevaluator<'_> {
         };
         let entry = self.considered(&edge.id);
         let outcome = entry.map_or(EdgeOutcome::NotReached, |entry| entry.outcome);
-        let watched = self.retold.watched.get(&ix);
-        let mut told = EdgeExplanation {
+        let observed = self.reevaluated.observed.get(&ix);
+        let mut explanation = EdgeExplanation {
             edge: edge.id.value.clone(),
             name: edge.name.clone(),
             kind,
@@ -132,20 +145,20 @@ impl Reevaluator<'_> {
             because: entry.and_then(|entry| entry.because.as_ref()).map(ToString::to_string),
             why: self.why(&edge.id, kind, outcome),
             missed: Vec::new(),
-            rule: self.again.plan.rule(ix).map(|rule| self.rule(ix, rule)),
-            error: watched.and_then(|watched| watched.error.clone()),
+            rule: self.inputs.plan.rule(ix).map(|rule| self.rule(ix, rule)),
+            error: observed.and_then(|observed| observed.error.clone()),
             values: Vec::new(),
         };
-        if let Some(evaluation) = watched.and_then(|watched| watched.recorder.evaluations().first()) {
-            told.values = telling(self.outline.lines(evaluation));
+        if let Some(evaluation) = observed.and_then(|observed| observed.recorder.evaluations().first()) {
+            explanation.values = telling(self.outline.lines(evaluation));
             if outcome != EdgeOutcome::Error {
-                told.values.extend(self.outline.unreached(evaluation));
+                explanation.values.extend(self.outline.unreached(evaluation));
             }
             if outcome == EdgeOutcome::False {
-                told.missed = self.outline.misses(evaluation);
+                explanation.missed = self.outline.misses(evaluation);
             }
         }
-        told
+        explanation
     }
 
     fn fallback(&self, to: EdgeTarget) -> EdgeExplanation {
@@ -155,7 +168,7 @@ impl Reevaluator<'_> {
             edge: FALLBACK.into(),
             name: String::new(),
             kind: EdgeKind::Fallback,
-            to: Some(self.again.plan.pipeline.target_name(to).to_owned()),
+            to: Some(self.inputs.plan.pipeline.target_name(to).to_owned()),
             outcome,
             because: entry.and_then(|entry| entry.because.as_ref()).map(ToString::to_string),
             why: self.why(FALLBACK, EdgeKind::Fallback, outcome),
@@ -166,9 +179,9 @@ impl Reevaluator<'_> {
         }
     }
 
-    /// Why an edge was not asked, or fired in vain.
+    /// Why an edge was not evaluated, or did not decide although it fired.
     fn why(&self, edge: &str, kind: EdgeKind, outcome: EdgeOutcome) -> Option<String> {
-        let pipeline = &*self.again.plan.pipeline;
+        let pipeline = &*self.inputs.plan.pipeline;
         let guard = |name: &str| pipeline.edge(name).is_some_and(|ix| pipeline.guards.contains(&ix));
         let fired = |guards: bool| {
             let fired = self.step.considered.iter().filter(|entry| entry.outcome == EdgeOutcome::Fired);
@@ -196,7 +209,7 @@ impl Reevaluator<'_> {
     }
 
     fn rule(&self, ix: EdgeIx, rule: &EdgeRule) -> RuleExplanation {
-        let pipeline = &*self.again.plan.pipeline;
+        let pipeline = &*self.inputs.plan.pipeline;
         let place = rule.function.definition();
         let line = place.as_ref().map_or(0, |(source, span)| source.line_column(span.start).0);
         let (text, file, hash) = match (&pipeline.edge_at(ix).when, rule.function.file()) {
@@ -218,12 +231,12 @@ impl Reevaluator<'_> {
         }
     }
 
-    /// The inputs that the rules which were asked may read, with their values.
+    /// The inputs that the evaluated rules may read, with their values.
     fn reads(&self) -> Vec<InputValue> {
         let mut found: Vec<InputValue> = Vec::new();
-        for rule in self.retold.watched.keys().filter_map(|edge| self.again.plan.rule(*edge)) {
+        for rule in self.reevaluated.observed.keys().filter_map(|edge| self.inputs.plan.rule(*edge)) {
             for read in &rule.reads {
-                let Some((path, value)) = self.again.input(read) else { continue };
+                let Some((path, value)) = self.inputs.input(read) else { continue };
                 if !found.iter().any(|read| read.path == path) {
                     found.push(InputValue { path: path.to_owned(), value: text_of_view(&value) });
                 }
@@ -238,7 +251,7 @@ pub(super) fn file_of<'p>(project: &'p Project, script: &str) -> &'p str {
     project.library.file(script).map_or("", |file| file.source().text())
 }
 
-/// Whether the text of what decides an edge, or one that it imports, is other by now.
+/// Whether the text of an edge's rule, or one that it imports, has changed since.
 pub(super) fn is_changed(
     project: &Project,
     pipeline: &Pipeline,
@@ -265,7 +278,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The first paragraph of a documentation, up to the end of its first sentence.
+/// The first sentence of a documentation.
 fn sentence(doc: &str) -> String {
     let first = one_line(doc.split("\n\n").next().unwrap_or_default());
     match first.find(". ") {

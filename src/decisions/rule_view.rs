@@ -1,4 +1,4 @@
-//! A decision told of as it is made, for whoever tries things out.
+//! Explaining a decision while it is evaluated, for interactive use.
 
 use super::explanation::StepExplanation;
 use super::page::{PageLine, TextPage};
@@ -10,16 +10,15 @@ use crate::project::Project;
 use crate::walk::RuleInputs;
 use std::collections::BTreeSet;
 
-/// Makes a decision and tells of it; the project must have been linked with all probes. `recorded` is the step it belongs to,
-/// if it belongs to any.
-pub fn look(again: &RuleInputs, project: &Project, recorded: Option<&JournalStep>) -> StepExplanation {
-    let node = again.plan.node(again.node).name.clone();
+/// Evaluates and explains a decision; the project must be linked with all probes. `recorded` is its recorded step, if any.
+pub fn look(inputs: &RuleInputs, project: &Project, recorded: Option<&JournalStep>) -> StepExplanation {
+    let node = inputs.plan.node(inputs.node).name.clone();
     let mut step = recorded.cloned().unwrap_or_else(|| JournalStep {
         case: "".into(),
         path: "".into(),
         node,
         at: Timestamp::default(),
-        generation: crate::walk::FIRST,
+        revision: crate::walk::FIRST,
         manifest: Hash::of(b""),
         walker: None,
         masks: Vec::new(),
@@ -27,37 +26,37 @@ pub fn look(again: &RuleInputs, project: &Project, recorded: Option<&JournalStep
         call: None,
         inputs: None,
         considered: Vec::new(),
-        went: StepEnd::Open,
+        end: StepEnd::Open,
         within: false,
     });
-    (step.considered, step.went) = match again.decide() {
+    (step.considered, step.end) = match inputs.decide() {
         Ok(decision) => {
-            let went = decision.choice.map_or(StepEnd::Over, |choice| StepEnd::To {
-                to: again.plan.pipeline.target_name(choice.to).into(),
+            let end = decision.choice.map_or(StepEnd::Over, |choice| StepEnd::To {
+                to: inputs.plan.pipeline.target_name(choice.to).into(),
                 edge: choice.name,
                 because: choice.because,
                 context: choice.context,
             });
-            (decision.considered, went)
+            (decision.considered, end)
         }
         Err((considered, failure)) => {
             let message = failure.diagnostic.message.clone();
             (considered, StepEnd::Failed { kind: failure.kind.word().to_owned(), message })
         }
     };
-    reevaluate::decided(&step, again, project, &BTreeSet::new())
+    reevaluate::explain_decision(&step, inputs, project, &BTreeSet::new())
 }
 
-/// A step and what came of its edges, at most so many characters wide.
-pub fn step_page(told: &StepExplanation, width: usize) -> Vec<PageLine> {
+/// A step and the outcomes of its edges, at most `width` characters wide.
+pub fn step_page(explanation: &StepExplanation, width: usize) -> Vec<PageLine> {
     let mut page = TextPage::new(width);
-    page.brief(told);
+    page.brief(explanation);
     page.lines
 }
 
-/// Everything about one edge of a step; nothing if it has no such edge.
-pub fn edge_page(told: &StepExplanation, edge: &str, width: usize) -> Vec<PageLine> {
+/// The details of one edge of a step; empty if it has no such edge.
+pub fn edge_page(explanation: &StepExplanation, edge: &str, width: usize) -> Vec<PageLine> {
     let mut page = TextPage::new(width);
-    told.edges.iter().filter(|told| told.edge == edge).for_each(|told| page.edge(told));
+    explanation.edges.iter().filter(|explanation| explanation.edge == edge).for_each(|explanation| page.edge(explanation));
     page.lines
 }

@@ -1,4 +1,4 @@
-//! A recorded decision as a test of its rules, with as little of its inputs as it takes.
+//! Saves a recorded decision as a test of its rules, with minimal inputs.
 
 use super::literal::{literal, quoted};
 use super::recorded::Decisions;
@@ -15,40 +15,39 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A decision that became a test.
+/// A decision that was saved as a test.
 #[derive(Clone, Debug, Serialize)]
 pub struct SavedDecision {
-    /// The file.
     pub file: PathBuf,
-    /// The function.
+    /// The name of the test function.
     pub test: String,
-    /// Its text.
+    /// The text of the test.
     pub text: String,
     /// Whether the file is new.
     pub created: bool,
-    /// The directory of scripts that the run went by, if it was named for it alone: the test needs it too.
+    /// The directory of scripts that was named for the run only: the test needs it too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scripts: Option<PathBuf>,
 }
 
 impl SavedDecision {
-    /// Where it went: `written to FILE`, or `added to FILE`.
-    pub fn whither(&self) -> String {
+    /// `written to FILE`, or `added to FILE`.
+    pub fn location(&self) -> String {
         format!("{} {}", if self.created { "written to" } else { "added to" }, self.file.display())
     }
 }
 
-/// What a new file of such tests begins with.
+/// The head of a new file.
 const HEAD: &str = "//! Decisions of past runs, kept as tests.\n";
 
-/// Where tests go that belong to no script.
+/// The file of tests that belong to no script.
 const FILE: &str = "recorded_test.rhai";
 
-/// Makes a test of the decision of a step, and adds it to a file (beside the rule that decided, if the project has a directory of
-/// scripts, else `recorded_test.rhai`).
-pub fn save_as_test(session: &Session, asked: &StepQuery, file: Option<&Path>) -> Result<SavedDecision, SessionError> {
+/// Saves the decision of a step as a test in a file: by default beside the rule that decided, if the project has a directory of
+/// scripts, else `recorded_test.rhai`.
+pub fn save_as_test(session: &Session, query: &StepQuery, file: Option<&Path>) -> Result<SavedDecision, SessionError> {
     let decisions = Decisions::open(session)?;
-    let (run, case, steps) = match find(&decisions, asked)? {
+    let (run, case, steps) = match find(&decisions, query)? {
         StepSelection::Case { run, case, steps } => (run, case, steps),
         StepSelection::Cases(list) => {
             let message = format!("the decision of which case? the run {} has {}", list.run, list.total);
@@ -59,7 +58,7 @@ pub fn save_as_test(session: &Session, asked: &StepQuery, file: Option<&Path>) -
         return Err(refused("input/no-step", format!("the case `{case}` has not begun"), None));
     };
     let pipeline = decisions.project(&run, last, Probes::None)?.plan.pipeline.clone();
-    let steps = choose(steps, asked, &pipeline)?;
+    let steps = choose(steps, query, &pipeline)?;
     let mut found = decisions.decisions(&run, steps)?;
     let Some(decision) = found.pop().filter(|_| found.is_empty()) else {
         let several: Vec<String> = found.iter().map(|decision| decision.step.path.to_string()).collect();
@@ -85,32 +84,29 @@ pub fn save_as_test(session: &Session, asked: &StepQuery, file: Option<&Path>) -
         considered: &decision.step.considered,
     };
     let mut saved = made.save(&origin, file)?;
-    // Tests run by the scripts and pipelines of now, from where the run took its own.
+    // Tests use the current scripts and pipelines, from where the run took its own.
     saved.scripts = origin.setup().scripts.clone().filter(|_| session.setup().scripts.is_none());
     Ok(saved)
 }
 
-/// A decision that was made, by the texts that made it and with everything it was made on.
+/// A decision with its texts and its inputs.
 #[derive(Debug)]
 pub struct DecisionMade<'a> {
-    /// The texts.
     pub project: &'a Project,
-    /// What their pipeline was asked for by, if it was.
+    /// The requested name of the pipeline, if any.
     pub pipeline: Option<&'a str>,
-    /// The node.
     pub node: &'a str,
-    /// The artifact.
     pub artifact: Value,
-    /// The state, as it is recorded.
+    /// The recorded state.
     pub state: Value,
-    /// The vars, all of them.
+    /// All vars.
     pub vars: Value,
-    /// What came of each edge.
+    /// The outcomes of the edges.
     pub considered: &'a [ConsideredEdge],
 }
 
 impl DecisionMade<'_> {
-    /// Makes a test of the decision, and adds it to a file as [`save_as_test`] does.
+    /// Saves the decision as a test, as [`save_as_test`] does.
     pub fn save(&self, session: &Session, file: Option<&Path>) -> Result<SavedDecision, SessionError> {
         let fixture = SavedTest::of(session, self)?;
         let file = match file {
@@ -136,7 +132,7 @@ impl DecisionMade<'_> {
     }
 }
 
-/// What a test gives, and what must come of it.
+/// The inputs and the expected outcome of a test.
 struct SavedTest {
     node: String,
     artifact: Value,
@@ -145,7 +141,7 @@ struct SavedTest {
     outcome: ExpectedOutcome,
 }
 
-/// What came of a decision.
+/// The outcome of a decision.
 #[derive(Clone, Debug, PartialEq)]
 enum ExpectedOutcome {
     Way { edge: Value, to: Value },
@@ -153,7 +149,7 @@ enum ExpectedOutcome {
 }
 
 impl SavedTest {
-    /// The smallest one on which the recorded texts decide as they did.
+    /// The smallest test on which the recorded texts decide as they did.
     fn of(session: &Session, made: &DecisionMade<'_>) -> Result<Self, SessionError> {
         let (project, node, vars) = (made.project, made.node, &made.vars);
         let decide = |given: &Value, vars: &Value| {
@@ -180,7 +176,7 @@ impl SavedTest {
             let whole = || given.get("artifact").is_some_and(|part| !part.is_array()) && given.get("state").is_some();
             same() && whole() && decide(given, vars).as_ref() == Some(&decided)
         });
-        // Vars that are as the pipeline of now has them need not be set.
+        // Vars with the pipeline's current values need not be set.
         let pipeline = &project.plan.pipeline;
         let now = session.pipeline(pipeline.source.name()).ok().and_then(|source| crate::pipeline::parse(&source).ok());
         let defaults = now.as_ref().unwrap_or(pipeline).vars_json();
@@ -191,7 +187,7 @@ impl SavedTest {
         Ok(Self { node: node.to_owned(), artifact, state, vars, outcome: decided.0 })
     }
 
-    /// What the test is called: where it is and what comes of it.
+    /// The name of the test: its node and the expected outcome.
     fn name(&self) -> String {
         let said = match &self.outcome {
             ExpectedOutcome::Way { edge: Value::String(edge), .. } => format!("takes_{edge}"),
@@ -235,17 +231,17 @@ impl SavedTest {
     }
 }
 
-/// What came of each edge.
+/// The outcomes of the edges.
 fn outcomes(considered: &[ConsideredEdge]) -> Vec<(Name, walk::EdgeOutcome)> {
     considered.iter().map(|entry| (entry.edge.clone(), entry.outcome)).collect()
 }
 
-/// The numbers, texts and truth values that the rules which were asked may have read: where they stand in what is given to a
-/// test, and which they are. They stay, or the test would be about another decision as soon as a threshold moves.
+/// The numbers, strings and booleans that the evaluated rules may have read, with their paths in the test's inputs. They are
+/// kept, or the test would cover another decision as soon as a threshold moves.
 fn read_values(made: &DecisionMade<'_>, given: &Value) -> Vec<(String, Value)> {
     let plan = &made.project.plan;
-    let asked = made.considered.iter().filter(|entry| entry.outcome != walk::EdgeOutcome::NotReached);
-    let rules = asked.filter_map(|entry| plan.rule(plan.pipeline.edge(&entry.edge)?));
+    let query = made.considered.iter().filter(|entry| entry.outcome != walk::EdgeOutcome::NotReached);
+    let rules = query.filter_map(|entry| plan.rule(plan.pipeline.edge(&entry.edge)?));
     let pointer = |read: &str| format!("/{}", read.split("[]").next().unwrap_or(read).replace('.', "/"));
     let paths: BTreeSet<String> = rules.flat_map(|rule| rule.reads.iter().map(|read| pointer(read))).collect();
     let value = |path: String| {
@@ -255,7 +251,7 @@ fn read_values(made: &DecisionMade<'_>, given: &Value) -> Vec<(String, Value)> {
     paths.into_iter().filter_map(value).collect()
 }
 
-/// A recorded state as tests take one.
+/// A recorded state in the form that tests take.
 fn state(recorded: &Value) -> Value {
     let mut state = recorded.clone();
     if let Some(fields) = state.as_object_mut() {
@@ -267,21 +263,22 @@ fn state(recorded: &Value) -> Value {
     state
 }
 
-/// Beside the rule that decided, apart from tests written by hand (and in no way of a bundled file of tests); without a directory of scripts, in the one that one is in.
+/// The file beside the rule that decided, apart from tests written by hand and not overlaying a bundled file of tests; without a
+/// directory of scripts, `recorded_test.rhai`.
 fn default_file(session: &Session, made: &DecisionMade<'_>) -> PathBuf {
     let Some(dir) = session.setup().scripts.clone() else { return PathBuf::from(FILE) };
     let pipeline = &made.project.plan.pipeline;
     let edge = |entry: &ConsideredEdge| pipeline.edge(&entry.edge).map(|ix| pipeline.edge_at(ix));
-    let (fired, asked) = (walk::EdgeOutcome::Fired, made.considered.iter().rev());
-    let asked = asked.filter(|entry| entry.outcome != walk::EdgeOutcome::NotReached);
+    let (fired, query) = (walk::EdgeOutcome::Fired, made.considered.iter().rev());
+    let query = query.filter(|entry| entry.outcome != walk::EdgeOutcome::NotReached);
     let taken = made.considered.iter().rev().filter(|entry| entry.outcome == fired);
-    let mut edges = taken.chain(asked).filter_map(edge);
+    let mut edges = taken.chain(query).filter_map(edge);
     let script = edges.find_map(|edge| if let EdgeCondition::Rule(rule) = &edge.when { rule.split_once(".rhai#") } else { None });
     dir.join(script.map_or_else(|| FILE.to_owned(), |(stem, _)| format!("{stem}_recorded_test.rhai")))
 }
 
-/// How a test names the pipeline, if it must: the default one is meant without.
-fn pipeline_name(session: &Session, asked: Option<&str>, project: &Project) -> Option<String> {
+/// The pipeline's name in a test; `None` for the default one.
+fn pipeline_name(session: &Session, query: Option<&str>, project: &Project) -> Option<String> {
     let name = project.plan.pipeline.name.as_str();
     let is_default = session
         .pipeline(crate::session::DEFAULT_PIPELINE)
@@ -289,9 +286,9 @@ fn pipeline_name(session: &Session, asked: Option<&str>, project: &Project) -> O
     if is_default {
         return None;
     }
-    let Some(asked) = asked.filter(|_| session.pipeline(name).is_err()) else { return Some(name.to_owned()) };
-    // One that is named by its path is named from the project's directory.
-    let path = Path::new(asked);
+    let Some(query) = query.filter(|_| session.pipeline(name).is_err()) else { return Some(name.to_owned()) };
+    // A path is relative to the project's directory.
+    let path = Path::new(query);
     Some(path.strip_prefix(&session.setup().root).unwrap_or(path).display().to_string())
 }
 

@@ -1,4 +1,4 @@
-//! Which run, case and step is meant.
+//! Selecting a run, case and step.
 
 use super::recorded::Decisions;
 use super::steps::{JournalStep, StepEnd};
@@ -8,23 +8,22 @@ use crate::session::SessionError;
 use crate::walk::WalkStatus;
 use serde::Serialize;
 
-/// What is asked about.
+/// Selects steps of a case.
 #[derive(Clone, Debug, Default)]
 pub struct StepQuery {
     /// The run; `latest` is the one that began last.
     pub run: String,
-    /// The case; the only one if the run has but one.
+    /// The case; may be `None` if the run has only one.
     pub case: Option<String>,
-    /// The step, by its path in the record, or by its node's name or code (all visits of it); all steps if none.
+    /// The step, by its recorded path, or by its node's name or code (all visits of it); all steps if `None`.
     pub step: Option<String>,
 }
 
-/// The cases of a run, of which one must be named.
+/// The cases of a run, one of which must be named.
 #[derive(Clone, Debug, Serialize)]
 pub struct CaseList {
-    /// The run.
     pub run: String,
-    /// How many cases it has.
+    /// The number of cases.
     pub total: usize,
     /// The first of them.
     pub cases: Vec<CaseLine>,
@@ -35,32 +34,30 @@ pub struct CaseList {
 pub struct CaseLine {
     /// Its id.
     pub case: String,
-    /// Its name.
     pub name: String,
-    /// How far its walk is.
     pub status: WalkStatus,
-    /// The nodes it went through, by name.
+    /// The nodes visited, by name.
     pub nodes: Vec<String>,
-    /// The edges it took.
+    /// The edges taken.
     pub edges: Vec<String>,
 }
 
 /// The most cases of a list.
 const MOST: usize = 200;
 
-/// A case of a run with its steps, or the cases there are.
+/// A case of a run with its steps, or the list of cases.
 pub(super) enum StepSelection {
     Case { run: String, case: String, steps: Vec<JournalStep> },
     Cases(CaseList),
 }
 
-/// Finds the case that is asked about.
-pub(super) fn find(decisions: &Decisions, asked: &StepQuery) -> Result<StepSelection, SessionError> {
+/// Finds the selected case.
+pub(super) fn find(decisions: &Decisions, query: &StepQuery) -> Result<StepSelection, SessionError> {
     let store = decisions.record().store();
-    let run = decisions.record().run(&asked.run)?;
+    let run = decisions.record().run(&query.run)?;
     let names = store.case_names(&run)?;
     let ids = || names.iter().map(|(id, _)| id.as_str());
-    let case = match (&asked.case, names.as_slice()) {
+    let case = match (&query.case, names.as_slice()) {
         (Some(case), _) if ids().any(|id| id == case) => case.clone(),
         (Some(case), _) => {
             let message = format!("the run {run} has no case `{case}`");
@@ -70,7 +67,7 @@ pub(super) fn find(decisions: &Decisions, asked: &StepQuery) -> Result<StepSelec
         (None, []) => return Err(refused("input/no-case", format!("the run {run} has no case"), None)),
         (None, [(only, _)]) => only.clone(),
         (None, _) => {
-            if let Some(step) = &asked.step {
+            if let Some(step) = &query.step {
                 let message = format!("step `{step}` of which case? the run {run} has {}", names.len());
                 let help = format!("name one by --case ID; they are listed by: asterisk explain {run}");
                 return Err(refused("input/which-case", message, Some(help)));
@@ -83,9 +80,9 @@ pub(super) fn find(decisions: &Decisions, asked: &StepQuery) -> Result<StepSelec
     Ok(StepSelection::Case { run, case, steps })
 }
 
-/// How far a walk of these steps is, in a pipeline whose end has that name.
+/// The status of a walk with these steps; `done` is the pipeline's done name.
 pub(super) fn status(steps: &[JournalStep], done: Option<&str>) -> WalkStatus {
-    match steps.iter().rfind(|step| step.is_own() || matches!(step.went, StepEnd::Failed { .. })).map(|step| &step.went) {
+    match steps.iter().rfind(|step| step.is_own() || matches!(step.end, StepEnd::Failed { .. })).map(|step| &step.end) {
         Some(StepEnd::Failed { .. }) => WalkStatus::Error,
         Some(StepEnd::Over) => WalkStatus::Done,
         Some(StepEnd::To { to, .. }) if done.is_none_or(|done| done == to) => WalkStatus::Done,
@@ -98,12 +95,12 @@ fn line(decisions: &Decisions, run: &str, id: &str) -> Result<CaseLine, SessionE
     let steps = decisions.steps(run, id)?;
     let own = || steps.iter().filter(|step| step.is_own());
     let entered = |name: &str| own().any(|step| step.node == name);
-    let done = match own().next_back().map(|step| &step.went) {
-        // The end is entered by no step.
+    let done = match own().next_back().map(|step| &step.end) {
+        // The done name is entered by no step.
         Some(StepEnd::To { to, .. }) if !entered(to) => Some(to.to_string()),
         _ => Some(String::new()),
     };
-    let edge = |step: &JournalStep| if let StepEnd::To { edge, .. } = &step.went { Some(edge.to_string()) } else { None };
+    let edge = |step: &JournalStep| if let StepEnd::To { edge, .. } = &step.end { Some(edge.to_string()) } else { None };
     Ok(CaseLine {
         case: id.to_owned(),
         name: store.case(run, id)?.name,
@@ -113,25 +110,25 @@ fn line(decisions: &Decisions, run: &str, id: &str) -> Result<CaseLine, SessionE
     })
 }
 
-/// The steps that are asked for, of all steps of a case.
-pub(super) fn choose(steps: Vec<JournalStep>, asked: &StepQuery, pipeline: &Pipeline) -> Result<Vec<JournalStep>, SessionError> {
-    let Some(wanted) = &asked.step else { return Ok(steps) };
+/// The selected steps of a case.
+pub(super) fn choose(steps: Vec<JournalStep>, query: &StepQuery, pipeline: &Pipeline) -> Result<Vec<JournalStep>, SessionError> {
+    let Some(wanted) = &query.step else { return Ok(steps) };
     let meant = match pipeline.resolve_target(wanted) {
         Some(EdgeTarget::Node(node)) => Some(pipeline.at(node).name.as_str()),
         _ => None,
     };
     let node = meant.unwrap_or(wanted);
     let known: Vec<String> = steps.iter().flat_map(|step| [step.path.to_string(), step.node.to_string()]).collect();
-    let said: Vec<String> = steps.iter().map(|step| format!("{} {}", step.path, step.node)).collect();
+    let list: Vec<String> = steps.iter().map(|step| format!("{} {}", step.path, step.node)).collect();
     let by_path = steps.iter().any(|step| step.path == *wanted);
     let chosen: Vec<JournalStep> =
         steps.into_iter().filter(|step| if by_path { step.path == *wanted } else { step.node == node }).collect();
     if chosen.is_empty() {
-        let all = if said.is_empty() { "it has not begun".to_owned() } else { format!("its steps: {}", said.join(", ")) };
+        let all = if list.is_empty() { "it has not begun".to_owned() } else { format!("its steps: {}", list.join(", ")) };
         if let Some(node) = meant {
             return Err(refused("input/no-step", format!("the case never came to `{node}`"), Some(all)));
         }
-        // Of numbers, none is nearly another.
+        // Numbers get no suggestions.
         let hint = did_you_mean(wanted, known.iter().map(String::as_str)).filter(|_| wanted.parse::<u64>().is_err());
         let help = hint.map_or_else(|| all.clone(), |hint| format!("{hint}\n{all}"));
         return Err(refused("input/no-step", format!("the case has no step `{wanted}`"), Some(help)));

@@ -1,14 +1,14 @@
-//! As little of a value as will do.
+//! Shrinks a value while a predicate holds.
 
 use serde_json::Value;
 
-/// How often `still` is asked.
+/// The most evaluations of the predicate.
 const MOST: usize = 4_000;
 
-/// Takes parts of a value away, as long as `still` says that it will do: fields of maps, items of lists, at any depth.
+/// Removes fields of maps and items of lists, at any depth, as long as `still` holds.
 pub(super) fn shrink(value: &mut Value, still: &mut dyn FnMut(&Value) -> bool) {
     let mut shrinker = Shrinker { left: MOST, still };
-    // What could not go while another part was there may go without it.
+    // What could not be removed beside another part may be removable without it.
     loop {
         let before = value.clone();
         shrinker.part(value, &mut Vec::new());
@@ -18,7 +18,7 @@ pub(super) fn shrink(value: &mut Value, still: &mut dyn FnMut(&Value) -> bool) {
     }
 }
 
-/// A way into a value.
+/// A step into a value.
 #[derive(Clone, Debug)]
 enum PathSegment {
     Field(String),
@@ -51,12 +51,12 @@ impl Shrinker<'_> {
         }
     }
 
-    /// Takes items of a list away: many at once while that does, then fewer. What stays comes back.
+    /// Removes items of a list: many at once while possible, then fewer. Returns the paths of the rest.
     fn list(&mut self, whole: &mut Value, path: &[PathSegment]) -> Vec<PathSegment> {
         let mut chunk = at(whole, path).and_then(|list| list.as_array().map(Vec::len)).unwrap_or(0);
         while chunk > 0 {
             let mut end = at(whole, path).and_then(|list| list.as_array().map(Vec::len)).unwrap_or(0);
-            // From the end, so that the places of the others stay.
+            // From the end, so that the indices of the others stay valid.
             while end > 0 {
                 let start = end.saturating_sub(chunk);
                 self.without(whole, path, |part| drop(part.as_array_mut().map(|items| items.splice(start..end, []))));
@@ -68,7 +68,7 @@ impl Shrinker<'_> {
         (0..left).map(PathSegment::Item).collect()
     }
 
-    /// Whether the whole does without something of a part; then that is gone.
+    /// Removes something if the predicate holds without it. Returns whether it did.
     fn without(&mut self, whole: &mut Value, path: &[PathSegment], take: impl FnOnce(&mut Value)) -> bool {
         if self.left == 0 {
             return false;
@@ -97,7 +97,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_does_not_matter_goes() {
+    fn irrelevant_parts_are_removed() {
         let mut value = json!({"a": {"b": [1, 2, 3], "c": "x"}, "d": [{"e": 1, "f": 2}], "g": null});
         shrink(&mut value, &mut |value| {
             value["a"]["b"].as_array().is_some_and(|b| b.contains(&json!(2))) && value["d"][0]["f"] == 2
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_however_large_the_value_is() {
+    fn shrinking_large_values_ends() {
         let mut value = json!((0..20_000).collect::<Vec<_>>());
         let mut asked = 0;
         shrink(&mut value, &mut |_| {

@@ -1,4 +1,4 @@
-//! The steps of walks, put together from the events of their record.
+//! Assembles the steps of walks from recorded events.
 
 use super::walker_assignments::{StepWalker, WalkerAssignments};
 use crate::clock::Timestamp;
@@ -8,109 +8,100 @@ use crate::walk::{Branch, BranchKind, ConsideredEdge, Content, Event, EventBody,
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 
-/// A step of a walk, as it was recorded.
+/// A recorded step of a walk.
 #[derive(Clone, Debug)]
 pub struct JournalStep {
-    /// The case.
     pub case: Name,
     /// The step's hierarchical path.
     pub path: Name,
-    /// The node.
     pub node: Name,
-    /// When.
     pub at: Timestamp,
-    /// Which texts of the run it went by.
-    pub generation: u64,
-    /// The address of the list of those texts.
+    /// The revision of the texts it used.
+    pub revision: u64,
+    /// The address of their manifest.
     pub manifest: Hash,
-    /// Who took it, of a team.
+    /// The walker, in a team.
     pub walker: Option<StepWalker>,
-    /// The masks that were on it, the outermost first.
+    /// Its masks, outermost first.
     pub masks: Vec<Name>,
-    /// Who answered: `script`, `stub`, `agent`, `human`; nothing if the step failed before.
+    /// The kind of answerer: `script`, `stub`, `agent`, `human`; `None` if the step failed before.
     pub by: Option<Name>,
-    /// The address of the tool's call that answered it, if one was made.
+    /// The address of the tool call that answered it, if any.
     pub call: Option<Hash>,
-    /// The addresses of the artifact, the state and the vars that its edges were decided on, if they were.
+    /// The addresses of artifact, state and vars, if it had a decision.
     pub inputs: Option<[Hash; 3]>,
-    /// Every edge considered, in the order considered.
+    /// The edges, in the order considered.
     pub considered: Vec<ConsideredEdge>,
-    /// Where the walk went from there.
-    pub went: StepEnd,
-    /// Whether it is of a walk in the place of a node, or of a branch for one of a node's items.
+    /// The result of the step.
+    pub end: StepEnd,
+    /// Whether it belongs to a sub-pipeline, or to a branch of a `foreach` node.
     pub within: bool,
 }
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepEnd {
-    /// The walk goes on, or is over with the pipeline's done name.
+    /// The walk moved on, or completed with the pipeline's done name.
     To {
         /// The node entered, or the done name.
         to: Name,
         /// The edge taken, or `fallback`.
         edge: Name,
-        /// Why.
         because: Reason,
-        /// What was added to the walk's context.
+        /// Context added to the walk.
         context: Map<String, Value>,
     },
-    /// The walk is over, for want of any edge.
+    /// The walk completed at a node without edges.
     Over,
     /// The walk failed.
-    Failed {
-        /// The error's kind.
-        kind: String,
-        /// What is wrong.
-        message: String,
-    },
+    Failed { kind: String, message: String },
     /// The record ends here.
     Open,
 }
 
-/// Puts steps together from events in their order.
+/// Assembles steps from events in order.
 #[derive(Debug)]
 pub(super) struct StepAssembler {
     began: Hash,
-    /// Of cases that go by other texts than those the run began with.
-    adopted: HashMap<Name, (u64, Hash)>,
+    /// The revision and manifest of cases that have upgraded since the run began.
+    upgraded: HashMap<Name, (u64, Hash)>,
     open: Option<JournalStep>,
-    /// Steps of nodes that are being walked, each under its case and path: they end after what is walked in their place.
+    /// Steps with an inner walk, by case and path: they end after it.
     walked: BTreeMap<(Name, Name), JournalStep>,
-    crew: WalkerAssignments,
-    /// Calls that were made, under the case and path of the step that they are for: they are recorded ahead of it.
+    walkers: WalkerAssignments,
+    /// Recorded tool calls, by case and path of their steps: they are recorded before the step.
     called: BTreeMap<(Name, Name), Hash>,
 }
 
 impl StepAssembler {
-    /// Of a run that began with these texts.
+    /// For a run that began with this manifest.
     pub(super) fn new(began: Hash) -> Self {
         Self {
             began,
-            adopted: HashMap::new(),
+            upgraded: HashMap::new(),
             open: None,
             walked: BTreeMap::new(),
-            crew: WalkerAssignments::default(),
+            walkers: WalkerAssignments::default(),
             called: BTreeMap::new(),
         }
     }
 
-    /// Takes an event, and gives the step that it shows to be complete.
+    /// Applies an event, and returns the step that it completes, if any.
     pub(super) fn take(&mut self, event: Event) -> Option<JournalStep> {
         let same = self.open.as_ref().is_some_and(|step| step.case == event.case && step.path == event.path);
         let done = if same { None } else { self.open.take() };
         let Event { case, path, at, what } = event;
         match what {
-            EventBody::Adopt { generation, manifest } => {
-                self.adopted.insert(case, (generation, manifest));
+            EventBody::Adopt { revision, manifest } => {
+                self.upgraded.insert(case, (revision, manifest));
             }
             EventBody::NodeEnter { node } => {
-                // The same step again: it was stopped between the two.
+                // An interrupted step was taken again.
                 let done = done.or_else(|| self.open.take());
                 self.open = Some(self.begun(case, path, at, node));
                 return done;
             }
-            EventBody::WalkerSwitch { to, because, .. } => self.crew.switch(&case, &path, to, because),
+            EventBody::WalkerSwitch { to, because, .. } => self.walkers.switch(&case, &path, to, because),
             EventBody::Asked { call: Some(call), .. } => {
                 self.called.insert((case, path), call.hash());
             }
@@ -129,23 +120,23 @@ impl StepAssembler {
                 step.considered = considered;
             }),
             EventBody::Transition { to, edge, because, context, .. } => {
-                self.change(|step| step.went = StepEnd::To { to, edge, because, context });
+                self.change(|step| step.end = StepEnd::To { to, edge, because, context });
             }
             EventBody::Fork { by: BranchKind::Edges, branches, .. } => {
-                let went = apart(&branches);
-                self.change(|step| step.went = went);
+                let end = forked(&branches);
+                self.change(|step| step.end = end);
             }
             EventBody::WalkComplete { .. } => self.change(|step| {
-                if step.went == StepEnd::Open {
-                    step.went = StepEnd::Over;
+                if step.end == StepEnd::Open {
+                    step.end = StepEnd::Over;
                 }
             }),
             EventBody::WalkError { node, kind, message } | EventBody::BranchError { node, kind, message, .. } => {
-                // A walk that could not even begin its step has no other event of it.
+                // A walk that failed before its step began has no other event of it.
                 if self.open.is_none() {
                     self.open = Some(self.begun(case, path, at, node));
                 }
-                self.change(|step| step.went = StepEnd::Failed { kind, message });
+                self.change(|step| step.end = StepEnd::Failed { kind, message });
             }
             EventBody::Fork { .. }
             | EventBody::Join { .. }
@@ -161,14 +152,14 @@ impl StepAssembler {
         done
     }
 
-    /// The steps that are not complete when there are no more events.
+    /// The steps that are incomplete at the end of the events.
     pub(super) fn end(self) -> impl Iterator<Item = JournalStep> {
         self.open.into_iter().chain(self.walked.into_values().rev())
     }
 
     fn begun(&mut self, case: Name, path: Name, at: Timestamp, node: Name) -> JournalStep {
-        let (generation, manifest) = self.adopted.get(&case).copied().unwrap_or((FIRST, self.began));
-        let walker = self.crew.at(&case, &path);
+        let (revision, manifest) = self.upgraded.get(&case).copied().unwrap_or((FIRST, self.began));
+        let walker = self.walkers.at(&case, &path);
         let call = self.called.remove(&(case.clone(), path.clone()));
         let (masks, by, inputs, considered) = (Vec::new(), None, None, Vec::new());
         let within = path.match_indices('/').any(|(at, _)| self.walked.contains_key(&(case.clone(), path[..at].into())));
@@ -177,7 +168,7 @@ impl StepAssembler {
             path,
             node,
             at,
-            generation,
+            revision,
             manifest,
             walker,
             masks,
@@ -185,7 +176,7 @@ impl StepAssembler {
             call,
             inputs,
             considered,
-            went: StepEnd::Open,
+            end: StepEnd::Open,
             within,
         }
     }
@@ -198,14 +189,14 @@ impl StepAssembler {
 }
 
 impl JournalStep {
-    /// Whether it is of the case's own walk, and not of one in the place of a node.
+    /// Whether it belongs to the case's own walk.
     pub fn is_own(&self) -> bool {
         !self.within
     }
 }
 
-/// Where a walk goes by several edges at once.
-pub(super) fn apart(branches: &[Branch]) -> StepEnd {
+/// The result of a step that takes several edges in parallel.
+pub(super) fn forked(branches: &[Branch]) -> StepEnd {
     let all = |text: &dyn Fn(&Branch) -> String| branches.iter().map(text).collect::<Vec<_>>().join(" & ");
     let because = |branch: &Branch| branch.because.as_deref().unwrap_or_default().to_owned();
     let mut context = Map::new();
@@ -220,7 +211,7 @@ pub(super) fn apart(branches: &[Branch]) -> StepEnd {
     }
 }
 
-/// A record that contradicts itself.
+/// The error of an inconsistent record.
 pub(super) fn damaged(what: String) -> crate::session::SessionError {
     StoreError::Damaged(what).into()
 }

@@ -21,7 +21,7 @@ struct SilentWatch;
 impl RunListener for SilentWatch {}
 
 impl TraceFixture {
-    /// With these files; scripts lie below `scripts/`, pipelines below `pipelines/`.
+    /// A project with these files: scripts below `scripts/`, pipelines below `pipelines/`.
     pub(super) fn with(files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         for (path, text) in files {
@@ -54,12 +54,12 @@ impl TraceFixture {
         Self { session: Session::new(setup), _dir: dir }
     }
 
-    /// Walks the bundled launch by the bundled pipeline.
+    /// Runs the bundled pipeline over the bundled launch.
     pub(super) fn run_example(&self) -> RunResult {
         self.run(None, RunInputs::Example, None)
     }
 
-    /// Walks one empty case by a pipeline, with canned answers.
+    /// Runs a pipeline over one empty case, with canned answers.
     pub(super) fn run_stub(&self, pipeline: &str, answers: &str) -> RunResult {
         self.run(Some(pipeline), RunInputs::None, Some(answers))
     }

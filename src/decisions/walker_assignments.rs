@@ -1,31 +1,30 @@
-//! Who took a step, and why, of the record of a team.
+//! The walkers of recorded steps, and the reasons of changes.
 
 use crate::walk::{Name, Reason, place_of};
 use std::collections::HashMap;
 
-/// Who took a step.
+/// The walker of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepWalker {
-    /// The walker.
     pub name: Name,
-    /// Why, if another took the step before.
+    /// The reason, if the walker changed.
     pub because: Option<Reason>,
 }
 
-/// Who walks where, as the events tell.
+/// The current walkers, folded from events.
 #[derive(Debug, Default)]
 pub(super) struct WalkerAssignments {
-    /// By case and by what the paths of a walk begin with; with the path of the step of the last change.
+    /// By case and path prefix: the walker, the path of the step that it changed at, and the reason.
     last: HashMap<(Name, Name), (Name, Name, Reason)>,
 }
 
 impl WalkerAssignments {
-    /// From this step on it is another one.
+    /// Sets the walker from a step on.
     pub(super) fn switch(&mut self, case: &Name, path: &Name, to: Name, because: Reason) {
         self.last.insert((case.clone(), place_of(path).into()), (path.clone(), to, because));
     }
 
-    /// Who takes a step. A walk within another that has no team is walked by whoever takes the step around it.
+    /// The walker of a step. An inner walk without a team has the walker of the enclosing step.
     pub(super) fn at(&self, case: &Name, path: &Name) -> Option<StepWalker> {
         let mut inside = place_of(path);
         loop {
@@ -33,7 +32,7 @@ impl WalkerAssignments {
                 let because = (since == path).then(|| because.clone());
                 return Some(StepWalker { name: name.clone(), because });
             }
-            // Of `3/court/`: the place of step 3.
+            // Of `3/court/`, the place of step 3.
             let around = inside.strip_suffix('/')?.rsplit_once('/')?.0;
             inside = place_of(around);
         }

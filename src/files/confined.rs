@@ -1,21 +1,21 @@
-//! Paths below a directory that others may write into as well: none leaves it, not by `..` and not through a symbolic link.
+//! Paths confined to a directory that others may write to: none escapes it through `..` or a symbolic link.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// The path of `name`, of plain components, below `root`. Directories on the way that are not there are made by `make`.
+/// The path of `name`, made of plain components, below `root`. Missing directories on the way are created by `make`.
 pub(super) fn confined(root: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
-    let path = way(root, name, make)?;
+    let path = resolve(root, name, make)?;
     if is_link(&path) { Err(link(&path)) } else { Ok(path) }
 }
 
-/// The same for something that is to go, which may be a link itself.
+/// Like [`confined`] for an entry to be removed, which may itself be a link.
 pub(super) fn confined_parent(root: &Path, name: &str) -> io::Result<PathBuf> {
-    way(root, name, |_| Ok(()))
+    resolve(root, name, |_| Ok(()))
 }
 
-/// A plain file of at most `most` bytes; nothing if there is none.
+/// Reads a plain file of at most `most` bytes; `None` if it does not exist.
 pub(super) fn read(root: &Path, name: &str, most: usize) -> io::Result<Option<Vec<u8>>> {
     let path = confined(root, name, |_| Ok(()))?;
     let file = match open(&path) {
@@ -34,7 +34,7 @@ pub(super) fn read(root: &Path, name: &str, most: usize) -> io::Result<Option<Ve
     Ok(Some(bytes))
 }
 
-fn way(root: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
+fn resolve(root: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
     let mut path = root.to_owned();
     let mut components = Path::new(name).components().peekable();
     while let Some(component) = components.next() {
@@ -62,7 +62,7 @@ pub(super) fn link(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("`{}` is a symbolic link", path.display()))
 }
 
-/// Opens a file, not through a link that was put there just now, and without waiting for the other end of a pipe.
+/// Opens a file without following a link that was put there concurrently, and without blocking on a pipe.
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<File> {
     use rustix::fs::OFlags;

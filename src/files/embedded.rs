@@ -1,4 +1,4 @@
-//! The files compiled into the program: bundled scripts, pipelines, templates, and the example launch.
+//! Files compiled into the program: bundled scripts, pipelines, templates and the example launch.
 
 use crate::diag::Source;
 use include_dir::{Dir, include_dir};
@@ -7,7 +7,7 @@ static SCRIPTS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scripts");
 static PIPELINES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/pipelines");
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
-/// The name of the launch that `asterisk run` analyses when it is given none.
+/// Name of the launch that `asterisk run` analyses by default.
 pub const EXAMPLE_LAUNCH: &str = "examples/launches/checkout-nightly.json";
 static EXAMPLE_TEXT: &str = include_str!("../../examples/launches/checkout-nightly.json");
 
@@ -16,10 +16,10 @@ pub fn example_launch() -> Source {
     Source::new(EXAMPLE_LAUNCH, EXAMPLE_TEXT)
 }
 
-/// How the name of a file of tests ends.
+/// Suffix of test files.
 const TEST: &str = "_test.rhai";
 
-/// One of the kinds of files that make a project.
+/// Kind of the files that make up a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Area {
     /// Rhai scripts, and YAML data under `data/`.
@@ -28,12 +28,12 @@ pub enum Area {
     Pipelines,
     /// Prompt templates.
     Templates,
-    /// Tests of scripts, and the JSON they work on: they lie among the scripts, and no run reads them.
+    /// Tests of scripts and their JSON data: stored among the scripts, not read by runs.
     Tests,
 }
 
 impl Area {
-    /// The directory's usual name.
+    /// Conventional name of the area's directory.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scripts | Self::Tests => "scripts",
@@ -53,15 +53,15 @@ impl Area {
         }
     }
 
-    /// Whether a file of that path is one of the area's texts, the tests among the scripts included.
+    /// Whether a file of that path is one of the area's texts, including tests among the scripts.
     pub fn holds(self, path: &str) -> bool {
         self.takes(path) || (self == Self::Scripts && path.ends_with(TEST))
     }
 
-    /// What a project is linked from.
+    /// The areas that a project is linked from.
     pub const ALL: [Self; 3] = [Self::Scripts, Self::Pipelines, Self::Templates];
 
-    /// Path below the area's root, and text, of each embedded file.
+    /// Path below the area's root and text of each embedded file.
     pub fn embedded(self) -> Vec<(String, &'static str)> {
         let dir = match self {
             Self::Scripts | Self::Tests => &SCRIPTS,

@@ -1,13 +1,13 @@
-//! Which file a path names, so that one that was removed or replaced meanwhile is noticed.
+//! File identity, to detect that a file at a path was removed or replaced.
 
 use std::path::Path;
 
-/// A file as the system knows it, whatever its name.
+/// Device and inode of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileIdentity(u64, u64);
 
 impl FileIdentity {
-    /// Of the file at a path; nothing if there is none, or if the system does not tell files apart.
+    /// Identity of the file at a path; `None` if it does not exist or the system has no file identity.
     pub fn of(path: &Path) -> Option<Self> {
         #[cfg(unix)]
         {

@@ -1,4 +1,4 @@
-//! The launches that a run is given: files, standard input, and whatever stands below a directory.
+//! Launch inputs of a run: files, standard input, and the contents of directories.
 
 use super::overlay::FileError;
 use std::collections::HashSet;
@@ -6,27 +6,27 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The deepest nesting of directories that is looked through.
+/// Maximum depth of nested directories.
 const MAX_DEPTH: usize = 64;
 
-/// The most files that are taken from directories.
+/// Maximum number of files taken from directories.
 const MAX_FILES: usize = 100_000;
 
 /// An input to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputFile {
-    /// What it is called in what is said about it.
+    /// Name used in messages.
     pub name: String,
-    /// Where it is; `-` is standard input.
+    /// Path; `-` is standard input.
     pub path: PathBuf,
-    /// Its size in bytes; nothing if it can be read only once (a pipe).
+    /// Size in bytes; `None` if the input can be read only once (a pipe).
     pub size: Option<u64>,
-    /// It was found below a directory.
+    /// Whether it was found below a directory.
     pub below: bool,
 }
 
 impl InputFile {
-    /// Opens it at its first byte.
+    /// Opens the input at its first byte.
     pub fn open(&self) -> io::Result<Box<dyn Read>> {
         if self.path == Path::new("-") {
             return Ok(Box::new(io::stdin().lock()));
@@ -35,21 +35,20 @@ impl InputFile {
     }
 }
 
-/// What [`list_inputs`] found.
+/// Result of [`list_inputs`].
 #[derive(Clone, Debug, Default)]
 pub struct InputList {
-    /// The inputs, those of a directory sorted by their paths.
+    /// The inputs, those of a directory sorted by path.
     pub inputs: Vec<InputFile>,
-    /// What was passed over.
+    /// Notes about skipped entries.
     pub notes: Vec<String>,
-    /// What was passed over and may have been a launch.
+    /// Skipped entries that may have been launches.
     pub gaps: Vec<String>,
 }
 
-/// The files that paths stand for: a file or `-` for itself, a directory for all files below it whose endings launches have (`is_launch_name`), by their
-/// paths in byte order. Hidden files and directories are passed over; symbolic links are followed (reports of build tools
-/// often are links) unless they lead out of the directory, each file and directory once. What cannot be read below a directory is
-/// a gap, not an error.
+/// Expands paths to inputs: a file or `-` to itself, a directory to all files below it with the suffix of a launch (`is_launch_name`), in
+/// byte order of their paths. Hidden entries are skipped; symbolic links are followed (reports of build tools often are links) unless they
+/// lead out of the directory, each target once. An unreadable entry below a directory is a gap, not an error.
 pub fn list_inputs(paths: &[PathBuf]) -> Result<InputList, FileError> {
     let mut walk = DirectoryWalk::default();
     for path in paths {
@@ -76,14 +75,14 @@ pub fn list_inputs(paths: &[PathBuf]) -> Result<InputList, FileError> {
 #[derive(Default)]
 struct DirectoryWalk {
     list: InputList,
-    /// The directory that is looked through.
+    /// Root of the traversal.
     root: PathBuf,
-    /// Where files and directories really are.
+    /// Canonical paths visited so far.
     seen: HashSet<PathBuf>,
 }
 
 impl DirectoryWalk {
-    /// Whether a file or directory was not met before, by whatever name.
+    /// Whether a file or directory is visited for the first time, under any name.
     fn is_new(&mut self, path: &Path) -> bool {
         self.seen.insert(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
     }
@@ -120,14 +119,14 @@ impl DirectoryWalk {
     fn entry(&mut self, path: &Path, depth: usize) -> Result<(), FileError> {
         let meta = match fs::metadata(path) {
             Ok(meta) => meta,
-            // A link to nowhere, or a file that was there a moment ago.
+            // A dangling link, or a file removed meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if is_launch_name(path) {
                     self.list.notes.push(format!("left out: `{}` leads nowhere", path.display()));
                 }
                 return Ok(());
             }
-            // A ring of links, or a directory in between that nobody may enter.
+            // A cycle of links, or an inaccessible directory on the way.
             Err(error) => {
                 self.list.gaps.push(format!(
                     "`{}` cannot be {} ({error})",
@@ -157,7 +156,7 @@ impl DirectoryWalk {
     }
 }
 
-/// Whether a file may be a launch by its ending.
+/// Whether the suffix of a file is that of a launch.
 fn is_launch_name(path: &Path) -> bool {
     path.extension().is_some_and(|ending| {
         ["xml", "json", "trx", "jsonl", "ndjson", "tap"].iter().any(|known| ending.eq_ignore_ascii_case(known))
@@ -168,7 +167,7 @@ fn is_launch_name(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// The inputs, and what was passed over: notes, then gaps.
+    /// The inputs and the skipped entries: notes, then gaps.
     fn names(paths: &[PathBuf], root: &Path) -> (Vec<String>, Vec<String>) {
         let list = list_inputs(paths).expect("listed");
         let short = |text: &String| text.replace(&format!("{}/", root.display()), "");
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_looked_through_in_order() {
+    fn directories_are_traversed_in_order() {
         let dir = tempfile::tempdir().expect("a directory");
         let root = dir.path();
         for file in ["b/z.xml", "b/a.JSON", "a.xml", "c.txt", ".git/x.xml", "b/.hidden.json", "b/deep/er/x.json"] {
@@ -195,7 +194,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_are_followed_once_and_never_round() {
+    fn links_are_followed_once_and_cycles_end() {
         use std::os::unix::fs::symlink;
         let dir = tempfile::tempdir().expect("a directory");
         let root = dir.path();
@@ -215,7 +214,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_that_lead_out_are_told_and_not_followed() {
+    fn links_that_lead_out_are_noted_and_not_followed() {
         use std::os::unix::fs::symlink;
         let dir = tempfile::tempdir().expect("a directory");
         let root = dir.path().join("in");
@@ -231,7 +230,7 @@ mod tests {
         assert_eq!(found, ["x.xml"]);
         let out = |name: &str| format!("`{name}` is a link that leads out of the directory: name it with --input too");
         assert_eq!(told, [out("all"), out("one.xml")]);
-        // A directory that is a link itself was named by the user.
+        // A directory named by the user may itself be a link.
         symlink("in", dir.path().join("link")).expect("linked");
         assert_eq!(names(&[dir.path().join("link")], &dir.path().join("link")).0, ["x.xml"]);
     }

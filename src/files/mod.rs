@@ -1,5 +1,4 @@
-//! Where texts come from and go to: embedded files, a user's directories laid over them, watched for edits, and directories that a
-//! run writes.
+//! File access: embedded files, overlays of user directories, file watching, and output directories of runs.
 
 mod confined;
 mod embedded;

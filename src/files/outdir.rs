@@ -1,33 +1,33 @@
-//! A directory that a run writes into: private, whole files only, never through a symbolic link (`decisions.md` 39).
+//! Output directory of a run: private, atomic writes, never through a symbolic link (`decisions.md` 39).
 
 use super::confined::{confined, confined_parent, is_link, link, read as read_below_dir};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// What the name of a file ends in until it is whole.
-const HALF: &str = ".tmp~";
+/// Suffix of a file until it is complete.
+const INCOMPLETE_SUFFIX: &str = ".tmp~";
 
-/// A directory for a run's files. Directories are made 0700, files 0600.
+/// A directory for a run's files. Directories are created with mode 0700, files with 0600.
 #[derive(Clone, Debug)]
 pub struct OutDir {
     root: PathBuf,
 }
 
 impl OutDir {
-    /// A directory that is there.
+    /// Refers to an existing directory.
     pub fn open(root: &Path) -> Self {
         Self { root: root.to_owned() }
     }
 
-    /// Opens (and makes) the directory.
+    /// Opens the directory, creating it if missing.
     pub fn create(root: &Path) -> io::Result<Self> {
         make_dir(root)?;
         Ok(Self { root: root.to_owned() })
     }
 
-    /// Opens (and makes) the directory of a run, which is nobody else's: one that was there is closed to others, and a link is refused, as
-    /// is what belongs to somebody else.
+    /// Opens a directory exclusive to the run, creating it if missing. Access by others is removed; a link, or a directory of another
+    /// owner, is an error.
     pub fn private(root: &Path) -> io::Result<Self> {
         if is_link(root) {
             return Err(link(root));
@@ -43,29 +43,29 @@ impl OutDir {
         Ok(made)
     }
 
-    /// Where it is.
+    /// Path of the directory.
     pub fn path(&self) -> &Path {
         &self.root
     }
 
-    /// Finds out whether files can be written here.
+    /// Checks that files can be written here.
     pub fn probe(&self) -> io::Result<()> {
-        // Without a name, so that a process that is killed meanwhile leaves nothing behind.
+        // Unnamed, so that a process killed meanwhile leaves nothing behind.
         tempfile::tempfile_in(&self.root).map(drop)
     }
 
-    /// Writes a file below the directory, whole or not at all. `name` is a relative path of plain components.
+    /// Writes a file below the directory atomically. `name` is a relative path of plain components.
     pub fn write(&self, name: &str, text: &str) -> io::Result<PathBuf> {
         self.write_with(name, |file| file.write_all(text.as_bytes()))
     }
 
-    /// [`OutDir::write`] of what `fill` puts into it, for files too large to be made in memory.
+    /// [`OutDir::write`] with the content streamed by `fill`, for files too large for memory.
     pub fn write_with(&self, name: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<PathBuf> {
         let path = confined(&self.root, name, make_dir)?;
         let mut temporary = path.clone().into_os_string();
-        temporary.push(HALF);
+        temporary.push(INCOMPLETE_SUFFIX);
         let temporary = PathBuf::from(temporary);
-        // Whatever stands there is left over, or planted: it is not written through.
+        // Whatever stands there is a leftover or planted, and is not written through.
         if temporary.symlink_metadata().is_ok() {
             fs::remove_file(&temporary)?;
         }
@@ -77,33 +77,33 @@ impl OutDir {
             fs::rename(&temporary, &path)
         })();
         if written.is_err() {
-            // What went wrong is said; a half that cannot be removed either adds nothing to it.
+            // The first error is the one to report.
             fs::remove_file(&temporary).unwrap_or_default();
         }
         written.map(|()| path)
     }
 
-    /// Removes the halves of files that processes left behind which were killed while they wrote.
+    /// Removes incomplete files left behind by killed processes.
     pub fn sweep(&self) {
-        for name in self.find(|name| name.ends_with(HALF)).unwrap_or_default() {
+        for name in self.find(|name| name.ends_with(INCOMPLETE_SUFFIX)).unwrap_or_default() {
             self.remove(&name).unwrap_or_default();
         }
     }
 
-    /// Reads a file below the directory that others may have written; nothing if there is none. One that is longer than `most` bytes, or no
-    /// plain file, is an error.
+    /// Reads a file below the directory that others may have written; `None` if it does not exist. A file of more than `most` bytes, or one
+    /// that is not a plain file, is an error.
     pub fn read(&self, name: &str, most: usize) -> io::Result<Option<Vec<u8>>> {
         read_below_dir(&self.root, name, most)
     }
 
-    /// Removes what stands below the directory by that name: a file, a link, or an empty directory. Nothing if there is none.
+    /// Removes an entry below the directory: a file, a link, or an empty directory. A missing one is no error.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         let path = confined_parent(&self.root, name)?;
         let Ok(meta) = path.symlink_metadata() else { return Ok(()) };
         if meta.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
     }
 
-    /// The files below the directory, and directories, whose names are `wanted`, in order, as paths below it. Links are not followed.
+    /// Paths of the files and directories below the directory whose names are `wanted`, in order. Links are not followed.
     pub fn find(&self, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
         let mut found = Vec::new();
         let mut dirs = vec![String::new()];
@@ -124,8 +124,8 @@ impl OutDir {
         Ok(found)
     }
 
-    /// A file or directory name that stands for any text: characters outside letters, digits, `.`, `_`, `-` become `_`, at
-    /// most 120 of them, and a hash of the text where something was lost.
+    /// Derives a file name from any text: characters other than letters, digits, `.`, `_`, `-` become `_`, the name is limited to 120 of
+    /// them, and a hash of the text is appended if anything was lost.
     pub fn safe_name(text: &str) -> String {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         let safe: String = text.chars().map(|c| if plain(c) { c } else { '_' }).take(120).collect();
@@ -151,7 +151,7 @@ fn create_private(path: &Path) -> io::Result<fs::File> {
     private().write(true).create_new(true).open(path)
 }
 
-/// Opens a file to be written from its beginning, or at its end, that nobody else may read if it is made now.
+/// Opens a file for writing or appending; a new one is readable by its owner only.
 pub fn open_private(path: &Path, append: bool) -> io::Result<fs::File> {
     private().write(true).append(append).truncate(!append).create(true).open(path)
 }

@@ -1,4 +1,4 @@
-//! A user's directory laid over the embedded files, file by file.
+//! Overlays a user's directory over the embedded files, file by file.
 
 use super::embedded::Area;
 use crate::diag::Source;
@@ -8,42 +8,42 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
-/// The largest text read from a project directory.
+/// Maximum size of a text in a project directory, in bytes.
 const MAX_TEXT: u64 = 4 << 20;
-/// The largest launch read.
+/// Maximum size of a launch, in bytes.
 const MAX_INPUT: u64 = 1 << 30;
-/// So much of a device is looked at first.
+/// Number of bytes of a device that are inspected first.
 const HEAD: u64 = 64 << 10;
 
-/// Where a file of a project came from.
+/// Origin of a project file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileOrigin {
-    /// It is compiled into the program.
+    /// Compiled into the program.
     Embedded,
-    /// It was read from here.
+    /// Read from this path.
     File(PathBuf),
 }
 
-/// Why a file could not be read.
+/// Error of reading a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The operating system says no.
+    /// The operating system reports an error.
     #[error("cannot read `{}`: {source}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It is not text.
+    /// The file is not UTF-8 text.
     #[error("`{}` is not UTF-8 text: {what}", path.display())]
     NotText {
         /// The file.
         path: PathBuf,
-        /// What it is instead.
+        /// Detected encoding or kind.
         what: String,
     },
-    /// It is larger than is read.
+    /// The file exceeds the size limit.
     #[error("`{}` is larger than {limit} bytes", path.display())]
     TooLarge {
         /// The file.
@@ -51,27 +51,27 @@ pub enum FileError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// There are more files below a directory than are read.
+    /// A directory contains too many files.
     #[error("there are more than {limit} files to read; `{}` is the first beyond that", path.display())]
     TooMany {
-        /// The first file too many.
+        /// The first file beyond the limit.
         path: PathBuf,
         /// The limit.
         limit: usize,
     },
-    /// A symbolic link leads there.
+    /// The path is a symbolic link.
     #[error("`{}` is a symbolic link, which is refused below a script root", path.display())]
     Link {
         /// The link.
         path: PathBuf,
     },
-    /// It leads out of the directory it has to be in.
+    /// The path leads out of the directory it has to be in.
     #[error("`{}` leads out of its directory", path.display())]
     Outside {
         /// The path.
         path: PathBuf,
     },
-    /// It holds a secret, and others may read it.
+    /// A file with a secret is readable by others.
     #[error("`{}` holds a secret, and others may read it: chmod 600 {}", path.display(), shell(&path.display().to_string()))]
     Exposed {
         /// The file.
@@ -92,8 +92,7 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// The embedded files of an area, with those of `dir` laid over them. Hidden files are passed over; symbolic links
-    /// below `dir` are refused.
+    /// Loads the embedded files of an area, overlaid by those of `dir`. Hidden files are skipped; symbolic links below `dir` are errors.
     pub fn load(area: Area, dir: Option<&Path>) -> Result<Self, FileError> {
         let mut files: BTreeMap<String, (Source, FileOrigin)> = BTreeMap::new();
         for (path, text) in area.embedded() {
@@ -101,19 +100,19 @@ impl Overlay {
         }
         let mut overlay = Self { files };
         if let Some(dir) = dir {
-            overlay.lay(area, dir)?;
+            overlay.add(area, dir)?;
         }
         Ok(overlay)
     }
 
-    /// Lays the files of an area below another directory over them.
-    pub fn lay(&mut self, area: Area, dir: &Path) -> Result<(), FileError> {
+    /// Overlays the files of an area below another directory.
+    pub fn add(&mut self, area: Area, dir: &Path) -> Result<(), FileError> {
         if !dir.is_dir() {
             return Err(FileError::NoDirectory { path: dir.to_owned() });
         }
         let mut paths = Vec::new();
         walk(dir, "", &mut paths)?;
-        // The data of tests is read when a test asks for it.
+        // The data of tests is read on demand.
         let taken = |name: &str| area.takes(name) && !(area == Area::Tests && name.ends_with(".json"));
         for (name, path) in paths.into_iter().filter(|(name, _)| taken(name)) {
             let text = read_text(&path, MAX_TEXT)?;
@@ -122,24 +121,24 @@ impl Overlay {
         Ok(())
     }
 
-    /// The texts, in order of their paths.
+    /// The texts, ordered by path.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         self.files.values().map(|(source, _)| source)
     }
 
-    /// Path, text and origin of each file, in order of their paths.
+    /// Path, text and origin of each file, ordered by path.
     pub fn files(&self) -> impl Iterator<Item = (&str, &Source, &FileOrigin)> {
         self.files.iter().map(|(path, (source, origin))| (path.as_str(), source, origin))
     }
 }
 
-/// The text of an input file, or of standard input for `-`.
+/// Reads the text of an input file, or of standard input for `-`.
 pub fn read_input(path: &Path) -> Result<Source, FileError> {
     let (name, bytes) = read_bytes(path)?;
     Ok(Source::new(name, text(path, bytes)?))
 }
 
-/// The bytes of an answer that somebody brings in a file, or on standard input for `-`, if they are at most `most`.
+/// Reads the bytes of an answer from a file, or from standard input for `-`, limited to `most` bytes.
 pub fn read_answer(path: &Path, most: usize) -> std::io::Result<Vec<u8>> {
     let limit = most as u64 + 1;
     let mut bytes = Vec::new();
@@ -151,7 +150,7 @@ pub fn read_answer(path: &Path, most: usize) -> std::io::Result<Vec<u8>> {
     if bytes.len() > most { Err(std::io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 
-/// The name and the bytes of an input file, or of standard input for `-`.
+/// Reads name and bytes of an input file, or of standard input for `-`.
 fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), FileError> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
@@ -165,7 +164,7 @@ fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), FileError> {
     Ok((path.display().to_string(), read_file(path, MAX_INPUT)?))
 }
 
-/// The text of a file of a project.
+/// Reads the text of a project file.
 pub fn read_text_file(path: &Path) -> Result<String, FileError> {
     read_text(path, MAX_TEXT)
 }
@@ -174,11 +173,11 @@ fn read_text(path: &Path, limit: u64) -> Result<String, FileError> {
     text(path, read_file(path, limit)?)
 }
 
-/// UTF-8 text, without the mark of its byte order that some editors write first.
+/// Decodes UTF-8 text, without a byte order mark.
 fn text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
     let mut text = String::from_utf8(bytes)
         .map_err(|error| FileError::NotText { path: path.to_owned(), what: encoding(error.as_bytes(), error.utf8_error()) })?;
-    // UTF-16 of plain English without a mark of its byte order is UTF-8 with every other byte zero.
+    // UTF-16 of plain English without a byte order mark is UTF-8 with every other byte zero.
     if text.as_bytes().iter().take(64).filter(|byte| **byte == 0).count() > text.len().min(64) / 3 {
         return Err(FileError::NotText { path: path.to_owned(), what: "it looks like UTF-16".to_owned() });
     }
@@ -188,7 +187,7 @@ fn text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
     Ok(text)
 }
 
-/// What bytes are that are not UTF-8.
+/// Describes bytes that are not UTF-8.
 fn encoding(bytes: &[u8], error: std::str::Utf8Error) -> String {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return "it is UTF-16".to_owned();
@@ -205,7 +204,7 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
         return Err(FileError::TooLarge { path: path.to_owned(), limit });
     }
     let mut bytes = Vec::new();
-    // A device has no length, and what has no text in its beginning has none.
+    // A device has no length; if its beginning is no text, the rest is not either.
     if !file.metadata().map_err(io)?.is_file() {
         (&file).take(HEAD).read_to_end(&mut bytes).map_err(io)?;
         if bytes.contains(&0) {
@@ -216,8 +215,7 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     if bytes.len() as u64 > limit { Err(FileError::TooLarge { path: path.to_owned(), limit }) } else { Ok(bytes) }
 }
 
-/// The text of a file below a directory; nothing if there is none. `name` has plain components only, and no symbolic link
-/// leads there.
+/// Reads a text file below a directory; `None` if it does not exist. `name` has plain components only, and symbolic links are not followed.
 pub fn read_below(dir: &Path, name: &str) -> Result<Option<Source>, FileError> {
     let mut path = dir.to_owned();
     for part in Path::new(name).components() {
@@ -235,7 +233,7 @@ pub fn read_below(dir: &Path, name: &str) -> Result<Option<Source>, FileError> {
     read_text(&path, MAX_TEXT).map(|text| Some(Source::new(name, text)))
 }
 
-/// The files of tests below a directory, each with its path below it.
+/// The test files below a directory, with their paths relative to it.
 pub fn list_tests(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileError> {
     let mut paths = Vec::new();
     walk(dir, "", &mut paths)?;
@@ -244,7 +242,7 @@ pub fn list_tests(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileError> {
     Ok(paths)
 }
 
-/// The files below a directory that [`Overlay::load`] passes over because of their endings, by path below it.
+/// The files below a directory that [`Overlay::load`] skips because of their suffix, by relative path.
 pub fn passed_over(area: Area, dir: &Path) -> Result<Vec<String>, FileError> {
     let mut paths = Vec::new();
     walk(dir, "", &mut paths)?;
@@ -318,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_directory_is_said_so() {
+    fn a_missing_directory_is_an_error() {
         let error = Overlay::load(Area::Scripts, Some(Path::new("/nowhere/at/all"))).expect_err("missing");
         assert_eq!(error.to_string(), "there is no directory `/nowhere/at/all`");
     }

@@ -1,20 +1,20 @@
-//! Finding a pipeline by path, file stem, or `pipeline:` name.
+//! Finds a pipeline by path, file stem, or `pipeline:` name.
 
 use super::overlay::{FileError, FileOrigin, Overlay, read_input};
 use crate::diag::{Diagnostic, Source, did_you_mean};
 use std::path::Path;
 
-/// What a search for a pipeline came to.
+/// Result of a pipeline lookup.
 #[derive(Debug)]
 pub enum PipelineLookup {
-    /// This one.
+    /// Exactly one match.
     One(Source),
-    /// None or several.
+    /// No match or several.
     Not(Box<Diagnostic>),
 }
 
-/// The pipeline that `name` means: a file at that path, else the one whose file stem or `pipeline:` name it is. `named`
-/// tells the name a text gives its pipeline. Several that fit are an error.
+/// Finds the pipeline denoted by `name`: the file at that path, else the one with that file stem or `pipeline:` name. `named` extracts the
+/// pipeline's name from a text. Several matches are an error.
 pub fn find_pipeline(
     name: &str,
     overlay: &Overlay,
@@ -49,27 +49,27 @@ pub fn find_pipeline(
     })
 }
 
-/// A pipeline that can be named.
+/// A pipeline that can be referred to by name.
 #[derive(Clone, Debug)]
 pub struct ListedPipeline {
-    /// Its file name without the ending.
+    /// File name without the suffix.
     pub stem: String,
     /// Its `pipeline:` name, if it has one.
     pub name: Option<String>,
     /// Its text.
     pub source: Source,
-    /// Where it came from.
+    /// Origin of the file.
     pub origin: FileOrigin,
 }
 
 impl ListedPipeline {
-    /// What names this one and no other: its path among the pipelines.
+    /// The unambiguous name: its path among the pipelines.
     pub fn source_path(&self) -> String {
         self.source.name().to_owned()
     }
 }
 
-/// All pipelines that can be named.
+/// All pipelines of an overlay.
 pub fn list_pipelines(overlay: &Overlay, named: impl Fn(&Source) -> Option<String>) -> Vec<ListedPipeline> {
     let listed = |(path, source, origin): (&str, &Source, &FileOrigin)| {
         let file = path.rsplit('/').next().unwrap_or(path);

@@ -1,11 +1,11 @@
-//! Removing directories that a run wrote.
+//! Removes output directories of runs.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Removes a directory with all below it, and tells how many bytes its files had; none if it is not there, or if it is no
-/// directory (a symbolic link is left alone, and none is followed). If `dry`, only looks.
+/// Removes a directory recursively and returns the total size of its files in bytes; `None` if it does not exist or is not a directory (a
+/// symbolic link is kept, and none is followed). With `dry`, nothing is removed.
 pub fn remove_dir(path: &Path, dry: bool) -> io::Result<Option<u64>> {
     if !path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         return Ok(None);
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_goes_and_what_it_links_to_stays() {
+    fn removal_does_not_follow_links() {
         let dir = tempfile::tempdir().unwrap();
         let (run, other) = (dir.path().join("run"), dir.path().join("other"));
         fs::create_dir_all(run.join("case")).unwrap();

@@ -1,9 +1,9 @@
-//! The directory of a project: the nearest one upward that says so, and where its texts are if nothing names the place.
+//! Discovers the project root and the conventional directories of its texts.
 
 use super::embedded::Area;
 use std::path::{Path, PathBuf};
 
-/// What marks a project's directory, strongest first.
+/// Markers of a project root, strongest first.
 const MARKS: [&[&str]; 2] = [&["asterisk.yaml", ".asterisk"], &[".git", ".hg", ".jj", ".svn"]];
 
 /// The nearest directory from `from` upward with `asterisk.yaml` or `.asterisk/`, else the nearest VCS root, else `from`.
@@ -12,20 +12,20 @@ pub fn project_root(from: &Path) -> PathBuf {
     MARKS.iter().find_map(|marks| marked(marks)).unwrap_or(from).to_owned()
 }
 
-/// The directory of an area that is used although nothing names it: the one of the area's name in the project's directory, else in
-/// `here`. One without any text of the area is some other tool's, and is left alone.
+/// The conventional directory of an area, for an area that is not configured: the one with the area's name in the project root, else in
+/// `here`. A directory without any text of the area belongs to another tool and is ignored.
 pub fn conventional(area: Area, root: &Path, here: &Path) -> Option<PathBuf> {
     let candidates = if root == here { vec![root] } else { vec![root, here] };
     candidates.into_iter().map(|dir| dir.join(area.name())).find(|dir| has_texts(area, dir, ""))
 }
 
-/// Whether a text of the area is below a directory. What cannot be read counts as nothing, and links are not followed.
+/// Whether a directory contains a text of the area. Unreadable entries count as absent, and links are not followed.
 fn has_texts(area: Area, dir: &Path, prefix: &str) -> bool {
     let Ok(entries) = std::fs::read_dir(dir) else { return false };
     entries.flatten().any(|entry| {
         let Ok(name) = entry.file_name().into_string() else { return false };
         let below = format!("{prefix}{name}");
-        // Other YAML files among scripts, such as those of CI systems, do not make a directory one of ours.
+        // Other YAML files among scripts, such as CI configuration, do not mark a directory as a project's.
         let text = || area.holds(&below) && (area != Area::Scripts || below.ends_with(".rhai") || below.starts_with("data/"));
         !name.starts_with('.')
             && match entry.file_type() {

@@ -1,14 +1,14 @@
-//! Secrets in files.
+//! Reads secrets from files.
 
 use super::FileError;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-/// The most bytes of a secret.
-const MOST: u64 = 64 << 10;
+/// Maximum size of a secret, in bytes.
+const MAX_SECRET_BYTES: u64 = 64 << 10;
 
-/// The secret in a file that nobody else may read or write.
+/// Reads the secret in a file; an error if others may read or write it.
 pub fn read_secret(path: &Path) -> Result<String, FileError> {
     let io = |source| FileError::Io { path: path.to_owned(), source };
     let file = File::open(path).map_err(io)?;
@@ -20,7 +20,7 @@ pub fn read_secret(path: &Path) -> Result<String, FileError> {
         }
     }
     let mut text = String::new();
-    file.take(MOST)
+    file.take(MAX_SECRET_BYTES)
         .read_to_string(&mut text)
         .map_err(|_| FileError::NotText { path: path.to_owned(), what: "a secret has to be".to_owned() })?;
     Ok(text)

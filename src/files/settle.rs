@@ -1,4 +1,4 @@
-//! Whether files that are being edited have come to rest: decided by how they looked before and how they look now.
+//! Decides whether files under edit are complete, by comparing their attributes over time.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -6,66 +6,66 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// However busily files are touched, they are taken after so many times the debounce if they look as they did just before.
-const PATIENCE: u32 = 20;
-/// A file that looks cut off is taken all the same once it has rested so many times the debounce, and one that is written to without
-/// end after so many: somebody may mean it.
-const REST: u32 = 100;
-/// How deep directories are looked into.
-const DEPTH: usize = 32;
+/// Continuously changing files are accepted after this multiple of the debounce time if they are unchanged since the last look.
+const MAX_BUSY: u32 = 20;
+/// A file that looks truncated is accepted after resting for this multiple of the debounce time, and a file that never rests after the same
+/// multiple: the state may be intended.
+const MAX_RESTING: u32 = 100;
+/// Maximum depth of nested directories.
+const MAX_DEPTH: usize = 32;
 
-/// How a file looked.
+/// Attributes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
+struct FileState {
     size: u64,
     modified: Option<SystemTime>,
-    /// Whether it ends with the end of a line.
+    /// Whether the last byte ends a line.
     ends_line: bool,
 }
 
-/// How all files looked at one time.
+/// Attributes of all files at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Look(BTreeMap<PathBuf, Seen>);
+pub(super) struct FileSnapshot(BTreeMap<PathBuf, FileState>);
 
-/// How far an edit is.
+/// Progress of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum State {
-    /// Nothing speaks against its being whole.
+pub(super) enum EditState {
+    /// No sign that it is incomplete.
     Whole,
-    /// A file has another size or time than when it was looked at just before.
+    /// The size or time of a file has changed since the last look.
     Written,
-    /// A file that ended with the end of a line, or had any text, does not any more: an editor has truncated it, or has written the
-    /// first part.
+    /// A file that ended with a line break, or had any text, no longer does: an editor has truncated it, or has written a part.
     Cut,
 }
 
-/// Whether what was written is to be taken. `rested`: since something was written last; `whole`: since the first of it.
-pub(super) fn due(state: State, rested: Duration, whole: Duration, debounce: Duration) -> bool {
+/// Whether an edit is accepted. `rested` is the time since the last write, `whole` since the first.
+pub(super) fn due(state: EditState, rested: Duration, whole: Duration, debounce: Duration) -> bool {
     match state {
-        State::Whole => rested >= debounce || whole >= debounce * PATIENCE,
-        State::Written => whole >= debounce * REST,
-        State::Cut => rested >= debounce * REST,
+        EditState::Whole => rested >= debounce || whole >= debounce * MAX_BUSY,
+        EditState::Written => whole >= debounce * MAX_RESTING,
+        EditState::Cut => rested >= debounce * MAX_RESTING,
     }
 }
 
-impl Look {
-    /// At these files and all that are below these directories, but for hidden ones. Files that look as they did `before` are not opened.
+impl FileSnapshot {
+    /// Records the attributes of files, and of everything not hidden below directories. Files that are unchanged since `before` are not
+    /// opened.
     pub(super) fn at(paths: &[PathBuf], before: Option<&Self>) -> Self {
-        let mut look = Self::default();
+        let mut snapshot = Self::default();
         for path in paths {
-            look.add(path, before, DEPTH);
+            snapshot.add(path, before, MAX_DEPTH);
         }
-        look
+        snapshot
     }
 
     fn add(&mut self, path: &Path, before: Option<&Self>, depth: usize) {
-        // What is gone, or goes while it is looked at, is not there.
+        // A file that disappears meanwhile counts as absent.
         let Ok(meta) = fs::metadata(path) else { return };
         if meta.is_file() {
             let (size, modified) = (meta.len(), meta.modified().ok());
             let same = before.and_then(|before| before.0.get(path)).filter(|seen| (seen.size, seen.modified) == (size, modified));
             let ends_line = same.map_or_else(|| ends_line(path), |seen| seen.ends_line);
-            self.0.insert(path.to_owned(), Seen { size, modified, ends_line });
+            self.0.insert(path.to_owned(), FileState { size, modified, ends_line });
         } else if meta.is_dir() && depth > 0 {
             let hidden = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
             for entry in fs::read_dir(path).into_iter().flatten().flatten().filter(|entry| !hidden(entry)) {
@@ -74,28 +74,28 @@ impl Look {
         }
     }
 
-    /// How far an edit is, given the files as they were `taken` last, and as they were seen just before.
-    pub(super) fn state(&self, taken: &Self, before: &Self) -> State {
-        let of = |(path, now): (&PathBuf, &Seen)| state(taken.0.get(path), before.0.get(path), now);
-        let state = self.0.iter().map(of).max().unwrap_or(State::Whole);
+    /// Progress of an edit, given the files as last accepted (`taken`) and as last seen (`before`).
+    pub(super) fn state(&self, taken: &Self, before: &Self) -> EditState {
+        let of = |(path, now): (&PathBuf, &FileState)| state(taken.0.get(path), before.0.get(path), now);
+        let state = self.0.iter().map(of).max().unwrap_or(EditState::Whole);
         let gone = before.0.keys().any(|path| !self.0.contains_key(path));
-        if gone { state.max(State::Written) } else { state }
+        if gone { state.max(EditState::Written) } else { state }
     }
 }
 
-/// How far the edit of one file is.
-fn state(taken: Option<&Seen>, before: Option<&Seen>, now: &Seen) -> State {
+/// Progress of the edit of one file.
+fn state(taken: Option<&FileState>, before: Option<&FileState>, now: &FileState) -> EditState {
     let cut = taken.is_some_and(|taken| (taken.ends_line && !now.ends_line) || (taken.size > 0 && now.size == 0));
     if cut {
-        State::Cut
+        EditState::Cut
     } else if before == Some(now) {
-        State::Whole
+        EditState::Whole
     } else {
-        State::Written
+        EditState::Written
     }
 }
 
-/// Whether a file's last byte is the end of a line.
+/// Whether the last byte of a file ends a line.
 fn ends_line(path: &Path) -> bool {
     let last = || {
         let mut file = File::open(path)?;
@@ -113,33 +113,33 @@ mod tests {
 
     const DEBOUNCE: Duration = Duration::from_millis(50);
 
-    /// A file by its size, the second it was written in, and its last character.
-    fn seen(size: u64, second: u64, last: char) -> Seen {
+    /// A file by its size, the second of its modification time, and its last character.
+    fn seen(size: u64, second: u64, last: char) -> FileState {
         let modified = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(second));
-        Seen { size, modified, ends_line: last == '\n' }
+        FileState { size, modified, ends_line: last == '\n' }
     }
 
     #[test]
-    fn what_is_still_written_is_told_from_what_is_whole() {
+    fn incomplete_edits_are_detected() {
         let old = seen(100, 1, '\n');
         for (taken, before, now, expected) in [
-            // Nothing has changed since, whether it grew, shrank, or is new.
-            (Some(old), Some(old), old, State::Whole),
-            (Some(old), Some(seen(120, 2, '\n')), seen(120, 2, '\n'), State::Whole),
-            (Some(old), Some(seen(80, 2, '\n')), seen(80, 2, '\n'), State::Whole),
-            (None, Some(seen(80, 2, 'x')), seen(80, 2, 'x'), State::Whole),
-            // Its author ends no file with the end of a line.
-            (Some(seen(100, 1, '}')), Some(seen(60, 2, '}')), seen(60, 2, '}'), State::Whole),
-            // Its size, its time alone, its being there changed within the debounce.
-            (Some(old), Some(seen(110, 2, '\n')), seen(120, 2, '\n'), State::Written),
-            (Some(old), Some(seen(120, 2, '\n')), seen(120, 3, '\n'), State::Written),
-            (None, None, seen(10, 2, '\n'), State::Written),
-            // Truncated, cut within a line, and that while it grows.
-            (Some(old), Some(seen(0, 2, ' ')), seen(0, 2, ' '), State::Cut),
-            (Some(seen(100, 1, '}')), Some(seen(0, 2, ' ')), seen(0, 2, ' '), State::Cut),
-            (Some(old), Some(seen(40, 2, 'x')), seen(40, 2, 'x'), State::Cut),
-            (Some(old), Some(seen(400, 2, 'x')), seen(400, 2, 'x'), State::Cut),
-            (Some(old), Some(seen(40, 2, 'x')), seen(60, 3, 'x'), State::Cut),
+            // Unchanged since the last look, whether it grew, shrank, or is new.
+            (Some(old), Some(old), old, EditState::Whole),
+            (Some(old), Some(seen(120, 2, '\n')), seen(120, 2, '\n'), EditState::Whole),
+            (Some(old), Some(seen(80, 2, '\n')), seen(80, 2, '\n'), EditState::Whole),
+            (None, Some(seen(80, 2, 'x')), seen(80, 2, 'x'), EditState::Whole),
+            // Its author does not end files with a line break.
+            (Some(seen(100, 1, '}')), Some(seen(60, 2, '}')), seen(60, 2, '}'), EditState::Whole),
+            // Size, modification time or existence changed within the debounce time.
+            (Some(old), Some(seen(110, 2, '\n')), seen(120, 2, '\n'), EditState::Written),
+            (Some(old), Some(seen(120, 2, '\n')), seen(120, 3, '\n'), EditState::Written),
+            (None, None, seen(10, 2, '\n'), EditState::Written),
+            // Truncated, or cut within a line, also while it grows.
+            (Some(old), Some(seen(0, 2, ' ')), seen(0, 2, ' '), EditState::Cut),
+            (Some(seen(100, 1, '}')), Some(seen(0, 2, ' ')), seen(0, 2, ' '), EditState::Cut),
+            (Some(old), Some(seen(40, 2, 'x')), seen(40, 2, 'x'), EditState::Cut),
+            (Some(old), Some(seen(400, 2, 'x')), seen(400, 2, 'x'), EditState::Cut),
+            (Some(old), Some(seen(40, 2, 'x')), seen(60, 3, 'x'), EditState::Cut),
         ] {
             assert_eq!(state(taken.as_ref(), before.as_ref(), &now), expected, "{taken:?} {before:?} {now:?}");
         }
@@ -147,36 +147,37 @@ mod tests {
 
     #[test]
     fn one_file_that_is_not_whole_holds_up_all() {
-        let look = |files: &[(&str, Seen)]| Look(files.iter().map(|(path, seen)| (PathBuf::from(path), *seen)).collect());
+        let snapshot =
+            |files: &[(&str, FileState)]| FileSnapshot(files.iter().map(|(path, seen)| (PathBuf::from(path), *seen)).collect());
         let (whole, cut) = (seen(100, 1, '\n'), seen(50, 2, 'x'));
-        let taken = look(&[("a", whole), ("b", whole)]);
-        let now = look(&[("a", whole), ("b", cut)]);
-        assert_eq!(now.state(&taken, &now), State::Cut);
-        assert_eq!(taken.state(&taken, &taken), State::Whole);
-        // A file that has just gone may be about to come back: editors write by rename.
-        let gone = look(&[("a", whole)]);
-        assert_eq!((gone.state(&taken, &taken), gone.state(&taken, &gone)), (State::Written, State::Whole));
+        let taken = snapshot(&[("a", whole), ("b", whole)]);
+        let now = snapshot(&[("a", whole), ("b", cut)]);
+        assert_eq!(now.state(&taken, &now), EditState::Cut);
+        assert_eq!(taken.state(&taken, &taken), EditState::Whole);
+        // A removed file may be about to reappear: editors write by rename.
+        let gone = snapshot(&[("a", whole)]);
+        assert_eq!((gone.state(&taken, &taken), gone.state(&taken, &gone)), (EditState::Written, EditState::Whole));
     }
 
     #[test]
-    fn everything_is_taken_some_time() {
+    fn every_edit_is_accepted_eventually() {
         let due = |state, rested: u32, whole: u32| due(state, DEBOUNCE * rested, DEBOUNCE * whole, DEBOUNCE);
-        assert!(due(State::Whole, 1, 1) && !due(State::Whole, 0, 19) && due(State::Whole, 0, 20));
-        assert!(!due(State::Written, 0, 99) && due(State::Written, 0, 100));
-        assert!(!due(State::Cut, 99, 1000) && due(State::Cut, 100, 100));
+        assert!(due(EditState::Whole, 1, 1) && !due(EditState::Whole, 0, 19) && due(EditState::Whole, 0, 20));
+        assert!(!due(EditState::Written, 0, 99) && due(EditState::Written, 0, 100));
+        assert!(!due(EditState::Cut, 99, 1000) && due(EditState::Cut, 100, 100));
     }
 
     #[test]
-    fn a_look_sees_ends_of_lines_and_no_hidden_files() {
+    fn a_snapshot_records_line_ends_and_no_hidden_files() {
         let dir = tempfile::tempdir().expect("a directory");
         let below = dir.path().join("rules");
         fs::create_dir(&below).expect("made");
         for (name, text) in [("a.rhai", "1\n"), ("b.rhai", "1"), ("c.rhai", ""), (".d.rhai.swp", "1")] {
             fs::write(below.join(name), text).expect("written");
         }
-        let look = Look::at(&[dir.path().to_owned()], None);
-        let ends: Vec<(u64, bool)> = look.0.values().map(|seen| (seen.size, seen.ends_line)).collect();
+        let snapshot = FileSnapshot::at(&[dir.path().to_owned()], None);
+        let ends: Vec<(u64, bool)> = snapshot.0.values().map(|seen| (seen.size, seen.ends_line)).collect();
         assert_eq!(ends, [(2, true), (1, false), (0, false)]);
-        assert_eq!(Look::at(&[dir.path().to_owned()], Some(&look)), look);
+        assert_eq!(FileSnapshot::at(&[dir.path().to_owned()], Some(&snapshot)), snapshot);
     }
 }

@@ -1,23 +1,23 @@
-//! Finding scripts, pipelines, templates and data below a path, whatever way they are laid out.
+//! Finds scripts, pipelines, templates and data below a path, independent of its layout.
 
 use super::embedded::Area;
 use super::overlay::{FileError, read_text_file, walk};
 use crate::diag::Source;
 use std::path::{Path, PathBuf};
 
-/// A text that was found, named by its path below the root of its area.
+/// A text, named by its path below the root of its area.
 #[derive(Clone, Debug)]
 pub struct FoundText {
-    /// What it is.
+    /// Its area.
     pub area: Area,
     /// Its text.
     pub source: Source,
-    /// Its file.
+    /// Path of its file.
     pub path: PathBuf,
 }
 
-/// The texts at a path: a file, a directory laid out like a project, or any directory. In the last, scripts are told by their
-/// ending, pipelines and data apart by the key `pipeline:`, and templates by having tags. Hidden files are passed over.
+/// The texts at a path: a file, a directory with the layout of a project, or any directory. In the last, scripts are recognised by their
+/// suffix, pipelines and data by the presence of the key `pipeline:`, and templates by their tags. Hidden files are skipped.
 pub fn find_texts(path: &Path) -> Result<Vec<FoundText>, FileError> {
     if path.is_file() {
         let text = read_text_file(path)?;
@@ -59,7 +59,7 @@ fn of_area(area: Area, dir: &Path) -> Result<Vec<FoundText>, FileError> {
     paths.into_iter().filter(|(name, _)| area.holds(name)).map(text).collect()
 }
 
-/// What a text is, by its ending and what is in it. One that was named is a template by its ending alone.
+/// Determines the area of a text from its suffix and content; for a path given by the user, a template by its suffix alone.
 fn area_of(name: &str, text: &str, named: bool) -> Option<Area> {
     if name.ends_with(".rhai") {
         Some(Area::Scripts)
@@ -72,7 +72,7 @@ fn area_of(name: &str, text: &str, named: bool) -> Option<Area> {
     }
 }
 
-/// The path below the last directory that is called like the area.
+/// The path below the last directory named like the area.
 fn below(path: &Path, area: Area) -> Option<String> {
     let path = path.canonicalize().ok()?;
     let parts: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_found_however_they_are_laid_out() {
+    fn texts_are_found_in_any_layout() {
         let dir = tempfile::tempdir().expect("a directory");
         for (path, text) in [
             ("p/scripts/rules/a.rhai", "fn f() {}"),

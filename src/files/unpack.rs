@@ -1,39 +1,39 @@
-//! Writing bundled files out, so that they can be changed.
+//! Writes bundled files to disk for customisation.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What writing files out came to: paths below the directory.
+/// Result of unpacking: paths relative to the directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unpacked {
-    /// Those written.
+    /// Files written.
     pub written: Vec<String>,
-    /// Those that were there already, with the very same text.
+    /// Files that existed with the same text.
     pub same: Vec<String>,
 }
 
-/// Why files were not written out.
+/// Error of unpacking.
 #[derive(Debug, thiserror::Error)]
 pub enum UnpackError {
-    /// Files are there with another text; nothing was written.
+    /// Files exist with another text; nothing was written.
     #[error("{} would be overwritten", several(.0))]
     Exists(Vec<String>),
-    /// A symbolic link or a directory stands where a file should go, or a link on the way there; nothing was written.
+    /// A symbolic link or a directory is in the place of a file, or a link is on the way; nothing was written.
     #[error("`{}` is no plain file or directory, and is not written through", .0.display())]
     NotAFile(PathBuf),
-    /// The system says no.
+    /// The operating system reports an error.
     #[error("cannot write `{}`: {source}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What it said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// Writes files (path below `dir`, text), making directories as needed. Unless it is forced to, it overwrites nothing; and
-/// it looks at everything before it writes anything. Nothing is written through a symbolic link below `dir`.
+/// Writes files (path below `dir`, text) and creates directories as needed. All targets are checked before anything is written: without
+/// `force` nothing is overwritten, and symbolic links below `dir` are never followed.
 pub fn unpack(dir: &Path, files: &[(String, String)], force: bool) -> Result<Unpacked, UnpackError> {
     let mut done = Unpacked::default();
     let mut changed = Vec::new();

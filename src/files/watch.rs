@@ -1,7 +1,7 @@
-//! Watching directories and files for edits: told once all is quiet again and no file looks half written. Editors that write by
-//! rename, and directories that appear later or are exchanged whole, are all the same to it.
+//! Watches directories and files for edits, and reports an edit once writing has paused and no file looks incomplete. Handles editors that
+//! write by rename, and directories that appear later or are replaced as a whole.
 
-use super::settle::{Look, due};
+use super::settle::{FileSnapshot, due};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeMap;
@@ -9,9 +9,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// How long nothing must be written before what was written is looked at, if nobody says otherwise.
+/// Default debounce time: how long writing must pause before an edit is inspected.
 pub const DEBOUNCE: Duration = Duration::from_millis(50);
-/// Why nothing can be watched.
+/// Error of setting up the watcher.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot watch `{}` for edits: {source}", path.display())]
 pub struct WatchError {
@@ -19,42 +19,42 @@ pub struct WatchError {
     source: notify::Error,
 }
 
-/// Watches paths, whether there is anything at them yet or not.
+/// Watches paths, including ones that do not exist yet.
 pub struct Watcher {
     system: RecommendedWatcher,
     sender: Sender<WatchMessage>,
-    told: Receiver<WatchMessage>,
+    messages: Receiver<WatchMessage>,
     debounce: Duration,
-    /// Absolute.
+    /// Absolute paths.
     wanted: Vec<PathBuf>,
     watched: BTreeMap<PathBuf, RecursiveMode>,
-    /// The files as they were when they were last taken to be whole.
-    taken: Look,
+    /// The files as last accepted.
+    taken: FileSnapshot,
 }
 
 enum WatchMessage {
     Written(Vec<PathBuf>),
-    /// The system lost count.
+    /// The system lost events.
     Anything,
     Stop,
 }
 
-/// Ends the waiting of a [`Watcher`] from another thread.
+/// Stops a waiting [`Watcher`] from another thread.
 #[derive(Clone)]
 pub struct WatchStopper(Sender<WatchMessage>);
 
 impl WatchStopper {
-    /// Ends it.
+    /// Stops the watcher.
     pub fn stop(&self) {
-        // A watcher that is gone waits for nothing.
+        // The watcher may be gone already.
         drop(self.0.send(WatchMessage::Stop));
     }
 }
 
 impl Watcher {
-    /// Watches these files, and all that is below these directories but for hidden files.
+    /// Watches files, and everything not hidden below directories.
     pub fn new(paths: &[PathBuf], debounce: Duration) -> Result<Self, WatchError> {
-        let (sender, told) = channel();
+        let (sender, messages) = channel();
         let send = sender.clone();
         let handler = move |event: notify::Result<Event>| {
             let message = match event {
@@ -67,46 +67,53 @@ impl Watcher {
         };
         let first = || paths.first().cloned().unwrap_or_default();
         let system = notify::recommended_watcher(handler).map_err(|source| WatchError { path: first(), source })?;
-        let mut watcher =
-            Self { system, sender, told, debounce, wanted: Vec::new(), watched: BTreeMap::new(), taken: Look::default() };
+        let mut watcher = Self {
+            system,
+            sender,
+            messages,
+            debounce,
+            wanted: Vec::new(),
+            watched: BTreeMap::new(),
+            taken: FileSnapshot::default(),
+        };
         watcher.watch(paths)?;
         Ok(watcher)
     }
 
-    /// From now on watches these instead.
+    /// Replaces the watched paths.
     pub fn watch(&mut self, paths: &[PathBuf]) -> Result<(), WatchError> {
         self.wanted = paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect();
-        self.taken = Look::at(&self.wanted, Some(&self.taken));
+        self.taken = FileSnapshot::at(&self.wanted, Some(&self.taken));
         self.refresh()
     }
 
-    /// What ends its waiting.
+    /// A handle that stops the watcher.
     pub fn stopper(&self) -> WatchStopper {
         WatchStopper(self.sender.clone())
     }
 
-    /// Waits until something was written, nothing more for as long as the debounce, and no file looks half written. False
-    /// once it was stopped.
+    /// Waits for an edit: until something was written, the debounce time has passed without another write, and no file looks incomplete.
+    /// Returns false once stopped.
     pub fn changed(&mut self) -> bool {
         loop {
-            let Ok(first) = self.told.recv() else { return false };
-            let (mut relevant, mut moved) = match self.weigh(first) {
+            let Ok(first) = self.messages.recv() else { return false };
+            let (mut relevant, mut moved) = match self.classify(first) {
                 None => return false,
                 Some((false, _)) => continue,
                 Some(weight) => weight,
             };
             let began = Instant::now();
-            let (mut rested, mut looked) = (began, began);
-            let mut seen = Look::at(&self.wanted, Some(&self.taken));
+            let (mut rested, mut last_check) = (began, began);
+            let mut seen = FileSnapshot::at(&self.wanted, Some(&self.taken));
             loop {
-                match self.told.recv_timeout(self.debounce) {
-                    Ok(more) => match self.weigh(more) {
+                match self.messages.recv_timeout(self.debounce) {
+                    Ok(more) => match self.classify(more) {
                         None => return false,
                         Some((false, _)) => continue,
                         Some((also, other)) => {
                             (relevant, moved) = (relevant | also, moved | other);
                             rested = Instant::now();
-                            if looked.elapsed() < self.debounce {
+                            if last_check.elapsed() < self.debounce {
                                 continue;
                             }
                         }
@@ -114,11 +121,11 @@ impl Watcher {
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return false,
                 }
-                let now = Look::at(&self.wanted, Some(&seen));
+                let now = FileSnapshot::at(&self.wanted, Some(&seen));
                 let state = now.state(&self.taken, &seen);
-                looked = Instant::now();
+                last_check = Instant::now();
                 if now != seen {
-                    rested = looked;
+                    rested = last_check;
                 }
                 seen = now;
                 if due(state, rested.elapsed(), began.elapsed(), self.debounce) {
@@ -127,7 +134,7 @@ impl Watcher {
             }
             self.taken = seen;
             if moved {
-                // What cannot be watched now may be later; until then its parent tells.
+                // A path that cannot be watched now may become available; its parent reports that.
                 drop(self.refresh());
             }
             if relevant {
@@ -136,15 +143,15 @@ impl Watcher {
         }
     }
 
-    /// Whether the files are still as they were when [`Watcher::changed`] returned. What was read in between is only then of one piece; if
-    /// they are not, it will return again.
+    /// Whether the files are unchanged since [`Watcher::changed`] returned. Only then is what was read in between consistent; otherwise
+    /// `changed` will return again.
     pub fn is_current(&self) -> bool {
-        Look::at(&self.wanted, Some(&self.taken)) == self.taken
+        FileSnapshot::at(&self.wanted, Some(&self.taken)) == self.taken
     }
 
-    /// Whether a message is about what is wanted, and whether about whole directories that are. None to stop.
-    fn weigh(&self, told: WatchMessage) -> Option<(bool, bool)> {
-        let paths = match told {
+    /// Classifies a message: whether it concerns watched paths, and whether it concerns whole directories among them. `None` to stop.
+    fn classify(&self, message: WatchMessage) -> Option<(bool, bool)> {
+        let paths = match message {
             WatchMessage::Stop => return None,
             WatchMessage::Anything => return Some((true, true)),
             WatchMessage::Written(paths) => paths,
@@ -156,11 +163,11 @@ impl Watcher {
         Some((moved || pairs().any(|(path, wanted)| below(path, wanted)), moved))
     }
 
-    /// Watches each wanted directory with all below it, and beside that, so that it may go and come, where it stands; where
-    /// nothing is wanted yet, the nearest directory above it.
+    /// Watches each wanted directory recursively, and its parent, so that it may disappear and reappear; for a path that does not exist
+    /// yet, the nearest existing directory above it.
     fn refresh(&mut self) -> Result<(), WatchError> {
         for path in std::mem::take(&mut self.watched).into_keys() {
-            // It may be gone.
+            // The path may be gone.
             drop(self.system.unwatch(&path));
         }
         let mut places: BTreeMap<PathBuf, RecursiveMode> = BTreeMap::new();
@@ -184,7 +191,7 @@ impl Watcher {
     }
 }
 
-/// Whether an event says that something was written, made, moved or removed. Reading is none.
+/// Whether an event reports a write, creation, move or removal, not a read.
 fn writes(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
@@ -206,7 +213,7 @@ mod tests {
     use std::sync::mpsc;
     use std::thread;
 
-    /// Watches on a thread of its own, and tells how often it was told.
+    /// A watcher on a thread of its own, with a channel of its reports.
     struct WatchThread {
         rounds: Receiver<()>,
         stopper: WatchStopper,
@@ -232,11 +239,11 @@ mod tests {
         }
 
         #[track_caller]
-        fn told(&self) {
+        fn expect_edit(&self) {
             self.rounds.recv_timeout(Duration::from_secs(180)).expect("told of it");
         }
 
-        fn quiet(&self) {
+        fn expect_none(&self) {
             assert!(self.rounds.recv_timeout(Duration::from_millis(200)).is_err(), "nothing to tell of");
         }
     }
@@ -248,30 +255,30 @@ mod tests {
     }
 
     #[test]
-    fn edits_are_told_of_once_however_they_are_written() {
+    fn each_edit_is_reported_once_however_written() {
         let dir = tempfile::tempdir().unwrap();
         let (scripts, file) = (dir.path().join("scripts"), dir.path().join("scripts/rules/a.rhai"));
         fs::create_dir_all(scripts.join("rules")).unwrap();
         fs::write(&file, "1").unwrap();
-        // Three writes are one edit if they come within the debounce, which a machine with much else to do may miss.
+        // Three writes are one edit if they fall within the debounce time, which a loaded machine may miss.
         let once = [30, 300, 3_000].map(Duration::from_millis).into_iter().any(|debounce| {
             let watching = WatchThread::with(std::slice::from_ref(&scripts), debounce);
             for text in ["2", "3", "4"] {
                 fs::write(&file, text).unwrap();
             }
-            watching.told();
+            watching.expect_edit();
             watching.rounds.recv_timeout(debounce * 5).is_err()
         });
         assert!(once, "told of it more than once");
         let watching = WatchThread::of(std::slice::from_ref(&scripts));
-        // As editors do: written beside it, then moved over it.
+        // Like an editor that writes a temporary file and renames it.
         fs::write(scripts.join("rules/.a.rhai.swp"), "5").unwrap();
-        watching.quiet();
+        watching.expect_none();
         fs::rename(scripts.join("rules/.a.rhai.swp"), &file).unwrap();
-        watching.told();
+        watching.expect_edit();
         fs::read(&file).unwrap();
         fs::write(dir.path().join("other"), "no part of it").unwrap();
-        watching.quiet();
+        watching.expect_none();
     }
 
     #[test]
@@ -285,17 +292,17 @@ mod tests {
         };
         for round in ["1", "2"] {
             write(round);
-            watching.told();
+            watching.expect_edit();
             while watching.rounds.recv_timeout(Duration::from_millis(200)).is_ok() {}
             fs::write(scripts.join("rules/deep/a.rhai"), "again").unwrap();
-            watching.told();
+            watching.expect_edit();
             fs::rename(&scripts, dir.path().join(format!("old{round}"))).unwrap();
-            watching.told();
+            watching.expect_edit();
             while watching.rounds.recv_timeout(Duration::from_millis(200)).is_ok() {}
         }
     }
 
-    /// As an editor that empties a file first and is slow to write: what is there in between may be a text that links.
+    /// Like an editor that truncates a file first and writes slowly: the intermediate state may link.
     #[test]
     fn a_file_that_is_half_written_waits_for_the_rest() {
         let dir = tempfile::tempdir().unwrap();
@@ -304,15 +311,15 @@ mod tests {
         let watching = WatchThread::of(std::slice::from_ref(&file));
         for half in ["", "fn a() { 3 }\nfn b()", "fn a() { 3 }\nfn b() { 4"] {
             fs::write(&file, half).unwrap();
-            watching.quiet();
+            watching.expect_none();
         }
         fs::write(&file, "fn a() { 3 }\nfn b() { 4 }\n").unwrap();
-        watching.told();
-        watching.quiet();
+        watching.expect_edit();
+        watching.expect_none();
     }
 
     #[test]
-    fn a_file_that_is_written_without_end_is_looked_at_all_the_same() {
+    fn an_endlessly_written_file_is_accepted_eventually() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.yaml");
         let watching = WatchThread::of(std::slice::from_ref(&file));

@@ -34,7 +34,7 @@ pub(super) fn find(texts: &[ProjectText], units: &[&Unit]) -> Vec<LintAllow> {
         // In a string it is a string.
         let quoted = |at: usize| unit.is_some_and(|unit| unit.tokens().covers(at));
         let found = diag::Allow::find(&text.source, MARK, comments, quoted);
-        let (area, asked) = (text.area, text.asked);
+        let (area, asked) = (text.area, text.requested);
         found.into_iter().map(move |inner| LintAllow { inner, area, asked, used: false }).collect::<Vec<LintAllow>>()
     };
     texts.iter().flat_map(of).collect()

@@ -21,7 +21,7 @@ pub struct Mended {
 /// The new texts of the files that can be mended. Fixes that overlap others wait for the next round; bundled files stay.
 pub fn mend(texts: &[ProjectText], findings: &[LintFinding]) -> Vec<Mended> {
     let mut mended = Vec::new();
-    for text in texts.iter().filter(|text| text.asked) {
+    for text in texts.iter().filter(|text| text.requested) {
         let FileOrigin::File(path) = &text.origin else { continue };
         let own = |edit: &&TextEdit| edit.source.name() == text.source.name() && edit.source.text() == text.source.text();
         let fixes = findings.iter().filter_map(|finding| finding.fix.as_ref());

@@ -87,7 +87,7 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
         templates: &templates,
         data: &data,
         cases: input.cases,
-        whole: input.texts.iter().all(|text| text.asked) && all_read,
+        whole: input.texts.iter().all(|text| text.requested) && all_read,
     };
     found.extend(cx.examined().flat_map(|one| one.analysis.diagnostics.iter().cloned()));
     let mut report = FindingCollector { found: once(found).into_iter().map(|one| (coded(one, &pipelines), None)).collect() };
@@ -176,7 +176,7 @@ fn coded(mut one: Diagnostic, pipelines: &[Pipeline]) -> Diagnostic {
 /// Levels, allows, names and order.
 fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintAllow>) -> LintReport {
     let mut shown = LanguageTexts::new(input.texts);
-    let mut outcome = LintReport { texts: input.texts.iter().filter(|text| text.asked).count(), ..LintReport::default() };
+    let mut outcome = LintReport { texts: input.texts.iter().filter(|text| text.requested).count(), ..LintReport::default() };
     let mut kept: Vec<(Diagnostic, Option<Fix>)> = Vec::new();
     for (one, fix) in report.found {
         let text = one.primary().and_then(|label| shown.text(label));
@@ -184,7 +184,7 @@ fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintA
         let links = find(&one.code).is_none_or(|rule| rule.check.is_some()) || one.severity != Severity::Error;
         if links && allow::covers(&mut allows, text, &one) {
             outcome.allowed += 1;
-        } else if text.is_none_or(|text| text.asked) {
+        } else if text.is_none_or(|text| text.requested) {
             kept.push((one, fix));
         }
     }
@@ -234,6 +234,6 @@ impl ProjectText {
     /// A text of a project that is not on a disk.
     pub fn embedded(area: Area, source: Source) -> Self {
         let shown = format!("{}/{}", area.name(), source.name());
-        Self { area, source, shown, origin: crate::files::FileOrigin::Embedded, asked: true }
+        Self { area, source, shown, origin: crate::files::FileOrigin::Embedded, requested: true }
     }
 }

@@ -1,47 +1,47 @@
-//! One request to a server, with its secret, and what came back.
+//! HTTP client: sends one request with its secret and returns the response.
 
 use crate::clock::Clock;
 use std::time::Duration;
 use ureq::AsSendBody;
 use ureq::http::{Request, header};
 
-/// The longest time that a server may ask to be left alone.
-const PATIENCE: Duration = Duration::from_secs(600);
-/// How much of what a server says is shown.
-const SHOWN: usize = 300;
+/// Upper bound of the delay a server may ask for.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
+/// Number of characters of a response shown in messages.
+const SHOWN_CHARS: usize = 300;
 
-/// Asks servers. Redirects are not followed: a secret goes nowhere else than where it was set up to go.
+/// HTTP client. Redirects are not followed, so that a secret is sent to the configured address only.
 #[derive(Clone, Debug)]
 pub struct HttpClient {
     agent: ureq::Agent,
     most: usize,
 }
 
-/// What came back.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct HttpResponse {
-    /// The status.
+    /// HTTP status.
     pub status: u16,
-    /// When it may be asked again, in its words.
+    /// The `Retry-After` header.
     after: Option<String>,
-    /// What it says, without the secret if that occurs in it.
+    /// Body, with the secret redacted.
     pub body: String,
 }
 
 impl HttpResponse {
-    /// How long to wait before asking again, if it says so.
-    pub fn rest(&self, clock: &dyn Clock) -> Option<Duration> {
+    /// The delay requested by the server before a retry, if any.
+    pub fn retry_after(&self, clock: &dyn Clock) -> Option<Duration> {
         after(self.after.as_deref()?, clock)
     }
 
-    /// Whether asking again may help.
-    pub fn passes(&self) -> bool {
+    /// Whether the status is transient, so that a retry may help.
+    pub fn is_transient(&self) -> bool {
         matches!(self.status, 408 | 409 | 425 | 429 | 500..=599)
     }
 }
 
 impl HttpClient {
-    /// One that waits for an answer so long and reads so many bytes of it.
+    /// A client with a timeout and a limit on the body in bytes.
     pub fn new(timeout: Duration, most: usize) -> Self {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(timeout))
@@ -53,7 +53,7 @@ impl HttpClient {
         Self { agent: config.new_agent(), most }
     }
 
-    /// Sends a request, with the secret as its bearer token.
+    /// Sends a request with the secret as its bearer token.
     pub fn send<B: AsSendBody>(&self, request: Request<B>, secret: Option<&str>) -> Result<HttpResponse, ureq::Error> {
         let (mut parts, body) = request.into_parts();
         if let Some(secret) = secret {
@@ -64,13 +64,13 @@ impl HttpClient {
         let mut response = self.agent.run(Request::from_parts(parts, body))?;
         let after = response.headers().get("Retry-After").and_then(|value| value.to_str().ok()).map(str::to_owned);
         let text = response.body_mut().with_config().limit(self.most as u64).lossy_utf8(true).read_to_string()?;
-        // Whatever a server says back, nobody is shown a secret.
+        // A server may echo the secret.
         let body = secret.map_or_else(|| text.clone(), |secret| super::SecretRedactor::new(secret).hide(&text));
         Ok(HttpResponse { status: response.status().as_u16(), after, body })
     }
 }
 
-/// The time in a `Retry-After`: seconds, or an instant.
+/// Parses `Retry-After`: seconds, or a date.
 fn after(text: &str, clock: &dyn Clock) -> Option<Duration> {
     let seconds = text.trim().parse::<u64>().ok().map(Duration::from_secs);
     let until = || {
@@ -78,16 +78,16 @@ fn after(text: &str, clock: &dyn Clock) -> Option<Duration> {
         let left = at - clock.now().millis();
         Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)))
     };
-    seconds.or_else(until).map(|time| time.min(PATIENCE))
+    seconds.or_else(until).map(|time| time.min(MAX_RETRY_AFTER))
 }
 
-/// The beginning of a text, on one line.
+/// The beginning of a text, on one line, for messages.
 pub fn shown(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.is_empty() {
         return "it says nothing".to_owned();
     }
-    let cut: String = line.chars().take(SHOWN).collect();
+    let cut: String = line.chars().take(SHOWN_CHARS).collect();
     if cut.len() < line.len() { format!("\"{cut}...\"") } else { format!("\"{cut}\"") }
 }
 

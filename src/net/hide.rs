@@ -1,19 +1,19 @@
-//! Taking secrets out of what servers say: nobody is shown one, whoever repeats it and however it is written.
+//! Redacts secrets in responses, in every form they may be escaped in.
 
 use regex::{Regex, escape};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Takes a secret out of texts.
+/// Redacts one secret in texts.
 #[derive(Clone)]
 pub struct SecretRedactor {
     secret: String,
-    /// Its forms; nothing of one that is too long for that.
+    /// Matches all forms of the secret; `None` if it is too long for a pattern.
     forms: Option<Regex>,
 }
 
 impl SecretRedactor {
-    /// Of that secret, each of whose characters may stand there as it is, or as JSON or addresses write it.
+    /// A redactor for a secret; each character may occur literally, or as JSON or URLs escape it.
     pub fn new(secret: &str) -> Self {
         let mut pattern = String::new();
         for ch in secret.chars() {
@@ -31,7 +31,7 @@ impl SecretRedactor {
         Self { secret: secret.to_owned(), forms: Regex::new(&pattern).ok() }
     }
 
-    /// A text without it.
+    /// The text with the secret redacted.
     pub fn hide(&self, text: &str) -> String {
         match &self.forms {
             Some(forms) => forms.replace_all(text, "(secret)").into_owned(),
@@ -40,7 +40,7 @@ impl SecretRedactor {
     }
 }
 
-/// A value whose texts and names have nothing that nobody is shown.
+/// Redacts all strings and keys of a JSON value.
 pub fn hidden(value: Value, hide: &dyn Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => Value::String(hide(&text)),

@@ -1,11 +1,11 @@
-//! What every part that talks to a server goes by: a client that keeps secrets to the one address, secrets, and how to wait.
+//! Shared by all HTTP clients: a client that sends secrets to one address only, sources of secrets, and backoff.
 
+mod backoff;
 mod client;
 mod hide;
-mod pause;
 mod secret;
 
+pub use backoff::{CHECK_INTERVAL, backoff, wait};
 pub use client::{HttpClient, HttpResponse, shown};
 pub use hide::{SecretRedactor, hidden};
-pub use pause::{LOOK, pause, wait};
 pub use secret::{OWN, ReadSecret, SecretSource};

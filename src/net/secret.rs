@@ -1,28 +1,28 @@
-//! Secrets: where they are, never what they are.
+//! Sources of secrets. Values are never stored.
 
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// The variables of this program's own secrets: nobody whom it starts is given them.
+/// Environment variables with this program's own secrets; they are not passed to child processes.
 pub const OWN: [&str; 4] =
     ["ASTERISK_TOKEN", "ASTERISK_REPORTPORTAL_TOKEN", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"];
 
-/// Where a secret is. It is read whenever it is needed, and kept nowhere.
+/// Source of a secret. It is read on each use and kept nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretSource {
-    /// In the environment variable of this name.
+    /// The environment variable of this name.
     Env(String),
-    /// In this file, which nobody but its owner may read.
+    /// A file readable by its owner only.
     File(PathBuf),
 }
 
-/// Reads the secret in a file, unless others may read it too, or says why not.
+/// Reads the secret in a file, or says why it cannot be used, for example because others may read it.
 pub type ReadSecret = fn(&Path) -> Result<String, String>;
 
 impl SecretSource {
-    /// Reads it. Relative files are below `root`; `file` reads one that is private. `key` is what the setting is
-    /// called. An error says why not, and what to do.
+    /// Reads the secret. Relative files are below `root`; `file` reads a private one; `key` names the setting in errors. An error is a
+    /// message and a hint.
     pub fn read(&self, root: &Path, file: ReadSecret, key: &str) -> Result<String, (String, String)> {
         let see = || format!("see `{key}:` in asterisk.yaml");
         let text = match self {

@@ -1,7 +1,6 @@
-//! A trace of a run: when which step was taken, as Chrome's trace format has it (for `chrome://tracing`, Perfetto, speedscope).
+//! A run in Chrome's trace event format (for `chrome://tracing`, Perfetto, speedscope).
 //!
-//! A case is a line of its own; a step is a box on it, and the steps of a walk within a step are boxes within that box. It is
-//! written as it grows, and forgets what is written.
+//! Each case is a thread; each step a slice on it, with the steps of inner walks nested. Written incrementally.
 
 use super::name_table::NameTable;
 use super::observed::Observer;
@@ -18,7 +17,7 @@ use std::io;
 /// Writes a trace.
 pub(super) struct ChromeTrace<'o> {
     out: ObserverOutput<'o>,
-    cast: NameTable,
+    names: NameTable,
     began: Timestamp,
     written: bool,
     spans: Spans,
@@ -29,8 +28,8 @@ pub(super) struct ChromeTrace<'o> {
 
 impl<'o> ChromeTrace<'o> {
     pub(super) fn new(out: ObserverOutput<'o>) -> Self {
-        let (cast, began, spans) = (NameTable::default(), Timestamp::default(), Spans::default());
-        Self { out, cast, began, written: false, spans, cases: HashMap::new(), lines: 0 }
+        let (names, began, spans) = (NameTable::default(), Timestamp::default(), Spans::default());
+        Self { out, names, began, written: false, spans, cases: HashMap::new(), lines: 0 }
     }
 
     fn put(&mut self, entry: &Value) {
@@ -39,20 +38,20 @@ impl<'o> ChromeTrace<'o> {
         self.out.write(&format!("{before}{entry}"));
     }
 
-    /// Microseconds from the run's beginning.
+    /// Microseconds since the run began.
     fn micros(&self, at: Timestamp) -> i64 {
         (at.millis() - self.began.millis()) * 1000
     }
 
     fn step(&mut self, line: usize, span: &StepInterval, end: i64) {
-        let (began, name) = (self.micros(span.began), self.cast.node(&span.path, &span.node));
+        let (began, name) = (self.micros(span.began), self.names.node(&span.path, &span.node));
         let args = json!({"path": span.path, "by": span.by});
         self.put(&json!({
             "ph": "X", "pid": 1, "tid": line, "cat": "step", "name": name, "ts": began, "dur": end - began, "args": args,
         }));
     }
 
-    /// The line of a case, named when it is first asked for.
+    /// The line of a case, named on first use.
     fn line(&mut self, case: &Name, at: Timestamp) -> usize {
         if let Some((line, _)) = self.cases.get(case) {
             return *line;
@@ -60,7 +59,7 @@ impl<'o> ChromeTrace<'o> {
         self.lines += 1;
         let line = self.lines;
         self.cases.insert(case.clone(), (line, at));
-        let name = self.cast.case(case).map_or_else(|| case.to_string(), |name| format!("{case} {name}"));
+        let name = self.names.case(case).map_or_else(|| case.to_string(), |name| format!("{case} {name}"));
         self.put(&json!({"ph": "M", "pid": 1, "tid": line, "name": "thread_name", "args": {"name": name}}));
         self.put(&json!({"ph": "M", "pid": 1, "tid": line, "name": "thread_sort_index", "args": {"sort_index": line}}));
         line
@@ -69,7 +68,7 @@ impl<'o> ChromeTrace<'o> {
 
 impl Observer for ChromeTrace<'_> {
     fn began(&mut self, begun: &StartedRun<'_>, now: Timestamp) {
-        self.cast.began(begun);
+        self.names.began(begun);
         self.began = now;
         let name = format!("{} {}", begun.plan.pipeline.name.value, begun.run);
         self.put(&json!({"ph": "M", "pid": 1, "name": "process_name", "args": {"name": name, "began": now}}));
@@ -89,7 +88,7 @@ impl Observer for ChromeTrace<'_> {
         }
         match &event.what {
             EventBody::Transition { from, to, edge, because, .. } => {
-                let name = self.cast.edge(path, edge);
+                let name = self.names.edge(path, edge);
                 let args = json!({"path": path, "from": from, "to": to, "because": because});
                 self.put(&json!({
                     "ph": "i", "s": "t", "pid": 1, "tid": line, "cat": "turn", "name": name, "ts": ts, "args": args,

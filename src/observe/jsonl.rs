@@ -1,4 +1,4 @@
-//! Events as lines of JSON, as they are recorded.
+//! Events as JSON Lines, as they are recorded.
 
 use super::observed::Observer;
 use super::out::ObserverOutput;
@@ -8,7 +8,7 @@ use crate::walk::Event;
 use serde::Serialize;
 use std::io;
 
-/// Writes the form of `events.jsonl`, without the numbers that the store gives.
+/// Writes the format of `events.jsonl`, without the sequence numbers that the store assigns.
 pub(super) struct Jsonl<'o> {
     out: ObserverOutput<'o>,
     run: String,
@@ -33,7 +33,7 @@ impl Observer for Jsonl<'_> {
     }
 
     fn event(&mut self, event: &Event, _: Timestamp) {
-        // Keys in the order of the alphabet, as everywhere.
+        // Keys in alphabetical order, as everywhere.
         let line = serde_json::to_value(EventLine { run: &self.run, event }).unwrap_or_default();
         self.out.line(&line.to_string());
     }

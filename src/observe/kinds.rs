@@ -12,44 +12,42 @@ pub struct ObserverKind {
     pub name: &'static str,
     /// What it writes.
     pub doc: &'static str,
-    /// Where to, if nobody says.
+    /// The default output.
     pub usual: DefaultOutput,
-    /// Whether what it writes is JSON.
+    /// Whether its output is JSON.
     pub json: bool,
-    /// How it is made.
     pub make: MakeObserver,
 }
 
-/// What makes an observer.
+/// The constructor of an observer.
 #[derive(Clone, Copy)]
 pub enum MakeObserver {
-    /// One that writes there.
+    /// Writes to an output.
     Writes(for<'o> fn(ObserverOutput<'o>, ObserverOptions) -> Box<dyn Observer + 'o>),
-    /// One that sends to the server at this address, or at the one that the environment names.
+    /// Sends to the server at this address, or at the one in the environment.
     Sends(fn(Option<&str>) -> MadeObserver),
 }
 
-/// Where an observer writes if no file is named.
+/// The output of an observer without a file name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultOutput {
-    /// Standard error, for people.
     Stderr,
-    /// Nowhere: a file has to be named. What was there is kept, and what is new comes after it.
+    /// None: a file must be named, and is appended to.
     Append,
-    /// Nowhere: a file has to be named, which is written anew.
+    /// None: a file must be named, and is replaced.
     Replace,
-    /// To a server that the environment names. What is named instead is an address, not a file.
+    /// The server named by the environment; an address is given instead of a file.
     Server,
 }
 
-/// What observers are told of the command line.
+/// Options of the command line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObserverOptions {
     /// How often `-v` was given.
     pub verbose: u8,
 }
 
-/// All kinds there are.
+/// All kinds of observers.
 pub const KINDS: &[ObserverKind] = &[
     ObserverKind {
         name: "narration",
@@ -101,8 +99,8 @@ pub const KINDS: &[ObserverKind] = &[
     },
 ];
 
-/// The kind and the file (or address) of `KIND` or `KIND=FILE`; no file where the kind has a usual place. Otherwise what is wrong, and what
-/// to do.
+/// Parses `KIND` or `KIND=FILE` into the kind and the file (or address), which may be absent where the kind has a default. The
+/// error is a message with a hint.
 pub fn parse(text: &str) -> Result<(&'static ObserverKind, Option<&str>), (String, String)> {
     let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
     let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else {
@@ -127,15 +125,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_is_a_kind_with_a_place() {
+    fn observers_are_parsed() {
         let read = |text: &'static str| match parse(text) {
             Ok((kind, file)) => format!("{} {file:?}", kind.name),
             Err((message, help)) => format!("{message}; {help}"),
         };
-        let told: Vec<String> =
+        let shown: Vec<String> =
             ["log", "log=a=b", "jsonl=-", "otlp", "jsonl", "trace=", "otlp=", "metric=x", "x"].map(read).into();
         assert_eq!(
-            told,
+            shown,
             [
                 "log None",
                 "log Some(\"a=b\")",

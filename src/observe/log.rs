@@ -1,4 +1,4 @@
-//! A log: a line for what happened, with when, how grave, whose, where, and the rest as `key=value`.
+//! A log: a line for each event, with time, level, case, path, and the rest as `key=value`.
 
 use super::observed::Observer;
 use super::out::{ObserverOutput, flat};
@@ -8,7 +8,7 @@ use crate::session::StartedRun;
 use crate::walk::{EdgeOutcome, Event, EventBody, WalkStatus};
 use std::io;
 
-/// How grave a line is.
+/// The level of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LogLevel {
     Error,
@@ -25,7 +25,7 @@ pub(super) struct LogObserver<'o> {
 }
 
 impl<'o> LogObserver<'o> {
-    /// `verbose`: 0 for what is worth knowing of any run, 1 for every step, 2 for every edge considered.
+    /// `verbose`: 0 for the main events, 1 for every step, 2 for every edge considered.
     pub(super) fn new(out: ObserverOutput<'o>, verbose: u8) -> Self {
         let most = match verbose {
             0 => LogLevel::Info,
@@ -61,7 +61,7 @@ impl<'o> LogObserver<'o> {
         self.out.line(&line);
     }
 
-    /// The edges that a decision considered.
+    /// Logs the edges that a decision considered.
     fn considered(&mut self, event: &Event) {
         let EventBody::EdgeEvaluate { node, considered, .. } = &event.what else { return };
         let (case, path) = (event.case.as_str(), event.path.as_str());
@@ -97,9 +97,9 @@ impl Observer for LogObserver<'_> {
 
     fn event(&mut self, event: &Event, _: Timestamp) {
         let (at, case, path) = (event.at, event.case.as_str(), event.path.as_str());
-        let whose = [("case", case), ("path", path)];
+        let subject = [("case", case), ("path", path)];
         let mut line = |level: LogLevel, fields: &[(&str, &str)]| {
-            let all: Vec<_> = whose.iter().chain(fields).copied().collect();
+            let all: Vec<_> = subject.iter().chain(fields).copied().collect();
             self.line(at, level, event.what.name(), &all);
         };
         match &event.what {
@@ -126,9 +126,9 @@ impl Observer for LogObserver<'_> {
             EventBody::Asked { id, node, via, .. } => {
                 line(LogLevel::Info, &[("node", node), ("via", via), ("request", &id.to_string())]);
             }
-            EventBody::Complained { id, via, complaints } => {
-                let complaints = complaints.join("; ");
-                line(LogLevel::Warn, &[("via", via), ("request", &id.to_string()), ("complaints", &complaints)]);
+            EventBody::Complained { id, via, errors } => {
+                let errors = errors.join("; ");
+                line(LogLevel::Warn, &[("via", via), ("request", &id.to_string()), ("complaints", &errors)]);
             }
             EventBody::Unanswered { id, via, message } => {
                 line(LogLevel::Warn, &[("via", via), ("request", &id.to_string()), ("message", message)]);
@@ -146,8 +146,8 @@ impl Observer for LogObserver<'_> {
                 let numbers = [wave, phase, turn].map(ToString::to_string);
                 line(LogLevel::Info, &[("wave", &numbers[0]), ("phase", &numbers[1]), ("turn", &numbers[2])]);
             }
-            EventBody::Reload { generation, .. } => line(LogLevel::Info, &[("generation", &generation.to_string())]),
-            EventBody::Adopt { generation, .. } => line(LogLevel::Debug, &[("generation", &generation.to_string())]),
+            EventBody::Reload { revision, .. } => line(LogLevel::Info, &[("generation", &revision.to_string())]),
+            EventBody::Adopt { revision, .. } => line(LogLevel::Debug, &[("generation", &revision.to_string())]),
             EventBody::Shadow { node, edge, differs, .. } => {
                 let level = if *differs { LogLevel::Info } else { LogLevel::Trace };
                 let edge = edge.as_deref().unwrap_or_default();
@@ -166,7 +166,7 @@ impl Observer for LogObserver<'_> {
     }
 }
 
-/// An instant with all three digits behind the point, so that lines stand below each other.
+/// Formats an instant with exactly three decimals, so that lines are aligned.
 fn to_the_millisecond(at: Timestamp) -> String {
     let text = at.to_string();
     let (seconds, fraction) = text.trim_end_matches('Z').split_once('.').unwrap_or((text.trim_end_matches('Z'), ""));
@@ -179,9 +179,10 @@ mod tests {
 
     #[test]
     fn instants_are_of_one_width() {
-        let told = [0, 10, 1_771_104_069_100, 1_771_104_069_123].map(|millis| to_the_millisecond(Timestamp::from_millis(millis)));
+        let shown =
+            [0, 10, 1_771_104_069_100, 1_771_104_069_123].map(|millis| to_the_millisecond(Timestamp::from_millis(millis)));
         assert_eq!(
-            told,
+            shown,
             ["1970-01-01T00:00:00.000Z", "1970-01-01T00:00:00.010Z", "2026-02-14T21:21:09.100Z", "2026-02-14T21:21:09.123Z"]
         );
     }

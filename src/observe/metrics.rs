@@ -1,4 +1,4 @@
-//! Counts and times, in Prometheus' text format, written when the run ends.
+//! Counts and durations in Prometheus' text format, written when the run ends.
 
 use super::name_table::NameTable;
 use super::observed::Observer;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 
-/// The upper bounds of the histogram of step times, in seconds.
+/// The upper bounds of the histogram of step durations, in seconds.
 const BOUNDS: [f64; 14] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 60.0, 300.0];
 
 /// Metrics with labels: name, help, type.
@@ -30,10 +30,10 @@ const METRICS: &[(&str, &str, &str)] = &[
     ("cases", "Cases by how far they came.", "gauge"),
 ];
 
-/// Counts a run.
+/// Collects the metrics of a run.
 pub(super) struct Metrics<'o> {
     out: ObserverOutput<'o>,
-    cast: NameTable,
+    names: NameTable,
     run: Vec<(&'static str, String)>,
     began: Timestamp,
     /// By metric and labels.
@@ -42,7 +42,6 @@ pub(super) struct Metrics<'o> {
     spans: Spans,
 }
 
-/// A histogram.
 #[derive(Default)]
 struct TimeHistogram {
     buckets: [u64; BOUNDS.len()],
@@ -64,7 +63,7 @@ impl<'o> Metrics<'o> {
     pub(super) fn new(out: ObserverOutput<'o>) -> Self {
         Self {
             out,
-            cast: NameTable::default(),
+            names: NameTable::default(),
             run: Vec::new(),
             began: Timestamp::default(),
             counts: BTreeMap::new(),
@@ -118,7 +117,7 @@ impl<'o> Metrics<'o> {
 
 impl Observer for Metrics<'_> {
     fn began(&mut self, begun: &StartedRun<'_>, now: Timestamp) {
-        self.cast.began(begun);
+        self.names.began(begun);
         self.began = now;
         self.run = vec![("pipeline", begun.plan.pipeline.name.value.clone()), ("run", begun.run.to_owned())];
         if begun.over > 0 {
@@ -127,7 +126,7 @@ impl Observer for Metrics<'_> {
     }
 
     fn event(&mut self, event: &Event, now: Timestamp) {
-        let pipeline = self.cast.pipeline(&event.path);
+        let pipeline = self.names.pipeline(&event.path);
         let pipeline = pipeline.as_str();
         if let Some(span) = self.spans.event(event)
             && span.by.is_some()
@@ -186,7 +185,7 @@ impl Observer for Metrics<'_> {
     }
 }
 
-/// Labels as the format writes them.
+/// Formats labels.
 fn written(labels: &[(&str, &str)]) -> String {
     let escape = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     labels.iter().map(|(key, value)| format!("{key}=\"{}\"", escape(value))).collect::<Vec<_>>().join(",")

@@ -1,8 +1,7 @@
-//! Observers: what looks on while a run goes its way, and writes down what it sees in a form of its own.
+//! Observers: they watch a run and write what happens in a format of their own.
 //!
-//! An observer is shown the events of the journal once they are recorded, and the ends of walks. It can change nothing: a run
-//! is the same with and without. The registry is [`KINDS`]; [`ObserverFanout`] stands between the session and a front end, and is
-//! only made if there is an observer.
+//! An observer receives the events of the journal once they are recorded, and the ends of walks. It cannot affect the run. The registry is
+//! [`KINDS`]; [`ObserverFanout`] stands between the session and a front end, and is only made if there is an observer.
 
 mod chrome_trace;
 mod jsonl;

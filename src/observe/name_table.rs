@@ -1,4 +1,4 @@
-//! What nodes, walks and cases are called by people.
+//! Display names of nodes, walks and cases.
 
 use crate::pipeline::EdgeCondition;
 use crate::session::StartedRun;
@@ -6,7 +6,7 @@ use crate::walk::Plan;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Who is who in a run.
+/// The display names of a run.
 #[derive(Default)]
 pub(super) struct NameTable {
     plan: Option<Arc<Plan>>,
@@ -21,7 +21,7 @@ impl NameTable {
         self.names = named.map(|case| (case.id.clone(), case.name.clone())).collect();
     }
 
-    /// What the walk goes by that a step with this path belongs to.
+    /// The plan of the walk that a step with this path belongs to.
     fn plan(&self, path: &str) -> Option<Arc<Plan>> {
         self.plan.as_ref()?.of_path(path)
     }
@@ -39,7 +39,7 @@ impl NameTable {
         code.map_or(name.clone(), |code| format!("{name} ({code})"))
     }
 
-    /// Whether the name is that of the end.
+    /// Whether the name is the pipeline's done name.
     pub(super) fn is_done(&self, path: &str, name: &str) -> bool {
         self.plan(path).is_some_and(|plan| plan.done == name)
     }
@@ -54,7 +54,7 @@ impl NameTable {
         }
     }
 
-    /// Why a turn was taken: `by H1 recall-hit: a known failure`.
+    /// The reason of a transition: `by H1 recall-hit: a known failure`.
     pub(super) fn why(&self, path: &str, id: &str, because: &str) -> String {
         let plan = self.plan(path);
         let edge = plan.as_ref().and_then(|plan| Some(plan.pipeline.edge_at(plan.pipeline.edge(id)?)));
@@ -68,7 +68,7 @@ impl NameTable {
         self.names.get(id).map(String::as_str)
     }
 
-    /// The nodes of a phase, counted from 1.
+    /// The number of nodes in a phase, counted from 1, and their names.
     pub(super) fn phase(&self, phase: usize) -> Option<(usize, String)> {
         let plan = self.plan.as_ref()?;
         let of = plan.pipeline.nodes.iter().filter(|node| node.phase + 1 == phase);
@@ -76,7 +76,7 @@ impl NameTable {
     }
 }
 
-/// A name as words: `cross_examine` is `Cross examine`.
+/// Formats a name as words: `Cross examine` for `cross_examine`.
 pub(super) fn words(name: &str) -> String {
     let mut words = name.replace('_', " ");
     if let Some(first) = words.get_mut(..1) {

@@ -1,4 +1,4 @@
-//! A run told to people, in sentences.
+//! A run narrated in sentences.
 
 use super::name_table::{NameTable, words};
 use super::observed::Observer;
@@ -10,7 +10,7 @@ use crate::walk::{BRANCH, Branch, BranchKind, Event, EventBody, WALK, WalkStatus
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-/// Shares of the cases that are worth a word, in hundredths.
+/// The shares of finished cases that are reported, in percent.
 const MILESTONES: [(usize, &str); 4] = [
     (25, "A quarter of the cases is"),
     (50, "Half of the cases are"),
@@ -18,24 +18,24 @@ const MILESTONES: [(usize, &str); 4] = [
     (100, "All cases are"),
 ];
 
-/// Tells a run.
+/// Narrates a run.
 pub(super) struct Narration<'o> {
     out: ObserverOutput<'o>,
-    cast: NameTable,
+    names: NameTable,
     cases: usize,
-    /// How many cases were over when it began, and are by now.
+    /// The number of cases that were over when it began, and now.
     before: usize,
     over: usize,
     failed: usize,
     began: Timestamp,
-    /// How often each counter of the cases under way was taken, and how many steps they took.
+    /// The counters of the cases in progress, and their steps.
     loops: HashMap<String, HashMap<String, u64>>,
     steps: HashMap<String, u64>,
-    /// Who takes over from whom at the step that is about to begin.
+    /// Changes of walker at the step that is about to begin.
     switched: HashMap<String, (Option<String>, String)>,
-    /// The turns that end cases that are not told to be over yet.
+    /// The last transitions of cases that are not reported as over yet.
     last: HashMap<String, String>,
-    /// The steps, each by case and path, whose branches are under way.
+    /// The steps with branches in progress, by case and path.
     forked: HashSet<(String, String)>,
 }
 
@@ -43,7 +43,7 @@ impl<'o> Narration<'o> {
     pub(super) fn new(out: ObserverOutput<'o>) -> Self {
         Self {
             out,
-            cast: NameTable::default(),
+            names: NameTable::default(),
             cases: 0,
             before: 0,
             over: 0,
@@ -64,55 +64,55 @@ impl<'o> Narration<'o> {
     fn turn(&mut self, event: &Event) {
         let EventBody::Transition { from, to, edge, because, counter, .. } = &event.what else { return };
         let path = event.path.as_str();
-        let whose = whose(event);
-        let left = self.cast.node(path, from);
-        let why = self.cast.why(path, edge, because);
-        if self.cast.is_done(path, to) {
-            // What ends a case is told when it is over.
+        let subject = subject(event);
+        let left = self.names.node(path, from);
+        let why = self.names.why(path, edge, because);
+        if self.names.is_done(path, to) {
+            // The end of a case is reported with its status.
             if path.contains('/') {
-                self.say(&format!("{whose} comes to an end at {left} {why}"));
+                self.say(&format!("{subject} comes to an end at {left} {why}"));
             } else {
                 self.last.insert(event.case.to_string(), format!("{left} {why}"));
             }
             return;
         }
         let Some(counter) = counter else {
-            let to = self.cast.node(path, to);
-            self.say(&format!("{whose} goes from {left} to {to} {why}"));
+            let to = self.names.node(path, to);
+            self.say(&format!("{subject} goes from {left} to {to} {why}"));
             return;
         };
         let taken = self.loops.entry(event.case.to_string()).or_default();
-        // Each walk counts for itself.
+        // Each walk has counters of its own.
         let count = taken.entry(format!("{}{counter}", place_of(path))).or_default();
         *count += 1;
         let count = *count;
         if from == to {
-            self.say(&format!("{whose} stays at {left} ({counter} {count}) {why}"));
+            self.say(&format!("{subject} stays at {left} ({counter} {count}) {why}"));
             return;
         }
-        let to = self.cast.node(path, to);
-        self.say(&format!("{whose} goes back from {left} to {to} ({counter} {count}) {why}"));
+        let to = self.names.node(path, to);
+        self.say(&format!("{subject} goes back from {left} to {to} ({counter} {count}) {why}"));
     }
 
     fn fork(&mut self, event: &Event, by: BranchKind, branches: &[Branch]) {
         let path = event.path.as_str();
-        let whose = whose(event);
+        let subject = subject(event);
         if by == BranchKind::Items {
             self.forked.insert((event.case.to_string(), path.to_owned()));
-            let node = branches.first().map_or_else(String::new, |branch| self.cast.node(path, &branch.node));
+            let node = branches.first().map_or_else(String::new, |branch| self.names.node(path, &branch.node));
             let many = counted(branches.len(), "branch", "branches");
-            return self.say(&format!("{whose} takes {node} in {many}"));
+            return self.say(&format!("{subject} takes {node} in {many}"));
         }
-        let nodes: Vec<String> = branches.iter().map(|branch| self.cast.node(path, &branch.node)).collect();
+        let nodes: Vec<String> = branches.iter().map(|branch| self.names.node(path, &branch.node)).collect();
         let beside = if nodes.len() > 1 { ", beside each other" } else { "" };
-        self.say(&format!("{whose} goes on to {}{beside}", nodes.join(", ")));
+        self.say(&format!("{subject} goes on to {}{beside}", nodes.join(", ")));
     }
 
     fn milestone(&mut self, now: Timestamp) {
         let share = |over: usize| over * 100 / self.cases.max(1);
         let (earlier, share) = (share(self.over - 1), share(self.over));
         let Some((at, words)) = MILESTONES.iter().rfind(|(at, _)| earlier < *at && *at <= share) else { return };
-        // Of a few cases each one is told of anyway.
+        // Of a few cases each is reported anyway.
         if self.cases < 4 && *at < 100 || self.cases < 2 {
             return;
         }
@@ -130,10 +130,10 @@ impl<'o> Narration<'o> {
 }
 
 impl Narration<'_> {
-    /// Says which cases walk from now on, and how far.
-    fn stands(&mut self, (wave, phase, turn): (u32, u32, u32)) {
-        let told = |phases: usize| phases > 1 || wave > 1 || turn > 1;
-        let Some((phases, nodes)) = self.cast.phase(phase as usize).filter(|(phases, _)| told(*phases)) else { return };
+    /// Reports which cases walk now, and how far.
+    fn announce_batch(&mut self, (wave, phase, turn): (u32, u32, u32)) {
+        let shown = |phases: usize| phases > 1 || wave > 1 || turn > 1;
+        let Some((phases, nodes)) = self.names.phase(phase as usize).filter(|(phases, _)| shown(*phases)) else { return };
         let wave = if wave > 1 { "Cases like earlier ones follow, phase" } else { "Phase" };
         let turn = if turn > 1 { ", for those that waited for one like them" } else { "" };
         self.say(&format!("{wave} {phase} of {phases}: {nodes}{turn}"));
@@ -142,13 +142,13 @@ impl Narration<'_> {
 
 impl Observer for Narration<'_> {
     fn began(&mut self, begun: &StartedRun<'_>, now: Timestamp) {
-        self.cast.began(begun);
+        self.names.began(begun);
         (self.cases, self.before, self.over, self.began) = (begun.cases, begun.over, begun.over, now);
         let many = counted(begun.cases, "case goes", "cases go");
         let before = if begun.over > 0 { format!("; {} are over already", begun.over) } else { String::new() };
         let title = &begun.plan.pipeline.name.value;
         self.say(&format!("Run {}: {many} through {title}{before}", begun.run));
-        self.stands(begun.stands);
+        self.announce_batch(begun.stands);
     }
 
     fn event(&mut self, event: &Event, _: Timestamp) {
@@ -160,15 +160,15 @@ impl Observer for Narration<'_> {
                 }
                 let switched = self.switched.remove(&*event.case);
                 if path == "1" {
-                    let name = self.cast.case(&event.case).map_or(String::new(), |name| format!(", {name},"));
-                    let node = self.cast.node(path, node);
+                    let name = self.names.case(&event.case).map_or(String::new(), |name| format!(", {name},"));
+                    let node = self.names.node(path, node);
                     self.say(&format!("Case {}{name} begins at {node}", event.case));
                 }
                 if let Some((from, to)) = switched {
-                    let (node, whose) = (self.cast.node(path, node), lower(&whose(event)));
+                    let (node, subject) = (self.names.node(path, node), lower(&subject(event)));
                     match from {
-                        Some(from) => self.say(&format!("{from} hands over to {to} at {node}, {whose}")),
-                        None => self.say(&format!("{to} walks {whose}, from {node} on")),
+                        Some(from) => self.say(&format!("{from} hands over to {to} at {node}, {subject}")),
+                        None => self.say(&format!("{to} walks {subject}, from {node} on")),
                     }
                 }
             }
@@ -176,28 +176,28 @@ impl Observer for Narration<'_> {
                 self.switched.insert(event.case.to_string(), (from.as_deref().map(str::to_owned), to.to_string()));
             }
             EventBody::SubWalk { node, pipeline } => {
-                let (node, walk) = (self.cast.node(path, node), words(pipeline));
+                let (node, walk) = (self.names.node(path, node), words(pipeline));
                 self.say(&format!("{walk} begins on case {} at {node}", event.case));
             }
             EventBody::Fork { by, branches, .. } => self.fork(event, *by, branches),
             EventBody::Join { to } => {
-                let to = to.as_ref().filter(|to| !self.cast.is_done(path, to));
-                let to = to.map_or(String::new(), |to| format!(" at {}", self.cast.node(path, to)));
-                self.say(&format!("{} comes together again{to}", whose(event)));
+                let to = to.as_ref().filter(|to| !self.names.is_done(path, to));
+                let to = to.map_or(String::new(), |to| format!(" at {}", self.names.node(path, to)));
+                self.say(&format!("{} comes together again{to}", subject(event)));
             }
             EventBody::BranchError { node, kind, message, .. } => {
-                let (whose, node) = (whose(event), self.cast.node(path, node));
-                self.say(&format!("{whose} loses a branch at {node}, {kind}: {message}"));
+                let (subject, node) = (subject(event), self.names.node(path, node));
+                self.say(&format!("{subject} loses a branch at {node}, {kind}: {message}"));
             }
             EventBody::NodeExit { node, by, .. }
                 if by == WALK && self.forked.remove(&(event.case.to_string(), path.to_owned())) =>
             {
-                let (whose, node) = (whose(event), self.cast.node(path, node));
-                self.say(&format!("{whose} has one answer of all branches at {node}"));
+                let (subject, node) = (subject(event), self.names.node(path, node));
+                self.say(&format!("{subject} has one answer of all branches at {node}"));
             }
             EventBody::NodeExit { node, by, .. } if by == WALK => {
-                let walk = words(&self.cast.pipeline(&format!("{path}/{node}/")));
-                let node = self.cast.node(path, node);
+                let walk = words(&self.names.pipeline(&format!("{path}/{node}/")));
+                let node = self.names.node(path, node);
                 self.say(&format!("{walk} ends on case {}: {node} has its answer", event.case));
             }
             EventBody::Transition { .. } => self.turn(event),
@@ -206,13 +206,13 @@ impl Observer for Narration<'_> {
                 self.say(&format!("The answers of case {} took {}{ceiling} so far", event.case, span(seconds(*spent_ms))));
             }
             EventBody::WalkError { node, kind, message } => {
-                let (whose, node) = (whose(event), self.cast.node(path, node));
-                self.say(&format!("{whose} fails at {node}, {kind}: {message}"));
+                let (subject, node) = (subject(event), self.names.node(path, node));
+                self.say(&format!("{subject} fails at {node}, {kind}: {message}"));
             }
-            EventBody::Barrier { wave, phase, turn, .. } => self.stands((*wave, *phase, *turn)),
-            EventBody::Reload { generation, changed, .. } => {
+            EventBody::Barrier { wave, phase, turn, .. } => self.announce_batch((*wave, *phase, *turn)),
+            EventBody::Reload { revision, changed, .. } => {
                 let texts = changed.iter().map(|change| change.what.as_str()).collect::<Vec<_>>().join(", ");
-                self.say(&format!("The texts were changed ({texts}): generation {generation} holds from now on"));
+                self.say(&format!("The texts were changed ({texts}): generation {revision} holds from now on"));
             }
             _ => {}
         }
@@ -244,12 +244,12 @@ impl Observer for Narration<'_> {
 }
 
 /// The same within a sentence.
-fn lower(whose: &str) -> String {
-    whose.replacen('C', "c", 1)
+fn lower(subject: &str) -> String {
+    subject.replacen('C', "c", 1)
 }
 
-/// `Case 4`, or within a walk of its own `Case 4 (in Court)`.
-fn whose(event: &Event) -> String {
+/// `Case 4`, or in a sub-pipeline `Case 4 (in Court)`.
+fn subject(event: &Event) -> String {
     match event.path.rsplit_once('/') {
         Some((place, _)) => {
             let place = place.rsplit('/').next().unwrap_or(place);
@@ -265,7 +265,7 @@ fn seconds(millis: u64) -> f64 {
     millis as f64 / 1000.0
 }
 
-/// A stretch of time, in seconds, for people.
+/// Formats a duration in seconds.
 fn span(seconds: f64) -> String {
     if seconds < 10.0 {
         format!("{seconds:.1} s")
@@ -283,8 +283,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_is_told_in_the_unit_that_fits() {
-        let told: Vec<String> = [0.04, 9.0, 59.6, 125.0, 7300.0].map(span).into();
-        assert_eq!(told, ["0.0 s", "9.0 s", "60 s", "2 min", "2 h"]);
+    fn durations_use_a_fitting_unit() {
+        let shown: Vec<String> = [0.04, 9.0, 59.6, 125.0, 7300.0].map(span).into();
+        assert_eq!(shown, ["0.0 s", "9.0 s", "60 s", "2 min", "2 h"]);
     }
 }

@@ -1,4 +1,4 @@
-//! The observers of a run, between the session that tells and the front end that is told.
+//! The observers of a run, between the session and the front end.
 
 use crate::clock::{Clock, Timestamp};
 use crate::diag::Diagnostics;
@@ -8,30 +8,29 @@ use crate::walk::{Event, TextChange, WalkStatus};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Looks on. `now` is when it is told: of an event, that it is recorded.
+/// Watches a run. `now` is the time of the call: for an event, that it is recorded.
 pub trait Observer: Send {
-    /// The run begins, or goes on.
+    /// The run begins, or is resumed.
     fn began(&mut self, _begun: &StartedRun<'_>, _now: Timestamp) {}
-    /// Something was recorded.
+    /// An event was recorded.
     fn event(&mut self, _event: &Event, _now: Timestamp) {}
     /// A walk ended or stopped.
     fn case_over(&mut self, _case: &Case, _status: WalkStatus, _now: Timestamp) {}
-    /// There is nothing more to see. Fails if anything could not be written.
+    /// The run has ended. Fails if anything could not be written.
     fn end(&mut self, now: Timestamp) -> io::Result<()>;
 }
 
-/// An observer, or what is wrong with what was asked for, and what to do.
+/// An observer, or an error message with a hint.
 pub type MadeObserver = Result<Box<dyn Observer>, (String, String)>;
 
-/// An observer with what it was asked for by, for complaints.
+/// An observer with the option that requested it, for error messages.
 pub struct Attached<'o> {
     /// `KIND` or `KIND=FILE`.
     pub name: String,
-    /// Who looks on.
     pub observer: Box<dyn Observer + 'o>,
 }
 
-/// Hands on to a front end all that it is told, and shows it to the observers.
+/// Forwards everything to a front end and to the observers.
 pub struct ObserverFanout<'o> {
     front: &'o dyn RunListener,
     clock: Arc<dyn Clock>,
@@ -39,12 +38,12 @@ pub struct ObserverFanout<'o> {
 }
 
 impl<'o> ObserverFanout<'o> {
-    /// The observers of a run; nothing if there are none, so that a run without any does nothing for them.
+    /// Attaches observers; `None` if there are none, so that a run without any has no overhead.
     pub fn over(front: &'o dyn RunListener, clock: &Arc<dyn Clock>, observers: Vec<Attached<'o>>) -> Option<Self> {
         (!observers.is_empty()).then(|| Self { front, clock: Arc::clone(clock), observers: observers.into() })
     }
 
-    /// Lets them finish. What could not be written comes back, each with the name of its observer: the run is none the worse.
+    /// Ends the observers. Returns write errors, each with the name of its observer; they do not fail the run.
     pub fn end(self) -> Vec<(String, io::Error)> {
         let now = self.clock.now();
         let observers = self.observers.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -116,7 +115,7 @@ mod tests {
     impl RunListener for NoWatch {}
 
     #[test]
-    fn without_observers_there_is_nothing_between_a_run_and_its_front_end() {
+    fn without_observers_there_is_no_fanout() {
         let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(Timestamp::from_millis(0), 1));
         assert!(ObserverFanout::over(&NoWatch, &clock, Vec::new()).is_none());
         assert_eq!((clock.now().millis(), Arc::strong_count(&clock)), (0, 1));

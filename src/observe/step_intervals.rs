@@ -1,10 +1,10 @@
-//! When steps begin: what is open at any time, so that an end has its beginning.
+//! The intervals of steps: matches their beginnings and ends.
 
 use crate::clock::Timestamp;
 use crate::walk::{Event, EventBody, Name};
 use std::collections::{BTreeMap, HashMap};
 
-/// The steps under way, by case and path.
+/// The steps in progress, by case and path.
 #[derive(Default)]
 pub(super) struct Spans(HashMap<Name, BTreeMap<Name, (Name, Timestamp)>>);
 
@@ -13,12 +13,12 @@ pub(super) struct StepInterval {
     pub(super) path: Name,
     pub(super) node: Name,
     pub(super) began: Timestamp,
-    /// Who answered; nobody if it failed.
+    /// The kind of answerer; `None` if it failed.
     pub(super) by: Option<Name>,
 }
 
 impl Spans {
-    /// Takes an event in; the step that it ends, if it ends one.
+    /// Applies an event, and returns the step that it ends, if any.
     pub(super) fn event(&mut self, event: &Event) -> Option<StepInterval> {
         let by = match &event.what {
             EventBody::NodeEnter { node } => {
@@ -34,7 +34,7 @@ impl Spans {
         Some(StepInterval { path, node, began, by })
     }
 
-    /// Forgets a case. The steps that it was in: those around a walk that failed or was stopped.
+    /// Forgets a case. Returns its open steps: those around a walk that failed or was stopped.
     pub(super) fn case_over(&mut self, case: &str) -> Vec<StepInterval> {
         let open = self.0.remove(case).unwrap_or_default().into_iter();
         open.map(|(path, (node, began))| StepInterval { path, node, began, by: None }).collect()

@@ -41,8 +41,8 @@ impl Project {
         let mut nodes = Vec::with_capacity(plan.nodes.len());
         for (node, before) in pipeline.nodes.iter().zip(&plan.nodes) {
             let mut linked = linker.node(node, self.settings.answers, before.template.clone(), found);
-            let part = before.part.as_ref().zip(node.part.as_ref());
-            linked.part = part.map(|(part, asked)| Arc::new(self.again(part, Some(asked), library, found)));
+            let part = before.subpipeline.as_ref().zip(node.part.as_ref());
+            linked.subpipeline = part.map(|(part, asked)| Arc::new(self.again(part, Some(asked), library, found)));
             nodes.push(linked);
         }
         let (cluster, summary) = linker.of_cases(found);
@@ -61,7 +61,7 @@ fn gather(plan: &Plan, part: Option<&str>, inputs: &mut LibraryInputs) {
         }
     }
     for (node, linked) in plan.pipeline.nodes.iter().zip(&plan.nodes) {
-        if let (Some(part), Some(asked)) = (&linked.part, &node.part) {
+        if let (Some(part), Some(asked)) = (&linked.subpipeline, &node.part) {
             gather(part, Some(asked), inputs);
         }
     }

@@ -101,8 +101,8 @@ impl ProjectLinker<'_> {
                 None => node.via.iter().map(|name| name.as_str().into()).collect(),
             },
             tool: self.tool(node, found),
-            part: None,
-            fan: node.fan.as_ref().and_then(|fan| self.fan(node, fan, found)),
+            subpipeline: None,
+            foreach: node.fan.as_ref().and_then(|fan| self.fan(node, fan, found)),
         }
     }
 

@@ -79,7 +79,8 @@ impl SharedInputs<'_> {
         let (cluster, summary) = linker.of_cases(found);
         let own = (&vars::within(set, &vars), &vars::places_within(pipeline, set, places));
         for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {
-            linked.part = node.part.as_ref().and_then(|asked| self.part(pipeline, asked, own, within, found)).map(Arc::new);
+            linked.subpipeline =
+                node.part.as_ref().and_then(|asked| self.part(pipeline, asked, own, within, found)).map(Arc::new);
         }
         Plan {
             nodes,
@@ -139,7 +140,7 @@ pub(super) fn with_vars(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, D
     let mut with = Plan { vars_content: content(&pipeline, &vars), vars, ..Plan::clone(plan) };
     let set = vars::within(set, &with.vars);
     for node in &mut with.nodes {
-        if let Some(part) = &mut node.part {
+        if let Some(part) = &mut node.subpipeline {
             *part = Arc::new(with_vars(part, &set)?);
         }
     }

@@ -51,7 +51,7 @@ impl ProjectLinker<'_> {
         let (select, because, needs) = self.scheduler(&team.scheduler, found)?;
         let all_there = members.len() == team.walkers.len() && found.len() == before;
         all_there.then(|| TeamPlan {
-            walkers: View::list("ctx.walkers", members.iter().map(|member| member.told.clone())),
+            walkers: View::list("ctx.walkers", members.iter().map(|member| member.scheduler_view.clone())),
             members,
             select,
             because,
@@ -127,7 +127,7 @@ impl ProjectLinker<'_> {
         let pipeline = self.pipeline;
         let node: &PipelineNode = pipeline.at(at);
         let text = |text: Option<&Spanned<String>>| text.map_or("", |text| text.as_str()).to_owned();
-        let told = json!({
+        let node_view = json!({
             "name": *node.name, "family": *node.family, "element": text(node.element.as_ref()), "code": text(node.code.as_ref()),
         });
         let zone = match pipeline.zone_of(at) {
@@ -137,7 +137,7 @@ impl ProjectLinker<'_> {
                 "nodes": nodes.iter().map(|node| pipeline.at(*node).name.as_str()).collect::<Vec<_>>(),
             }),
         };
-        (View::of(&told, &Kind::Any, "ctx.node"), View::of(&zone, &Kind::Any, "ctx.zone"))
+        (View::of(&node_view, &Kind::Any, "ctx.node"), View::of(&zone, &Kind::Any, "ctx.zone"))
     }
 }
 
@@ -150,7 +150,7 @@ pub(super) fn select(scheduler: &str) -> String {
 pub(super) fn anonymous() -> TeamMember {
     TeamMember {
         name: "".into(),
-        told: View::null(),
+        scheduler_view: View::null(),
         view: walker_view(&Value::Null),
         persona: persona_content(&Map::new()),
         masks: Vec::new(),
@@ -168,13 +168,13 @@ fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<Arc<crate::walk
         "traits": traits,
         "zone": text("home"),
     });
-    let mut told = persona.clone();
-    told["traits"] = Value::Object(traits.clone());
+    let mut scheduler_view = persona.clone();
+    scheduler_view["traits"] = Value::Object(traits.clone());
     let keys = ["name", "colour", "element", "position", "side", "tags", "preamble"];
     let prompt: Map<String, Value> = keys.iter().map(|key| ((*key).to_owned(), persona[*key].clone())).collect();
     TeamMember {
         name: text("name").into(),
-        told: View::of(&told, &Kind::Any, "ctx.walker"),
+        scheduler_view: View::of(&scheduler_view, &Kind::Any, "ctx.walker"),
         view: walker_view(&view),
         persona: persona_content(&prompt),
         masks,

@@ -69,7 +69,7 @@ pub(super) fn places_within(pipeline: &Pipeline, set: &Map<String, Value>, place
 pub(super) fn all_known(plan: &Plan, set: &Map<String, Value>) -> Result<(), Diagnostics> {
     fn of<'a>(plan: &'a Plan, all: &mut Vec<&'a Pipeline>) {
         all.push(&plan.pipeline);
-        plan.nodes.iter().filter_map(|node| node.part.as_ref()).for_each(|part| of(part, all));
+        plan.nodes.iter().filter_map(|node| node.subpipeline.as_ref()).for_each(|part| of(part, all));
     }
     let mut all = Vec::new();
     of(plan, &mut all);

@@ -1,4 +1,4 @@
-//! Following edits: watch, link aside, exchange or tell.
+//! Follows edits: watches the texts, links a new project aside, and swaps it in or reports the error.
 
 use crate::files::{WatchError, WatchStopper, Watcher};
 use crate::project::{CurrentProject, Project, ProjectManifest};
@@ -8,27 +8,27 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Reads the texts and links them.
+/// Reads and links the texts of a project.
 pub trait LoadProject {
-    /// Why there is no project.
+    /// Error of loading the project.
     type Error: Debug + From<WatchError>;
 
-    /// The project as its texts are now; what did not change since `before` need not be compiled again.
+    /// Loads the project from the current texts; what is unchanged since `before` need not be compiled again.
     fn load(&self, before: Option<&Project>) -> Result<Project, Self::Error>;
 
-    /// Whether an edit may mend that. A mistake on the command line is none of the texts.
-    fn mendable(&self, error: &Self::Error) -> bool;
+    /// Whether an edit of the texts may fix the error. A mistake on the command line cannot be fixed so.
+    fn is_fixable(&self, error: &Self::Error) -> bool;
 
-    /// The files and directories that it is read from now, whether they are there or not.
+    /// The files and directories that the project is read from, including ones that do not exist.
     fn paths(&self) -> Vec<PathBuf>;
 }
 
-/// Is told what became of edits.
+/// Receives the results of reloads.
 pub trait ReloadListener<E> {
-    /// The texts do not link. `last`: whether an older project stays in force.
+    /// The texts do not link. `last`: whether an older project stays in use.
     fn broken(&self, error: &E, last: bool);
 
-    /// They link again; `changed` is what is other than in the project that was in force till now, and nothing if all is as it was.
+    /// The texts link again; `changed` lists the differences from the project in use so far and is empty if there are none.
     fn loaded(&self, project: &Project, changed: &[TextChange]);
 }
 
@@ -37,37 +37,36 @@ pub struct ReloadFollower<L: LoadProject> {
     load: L,
     watcher: Watcher,
     paths: Vec<PathBuf>,
-    /// What was wrong with the texts when they were looked at last.
-    wrong: Option<String>,
+    /// Last reported error of the texts.
+    last_error: Option<String>,
 }
 
 impl<L: LoadProject> ReloadFollower<L> {
-    /// Begins to watch.
+    /// Starts to watch the texts.
     pub fn new(load: L, debounce: Duration) -> Result<Self, L::Error> {
         let paths = load.paths();
         let watcher = Watcher::new(&paths, debounce)?;
-        Ok(Self { load, watcher, paths, wrong: None })
+        Ok(Self { load, watcher, paths, last_error: None })
     }
 
-    /// Ends its waiting from another thread.
+    /// A handle that stops the follower from another thread.
     pub fn stopper(&self) -> WatchStopper {
         self.watcher.stopper()
     }
 
-    /// The project as it is now, or, if it does not link, as it will be once somebody has mended it. None if stopped before; an
-    /// error if no edit would help.
-    pub fn first(&mut self, told: &impl ReloadListener<L::Error>) -> Result<Option<Arc<Project>>, L::Error> {
+    /// Loads the project, waiting for edits while it does not link. Returns `None` if stopped before, and an error if no edit would help.
+    pub fn first(&mut self, listener: &impl ReloadListener<L::Error>) -> Result<Option<Arc<Project>>, L::Error> {
         loop {
             match self.load.load(None) {
-                // They were written to while they were read.
+                // The texts were written to while they were read.
                 _ if !self.watcher.is_current() => {}
                 Ok(project) => {
-                    if self.wrong.take().is_some() {
-                        told.loaded(&project, &[]);
+                    if self.last_error.take().is_some() {
+                        listener.loaded(&project, &[]);
                     }
                     return Ok(Some(Arc::new(project)));
                 }
-                Err(error) if self.load.mendable(&error) => self.tell(&error, false, told),
+                Err(error) if self.load.is_fixable(&error) => self.report(&error, false, listener),
                 Err(error) => return Err(error),
             }
             if !self.edited() {
@@ -76,36 +75,36 @@ impl<L: LoadProject> ReloadFollower<L> {
         }
     }
 
-    /// Puts every edit that links into force, until stopped.
-    pub fn follow(&mut self, current: &CurrentProject, told: &impl ReloadListener<L::Error>) {
+    /// Swaps in every edit that links, until stopped.
+    pub fn follow(&mut self, current: &CurrentProject, listener: &impl ReloadListener<L::Error>) {
         let (_, mut before) = current.get();
         let mut manifest = before.manifest().0;
         while self.edited() {
             let loaded = self.load.load(Some(&before));
             if !self.watcher.is_current() {
-                // They were written to while they were read: the watcher tells of that, and they are read again.
+                // The texts were written to while they were read: the watcher reports that, and they are read again.
                 continue;
             }
             match loaded {
-                Err(error) => self.tell(&error, true, told),
+                Err(error) => self.report(&error, true, listener),
                 Ok(project) => {
                     let list: ProjectManifest = project.manifest().0;
                     let changed = manifest.changes(&list);
-                    let mended = self.wrong.take().is_some();
+                    let mended = self.last_error.take().is_some();
                     if !changed.is_empty() {
                         before = Arc::new(project);
                         current.exchange(Arc::clone(&before));
                         manifest = list;
                     }
                     if mended || !changed.is_empty() {
-                        told.loaded(&before, &changed);
+                        listener.loaded(&before, &changed);
                     }
                 }
             }
         }
     }
 
-    /// Waits for an edit. False if stopped.
+    /// Waits for an edit. Returns false if stopped.
     fn edited(&mut self) -> bool {
         if !self.watcher.changed() {
             return false;
@@ -117,12 +116,12 @@ impl<L: LoadProject> ReloadFollower<L> {
         true
     }
 
-    /// The same mistake is told once, however often the files are touched.
-    fn tell(&mut self, error: &L::Error, last: bool, told: &impl ReloadListener<L::Error>) {
-        let wrong = format!("{error:?}");
-        if self.wrong.as_ref() != Some(&wrong) {
-            told.broken(error, last);
-            self.wrong = Some(wrong);
+    /// Reports an error once, however often the files are touched.
+    fn report(&mut self, error: &L::Error, last: bool, listener: &impl ReloadListener<L::Error>) {
+        let last_error = format!("{error:?}");
+        if self.last_error.as_ref() != Some(&last_error) {
+            listener.broken(error, last);
+            self.last_error = Some(last_error);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Hot reload: when texts are edited, a new project is linked aside; only one that links is put into force, whole. Otherwise the
-//! last good one stays, and what is wrong is told.
+//! Hot reload: edited texts are linked aside, and only a project that links replaces the current one, as a whole. Otherwise the last good
+//! project stays in use, and the error is reported.
 
 mod follow;
 

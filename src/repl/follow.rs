@@ -26,7 +26,7 @@ impl ReplState {
             let open = self.place.walked.as_ref().and_then(|walked| walked.steps.last());
             // A step that is under way is told when it is through.
             let through = match open {
-                Some(step) if step.went == crate::decisions::StepEnd::Open => count - 1,
+                Some(step) if step.end == crate::decisions::StepEnd::Open => count - 1,
                 _ => count,
             };
             for number in told.min(through)..through {

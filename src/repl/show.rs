@@ -53,7 +53,7 @@ pub(super) fn short(value: &Value) -> String {
 
 /// What came of a recorded step.
 pub(super) fn went(step: &JournalStep) -> String {
-    match &step.went {
+    match &step.end {
         StepEnd::To { to, edge, because, .. } => format!("{} -> {to} by {edge}: {because}", step.node),
         StepEnd::Over => format!("{}: the walk is over", step.node),
         StepEnd::Failed { kind, message } => format!("{}: {kind}: {message}", step.node),

@@ -344,7 +344,7 @@ impl ReplState {
             considered: &considered,
         };
         let saved = made.save(session, Some(file).filter(|file| !file.is_empty()).map(Path::new))?;
-        self.lines(&[saved.text.trim_end().to_owned(), saved.whither()])
+        self.lines(&[saved.text.trim_end().to_owned(), saved.location()])
     }
 
     #[allow(clippy::unnecessary_wraps, reason = "the last thing that some commands do")]

@@ -1,8 +1,8 @@
-//! From the results of a run to its report.
+//! Builds the report of a run from its results.
 
 use super::case::{CaseReport, ReportTransition};
-use super::cases::{CaseBrief, CaseReports, DETAILS};
-use super::causes::{Cause, causes, spoken};
+use super::cases::{CaseBrief, CaseReports, MAX_DETAILED};
+use super::causes::{Cause, causes, with_findings};
 use super::finding::CaseFinding;
 use super::regression::compare;
 use super::timeline::Regression;
@@ -16,37 +16,37 @@ use crate::walk::WalkStatus;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything the report of a run says. Serialises as `rca.json`.
+/// The report of a run. Serialises as `rca.json`.
 #[derive(Debug, Serialize)]
 pub struct RunReport {
-    /// The version of this shape.
+    /// Version of the format.
     pub schema_version: u32,
-    /// The run's id.
+    /// Id of the run.
     pub run: String,
-    /// The pipeline's name.
+    /// Name of the pipeline.
     pub pipeline: String,
-    /// The name of the vocabulary; null without one.
+    /// Name of the domain; null without one.
     pub domain: Option<String>,
-    /// How the run ended.
+    /// Final status of the run.
     pub status: WalkStatus,
-    /// When it began.
+    /// Start time.
     pub started_at: Timestamp,
     /// The launch.
     pub launch: LaunchReport,
-    /// The pipeline's nodes, in its order.
+    /// The pipeline's nodes, in file order.
     pub nodes: Vec<NodeReport>,
-    /// How many cases there are of each kind.
+    /// Numbers of cases by status and kind.
     pub totals: Totals,
-    /// What is new, back or gone beside earlier launches; absent where nothing was recorded.
+    /// Comparison with earlier launches; absent if the run was not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regression: Option<Regression>,
-    /// The causes found, those with most cases first.
+    /// The causes, those with most cases first.
     pub causes: Vec<Cause>,
     /// The cases, in the order of the launch.
     pub cases: CaseReports,
 }
 
-/// The parts of a report that templates name.
+/// The parts of a report that templates refer to.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct ReportHead<'r> {
     run: &'r str,
@@ -57,7 +57,7 @@ pub(super) struct ReportHead<'r> {
 }
 
 impl RunReport {
-    /// What templates are given of it: not the cases, which they would all have to be converted for.
+    /// The report without its cases, which templates would have to convert as a whole.
     pub(super) fn head(&self) -> ReportHead<'_> {
         let Self { run, pipeline, domain, launch, totals, .. } = self;
         ReportHead { run, pipeline, domain, launch, totals }
@@ -67,51 +67,51 @@ impl RunReport {
 /// A node of the pipeline.
 #[derive(Clone, Debug, Serialize)]
 pub struct NodeReport {
-    /// Its name.
+    /// Name of the node.
     pub name: String,
-    /// Its code, or else its name.
+    /// Code of the node, or else its name.
     pub code: String,
 }
 
-/// The launch, as far as the report shows it.
+/// The launch as shown in the report.
 #[derive(Clone, Debug, Serialize)]
 pub struct LaunchReport {
-    /// Its id.
+    /// Id of the launch.
     pub run_id: String,
-    /// Its name.
+    /// Name of the launch.
     pub name: String,
-    /// Its number.
+    /// Number of the launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<i64>,
-    /// When it began.
+    /// Start time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// End time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// What it ran: tests by outcome.
+    /// Tests by outcome.
     pub totals: BTreeMap<String, u64>,
     /// Versions, lanes, clusters.
     pub attributes: Attributes,
-    /// What was checked out.
+    /// The commit and branch under test.
     pub git: LaunchCheckout,
-    /// What reading it left out or cut.
+    /// Notes of the reader about omitted or truncated content.
     pub notes: Vec<String>,
-    /// Those of the notes that say that failures may be missing.
+    /// Notes according to which failures may be missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<String>,
 }
 
-/// Cases by outcome.
+/// Numbers of cases.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Totals {
-    /// All.
+    /// All cases.
     pub cases: usize,
     /// Walked to the end.
     pub done: usize,
-    /// Failed on the way.
+    /// Failed during the walk.
     pub error: usize,
-    /// Not over yet.
+    /// Not finished.
     pub open: usize,
     /// By category.
     pub by_category: BTreeMap<String, usize>,
@@ -119,8 +119,8 @@ pub struct Totals {
     pub by_defect_type: BTreeMap<String, usize>,
 }
 
-/// Builds the report of a run, beside what it could look back on. What a summary script returned that is no finding is reported beside it.
-/// `history` is asked when all cases have been read.
+/// Builds the report of a run with its history. Results of the summary script that are no valid finding are returned as diagnostics.
+/// `history` is called after all cases have been read.
 pub fn build(
     result: &RunResult,
     history: impl FnOnce() -> Result<Option<KnownHistory>, SessionError>,
@@ -128,7 +128,7 @@ pub fn build(
     build_of(result, history, |_| true)
 }
 
-/// The same of the cases that `keep` wants, as if the run had no others.
+/// Like [`build`], restricted to the cases selected by `keep`.
 pub(super) fn build_of(
     result: &RunResult,
     history: impl FnOnce() -> Result<Option<KnownHistory>, SessionError>,
@@ -145,7 +145,7 @@ pub(super) fn build_of(
     let launch = &result.launch;
     let causes = causes(&cases);
     cases.fetch(shown(&causes, &cases)).map_err(lost)?;
-    let mut causes = spoken(causes, &cases);
+    let mut causes = with_findings(causes, &cases);
     let whole = cases.len() == launch.failures();
     let regression = history()?.map(|history| compare(&mut causes, &history, whole));
     let report = RunReport {
@@ -176,10 +176,11 @@ pub(super) fn build_of(
     Ok((report, found))
 }
 
-/// The cases of which a report has all parts at hand: those that speak for causes, the first, and the first that failed.
+/// The cases whose details are loaded: those that represent causes, the first, and the first that failed.
 fn shown(causes: &[(Cause, usize)], cases: &[CaseBrief]) -> BTreeSet<usize> {
-    let failed = cases.iter().enumerate().filter(|(_, case)| case.status == WalkStatus::Error).map(|(at, _)| at).take(DETAILS);
-    causes.iter().map(|(_, speaker)| *speaker).chain(failed).chain(0..DETAILS.min(cases.len())).collect()
+    let failed =
+        cases.iter().enumerate().filter(|(_, case)| case.status == WalkStatus::Error).map(|(at, _)| at).take(MAX_DETAILED);
+    causes.iter().map(|(_, speaker)| *speaker).chain(failed).chain(0..MAX_DETAILED.min(cases.len())).collect()
 }
 
 fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -> CaseReport {

@@ -1,4 +1,4 @@
-//! What a report says of one case.
+//! The part of a report about one case.
 
 use super::finding::CaseFinding;
 use crate::session::ErrorSummary;
@@ -7,40 +7,40 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// One case.
+/// A case of the report.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CaseReport {
-    /// Its id.
+    /// Id of the case.
     pub case: String,
-    /// The test's name.
+    /// Name of the test.
     pub name: String,
-    /// What the test stands in.
+    /// Suite of the test.
     pub suite: String,
-    /// How its walk ended.
+    /// Status of its walk.
     pub status: WalkStatus,
-    /// Its status in the store.
+    /// Status in the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case_status: Option<String>,
-    /// What was found.
+    /// The finding.
     pub finding: CaseFinding,
-    /// The path it took, by node codes where there are any.
+    /// Path of the walk, by node codes where there are any.
     pub path: Vec<String>,
-    /// The rule that chose each turn, and why.
+    /// The transitions with the rules that chose them, and why.
     pub turns: Vec<ReportTransition>,
-    /// The counters taken.
+    /// Final loop counters.
     pub loops: BTreeMap<String, i64>,
-    /// What edges added to the walk's context.
+    /// Context added by edges.
     pub context: Map<String, Value>,
-    /// Why its walk failed.
+    /// Error that ended the walk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorSummary>,
-    /// What could not be written of it, and why.
+    /// Files of the case that could not be written, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// One turn of a walk.
+/// A transition of a walk.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReportTransition {
@@ -48,15 +48,15 @@ pub struct ReportTransition {
     pub node: String,
     /// The edge taken.
     pub edge: String,
-    /// What people call that edge; empty if it has no name.
+    /// Display name of the edge; empty if it has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// The node it led to; absent at the end.
+    /// The node entered; absent at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Why.
+    /// Explanation of the decision.
     pub because: String,
-    /// What advisories said there.
+    /// Messages of advisories at that decision.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub advisories: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The cases of a report: all that is said of them, or of a large run what is asked of every case, with the rest in a file.
+//! The cases of a report: full details, or for a large run a summary of each case with the details in a temporary file.
 
 use super::case::CaseReport;
 use crate::walk::WalkStatus;
@@ -12,14 +12,13 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, Se
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The most cases of which a page tells every decision.
-pub(super) const DETAILS: usize = 300;
+/// Maximum number of cases whose decisions a page shows.
+pub(super) const MAX_DETAILED: usize = 300;
 
 /// The cases of a report, in the order of the launch.
 ///
-/// As a slice it tells of every case where it belongs ([`CaseBrief`]). All parts of a case are in [`CaseReports::whole`]: of
-/// a large run only those of the cases that were asked for by [`CaseReports::fetch`]. [`CaseReports::each`] and the
-/// serialised form have all parts of all cases.
+/// Dereferences to a slice of summaries ([`CaseBrief`]). [`CaseReports::whole`] returns the details of a case; for a large run only of the
+/// cases loaded by [`CaseReports::fetch`]. [`CaseReports::each`] and the serialised form contain the details of all cases.
 #[derive(Debug)]
 pub struct CaseReports {
     briefs: Vec<CaseBrief>,
@@ -27,65 +26,65 @@ pub struct CaseReports {
     whole: AllCaseReports,
 }
 
-/// What many cases have in common, each once.
+/// Interned values that many cases share.
 #[derive(Debug, Default)]
 struct SharedTexts {
     texts: HashSet<Arc<str>>,
     paths: HashSet<Arc<[String]>>,
-    told: HashSet<Arc<CaseConclusion>>,
+    conclusions: HashSet<Arc<CaseConclusion>>,
 }
 
-/// What every case is asked for, however many there are. What others have in common with it is [`CaseConclusion`].
+/// Summary of a case, kept in memory for every case. The part it shares with other cases is [`CaseConclusion`].
 #[derive(Clone, Debug)]
 pub struct CaseBrief {
-    /// Its id.
+    /// Id of the case.
     pub case: CompactString,
-    /// The test's name.
+    /// Name of the test.
     pub name: Box<str>,
-    /// How its walk ended.
+    /// Status of its walk.
     pub status: WalkStatus,
-    /// How sure the conclusion is, 0 to 1; absent when nothing was concluded.
+    /// Confidence of the conclusion, 0 to 1; absent without a conclusion.
     pub confidence: Option<f64>,
-    /// The path it took, by node codes where there are any.
+    /// Path of the walk, by node codes where there are any.
     pub path: Arc<[String]>,
-    told: Arc<CaseConclusion>,
+    conclusion: Arc<CaseConclusion>,
 }
 
-/// What was concluded of some cases.
+/// The part of a conclusion that several cases may share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CaseConclusion {
-    /// What the test stands in.
+    /// Suite of the test.
     pub suite: Arc<str>,
-    /// What kind of failure it is.
+    /// Category of the failure.
     pub category: Arc<str>,
-    /// Whose defect it is: a code.
+    /// Defect type code.
     pub defect_type: Arc<str>,
-    /// That code in words.
+    /// Name of the defect type.
     pub defect_name: Arc<str>,
-    /// What is suspected to be broken.
+    /// Suspected component.
     pub component: Arc<str>,
-    /// Cases with the same key share a cause.
+    /// Cause key: cases with the same key share a cause.
     pub cause: Arc<str>,
     /// The case whose failure made this one fail; empty if there is none.
     pub follows: Arc<str>,
-    /// Who let the conclusion pass, if anyone did.
+    /// Who approved the conclusion, if anyone did.
     pub reviewed_by: Option<Arc<str>>,
 }
 
-/// All parts of cases.
+/// Details of the cases.
 #[derive(Debug)]
 enum AllCaseReports {
     Kept(Vec<CaseReport>),
     Filed { rest: CaseSpill, fetched: BTreeMap<usize, CaseReport> },
 }
 
-/// A file without a name that has one case a line, as JSON.
+/// An unnamed temporary file with one case per line, as JSON.
 #[derive(Debug)]
 struct CaseSpill {
     file: BufWriter<File>,
-    /// Where each line begins.
+    /// Offset of each line.
     places: Vec<u64>,
-    /// Where the next line will begin.
+    /// Offset of the next line.
     end: u64,
 }
 
@@ -93,14 +92,14 @@ impl Deref for CaseBrief {
     type Target = CaseConclusion;
 
     fn deref(&self) -> &CaseConclusion {
-        &self.told
+        &self.conclusion
     }
 }
 
-/// The known one that is equal, or this one from now on.
-fn known<Q: ?Sized + Eq + Hash>(set: &mut HashSet<Arc<Q>>, value: &Q, make: impl FnOnce() -> Arc<Q>) -> Arc<Q> {
-    if let Some(known) = set.get(value) {
-        return Arc::clone(known);
+/// Interns a value.
+fn intern<Q: ?Sized + Eq + Hash>(set: &mut HashSet<Arc<Q>>, value: &Q, make: impl FnOnce() -> Arc<Q>) -> Arc<Q> {
+    if let Some(found) = set.get(value) {
+        return Arc::clone(found);
     }
     let made = make();
     set.insert(Arc::clone(&made));
@@ -116,7 +115,7 @@ impl Deref for CaseReports {
 }
 
 impl CaseReports {
-    /// None yet, of so many. `kept`: all parts will stay in memory.
+    /// An empty list with a capacity. `kept`: all details stay in memory.
     pub(super) fn new(kept: bool, cases: usize) -> io::Result<Self> {
         let whole = if kept {
             AllCaseReports::Kept(Vec::new())
@@ -127,7 +126,7 @@ impl CaseReports {
         Ok(Self { briefs: Vec::with_capacity(cases), shared: SharedTexts::default(), whole })
     }
 
-    /// Adds a case behind the others.
+    /// Appends a case.
     pub(super) fn push(&mut self, case: CaseReport) -> io::Result<()> {
         let brief = self.brief(&case);
         self.briefs.push(brief);
@@ -146,8 +145,8 @@ impl CaseReports {
 
     fn brief(&mut self, case: &CaseReport) -> CaseBrief {
         let (finding, shared) = (&case.finding, &mut self.shared);
-        let mut text = |text: &str| known(&mut shared.texts, text, || text.into());
-        let told = CaseConclusion {
+        let mut text = |text: &str| intern(&mut shared.texts, text, || text.into());
+        let conclusion = CaseConclusion {
             suite: text(&case.suite),
             category: text(&finding.category),
             defect_type: text(&finding.defect_type),
@@ -162,12 +161,12 @@ impl CaseReports {
             name: case.name.as_str().into(),
             status: case.status,
             confidence: finding.confidence,
-            path: known(&mut shared.paths, case.path.as_slice(), || case.path.as_slice().into()),
-            told: known(&mut shared.told, &told, || Arc::new(told.clone())),
+            path: intern(&mut shared.paths, case.path.as_slice(), || case.path.as_slice().into()),
+            conclusion: intern(&mut shared.conclusions, &conclusion, || Arc::new(conclusion.clone())),
         }
     }
 
-    /// Reads all parts of these cases back; call it when the last one has been added.
+    /// Loads the details of these cases; to be called after the last one has been added.
     pub(super) fn fetch(&mut self, cases: impl IntoIterator<Item = usize>) -> io::Result<()> {
         let AllCaseReports::Filed { rest, fetched } = &mut self.whole else { return Ok(()) };
         rest.file.flush()?;
@@ -183,7 +182,7 @@ impl CaseReports {
         Ok(())
     }
 
-    /// All parts of the case at a place, if it is at hand: it is unless the run is large and nobody asked for the case.
+    /// The details of the case at an index, if loaded: always, unless the run is large.
     pub fn whole(&self, place: usize) -> Option<&CaseReport> {
         match &self.whole {
             AllCaseReports::Kept(cases) => cases.get(place),
@@ -191,7 +190,7 @@ impl CaseReports {
         }
     }
 
-    /// Shows every case with all its parts, and ends at the first error.
+    /// Passes every case with its details to `visit` until the first error.
     pub fn each(&self, mut visit: impl FnMut(&CaseReport) -> io::Result<()>) -> io::Result<()> {
         let rest = match &self.whole {
             AllCaseReports::Kept(cases) => return cases.iter().try_for_each(visit),
@@ -210,11 +209,11 @@ impl Serialize for CaseReports {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut cases = serializer.serialize_seq(Some(self.briefs.len()))?;
         let mut refused = None;
-        let told = self.each(|case| {
+        let written = self.each(|case| {
             refused = refused.take().or_else(|| cases.serialize_element(case).err());
             if refused.is_some() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
         });
-        match (refused, told) {
+        match (refused, written) {
             (Some(error), _) => Err(error),
             (None, Err(error)) => Err(S::Error::custom(error)),
             (None, Ok(())) => cases.end(),

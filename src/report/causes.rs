@@ -1,4 +1,4 @@
-//! Which cases share a cause.
+//! Groups cases by cause.
 
 use super::cases::{CaseBrief, CaseReports};
 use super::finding::CaseFinding;
@@ -6,32 +6,32 @@ use super::timeline::CauseHistory;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// How far a chain of cases that follow each other is gone back.
-const CHAIN: usize = 8;
+/// Maximum length of a chain of cases that follow each other.
+const MAX_CHAIN: usize = 8;
 
-/// One cause with the cases that share it.
+/// A cause with the cases that share it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Cause {
-    /// Its place in the report, from 1.
+    /// Number in the report, from 1.
     pub number: usize,
-    /// What went wrong, from its surest case.
+    /// The finding of its representative case.
     pub finding: CaseFinding,
-    /// The case that the finding is taken from.
+    /// The case with the highest confidence, from which the finding is taken.
     pub speaker: String,
-    /// The ids of its cases, in the order of the launch.
+    /// Ids of its cases, in the order of the launch.
     pub cases: Vec<String>,
-    /// Those of them that failed only because another one did.
+    /// Cases that failed only because another one did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub followers: Vec<String>,
-    /// The components its cases suspect, where they are several.
+    /// Suspected components, if the cases disagree.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub components: Vec<String>,
-    /// Whether it is new, and where else it was seen.
+    /// Occurrences in other launches.
     pub seen: CauseHistory,
 }
 
-/// Groups cases by cause: those with most cases first, then in the order of the launch. Each cause will speak with the words
-/// of its surest case, whose place comes with it; what only follows another failure does not speak.
+/// Groups cases by cause: those with most cases first, then in the order of the launch. Each cause comes with the index of its
+/// representative, the case with the highest confidence that does not merely follow another failure.
 pub(super) fn causes(cases: &[CaseBrief]) -> Vec<(Cause, usize)> {
     let known: HashMap<&str, &CaseBrief> = cases.iter().map(|case| (&*case.case, case)).collect();
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -51,16 +51,16 @@ pub(super) fn causes(cases: &[CaseBrief]) -> Vec<(Cause, usize)> {
     groups.iter().enumerate().map(|(index, group)| cause(index + 1, cases, group)).collect()
 }
 
-/// Gives each cause the words of the case that speaks for it.
-pub(super) fn spoken(causes: Vec<(Cause, usize)>, cases: &CaseReports) -> Vec<Cause> {
+/// Fills in the finding of each cause from its representative case.
+pub(super) fn with_findings(causes: Vec<(Cause, usize)>, cases: &CaseReports) -> Vec<Cause> {
     let finding = |speaker: usize| cases.whole(speaker).map(|case| case.finding.clone()).unwrap_or_default();
     causes.into_iter().map(|(cause, speaker)| Cause { finding: finding(speaker), ..cause }).collect()
 }
 
-/// The key of a case's cause: its own, or that of the case it follows.
+/// The cause key of a case: its own, or that of the case it follows.
 fn key<'c>(known: &HashMap<&str, &'c CaseBrief>, case: &'c CaseBrief) -> &'c str {
     let mut case = case;
-    for _ in 0..CHAIN {
+    for _ in 0..MAX_CHAIN {
         match known.get(&*case.follows) {
             Some(first) if !case.follows.is_empty() && !first.cause.is_empty() => case = first,
             _ => break,

@@ -1,79 +1,79 @@
-//! What a pipeline's summary script says of a case.
+//! The finding that a pipeline's summary script returns for a case.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The outcome of a case in the words of the pipeline's `report:` script. All parts are optional; the script alone knows
-/// what categories, codes and components there are.
+/// The outcome of a case in terms of the pipeline's `report:` script. All fields are optional; only the script knows the categories, codes
+/// and components.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CaseFinding {
-    /// What went wrong, in a line.
+    /// One-line description of the failure.
     pub title: String,
-    /// What went wrong, in a few sentences.
+    /// Description in a few sentences.
     pub summary: String,
-    /// What kind of failure it is.
+    /// Category of the failure.
     pub category: String,
-    /// Whose defect it is: a code.
+    /// Defect type code.
     pub defect_type: String,
-    /// That code in words.
+    /// Name of the defect type.
     pub defect_name: String,
-    /// What ReportPortal calls it: the locator of a defect type; empty if it has no name there.
+    /// Locator of the defect type in ReportPortal; empty if it has none there.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub issue_type: String,
-    /// What is suspected to be broken.
+    /// Suspected component.
     pub component: String,
-    /// How bad it is.
+    /// Severity.
     pub severity: String,
-    /// How sure that is, 0 to 1; absent when nothing was concluded.
+    /// Confidence, 0 to 1; absent without a conclusion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// Cases with the same key share a cause.
+    /// Cause key: cases with the same key share a cause.
     pub cause: String,
-    /// The case of the same launch whose failure made this one fail; its cause is this case's too.
+    /// The case of the same launch whose failure made this one fail; both share its cause.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub follows: String,
-    /// Whether the test fails and passes without a change: such a cause comes and goes and is never a regression.
+    /// Whether the test fails and passes without a change; such a cause is never a regression.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub flaky: bool,
-    /// Whether it is known to have been resolved once.
+    /// Whether the cause is known to have been resolved before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub regression: bool,
-    /// Who let the conclusion pass.
+    /// The review that approved the conclusion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<Review>,
-    /// What the conclusion rests on.
+    /// Evidence for the conclusion.
     pub evidence: Vec<String>,
-    /// What is missing to be surer.
+    /// Missing evidence.
     pub gaps: Vec<String>,
-    /// What to keep in mind (clock skew, cascades, ...).
+    /// Advisories (clock skew, cascades, ...).
     pub advisories: Vec<String>,
-    /// What to do next, most useful first.
+    /// Recommended actions, most useful first.
     pub next_steps: Vec<String>,
-    /// What else is told of the case, under headings of its own.
+    /// Additional sections.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<Section>,
-    /// The fields of an issue about it, as the tracker names them.
+    /// Fields of an issue about the case, as the tracker names them.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub issue: Map<String, Value>,
 }
 
-/// What a script tells under a heading of its own.
+/// An additional section of a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Section {
     /// The heading.
     pub title: String,
-    /// One thing to a line.
+    /// One item per line.
     pub lines: Vec<String>,
 }
 
-/// A review's outcome.
+/// Outcome of a review.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Review {
-    /// What was decided.
+    /// The decision.
     pub decision: String,
-    /// Who decided: `human`, `agent` or `script`.
+    /// The reviewer: `human`, `agent` or `script`.
     pub by: String,
 }

@@ -1,4 +1,4 @@
-//! Which symptoms and root causes of the store are one cause: those that a failure has together, and what follows from that.
+//! Identity of causes: symptoms and root causes of the store that occur together in a failure belong to one cause (union-find).
 
 use crate::store::{KnownHistory, PastCase};
 use std::collections::BTreeMap;
@@ -10,23 +10,23 @@ pub(super) enum IdentityNode {
     Symptom(i64),
 }
 
-/// Groups of nodes that are one cause; a group goes by a number.
+/// Disjoint sets of nodes; a set is identified by a number.
 #[derive(Debug)]
 pub(super) struct Groups {
-    /// All nodes, in order. A large run has some hundred thousand: a map of them would take thrice the room.
+    /// All nodes, sorted. A large run has some hundred thousand: a map would take three times the memory.
     nodes: Vec<IdentityNode>,
-    /// The node that each node follows; a group's first follows itself.
-    above: Vec<u32>,
+    /// Parent of each node; the root of a set is its own parent.
+    parent: Vec<u32>,
 }
 
-/// Where a group was seen.
+/// Occurrences of a set.
 #[derive(Debug, Default)]
-pub(super) struct GroupSighting {
-    /// The place in the history of the first failure that has any of its nodes.
+pub(super) struct GroupOccurrence {
+    /// Index in the history of the first failure with any of its nodes.
     pub(super) first: usize,
     /// Its nodes, if the current launch has none of them.
     pub(super) nodes: Vec<IdentityNode>,
-    /// How many failures, by launch.
+    /// Number of failures by launch.
     pub(super) failures: BTreeMap<usize, usize>,
 }
 
@@ -37,8 +37,8 @@ impl Groups {
         nodes.sort_unstable();
         nodes.dedup();
         nodes.shrink_to_fit();
-        let above = (0..).take(nodes.len()).collect();
-        let mut groups = Self { nodes, above };
+        let parent = (0..).take(nodes.len()).collect();
+        let mut groups = Self { nodes, parent };
         history.cases.iter().for_each(|case| groups.join(Self::nodes(case)));
         groups
     }
@@ -48,7 +48,7 @@ impl Groups {
         case.rcas.iter().map(|id| IdentityNode::Rca(*id)).chain(case.symptoms.iter().map(|id| IdentityNode::Symptom(*id)))
     }
 
-    /// Root causes and symptoms of these nodes, each once and in order.
+    /// Root causes and symptoms among the nodes, sorted and without duplicates.
     pub(super) fn ids(nodes: &[IdentityNode]) -> (Vec<i64>, Vec<i64>) {
         let (mut rcas, mut symptoms) = (Vec::new(), Vec::new());
         for node in nodes {
@@ -65,48 +65,48 @@ impl Groups {
         (rcas, symptoms)
     }
 
-    /// Makes nodes of the history one group.
+    /// Merges the sets of some nodes.
     pub(super) fn join(&mut self, nodes: impl IntoIterator<Item = IdentityNode>) {
         let mut first = None;
         for node in nodes {
-            let Some(top) = self.find(node) else { continue };
+            let Some(root) = self.find(node) else { continue };
             match first {
-                None => first = Some(top),
-                Some(first) => self.above[top as usize] = first,
+                None => first = Some(root),
+                Some(first) => self.parent[root as usize] = first,
             }
         }
     }
 
-    /// The group of a node.
+    /// The set of a node.
     pub(super) fn find(&mut self, node: IdentityNode) -> Option<u32> {
         let place = self.nodes.binary_search(&node).ok()?;
-        u32::try_from(place).ok().map(|place| self.top(place))
+        u32::try_from(place).ok().map(|place| self.root(place))
     }
 
-    fn top(&mut self, mut place: u32) -> u32 {
-        while self.above[place as usize] != place {
-            let above = self.above[self.above[place as usize] as usize];
-            self.above[place as usize] = above;
-            place = above;
+    fn root(&mut self, mut place: u32) -> u32 {
+        while self.parent[place as usize] != place {
+            let parent = self.parent[self.parent[place as usize] as usize];
+            self.parent[place as usize] = parent;
+            place = parent;
         }
         place
     }
 
-    /// Where each group was seen.
-    pub(super) fn sights(&mut self, history: &KnownHistory) -> BTreeMap<u32, GroupSighting> {
-        let mut sights: BTreeMap<u32, GroupSighting> = BTreeMap::new();
+    /// The occurrences of each set.
+    pub(super) fn occurrences(&mut self, history: &KnownHistory) -> BTreeMap<u32, GroupOccurrence> {
+        let mut occurrences: BTreeMap<u32, GroupOccurrence> = BTreeMap::new();
         for (first, case) in history.cases.iter().enumerate() {
             let Some(group) = Self::nodes(case).next().and_then(|node| self.find(node)) else { continue };
-            let sight = sights.entry(group).or_insert_with(|| GroupSighting { first, ..GroupSighting::default() });
-            *sight.failures.entry(case.launch).or_default() += 1;
+            let occurrence = occurrences.entry(group).or_insert_with(|| GroupOccurrence { first, ..GroupOccurrence::default() });
+            *occurrence.failures.entry(case.launch).or_default() += 1;
         }
         for place in (0..).take(self.nodes.len()) {
-            let sight = sights.entry(self.top(place)).or_default();
-            if !sight.failures.contains_key(&history.current) {
-                sight.nodes.push(self.nodes[place as usize]);
+            let occurrence = occurrences.entry(self.root(place)).or_default();
+            if !occurrence.failures.contains_key(&history.current) {
+                occurrence.nodes.push(self.nodes[place as usize]);
             }
         }
-        sights
+        occurrences
     }
 }
 
@@ -128,12 +128,12 @@ mod tests {
         let (nine, eight, two) =
             (groups.find(IdentityNode::Rca(9)), groups.find(IdentityNode::Rca(8)), groups.find(IdentityNode::Symptom(2)));
         assert!(nine.is_some() && nine == eight && nine == groups.find(IdentityNode::Symptom(1)) && nine != two);
-        let sights = groups.sights(&history);
-        assert_eq!(sights[&nine.expect("a group")].failures, BTreeMap::from([(0, 1), (1, 1), (2, 1)]));
-        assert_eq!((sights[&nine.expect("a group")].first, sights[&two.expect("a group")].first), (0, 1));
-        assert_eq!(Groups::ids(&sights[&nine.expect("a group")].nodes), (vec![8, 9], vec![1, 3]));
+        let occurrences = groups.occurrences(&history);
+        assert_eq!(occurrences[&nine.expect("a group")].failures, BTreeMap::from([(0, 1), (1, 1), (2, 1)]));
+        assert_eq!((occurrences[&nine.expect("a group")].first, occurrences[&two.expect("a group")].first), (0, 1));
+        assert_eq!(Groups::ids(&occurrences[&nine.expect("a group")].nodes), (vec![8, 9], vec![1, 3]));
         groups.join([IdentityNode::Symptom(2), IdentityNode::Rca(8)]);
-        assert_eq!(groups.sights(&history).len(), 1);
+        assert_eq!(groups.occurrences(&history).len(), 1);
         assert_eq!(groups.find(IdentityNode::Rca(7)), None);
     }
 }

@@ -1,9 +1,9 @@
-//! Drafts of issues, one a cause: `jira/01-what-it-is.json` of every run, and what `asterisk push` gives. Nothing is sent by them.
+//! Issue drafts, one for each cause: `jira/01-what-it-is.json` of every run, and the output of `asterisk push`. Nothing is sent.
 //!
-//! Of Jira, the fields are those of its create request. The description is wiki markup, because that is what a person can paste and
-//! both Jira Server and Jira Cloud (REST version 2) take; the document format of version 3 is neither. Which kind of issue,
-//! labels and versions it has is the summary script's business (`issue` of its finding); the text is `issue.txt`. Of GitHub it is the
-//! body of an issue in its Markdown, by `issue.md`.
+//! A Jira draft has the fields of Jira's create request. The description is wiki markup, which a person can paste and both Jira Server and
+//! Jira Cloud (REST version 2) accept; version 3 has a document format that allows neither. Issue type, labels and versions come from the
+//! summary script (`issue` of its finding); the text is rendered from `issue.txt`. A GitHub draft is the body of an issue in Markdown,
+//! rendered from `issue.md`.
 
 use super::build::{ReportHead, RunReport};
 use super::cases::CaseBrief;
@@ -21,62 +21,62 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// The most drafts that are written; what else there is stands in `rca.json`.
-const MOST: usize = 1000;
-/// The most cases that a description names.
-const NAMED: usize = 25;
-/// The longest line of a description, in characters.
-const LONGEST: usize = 2000;
+/// Maximum number of drafts; `rca.json` contains all causes.
+const MAX_DRAFTS: usize = 1000;
+/// Maximum number of cases named in a description.
+const MAX_NAMED_CASES: usize = 25;
+/// Maximum length of a line in a description, in characters.
+const MAX_LINE_CHARS: usize = 2000;
 
-/// Who let a cause pass, the least of its cases counting (`decisions.md` 40 and 46).
+/// Review status of a cause: the lowest among its cases (`decisions.md` 40 and 46).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum ReviewLevel {
-    /// Some case was never reviewed.
+    /// Some case was not reviewed.
     None,
-    /// A script or an agent.
+    /// Reviewed by a script or an agent.
     Auto,
-    /// A person.
+    /// Reviewed by a person.
     Human,
 }
 
-/// For which tracker a draft is.
+/// Target tracker of a draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssueTracker {
-    /// The fields of Jira's create request, as JSON.
+    /// Jira: the fields of its create request, as JSON.
     Jira,
-    /// A body in GitHub's Markdown, below its title.
+    /// GitHub: a body in Markdown, below its title.
     Github,
 }
 
 /// A draft of an issue.
 #[derive(Clone, Debug, Serialize)]
 pub struct Draft {
-    /// The cause's place in the report, from 1.
+    /// Number of the cause in the report, from 1.
     pub cause: usize,
-    /// What tells the cause from others, in every run: an issue that has it already is about the same.
+    /// Key that identifies the cause across runs; an existing issue with the key is about the same cause.
     pub key: String,
-    /// The issue's title.
+    /// Title of the issue.
     pub title: String,
-    /// The cases of the cause.
+    /// Cases of the cause.
     pub cases: Vec<String>,
-    /// The name of a file for it.
+    /// File name of the draft.
     pub file: String,
-    /// Its text, as it stands in that file.
+    /// Content of that file.
     #[serde(skip)]
     pub text: String,
 }
 
-/// What a tracker is given.
+/// A draft with the data for its tracker.
 #[derive(Debug, Serialize)]
 struct TrackerDraft<'r> {
     schema_version: u32,
     run: &'r str,
     cause: usize,
     key: &'r str,
-    /// Only what a person has reviewed may be pushed without asking again.
+    /// Only drafts reviewed by a person may be pushed without confirmation.
     review: ReviewLevel,
-    /// How the report is sure of it.
+    /// Confidence of the finding.
     confidence: Option<f64>,
     fields: Map<String, Value>,
     /// Files of the run's directory to attach.
@@ -84,7 +84,7 @@ struct TrackerDraft<'r> {
     links: Links<'r>,
 }
 
-/// What the issue belongs to.
+/// Origin of the issue.
 #[derive(Debug, Serialize)]
 struct Links<'r> {
     cases: &'r [String],
@@ -92,7 +92,7 @@ struct Links<'r> {
     symptoms: &'r [i64],
 }
 
-/// What the description is made of.
+/// Input of the description's template.
 #[derive(Serialize)]
 struct IssueText<'r> {
     cause: &'r Cause,
@@ -106,7 +106,7 @@ struct IssueText<'r> {
     path: String,
 }
 
-/// The drafts of a run that is over: names of files, and their texts.
+/// The drafts of a finished run: file names and contents.
 pub(super) fn issues(report: &RunReport) -> Result<Vec<(String, String)>, Box<Diagnostic>> {
     if !matches!(report.status, WalkStatus::Done | WalkStatus::Error) {
         return Ok(Vec::new());
@@ -114,16 +114,16 @@ pub(super) fn issues(report: &RunReport) -> Result<Vec<(String, String)>, Box<Di
     Ok(drafts(report, IssueTracker::Jira, true)?.into_iter().map(|draft| (format!("jira/{}", draft.file), draft.text)).collect())
 }
 
-/// A draft of each cause. `attach`: the pages of the run tell of no more cases than the report does, and may go with them.
+/// A draft of each cause. `attach`: the pages of the run cover the same cases as the report and may be attached.
 pub fn drafts(report: &RunReport, form: IssueTracker, attach: bool) -> Result<Vec<Draft>, Box<Diagnostic>> {
     let failed =
         |error: Error| Box::new(Diagnostic::error("report/issue", format!("an issue's text cannot be written: {error}")));
     let environment = environment(form).map_err(failed)?;
     let template = environment.get_template("issue").map_err(failed)?;
     let cases: HashMap<&str, usize> = report.cases.iter().enumerate().map(|(at, case)| (&*case.case, at)).collect();
-    let width = report.causes.len().min(MOST).to_string().len().max(2);
+    let width = report.causes.len().min(MAX_DRAFTS).to_string().len().max(2);
     let mut drafts = Vec::new();
-    for cause in report.causes.iter().take(MOST) {
+    for cause in report.causes.iter().take(MAX_DRAFTS) {
         let text = IssueText::of(report, cause, &cases);
         let body = template.render(Shown::from(Serde(&text))).map_err(failed)?;
         let title = short(&clean(&cause.finding.title), 200);
@@ -135,7 +135,7 @@ pub fn drafts(report: &RunReport, form: IssueTracker, attach: bool) -> Result<Ve
                 }
                 (serde_json::to_string_pretty(&fields).unwrap_or_default(), "json")
             }
-            IssueTracker::Github => (format!("# {}\n\n{}", unmentioned(&line(&title)), body.trim()), "md"),
+            IssueTracker::Github => (format!("# {}\n\n{}", without_mentions(&line(&title)), body.trim()), "md"),
         };
         text.push('\n');
         let file = format!("{:0width$}-{}.{ending}", cause.number, slug(&cause.finding.title));
@@ -180,8 +180,8 @@ impl<'r> IssueText<'r> {
             since: seen.since.as_ref().map(LaunchOccurrence::label),
             before: seen.elsewhere.first().map(LaunchOccurrence::label),
             back: seen.state == Some(CauseState::Regression),
-            cases: of_cause().take(NAMED).map(|case| (&*case.case, &*case.name, &*case.suite)).collect(),
-            unnamed: cause.cases.len().saturating_sub(NAMED),
+            cases: of_cause().take(MAX_NAMED_CASES).map(|case| (&*case.case, &*case.name, &*case.suite)).collect(),
+            unnamed: cause.cases.len().saturating_sub(MAX_NAMED_CASES),
             path: speaker.map_or(String::new(), |case| case.path.join(" ")),
             cause,
             report: report.head(),
@@ -189,7 +189,7 @@ impl<'r> IssueText<'r> {
     }
 }
 
-/// Who reviewed a case. What went no way through a review was reviewed by nobody.
+/// The review status of a case; a case that skipped the review is unreviewed.
 fn reviewed(case: &CaseBrief) -> ReviewLevel {
     by(case.reviewed_by.as_deref())
 }
@@ -208,12 +208,14 @@ fn environment(form: IssueTracker) -> Result<Environment<'static>, Error> {
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_formatter(move |out: &mut Output<'_>, _, value: &Shown| match value.as_str() {
         Some(text) if !value.is_safe() && form == IssueTracker::Jira => out.write_str(&wiki(text)).map_err(Error::from),
-        Some(text) if !value.is_safe() => out.write_str(&unmentioned(&line(&short(text, LONGEST)))).map_err(Error::from),
+        Some(text) if !value.is_safe() => {
+            out.write_str(&without_mentions(&line(&short(text, MAX_LINE_CHARS)))).map_err(Error::from)
+        }
         _ => write!(out, "{value}").map_err(Error::from),
     });
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.add_filter("fixed", |value: f64, digits: usize| Shown::from_safe_string(format!("{value:.digits$}")));
-    environment.add_filter("code", |text: String| Shown::from_safe_string(code(&short(&text, LONGEST))));
+    environment.add_filter("code", |text: String| Shown::from_safe_string(code(&short(&text, MAX_LINE_CHARS))));
     match form {
         IssueTracker::Jira => {
             environment.add_filter("verbatim", |text: String| Shown::from_safe_string(verbatim(&text)));
@@ -227,14 +229,14 @@ fn environment(form: IssueTracker) -> Result<Environment<'static>, Error> {
     Ok(environment)
 }
 
-/// A line of Markdown in which nobody is called by name, whoever stands in a log.
-fn unmentioned(line: &str) -> String {
+/// A line of Markdown without mentions of users.
+fn without_mentions(line: &str) -> String {
     line.replace('@', "@<!-- -->")
 }
 
-/// A text on one line in which nothing is markup.
+/// Escapes wiki markup in a one-line text.
 fn wiki(text: &str) -> String {
-    let line = short(&clean(text), LONGEST);
+    let line = short(&clean(text), MAX_LINE_CHARS);
     let mut out = String::with_capacity(line.len());
     let mut before = ' ';
     for (at, c) in line.char_indices() {
@@ -251,17 +253,17 @@ fn wiki(text: &str) -> String {
     out
 }
 
-/// A text for a block that is shown as it is; it cannot end the block.
+/// A text for a verbatim block, which it cannot terminate.
 fn verbatim(text: &str) -> String {
     cut(text).replace("{noformat", "{ noformat")
 }
 
-/// The beginning of a text, its lines as they are.
+/// The beginning of a text, with its line breaks.
 fn cut(text: &str) -> String {
-    clean(text).chars().take(LONGEST).collect()
+    clean(text).chars().take(MAX_LINE_CHARS).collect()
 }
 
-/// A title as a part of a file's name.
+/// A title as part of a file name.
 fn slug(title: &str) -> String {
     let mut slug = String::new();
     for c in title.chars() {
@@ -293,8 +295,8 @@ mod tests {
     }
 
     #[test]
-    fn a_body_calls_nobody() {
-        assert_eq!(unmentioned(&line("by @octocat, #7 *x*")), "by @<!-- -->octocat, \\#7 \\*x\\*");
+    fn a_body_mentions_nobody() {
+        assert_eq!(without_mentions(&line("by @octocat, #7 *x*")), "by @<!-- -->octocat, \\#7 \\*x\\*");
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Making the report of a run and writing its pages: the one way for every front end.
+//! Builds the report of a run and writes its pages, for all front ends.
 
 use super::build::{RunReport, build};
 use super::write::Pages;
 use crate::diag::Diagnostics;
 use crate::session::{RunResult, Session, SessionError};
 
-/// The report of a run, with what it can look back on if it is recorded, and what is wrong with what a summary script returned.
+/// The report of a run, with its history if it is recorded, and diagnostics about results of the summary script.
 pub fn of_run(session: &Session, result: &RunResult) -> Result<(RunReport, Diagnostics), SessionError> {
     build(result, || result.recorded.then(|| session.history(&result.run)).transpose())
 }
@@ -15,7 +15,7 @@ pub fn pages(report: &RunReport) -> Result<Pages<'_>, SessionError> {
     Pages::of(report).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))
 }
 
-/// Writes the pages of a report into the run's directory, unless the run is nowhere recorded.
+/// Writes the pages of a report into the run's directory, unless the run is not recorded.
 pub fn write<'r>(session: &Session, result: &RunResult, report: &'r RunReport) -> Result<Option<Pages<'r>>, SessionError> {
     if !result.recorded {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The report as Markdown.
+//! Renders the report as Markdown.
 
 use super::build::RunReport;
 use super::case::CaseReport;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Writes `report.md`: totals, a table of all cases, a section per cause, and how each case was decided.
+/// Writes `report.md`: totals, a table of all cases, a section for each cause, and the decisions of each case.
 pub fn markdown(report: &RunReport, to: &mut dyn Write) -> io::Result<()> {
     let mut out = String::new();
     head(report, &mut out);
@@ -19,26 +19,26 @@ pub fn markdown(report: &RunReport, to: &mut dyn Write) -> io::Result<()> {
     out.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
     report.cases.each(|case| {
         row(case, &mut out);
-        told(&mut out, to)
+        flush(&mut out, to)
     })?;
     if !report.causes.is_empty() {
         out.push_str("\n## Root causes\n");
         let names: BTreeMap<&str, &str> = report.cases.iter().map(|case| (&*case.case, &*case.name)).collect();
         for cause in &report.causes {
             cause_section(cause, &names, &mut out);
-            told(&mut out, to)?;
+            flush(&mut out, to)?;
         }
     }
     out.push_str("\n## How each case was decided\n");
     report.cases.each(|case| {
         decisions(case, &mut out);
-        told(&mut out, to)
+        flush(&mut out, to)
     })?;
-    told(&mut out, to)
+    flush(&mut out, to)
 }
 
-/// Writes what there is and empties it.
-fn told(out: &mut String, to: &mut dyn Write) -> io::Result<()> {
+/// Writes and clears the buffer.
+fn flush(out: &mut String, to: &mut dyn Write) -> io::Result<()> {
     to.write_all(out.as_bytes())?;
     out.clear();
     Ok(())
@@ -198,7 +198,7 @@ fn decisions(case: &CaseReport, out: &mut String) {
     }
 }
 
-/// A list of lines that are Markdown already.
+/// A list whose items are Markdown already.
 fn list(title: &str, items: impl ExactSizeIterator<Item = String>, out: &mut String) {
     if items.len() == 0 {
         return;
@@ -210,16 +210,16 @@ fn list(title: &str, items: impl ExactSizeIterator<Item = String>, out: &mut Str
     out.push('\n');
 }
 
-/// A confidence as people read it.
+/// Formats a confidence.
 pub fn confidence(confidence: Option<f64>) -> String {
     confidence.map_or("n/a".into(), |value| format!("{value:.2}"))
 }
 
-/// A text on one line, with what Markdown would take for markup escaped.
+/// Escapes Markdown in a one-line text.
 pub(super) fn line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(&text.split_whitespace().collect::<Vec<_>>().join(" ")).chars() {
-        // At the beginning of a line some more make lists, rules and headings.
+        // At the start of a line more characters begin lists, rules and headings.
         let begins = out.is_empty() && matches!(c, '-' | '+' | '=');
         let ends_number = matches!(c, '.' | ')') && !out.is_empty() && out.bytes().all(|byte| byte.is_ascii_digit());
         let always = matches!(c, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '|' | '~' | '&');
@@ -231,7 +231,7 @@ pub(super) fn line(text: &str) -> String {
     out
 }
 
-/// A text as code within a line.
+/// An inline code span.
 pub(super) fn code(text: &str) -> String {
     let plain: String = clean(text).chars().map(|c| if c == '`' { '\'' } else { c }).filter(|c| !c.is_control()).collect();
     format!("`{plain}`")
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn no_confidence_is_said_so() {
+    fn a_missing_confidence_is_shown() {
         assert_eq!((confidence(None), confidence(Some(0.7))), ("n/a".into(), "0.70".to_owned()));
     }
 }

@@ -1,4 +1,4 @@
-//! The report of a run: what a person acts on, as data, as Markdown, as a page, and as rows of a table.
+//! The report of a run: as data, Markdown, an HTML page, and rows of a table.
 
 mod build;
 mod case;

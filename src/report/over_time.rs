@@ -1,4 +1,4 @@
-//! `regression-report.md`: a launch beside those before it.
+//! `regression-report.md`: comparison of a launch with earlier ones.
 
 use super::RunReport;
 use super::causes::Cause;
@@ -7,10 +7,10 @@ use super::timeline::{LaunchOccurrence, Regression, VanishedCause};
 use crate::model::counted;
 use std::fmt::Write as _;
 
-/// The most causes that are gone, by name; the others are counted.
-const GONE: usize = 200;
+/// Maximum number of vanished causes listed by name; the others are counted.
+const MAX_VANISHED: usize = 200;
 
-/// `regression-report.md`; nothing where the run was not recorded.
+/// Renders `regression-report.md`; `None` if the run was not recorded.
 pub fn over_time(report: &RunReport) -> Option<String> {
     let found = report.regression.as_ref()?;
     let mut out = String::new();
@@ -86,7 +86,7 @@ fn gone(gone: &[VanishedCause], out: &mut String) {
     }
     out.push_str("\n## Not seen any more\n\nEarlier launches had them, this one has not: fixed, or not run.\n\n");
     out.push_str("| What | Defect | Component | Kind | Since | Last | Launches | Launches without |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n");
-    for one in gone.iter().take(GONE) {
+    for one in gone.iter().take(MAX_VANISHED) {
         let cells = [
             line(&one.title),
             line(&one.defect_type),
@@ -99,8 +99,8 @@ fn gone(gone: &[VanishedCause], out: &mut String) {
         ];
         let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
-    if gone.len() > GONE {
-        let _ = writeln!(out, "\n{} more are in `rca.json`.", gone.len() - GONE);
+    if gone.len() > MAX_VANISHED {
+        let _ = writeln!(out, "\n{} more are in `rca.json`.", gone.len() - MAX_VANISHED);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What may leave: cases that a person has reviewed (`decisions.md` 40 and 46), and what is said of each.
+//! Selects the cases that may be pushed to other systems, those reviewed by a person (`decisions.md` 40 and 46), and renders their remarks.
 
 use super::build::{RunReport, build_of};
 use super::case::CaseReport;
@@ -11,32 +11,32 @@ use crate::walk::WalkStatus;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// The decisions that let a case leave.
-const LETTING: [&str; 2] = ["approve", "overturn"];
-/// Whose word lets a case leave.
-const PERSON: &str = "human";
+/// Review decisions that approve a case.
+const APPROVING: [&str; 2] = ["approve", "overturn"];
+/// The reviewer whose approval suffices.
+const HUMAN: &str = "human";
 
-/// A case that may not leave.
+/// A case that may not be pushed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnreviewedCase {
-    /// Its id.
+    /// Id of the case.
     pub case: String,
-    /// Who let it pass, if anybody did: `agent` or `script`.
+    /// Who approved it, if anyone did: `agent` or `script`.
     pub reviewed_by: Option<String>,
-    /// Whether its walk is over.
+    /// Whether its walk is finished.
     pub over: bool,
 }
 
-/// The cases of a run that may leave, as a report of their own, and those that may not.
+/// The report restricted to the cases that may be pushed, and the other cases.
 #[derive(Debug)]
 pub struct PushableReport {
-    /// What is to be told.
+    /// The report to push.
     pub report: RunReport,
-    /// What is to wait.
+    /// The cases to hold back.
     pub waiting: Vec<UnreviewedCase>,
 }
 
-/// The cases of a run that a person approved or overturned; with `auto` those too that an agent or a script let pass.
+/// Selects the cases of a run that a person approved or overturned; with `auto` also those approved by an agent or a script.
 pub fn passed(
     result: &RunResult,
     history: impl FnOnce() -> Result<Option<KnownHistory>, SessionError>,
@@ -57,10 +57,10 @@ pub fn passed(
 fn passes(case: &CaseReport, auto: bool) -> bool {
     let reviewed = case.finding.review.as_ref();
     case.status == WalkStatus::Done
-        && reviewed.is_some_and(|review| LETTING.contains(&review.decision.as_str()) && (auto || review.by == PERSON))
+        && reviewed.is_some_and(|review| APPROVING.contains(&review.decision.as_str()) && (auto || review.by == HUMAN))
 }
 
-/// What is said of each case of a report where its launch came from.
+/// The remarks on each case, for the source of its launch.
 pub fn remarks(report: &RunReport) -> Result<Vec<PushRemark>, SessionError> {
     let mut remarks = Vec::new();
     let lost = |source| SessionError::Write { path: "a temporary file".into(), source };
@@ -75,7 +75,7 @@ pub fn remarks(report: &RunReport) -> Result<Vec<PushRemark>, SessionError> {
 fn remark(report: &RunReport, case: &CaseReport) -> PushRemark {
     let finding = &case.finding;
     let review = finding.review.as_ref();
-    let auto = review.is_none_or(|review| review.by != PERSON);
+    let auto = review.is_none_or(|review| review.by != HUMAN);
     let mut comment = clean(&finding.title).into_owned();
     if !finding.summary.is_empty() && finding.summary != finding.title {
         let _ = write!(comment, "\n\n{}", clean(&finding.summary));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_person_let_pass_passes() {
+    fn only_cases_approved_by_a_person_are_pushed() {
         for (case, human, auto) in [
             (case(WalkStatus::Done, Some(("approve", "human"))), true, true),
             (case(WalkStatus::Done, Some(("overturn", "human"))), true, true),

@@ -1,7 +1,7 @@
-//! What is new in a launch, what came back and what is gone: causes over launches and versions.
+//! Compares a launch with earlier ones: causes that are new, recurring or gone, over launches and versions.
 //!
-//! Which causes are the same is the store's business: causes that share a root cause or a symptom are one, and so are those
-//! that this report found to be one. Titles and texts are never compared.
+//! The store determines which causes are the same: those that share a root cause or a symptom, and those that this report groups. Titles
+//! and texts are never compared.
 
 use super::causes::Cause;
 use super::identity::{Groups, IdentityNode};
@@ -10,15 +10,15 @@ use crate::clock::Timestamp;
 use crate::store::{KnownHistory, PastCase, PastLaunch};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most places that a cause tells of.
-const PLACES: usize = 20;
-/// The most tests that a cause which is gone names.
-const TESTS: usize = 10;
-/// The most launches of the matrix, the latest ones.
-const COLUMNS: usize = 12;
+/// Maximum number of other launches listed for a cause.
+const MAX_PLACES: usize = 20;
+/// Maximum number of tests listed for a vanished cause.
+const MAX_TESTS: usize = 10;
+/// Maximum number of launches in the matrix, the latest ones.
+const MAX_COLUMNS: usize = 12;
 
-/// Compares the causes of a run with what it could look back on, and tells each where else it was seen. `whole` says that the
-/// run walked all failures of its launch.
+/// Compares the causes of a run with the history, and fills in their occurrences in other launches. `whole`: the run walked all failures of
+/// its launch.
 pub(super) fn compare(causes: &mut [Cause], history: &KnownHistory, whole: bool) -> Regression {
     let mut groups = Groups::of(history);
     let mut own: Vec<&PastCase> = history.cases.iter().filter(|case| case.launch == history.current).collect();
@@ -34,7 +34,7 @@ pub(super) fn compare(causes: &mut [Cause], history: &KnownHistory, whole: bool)
         nodes.push(all);
     }
     drop(own);
-    let sights = groups.sights(history);
+    let occurrences = groups.occurrences(history);
     let name = history.launches.get(history.current).map_or("", |launch| launch.name.as_str());
     let line: Vec<usize> = (0..=history.current.min(history.launches.len().saturating_sub(1)))
         .filter(|index| history.launches.get(*index).is_some_and(|launch| launch.name == name))
@@ -44,9 +44,9 @@ pub(super) fn compare(causes: &mut [Cause], history: &KnownHistory, whole: bool)
     let mut matched = BTreeSet::new();
     for (cause, nodes) in causes.iter_mut().zip(nodes) {
         let Some(group) = nodes.first().and_then(|node| groups.find(*node)) else { continue };
-        let Some(sight) = sights.get(&group) else { continue };
+        let Some(occurrence) = occurrences.get(&group) else { continue };
         matched.insert(group);
-        cause.seen = seen(cause, history, &sight.failures, &line);
+        cause.seen = seen(cause, history, &occurrence.failures, &line);
         (cause.seen.rcas, cause.seen.symptoms) = Groups::ids(&nodes);
         if let Some(state) = cause.seen.state {
             let list = match state {
@@ -57,23 +57,23 @@ pub(super) fn compare(causes: &mut [Cause], history: &KnownHistory, whole: bool)
             };
             list.push(cause.number);
         }
-        if sight.failures.len() > 1 {
+        if occurrence.failures.len() > 1 {
             let flaky = cause.finding.flaky;
-            out.matrix.push(matrix_line(Some(cause.number), &cause.finding.title, history, &line, &sight.failures, !flaky));
+            out.matrix.push(matrix_line(Some(cause.number), &cause.finding.title, history, &line, &occurrence.failures, !flaky));
         }
     }
-    // What came first is told first: the numbers of groups mean nothing.
-    let mut in_order: Vec<_> = sights.iter().collect();
-    in_order.sort_unstable_by_key(|(_, sight)| sight.first);
-    for (group, sight) in in_order {
-        let here = sight.failures.contains_key(&history.current);
-        let in_line = sight.failures.keys().any(|launch| line.contains(launch));
+    // In order of first occurrence; set numbers have no meaning.
+    let mut in_order: Vec<_> = occurrences.iter().collect();
+    in_order.sort_unstable_by_key(|(_, occurrence)| occurrence.first);
+    for (group, occurrence) in in_order {
+        let here = occurrence.failures.contains_key(&history.current);
+        let in_line = occurrence.failures.keys().any(|launch| line.contains(launch));
         if matched.contains(group) || here || !in_line {
             continue;
         }
-        let gone = gone(history, sight, &line);
-        if sight.failures.len() > 1 {
-            out.matrix.push(matrix_line(None, &gone.title, history, &line, &sight.failures, true));
+        let gone = gone(history, occurrence, &line);
+        if occurrence.failures.len() > 1 {
+            out.matrix.push(matrix_line(None, &gone.title, history, &line, &occurrence.failures, true));
         }
         out.gone.extend(whole.then_some(gone));
     }
@@ -82,7 +82,7 @@ pub(super) fn compare(causes: &mut [Cause], history: &KnownHistory, whole: bool)
     out
 }
 
-/// How many failures, by launch.
+/// Number of failures by launch.
 type Failures = BTreeMap<usize, usize>;
 
 fn seen(cause: &Cause, history: &KnownHistory, failures: &Failures, line: &[usize]) -> CauseHistory {
@@ -102,20 +102,20 @@ fn seen(cause: &Cause, history: &KnownHistory, failures: &Failures, line: &[usiz
         versions: versions(history, failures),
         since: earlier.first().map(|launch| place(history, *launch, failures.get(launch))),
         absent,
-        elsewhere: others.take(PLACES).map(|launch| place(history, *launch, failures.get(launch))).collect(),
+        elsewhere: others.take(MAX_PLACES).map(|launch| place(history, *launch, failures.get(launch))).collect(),
         ..CauseHistory::default()
     }
 }
 
-fn gone(history: &KnownHistory, sight: &super::identity::GroupSighting, line: &[usize]) -> VanishedCause {
-    let launches: Vec<usize> = sight.failures.keys().copied().collect();
+fn gone(history: &KnownHistory, occurrence: &super::identity::GroupOccurrence, line: &[usize]) -> VanishedCause {
+    let launches: Vec<usize> = occurrence.failures.keys().copied().collect();
     let first = launches.first().copied().unwrap_or_default();
     let last = launches.iter().rev().find(|launch| line.contains(launch)).copied().unwrap_or(first);
-    let (rcas, symptoms) = Groups::ids(&sight.nodes);
+    let (rcas, symptoms) = Groups::ids(&occurrence.nodes);
     let rca = rcas.iter().filter_map(|id| history.rcas.get(id)).find(|rca| !rca.title.is_empty());
     let mut tests: Vec<String> = Vec::new();
     for (test, _) in symptoms.iter().filter_map(|id| history.symptoms.get(id)) {
-        if !tests.contains(test) && tests.len() < TESTS {
+        if !tests.contains(test) && tests.len() < MAX_TESTS {
             tests.push(test.clone());
         }
     }
@@ -127,8 +127,8 @@ fn gone(history: &KnownHistory, sight: &super::identity::GroupSighting, line: &[
         component: rca.map_or(String::new(), |rca| rca.component.clone()),
         category,
         tests,
-        since: place(history, first, sight.failures.get(&first)),
-        last: place(history, last, sight.failures.get(&last)),
+        since: place(history, first, occurrence.failures.get(&first)),
+        last: place(history, last, occurrence.failures.get(&last)),
         launches: launches.len(),
         absent: line.iter().filter(|launch| **launch > last).count(),
         rcas,
@@ -145,7 +145,7 @@ fn matrix_line(
     steady: bool,
 ) -> CauseTimeline {
     let versions = versions(history, failures).len().max(usize::from(!failures.is_empty()));
-    let latest = line.iter().skip(line.len().saturating_sub(COLUMNS));
+    let latest = line.iter().skip(line.len().saturating_sub(MAX_COLUMNS));
     CauseTimeline {
         cause,
         title: title.to_owned(),
@@ -155,7 +155,7 @@ fn matrix_line(
     }
 }
 
-/// The versions of launches, each once, in their order; launches without a version stand for themselves.
+/// The versions of launches in order, without duplicates; a launch without a version represents itself.
 fn versions(history: &KnownHistory, failures: &Failures) -> Vec<String> {
     let mut versions: Vec<String> = Vec::new();
     for launch in failures.keys().filter_map(|launch| history.launches.get(*launch)) {
@@ -167,7 +167,7 @@ fn versions(history: &KnownHistory, failures: &Failures) -> Vec<String> {
     versions
 }
 
-/// A launch with so many failures; all that were analysed if not given.
+/// A launch with a number of failures; by default all that were analysed.
 fn place(history: &KnownHistory, index: usize, failures: Option<&usize>) -> LaunchOccurrence {
     let launch = history.launches.get(index).cloned();
     let launch = launch.unwrap_or(PastLaunch {

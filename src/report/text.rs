@@ -1,28 +1,28 @@
-//! Texts from outside, made safe to show: nothing in them is obeyed.
+//! Cleans foreign text for display, so that it cannot control the output.
 
 use std::borrow::Cow;
 
-/// What stands in place of a character that is not shown.
-const PLACE: char = '\u{fffd}';
+/// Replacement for removed characters.
+const REPLACEMENT: char = '\u{fffd}';
 
-/// A text without what would change how other text is shown: control characters, marks that turn the direction of writing
-/// (they make `txt.exe` read as `exe.txt`), and invisible tag characters. Ends of lines and tabs stay.
+/// Replaces characters that would change the display of other text: control characters, bidirectional marks (they make `txt.exe` read as
+/// `exe.txt`), and invisible tag characters. Line breaks and tabs stay.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
-    if text.chars().any(unseen) {
-        Cow::Owned(text.chars().map(|c| if unseen(c) { PLACE } else { c }).collect())
+    if text.chars().any(is_hidden) {
+        Cow::Owned(text.chars().map(|c| if is_hidden(c) { REPLACEMENT } else { c }).collect())
     } else {
         Cow::Borrowed(text)
     }
 }
 
-fn unseen(c: char) -> bool {
+fn is_hidden(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let splits = matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{200b}' | '\u{2060}');
     let tags = matches!(c, '\u{e0000}'..='\u{e007f}');
     turns || splits || tags || (c.is_control() && c != '\n' && c != '\t')
 }
 
-/// A text on one line of at most so many characters.
+/// A text on one line, truncated to a number of characters.
 pub(super) fn short(text: &str, most: usize) -> String {
     let mut words = String::new();
     for word in text.split_whitespace() {

@@ -1,134 +1,134 @@
-//! Causes over launches and versions, as a report says them.
+//! Types of the report for causes over launches and versions.
 
 use crate::clock::Timestamp;
 use serde::Serialize;
 
-/// Whether a cause was there before.
+/// Novelty of a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CauseState {
     /// Seen in no earlier launch.
     New,
-    /// Seen in the launch before, too.
+    /// Also seen in the previous launch.
     Recurring,
-    /// Seen before, then resolved or not seen, and back now.
+    /// Seen before, then resolved or absent, and now back.
     Regression,
-    /// It comes and goes by itself.
+    /// Comes and goes without a change.
     Flaky,
 }
 
-/// Where a cause was seen besides this run.
+/// Occurrences of a cause in other launches.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CauseHistory {
-    /// Whether it was there before; absent where nothing identifies it.
+    /// Novelty; absent if the cause cannot be identified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<CauseState>,
-    /// In how many launches, this one included.
+    /// Number of launches, including this one.
     pub launches: usize,
-    /// In which versions, in the order of the launches.
+    /// Versions, in the order of the launches.
     pub versions: Vec<String>,
-    /// Where it was first seen, if that is not here.
+    /// First occurrence, if it is not this launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<LaunchOccurrence>,
-    /// In how many launches of this name it was not seen between the last time and now.
+    /// Number of launches of this name without it between its previous occurrence and now.
     pub absent: usize,
-    /// The other launches it was seen in, the latest first.
+    /// The other launches with it, the latest first.
     pub elsewhere: Vec<LaunchOccurrence>,
-    /// The root causes of the store that it is.
+    /// Root causes of the store that constitute it.
     pub rcas: Vec<i64>,
-    /// The symptoms of the store that come of it.
+    /// Symptoms of the store that it explains.
     pub symptoms: Vec<i64>,
 }
 
-/// A launch, and how often something was seen in it.
+/// A launch, and the number of occurrences in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LaunchOccurrence {
-    /// The launch's id where it came from.
+    /// Id of the launch in its source.
     pub launch: String,
-    /// Its name.
+    /// Name of the launch.
     pub name: String,
-    /// Its number.
+    /// Number of the launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<i64>,
-    /// The version it tested; empty if it tells none.
+    /// Version under test; empty if unknown.
     pub version: String,
-    /// When it began.
+    /// Start time.
     pub at: Timestamp,
-    /// How many failures.
+    /// Number of failures.
     pub failures: usize,
 }
 
-/// A launch beside those of the same name before it.
+/// Comparison of a launch with earlier ones of the same name.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Regression {
-    /// The launches that were looked at, oldest first; the last one is this one. Each with all its analysed failures.
+    /// The launches compared, oldest first, with the numbers of their analysed failures; the last one is this one.
     pub launches: Vec<LaunchOccurrence>,
-    /// The numbers of causes that were never seen before.
+    /// Numbers of the causes never seen before.
     pub new: Vec<usize>,
-    /// Those that were there the last time, too.
+    /// Numbers of the causes that also occurred in the previous launch.
     pub recurring: Vec<usize>,
-    /// Those that are back.
+    /// Numbers of the causes that are back.
     pub regressions: Vec<usize>,
-    /// Those that come and go.
+    /// Numbers of the flaky causes.
     pub flaky: Vec<usize>,
-    /// What earlier launches had and this one has not, what was seen last first; nothing where only some failures of this
-    /// launch were analysed.
+    /// Causes of earlier launches that are absent from this one, the last seen first; empty if only some failures of this launch were
+    /// analysed.
     pub gone: Vec<VanishedCause>,
-    /// One line for each cause that more than one launch has, those of most versions first.
+    /// A row for each cause that occurs in more than one launch, those with most versions first.
     pub matrix: Vec<CauseTimeline>,
 }
 
-/// A cause that is not seen any more.
+/// A cause that no longer occurs.
 #[derive(Clone, Debug, Serialize)]
 pub struct VanishedCause {
-    /// What it was.
+    /// Title.
     pub title: String,
-    /// Its defect code, if it was investigated.
+    /// Defect type code, if it was investigated.
     pub defect_type: String,
-    /// The component at fault, if known.
+    /// Component at fault, if known.
     pub component: String,
-    /// What kind of failure it was.
+    /// Category of the failure.
     pub category: String,
     /// The tests that showed it, at most ten.
     pub tests: Vec<String>,
-    /// Where it was first seen.
+    /// First occurrence.
     pub since: LaunchOccurrence,
-    /// Where it was last seen.
+    /// Last occurrence.
     pub last: LaunchOccurrence,
-    /// In how many launches it was seen.
+    /// Number of launches with it.
     pub launches: usize,
-    /// How many launches of this name have been without it, this one included.
+    /// Number of launches of this name without it since, including this one.
     pub absent: usize,
-    /// The root causes of the store that it was.
+    /// Root causes of the store that constitute it.
     pub rcas: Vec<i64>,
-    /// The symptoms of the store that came of it.
+    /// Symptoms of the store that it explains.
     pub symptoms: Vec<i64>,
 }
 
 /// A cause over the launches.
 #[derive(Clone, Debug, Serialize)]
 pub struct CauseTimeline {
-    /// Its number in this report; absent if it is gone.
+    /// Number in this report; absent if it is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<usize>,
-    /// What it is.
+    /// Title.
     pub title: String,
-    /// How many versions have it (launches, where they tell no version).
+    /// Number of versions with it (of launches, if they have no version).
     pub versions: usize,
-    /// Whether it is one cause over several versions that does not come and go by itself.
+    /// Whether it occurs in several versions and is not flaky.
     pub serial: bool,
-    /// How many failures of each of the latest launches ([`Regression::launches`], at most twelve from the end) it explains.
+    /// Number of failures it explains in each of the latest launches (the last twelve of [`Regression::launches`], at most).
     pub cells: Vec<usize>,
 }
 
 impl LaunchOccurrence {
-    /// What people call the launch: its version, or else its name and number.
+    /// Label of the launch: its version, or else its name and number.
     pub fn label(&self) -> String {
         launch_label(&self.version, &self.name, self.number, &self.launch)
     }
 }
 
-/// A launch's version, or else its name with its number or its id.
+/// The version of a launch, or else its name with its number or id.
 pub(super) fn launch_label(version: &str, name: &str, number: Option<i64>, id: &str) -> String {
     match (version, number) {
         ("", Some(number)) => format!("{name} #{number}"),

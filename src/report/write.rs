@@ -1,4 +1,4 @@
-//! Writing a report into the directory of its run.
+//! Writes a report into the directory of its run.
 
 use super::issues::issues;
 use super::{RunReport, html, markdown, over_time};
@@ -6,27 +6,27 @@ use crate::diag::Diagnostic;
 use crate::files::OutDir;
 use std::io::{self, Write};
 
-/// The files of a report: what is written, and what `asterisk report` prints.
+/// The files of a report, as written to disk and printed by `asterisk report`.
 #[derive(Debug)]
 pub struct Pages<'r> {
     report: &'r RunReport,
-    /// Name below the run's directory, and what it holds.
+    /// File name below the run's directory, and content.
     files: Vec<(String, FileContent)>,
 }
 
-/// What a file holds.
+/// Content of a file.
 #[derive(Debug)]
 enum FileContent {
-    /// The data, as JSON.
+    /// The report data as JSON.
     Data,
     /// The report as Markdown.
     Markdown,
-    /// This text, which is bounded.
+    /// A rendered text of bounded size.
     Text(String),
 }
 
 impl<'r> Pages<'r> {
-    /// All files of a report. Those that tell of every case are made when they are written.
+    /// All files of a report. Those that cover every case are rendered when they are written.
     pub fn of(report: &'r RunReport) -> Result<Self, Box<Diagnostic>> {
         let page = FileContent::Text(html(report)?);
         let mut files = vec![("rca.json".to_owned(), FileContent::Data), ("report.html".to_owned(), page)];
@@ -36,18 +36,18 @@ impl<'r> Pages<'r> {
         Ok(Self { report, files })
     }
 
-    /// The names of the files.
+    /// The file names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Writes the text of the file of that name, if there is one.
+    /// Writes the content of a file to `out`; does nothing if there is no such file.
     pub fn print(&self, name: &str, out: &mut dyn Write) -> io::Result<()> {
         let page = self.files.iter().find(|(known, _)| known == name);
         page.map_or(Ok(()), |(_, page)| self.fill(page, out))
     }
 
-    /// Writes all of them.
+    /// Writes all files.
     pub fn write(&self, dir: &OutDir) -> io::Result<()> {
         self.files.iter().try_for_each(|(name, page)| dir.write_with(name, |out| self.fill(page, out)).map(drop))
     }

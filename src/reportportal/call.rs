@@ -1,9 +1,9 @@
-//! One request to ReportPortal, asked again while that may help.
+//! Sends a request to ReportPortal, with retries.
 
 use super::settings::{PortalLaunch, PortalSettings};
 use crate::clock::{Clock, chance};
 use crate::diag::{Diagnostic, Source, Span};
-use crate::net::{HttpClient, HttpResponse, ReadSecret, pause, shown, wait};
+use crate::net::{HttpClient, HttpResponse, ReadSecret, backoff, shown, wait};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -12,32 +12,32 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use ureq::http::{Method, Request};
 
-/// How long one answer may take.
-const TIMEOUT: Duration = Duration::from_secs(60);
-/// The most bytes of one answer.
-const MOST: usize = 32 << 20;
-/// How often a request is sent at most.
-const ATTEMPTS: usize = 5;
-/// The first and the longest wait before it is sent again, if the server does not say how long.
-const WAITS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
+/// Timeout of one response.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Maximum size of one response, in bytes.
+const MAX_BYTES: usize = 32 << 20;
+/// Maximum number of attempts.
+const MAX_ATTEMPTS: usize = 5;
+/// First and longest delay before a retry, unless the server specifies one.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 
-/// What is escaped in a part of an address.
+/// Characters not escaped in a segment of an address.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// What is needed to ask.
+/// Dependencies of the client.
 #[derive(Clone, Copy)]
 pub struct Access<'a> {
-    /// Secrets in files are relative to this directory.
+    /// Base directory of secret files.
     pub root: &'a Path,
     /// Reads secrets in files.
     pub secret: ReadSecret,
-    /// The time.
+    /// Clock.
     pub clock: &'a dyn Clock,
-    /// Once true, nothing is waited for any longer.
+    /// Set to stop waiting.
     pub stop: &'a AtomicBool,
 }
 
-/// A project of a ReportPortal.
+/// A project of a ReportPortal server.
 pub struct Portal<'a> {
     place: PortalLaunch,
     token: Option<String>,
@@ -46,23 +46,23 @@ pub struct Portal<'a> {
     stop: &'a AtomicBool,
 }
 
-/// Why it did not do what it was asked.
+/// Error of a request.
 #[derive(Debug)]
 pub enum PortalError {
-    /// It is not set up, or there is nothing of that name.
+    /// Not configured, or nothing of that name exists.
     Asked(Diagnostic),
-    /// It cannot be reached, or it does not want to.
+    /// The server is unreachable or unavailable.
     Outside(Diagnostic),
-    /// It refuses just this: the status, and why.
+    /// The server refuses this request: status and reason.
     Refused(u16, Diagnostic),
-    /// What it says is more than is read.
+    /// The response exceeds the size limit.
     TooLong(Diagnostic),
-    /// What it says makes no sense.
+    /// The response is invalid.
     Text(Diagnostic),
 }
 
 impl PortalError {
-    /// What to show.
+    /// The diagnostic to show.
     pub fn diagnostic(self) -> Diagnostic {
         match self {
             Self::Asked(diagnostic)
@@ -75,22 +75,22 @@ impl PortalError {
 }
 
 impl<'a> Portal<'a> {
-    /// One to ask, if it is set up.
+    /// A client, if ReportPortal is configured.
     pub fn open(settings: &PortalSettings, access: &Access<'a>) -> Result<Self, PortalError> {
         let unset = |(why, help): (String, String)| PortalError::Asked(Diagnostic::error("reportportal/setup", why).help(help));
         let place = settings.place().map_err(unset)?;
         let token = settings.token.as_ref().map(|token| token.read(access.root, access.secret, "reportportal.token"));
         let token = token.transpose().map_err(|(why, help)| unset((format!("the token of ReportPortal: {why}"), help)))?;
         let Access { clock, stop, .. } = *access;
-        Ok(Self { place, token, client: HttpClient::new(TIMEOUT, MOST), clock, stop })
+        Ok(Self { place, token, client: HttpClient::new(RESPONSE_TIMEOUT, MAX_BYTES), clock, stop })
     }
 
-    /// Where it is.
+    /// Address and project.
     pub fn place(&self) -> &PortalLaunch {
         &self.place
     }
 
-    /// Reads something of the project.
+    /// Sends a GET request below the project.
     pub(super) fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<Value, PortalError> {
         let mut path = path.to_owned();
         for (at, (key, value)) in query.iter().enumerate() {
@@ -99,7 +99,7 @@ impl<'a> Portal<'a> {
         self.call(&Method::GET, &path, None)
     }
 
-    /// Sets something of the project; doing it twice does what doing it once does.
+    /// Sends a PUT request below the project; it is idempotent.
     pub(super) fn put(&self, path: &str, body: &Value) -> Result<Value, PortalError> {
         self.call(&Method::PUT, path, Some(&body.to_string()))
     }
@@ -109,7 +109,9 @@ impl<'a> Portal<'a> {
         let mut failures = 0;
         loop {
             let (why, after) = match self.send(method, &url, body) {
-                Ok(back) if back.passes() => (format!("it says {}: {}", back.status, shown(&back.body)), back.rest(self.clock)),
+                Ok(back) if back.is_transient() => {
+                    (format!("it says {}: {}", back.status, shown(&back.body)), back.retry_after(self.clock))
+                }
                 Ok(back) => return self.read(&url, &back),
                 Err(ureq::Error::BodyExceedsLimit(most)) => {
                     return Err(PortalError::TooLong(Self::failed(&url, &format!("its answer is longer than {most} bytes"))));
@@ -123,11 +125,11 @@ impl<'a> Portal<'a> {
             };
             failures += 1;
             let help = "see that it runs there, or `reportportal.url:` in asterisk.yaml; then do the same again";
-            if failures == ATTEMPTS {
-                let why = format!("{why} (asked {ATTEMPTS} times)");
+            if failures == MAX_ATTEMPTS {
+                let why = format!("{why} (asked {MAX_ATTEMPTS} times)");
                 return Err(PortalError::Outside(Self::failed(&url, &why).help(help)));
             }
-            let rest = after.unwrap_or_else(|| pause(WAITS, failures, chance(failures as u64, &url, "")));
+            let rest = after.unwrap_or_else(|| backoff(BACKOFF, failures, chance(failures as u64, &url, "")));
             if !wait(self.clock, rest, self.stop) {
                 return Err(PortalError::Outside(Self::failed(&url, &format!("{why}, and it was not waited any longer"))));
             }
@@ -147,7 +149,7 @@ impl<'a> Portal<'a> {
         if (200..300).contains(&back.status) {
             return serde_json::from_str(&back.body).map_err(|error| PortalError::Text(broken(url, &back.body, &error)));
         }
-        let error = Self::failed(url, &format!("it says {}: {}", back.status, said(&back.body)));
+        let error = Self::failed(url, &format!("it says {}: {}", back.status, refusal_message(&back.body)));
         Err(match back.status {
             401 if self.token.is_none() => {
                 let help = "it wants a token: make an API key in your profile there, and set `reportportal.token:` in asterisk.yaml\n\
@@ -179,20 +181,20 @@ impl<'a> Portal<'a> {
     }
 }
 
-/// A part of an address in which nothing is obeyed.
+/// Escapes a segment of an address.
 pub(super) fn escaped(part: &str) -> String {
     utf8_percent_encode(part, PLAIN).to_string()
 }
 
-/// What its refusal says in words.
-fn said(body: &str) -> String {
+/// The message in the body of a refusal.
+fn refusal_message(body: &str) -> String {
     let told: Option<Value> = serde_json::from_str(body).ok();
     let words =
         told.as_ref().and_then(|told| ["message", "error_description", "error"].iter().find_map(|key| told[key].as_str()));
     shown(words.unwrap_or(body))
 }
 
-/// An answer that does not parse, with the place where.
+/// Diagnostic for a response that does not parse, with the location.
 fn broken(url: &str, body: &str, error: &serde_json::Error) -> Diagnostic {
     let page = body.trim_start().starts_with('<');
     let source = Source::new(url.split('?').next().unwrap_or(url), body.chars().take(4096).collect::<String>());

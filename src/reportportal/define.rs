@@ -1,37 +1,36 @@
-//! What was found of items, as their issues. Sending the same again changes nothing, so that one who does not know whether it was sent
-//! sends it.
+//! Writes findings to items as their issues. The operation is idempotent, so it can be repeated if its result is unknown.
 
 use super::call::{Portal, PortalError};
 use crate::diag::Diagnostic;
 use serde_json::{Value, json};
 
-/// Issues of one request.
+/// Number of issues in one request.
 const CHUNK: usize = 50;
 
-/// What an item is to say from now on.
+/// New issue of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issue {
-    /// The item's id.
+    /// Id of the item.
     pub item: i64,
-    /// What kind of defect it is: the locator of a defect type of the project (`pb001`).
+    /// Defect type: a locator of the project (`pb001`).
     pub issue_type: String,
-    /// What is said of it.
+    /// Comment on the issue.
     pub comment: String,
-    /// Nobody but programs has looked at it.
+    /// Whether no person has reviewed it.
     pub auto: bool,
 }
 
-/// What came of one.
+/// Result for one issue.
 #[derive(Clone, Debug)]
 pub enum UpdateResult {
-    /// It was taken.
+    /// Accepted.
     Sent,
-    /// It was not, and why.
+    /// Refused, with the reason.
     Refused(Diagnostic),
 }
 
 impl Issue {
-    /// As the API has it. Tickets are not named, so those that an item has stay.
+    /// The issue as the API expects it. External tickets are not included, so that existing ones stay.
     pub fn json(&self) -> Value {
         json!({
             "testItemId": self.item,
@@ -41,7 +40,7 @@ impl Issue {
 }
 
 impl Portal<'_> {
-    /// Makes sure that a launch of that id has that name there, so that no other items are written to.
+    /// Checks that the launch of that id has that name on the server, so that no other items are modified.
     pub fn check(&self, id: &str, name: &str) -> Result<(), PortalError> {
         let launch = self.launch(id)?;
         let there = launch["name"].as_str().unwrap_or_default();
@@ -57,8 +56,8 @@ impl Portal<'_> {
         Err(PortalError::Asked(Diagnostic::error("reportportal/other-launch", message).help(help)))
     }
 
-    /// Sets issues, some at a time. `done` is told what came of each before the next are sent. One that is refused keeps no other from
-    /// being taken; the first trouble with the server itself ends it.
+    /// Writes issues in chunks. `done` receives the result of each before the next chunk is sent. A refused issue does not affect others;
+    /// the first error of the server itself ends the operation.
     pub fn define<E: From<PortalError>>(
         &self,
         issues: &[Issue],
@@ -66,7 +65,7 @@ impl Portal<'_> {
     ) -> Result<(), E> {
         for chunk in issues.chunks(CHUNK) {
             match self.set(chunk) {
-                // It takes all or none, so each goes by itself.
+                // A chunk is accepted or refused as a whole, so each issue is sent by itself.
                 Err(PortalError::Refused(..)) if chunk.len() > 1 => {
                     for one in chunk.chunks(1) {
                         done(one, outcome(self.set(one))?)?;
@@ -84,7 +83,7 @@ impl Portal<'_> {
     }
 }
 
-/// What came of issues that were sent; an error if it is no matter of theirs.
+/// The result of a chunk; errors that do not concern its issues are returned as such.
 fn outcome(sent: Result<(), PortalError>) -> Result<UpdateResult, PortalError> {
     match sent {
         Ok(()) => Ok(UpdateResult::Sent),

@@ -1,4 +1,4 @@
-//! A launch with its failed items and what they logged, in the form that files of launches have.
+//! Fetches a launch with its failed items and their logs, in the format of launch files.
 
 use super::call::{Portal, PortalError, escaped};
 use super::page::ListPage;
@@ -6,38 +6,38 @@ use crate::diag::Diagnostic;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// Items of a page.
+/// Items per page.
 const PAGE: usize = 200;
-/// The most failed items of a launch.
+/// Maximum number of failed items of a launch.
 const ITEMS: usize = 20_000;
-/// Log entries of an item: the first so many errors.
+/// Maximum number of log entries of an item: its first errors.
 const ENTRIES: usize = 50;
-/// Items whose logs are asked for together: their ids fit into any address.
+/// Number of items whose logs are requested together: their ids fit into any address.
 const TOGETHER: usize = 20;
-/// Log entries of a page of these.
+/// Log entries per page of such a request.
 const LOG_PAGE: usize = 300;
-/// The most bytes of an entry.
+/// Maximum size of a log entry, in bytes.
 const ENTRY: usize = 64 << 10;
-/// The most bytes of all entries together.
+/// Maximum size of all log entries, in bytes.
 const LOGS: usize = 256 << 20;
 
-/// What a launch takes over from what the API says of it.
+/// Fields of the API's launch that are kept.
 const HEAD: &[&str] =
     &["name", "number", "status", "startTime", "endTime", "statistics", "attributes", "description", "uuid", "owner"];
 
-/// A launch as its server tells it.
+/// A fetched launch.
 #[derive(Debug)]
 pub struct Fetched {
-    /// Where it was read, as the name of the text.
+    /// Its address, as the name of the text.
     pub name: String,
     /// The launch as JSON: `run_id`, `name`, `failure_list`.
     pub text: String,
-    /// What was left out.
+    /// Notes about omitted content.
     pub notes: Vec<String>,
 }
 
 impl Portal<'_> {
-    /// Fetches a launch by its number or uuid. `look` is told how many items of how many have been read with what they logged.
+    /// Fetches a launch by its number or uuid. `look` receives the progress: the number of items whose logs are read, and their total.
     pub fn fetch(&self, launch: &str, mut look: impl FnMut(usize, usize)) -> Result<Fetched, PortalError> {
         let head = self.launch(launch)?;
         let id = head["id"].as_i64().map(|id| id.to_string()).or_else(|| head["id"].as_str().map(str::to_owned));
@@ -82,7 +82,7 @@ impl Portal<'_> {
         Ok(Fetched { name, text: Value::Object(text).to_string(), notes })
     }
 
-    /// What it says of a launch.
+    /// The API's description of a launch.
     pub(super) fn launch(&self, launch: &str) -> Result<Value, PortalError> {
         let id = escaped(launch.trim());
         let found = match self.get(&format!("launch/{id}"), &[]) {
@@ -106,7 +106,7 @@ impl Portal<'_> {
         })
     }
 
-    /// Gives items the errors that they logged: asked for together, and of those alone that this does not tell.
+    /// Adds logged errors to the items: requested together, and individually for items whose log is incomplete.
     fn add_logs(&self, items: &mut [Value], logs: &mut FetchedLogs) -> Result<(), PortalError> {
         let leaf = |item: &&mut Value| !item["hasChildren"].as_bool().unwrap_or(false);
         let mut wanted: Vec<(i64, &mut Value)> =
@@ -133,7 +133,7 @@ impl Portal<'_> {
         Ok(())
     }
 
-    /// What several items logged, and whether that is all of it. Nothing of a server that does not list them so.
+    /// The logs of several items, and whether they are complete; empty if the server does not support the request.
     fn together(&self, ids: &[i64], logs: &mut FetchedLogs) -> Result<(HashMap<i64, Vec<Value>>, bool), PortalError> {
         let all = ids.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
         let query = [("filter.in.item", all.as_str()), ("filter.gte.level", "ERROR"), ("page.sort", "logTime,ASC")];
@@ -150,7 +150,7 @@ impl Portal<'_> {
         for entry in list.items {
             match entry["itemId"].as_i64().filter(|id| ids.contains(id)) {
                 Some(id) => told.entry(id).or_default().push(entry),
-                // Whose they are is not told.
+                // The entries do not name their items.
                 None => {
                     logs.apart = true;
                     return Ok((HashMap::new(), false));
@@ -160,7 +160,7 @@ impl Portal<'_> {
         Ok((told, whole))
     }
 
-    /// What an item logged; nothing if that is too long to be read.
+    /// The log of an item; `None` if it is too long.
     fn log(&self, id: i64, logs: &mut FetchedLogs) -> Result<Option<ListPage>, PortalError> {
         let id = id.to_string();
         let query = [("filter.eq.item", id.as_str()), ("filter.gte.level", "ERROR"), ("page.sort", "logTime,ASC")];
@@ -175,7 +175,7 @@ impl Portal<'_> {
     }
 }
 
-/// An entry of bounded size, without what nobody reads.
+/// A log entry of bounded size, without unused fields.
 fn entry(mut entry: Value, logs: &mut FetchedLogs) -> Value {
     let Some(Value::String(mut message)) = entry.get_mut("message").map(Value::take) else { return entry };
     if message.len() > ENTRY {
@@ -186,17 +186,17 @@ fn entry(mut entry: Value, logs: &mut FetchedLogs) -> Value {
     json!({ "message": message, "level": entry["level"], "time": entry["time"], "logTime": entry["logTime"] })
 }
 
-/// What was read of logs.
+/// Statistics of the fetched logs.
 #[derive(Debug, Default)]
 struct FetchedLogs {
     bytes: usize,
-    /// Entries left out because there are too many of an item.
+    /// Entries omitted because an item has too many.
     cut: usize,
-    /// Entries too long to be kept whole.
+    /// Truncated entries.
     shortened: usize,
     /// Items whose log was not read.
     unread: usize,
-    /// Whether the server is asked for each item's log by itself.
+    /// Whether logs are requested for each item by itself.
     apart: bool,
 }
 

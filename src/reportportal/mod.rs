@@ -1,11 +1,11 @@
-//! ReportPortal by its REST API: a launch fetched with its failures, and what was found of them written back.
+//! Client for ReportPortal's REST API: fetches launches with their failures, and writes findings back.
 //!
 //! ```text
-//! settings   where it is, and who asks
-//! call       one request, asked again while that may help
-//! page       lists, page by page
-//! fetch      a launch with its failed items and what they logged, in the form that files of launches have
-//! define     what was found of items, as their issues
+//! settings   address, project and token
+//! call       one request with retries
+//! page       paginated lists
+//! fetch      a launch with its failed items and their logs, in the format of launch files
+//! define     findings written to items as their issues
 //! ```
 
 mod call;

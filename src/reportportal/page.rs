@@ -1,25 +1,25 @@
-//! Lists of ReportPortal, page by page.
+//! Paginated lists of ReportPortal.
 
 use super::call::{Portal, PortalError};
 use crate::diag::Diagnostic;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// What a list had.
+/// A list.
 pub(super) struct ListPage {
-    /// Its elements, each id once: pages shift while a launch grows.
+    /// Its elements, without duplicates: pages shift while a launch grows.
     pub(super) items: Vec<Value>,
-    /// How many it has in all, as far as it says.
+    /// Total number of elements according to the server.
     pub(super) total: usize,
 }
 
 impl Portal<'_> {
-    /// Reads a list, so many elements to a page, `most` in all.
+    /// Reads a list page by page: `size` elements per page, `most` in total.
     pub(super) fn list(&self, path: &str, query: &[(&str, &str)], size: usize, most: usize) -> Result<ListPage, PortalError> {
         let mut seen = HashSet::new();
         let mut list = ListPage { items: Vec::new(), total: 0 };
         let size_text = size.to_string();
-        // Pages are counted from 1.
+        // Pages are numbered from 1.
         for number in 1.. {
             let number_text = number.to_string();
             let mut query = query.to_vec();
@@ -35,7 +35,7 @@ impl Portal<'_> {
             let before = list.items.len();
             list.items.extend(content.into_iter().filter(|item| item["id"].is_null() || seen.insert(item["id"].to_string())));
             list.total = count("totalElements", &answer).unwrap_or(0).max(list.items.len());
-            // How many pages there are is what the server claims: one that brings nothing new is the last.
+            // The number of pages is only a claim of the server: a page without new elements is the last.
             if list.items.len() == before || number >= pages || list.items.len() >= most {
                 break;
             }

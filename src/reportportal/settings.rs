@@ -1,31 +1,31 @@
-//! Where ReportPortal is, and who asks.
+//! Settings of the ReportPortal client.
 
 use crate::diag::{address_tells, starred};
 use crate::net::SecretSource;
 use serde::{Deserialize, Serialize};
 
-/// What the settings say (`reportportal:` of the project file).
+/// `reportportal:` of the project file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PortalSettings {
     /// The address above `/api`.
     pub url: Option<String>,
-    /// The project.
+    /// Name of the project.
     pub project: Option<String>,
-    /// Where the token is.
+    /// Source of the API token.
     pub token: Option<SecretSource>,
 }
 
-/// Where a launch came from.
+/// Server and project of a launch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortalLaunch {
     /// The address above `/api`.
     pub url: String,
-    /// The project.
+    /// Name of the project.
     pub project: String,
 }
 
 impl PortalSettings {
-    /// Where it is, or what is not set, with what to do.
+    /// The address and project; an error is a message about what is missing and a hint.
     pub fn place(&self) -> Result<PortalLaunch, (String, String)> {
         let unset = |what: &str, key: &str, example: &str| {
             let variable = key.to_uppercase();
@@ -42,7 +42,7 @@ impl PortalSettings {
     }
 }
 
-/// The address above `/api`.
+/// Normalises and checks the address above `/api`.
 fn address(url: &str) -> Result<String, (String, String)> {
     let help = || "give the address that the browser shows, as far as the host: https://reportportal.example.com".to_owned();
     let mut url = url.trim_end_matches('/');
@@ -53,7 +53,7 @@ fn address(url: &str) -> Result<String, (String, String)> {
         return Err((format!("`{}` is no address of a server", starred(url)), help()));
     };
     if host.split('/').next().is_some_and(|authority| authority.contains('@')) || address_tells(url) {
-        // It is not shown: who writes a name there writes a password too.
+        // The address is not shown: if it contains a user name, it may contain a password.
         return Err(("the address of ReportPortal has a name or a password in it, or what looks like a key".to_owned(), help()));
     }
     Ok(url.to_owned())
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_is_what_stands_above_the_api() {
+    fn the_address_ends_above_the_api() {
         let place = |url: &str| PortalSettings { url: Some(url.into()), project: Some("shop".into()), token: None }.place();
         for url in ["https://rp.x", "https://rp.x/", "https://rp.x/api/v1/", "https://rp.x/ui/", "https://rp.x/api"] {
             assert_eq!(place(url).expect("an address").url, "https://rp.x", "{url}");
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_is_said_with_all_ways_to_set_it() {
+    fn a_missing_setting_names_all_ways_to_set_it() {
         let (why, help) =
             PortalSettings { url: Some("http://x".into()), ..PortalSettings::default() }.place().expect_err("no project");
         assert_eq!(why, "the project of ReportPortal is not set");

@@ -62,7 +62,7 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
 /// What artifacts are known by: the nodes of a plan, and those of the walks within it (`court/indict`).
 fn names(plan: &Plan) -> Vec<String> {
     let of_node = |node: &PlanNode| {
-        let within = node.part.iter().flat_map(|part| names(part)).map(|name| format!("{}/{name}", node.name));
+        let within = node.subpipeline.iter().flat_map(|part| names(part)).map(|name| format!("{}/{name}", node.name));
         std::iter::once(node.name.to_string()).chain(within.collect::<Vec<_>>()).collect::<Vec<_>>()
     };
     plan.nodes.iter().flat_map(of_node).collect()

@@ -1,4 +1,4 @@
-//! The arguments of the tools.
+//! Arguments of the MCP tools.
 
 use super::fault::ToolFault;
 use crate::session::RouteState;
@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The longest name of a worker, an event, a case.
-const NAME: usize = 200;
+/// Maximum length of a name of a worker, event or case.
+const MAX_NAME: usize = 200;
 
-/// One or several.
+/// One value or a list.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum OneOrMany {
@@ -141,20 +141,20 @@ pub(super) struct Replay {
     pub(super) set: Map<String, Value>,
 }
 
-/// Arguments of that form.
+/// Deserialises arguments.
 pub(super) fn read<T: DeserializeOwned>(args: Option<Map<String, Value>>) -> Result<T, ToolFault> {
     serde_json::from_value(Value::Object(args.unwrap_or_default()))
         .map_err(|error| ToolFault::new("arguments", format!("the arguments are not right: {error}")))
 }
 
-/// A name that is there, and not too long.
+/// Checks that a name is not empty and not too long.
 pub(super) fn name(what: &str, text: &str) -> Result<String, ToolFault> {
     let plain: String = text.trim().chars().filter(|c| !c.is_control()).collect();
     if plain.is_empty() {
         return Err(ToolFault::new("arguments", format!("`{what}` is empty")));
     }
-    if plain.len() > NAME {
-        return Err(ToolFault::new("arguments", format!("`{what}` is longer than {NAME} bytes")));
+    if plain.len() > MAX_NAME {
+        return Err(ToolFault::new("arguments", format!("`{what}` is longer than {MAX_NAME} bytes")));
     }
     Ok(plain)
 }

@@ -1,4 +1,4 @@
-//! Bodies of requests, which may not come as slowly as they like.
+//! Request bodies with a timeout, against slow clients.
 
 use hyper::body::{Body, Frame, SizeHint};
 use std::pin::Pin;
@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Sleep, sleep};
 
-/// A body that has to be whole within some time.
+/// A body that must be complete within a time limit.
 pub(super) struct TimedBody<B> {
     inner: B,
     over: Pin<Box<Sleep>>,
@@ -44,7 +44,7 @@ mod tests {
     use http_body_util::{BodyExt as _, Full};
     use hyper::body::Bytes;
 
-    /// A body that never comes.
+    /// A body that never arrives.
     struct PendingBody;
 
     impl Body for PendingBody {

@@ -1,10 +1,10 @@
-//! What went wrong, as whoever called a tool is told it.
+//! Errors returned to callers of tools.
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::session::SessionError;
 use serde_json::{Value, json};
 
-/// Why a tool did not do what it was asked: `{code, message}`, and what else helps.
+/// Error of a tool call: `{code, message}` and optional details.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ToolFault(pub(super) Value);
 
@@ -13,13 +13,13 @@ impl ToolFault {
         Self(json!({ "code": code, "message": message.into() }))
     }
 
-    /// The same with something to do about it.
+    /// Adds a hint.
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.0["help"] = help.into().into();
         self
     }
 
-    /// The same with more about it.
+    /// Adds a detail.
     pub(super) fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.0[key] = value.into();
         self
@@ -34,7 +34,7 @@ impl ToolFault {
 impl From<SessionError> for ToolFault {
     fn from(error: SessionError) -> Self {
         match error {
-            SessionError::Asked(one) | SessionError::Outside(one) => Self(told(&one)),
+            SessionError::Asked(one) | SessionError::Outside(one) => Self(to_json(&one)),
             SessionError::Texts(all) => many(&all),
             other => Self::new("failed", other.to_string()),
         }
@@ -42,22 +42,22 @@ impl From<SessionError> for ToolFault {
 }
 
 fn many(all: &Diagnostics) -> ToolFault {
-    let mut told: Vec<Value> = all.iter().map(told).collect();
-    match told.len() {
+    let mut faults: Vec<Value> = all.iter().map(to_json).collect();
+    match faults.len() {
         0 => ToolFault::new("failed", "something went wrong"),
-        1 => ToolFault(told.remove(0)),
-        _ => ToolFault::new("texts", format!("{} things are wrong", told.len())).with("diagnostics", told),
+        1 => ToolFault(faults.remove(0)),
+        _ => ToolFault::new("texts", format!("{} things are wrong", faults.len())).with("diagnostics", faults),
     }
 }
 
-/// A diagnostic for programs.
-pub(super) fn told(one: &Diagnostic) -> Value {
-    let mut told = json!({ "code": one.code, "message": one.message });
+/// A diagnostic as JSON.
+pub(super) fn to_json(one: &Diagnostic) -> Value {
+    let mut json = json!({ "code": one.code, "message": one.message });
     if let Some(place) = one.place() {
-        told["place"] = place.into();
+        json["place"] = place.into();
     }
     if let Some(help) = &one.help {
-        told["help"] = help.as_str().into();
+        json["help"] = help.as_str().into();
     }
-    told
+    json
 }

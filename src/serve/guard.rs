@@ -1,25 +1,25 @@
-//! Who is let in over the network.
+//! Access control of the network server.
 
 use std::net::SocketAddr;
 
-/// Where the network comes in.
+/// Address and access rules of the network server.
 #[derive(Debug)]
 pub struct NetworkGuard {
-    /// The address to listen at.
+    /// Address to listen on.
     pub at: SocketAddr,
-    /// What whoever comes must show; needed anywhere but on the loopback.
+    /// Bearer token that clients must present; required unless the address is loopback.
     pub token: Option<Token>,
-    /// Names that the server may be called by besides those of the loopback, as `HOST` or `HOST:PORT`.
+    /// Accepted `Host` names besides those of the loopback, as `HOST` or `HOST:PORT`.
     pub hosts: Vec<String>,
-    /// Pages of these origins may call, besides those of this machine (`https://tools.example.com:443`).
+    /// Accepted origins besides those of this machine (`https://tools.example.com:443`).
     pub origins: Vec<String>,
-    /// The most connections at once, at least 1; others wait until one ends or is idle.
+    /// Maximum number of connections, at least 1; further ones wait until one ends or is idle.
     pub connections: usize,
-    /// The most of them from one address; nothing for half of all, but for this machine's own address no bound of its own.
+    /// Maximum number of connections from one address; `None` is half of all, without such a limit for this machine's own addresses.
     pub from_one: Option<usize>,
 }
 
-/// A secret. It is not shown.
+/// The hash of a bearer token. It is never displayed.
 pub struct Token(blake3::Hash);
 
 impl std::fmt::Debug for Token {
@@ -29,15 +29,15 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
-    /// The fewest bytes of one.
+    /// Minimum length of a token, in bytes.
     pub const LEAST: usize = 16;
 
-    /// That secret, if it is long enough.
+    /// A token, if the secret is long enough.
     pub fn new(secret: &str) -> Option<Self> {
         (secret.len() >= Self::LEAST).then(|| Self(blake3::hash(secret.as_bytes())))
     }
 
-    /// Whether a header `Authorization` shows it. How long that takes says nothing of the secret.
+    /// Whether an `Authorization` header contains the token. The comparison takes constant time.
     pub(super) fn is_shown(&self, header: Option<&[u8]>) -> bool {
         let shown = header.and_then(|header| header.strip_prefix(b"Bearer ").or_else(|| header.strip_prefix(b"bearer ")));
         shown.is_some_and(|shown| blake3::hash(shown) == self.0)
@@ -45,7 +45,7 @@ impl Token {
 }
 
 impl NetworkGuard {
-    /// The names that the server may be called by: whoever resolves another name to this address is not let in.
+    /// All accepted `Host` names, against DNS rebinding.
     pub(super) fn all_hosts(&self) -> Vec<String> {
         let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "[::1]", "::1"].map(str::to_owned).to_vec();
         if !self.at.ip().is_unspecified() {
@@ -55,7 +55,7 @@ impl NetworkGuard {
         hosts
     }
 
-    /// The origins whose pages may call.
+    /// All accepted origins.
     pub(super) fn all_origins(&self) -> Vec<String> {
         let own = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"].map(str::to_owned);
         own.into_iter().chain(self.origins.iter().cloned()).collect()

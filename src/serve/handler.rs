@@ -1,4 +1,4 @@
-//! What the protocol asks for, told to those who know.
+//! Implements the server side of the MCP protocol.
 
 use super::fault::ToolFault;
 use super::registry::SessionRegistry;
@@ -14,21 +14,21 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use std::sync::Arc;
 
-/// How a worker goes about it.
+/// Instructions for workers.
 const WORKER: &str = include_str!("worker.md");
 
 const TOLD: &str = "asterisk investigates failed CI launches. start_run begins a run; workers then call get_next_step and submit_artifact \
                     until `done`; get_report shows what came of it. The prompt `worker` says how a worker goes about it.";
 
-/// One connection, or one request of one.
+/// Handler of one connection, or of one request of a connection.
 #[derive(Clone)]
 pub(super) struct Handler {
-    desk: Arc<SessionRegistry>,
+    registry: Arc<SessionRegistry>,
 }
 
 impl Handler {
-    pub(super) fn new(desk: Arc<SessionRegistry>) -> Self {
-        Self { desk }
+    pub(super) fn new(registry: Arc<SessionRegistry>) -> Self {
+        Self { registry }
     }
 }
 
@@ -40,8 +40,8 @@ fn failed(fault: &ToolFault) -> ErrorData {
     ErrorData::invalid_params(fault.message().to_owned(), Some(fault.0.clone()))
 }
 
-/// Does what takes its time on a thread for it.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T, ToolFault> + Send + 'static) -> Result<T, ErrorData> {
+/// Runs blocking work on a thread of its own.
+async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, ToolFault> + Send + 'static) -> Result<T, ErrorData> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| ErrorData::internal_error(error.to_string(), None))?.map_err(|fault| failed(&fault))
 }
@@ -74,7 +74,7 @@ impl ServerHandler for Handler {
             return Err(missing(&format!("tool `{}`", request.name)));
         }
         let done = tokio::select! {
-            done = tools::call(&self.desk, &request.name, request.arguments) => done,
+            done = tools::call(&self.registry, &request.name, request.arguments) => done,
             () = context.ct.cancelled() => Err(ToolFault::new("cancelled", "the request was cancelled")),
         };
         Ok(match done {
@@ -89,8 +89,8 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let desk = Arc::clone(&self.desk);
-        apart(move || Ok(ListResourcesResult::with_all_items(resources::list(&desk.session)?))).await
+        let registry = Arc::clone(&self.registry);
+        run_blocking(move || Ok(ListResourcesResult::with_all_items(resources::list(&registry.session)?))).await
     }
 
     async fn list_resource_templates(
@@ -106,8 +106,8 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let (desk, uri) = (Arc::clone(&self.desk), request.uri.clone());
-        let Some((text, kind)) = apart(move || resources::read(&desk.session, &uri)).await? else {
+        let (registry, uri) = (Arc::clone(&self.registry), request.uri.clone());
+        let Some((text, kind)) = run_blocking(move || resources::read(&registry.session, &uri)).await? else {
             return Err(ErrorData::resource_not_found(format!("there is no resource `{}`", request.uri), None));
         };
         Ok(ReadResourceResult::new(vec![ResourceContents::text(text, request.uri).with_mime_type(kind)]).into())

@@ -1,9 +1,9 @@
-//! The network: streamable HTTP without sessions, so that every request stands for itself.
+//! Network transport: streamable HTTP without sessions, so that requests are independent of one another.
 
-use super::MOST_BYTES;
+use super::MAX_BYTES;
 use super::body::TimedBody;
+use super::connections::{ClientConnection, ConnectionLimits};
 use super::guard::NetworkGuard;
-use super::guests::{Guest, Guests};
 use super::handler::Handler;
 use super::registry::SessionRegistry;
 use crate::ui::Ui;
@@ -19,22 +19,22 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// Where it answers.
+/// Path of the endpoint.
 const PATH: &str = "/mcp";
-/// How long the head of a request may take, its body, and how long connections have to end.
+/// Timeouts for the head of a request, for its body, and for open connections at shutdown.
 const HEAD: Duration = Duration::from_secs(10);
 const BODY: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What somebody is told for whom there is no place.
+/// Response when no connection is available.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 type ResponseBody = http_body_util::combinators::BoxBody<hyper::body::Bytes, Infallible>;
 type McpService = StreamableHttpService<Handler, NeverSessionManager>;
 
-/// Serves until `end`.
+/// Serves until `end` is cancelled.
 pub(super) async fn serve(
-    desk: &Arc<SessionRegistry>,
+    registry: &Arc<SessionRegistry>,
     door: NetworkGuard,
     end: &CancellationToken,
     ui: Ui,
@@ -48,26 +48,26 @@ pub(super) async fn serve(
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_sse_keep_alive(Some(Duration::from_secs(15)))
-        .with_max_request_body_bytes(MOST_BYTES)
+        .with_max_request_body_bytes(MAX_BYTES)
         .with_allowed_hosts(door.all_hosts())
         .with_allowed_origins(door.all_origins())
         .with_cancellation_token(end.child_token());
-    let handler = Handler::new(Arc::clone(desk));
+    let handler = Handler::new(Arc::clone(registry));
     let service: McpService =
         StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config);
     let door = Arc::new(door);
-    let guests = Guests::new(door.connections, door.from_one);
+    let connections = ConnectionLimits::new(door.connections, door.from_one);
     let http = hyper::server::conn::http1::Builder::new();
     ui.note(&format!("serving http://{at}{PATH}"));
     loop {
         tokio::select! {
-            () = guests.room() => {}
+            () = connections.wait_for_capacity() => {}
             () = end.cancelled() => break,
         }
         let (stream, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok(accepted) => accepted,
-                // Too many files are open, or whoever came is gone: others come.
+                // Too many open files, or the client is gone: later clients are still served.
                 Err(_) => {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -76,21 +76,21 @@ pub(super) async fn serve(
             () = end.cancelled() => break,
         };
         drop(stream.set_nodelay(true));
-        let Some(guest) = guests.enter(peer.ip()) else {
+        let Some(client) = connections.enter(peer.ip()) else {
             drop(stream.try_write(FULL));
             continue;
         };
         let (service, door, end, mut http) = (service.clone(), Arc::clone(&door), end.clone(), http.clone());
         http.timer(TokioTimer::new()).header_read_timeout(HEAD);
         tokio::spawn(async move {
-            let leave = guest.leave.clone();
+            let leave = client.leave.clone();
             let answer =
-                hyper::service::service_fn(move |request| one(service.clone(), Arc::clone(&door), Arc::clone(&guest), request));
+                hyper::service::service_fn(move |request| one(service.clone(), Arc::clone(&door), Arc::clone(&client), request));
             let connection = http.serve_connection(TokioIo::new(stream), answer);
             let mut connection = std::pin::pin!(connection);
             tokio::select! {
                 _ = connection.as_mut() => {}
-                // It is idle: there is nothing to be finished.
+                // An idle connection has nothing to finish.
                 () = leave.cancelled() => {}
                 () = end.cancelled() => {
                     connection.as_mut().graceful_shutdown();
@@ -99,19 +99,19 @@ pub(super) async fn serve(
             }
         });
     }
-    // Those under way are told that the run is stopped.
-    if let Some(served) = desk.current() {
+    // Requests in progress are told that the run is stopped.
+    if let Some(served) = registry.current() {
         served.end(&crate::agent::QueueClosed::Cancelled);
     }
-    drop(tokio::time::timeout(GRACE, guests.gone()).await);
+    drop(tokio::time::timeout(GRACE, connections.wait_until_empty()).await);
     Ok(())
 }
 
-/// Answers a request of somebody who may ask. Nothing else is looked at before the token.
+/// Handles a request. The token is checked before anything else.
 async fn one(
     service: McpService,
     door: Arc<NetworkGuard>,
-    guest: Arc<Guest>,
+    client: Arc<ClientConnection>,
     request: Request<Incoming>,
 ) -> Result<Response<ResponseBody>, Infallible> {
     if let Some(token) = &door.token
@@ -122,8 +122,8 @@ async fn one(
         refused.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         return Ok(refused);
     }
-    let _busy = guest.busy();
-    // Of several, somebody between may have gone by another than the one that is looked at here.
+    let _busy = client.busy();
+    // With several headers, an intermediary may have used another than the one checked here.
     if request.headers().get_all(HOST).iter().count() > 1 {
         return Ok(plain(StatusCode::BAD_REQUEST));
     }

@@ -1,4 +1,4 @@
-//! Messages line by line over pipes. What is no message is answered with an error, as over HTTP, and the conversation goes on.
+//! Transport of messages line by line over pipes. Invalid messages are answered with an error, as over HTTP, and the session continues.
 
 use regex::Regex;
 use rmcp::RoleServer;
@@ -11,43 +11,43 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _,
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-/// How many lines wait to be written.
-const WAITING: usize = 64;
-/// How many bytes of the end of a message that is too long are kept, to find its id there.
+/// Capacity of the queue of lines to be written.
+const CAPACITY: usize = 64;
+/// Number of bytes kept of the end of a message that is too long, to find its id.
 const TAIL: usize = 512;
-/// The codes of JSON-RPC.
+/// Error codes of JSON-RPC.
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
 
-/// A line to be written, and who wants to know that it is.
-type Written = (Vec<u8>, Option<oneshot::Sender<io::Result<()>>>);
+/// A line to be written, and a channel for the result.
+type OutgoingLine = (Vec<u8>, Option<oneshot::Sender<io::Result<()>>>);
 
-/// The two ways of a conversation.
+/// Both directions of a session.
 pub(super) struct MessageLines<R> {
     from: BufReader<R>,
     most: usize,
-    /// What is read of the line so far: of one that is too long, its end.
+    /// The part of the current line read so far; of a line that is too long, its end.
     line: Vec<u8>,
-    /// Of a line that is too long, its id if its beginning says it.
+    /// The id of a line that is too long, if its beginning contains it.
     skipping: Option<Value>,
-    /// An error that is still to be sent. Waiting for a message may be given up at any time, so nothing is kept on the way.
+    /// An error that is still to be sent. Receiving may be cancelled at any time, so all state is kept here.
     due: Option<Vec<u8>>,
-    to: Option<mpsc::Sender<Written>>,
+    to: Option<mpsc::Sender<OutgoingLine>>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl<R: AsyncRead + Unpin + Send> MessageLines<R> {
-    /// A conversation whose messages have at most `most` bytes.
+    /// A session whose messages have at most `most` bytes.
     pub(super) fn new(from: R, mut to: impl AsyncWrite + Unpin + Send + 'static, most: usize) -> Self {
-        let (send, mut lines) = mpsc::channel::<Written>(WAITING);
+        let (send, mut lines) = mpsc::channel::<OutgoingLine>(CAPACITY);
         let writer = tokio::spawn(async move {
-            while let Some((line, told)) = lines.recv().await {
+            while let Some((line, replies)) = lines.recv().await {
                 let written = match to.write_all(&line).await {
                     Ok(()) => to.flush().await,
                     failed => failed,
                 };
-                if let Some(told) = told {
-                    drop(told.send(written));
+                if let Some(replies) = replies {
+                    drop(replies.send(written));
                 }
             }
         });
@@ -67,7 +67,7 @@ impl<R: AsyncRead + Unpin + Send> MessageLines<R> {
         self.due = Some(format!("{error}\n").into_bytes());
     }
 
-    /// Takes in a piece of input, up to the end of a line. The line, if it is whole and not too long.
+    /// Consumes input up to the end of a line. Returns the line, if it is complete and not too long.
     fn take(&mut self, piece: &[u8]) -> Option<Vec<u8>> {
         let whole = piece.last() == Some(&b'\n');
         self.line.extend_from_slice(piece);
@@ -92,7 +92,7 @@ impl<R: AsyncRead + Unpin + Send> MessageLines<R> {
         }
     }
 
-    /// The message of a line, or nothing if it is none: then an error may be due.
+    /// Parses a line as a message. If it is not valid, an error may be due.
     fn read(&mut self, line: &[u8]) -> Option<RxJsonRpcMessage<RoleServer>> {
         let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii();
         if line.is_empty() {
@@ -104,7 +104,7 @@ impl<R: AsyncRead + Unpin + Send> MessageLines<R> {
         };
         match serde_json::from_slice::<Value>(line) {
             Err(why) => self.refuse(&Value::Null, PARSE_ERROR, &format!("the message is no JSON: {why}")),
-            // What answers us, or wants no answer, gets none.
+            // Responses and notifications are not answered.
             Ok(value) if value.get("method").is_none() && (value.get("result").is_some() || value.get("error").is_some()) => {}
             Ok(value) if value.get("method").is_some_and(Value::is_string) && value.get("id").is_none() => {}
             Ok(value) => {
@@ -117,7 +117,7 @@ impl<R: AsyncRead + Unpin + Send> MessageLines<R> {
     }
 }
 
-/// The id of a request, before or behind which there are nothing but texts.
+/// The id of a request that is preceded or followed by string members only.
 static FIRST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"^\s*\{\s*(?:"[a-z]+"\s*:\s*"[^"\\]*"\s*,\s*)*"id"\s*:\s*([0-9]{1,18}|"[^"\\]{1,100}")\s*,"#).ok()
 });
@@ -139,10 +139,10 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for MessageLines<R> {
         async move {
             let mut line = serde_json::to_vec(&item)?;
             line.push(b'\n');
-            let (told, written) = oneshot::channel();
-            let gone = || io::Error::from(io::ErrorKind::NotConnected);
-            to.ok_or_else(gone)?.send((line, Some(told))).await.map_err(|_| gone())?;
-            written.await.map_err(|_| gone())?
+            let (replies, written) = oneshot::channel();
+            let closed = || io::Error::from(io::ErrorKind::NotConnected);
+            to.ok_or_else(closed)?.send((line, Some(replies))).await.map_err(|_| closed())?;
+            written.await.map_err(|_| closed())?
         }
     }
 
@@ -156,7 +156,7 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for MessageLines<R> {
             let over = input.is_empty();
             let piece = match input.iter().position(|byte| *byte == b'\n') {
                 Some(end) => input[..=end].to_vec(),
-                // The last line may lack its end.
+                // The last line may lack its line break.
                 None if over => b"\n".to_vec(),
                 None => input.to_vec(),
             };
@@ -187,8 +187,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// What is answered to some input, and how many messages are in it.
-    fn told(input: &str) -> (Vec<Value>, usize) {
+    /// The errors sent for some input, and the number of valid messages in it.
+    fn replies(input: &str) -> (Vec<Value>, usize) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let (mut far, near) = tokio::io::duplex(1 << 20);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_answered_with_an_error() {
+    fn an_invalid_message_is_answered_with_an_error() {
         let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
         let long = "x".repeat(5000);
         for (input, code, id) in [
@@ -229,13 +229,13 @@ mod tests {
             (format!("{{\"params\":{{\"t\":\"{long}\",\"id\":9}},\"method\":\"x\"}}"), INVALID_REQUEST, json!(null)),
             (long.clone(), INVALID_REQUEST, json!(null)),
         ] {
-            let (told, messages) = told(&format!("{ping}\n{input}\r\n\n{ping}"));
-            assert_eq!((messages, told.len()), (2, 1), "{input}: {told:?}");
-            assert_eq!((&told[0]["error"]["code"], &told[0]["id"]), (&json!(code), &id), "{input}");
+            let (replies, messages) = replies(&format!("{ping}\n{input}\r\n\n{ping}"));
+            assert_eq!((messages, replies.len()), (2, 1), "{input}: {replies:?}");
+            assert_eq!((&replies[0]["error"]["code"], &replies[0]["id"]), (&json!(code), &id), "{input}");
         }
-        // What wants no answer gets none.
+        // Messages that want no answer get none.
         for input in ["", "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{}}", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}"] {
-            assert_eq!(told(&format!("{input}\n{ping}\n")).0, Vec::<Value>::new(), "{input}");
+            assert_eq!(replies(&format!("{input}\n{ping}\n")).0, Vec::<Value>::new(), "{input}");
         }
     }
 }

@@ -1,21 +1,22 @@
-//! Serving workers over MCP: they start runs, pull steps, bring answers, and ask why. tokio is known here alone.
+//! MCP server for workers: they start runs, pull steps, submit answers and request explanations. The only module that uses tokio, besides
+//! `agent/tools`.
 //!
 //! ```text
-//! handler                    what the protocol asks for, told to the others
-//! tools, args, fault         the tools with their arguments; what went wrong, as data
-//! registry, start, signals   the one run that is served; starting it; what happens, for whoever asks
-//! steps                      pulling and submitting
-//! reading, resources         what past runs say
-//! paths                      paths in messages
-//! lines                      standard input and output
-//! http, guard, guests, body  the network, who is let in, how many, and for how long
+//! handler                    the protocol
+//! tools, args, fault         tools, their arguments, and errors
+//! registry, start, signals   the run being served; starting it; its event log
+//! steps                      pulling and submitting steps
+//! reading, resources         data of past runs
+//! paths                      validation of paths in messages
+//! lines                      transport over standard input and output
+//! http, guard, connections, body  transport over the network: access, limits and timeouts
 //! ```
 
 mod args;
 mod body;
+mod connections;
 mod fault;
 mod guard;
-mod guests;
 mod handler;
 mod http;
 mod lines;
@@ -41,41 +42,41 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
-/// How long nobody may be heard of before a run is aborted.
+/// How long no client may make contact before a run is aborted.
 pub const IDLE: Duration = Duration::from_secs(300);
-/// The most bytes of a message.
-const MOST_BYTES: usize = 4 << 20;
-/// Scripts are evaluated recursively.
+/// Maximum size of a message, in bytes.
+const MAX_BYTES: usize = 4 << 20;
+/// Stack size of worker threads: scripts are evaluated recursively.
 const STACK: usize = 64 << 20;
-/// How many tools that look something up work at once.
+/// Maximum number of concurrent read-only tool calls.
 const READERS: usize = 16;
 
-/// Where workers come from.
+/// Transport of the server.
 pub enum ServeMode {
-    /// Standard input and output, until the input ends.
+    /// Standard input and output, until the end of input.
     Stdio,
-    /// The network.
+    /// Streamable HTTP.
     Http(NetworkGuard),
 }
 
-/// Serves until there is nobody left to be served, or `end` is cancelled. A run that is under way is stopped then, and can be resumed.
+/// Serves until all clients are gone or `end` is cancelled. A run in progress is stopped then and can be resumed.
 pub fn serve(session: Session, lint: lint::Config, how: ServeMode, idle: Duration, ui: Ui) -> Result<(), SessionError> {
     let runtime = runtime().map_err(|error| failed(&format!("no threads to serve with: {error}")))?;
-    let desk = Arc::new(SessionRegistry::new(session, lint, idle));
+    let registry = Arc::new(SessionRegistry::new(session, lint, idle));
     let end = CancellationToken::new();
     let interrupted = end.clone();
     drop(ctrlc::set_handler(move || interrupted.cancel()));
     let served = runtime.block_on(async {
-        let watch = tokio::spawn(Arc::clone(&desk).mind_idle());
+        let watch = tokio::spawn(Arc::clone(&registry).watch_idle());
         let served = match how {
-            ServeMode::Stdio => stdio(Handler::new(Arc::clone(&desk)), &end).await,
-            ServeMode::Http(door) => http::serve(&desk, door, &end, ui).await,
+            ServeMode::Stdio => stdio(Handler::new(Arc::clone(&registry)), &end).await,
+            ServeMode::Http(door) => http::serve(&registry, door, &end, ui).await,
         };
         watch.abort();
         served
     });
-    desk.close();
-    // A read of standard input cannot be cancelled.
+    registry.close();
+    // A pending read of standard input cannot be cancelled.
     runtime.shutdown_background();
     served.map_err(|why| failed(&why))
 }
@@ -92,11 +93,11 @@ fn runtime() -> std::io::Result<Runtime> {
 
 async fn stdio(handler: Handler, end: &CancellationToken) -> Result<(), String> {
     let (read, write) = rmcp::transport::io::stdio_pipes();
-    // The SDK drops what is too long or no JSON without a word, and whoever asked waits.
-    let transport = lines::MessageLines::new(read, write, MOST_BYTES + (64 << 10));
+    // The SDK silently drops messages that are too long or no JSON, which leaves their senders waiting.
+    let transport = lines::MessageLines::new(read, write, MAX_BYTES + (64 << 10));
     match rmcp::service::serve_server_with_ct(handler, transport, end.clone()).await {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
-        // Whoever goes before a word was said wanted nothing.
+        // A client that disconnects before its first message is no error.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_) | rmcp::service::ServerInitializeError::Cancelled) => {
             Ok(())
         }

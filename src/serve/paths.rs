@@ -1,9 +1,9 @@
-//! Paths in messages, which lead nowhere out of the project's directory.
+//! Confines paths in messages to the project's directory.
 
 use super::fault::ToolFault;
 use std::path::{Path, PathBuf};
 
-/// A path that leads nowhere out of the project's directory, links followed.
+/// The path, if it stays within the project's directory after links are resolved.
 pub(super) fn within(root: &Path, path: &str) -> Result<PathBuf, ToolFault> {
     let outside = || {
         ToolFault::new("outside", format!("`{path}` is not a file of the project")).help("name one below the project's directory")
@@ -13,7 +13,7 @@ pub(super) fn within(root: &Path, path: &str) -> Result<PathBuf, ToolFault> {
     if whole.starts_with(&root) { Ok(whole) } else { Err(outside()) }
 }
 
-/// Makes sure that a pipeline, if it is named by a path, is the project's.
+/// Checks that a pipeline named by a path is within the project.
 pub(super) fn pipeline_within(root: &Path, pipeline: Option<&str>) -> Result<(), ToolFault> {
     match pipeline.filter(|pipeline| pipeline.contains(['/', '\\']) || root.join(pipeline).exists()) {
         Some(path) => within(root, path).map(drop),

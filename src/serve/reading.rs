@@ -1,4 +1,4 @@
-//! What past runs and the project say: reports, explanations, decisions, findings, replays. Nothing is written.
+//! Read-only tools: reports, explanations, decisions, findings and replays of past runs.
 
 use super::args::{Explain, GetReport, LintScript, Replay, Route};
 use super::fault::ToolFault;
@@ -14,41 +14,41 @@ use crate::session::{ProjectText, Session, SessionError};
 use serde_json::{Value, json};
 use std::thread::available_parallelism;
 
-/// The run that stands for the one that began last.
+/// Name of the most recent run.
 const LATEST: &str = "latest";
 
 fn value(of: impl serde::Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
 }
 
-/// The report of a run: that of the session, if none is named.
-pub(super) fn report(desk: &SessionRegistry, args: GetReport) -> Result<Value, ToolFault> {
-    let mut told = json!({});
-    let run = match (args.run, desk.current()) {
+/// The report of a run; by default the one being served.
+pub(super) fn report(registry: &SessionRegistry, args: GetReport) -> Result<Value, ToolFault> {
+    let mut response = json!({});
+    let run = match (args.run, registry.current()) {
         (Some(run), _) => run,
         (None, None) => LATEST.to_owned(),
         (None, Some(served)) => {
             let phase = served.phase();
-            told["state"] = phase.word().into();
+            response["state"] = phase.name().into();
             match phase {
                 RunPhase::Running => {}
-                RunPhase::Done(summary) => told["summary"] = summary,
-                RunPhase::Error(why, summary) => (told["error"], told["summary"]) = (why.into(), summary),
+                RunPhase::Done(summary) => response["summary"] = summary,
+                RunPhase::Error(why, summary) => (response["error"], response["summary"]) = (why.into(), summary),
             }
             served.run.clone()
         }
     };
-    told["run"] = run.as_str().into();
+    response["run"] = run.as_str().into();
     let format = args.format.as_deref().unwrap_or("markdown");
     match format {
-        "summary" => told["summary"] = value(desk.session.result(&run)?.summary()),
-        "markdown" => told["report"] = page(&desk.session, &run, "report.md")?.into(),
-        "json" => told["report"] = serde_json::from_str(&page(&desk.session, &run, "rca.json")?).unwrap_or_default(),
+        "summary" => response["summary"] = value(registry.session.result(&run)?.summary()),
+        "markdown" => response["report"] = page(&registry.session, &run, "report.md")?.into(),
+        "json" => response["report"] = serde_json::from_str(&page(&registry.session, &run, "rca.json")?).unwrap_or_default(),
         other => {
             return Err(ToolFault::new("arguments", format!("there is no format `{other}`")).help("markdown, json or summary"));
         }
     }
-    Ok(told)
+    Ok(response)
 }
 
 /// A page of the report of a run.
@@ -60,36 +60,36 @@ pub(super) fn page(session: &Session, run: &str, name: &str) -> Result<String, S
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// Why a case went the way it went.
+/// Explains the walk of a case.
 pub(super) fn explain(session: &Session, args: Explain) -> Result<Value, ToolFault> {
-    let asked = decisions::StepQuery { run: args.run.unwrap_or_else(|| LATEST.into()), case: args.case, step: args.step };
-    Ok(match decisions::explain(session, &asked)? {
+    let query = decisions::StepQuery { run: args.run.unwrap_or_else(|| LATEST.into()), case: args.case, step: args.step };
+    Ok(match decisions::explain(session, &query)? {
         Explanation::Cases(cases) => value(cases),
-        Explanation::Case(told) => json!({ "explanation": value(&told), "markdown": decisions::markdown(&told) }),
+        Explanation::Case(response) => json!({ "explanation": value(&response), "markdown": decisions::markdown(&response) }),
     })
 }
 
-/// One routing decision.
+/// A single routing decision.
 pub(super) fn route(session: &Session, args: Route) -> Result<Value, ToolFault> {
     pipeline_within(&session.setup().root, args.pipeline.as_deref())?;
     let project = session.project(args.pipeline.as_deref(), AnswererNames::Others)?;
     let (routed, trouble) = session.route(&project, &args.node, &args.artifact, args.state, &args.vars)?;
-    let mut told = value(&routed);
+    let mut response = value(&routed);
     if !trouble.is_empty() {
-        told["diagnostics"] = trouble.iter().map(super::fault::told).collect();
+        response["diagnostics"] = trouble.iter().map(super::fault::to_json).collect();
     }
-    Ok(told)
+    Ok(response)
 }
 
-/// What is wrong with a script: with that text, if one is given, among the project's others.
-pub(super) fn lint_script(desk: &SessionRegistry, args: LintScript) -> Result<Value, ToolFault> {
-    let SessionRegistry { session, lint: config, .. } = desk;
+/// Lints a script, optionally with another text for it, among the project's other scripts.
+pub(super) fn lint_script(registry: &SessionRegistry, args: LintScript) -> Result<Value, ToolFault> {
+    let SessionRegistry { session, lint: config, .. } = registry;
     let mut texts = session.texts(&[])?;
     let mut named = false;
     for text in &mut texts {
-        text.asked = text.area == Area::Scripts && (text.source.name() == args.path || text.shown == args.path);
-        named |= text.asked;
-        if let (true, Some(new)) = (text.asked, &args.text) {
+        text.requested = text.area == Area::Scripts && (text.source.name() == args.path || text.shown == args.path);
+        named |= text.requested;
+        if let (true, Some(new)) = (text.requested, &args.text) {
             text.source = Source::new(text.source.name(), new.as_str());
         }
     }
@@ -102,7 +102,7 @@ pub(super) fn lint_script(desk: &SessionRegistry, args: LintScript) -> Result<Va
                 return Err(ToolFault::new("arguments", message).help("for example rules/mine.rhai"));
             }
             let source = Source::new(path.as_str(), text);
-            texts.push(ProjectText { area: Area::Scripts, source, shown: path, origin: FileOrigin::Embedded, asked: true });
+            texts.push(ProjectText { area: Area::Scripts, source, shown: path, origin: FileOrigin::Embedded, requested: true });
         }
         None => {
             return Err(
@@ -115,14 +115,14 @@ pub(super) fn lint_script(desk: &SessionRegistry, args: LintScript) -> Result<Va
     Ok(lint::json(&outcome.findings))
 }
 
-/// Past runs decided again by the texts of now.
+/// Replays past runs with the current texts.
 pub(super) fn replay(session: &Session, args: Replay) -> Result<Value, ToolFault> {
     pipeline_within(&session.setup().root, args.pipeline.as_deref())?;
     let mut setup = session.setup().clone();
     setup.vars.extend(args.set);
     let parallel = available_parallelism().map_or(1, usize::from);
-    let asked = decisions::replay::ReplaySpec { runs: args.runs, pipeline: args.pipeline, parallel };
-    let done = decisions::replay::replay(&Session::new(setup), &asked)?;
+    let query = decisions::replay::ReplaySpec { runs: args.runs, pipeline: args.pipeline, parallel };
+    let done = decisions::replay::replay(&Session::new(setup), &query)?;
     if done.decisions == 0 {
         let nothing = Diagnostic::error("replay/nothing", "there are no decisions to be made again");
         return Err(SessionError::Asked(Box::new(nothing)).into());

@@ -1,4 +1,4 @@
-//! The one run that is served at a time, and what is known of it.
+//! Registry of the run being served, one at a time.
 
 use super::fault::ToolFault;
 use super::signals::{ServeSignal, Signals};
@@ -12,34 +12,34 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Who speaks in the name of this program.
+/// Name of the server as the source of signals.
 pub(super) const SERVER: &str = "server";
 
-/// What all connections share.
+/// State shared by all connections.
 pub(super) struct SessionRegistry {
     pub(super) session: Session,
-    /// How bad findings of the linter are taken to be, and what its rules go by.
+    /// Severities and settings of lint rules.
     pub(super) lint: lint::Config,
     idle: Duration,
     current: Mutex<Option<Arc<ServedRun>>>,
-    /// Held while a run is being started: one at a time.
+    /// Held while a run is being started.
     pub(super) starting: Mutex<()>,
 }
 
-/// How far a run is.
+/// Phase of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum RunPhase {
-    /// Its cases walk.
+    /// Its cases are being walked.
     Running,
-    /// It is over: its summary.
+    /// Finished, with its summary.
     Done(Value),
-    /// It ended before that, or could not go on: why, and its summary if there is one.
+    /// Failed or stopped: the reason, and its summary if there is one.
     Error(String, Value),
 }
 
 impl RunPhase {
-    /// The word for it.
-    pub(super) fn word(&self) -> &'static str {
+    /// Name of the phase.
+    pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Done(_) => "done",
@@ -48,9 +48,9 @@ impl RunPhase {
     }
 }
 
-/// A run that is served.
+/// A run being served.
 pub(super) struct ServedRun {
-    /// The run's id.
+    /// Id of the run.
     pub(super) run: String,
     pub(super) queue: Arc<StepQueue>,
     pub(super) stop: Arc<AtomicBool>,
@@ -59,7 +59,7 @@ pub(super) struct ServedRun {
     pub(super) cases: usize,
     pub(super) parallel: usize,
     signals: Mutex<Signals>,
-    heard: Mutex<Instant>,
+    last_contact: Mutex<Instant>,
     session: Session,
 }
 
@@ -79,7 +79,7 @@ impl ServedRun {
             cases,
             parallel,
             signals: Mutex::default(),
-            heard: Mutex::new(Instant::now()),
+            last_contact: Mutex::new(Instant::now()),
             session: session.clone(),
         }
     }
@@ -88,17 +88,17 @@ impl ServedRun {
         locked(&self.phase).clone()
     }
 
-    /// Somebody was heard of.
+    /// Resets the idle timer.
     pub(super) fn touch(&self) {
-        *locked(&self.heard) = Instant::now();
+        *locked(&self.last_contact) = Instant::now();
     }
 
     pub(super) fn signals(&self) -> MutexGuard<'_, Signals> {
         locked(&self.signals)
     }
 
-    /// Says that something happened.
-    pub(super) fn tell(
+    /// Adds a signal.
+    pub(super) fn add_signal(
         &self,
         (event, agent): (&str, &str),
         (case_id, step): (Option<String>, Option<String>),
@@ -108,13 +108,13 @@ impl ServedRun {
         self.signals().add(ServeSignal { index: 0, at, event: event.to_owned(), agent: agent.to_owned(), case_id, step, meta })
     }
 
-    /// Ends it where it is; it can be resumed.
+    /// Stops the run; it can be resumed.
     pub(super) fn end(&self, why: &QueueClosed) {
         self.queue.close(why);
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until its thread has ended.
+    /// Waits for its thread to end.
     pub(super) fn join(&self) {
         if let Some(thread) = locked(&self.thread).take() {
             drop(thread.join());
@@ -135,32 +135,32 @@ impl SessionRegistry {
         *locked(&self.current) = Some(served);
     }
 
-    /// The run that is served, if it is the one that is meant. Whoever asks for it was heard of.
-    pub(super) fn served(&self, asked: Option<&str>) -> Result<Arc<ServedRun>, ToolFault> {
+    /// The run being served, if it is the requested one. Resets its idle timer.
+    pub(super) fn served(&self, requested: Option<&str>) -> Result<Arc<ServedRun>, ToolFault> {
         let served =
             self.current().ok_or_else(|| ToolFault::new("no_session", "no session is there").help("start one with start_run"))?;
-        if let Some(asked) = asked.filter(|asked| *asked != served.run) {
-            let message = format!("there is no session `{asked}`");
+        if let Some(requested) = requested.filter(|requested| *requested != served.run) {
+            let message = format!("there is no session `{requested}`");
             return Err(ToolFault::new("no_session", message).help(format!("the session is `{}`", served.run)));
         }
         served.touch();
         Ok(served)
     }
 
-    /// Aborts a run once nobody was heard of for so long.
-    pub(super) async fn mind_idle(self: Arc<Self>) {
+    /// Aborts a run after no client has made contact for the idle time.
+    pub(super) async fn watch_idle(self: Arc<Self>) {
         let look = (self.idle / 4).clamp(Duration::from_millis(20), Duration::from_secs(1));
         loop {
             tokio::time::sleep(look).await;
             let Some(served) = self.current() else { continue };
-            if served.phase() == RunPhase::Running && locked(&served.heard).elapsed() > self.idle {
+            if served.phase() == RunPhase::Running && locked(&served.last_contact).elapsed() > self.idle {
                 let why = format!("nobody was heard of for {} s", self.idle.as_secs_f64());
                 served.end(&QueueClosed::Aborted(why));
             }
         }
     }
 
-    /// Ends what is under way.
+    /// Stops the run in progress.
     pub(super) fn close(&self) {
         if let Some(served) = self.current() {
             served.end(&QueueClosed::Cancelled);

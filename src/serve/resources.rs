@@ -1,4 +1,4 @@
-//! Runs, prompts and artifacts as resources.
+//! Runs, prompts and artifacts as MCP resources.
 
 use super::fault::ToolFault;
 use super::reading;
@@ -9,10 +9,10 @@ use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
 
 const SCHEME: &str = "asterisk://";
-/// The most runs that are listed.
-const RUNS: usize = 100;
-/// What stands for itself in a part of an address.
-const PART: &AsciiSet = &CONTROLS.add(b' ').add(b'/').add(b'?').add(b'#').add(b'%').add(b'"').add(b'<').add(b'>');
+/// Maximum number of runs listed.
+const MAX_RUNS: usize = 100;
+/// Characters escaped in a segment of a URI.
+const SEGMENT: &AsciiSet = &CONTROLS.add(b' ').add(b'/').add(b'?').add(b'#').add(b'%').add(b'"').add(b'<').add(b'>');
 
 const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown";
@@ -21,20 +21,20 @@ const MARKDOWN: &str = "text/markdown";
 pub(super) fn list(session: &Session) -> Result<Vec<Resource>, SessionError> {
     let mut found =
         vec![Resource::new(format!("{SCHEME}runs"), "runs").with_description("all runs of the store").with_mime_type(JSON)];
-    for row in session.runs()?.into_iter().take(RUNS) {
-        let told = format!("{}, {} cases, {}", row.pipeline, row.cases, row.status.name());
-        let run = utf8_percent_encode(&row.run, PART).to_string();
-        found.push(Resource::new(format!("{SCHEME}runs/{run}"), run.as_str()).with_description(told).with_mime_type(JSON));
+    for row in session.runs()?.into_iter().take(MAX_RUNS) {
+        let description = format!("{}, {} cases, {}", row.pipeline, row.cases, row.status.name());
+        let run = utf8_percent_encode(&row.run, SEGMENT).to_string();
+        found.push(Resource::new(format!("{SCHEME}runs/{run}"), run.as_str()).with_description(description).with_mime_type(JSON));
         let report = Resource::new(format!("{SCHEME}runs/{run}/report"), format!("report of {run}"));
         found.push(report.with_mime_type(MARKDOWN));
     }
     Ok(found)
 }
 
-/// The forms of addresses.
+/// URI templates of the resources.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
-    let one = |path: &str, name: &str, told: &str, kind: &str| {
-        ResourceTemplate::new(format!("{SCHEME}{path}"), name).with_description(told).with_mime_type(kind)
+    let one = |path: &str, name: &str, description: &str, kind: &str| {
+        ResourceTemplate::new(format!("{SCHEME}{path}"), name).with_description(description).with_mime_type(kind)
     };
     vec![
         one("runs/{run}", "run", "what came of a run, case by case", JSON),
@@ -45,7 +45,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// What an address stands for: its text and kind; nothing if there is no such address.
+/// Reads a resource: its text and MIME type; `None` if the URI denotes none.
 pub(super) fn read(session: &Session, uri: &str) -> Result<Option<(String, &'static str)>, ToolFault> {
     let Some(path) = uri.strip_prefix(SCHEME) else { return Ok(None) };
     let parts: Option<Vec<String>> =
@@ -68,9 +68,9 @@ pub(super) fn read(session: &Session, uri: &str) -> Result<Option<(String, &'sta
         ["runs", run, "cases", case] => (pretty(&steps(session, run, case)?), JSON),
         ["runs", run, "cases", case, "prompt", path @ ..] if !path.is_empty() => {
             let run = session.record()?.run(run)?;
-            let asked =
+            let query =
                 PromptQuery { run: Some(run), case: (*case).to_owned(), path: Some(path.join("/")), ..PromptQuery::default() };
-            (session.prompt(&asked)?.text, MARKDOWN)
+            (session.prompt(&query)?.text, MARKDOWN)
         }
         ["runs", run, "cases", case, "artifact", path @ ..] if !path.is_empty() => {
             let Some(text) = artifact(session, run, case, &path.join("/"))? else { return Ok(None) };

@@ -1,30 +1,30 @@
-//! What happens, for whoever asks: a list that only grows, of which the oldest are forgotten.
+//! Event log of a run for its clients: append-only, with the oldest entries dropped.
 
 use crate::clock::Timestamp;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
-/// How many are kept.
-const KEPT: usize = 10_000;
+/// Number of entries kept.
+const MAX_ENTRIES: usize = 10_000;
 
-/// Something that happened.
+/// An event of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct ServeSignal {
-    /// Counts from 0.
+    /// Index, from 0.
     pub(super) index: usize,
-    /// When.
+    /// Time of the event.
     pub(super) at: Timestamp,
-    /// What.
+    /// Kind of event.
     pub(super) event: String,
-    /// Who says so; `server` is this program.
+    /// Source; `server` is this program.
     pub(super) agent: String,
-    /// The case it is about.
+    /// The case it concerns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) case_id: Option<String>,
-    /// The step it is about.
+    /// The step it concerns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) step: Option<String>,
-    /// What else there is to say.
+    /// Additional details.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) meta: BTreeMap<String, String>,
 }
@@ -36,18 +36,18 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Adds one, and says which it is.
+    /// Appends an event and returns its index.
     pub(super) fn add(&mut self, mut signal: ServeSignal) -> usize {
         signal.index = self.total;
         self.total += 1;
-        if self.kept.len() == KEPT {
+        if self.kept.len() == MAX_ENTRIES {
             self.kept.pop_front();
         }
         self.kept.push_back(signal);
         self.total - 1
     }
 
-    /// Those from that index on, as far as they are kept, and how many there were in all.
+    /// The kept events from an index on, and the total number of events.
     pub(super) fn since(&self, index: i64) -> (Vec<ServeSignal>, usize) {
         let from = usize::try_from(index).unwrap_or(0);
         (self.kept.iter().filter(|signal| signal.index >= from).cloned().collect(), self.total)
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_found_from_an_index_on() {
+    fn events_are_read_from_an_index_on() {
         let mut signals = Signals::default();
         let signal = |event: &str| ServeSignal {
             index: 0,
@@ -74,10 +74,10 @@ mod tests {
         for (since, expected) in [(0, 2), (1, 1), (2, 0), (99, 0), (-3, 2)] {
             assert_eq!(signals.since(since).0.len(), expected, "{since}");
         }
-        for _ in 0..KEPT {
+        for _ in 0..MAX_ENTRIES {
             signals.add(signal("z"));
         }
         let (kept, total) = signals.since(0);
-        assert_eq!((kept.len(), kept[0].index, total), (KEPT, 2, KEPT + 2));
+        assert_eq!((kept.len(), kept[0].index, total), (MAX_ENTRIES, 2, MAX_ENTRIES + 2));
     }
 }

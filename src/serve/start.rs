@@ -1,4 +1,4 @@
-//! Starting a run that workers answer, and what comes of it.
+//! Starts a run that is answered by workers, and tracks its end.
 
 use super::args::StartRun;
 use super::fault::ToolFault;
@@ -20,19 +20,19 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
-/// How many cases walk at once if nobody says.
+/// Default number of concurrent cases.
 const PARALLEL: usize = 8;
-/// The most.
-const MOST: usize = 1024;
+/// Maximum number of concurrent cases.
+const MAX_PARALLEL: usize = 1024;
 
-/// The run's id and how many cases it has, or why it did not begin.
+/// Id and number of cases of the run, or why it did not begin.
 type StartResult = Result<(String, usize), ToolFault>;
 
-/// Starts a run, and returns once it has begun.
-pub(super) fn start(desk: &Arc<SessionRegistry>, args: StartRun) -> Result<Value, ToolFault> {
-    let _one = locked(&desk.starting);
-    if let Some(running) = desk.current().filter(|served| served.phase() == RunPhase::Running) {
-        // One that was ended is over soon.
+/// Starts a run; returns once it has begun.
+pub(super) fn start(registry: &Arc<SessionRegistry>, args: StartRun) -> Result<Value, ToolFault> {
+    let _one = locked(&registry.starting);
+    if let Some(running) = registry.current().filter(|served| served.phase() == RunPhase::Running) {
+        // A stopped run ends soon.
         if !args.force && running.queue.closed().is_none() {
             let message = format!("the session `{}` is running", running.run);
             return Err(ToolFault::new("session_running", message)
@@ -41,23 +41,23 @@ pub(super) fn start(desk: &Arc<SessionRegistry>, args: StartRun) -> Result<Value
         running.end(&QueueClosed::Aborted("another session was started by force".into()));
         running.join();
     }
-    let parallel = args.parallel.unwrap_or(PARALLEL.max(args.desired_capacity)).clamp(1, MOST);
+    let parallel = args.parallel.unwrap_or(PARALLEL.max(args.desired_capacity)).clamp(1, MAX_PARALLEL);
     if args.desired_capacity > parallel {
         let message = format!("desired_capacity is {}, and only {parallel} cases walk at once", args.desired_capacity);
         return Err(ToolFault::new("arguments", message).help("give parallel as many"));
     }
     let queue = StepQueue::new(args.desired_capacity);
     let stop = Arc::new(AtomicBool::new(false));
-    let mut setup = desk.session.setup().clone();
+    let mut setup = registry.session.setup().clone();
     for (name, value) in &args.set {
         refuse_secret(name, value.as_str().unwrap_or(&value.to_string()))?;
     }
     setup.vars.extend(args.set.clone());
     let session = Session::new(setup).with_queue(Arc::clone(&queue));
     let job = job(&session, args, parallel)?;
-    let (tell, told) = channel::<StartResult>();
+    let (sender, receiver) = channel::<StartResult>();
     let slot: Arc<OnceLock<Arc<ServedRun>>> = Arc::default();
-    let watch = Begin { queue: Arc::clone(&queue), served: Arc::clone(&slot), tell: Mutex::new(Some(tell)) };
+    let watch = Begin { queue: Arc::clone(&queue), served: Arc::clone(&slot), sender: Mutex::new(Some(sender)) };
     let (own_queue, own_stop) = (Arc::clone(&queue), Arc::clone(&stop));
     let own_session = session.clone();
     let work = move || {
@@ -66,8 +66,8 @@ pub(super) fn start(desk: &Arc<SessionRegistry>, args: StartRun) -> Result<Value
         let phase = phase_of(ended, &own_queue);
         match watch.served.get() {
             Some(served) => over(served, phase),
-            // It did not begin: what was waited for is why.
-            None => watch.tell(Err(match phase {
+            // The run did not begin; its phase says why.
+            None => watch.report_start(Err(match phase {
                 RunPhase::Error(why, Value::Null) => ToolFault::new("not_started", why),
                 RunPhase::Error(_, fault) => ToolFault(fault),
                 _ => ToolFault::new("over", "the run is over already").help("get_report shows what came of it"),
@@ -76,7 +76,7 @@ pub(super) fn start(desk: &Arc<SessionRegistry>, args: StartRun) -> Result<Value
     };
     let thread = thread::Builder::new().name("run".into()).stack_size(super::STACK).spawn(work);
     let thread = thread.map_err(|error| ToolFault::new("failed", error.to_string()))?;
-    let (run, cases) = match told.recv() {
+    let (run, cases) = match receiver.recv() {
         Ok(Ok(begun)) => begun,
         Ok(Err(fault)) => return Err(fault),
         Err(_) => return Err(ToolFault::new("not_started", "the run did not begin")),
@@ -84,13 +84,13 @@ pub(super) fn start(desk: &Arc<SessionRegistry>, args: StartRun) -> Result<Value
     let served = Arc::new(ServedRun::new(&session, (run.clone(), cases), (queue, stop), parallel));
     *locked(&served.thread) = Some(thread);
     let meta = BTreeMap::from([("run".to_owned(), run.clone()), ("cases".to_owned(), cases.to_string())]);
-    served.tell(("session_started", SERVER), (None, None), meta);
-    desk.serve(Arc::clone(&served));
+    served.add_signal(("session_started", SERVER), (None, None), meta);
+    registry.serve(Arc::clone(&served));
     drop(slot.set(Arc::clone(&served)));
     Ok(json!({ "session_id": run, "run": run, "cases": cases, "parallel": parallel, "state": "running" }))
 }
 
-/// What is to be done.
+/// A run to execute.
 enum ServeJob {
     Run(Box<RunSpec>),
     Resume { run: String, parallel: usize, budget: Option<u64> },
@@ -111,13 +111,13 @@ fn job(session: &Session, args: StartRun, parallel: usize) -> Result<ServeJob, T
         (None, input) => files_named(root, input)?,
     };
     pipeline_within(root, args.pipeline.as_deref())?;
-    let usual = args.via.map_or_else(|| vec![MCP.to_owned()], super::args::OneOrMany::all);
+    let default_chain = args.via.map_or_else(|| vec![MCP.to_owned()], super::args::OneOrMany::all);
     let nodes = args.via_nodes.into_iter().map(|(node, names)| (node, names.all())).collect();
     Ok(ServeJob::Run(Box::new(RunSpec {
         pipeline: args.pipeline,
         inputs,
         cases: args.cases,
-        via: Via { usual, nodes },
+        via: Via { usual: default_chain, nodes },
         stub: None,
         parallel,
         durability: Durability::Step,
@@ -129,7 +129,7 @@ fn job(session: &Session, args: StartRun, parallel: usize) -> Result<ServeJob, T
     })))
 }
 
-/// The files of the project that are named, or what stands for some.
+/// The named files of the project, or those that a name stands for.
 fn files_named(root: &Path, input: &[String]) -> Result<RunInputs, ToolFault> {
     Ok(match input {
         [] => RunInputs::Example,
@@ -152,7 +152,7 @@ impl ServeJob {
     }
 }
 
-/// Writes the report, and returns how it ended with its summary.
+/// Writes the report; returns the final status and the summary.
 fn conclude(session: &Session, mut result: RunResult) -> Result<(WalkStatus, Value), SessionError> {
     let (report, _) = report::of_run(session, &result)?;
     report::write(session, &result, &report)?;
@@ -192,29 +192,29 @@ fn over(served: &ServedRun, phase: RunPhase) {
         RunPhase::Error(why, _) => BTreeMap::from([("error".to_owned(), why.clone())]),
         _ => BTreeMap::new(),
     };
-    served.tell((event, SERVER), (None, None), meta);
+    served.add_signal((event, SERVER), (None, None), meta);
     *locked(&served.phase) = phase;
 }
 
-/// Tells the starter that the run has begun, and the queue what is recorded.
+/// Reports the start of the run to its starter, and recorded answers to the queue.
 struct Begin {
     queue: Arc<StepQueue>,
     served: Arc<OnceLock<Arc<ServedRun>>>,
-    tell: Mutex<Option<Sender<StartResult>>>,
+    sender: Mutex<Option<Sender<StartResult>>>,
 }
 
 impl Begin {
-    fn tell(&self, told: StartResult) {
-        if let Some(tell) = locked(&self.tell).take() {
-            drop(tell.send(told));
+    fn report_start(&self, result: StartResult) {
+        if let Some(sender) = locked(&self.sender).take() {
+            drop(sender.send(result));
         }
     }
 }
 
 impl RunListener for Begin {
     fn began(&self, begun: &StartedRun<'_>) {
-        self.tell(Ok((begun.run.to_owned(), begun.cases)));
-        // Whoever started it makes it known before its first step is taken.
+        self.report_start(Ok((begun.run.to_owned(), begun.cases)));
+        // The starter publishes the run before its first step is taken.
         self.served.wait();
     }
 
@@ -225,13 +225,13 @@ impl RunListener for Begin {
     }
 
     fn case_went(&self, case: &Case) {
-        self.queue.went(&case.id);
+        self.queue.case_stopped(&case.id);
     }
 
     fn case_over(&self, case: &Case, status: WalkStatus) {
         if let Some(served) = self.served.get() {
             let event = if status == WalkStatus::Error { "case_error" } else { "case_done" };
-            served.tell((event, SERVER), (Some(case.id.clone()), None), BTreeMap::new());
+            served.add_signal((event, SERVER), (Some(case.id.clone()), None), BTreeMap::new());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Pulling steps, bringing answers, and what goes on meanwhile.
+//! Tools for workers: pulling steps, submitting answers, signals and health.
 
 use super::args::{EmitSignal, GetSignals, NextStep, OfSession, Submit, name};
 use super::fault::ToolFault;
@@ -7,41 +7,41 @@ use crate::agent::{self, PullResult, QueueClosed, SubmitError, SubmitOutcome, Su
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How long a worker waits for a step if it does not say.
+/// Default time that a worker waits for a step.
 const WAIT_MS: u64 = 10_000;
-/// The longest: many clients give a call up after a minute, and then a step would go to nobody.
+/// Maximum waiting time: many clients abandon a call after a minute, and the step would be lost on them.
 const MOST_WAIT_MS: u64 = 30_000;
-/// What a worker is called that does not say.
+/// Default name of a worker.
 const ANONYMOUS: &str = "worker";
-/// The most entries beside a signal, and the most bytes of one.
+/// Maximum number of metadata entries of a signal, and maximum size of one in bytes.
 const META: (usize, usize) = (32, 2_000);
 
-/// The next step, as soon as there is one.
-pub(super) async fn next_step(desk: &SessionRegistry, args: NextStep) -> Result<Value, ToolFault> {
-    let served = desk.served(args.session_id.as_deref())?;
+/// Pulls the next step, waiting until there is one.
+pub(super) async fn next_step(registry: &SessionRegistry, args: NextStep) -> Result<Value, ToolFault> {
+    let served = registry.served(args.session_id.as_deref())?;
     let worker = name("worker", args.worker.as_deref().unwrap_or(ANONYMOUS))?;
     let wait = Duration::from_millis(args.timeout_ms.filter(|ms| *ms > 0).unwrap_or(WAIT_MS).min(MOST_WAIT_MS));
     let Ok(pulled) = tokio::time::timeout(wait, served.queue.pull(&worker)).await else {
-        let told = json!({ "done": false, "available": false, "message": "no step is ready yet: call get_next_step again" });
-        return Ok(capacity(&served, told));
+        let response = json!({ "done": false, "available": false, "message": "no step is ready yet: call get_next_step again" });
+        return Ok(capacity(&served, response));
     };
     Ok(match pulled {
         PullResult::Task(task, warning) => {
-            let mut told = step(&task);
-            (told["done"], told["available"]) = (false.into(), true.into());
+            let mut response = step(&task);
+            (response["done"], response["available"]) = (false.into(), true.into());
             if let Some(warning) = warning {
-                told["capacity_warning"] = warning.into();
+                response["capacity_warning"] = warning.into();
             }
-            capacity(&served, told)
+            capacity(&served, response)
         }
         PullResult::Over(closed) => {
-            let mut told = json!({ "done": true, "available": false });
+            let mut response = json!({ "done": true, "available": false });
             match closed {
-                QueueClosed::Over => told["message"] = "the run is over: stop; get_report shows what came of it".into(),
-                QueueClosed::Cancelled => told["error"] = "cancelled: the run was stopped".into(),
-                QueueClosed::Aborted(why) => told["error"] = format!("aborted: {why}").into(),
+                QueueClosed::Over => response["message"] = "the run is over: stop; get_report shows what came of it".into(),
+                QueueClosed::Cancelled => response["error"] = "cancelled: the run was stopped".into(),
+                QueueClosed::Aborted(why) => response["error"] = format!("aborted: {why}").into(),
             }
-            told
+            response
         }
     })
 }
@@ -50,18 +50,18 @@ fn step(task: &Task) -> Value {
     serde_json::to_value(task).unwrap_or_default()
 }
 
-/// How many are at work, and how many should be.
-fn capacity(served: &ServedRun, mut told: Value) -> Value {
-    let (waiting, gate) = served.queue.standing();
-    told["waiting"] = waiting.into();
-    told["in_flight"] = gate.in_flight.into();
-    told["desired_capacity"] = gate.desired.into();
-    told
+/// Adds the actual and the requested concurrency to a response.
+fn capacity(served: &ServedRun, mut response: Value) -> Value {
+    let (unassigned, gate) = served.queue.standing();
+    response["waiting"] = unassigned.into();
+    response["in_flight"] = gate.in_flight.into();
+    response["desired_capacity"] = gate.desired.into();
+    response
 }
 
-/// Takes an answer, and says what became of it once that is recorded.
-pub(super) async fn submit(desk: &SessionRegistry, args: Submit) -> Result<Value, ToolFault> {
-    let served = desk.served(args.session_id.as_deref())?;
+/// Submits an answer; returns the result once it is recorded.
+pub(super) async fn submit(registry: &SessionRegistry, args: Submit) -> Result<Value, ToolFault> {
+    let served = registry.served(args.session_id.as_deref())?;
     let text = match args.artifact {
         Value::String(text) => text,
         other => other.to_string(),
@@ -73,8 +73,8 @@ pub(super) async fn submit(desk: &SessionRegistry, args: Submit) -> Result<Value
     if let Some(other) = wrapped.filter(|id| *id != args.dispatch_id) {
         return Err(ToolFault::new("stale", format!("the artifact answers {other}, not {}", args.dispatch_id)));
     }
-    let brought = SubmittedArtifact { artifact, tokens: (args.tokens.prompt, args.tokens.answer) };
-    let submitted = served.queue.submit(args.dispatch_id, args.ticket.trim(), brought).map_err(|error| refused(&error))?;
+    let submission = SubmittedArtifact { artifact, tokens: (args.tokens.prompt, args.tokens.answer) };
+    let submitted = served.queue.submit(args.dispatch_id, args.ticket.trim(), submission).map_err(|error| refused(&error))?;
     let verdict = submitted.await;
     served.touch();
     match verdict {
@@ -108,36 +108,36 @@ fn refused(error: &SubmitError) -> ToolFault {
     ToolFault::new(code, error.to_string()).help(help)
 }
 
-/// Says that something happened.
-pub(super) fn emit(desk: &SessionRegistry, args: EmitSignal) -> Result<Value, ToolFault> {
-    let served = desk.served(args.session_id.as_deref())?;
+/// Appends a signal to the event log.
+pub(super) fn emit(registry: &SessionRegistry, args: EmitSignal) -> Result<Value, ToolFault> {
+    let served = registry.served(args.session_id.as_deref())?;
     let (event, agent) = (name("event", &args.event)?, name("agent", &args.agent)?);
     let of = |what: &str, text: Option<String>| text.map(|text| name(what, &text)).transpose();
     let (most, bytes) = META;
     if args.meta.len() > most || args.meta.iter().any(|(key, value)| key.len() + value.len() > bytes) {
         return Err(ToolFault::new("arguments", format!("`meta` has at most {most} entries of {bytes} bytes")));
     }
-    let index = served.tell((&event, &agent), (of("case_id", args.case_id)?, of("step", args.step)?), args.meta);
+    let index = served.add_signal((&event, &agent), (of("case_id", args.case_id)?, of("step", args.step)?), args.meta);
     Ok(json!({ "index": index }))
 }
 
-/// What happened.
-pub(super) fn signals(desk: &SessionRegistry, args: &GetSignals) -> Result<Value, ToolFault> {
-    let served = desk.served(args.session_id.as_deref())?;
+/// Reads the event log.
+pub(super) fn signals(registry: &SessionRegistry, args: &GetSignals) -> Result<Value, ToolFault> {
+    let served = registry.served(args.session_id.as_deref())?;
     let (signals, total) = served.signals().since(args.since);
     Ok(json!({ "signals": signals, "total": total }))
 }
 
-/// How the workers do.
-pub(super) fn health(desk: &SessionRegistry, args: &OfSession) -> Result<Value, ToolFault> {
-    let served = desk.served(args.session_id.as_deref())?;
+/// Health of the workers.
+pub(super) fn health(registry: &SessionRegistry, args: &OfSession) -> Result<Value, ToolFault> {
+    let served = registry.served(args.session_id.as_deref())?;
     let phase = served.phase();
-    let mut told = json!({
-        "run": served.run, "state": phase.word(), "cases": served.cases, "parallel": served.parallel,
+    let mut response = json!({
+        "run": served.run, "state": phase.name(), "cases": served.cases, "parallel": served.parallel,
         "workers": served.queue.health(),
     });
     if let RunPhase::Error(why, _) = phase {
-        told["error"] = why.into();
+        response["error"] = why.into();
     }
-    Ok(capacity(&served, told))
+    Ok(capacity(&served, response))
 }

@@ -1,4 +1,4 @@
-//! The tools: what they are called, what they take, and who does it.
+//! The MCP tools: names, schemas and dispatch.
 
 use super::args::read;
 use super::fault::ToolFault;
@@ -8,47 +8,47 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// A tool.
+/// Specification of a tool.
 struct ToolSpec {
     name: &'static str,
-    told: &'static str,
-    /// Whether it changes nothing.
+    description: &'static str,
+    /// Whether the tool is read-only.
     reads: bool,
     properties: fn() -> Value,
     required: &'static [&'static str],
-    /// What it gives back, beside a fault.
-    gives: fn() -> Value,
-    /// What of that is always there.
-    always: &'static [&'static str],
+    /// Properties of its result, other than an error.
+    output_schema: fn() -> Value,
+    /// Required properties of the result.
+    required_output: &'static [&'static str],
 }
 
 const SESSION: &str = "the session; the one that is there, if it is not named";
 
-fn text(told: &str) -> Value {
-    json!({ "type": "string", "description": told })
+fn text(description: &str) -> Value {
+    json!({ "type": "string", "description": description })
 }
 
-fn number(told: &str) -> Value {
-    json!({ "type": "integer", "minimum": 0, "description": told })
+fn number(description: &str) -> Value {
+    json!({ "type": "integer", "minimum": 0, "description": description })
 }
 
-fn texts(told: &str) -> Value {
-    json!({ "type": ["string", "array"], "items": { "type": "string" }, "description": told })
+fn texts(description: &str) -> Value {
+    json!({ "type": ["string", "array"], "items": { "type": "string" }, "description": description })
 }
 
-fn list(told: &str) -> Value {
-    json!({ "type": "array", "items": { "type": "string" }, "description": told })
+fn list(description: &str) -> Value {
+    json!({ "type": "array", "items": { "type": "string" }, "description": description })
 }
 
-fn flag(told: &str) -> Value {
-    json!({ "type": "boolean", "description": told })
+fn flag(description: &str) -> Value {
+    json!({ "type": "boolean", "description": description })
 }
 
-fn objects(told: &str) -> Value {
-    json!({ "type": "array", "items": { "type": "object" }, "description": told })
+fn objects(description: &str) -> Value {
+    json!({ "type": "array", "items": { "type": "object" }, "description": description })
 }
 
-/// What a worker is asked.
+/// Schema of a step.
 fn step() -> Value {
     json!({
         "dispatch_id": { "type": "integer", "description": "the step's id: give it back with the answer" },
@@ -59,7 +59,7 @@ fn step() -> Value {
     })
 }
 
-/// How many are at work, beside something else.
+/// Adds the properties of the concurrency.
 fn with_capacity(mut properties: Value) -> Value {
     properties["waiting"] = number("steps that wait for a worker");
     properties["in_flight"] = number("steps that workers have");
@@ -67,7 +67,7 @@ fn with_capacity(mut properties: Value) -> Value {
     properties
 }
 
-/// What every tool says that did not do what it was asked.
+/// Schema of an error.
 fn fault() -> Value {
     let next = json!({ "type": "object", "properties": step(), "description": "the step, to be answered again under this dispatch_id and ticket" });
     json!({
@@ -77,14 +77,14 @@ fn fault() -> Value {
     })
 }
 
-fn map(told: &str) -> Value {
-    json!({ "type": "object", "description": told })
+fn map(description: &str) -> Value {
+    json!({ "type": "object", "description": description })
 }
 
 const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "start_run",
-        told: "Start a run whose steps workers pull, or go on with one (`resume`). One session is there at a time; a run that is over makes room for the next. \
+        description: "Start a run whose steps workers pull, or go on with one (`resume`). One session is there at a time; a run that is over makes room for the next. \
                Next: call get_next_step, from as many workers as you like, until it says done.",
         reads: false,
         properties: || {
@@ -105,17 +105,17 @@ const TOOLS: &[ToolSpec] = &[
             })
         },
         required: &[],
-        gives: || {
+        output_schema: || {
             json!({
                 "session_id": text("the session, which is the run"), "run": text("the run"), "cases": number("how many cases it has"),
                 "parallel": number("how many walk at once"), "state": text("running"),
             })
         },
-        always: &["session_id", "run", "cases", "parallel", "state"],
+        required_output: &["session_id", "run", "cases", "parallel", "state"],
     },
     ToolSpec {
         name: "get_next_step",
-        told: "Get the oldest step that waits, as soon as there is one; the call returns within 30 s in any case. \
+        description: "Get the oldest step that waits, as soon as there is one; the call returns within 30 s in any case. \
                `available: false`: nothing is ready yet, call it again. `done: true`: the run is over, stop. \
                Else you have a step: work out `prompt`, then call submit_artifact with its dispatch_id and ticket. The ticket is the proof that the step is yours; \
                it holds until the lease of the step ends, then another worker gets the step under another ticket.",
@@ -128,20 +128,20 @@ const TOOLS: &[ToolSpec] = &[
             })
         },
         required: &[],
-        gives: || {
-            let mut told = step();
-            told["done"] = flag("whether the run is over");
-            told["available"] = flag("whether this is a step");
-            told["message"] = text("what to do next, if this is no step");
-            told["error"] = text("why the run was ended, if it did not end by itself");
-            told["capacity_warning"] = text("that more workers are wanted at once");
-            with_capacity(told)
+        output_schema: || {
+            let mut description = step();
+            description["done"] = flag("whether the run is over");
+            description["available"] = flag("whether this is a step");
+            description["message"] = text("what to do next, if this is no step");
+            description["error"] = text("why the run was ended, if it did not end by itself");
+            description["capacity_warning"] = text("that more workers are wanted at once");
+            with_capacity(description)
         },
-        always: &["done", "available"],
+        required_output: &["done", "available"],
     },
     ToolSpec {
         name: "submit_artifact",
-        told: "Answer a step that get_next_step gave you. `artifact` is one JSON object of the form that the prompt describes, whole, at most 4 MiB, without any \
+        description: "Answer a step that get_next_step gave you. `artifact` is one JSON object of the form that the prompt describes, whole, at most 4 MiB, without any \
                text around it. Returns once the answer is recorded: `accepted: true`, go on with get_next_step. Otherwise it is refused, with a `code`: \
                `complaints`: it does not fit; mend everything that is listed and submit it whole with the dispatch_id and ticket under `next`. \
                `artifact`: it is no JSON object; the step is still yours, submit it again. `capacity`: other workers have to call get_next_step first; submit the same again. \
@@ -157,12 +157,12 @@ const TOOLS: &[ToolSpec] = &[
             })
         },
         required: &["dispatch_id", "ticket", "artifact"],
-        gives: || json!({ "accepted": flag("that it is recorded"), "dispatch_id": { "type": "integer", "description": "the step that it answers" } }),
-        always: &["accepted", "dispatch_id"],
+        output_schema: || json!({ "accepted": flag("that it is recorded"), "dispatch_id": { "type": "integer", "description": "the step that it answers" } }),
+        required_output: &["accepted", "dispatch_id"],
     },
     ToolSpec {
         name: "get_report",
-        told: "How a run stands and what came of it. While it runs, `state` is `running`; what is found so far is in the report.",
+        description: "How a run stands and what came of it. While it runs, `state` is `running`; what is found so far is in the report.",
         reads: true,
         properties: || {
             json!({
@@ -171,18 +171,18 @@ const TOOLS: &[ToolSpec] = &[
             })
         },
         required: &[],
-        gives: || {
+        output_schema: || {
             json!({
                 "run": text("the run"), "state": { "type": "string", "enum": ["running", "done", "error"], "description": "of the session's run" },
                 "error": text("why it ended early"), "summary": map("its cases with their ways and results"),
                 "report": { "type": ["string", "object"], "description": "the report, as Markdown or JSON" },
             })
         },
-        always: &["run"],
+        required_output: &["run"],
     },
     ToolSpec {
         name: "emit_signal",
-        told: "Tell everybody who looks on that something happened, for example what other workers should know. get_signals lists it.",
+        description: "Tell everybody who looks on that something happened, for example what other workers should know. get_signals lists it.",
         reads: false,
         properties: || {
             json!({
@@ -191,35 +191,35 @@ const TOOLS: &[ToolSpec] = &[
             })
         },
         required: &["event", "agent"],
-        gives: || json!({ "index": number("where it is in the list of signals") }),
-        always: &["index"],
+        output_schema: || json!({ "index": number("where it is in the list of signals") }),
+        required_output: &["index"],
     },
     ToolSpec {
         name: "get_signals",
-        told: "What happened since an index: signals of workers and of the server, oldest first. Next time, ask from the `total` that it says.",
+        description: "What happened since an index: signals of workers and of the server, oldest first. Next time, ask from the `total` that it says.",
         reads: true,
         properties: || json!({ "session_id": text(SESSION), "since": { "type": "integer", "description": "from this index on [default: 0]" } }),
         required: &[],
-        gives: || json!({ "signals": objects("each with index, at, event and agent, and perhaps case_id, step, meta"), "total": number("how many there were in all") }),
-        always: &["signals", "total"],
+        output_schema: || json!({ "signals": objects("each with index, at, event and agent, and perhaps case_id, step, meta"), "total": number("how many there were in all") }),
+        required_output: &["signals", "total"],
     },
     ToolSpec {
         name: "get_worker_health",
-        told: "How the workers do: who waits, who works, what each answered, what was taken from it.",
+        description: "How the workers do: who waits, who works, what each answered, what was taken from it.",
         reads: true,
         properties: || json!({ "session_id": text(SESSION) }),
         required: &[],
-        gives: || {
+        output_schema: || {
             with_capacity(json!({
                 "run": text("the run"), "state": { "type": "string", "enum": ["running", "done", "error"] }, "cases": number("how many it has"),
                 "parallel": number("how many walk at once"), "error": text("why it ended early"), "workers": objects("each with its name, state and counts"),
             }))
         },
-        always: &["run", "state", "cases", "parallel", "workers"],
+        required_output: &["run", "state", "cases", "parallel", "workers"],
     },
     ToolSpec {
         name: "explain",
-        told: "Why a case went the way it went: every edge of every step, what came of it, how near the others were. Without `case`, the cases there are; \
+        description: "Why a case went the way it went: every edge of every step, what came of it, how near the others were. Without `case`, the cases there are; \
                call it again with one of them.",
         reads: true,
         properties: || {
@@ -229,17 +229,17 @@ const TOOLS: &[ToolSpec] = &[
             })
         },
         required: &[],
-        gives: || {
+        output_schema: || {
             json!({
                 "explanation": map("the steps with their edges"), "markdown": text("the same for people"),
                 "run": text("the run, if its cases are listed"), "total": number("how many cases it has"), "cases": objects("the first of them"),
             })
         },
-        always: &[],
+        required_output: &[],
     },
     ToolSpec {
         name: "route",
-        told: "Make one routing decision: which edge leaves a node with this artifact in this state, and why. Nothing is recorded.",
+        description: "Make one routing decision: which edge leaves a node with this artifact in this state, and why. Nothing is recorded.",
         reads: true,
         properties: || {
             json!({
@@ -249,7 +249,7 @@ const TOOLS: &[ToolSpec] = &[
             })
         },
         required: &["node"],
-        gives: || {
+        output_schema: || {
             json!({
                 "edge": { "type": ["string", "null"], "description": "the edge taken, or `fallback`; null where the walk is over for want of any edge" },
                 "to": { "type": ["string", "null"], "description": "where it goes" }, "because": text("why"), "context": map("what is added to the context"),
@@ -257,20 +257,20 @@ const TOOLS: &[ToolSpec] = &[
                 "considered": objects("every edge with what came of it"),
             })
         },
-        always: &[],
+        required_output: &[],
     },
     ToolSpec {
         name: "lint_script",
-        told: "Lint a script of the project, or this text in its place. Nothing is written.",
+        description: "Lint a script of the project, or this text in its place. Nothing is written.",
         reads: true,
         properties: || json!({ "path": text("below the scripts, for example rules/mine.rhai"), "text": text("the text; nothing is written") }),
         required: &["path"],
-        gives: || json!({ "schema_version": number("1"), "findings": objects("each with rule, severity, file, line, column, message, and perhaps help") }),
-        always: &["schema_version", "findings"],
+        output_schema: || json!({ "schema_version": number("1"), "findings": objects("each with rule, severity, file, line, column, message, and perhaps help") }),
+        required_output: &["schema_version", "findings"],
     },
     ToolSpec {
         name: "replay",
-        told: "Decide past runs again by the texts of now, and tell what would go another way. Nobody is asked, nothing written.",
+        description: "Decide past runs again by the texts of now, and tell what would go another way. Nobody is asked, nothing written.",
         reads: true,
         properties: || {
             json!({
@@ -279,7 +279,7 @@ const TOOLS: &[ToolSpec] = &[
             })
         },
         required: &[],
-        gives: || {
+        output_schema: || {
             json!({
                 "runs": list("the runs"), "cases": number("how many cases they have"), "decisions": number("how many decisions were made again"),
                 "changed": { "type": "array", "description": "what is other than what the runs went by" },
@@ -288,11 +288,11 @@ const TOOLS: &[ToolSpec] = &[
                 "effects": objects("steps that would write something else"), "unknown": objects("walks of which no more can be said"),
             })
         },
-        always: &["flips"],
+        required_output: &["flips"],
     },
 ];
 
-/// All of them.
+/// All tools.
 pub(super) fn all() -> Vec<Tool> {
     let object = |value: Value| match value {
         Value::Object(object) => object,
@@ -302,59 +302,63 @@ pub(super) fn all() -> Vec<Tool> {
         let schema = json!({
             "type": "object", "properties": (spec.properties)(), "required": spec.required, "additionalProperties": false,
         });
-        let mut gives = (spec.gives)();
-        if let (Some(gives), Value::Object(fault)) = (gives.as_object_mut(), fault()) {
+        let mut output_schema = (spec.output_schema)();
+        if let (Some(output_schema), Value::Object(fault)) = (output_schema.as_object_mut(), fault()) {
             for (key, form) in fault {
-                gives.entry(key).or_insert(form);
+                output_schema.entry(key).or_insert(form);
             }
         }
-        // Some clients hold faults against the schema as well.
-        let gives = json!({
-            "type": "object", "properties": gives, "additionalProperties": false,
-            "anyOf": [{ "required": spec.always }, { "required": ["code", "message"] }],
+        // Some clients validate errors against the output schema as well.
+        let output_schema = json!({
+            "type": "object", "properties": output_schema, "additionalProperties": false,
+            "anyOf": [{ "required": spec.required_output }, { "required": ["code", "message"] }],
         });
         let hints = ToolAnnotations::new().read_only(spec.reads).destructive(false).open_world(false);
-        Tool::new(spec.name, spec.told, Arc::new(object(schema)))
-            .with_raw_output_schema(Arc::new(object(gives)))
+        Tool::new(spec.name, spec.description, Arc::new(object(schema)))
+            .with_raw_output_schema(Arc::new(object(output_schema)))
             .with_annotations(hints)
     };
     TOOLS.iter().map(one).collect()
 }
 
-/// Whether there is one of that name.
+/// Whether a tool of that name exists.
 pub(super) fn is_known(name: &str) -> bool {
     TOOLS.iter().any(|spec| spec.name == name)
 }
 
-/// Does what a tool is asked.
-pub(super) async fn call(desk: &Arc<SessionRegistry>, name: &str, args: Option<Map<String, Value>>) -> Result<Value, ToolFault> {
-    if let Some(served) = desk.current() {
+/// Dispatches a tool call.
+pub(super) async fn call(
+    registry: &Arc<SessionRegistry>,
+    name: &str,
+    args: Option<Map<String, Value>>,
+) -> Result<Value, ToolFault> {
+    if let Some(served) = registry.current() {
         served.touch();
     }
     match name {
-        "get_next_step" => steps::next_step(desk, read(args)?).await,
-        "submit_artifact" => steps::submit(desk, read(args)?).await,
-        "emit_signal" => steps::emit(desk, read(args)?),
-        "get_signals" => steps::signals(desk, &read(args)?),
-        "get_worker_health" => steps::health(desk, &read(args)?),
+        "get_next_step" => steps::next_step(registry, read(args)?).await,
+        "submit_artifact" => steps::submit(registry, read(args)?).await,
+        "emit_signal" => steps::emit(registry, read(args)?),
+        "get_signals" => steps::signals(registry, &read(args)?),
+        "get_worker_health" => steps::health(registry, &read(args)?),
         _ => {
-            let (desk, name) = (Arc::clone(desk), name.to_owned());
-            let work = move || blocking(&desk, &name, args);
+            let (registry, name) = (Arc::clone(registry), name.to_owned());
+            let work = move || blocking(&registry, &name, args);
             let done = tokio::task::spawn_blocking(work).await;
             done.unwrap_or_else(|error| Err(ToolFault::new("failed", error.to_string())))
         }
     }
 }
 
-/// What takes its time.
-fn blocking(desk: &Arc<SessionRegistry>, name: &str, args: Option<Map<String, Value>>) -> Result<Value, ToolFault> {
+/// Dispatches tools that block.
+fn blocking(registry: &Arc<SessionRegistry>, name: &str, args: Option<Map<String, Value>>) -> Result<Value, ToolFault> {
     match name {
-        "start_run" => start::start(desk, read(args)?),
-        "get_report" => reading::report(desk, read(args)?),
-        "explain" => reading::explain(&desk.session, read(args)?),
-        "route" => reading::route(&desk.session, read(args)?),
-        "lint_script" => reading::lint_script(desk, read(args)?),
-        "replay" => reading::replay(&desk.session, read(args)?),
+        "start_run" => start::start(registry, read(args)?),
+        "get_report" => reading::report(registry, read(args)?),
+        "explain" => reading::explain(&registry.session, read(args)?),
+        "route" => reading::route(&registry.session, read(args)?),
+        "lint_script" => reading::lint_script(registry, read(args)?),
+        "replay" => reading::replay(&registry.session, read(args)?),
         other => Err(ToolFault::new("unknown_tool", format!("there is no tool `{other}`"))),
     }
 }

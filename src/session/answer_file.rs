@@ -1,33 +1,34 @@
-//! The answers that people bring in files: bounded, and below the directories of runs never through a link, since others write there too.
+//! Submitted answer files: bounded in size, and below a run directory never read through a symbolic link, since other processes
+//! write there too.
 
 use super::{Session, SessionError};
-use crate::agent::{MOST_BYTES, too_long};
+use crate::agent::{MAX_BYTES, too_long};
 use crate::diag::{Diagnostic, Source};
 use crate::files::{OutDir, read_answer};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What to do about an answer that is not accepted.
+/// The hint for an answer that is rejected.
 pub(super) const MEND: &str = "mend it and save it again; the case still waits";
 
-/// That an answer is not accepted, for no place in it.
+/// The error of an answer that is rejected as a whole.
 pub(super) fn not_accepted(why: &str) -> SessionError {
     let diagnostic = Diagnostic::error("answer/form", format!("the answer was not accepted: {why}"));
     SessionError::Texts(diagnostic.help(MEND).into())
 }
 
 impl Session {
-    /// The answer in a file, or of standard input for `-`.
+    /// Reads an answer from a file, or from standard input for `-`.
     pub fn answer_in(&self, path: &Path) -> Result<Source, SessionError> {
         let read = match self.below(path) {
             Some((root, name)) => {
-                OutDir::open(&root).read(&name, MOST_BYTES).and_then(|text| text.ok_or_else(|| io::ErrorKind::NotFound.into()))
+                OutDir::open(&root).read(&name, MAX_BYTES).and_then(|text| text.ok_or_else(|| io::ErrorKind::NotFound.into()))
             }
-            None => read_answer(path, MOST_BYTES),
+            None => read_answer(path, MAX_BYTES),
         };
         let text = match read {
             Ok(text) => String::from_utf8(text).map_err(|_| not_accepted("it is no text"))?,
-            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(not_accepted(&too_long(MOST_BYTES))),
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return Err(not_accepted(&too_long(MAX_BYTES))),
             Err(error) => {
                 let message = format!("the answer in `{}` cannot be read: {error}", path.display());
                 let help = "give the file that has it, or `-` for standard input".to_owned();
@@ -35,11 +36,11 @@ impl Session {
             }
         };
         let name = if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() };
-        // Some editors begin a file with the mark of its byte order.
+        // Some editors write a byte order mark.
         Ok(Source::new(name, text.strip_prefix('\u{feff}').unwrap_or(&text)))
     }
 
-    /// The directory of runs that a file is below, by its path or in truth, and its name there.
+    /// The run directory that contains a file, by its given or its canonical path, and the file's name there.
     fn below(&self, path: &Path) -> Option<(PathBuf, String)> {
         let whole = std::path::absolute(path).ok()?;
         let real = whole.parent()?.canonicalize().ok().and_then(|dir| Some(dir.join(whole.file_name()?)));

@@ -1,4 +1,4 @@
-//! Who answers a run: names made sure of before anything begins, then everybody with what stands around them.
+//! The answerers of a run: names are checked before anything begins, then each is set up with its retries and budget.
 
 use super::projection::run_dir;
 use super::run_dir::RunDirectory;
@@ -15,19 +15,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The file that says how much of a budget is left.
+/// The file with the remaining budget.
 const BUDGET_FILE: &str = "budget-status.json";
 
-/// What somebody brings to a run that goes on.
+/// What is submitted to a run when it is resumed.
 #[derive(Default)]
 pub(super) struct SubmittedWork {
-    /// An answer.
     pub(super) given: Option<SubmittedAnswer>,
-    /// A case that was over and goes on at a node.
+    /// A finished case to be reopened, with the node.
     pub(super) reopened: Option<(String, String)>,
 }
 
-/// What answering needs of a run.
+/// What answerers need of a run.
 pub(super) struct AnsweringContext<'a> {
     pub(super) run: &'a str,
     pub(super) via: &'a Via,
@@ -36,18 +35,18 @@ pub(super) struct AnsweringContext<'a> {
     pub(super) stop: &'a AtomicBool,
     /// Whether files may be written.
     pub(super) writes: bool,
-    /// An answer that was brought.
     pub(super) given: Option<SubmittedAnswer>,
 }
 
 impl Session {
-    /// The cases of a run for which an answer is to be brought.
+    /// The cases of a run that are pending on a submitted answer.
     pub fn waiting<'r>(&self, result: &'r RunResult) -> impl Iterator<Item = &'r Name> {
         let manual = agent::manual_names(&self.setup.agents);
         result.waits.iter().filter(move |(_, via)| manual.iter().any(|name| name == via)).map(|(case, _)| case)
     }
 
-    /// Those whom a run names, if all of them are there: a kind of which one is set up stands for that one, a code for its node.
+    /// Checks the answerers that a run names: an agent kind with a single configured agent stands for it, a node's code for its
+    /// name.
     pub(super) fn via(&self, via: &Via, plan: &Plan) -> Result<Via, SessionError> {
         let chain = |names: &[String]| names.iter().map(|name| self.who(name)).collect::<Result<Vec<_>, _>>();
         let node = |(node, names): (&String, &Vec<String>)| Ok((node_named(plan, node)?, chain(names)?));
@@ -89,7 +88,7 @@ impl Session {
         Err(SessionError::asked("input/via", message, Some(help)))
     }
 
-    /// Whoever answers a run. What it names was made sure of by [`Session::via`].
+    /// The answerer of a run, whose names were checked by [`Session::via`].
     pub(super) fn answerer<'a>(&'a self, asked: AnsweringContext<'a>) -> Box<dyn Answerer + 'a> {
         let AnsweringContext { given, .. } = &asked;
         match given.clone() {
@@ -105,7 +104,7 @@ impl Session {
         let dir = asked.writes.then(|| run_dir(&self.setup.out, asked.run));
         let spent = move |status: &BudgetStatus| {
             if let Some(dir) = &dir {
-                tell_budget(dir, status);
+                write_budget(dir, status);
             }
         };
         if let Some(status) = asked.budget.status() {
@@ -113,7 +112,7 @@ impl Session {
         }
         let (writes, run) = (asked.writes, asked.run);
         let dispatches = self.dispatches(run);
-        let tray = move |dir: Option<&Path>| {
+        let run_dir = move |dir: Option<&Path>| {
             let root = dir.map_or_else(|| self.setup.out.clone(), |dir| self.setup.root.join(dir));
             writes.then(|| Arc::new(RunDirectory::new(&root, run, Arc::clone(&dispatches))) as Arc<dyn RunDir>)
         };
@@ -128,7 +127,7 @@ impl Session {
             stop: asked.stop,
             budget: asked.budget,
             spent: Arc::new(spent),
-            tray: Box::new(tray),
+            run_dir: Box::new(run_dir),
             brief: Arc::new(move |batch| self.briefing(run, batch)),
         };
         Box::new(agent::build(&asked.via.usual, &asked.via.nodes, &outside))
@@ -149,13 +148,13 @@ pub(super) fn stub(via: &Via, stub: Option<&Source>) -> Result<Option<StubAnswer
     }
 }
 
-/// The name of a node that is meant by a name or code; it may be one of a walk within.
+/// Resolves a node's name or code; it may be a node of a sub-pipeline.
 fn node_named(plan: &Plan, asked: &str) -> Result<String, SessionError> {
     fn look(plan: &Plan, asked: &str) -> Option<String> {
         if let Some(EdgeTarget::Node(node)) = plan.pipeline.resolve_target(asked) {
             return Some(plan.node(node).name.to_string());
         }
-        plan.nodes.iter().filter_map(|node| node.part.as_ref()).find_map(|part| look(part, asked))
+        plan.nodes.iter().filter_map(|node| node.subpipeline.as_ref()).find_map(|subpipeline| look(subpipeline, asked))
     }
     look(plan, asked).ok_or_else(|| {
         let known = plan.pipeline.nodes.iter().map(|node| node.name.as_str());
@@ -164,8 +163,8 @@ fn node_named(plan: &Plan, asked: &str) -> Result<String, SessionError> {
     })
 }
 
-/// Writes how much of a budget is left. It is told again with the next answer if it cannot be written now.
-fn tell_budget(dir: &std::path::Path, status: &BudgetStatus) {
+/// Writes the remaining budget. A failure is ignored: the file is written again with the next answer.
+fn write_budget(dir: &std::path::Path, status: &BudgetStatus) {
     let text = serde_json::to_string_pretty(status).unwrap_or_default() + "\n";
     drop(OutDir::private(dir).and_then(|dir| dir.write(BUDGET_FILE, &text)));
 }

@@ -1,4 +1,4 @@
-//! One assembly of a run, new or resumed: the parts that it is executed with, and what comes of executing them.
+//! The assembly of a run, new or resumed: the parts it is executed with, its execution and its result.
 
 use super::answers::AnsweringContext;
 use super::executor::{RunExecutor, WalkPorts};
@@ -22,18 +22,18 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Everything that a run is executed with. Only where its cases come from differs between a new run and a resumed one.
+/// Everything that a run is executed with. New and resumed runs differ in where their cases come from only.
 pub(super) struct RunAssembly<'a> {
     pub(super) session: &'a Session,
     pub(super) store: &'a Store,
-    /// The file that the store was when it was opened; none if nobody else sees it.
+    /// The identity of the store's file when it was opened; `None` for a private store.
     pub(super) identity: Option<FileIdentity>,
     pub(super) run: &'a str,
     pub(super) started_at: Timestamp,
     pub(super) seed: u64,
     pub(super) journal: RunJournal,
     pub(super) launch: Launch,
-    /// The repositories, as the run's queries see them.
+    /// The repositories, for the run's queries.
     pub(super) workspace: Value,
     pub(super) texts: RunTexts<'a>,
     /// The project of candidate rules, if the run has a shadow.
@@ -42,17 +42,17 @@ pub(super) struct RunAssembly<'a> {
     pub(super) stub: Option<StubAnswers>,
     pub(super) budget: TokenBudget,
     pub(super) parallel: usize,
-    /// Whether cases and their states stay in memory from batch to batch.
+    /// Whether cases and their states stay in memory between batches.
     pub(super) keep: bool,
     pub(super) files: Files,
-    /// Whether the run is kept and may write files: a dry run is not.
+    /// Whether the run is stored and may write files: a dry run is not.
     pub(super) recorded: bool,
-    /// An answer that somebody submitted: other cases that wait for theirs stay as they are.
+    /// A submitted answer: other pending cases are left as they are.
     pub(super) given: Option<SubmittedAnswer>,
 }
 
 impl RunAssembly<'_> {
-    /// Takes the cases as far as they go, and concludes the run.
+    /// Walks the cases as far as possible, and concludes the run.
     pub(super) fn execute(
         self,
         work: Vec<CaseWork>,
@@ -99,7 +99,7 @@ impl RunAssembly<'_> {
 }
 
 impl Session {
-    /// Records how a run ended and writes its files, those of cases that `rested` as they are.
+    /// Records the status of a run and writes its files, except those of cases that `rested`.
     fn conclude(
         &self,
         store: &Store,
@@ -113,7 +113,7 @@ impl Session {
             WalkStatus::Error => store.finish_run(&result.run, RunStatus::Error, now)?,
             WalkStatus::Running | WalkStatus::Paused => store.pause_run(&result.run, now)?,
         }
-        result.know_statuses(store)?;
+        result.load_statuses(store)?;
         result.notes = self.project_files(store, &result, files, rested)?;
         self.finalise(&result)?;
         Ok(result)
@@ -131,7 +131,6 @@ pub(super) struct EndedRun<'a> {
 }
 
 impl EndedRun<'_> {
-    /// What came of it.
     pub(super) fn result(self, store: &Store, work: Vec<CaseWork>) -> RunResult {
         let Self { run, started_at, project, launch, recorded, pool } = self;
         let plan = &project.plan;
@@ -174,7 +173,7 @@ impl EndedRun<'_> {
     }
 }
 
-/// A run is in error if any case is, else paused if any is not over, else done.
+/// `error` if any case failed, else `paused` if any is not over, else `done`.
 pub(super) fn status_of(cases: impl Iterator<Item = WalkStatus>) -> WalkStatus {
     cases.fold(WalkStatus::Done, |so_far, case| match (so_far, case) {
         (WalkStatus::Error, _) | (_, WalkStatus::Error) => WalkStatus::Error,

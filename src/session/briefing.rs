@@ -1,4 +1,4 @@
-//! What everybody may want to know who answers requests of a batch: how far the run is, what was found so far, which cases are alike.
+//! The briefing of a batch of requests: the progress of the run, its findings so far, and similar cases.
 
 use super::{Session, SymptomQuery};
 use crate::agent::BatchInfo;
@@ -14,7 +14,7 @@ const ROWS: usize = 50;
 const CELL: usize = 160;
 
 impl Session {
-    /// The briefing of a batch of a run. What cannot be read is left out: it is help, and no part of any prompt.
+    /// Renders the briefing of a batch. What cannot be read is left out: the briefing is no part of any prompt.
     pub(super) fn briefing(&self, run: &str, batch: &BatchInfo) -> String {
         let mut text = format!("# Briefing of batch {}\n\n", batch.batch);
         let Ok(store) = Store::read_only(&self.setup.store) else { return text };
@@ -32,8 +32,8 @@ impl Session {
         ] {
             let _ = writeln!(text, "- {name}: {}", cell(&value));
         }
-        let asked = SymptomQuery { run: Some(run.to_owned()), limit: Some(ROWS), ..SymptomQuery::default() };
-        let symptoms = self.symptoms(asked).unwrap_or_default();
+        let query = SymptomQuery { run: Some(run.to_owned()), limit: Some(ROWS), ..SymptomQuery::default() };
+        let symptoms = self.symptoms(query).unwrap_or_default();
         let component =
             |symptom: Option<i64>| symptoms.iter().find(|row| Some(row.id) == symptom).map(|row| row.component.clone());
         let rows = store.triages(run, ROWS).unwrap_or_default().into_iter().map(|(case, triage, symptom)| {
@@ -60,7 +60,7 @@ impl Session {
     }
 }
 
-/// How many cases of a run are over.
+/// The clusters of the run's current phase.
 fn over(store: &Store, run: &str) -> usize {
     let mut over = 0;
     let whole = store.each_event(run, |_, event| {
@@ -70,7 +70,6 @@ fn over(store: &Store, run: &str) -> usize {
     whole.map_or(0, |()| over)
 }
 
-/// The clusters of the phase that the run is in.
 fn clusters(store: &Store, run: &str) -> Vec<Cluster> {
     let events = store.run_events(run).unwrap_or_default();
     let latest = events.into_iter().rev().find_map(|(_, event)| match event.what {
@@ -81,7 +80,7 @@ fn clusters(store: &Store, run: &str) -> Vec<Cluster> {
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-/// A table under a heading; nothing without rows.
+/// Appends a table with a heading; nothing without rows.
 fn table(text: &mut String, heading: &str, columns: &[&str], rows: impl Iterator<Item = Vec<String>>) {
     let rows: Vec<String> =
         rows.take(ROWS).map(|row| row.iter().map(|value| cell(value)).collect::<Vec<_>>().join(" | ")).collect();
@@ -96,7 +95,7 @@ fn table(text: &mut String, heading: &str, columns: &[&str], rows: impl Iterator
     }
 }
 
-/// A text on one line of a table, its beginning.
+/// Shortens a text to one line of a table.
 fn cell(text: &str) -> String {
     let line = visible(text).split_whitespace().collect::<Vec<_>>().join(" ");
     let cut: String = line.chars().take(CELL).collect();

@@ -6,15 +6,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The most cases whose texts are taken, of the store those of the latest runs first.
+/// The most cases, of the store those of the latest runs.
 const MOST: usize = 200;
 
 /// The most bytes of an error, and of a log.
 const TEXT: usize = 2_000;
 
 impl Session {
-    /// Name and text (test, error, log) of the cases of these launches, or without any, of the latest in the store; none if there
-    /// is no store.
+    /// Name and text (test, error, log) of the cases of these launches, or without any, of the latest in the store; empty if
+    /// there is no store.
     pub fn case_texts(&self, launches: &[PathBuf]) -> Result<Vec<(String, String)>, SessionError> {
         if !launches.is_empty() {
             return Ok(input::launch(launches, &Arc::default())?.cases.iter().take(MOST).map(text).collect());
@@ -28,7 +28,7 @@ impl Session {
                     return Ok(texts);
                 }
                 let one = text(&store.case(&run.run, &id)?);
-                // The same failure of a launch that was run again is the same case.
+                // A failure of a launch that was analysed twice counts once.
                 if !known.contains(&one.1) {
                     texts.push(one);
                 }

@@ -1,4 +1,4 @@
-//! Retention: removing what old runs left, in the store and in the directories they wrote.
+//! Retention: removing old runs from the store, with their directories.
 
 use super::projection::run_dir;
 use super::{Session, SessionError};
@@ -9,21 +9,21 @@ use serde::Serialize;
 /// What was removed, or would be.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CleanResult {
-    /// Whether nothing was removed, only looked at.
+    /// Whether this was a dry run.
     pub dry_run: bool,
-    /// In the store.
+    /// What was removed from the store.
     #[serde(flatten)]
     pub store: Cleaned,
-    /// The directories of runs below the root of what runs write.
+    /// The removed directories of runs, below the output root.
     pub directories: Vec<String>,
-    /// The bytes of the files in them.
+    /// The size of the files in them, in bytes.
     pub directory_bytes: u64,
-    /// Whether the store's file was made smaller; it is not while a run is executed.
+    /// Whether the store's file was compacted; it is not while a run is executed.
     pub shrunk: bool,
 }
 
 impl Session {
-    /// Removes the traces of runs: events, contents, directories. What they found out is kept.
+    /// Removes the events, contents and directories of runs. Symptoms and root causes are kept.
     pub fn clean(&self, retention: &Retention) -> Result<CleanResult, SessionError> {
         let mut result = CleanResult { dry_run: retention.dry_run, ..CleanResult::default() };
         if self.reader()?.is_none() {
@@ -31,7 +31,7 @@ impl Session {
         }
         let store = Store::open(&self.setup.store, Durability::Step)?;
         result.store = store.clean(retention, self.setup.clock.now())?;
-        // Those of earlier times too, whose directories could not be removed then.
+        // Includes runs cleaned earlier whose directories could not be removed then.
         let mut runs = store.cleaned_runs()?;
         runs.extend(result.store.runs.iter().filter(|run| !runs.contains(run)).cloned().collect::<Vec<_>>());
         let roots = self.roots();

@@ -1,8 +1,8 @@
-//! The numbers that requests have in the signal protocol: they count up from 1 in a run, whichever directory a signal is in, and an open
-//! request keeps its number when another process goes on with the run.
+//! The dispatch numbers of requests in the signal protocol: they count from 1 in a run, across its signal directories, and an open
+//! request keeps its number when another process resumes the run.
 //!
-//! The journal knows requests by ids that derive from what is asked, so that it is the same in any order of arrival; numbers are given out in
-//! the order in which requests leave, and are kept beside the signals.
+//! The journal's request ids derive from the request, so that they don't depend on the order of arrival; dispatch numbers are assigned
+//! in the order in which requests are sent, and are stored beside the signals.
 
 use super::projection::{case_dir, pretty};
 use crate::files::OutDir;
@@ -14,40 +14,40 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// The file that they are kept in.
+/// The file they are stored in.
 pub(super) const DISPATCHES: &str = "dispatches.json";
 /// The most bytes of it that are read.
 const MOST: usize = 16 << 20;
 
-/// The numbers of a run.
+/// The dispatch numbers of a run.
 pub(super) struct Dispatches {
     dir: PathBuf,
-    known: Mutex<Option<KnownDispatches>>,
+    stored: Mutex<Option<KnownDispatches>>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct KnownDispatches {
-    /// The number given out last.
+    /// The last number assigned.
     last: i64,
-    /// The numbers of the requests that are open.
+    /// The numbers of open requests, by request id.
     open: BTreeMap<i64, i64>,
 }
 
 impl Dispatches {
-    /// Those of the run that writes into this directory.
+    /// The numbers of the run that writes into this directory.
     pub(super) fn new(dir: PathBuf) -> Self {
-        Self { dir: std::path::absolute(&dir).unwrap_or(dir), known: Mutex::new(None) }
+        Self { dir: std::path::absolute(&dir).unwrap_or(dir), stored: Mutex::new(None) }
     }
 
-    /// The number of a request, a new one unless it is open.
+    /// The number of a request; assigns a new one unless it is open.
     pub(super) fn number(&self, request: i64) -> io::Result<i64> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = OutDir::private(&self.dir)?;
-        if known.is_none() {
+        if stored.is_none() {
             let text = dir.read(DISPATCHES, MOST)?;
-            *known = Some(text.map_or_else(|| Ok(KnownDispatches::default()), |text| serde_json::from_slice(&text))?);
+            *stored = Some(text.map_or_else(|| Ok(KnownDispatches::default()), |text| serde_json::from_slice(&text))?);
         }
-        let KnownDispatches { last, open } = known.get_or_insert_default();
+        let KnownDispatches { last, open } = stored.get_or_insert_default();
         if let Some(number) = open.get(&request) {
             return Ok(*number);
         }
@@ -62,14 +62,14 @@ impl Dispatches {
         Ok(number)
     }
 
-    /// A request that does not come again. It leaves the file with the next one that is given a number.
+    /// Closes a request. It is removed from the file with the next assignment.
     pub(super) fn settle(&self, request: i64) {
-        if let Some(known) = &mut *self.known.lock().unwrap_or_else(PoisonError::into_inner) {
-            known.open.remove(&request);
+        if let Some(stored) = &mut *self.stored.lock().unwrap_or_else(PoisonError::into_inner) {
+            stored.open.remove(&request);
         }
     }
 
-    /// Writes the `state.json` of a case whose step is about to wait. A walk within a walk leaves it to the step around it.
+    /// Writes the `state.json` of a case whose step becomes pending. A sub-pipeline leaves that to the enclosing step.
     pub(super) fn waits(&self, request: &Request<'_>) -> io::Result<()> {
         if request.path.contains('/') {
             return Ok(());
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_count_up_and_open_requests_keep_theirs() {
+    fn open_requests_keep_their_dispatch_number() {
         let dir = tempfile::tempdir().unwrap();
         let of = || Dispatches::new(dir.path().join("run"));
         let first = of();

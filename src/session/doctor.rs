@@ -1,4 +1,4 @@
-//! Looking a project over: its files, its store, its directories, its repositories.
+//! `doctor`: checks of a project's files, store, directories and repositories.
 
 use super::{SECRETS, Session, SessionError};
 use crate::files::{Area, FileOrigin};
@@ -10,36 +10,33 @@ use serde::Serialize;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckResult {
-    /// What it belongs to: `files`, `store`, ...
+    /// `files`, `store`, ...
     pub area: &'static str,
-    /// What was looked at.
+    /// What was checked.
     pub name: String,
-    /// What came of it.
     pub state: CheckState,
     /// What was found.
     pub found: String,
-    /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }
 
-/// What came of looking at something.
+/// The state of what was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
-    /// All is well.
     Ok,
-    /// Worth knowing.
+    /// Worth knowing, not a problem.
     Note,
-    /// It should be mended.
+    /// A problem to be fixed.
     Wrong,
 }
 
 impl CheckResult {
-    /// Something that was looked at.
+    /// A result without help.
     pub fn new(area: &'static str, name: impl Into<String>, state: CheckState, found: impl Into<String>) -> Self {
         Self { area, name: name.into(), state, found: found.into(), help: None }
     }
@@ -50,7 +47,7 @@ impl CheckResult {
 }
 
 impl Session {
-    /// Looks everything over. Changes nothing.
+    /// Runs all checks. Changes nothing.
     pub fn checkup(&self, depth: Depth) -> Vec<CheckResult> {
         let mut all = Vec::new();
         self.check_files(&mut all);
@@ -65,7 +62,7 @@ impl Session {
         all
     }
 
-    /// Whether ReportPortal is set up, if anything is said of it; nobody is asked.
+    /// Checks the settings of ReportPortal, if there are any, without connecting.
     fn check_reportportal(&self, all: &mut Vec<CheckResult>) {
         if self.setup.reportportal == crate::reportportal::PortalSettings::default() {
             return;
@@ -114,7 +111,7 @@ impl Session {
     }
 
     fn check_pipelines(&self, all: &mut Vec<CheckResult>) {
-        // What keeps them from being listed is told with the files.
+        // What keeps them from being listed is reported with the files.
         let Ok(listed) = self.pipelines() else { return };
         for entry in listed {
             let project = self.project(Some(&entry.source_path()), AnswererNames::Others);
@@ -127,9 +124,9 @@ impl Session {
                 Err(SessionError::Texts(found)) => {
                     let first = found.iter().next().map_or(String::new(), ToString::to_string);
                     let more = if found.len() > 1 { format!(", and {} more", found.len() - 1) } else { String::new() };
-                    let said = format!("does not link: {first}{more}");
+                    let found_text = format!("does not link: {first}{more}");
                     let help = format!("asterisk route {} --node NODE shows them where they are", shell(&entry.stem));
-                    CheckResult::new("pipelines", entry.stem, CheckState::Wrong, said).help(help)
+                    CheckResult::new("pipelines", entry.stem, CheckState::Wrong, found_text).help(help)
                 }
                 Err(error) => CheckResult::new("pipelines", entry.stem, CheckState::Wrong, error.to_string()),
             });
@@ -175,11 +172,11 @@ impl Session {
             let name = "contents";
             all.push(match bad.as_slice() {
                 [] => CheckResult::new("store", name, CheckState::Ok, format!("each of {count} is what its address says")),
-                bad => CheckResult::new("store", name, CheckState::Wrong, told(bad)).help(RESTORE),
+                bad => CheckResult::new("store", name, CheckState::Wrong, list_damage(bad)).help(RESTORE),
             });
         }
         if let Some((count, bad)) = &health.events {
-            let found = if bad.is_empty() { format!("each of {count} is what was recorded") } else { told(bad) };
+            let found = if bad.is_empty() { format!("each of {count} is what was recorded") } else { list_damage(bad) };
             let one = CheckResult::new("store", "events", if bad.is_empty() { CheckState::Ok } else { CheckState::Wrong }, found);
             all.push(if bad.is_empty() { one } else { one.help(RESTORE) });
         }
@@ -198,11 +195,11 @@ impl Session {
         all.extend(private("store", "mode", path));
     }
 
-    /// Runs that stopped before their end, by whatever: they lost nothing and can go on.
+    /// Lists interrupted runs, which can be resumed.
     fn check_runs(&self, all: &mut Vec<CheckResult>) {
         /// More than these are counted only.
         const SHOWN: usize = 3;
-        // What keeps the store from being read is told with the store.
+        // What keeps the store from being read is reported with the store.
         let runs = self.runs().unwrap_or_default();
         let paused = || runs.iter().filter(|run| run.status == RunStatus::Paused);
         for run in paused().take(SHOWN) {
@@ -243,11 +240,11 @@ impl Session {
                 (true, false) => CheckState::Note,
                 (true, true) => CheckState::Ok,
             };
-            let said = repository.notes.join("; ");
-            let found = match (said.is_empty(), repository.there) {
+            let found_text = repository.notes.join("; ");
+            let found = match (found_text.is_empty(), repository.there) {
                 (true, true) => format!("{} {} {}", repository.path, repository.branch, repository.commit).trim().to_owned(),
                 (true, false) => format!("{} is not there", repository.path),
-                (false, _) => said,
+                (false, _) => found_text,
             };
             let one = CheckResult::new("workspace", repository.name, state, found);
             all.push(if state == CheckState::Wrong {
@@ -259,11 +256,11 @@ impl Session {
     }
 }
 
-/// What to do about damage.
+/// The hint for damage.
 const RESTORE: &str = "put a copy from before in the store's place, or make these runs again";
 
-/// What is damaged, one a line; at most a few.
-fn told(bad: &[impl ToString]) -> String {
+/// The first few damaged items, one a line.
+fn list_damage(bad: &[impl ToString]) -> String {
     const NAMED: usize = 20;
     let mut lines: Vec<String> = bad.iter().take(NAMED).map(ToString::to_string).collect();
     if bad.len() > NAMED {
@@ -272,14 +269,14 @@ fn told(bad: &[impl ToString]) -> String {
     lines.join("\n")
 }
 
-/// Whether only its owner may look into a file or directory; nothing if it is not there.
+/// Checks that only the owner can read a file or directory; `None` if it does not exist.
 #[cfg(unix)]
 fn private(area: &'static str, name: &str, path: &Path) -> Option<CheckResult> {
     use std::os::unix::fs::PermissionsExt as _;
     let meta = std::fs::metadata(path).ok()?;
     let mode = meta.permissions().mode() & 0o777;
     let found = format!("{} has mode {mode:04o}", path.display());
-    // Only the directories that the program makes are its own; one that was there is its owner's business.
+    // Only directories that the program creates are checked; existing ones are their owner's business.
     let open = mode & 0o077 != 0 && (meta.is_file() || path.components().any(|part| part.as_os_str() == ".asterisk"));
     let one = CheckResult::new(area, name, if open { CheckState::Wrong } else { CheckState::Ok }, found);
     Some(if open {

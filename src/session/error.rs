@@ -1,51 +1,42 @@
-//! How what a session is asked for can fail.
+//! Errors of a session.
 
 use crate::diag::{Diagnostic, Diagnostics, is_full};
 use crate::files::{FileError, WatchError};
 use crate::store::StoreError;
 use crate::walk::JournalError;
 
-/// Why a session could not do what it was asked.
+/// Why a session could not do what was requested.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// A pipeline, script, template, data file or input does not compile, parse or link.
     #[error("{0}")]
     Texts(Diagnostics),
-    /// What was asked for does not exist or does not fit together: a run, a node, a case, a pipeline's name.
+    /// The request names something that does not exist or does not fit: a run, a node, a case, a pipeline.
     #[error("{0}")]
     Asked(Box<Diagnostic>),
-    /// Somebody outside who is needed does not do what they are asked: a server.
+    /// An external server failed.
     #[error("{0}")]
     Outside(Box<Diagnostic>),
-    /// A file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Edits cannot be watched for.
     #[error(transparent)]
     Watch(#[from] WatchError),
     /// A file cannot be written.
     #[error("cannot write `{path}`: {source}")]
-    Write {
-        /// The file.
-        path: String,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The store.
+    Write { path: String, source: std::io::Error },
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
 }
 
 impl SessionError {
-    /// Something that was asked for and is not there.
+    /// The error of a request for something that does not exist.
     pub fn asked(code: &'static str, message: impl Into<String>, help: Option<String>) -> Self {
         Self::Asked(Box::new(Diagnostic::error(code, message).maybe_help(help)))
     }
 
-    /// Whether there is no room to write.
+    /// Whether the disk is full.
     pub fn is_full(&self) -> bool {
         match self {
             Self::Write { source, .. } => is_full(source),
@@ -56,7 +47,7 @@ impl SessionError {
 }
 
 impl SessionError {
-    /// The same of a run that has begun: what keeps its store from being used stops the run, which can be resumed.
+    /// Converts the error of a run that has begun: an unusable store stops the run, which can be resumed.
     pub(super) fn of_a_run(self) -> Self {
         match self {
             Self::Store(error @ (StoreError::Sqlite(_) | StoreError::Io { .. } | StoreError::Full(_))) => {

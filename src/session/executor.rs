@@ -1,4 +1,4 @@
-//! Walking the cases of a run, round by round, on several threads.
+//! Walking the cases of a run, batch by batch, on several threads.
 
 use super::listener::RunListener;
 use super::queries::QueryRouter;
@@ -21,33 +21,32 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a walk needs of the outside.
+/// The ports of walks.
 pub(super) struct WalkPorts<'a> {
     pub(super) answer: &'a dyn Answerer,
     pub(super) needs: QueryRouter,
     pub(super) journal: &'a RunJournal,
 }
 
-/// The walks of one run.
+/// Executes the walks of one run.
 pub(super) struct RunExecutor<'a> {
     pub(super) session: &'a Session,
     pub(super) revisions: &'a RunRevisions<'a>,
     pub(super) launch: &'a Launch,
-    /// Candidate rules that are asked beside those of the run.
+    /// Candidate rules, evaluated beside those of the run.
     pub(super) shadow: Option<&'a Plan>,
     pub(super) run: &'a str,
     pub(super) seed: u64,
     pub(super) watch: &'a dyn RunListener,
     pub(super) stop: &'a AtomicBool,
-    /// The case that an answer was submitted for: others that wait for theirs stay as they are.
+    /// The case that an answer was submitted for: other pending cases are left as they are.
     pub(super) submitted: Option<&'a str>,
-    /// The threads that walk the cases.
     pub(super) pool: &'a WorkerPool,
-    /// Whether cases and their states stay in memory from round to round.
+    /// Whether cases and their states stay in memory between batches.
     pub(super) keep: bool,
 }
 
-/// A case on its way.
+/// A case in progress.
 struct ActiveCase {
     place: CaseSchedule,
     work: Mutex<CaseWork>,
@@ -60,8 +59,8 @@ impl ActiveCase {
 }
 
 impl RunExecutor<'_> {
-    /// Takes every case as far as it goes, a phase after the other, from where the run's own events say that it stands. The
-    /// results are in the order of the work, whoever did it when.
+    /// Walks every case as far as possible, one phase after the other, from where the run's own events left it. The results are
+    /// in the order of the work.
     pub(super) fn walk(&self, work: Vec<CaseWork>, mut ports: WalkPorts<'_>) -> Result<Vec<CaseWork>, SessionError> {
         let project = self.revisions.project();
         let pipeline = &project.plan.pipeline;
@@ -70,34 +69,34 @@ impl RunExecutor<'_> {
             ActiveCase { place, work: Mutex::new(work) }
         });
         let mut walking: Vec<ActiveCase> = walking.collect();
-        let (mut round, mut begun) = (RunBatch::FIRST, true);
+        let (mut batch, mut begun) = (RunBatch::FIRST, true);
         for (seq, event) in ports.journal.store().run_events(self.run)? {
             let EventBody::Barrier { wave, phase, turn, clusters } = event.what else { continue };
             let clusters = clusters.map(|clusters| clusters_at(&ports, &clusters)).transpose()?.unwrap_or_default();
-            take_turns(&mut walking, &clusters);
+            defer_members(&mut walking, &clusters);
             ports.needs.advance(seq, clusters);
-            round = RunBatch { wave, phase, turn };
+            batch = RunBatch { wave, phase, turn };
         }
-        self.alone(&mut walking, &ports)?;
+        self.walk_reopened(&mut walking, &ports)?;
         loop {
-            if walking.iter().any(|case| case.place.walks(round, pipeline)) {
+            if walking.iter().any(|case| case.place.walks(batch, pipeline)) {
                 if !begun {
-                    self.begin(round, &mut walking, &mut ports)?;
+                    self.begin(batch, &mut walking, &mut ports)?;
                 }
-                // Until whoever is waited for has answered, nobody enters a later phase.
-                if self.round(round, &mut walking, &ports)? {
+                // While an answer is pending, no case enters a later phase.
+                if self.batch(batch, &mut walking, &ports)? {
                     break;
                 }
             }
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            let Some(next) = round.next(pipeline) else { break };
-            (round, begun) = (next, false);
+            let Some(next) = batch.next(pipeline) else { break };
+            (batch, begun) = (next, false);
         }
         let over = walking.into_iter().map(|case| {
             let mut work = case.work.into_inner().unwrap_or_else(PoisonError::into_inner);
-            // What waited when the run was stopped goes on with it.
+            // Cases that were pending when the run was stopped are paused with it.
             if work.status == WalkStatus::Running {
                 work.status = WalkStatus::Paused;
             }
@@ -109,11 +108,11 @@ impl RunExecutor<'_> {
         Ok(over.collect())
     }
 
-    /// The barrier before a round: what is committed so far is seen from now on.
-    fn begin(&self, round: RunBatch, walking: &mut [ActiveCase], ports: &mut WalkPorts<'_>) -> Result<(), SessionError> {
-        let clusters = self.clusters(round, walking, ports)?;
+    /// Records the barrier before a batch: queries see what is committed so far.
+    fn begin(&self, batch: RunBatch, walking: &mut [ActiveCase], ports: &mut WalkPorts<'_>) -> Result<(), SessionError> {
+        let clusters = self.clusters(batch, walking, ports)?;
         let content = (!clusters.is_empty()).then(|| Cluster::content(&clusters));
-        let RunBatch { wave, phase, turn } = round;
+        let RunBatch { wave, phase, turn } = batch;
         let what = EventBody::Barrier { wave, phase, turn, clusters: content.clone() };
         let event = Event { case: "".into(), path: "".into(), at: self.session.setup().clock.now(), what };
         ports.journal.commit(Commit::of(vec![event]))?;
@@ -121,22 +120,22 @@ impl RunExecutor<'_> {
         let last = events.into_iter().rfind(|(_, event)| matches!(event.what, EventBody::Barrier { .. }));
         let (seq, event) = last.ok_or_else(|| StoreError::Damaged("a barrier was not recorded".into()))?;
         self.watch.event(&event);
-        take_turns(walking, &clusters);
+        defer_members(walking, &clusters);
         ports.needs.advance(seq, clusters);
         Ok(())
     }
 
-    /// The clusters of the cases that would walk in a round. A script says what makes cases alike: those are of which it
-    /// returns the same map; of which it returns an empty one is like no other.
-    fn clusters(&self, round: RunBatch, walking: &[ActiveCase], ports: &WalkPorts<'_>) -> Result<Vec<Cluster>, SessionError> {
+    /// The clusters of the cases that would walk in a batch. A script returns the features of each case: cases with equal
+    /// features are alike; a case with none joins no cluster.
+    fn clusters(&self, batch: RunBatch, walking: &[ActiveCase], ports: &WalkPorts<'_>) -> Result<Vec<Cluster>, SessionError> {
         let plan = &*Arc::clone(&self.revisions.current()?.plan);
         let (Some(spec), Some(by)) = (&plan.pipeline.clusters, &plan.cluster) else { return Ok(Vec::new()) };
-        if !round.forms_clusters(&plan.pipeline) {
+        if !batch.forms_clusters(&plan.pipeline) {
             return Ok(Vec::new());
         }
         let project = self.revisions.project();
         let cases = self.cases(&project, ports);
-        let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(round, &plan.pipeline)).collect();
+        let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(batch, &plan.pipeline)).collect();
         let key = |walking: &&ActiveCase| {
             let mut work = walking.work();
             let whole = work.take(&cases)?;
@@ -157,8 +156,8 @@ impl RunExecutor<'_> {
         Ok(clustering.finish())
     }
 
-    /// Lets the cases go on that were over and are not any more: as far as they go, whatever the rounds are at.
-    fn alone(&self, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<(), SessionError> {
+    /// Walks reopened cases as far as possible, outside of batches.
+    fn walk_reopened(&self, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<(), SessionError> {
         let show = |event: &Event| self.watch.event(event);
         let project = self.revisions.project();
         let walker = Walker { until: usize::MAX, ..self.walker(&project.plan, ports, RunBatch::FIRST, &show) };
@@ -168,7 +167,7 @@ impl RunExecutor<'_> {
                 if case.place.phase.is_some() {
                     self.one(&walker, &cases, case)?;
                 }
-                // It is of no round.
+                // It belongs to no batch.
                 case.place.phase = None;
             }
         }
@@ -179,7 +178,7 @@ impl RunExecutor<'_> {
         &'w self,
         plan: &'w Plan,
         ports: &'w WalkPorts<'_>,
-        round: RunBatch,
+        batch: RunBatch,
         show: &'w (dyn Fn(&Event) + Sync),
     ) -> Walker<'w> {
         Walker {
@@ -194,25 +193,25 @@ impl RunExecutor<'_> {
             run: self.run,
             seed: self.seed,
             launch: self.launch,
-            until: round.limit(),
+            until: batch.limit(),
             stop: self.stop,
             watch: Some(show),
         }
     }
 
-    /// Lets the cases of a round walk as far as they may. Whether one of them waits for somebody outside.
-    fn round(&self, round: RunBatch, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<bool, SessionError> {
+    /// Walks the cases of a batch as far as they may. Returns whether any is pending on an external answer.
+    fn batch(&self, batch: RunBatch, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<bool, SessionError> {
         let show = |event: &Event| self.watch.event(event);
         let project = self.revisions.project();
-        let walker = self.walker(&project.plan, ports, round, &show);
+        let walker = self.walker(&project.plan, ports, batch, &show);
         let pipeline = &project.plan.pipeline;
-        let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(round, pipeline)).collect();
-        self.watch.phase(round.limit() + 1, pipeline.phases, members.len());
+        let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(batch, pipeline)).collect();
+        self.watch.phase(batch.limit() + 1, pipeline.phases, members.len());
         let next = AtomicUsize::new(0);
         let broken: Mutex<Option<SessionError>> = Mutex::new(None);
         let cases = self.cases(&project, ports);
         let manual = manual_names(&self.session.setup.agents);
-        let hand = || {
+        let walk_next = || {
             while let Some(case) = members.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if self.rests(case, &manual) {
                     continue;
@@ -224,7 +223,7 @@ impl RunExecutor<'_> {
                 }
             }
         };
-        if !self.pool.each(hand) {
+        if !self.pool.each(walk_next) {
             let lost = JournalError::Failed("a walk ended in a panic, which is a bug; the run can be resumed".into());
             broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(lost.into());
         }
@@ -238,7 +237,7 @@ impl RunExecutor<'_> {
         Ok(waits)
     }
 
-    /// Whether a case waits for an answer that is to be brought (by one of `manual`), and another one was.
+    /// Whether a case is pending on an answer by one of `manual`, while the answer of another case was submitted.
     fn rests(&self, walking: &ActiveCase, manual: &[String]) -> bool {
         let mut work = walking.work();
         if self.submitted.is_none_or(|case| work.id == case) {
@@ -266,7 +265,7 @@ impl RunExecutor<'_> {
         Ok(())
     }
 
-    /// Where cases that are not kept are read again.
+    /// The reader of cases that are not kept in memory.
     fn cases<'s>(&'s self, project: &'s Project, ports: &'s WalkPorts<'_>) -> CaseReader<'s> {
         CaseReader { store: ports.journal.store(), run: self.run, plan: &project.plan }
     }
@@ -278,8 +277,8 @@ fn clusters_at(ports: &WalkPorts<'_>, content: &Content) -> Result<Vec<Cluster>,
     Ok(serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?)
 }
 
-/// Of each cluster, all but the representative wait.
-fn take_turns(walking: &mut [ActiveCase], clusters: &[Cluster]) {
+/// Puts all members of clusters but the representatives into the second turn.
+fn defer_members(walking: &mut [ActiveCase], clusters: &[Cluster]) {
     let waiting: HashSet<&str> = clusters.iter().flat_map(Cluster::members).map(Name::as_str).collect();
     for case in walking {
         if waiting.contains(case.work.get_mut().unwrap_or_else(PoisonError::into_inner).id.as_str()) {

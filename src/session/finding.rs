@@ -1,4 +1,4 @@
-//! Asking a pipeline's summary script what came of a case.
+//! The finding of a case, by the pipeline's summary script.
 
 use crate::diag::Diagnostic;
 use crate::model::{Case, Launch};
@@ -6,11 +6,11 @@ use crate::pipeline::NodeIx;
 use crate::walk::{CaseParams, Plan, StepContext, WalkState};
 use serde_json::Value;
 
-/// The kind of error that a case has if what is stored of it is damaged.
+/// The error kind of a case whose record is damaged.
 pub(super) const DAMAGED: &str = "damaged";
 
-/// What the pipeline's `report:` script says of a case, given the parameters of its last step; nothing without a script, or of a case
-/// that is damaged in the store, whose artifacts are not all there.
+/// Runs the pipeline's `report:` script on the parameters of the case's last step. `None` without a script, and for a case whose
+/// record is damaged and hence incomplete.
 pub(super) fn of(
     plan: &Plan,
     launch: &Launch,

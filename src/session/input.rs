@@ -1,4 +1,4 @@
-//! The launch to analyse, from the files and directories that a run was given.
+//! The launch to analyse, from files and directories.
 
 use super::SessionError;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -9,11 +9,11 @@ use crate::model::Launch;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How many files that are no launch are named.
+/// The most files that a note on ignored files names.
 const MAX_NAMED: usize = 5;
 
-/// Reads all of them as one launch. A file that was named must be a launch; of those found in a directory, what is none is
-/// left out with a note. What is one and is broken is an error either way: its failures would be missed.
+/// Reads all of them as one launch. A file that was named must be a launch; of those found in a directory, others are skipped
+/// with a note. A launch that is damaged is an error either way: its failures would be missed.
 pub(super) fn launch(paths: &[PathBuf], masker: &Arc<Masker>) -> Result<Launch, SessionError> {
     let listed = list_inputs(paths)?;
     let mut gather = LaunchMerger::new(TextLimits::default()).masking(Arc::clone(masker));
@@ -51,7 +51,7 @@ pub(super) fn launch(paths: &[PathBuf], masker: &Arc<Masker>) -> Result<Launch, 
     Ok(launch)
 }
 
-/// What a file is instead of a launch.
+/// Describes what a file is instead of a launch.
 fn other(input: &InputFile, wrong: &Diagnostics) -> String {
     wrong.iter().next().map_or_else(|| input.name.clone(), |first| first.message.clone())
 }

@@ -1,54 +1,54 @@
-//! What the store knows across runs: symptoms and root causes.
+//! Symptoms and root causes, stored across runs.
 
 use super::{Session, SessionError};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::store::{
-    Dormancy, Durability, KnownHistory, Rca, RcaFilter, RcaRow, RcaWord, Store, SymptomFilter, SymptomRow, SymptomStatus,
+    Dormancy, Durability, KnownHistory, Rca, RcaFilter, RcaRow, RcaStatusChange, Store, SymptomFilter, SymptomRow, SymptomStatus,
 };
 
-/// Which symptoms to show.
+/// A filter for symptoms.
 #[derive(Clone, Debug, Default)]
 pub struct SymptomQuery {
     /// Only these.
     pub ids: Option<Vec<i64>>,
-    /// Only those that a case of this run is linked to.
+    /// Only those linked to a case of this run.
     pub run: Option<String>,
     /// Only those of this status.
     pub status: Option<SymptomStatus>,
-    /// At most so many; all if none.
+    /// The most results; all if `None`.
     pub limit: Option<usize>,
 }
 
 impl Session {
-    /// Root causes, those seen last first; none if there is no store yet.
+    /// Lists root causes, most recently seen first; empty if there is no store yet.
     pub fn rcas(&self, filter: &RcaFilter) -> Result<Vec<RcaRow>, SessionError> {
         Ok(self.reader()?.map(|store| store.rcas(filter)).transpose()?.unwrap_or_default())
     }
 
-    /// Symptoms, those seen last first; none if there is no store yet. What is dormant is decided by the data file `recall`
-    /// (`dormant: {days, launches}`), as of the session's clock.
-    pub fn symptoms(&self, asked: SymptomQuery) -> Result<Vec<SymptomRow>, SessionError> {
+    /// Lists symptoms, most recently seen first; empty if there is no store yet. The data file `recall` (`dormant: {days,
+    /// launches}`) determines which are dormant, as of the session's clock.
+    pub fn symptoms(&self, query: SymptomQuery) -> Result<Vec<SymptomRow>, SessionError> {
         let Some(store) = self.reader()? else { return Ok(Vec::new()) };
-        let SymptomQuery { ids, run, status, limit } = asked;
+        let SymptomQuery { ids, run, status, limit } = query;
         let (now, dormancy) = (self.setup.clock.now(), self.dormancy()?);
         Ok(store.symptoms(&SymptomFilter { ids, run, status, limit: limit.unwrap_or(usize::MAX), now, dormancy })?)
     }
 
-    /// What a run can look back on.
+    /// The earlier runs that a run's queries may see.
     pub fn history(&self, run: &str) -> Result<KnownHistory, SessionError> {
         Ok(self.reader()?.map(|store| store.history(run)).transpose()?.unwrap_or_default())
     }
 
-    /// Sets the status of a root cause by the word of a person, and returns it as it was before.
+    /// Sets the status of a root cause on behalf of a person, and returns it as it was before.
     pub fn say_of_rca(&self, id: i64, status: &str, by: &str, message: &str) -> Result<Rca, SessionError> {
-        self.known_rca(id)?;
+        self.rca(id)?;
         let store = self.store(Durability::Step)?;
-        let word = RcaWord { status: status.into(), by: by.into(), at: self.setup.clock.now(), message: message.into() };
-        Ok(store.say_of_rca(id, &word)?)
+        let word = RcaStatusChange { status: status.into(), by: by.into(), at: self.setup.clock.now(), message: message.into() };
+        Ok(store.set_rca_status(id, &word)?)
     }
 
-    /// The root cause of that id, or a diagnostic that helps to find it.
-    pub fn known_rca(&self, id: i64) -> Result<RcaRow, SessionError> {
+    /// The root cause of that id; the error suggests a similar one.
+    pub fn rca(&self, id: i64) -> Result<RcaRow, SessionError> {
         let one = RcaFilter { ids: Some(vec![id]), cases: 1000, ..RcaFilter::default() };
         if let Some(row) = self.rcas(&one)?.pop() {
             return Ok(row);
@@ -58,8 +58,8 @@ impl Session {
         Err(unknown("root cause", id, &ids, mixed_up.then(|| format!("it is a symptom: asterisk show symptom {id}"))))
     }
 
-    /// The symptom of that id, or a diagnostic that helps to find it.
-    pub fn known_symptom(&self, id: i64) -> Result<SymptomRow, SessionError> {
+    /// The symptom of that id; the error suggests a similar one.
+    pub fn symptom(&self, id: i64) -> Result<SymptomRow, SessionError> {
         if let Some(row) = self.symptoms(SymptomQuery { ids: Some(vec![id]), ..SymptomQuery::default() })?.pop() {
             return Ok(row);
         }
@@ -68,7 +68,7 @@ impl Session {
         Err(unknown("symptom", id, &ids, mixed_up.then(|| format!("it is a root cause: asterisk show rca {id}"))))
     }
 
-    /// The store to be read, if there is one.
+    /// Opens the store for reading, if it exists.
     pub(super) fn reader(&self) -> Result<Option<Store>, SessionError> {
         if self.setup.store.try_exists().is_ok_and(|there| !there) {
             return Ok(None);
@@ -78,11 +78,11 @@ impl Session {
 
     fn dormancy(&self) -> Result<Dormancy, SessionError> {
         let data = self.data()?;
-        let said = data.get("recall").and_then(|recall| recall.get("dormant")).cloned().unwrap_or_default();
-        if said.is_null() {
+        let setting = data.get("recall").and_then(|recall| recall.get("dormant")).cloned().unwrap_or_default();
+        if setting.is_null() {
             return Ok(Dormancy::default());
         }
-        serde_json::from_value(said).map_err(|error| {
+        serde_json::from_value(setting).map_err(|error| {
             let help = "it is a map of `days` and `launches`, both numbers, each of which may be left out";
             let diagnostic = Diagnostic::error("input/data", format!("`dormant` of the data file `recall`: {error}"));
             SessionError::Asked(Box::new(diagnostic.help(help)))
@@ -90,7 +90,7 @@ impl Session {
     }
 }
 
-/// There is no such thing; what may have been meant.
+/// The error of an unknown id, with suggestions.
 fn unknown(what: &str, id: i64, ids: &[i64], mixed_up: Option<String>) -> SessionError {
     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
     let near = did_you_mean(&id.to_string(), ids.iter().map(String::as_str));

@@ -1,4 +1,4 @@
-//! What a run tells its front end while it goes on.
+//! Progress of a run, reported to its front end.
 
 use super::run_batches::RunBatch;
 use super::work::CaseWork;
@@ -7,65 +7,62 @@ use crate::model::{Case, Launch};
 use crate::walk::{Event, Plan, ReloadCause, TextChange, WalkStatus};
 use std::sync::Arc;
 
-/// A run that begins, or goes on.
+/// A run that begins or is resumed.
 pub struct StartedRun<'a> {
-    /// Its id.
     pub run: &'a str,
-    /// What its cases go by.
     pub plan: &'a Arc<Plan>,
-    /// The launch; of a large run, with those of its cases alone that others are told of.
+    /// The launch; of a large run, only the cases that are visible to others.
     pub launch: &'a Launch,
-    /// How many cases it has.
+    /// The number of cases.
     pub cases: usize,
-    /// How many of them were over before.
+    /// The number of cases that were over before.
     pub over: usize,
-    /// The wave, the phase and the turn in it that it stands at, each counted from 1.
+    /// The current wave, phase, and turn within it, each from 1.
     pub stands: (u32, u32, u32),
 }
 
 impl<'a> StartedRun<'a> {
-    pub(super) fn new(run: &'a str, plan: &'a Arc<Plan>, launch: &'a Launch, work: &[CaseWork], round: RunBatch) -> Self {
+    pub(super) fn new(run: &'a str, plan: &'a Arc<Plan>, launch: &'a Launch, work: &[CaseWork], batch: RunBatch) -> Self {
         let over = work.iter().filter(|case| matches!(case.status, WalkStatus::Done | WalkStatus::Error)).count();
-        let stands = (round.wave, round.phase, round.turn);
+        let stands = (batch.wave, batch.phase, batch.turn);
         Self { run, plan, launch, cases: work.len(), over, stands }
     }
 }
 
-/// What a run tells its front end while it goes on. Called from many threads.
+/// Receives the progress of a run. Called from many threads.
 pub trait RunListener: Sync {
-    /// What does not keep the run from going on but should be known.
+    /// Warnings that don't stop the run.
     fn warnings(&self, _warnings: &Diagnostics) {}
-    /// The run begins, or goes on.
+    /// The run begins or is resumed.
     fn began(&self, _begun: &StartedRun<'_>) {}
-    /// Something was recorded.
+    /// An event was recorded.
     fn event(&self, _event: &Event) {}
-    /// The run goes by other texts from now on, each case from its next step.
+    /// A revision of the texts takes effect, for each case from its next step.
     fn reloaded(&self, _reloaded: &AppliedReload) {}
-    /// Other texts were offered that do not fit the graph that the run keeps: it goes on by those it has.
+    /// A revision was rejected because it does not fit the graph of the run, which continues with its texts.
     fn kept(&self, _problems: &Diagnostics) {}
-    /// The run goes on by the texts it has, though these are other by now.
+    /// The run continues with its recorded texts, though the project's have changed.
     fn pinned(&self, _changed: &[TextChange]) {}
     /// The run was over before.
     fn over(&self) {}
-    /// So many cases are about to walk as far as phase `phase` of `phases` lets them, counted from 1.
+    /// `cases` cases are about to walk up to phase `phase` of `phases`, counted from 1.
     fn phase(&self, _phase: usize, _phases: usize, _cases: usize) {}
-    /// A launch is being fetched: so many of its failures have been read.
+    /// A launch is being fetched: `done` of `of` failures have been read.
     fn fetched(&self, _done: usize, _of: usize) {}
-    /// A case has walked as far as its phase lets it.
+    /// A case has walked as far as its phase allows.
     fn case_went(&self, _case: &Case) {}
     /// A walk ended or stopped.
     fn case_over(&self, _case: &Case, _status: WalkStatus) {}
 }
 
-/// New texts that a run goes by.
+/// A revision of the texts that a run has taken.
 #[derive(Clone, Debug)]
 pub struct AppliedReload {
-    /// Counts the texts of the run; those it began with are 1.
-    pub generation: u64,
-    /// Why.
+    /// The revision; the run begins with 1.
+    pub revision: u64,
     pub cause: ReloadCause,
-    /// What is other than before.
+    /// What differs from the previous revision.
     pub changed: Vec<TextChange>,
-    /// Whether the graph of the pipeline changed too, which the run does not take: its cases keep theirs.
+    /// Whether the pipeline's graph changed too, which the run does not take.
     pub graph_kept: bool,
 }

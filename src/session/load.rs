@@ -1,4 +1,4 @@
-//! Reading a project's texts from where they are, and linking them.
+//! Reading a project's texts, and linking them.
 
 use super::{Session, SessionError, Setup};
 use crate::diag::{Diagnostic, Source, did_you_mean};
@@ -12,25 +12,24 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The pipelines that are walked within one, by what they are referred to as.
+/// The sub-pipelines of a pipeline, by the reference that names them.
 #[derive(Clone, Debug, Default)]
 pub struct LoadedSubpipelines {
-    /// Their texts.
     pub parts: BTreeMap<String, Source>,
-    /// Why there is none, of those that are referred to and not there.
+    /// The errors of references that cannot be resolved.
     pub missing: BTreeMap<String, Diagnostic>,
 }
 
-/// The pipeline that is walked when none is named: the one whose file has this stem.
+/// The stem of the default pipeline's file.
 pub const DEFAULT_PIPELINE: &str = "rca";
 
 impl Session {
-    /// Links the project with that pipeline (by path, file stem or name; the default one if none is named).
+    /// Links the project with that pipeline (by path, file stem or name; the default one if `None`).
     pub fn project(&self, pipeline: Option<&str>, answers: AnswererNames) -> Result<Project, SessionError> {
         self.project_after(pipeline, answers, None)
     }
 
-    /// The same, given the project as it was before some texts changed: only those are compiled.
+    /// Links the project incrementally: only texts that differ from `before` are compiled.
     pub fn project_after(
         &self,
         pipeline: Option<&str>,
@@ -40,7 +39,7 @@ impl Session {
         Ok(Project::relink(self.sources(pipeline)?, self.settings(answers), before)?)
     }
 
-    /// The project, linked so that evaluations of its scripts can be watched.
+    /// Links the project with probes, so that evaluations of its scripts can be observed.
     pub fn project_watched(&self, pipeline: Option<&str>, probes: Probes) -> Result<Project, SessionError> {
         Ok(Project::link(self.sources(pipeline)?, LinkSettings { probes, ..self.settings(AnswererNames::Others) })?)
     }
@@ -50,53 +49,54 @@ impl Session {
         self.sources_below(pipeline, None)
     }
 
-    /// The same, with the scripts of another directory laid over those of the project.
+    /// The texts, with another directory of scripts overlaid on the project's.
     pub(super) fn sources_below(&self, pipeline: Option<&str>, over: Option<&Path>) -> Result<Sources, SessionError> {
         let pipeline = self.pipeline(pipeline.unwrap_or(DEFAULT_PIPELINE))?;
         let LoadedSubpipelines { parts, missing } = self.parts(&pipeline)?;
         let mut scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
         if let Some(over) = over {
-            scripts.lay(Area::Scripts, over)?;
+            scripts.add(Area::Scripts, over)?;
         }
         let templates = Overlay::load(Area::Templates, self.setup.templates.as_deref())?;
         Ok(Sources {
             scripts: scripts.sources().filter(|source| source.name().ends_with(".rhai")).cloned().collect(),
             templates: templates.sources().cloned().collect(),
-            data: self.vocabulary_named(data_files(&scripts))?,
+            data: self.check_domain(data_files(&scripts))?,
             pipeline,
             parts,
             missing,
         })
     }
 
-    /// The pipelines that a pipeline's nodes refer to, and those that these refer to; and why there is none, of those that are not
-    /// there. One that is named by a path is looked for beside the one that names it first.
+    /// Loads the sub-pipelines that a pipeline refers to, recursively, with the errors of those that are missing. A reference by
+    /// path is looked up beside the referring file first.
     pub fn parts(&self, pipeline: &Source) -> Result<LoadedSubpipelines, SessionError> {
         let LoadedSubpipelines { mut parts, mut missing } = LoadedSubpipelines::default();
-        let mut open: Vec<(Source, String)> = parts_of(pipeline).into_iter().map(|asked| (pipeline.clone(), asked)).collect();
+        let mut open: Vec<(Source, String)> =
+            parts_of(pipeline).into_iter().map(|reference| (pipeline.clone(), reference)).collect();
         if open.is_empty() {
             return Ok(LoadedSubpipelines { parts, missing });
         }
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
-        while let Some((by, asked)) = open.pop() {
-            if parts.contains_key(&asked) {
+        while let Some((by, reference)) = open.pop() {
+            if parts.contains_key(&reference) {
                 continue;
             }
-            let beside = Path::new(by.name()).parent().map(|dir| dir.join(&asked)).filter(|beside| beside.is_file());
-            let name = beside.map_or_else(|| asked.clone(), |beside| beside.display().to_string());
+            let beside = Path::new(by.name()).parent().map(|dir| dir.join(&reference)).filter(|beside| beside.is_file());
+            let name = beside.map_or_else(|| reference.clone(), |beside| beside.display().to_string());
             match find_pipeline(&name, &overlay, pipeline_name) {
                 Ok(PipelineLookup::One(part)) => {
-                    open.extend(parts_of(&part).into_iter().map(|asked| (part.clone(), asked)));
-                    parts.insert(asked, part);
+                    open.extend(parts_of(&part).into_iter().map(|reference| (part.clone(), reference)));
+                    parts.insert(reference, part);
                 }
-                Ok(PipelineLookup::Not(why)) => drop(missing.insert(asked, *why)),
-                Err(error) => drop(missing.insert(asked, Diagnostic::error("input/file", error.to_string()))),
+                Ok(PipelineLookup::Not(why)) => drop(missing.insert(reference, *why)),
+                Err(error) => drop(missing.insert(reference, Diagnostic::error("input/file", error.to_string()))),
             }
         }
         Ok(LoadedSubpipelines { parts, missing })
     }
 
-    /// The directories and files that a project's texts are read from, whether they are there or not.
+    /// The directories and files that a project's texts are read from, existing or not.
     pub fn text_paths(&self, pipeline: Option<&str>) -> Vec<PathBuf> {
         let Setup { scripts, pipelines, templates, .. } = &self.setup;
         let named = pipeline.map(PathBuf::from).filter(|path| path.is_file());
@@ -112,7 +112,7 @@ impl Session {
         }
     }
 
-    /// All pipelines that can be named.
+    /// Lists the available pipelines.
     pub fn pipelines(&self) -> Result<Vec<ListedPipeline>, SessionError> {
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
         Ok(list_pipelines(&overlay, pipeline_name))
@@ -121,11 +121,11 @@ impl Session {
     /// The data files, by stem.
     pub fn data(&self) -> Result<Map<String, Value>, SessionError> {
         let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
-        let data = self.vocabulary_named(data_files(&scripts))?;
+        let data = self.check_domain(data_files(&scripts))?;
         Ok(crate::project::read_data(&data, self.setup.domain.as_deref())?)
     }
 
-    /// All vocabularies that can be named, each with where it came from.
+    /// Lists the available domains, each with its origin.
     pub fn domains(&self) -> Result<Vec<(domain::ListedDomain, FileOrigin)>, SessionError> {
         let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
         let origin = |listed: &domain::ListedDomain| {
@@ -137,8 +137,8 @@ impl Session {
         Ok(listed.map(|listed| (listed.clone(), origin(&listed))).collect())
     }
 
-    /// The data files again, unless the vocabulary that was asked for is not among them.
-    fn vocabulary_named(&self, data: Vec<Source>) -> Result<Vec<Source>, SessionError> {
+    /// Returns the data files, or an error if the selected domain is not among them.
+    fn check_domain(&self, data: Vec<Source>) -> Result<Vec<Source>, SessionError> {
         let names = domain::names(&data);
         match &self.setup.domain {
             Some(name) if !names.contains(&name.as_str()) => {
@@ -149,7 +149,7 @@ impl Session {
         }
     }
 
-    /// The colour of each element that has one in the data file `elements`: what pictures of pipelines show it in.
+    /// The colour of each element in the data file `elements`, for diagrams of pipelines.
     pub fn element_colours(&self) -> Result<BTreeMap<String, String>, SessionError> {
         let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
         let mut files = data_files(&scripts);
@@ -160,7 +160,7 @@ impl Session {
         Ok(of("elements").chain(of("derived")).filter_map(colour).collect())
     }
 
-    /// The vars that files of settings set, with whether any pipeline that can be named has them.
+    /// The vars that settings files set, with whether any available pipeline has them.
     fn project_vars(&self) -> ProjectVars {
         let mut vars = self.setup.project_vars.clone();
         if vars.is_empty() {
@@ -169,13 +169,13 @@ impl Session {
         let texts: Vec<Source> = self.pipelines().unwrap_or_default().into_iter().map(|listed| listed.source).collect();
         let names: Option<Vec<Vec<String>>> = texts.iter().map(var_names).collect();
         for (name, var) in &mut vars {
-            // A pipeline that cannot be read may have it.
+            // An unreadable pipeline may have it.
             var.elsewhere = names.as_ref().is_none_or(|names| names.iter().flatten().any(|known| known == name));
         }
         vars
     }
 
-    /// What linking takes from outside the texts.
+    /// What linking needs beside the texts.
     pub fn settings(&self, answers: AnswererNames) -> LinkSettings {
         let default = ScriptLimits::default();
         let limits = ScriptLimits { wall: self.setup.script_time.unwrap_or(default.wall), ..default };
@@ -196,7 +196,7 @@ impl Session {
     }
 }
 
-/// The names of the vars of a pipeline; nothing if it cannot be read.
+/// The names of a pipeline's vars; `None` if it cannot be read.
 fn var_names(pipeline: &Source) -> Option<Vec<String>> {
     let tree = yaml::parse(pipeline).ok()?;
     let vars = tree.get("vars").and_then(yaml::Yaml::as_map).unwrap_or_default();
@@ -213,12 +213,12 @@ fn data_files(scripts: &Overlay) -> Vec<Source> {
     scripts.sources().filter(is_data).map(below).collect()
 }
 
-/// The `pipeline:` name of a text, if it can be read. Most say it in a line that needs no YAML parser to be understood.
+/// The `pipeline:` name of a text, if it can be read. Usually found without a YAML parser.
 fn pipeline_name(source: &Source) -> Option<String> {
     plain_name(source.text()).map_or_else(|| yaml::parse(source).ok()?.get("pipeline")?.as_text().map(str::to_owned), Some)
 }
 
-/// The name in a line `pipeline: NAME` at the left margin, if the name is one word and nothing goes on with it below.
+/// The name in a line `pipeline: NAME` at the left margin, if it is a single word without a continuation.
 fn plain_name(text: &str) -> Option<String> {
     let mut lines = text.lines();
     let said = lines.find_map(|line| line.strip_prefix("pipeline: "))?;
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_the_same_whether_or_not_yaml_is_parsed_for_it() {
+    fn names_found_without_yaml_agree_with_yaml() {
         let parsed = |text: &str| {
             let tree = yaml::parse(&Source::new("p.yaml", text)).ok()?;
             tree.get("pipeline")?.as_text().map(str::to_owned)

@@ -1,4 +1,4 @@
-//! Whether a run that is under way can go on by another graph: what its cases have been through must be in it.
+//! Whether a run in progress can migrate to another graph, which must contain what its cases have been through.
 
 use super::SessionError;
 use super::work::{CaseReader, CaseWork};
@@ -8,9 +8,9 @@ use crate::project::Project;
 use crate::walk::{BranchKind, FALLBACK, Plan, WalkState, WalkStatus};
 use std::collections::BTreeMap;
 
-/// Refuses a project whose graph lacks what cases that are not over have been through.
+/// Refuses a project whose graph lacks elements that unfinished cases have been through.
 pub(super) fn fits(project: &Project, work: &[CaseWork], reads: &CaseReader<'_>) -> Result<(), SessionError> {
-    // By what is missing, and of which pipeline, the cases that need it.
+    // By missing element and its pipeline, the cases that need it.
     let mut missing = MissingElements::new();
     for case in work.iter().filter(|case| !matches!(case.status, WalkStatus::Done | WalkStatus::Error)) {
         let folded;
@@ -41,10 +41,10 @@ pub(super) fn fits(project: &Project, work: &[CaseWork], reads: &CaseReader<'_>)
     if found.has_errors() { Err(found.into()) } else { Ok(()) }
 }
 
-/// By what is missing, the nearest name and the pipeline's name: the pipeline, and the cases that need it.
+/// By missing element, nearest name and pipeline's name: the pipeline, and the cases that need it.
 type MissingElements<'p> = BTreeMap<(String, Option<String>, &'p str), (&'p Pipeline, Vec<&'p str>)>;
 
-/// What a graph does not have.
+/// An element that a graph lacks.
 struct MissingElement<'p> {
     what: String,
     /// The nearest name there is.
@@ -59,7 +59,7 @@ impl MissingElement<'_> {
     }
 }
 
-/// What a case has been through, or stands at, that the graph does not have.
+/// The elements that a case has been through, or is at, and the graph lacks.
 fn lacks<'p>(plan: &'p Plan, state: &WalkState) -> Vec<MissingElement<'p>> {
     let pipeline = &*plan.pipeline;
     let lack = |what: String, hint: Option<String>| MissingElement { what, hint, of: pipeline };
@@ -83,20 +83,20 @@ fn lacks<'p>(plan: &'p Plan, state: &WalkState) -> Vec<MissingElement<'p>> {
             }
         }
     }
-    // What is walked in the place of a node has to be there as well.
+    // Sub-pipelines are checked as well.
     for inner in &state.inner {
-        if let Some(lone) = &inner.lone {
-            // A branch is of the same graph.
+        if let Some(origin) = &inner.origin {
+            // A branch uses the same graph.
             found.extend(lacks(plan, inner));
             let at = inner.node.as_ref().and_then(|at| pipeline.node(at)).map(|node| plan.node(node));
-            if let Some(node) = at.filter(|node| lone.by == BranchKind::Items && node.fan.is_none()) {
+            if let Some(node) = at.filter(|node| origin.by == BranchKind::Items && node.foreach.is_none()) {
                 found.push(lack(format!("its node `{}` is not taken for each item of a list", node.name), None));
             }
         } else if let Some(at) = &state.node
             && let Some(node) = pipeline.node(at)
         {
-            match &plan.node(node).part {
-                Some(part) => found.extend(lacks(part, inner)),
+            match &plan.node(node).subpipeline {
+                Some(subpipeline) => found.extend(lacks(subpipeline, inner)),
                 None => found.push(lack(format!("its node `{at}` is no walk of its own"), None)),
             }
         }

@@ -3,14 +3,14 @@
 //! A file imports from its own line and those above it.
 //!
 //! ```text
-//! error, setup, finding, run_batches, trim, worker_pool  what all others use
+//! error, setup, finding, run_batches, trim, worker_pool  shared by all others
 //! input, texts, load, overlay_listing, test_texts, case_texts  reading projects, launches and tests
-//! route, queries, runs, knowledge, doctor, answer_file, briefing  single questions
+//! route, queries, runs, knowledge, doctor, answer_file, briefing  single queries
 //! run_args, recorded, work, prompt  a run as it is stored
-//! listener, migrate, portal, shadow, outcome, revisions  a run as it goes on and ends
+//! listener, migrate, portal, shadow, outcome, revisions  progress and result of a run
 //! executor, projection, clean, dispatch, run_dir  walking cases, and the files of a run
-//! answers, pending_batch, assembly, pending  who answers, and the assembly of a run
-//! resume, run  runs that go on, runs that begin
+//! answers, pending_batch, assembly, pending  answerers, and the assembly of a run
+//! resume, run  resuming and starting runs
 //! ```
 
 mod answer_file;
@@ -80,10 +80,10 @@ pub use test_texts::{TestFile, TestTexts};
 pub use texts::ProjectText;
 pub use worker_pool::WorkerPool;
 
-/// Reads a secret in a file, which its owner alone may read.
+/// Reads a secret from a file, which only its owner may be able to read.
 const SECRETS: ReadSecret = |path| crate::files::read_secret(path).map_err(|error| error.to_string());
 
-/// A session: where things are, what time it is, and everything that can be done with them.
+/// A session: the setup, and every operation on it.
 #[derive(Clone)]
 pub struct Session {
     setup: Setup,
@@ -91,13 +91,11 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session with this setup.
     pub fn new(setup: Setup) -> Self {
         Self { setup, queue: None }
     }
 
-    /// The same with these masks, by path, on all nodes that they are for. One that is named as a file below the directory of scripts is
-    /// known by its path there.
+    /// Adds masks, by path, on all nodes that they apply to. A file below the directory of scripts is known by its path there.
     #[must_use]
     pub fn with_masks(mut self, masks: &[PathBuf]) -> Self {
         let scripts = self.setup.scripts.clone();
@@ -111,21 +109,20 @@ impl Session {
         self
     }
 
-    /// The same with this team, by name, in the place of that of the pipeline.
+    /// Replaces the pipeline's team by the one of that name.
     #[must_use]
     pub fn with_team(mut self, team: Option<&str>) -> Self {
         self.setup.team = team.map(str::to_owned);
         self
     }
 
-    /// The same with a queue that workers pull the steps of a run from.
+    /// Sets the queue that workers pull the steps of a run from.
     #[must_use]
     pub fn with_queue(mut self, queue: Arc<StepQueue>) -> Self {
         self.queue = Some(queue);
         self
     }
 
-    /// Where things are.
     pub fn setup(&self) -> &Setup {
         &self.setup
     }

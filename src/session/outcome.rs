@@ -1,4 +1,4 @@
-//! What came of a run.
+//! The result of a run.
 
 use super::finding::{self, DAMAGED};
 use super::work::{CaseReader, StoredCaseBrief};
@@ -21,38 +21,36 @@ use std::sync::Arc;
 /// A run that ended, paused or failed, with the final state of every case.
 #[derive(Debug)]
 pub struct RunResult {
-    /// Its id.
+    /// The run's id.
     pub run: String,
-    /// What it went by.
     pub plan: Arc<Plan>,
-    /// The launch; the cases of one too large to be kept in memory without their logs and attributes.
+    /// The launch; if too large to be kept in memory, without logs and attributes.
     pub launch: Launch,
-    /// When it began.
     pub started_at: Timestamp,
-    /// How it ended: `error` if any case failed, `paused` if any is not over.
+    /// `error` if any case failed, `paused` if any is not over.
     pub status: WalkStatus,
     /// The cases, in the order of the launch.
     pub cases: RunCases,
-    /// Why walks failed in this process, by case, in the order of the launch.
+    /// The failures of walks in this process, by case, in the order of the launch.
     pub failures: Vec<(Name, Failure)>,
     /// Whether it is in the store (a dry run is not).
     pub recorded: bool,
-    /// The report that was written, if one was.
+    /// The path of the report, if one was written.
     pub report: Option<PathBuf>,
-    /// What candidate rules would have decided, if the run has a shadow.
+    /// The shadow decisions of candidate rules, if the run has a shadow.
     pub shadow: Option<ShadowSummary>,
-    /// What the answers took that came from outside of the process.
+    /// The token usage of external answers.
     pub tokens: TokenUsage,
-    /// What could not be written of cases: prompts that their templates do not make, files whose content is damaged in the store. Under
-    /// [`RunResult::WHOLE`], what of the run itself.
+    /// Files that could not be written, by case: prompts whose template fails, files whose content is damaged in the store. Notes
+    /// on the run itself are under [`RunResult::WHOLE`].
     pub notes: BTreeMap<Name, Vec<Diagnostic>>,
-    /// The cases that wait for an answer, with who is asked.
+    /// The pending cases, each with its answerer.
     pub waits: Vec<(Name, Name)>,
-    /// How much of its budget is left, and whether somebody was not asked because it was spent.
+    /// The remaining budget, and whether a request was refused because it was spent.
     pub budget: Option<(BudgetStatus, bool)>,
 }
 
-/// The cases of a run: in memory, or of a large run read again from its journal. See [`RunResult::each`].
+/// The cases of a run: in memory, or, of a large run, read from its journal. See [`RunResult::each`].
 #[derive(Debug)]
 pub struct RunCases {
     pub(super) kept: Vec<CaseResult>,
@@ -64,17 +62,15 @@ pub struct RunCases {
 pub(super) struct StoredCases {
     pub(super) store: Store,
     pub(super) cases: Vec<StoredCaseBrief>,
-    /// The threads that read them.
+    /// Reads them concurrently.
     pub(super) pool: WorkerPool,
 }
 
 impl RunCases {
-    /// How many they are.
     pub fn len(&self) -> usize {
         self.stored.as_ref().map_or(self.kept.len(), |stored| stored.cases.len())
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -88,20 +84,19 @@ impl RunCases {
 /// One case of a run.
 #[derive(Debug)]
 pub struct CaseResult {
-    /// The case.
     pub case: Case,
-    /// Where its walk ended.
+    /// The final state of its walk.
     pub state: WalkState,
     /// Its status in the store.
     pub case_status: Option<String>,
-    /// What the pipeline's summary script says of it.
+    /// The finding, by the pipeline's summary script.
     pub finding: Option<Value>,
-    /// Why the summary script said nothing.
+    /// The error of the summary script.
     pub trouble: Option<Box<Diagnostic>>,
 }
 
 impl RunResult {
-    /// What the notes on the run itself stand under.
+    /// The key of notes on the run itself.
     pub const WHOLE: Name = Name::const_new("");
 
     /// The graph.
@@ -109,23 +104,23 @@ impl RunResult {
         &self.plan.pipeline
     }
 
-    /// What is to be known of a case beside what came of it.
+    /// The notes on a case.
     pub fn notes_on(&self, case: &str) -> &[Diagnostic] {
         self.notes.get(case).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether any of the cases in memory is damaged in the store.
+    /// Whether the record of any case in memory is damaged.
     pub fn has_damage(&self) -> bool {
         self.cases.kept.iter().any(CaseResult::is_damaged)
     }
 
-    /// Takes in what is left of its budget.
+    /// Sets the remaining budget.
     pub(super) fn note_budget(&mut self, budget: &TokenBudget) {
         self.budget = budget.status().map(|status| (status, budget.refused()));
     }
 
-    /// Fills in the statuses that the store has of the cases in memory.
-    pub(super) fn know_statuses(&mut self, store: &Store) -> Result<(), SessionError> {
+    /// Sets the statuses of the cases in memory from the store.
+    pub(super) fn load_statuses(&mut self, store: &Store) -> Result<(), SessionError> {
         if self.cases.in_memory() {
             let mut statuses = store.case_statuses(&self.run)?;
             for case in &mut self.cases.kept {
@@ -135,21 +130,25 @@ impl RunResult {
         Ok(())
     }
 
-    /// Shows every case with what came of it, in the order of the launch, and ends at the first error.
+    /// Visits every case in the order of the launch, up to the first error.
     pub fn each(&self, visit: impl FnMut(&CaseResult) -> Result<(), SessionError>) -> Result<(), SessionError> {
         self.each_of(true, visit)
     }
 
-    /// [`RunResult::each`]; with `asked`, what the summary script says is there too.
-    fn each_of(&self, asked: bool, mut visit: impl FnMut(&CaseResult) -> Result<(), SessionError>) -> Result<(), SessionError> {
+    /// [`RunResult::each`]; with `summarised`, the summary script is evaluated too.
+    fn each_of(
+        &self,
+        summarised: bool,
+        mut visit: impl FnMut(&CaseResult) -> Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
         self.cases.kept.iter().try_for_each(&mut visit)?;
         let Some(stored) = &self.cases.stored else { return Ok(()) };
         let reads = CaseReader { store: &stored.store, run: &self.run, plan: &self.plan };
-        let read = |case: &StoredCaseBrief| reads.result(case, &self.launch, asked);
+        let read = |case: &StoredCaseBrief| reads.result(case, &self.launch, summarised);
         stored.pool.in_order(&stored.cases, read, |case| visit(&case))
     }
 
-    /// The shape that other tools rely on (`design.md` §6).
+    /// The JSON shape that other tools rely on (`design.md` §6).
     pub fn summary(&self) -> RunSummary<'_> {
         RunSummary {
             schema_version: 1,
@@ -168,19 +167,19 @@ impl RunResult {
 }
 
 impl CaseResult {
-    /// Why its walk failed.
+    /// The failure of its walk.
     pub fn error(&self) -> Option<ErrorSummary> {
         let (kind, message) = self.state.error.clone()?;
         let node = self.state.node.as_deref().unwrap_or("").to_owned();
         Some(ErrorSummary { kind, node, message })
     }
 
-    /// Whether what is stored of it is damaged: it is told as an error, and nothing was made of what is left.
+    /// Whether its record is damaged: it is reported as an error, and its remains are not used.
     pub fn is_damaged(&self) -> bool {
         self.state.error.as_ref().is_some_and(|(kind, _)| kind == DAMAGED)
     }
 
-    /// The case for programs.
+    /// The JSON shape of the case.
     pub fn summary(&self) -> CaseSummary {
         let state = &self.state;
         CaseSummary {
@@ -199,30 +198,30 @@ impl CaseResult {
 }
 
 impl CaseReader<'_> {
-    /// What came of a case. `asked`: whether the summary script is.
-    pub(super) fn result(&self, work: &StoredCaseBrief, launch: &Launch, asked: bool) -> Result<CaseResult, SessionError> {
-        let (case, mut state) = if asked { self.whole_if_sound(&work.id)? } else { self.unread(&work.id)? };
+    /// The result of a case. `summarised`: whether the summary script is evaluated.
+    pub(super) fn result(&self, work: &StoredCaseBrief, launch: &Launch, summarised: bool) -> Result<CaseResult, SessionError> {
+        let (case, mut state) = if summarised { self.whole_if_sound(&work.id)? } else { self.unread(&work.id)? };
         if state.status == WalkStatus::Running {
             state.status = work.status;
         }
-        let (finding, trouble) = if asked { finding::of(self.plan, launch, &case, &state, self.run) } else { (None, None) };
+        let (finding, trouble) = if summarised { finding::of(self.plan, launch, &case, &state, self.run) } else { (None, None) };
         let case_status = self.store.case_status(self.run, &work.id)?;
         Ok(CaseResult { case, state, case_status, finding, trouble })
     }
 }
 
-/// What a case waits for.
+/// The open request of a pending case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waits {
-    /// The node whose artifact is asked for.
+    /// The node whose artifact is requested.
     pub node: String,
-    /// Who is asked.
+    /// The answerer.
     pub via: String,
     /// The request's id.
     pub request: i64,
 }
 
-/// A run for programs.
+/// The JSON shape of a run.
 #[derive(Debug, Serialize)]
 pub struct RunSummary<'a> {
     /// The version of this shape.
@@ -231,29 +230,28 @@ pub struct RunSummary<'a> {
     pub run: String,
     /// The pipeline's name.
     pub pipeline: String,
-    /// The name of the vocabulary; null without one.
+    /// The name of the domain; null without one.
     pub domain: Option<String>,
-    /// How it ended.
     pub status: WalkStatus,
     /// The cases, in the order of the launch.
     pub cases: CaseSummaries<'a>,
     /// The path of `report.md`; null when none was written.
     pub report: Option<String>,
-    /// What candidate rules would have decided; absent without a shadow.
+    /// The shadow decisions; absent without a shadow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shadow: Option<&'a ShadowSummary>,
-    /// What the answers took; absent if nobody outside was asked.
+    /// The token usage; absent without external requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<TokenUsage>,
-    /// How much of the budget is left; absent without one.
+    /// The remaining budget; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetStatus>,
-    /// Why failures of the launch may be missing; absent if it is whole.
+    /// Why failures of the launch may be missing; absent if it is complete.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub gaps: &'a [String],
 }
 
-/// The cases of a run for programs, each made when it is written.
+/// The JSON shapes of a run's cases, serialised one at a time.
 #[derive(Debug)]
 pub struct CaseSummaries<'a>(&'a RunResult);
 
@@ -261,12 +259,12 @@ impl Serialize for CaseSummaries<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut cases = serializer.serialize_seq(Some(self.0.cases.len()))?;
         let mut refused = None;
-        let told = self.0.each_of(false, |case| {
-            // One that cannot be written any more is no error of the run.
+        let visited = self.0.each_of(false, |case| {
+            // An error of the serialiser is no error of the run.
             refused = refused.take().or_else(|| cases.serialize_element(&case.summary()).err());
             Ok(())
         });
-        match (refused, told) {
+        match (refused, visited) {
             (Some(error), _) => Err(error),
             (None, Err(error)) => Err(S::Error::custom(error)),
             (None, Ok(())) => cases.end(),
@@ -274,12 +272,11 @@ impl Serialize for CaseSummaries<'_> {
     }
 }
 
-/// A case for programs.
+/// The JSON shape of a case.
 #[derive(Clone, Debug, Serialize)]
 pub struct CaseSummary {
-    /// Its id.
+    /// The case's id.
     pub case: String,
-    /// How its walk ended.
     pub status: WalkStatus,
     /// Its status in the store.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -288,28 +285,26 @@ pub struct CaseSummary {
     pub nodes: Vec<String>,
     /// The edges taken.
     pub edges: Vec<String>,
-    /// The counters taken.
+    /// The counters.
     pub loops: BTreeMap<String, i64>,
-    /// What edges added.
+    /// Context added by edges.
     pub context: Map<String, Value>,
-    /// What its answers took; absent if nobody outside was asked.
+    /// The token usage; absent without external requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<TokenUsage>,
-    /// What it waits for; absent if it waits for nobody.
+    /// The open request; absent unless the case is pending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
-    /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorSummary>,
 }
 
-/// A failure for programs.
+/// The JSON shape of a failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorSummary {
     /// The kind (`no_edge`, `rule_error`, ...).
     pub kind: String,
     /// The node it happened at.
     pub node: String,
-    /// What is wrong.
     pub message: String,
 }

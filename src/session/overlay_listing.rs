@@ -1,4 +1,4 @@
-//! Where each file of a project comes from, and whether anything uses it.
+//! The origin of each file of a project, and whether it is used.
 
 use super::{Session, SessionError};
 use crate::diag::nearest;
@@ -10,22 +10,20 @@ use std::path::Path;
 /// A file of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverlaidFile {
-    /// What it is.
     pub area: Area,
     /// Its path below the area's directory.
     pub path: String,
-    /// Where it comes from.
     pub origin: FileOrigin,
-    /// Whether it takes the place of a bundled file.
+    /// Whether it replaces a bundled file.
     pub replaces: bool,
-    /// Whether anything uses it: a pipeline, another script or template. Bundled files count as used.
+    /// Whether a pipeline, script or template refers to it. Bundled files count as used.
     pub used: bool,
-    /// The bundled file whose name it nearly has, if nothing uses it.
+    /// The bundled file with the most similar name, if it is unused.
     pub meant: Option<String>,
 }
 
 impl Session {
-    /// All files of the project, area by area. Texts that do not parse count as using nothing.
+    /// Lists all files of the project, area by area. Texts that do not parse refer to nothing.
     pub fn files_used(&self) -> Result<Vec<OverlaidFile>, SessionError> {
         let mut all = Vec::new();
         let mut texts: Vec<(String, String)> = Vec::new();
@@ -52,11 +50,11 @@ impl Session {
                 || replaces
                 || area == Area::Pipelines && area.takes(&path)
                 || area == Area::Scripts && Area::Tests.takes(&path)
-                // A vocabulary is chosen by its name, with one run or another.
+                // A domain is selected by name, per run.
                 || area == Area::Scripts && path.starts_with("data/domains/")
                 || named.contains(&own)
                 || area.takes(&path) && texts.iter().any(|(other, text)| *other != own && mentions(text, area, &path));
-            // A slip is near in a name of that length; a file of one's own is not.
+            // A misspelt name is about this near; an unrelated one is not.
             let near = nearest(&path, bundled.iter().map(String::as_str));
             let meant = near.filter(|name| !used && strsim::damerau_levenshtein(name, &path) <= 3).map(str::to_owned);
             OverlaidFile { area, path, origin, replaces, used, meant }
@@ -73,7 +71,7 @@ impl Session {
     }
 }
 
-/// The files that a pipeline names.
+/// The files that a pipeline refers to.
 fn named(pipeline: &Pipeline) -> Vec<String> {
     let script = |reference: &str| format!("scripts/{}", reference.split('#').next().unwrap_or_default());
     let mut found: Vec<String> = pipeline.report.iter().map(|reference| script(reference)).collect();

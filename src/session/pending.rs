@@ -1,5 +1,4 @@
-//! Work handed to somebody outside and taken back: the prompts that cases wait for an answer to, the answers, and a person's word on a
-//! case that is over.
+//! Pending tasks: checking out the prompts of pending cases, submitting answers, and a person's review of a finished case.
 
 use super::answer_file::{MEND, not_accepted};
 use super::answers::SubmittedWork;
@@ -17,50 +16,50 @@ use crate::pipeline::EdgeTarget;
 use crate::project::AnswererNames;
 use crate::script::probe::Probes;
 use crate::store::{Durability, Store};
-use crate::walk::{Event, EventBody, OpenRequest, Plan, WalkState, WalkStatus, assemble, bare, called, complaints, misfit};
+use crate::walk::{
+    Event, EventBody, OpenRequest, Plan, WalkState, WalkStatus, assemble, bare, called, schema_violation, validate,
+};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What is handed out of a run.
+/// Tasks checked out of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedOutTasks {
     /// The run.
     pub run: String,
-    /// The prompts.
     pub prompts: Vec<PendingTask>,
-    /// Where they are laid out as a batch, if they are.
+    /// The batch they are written as, if any.
     pub batch: Option<PendingBatch>,
 }
 
-/// An answer that somebody brings.
+/// A submitted answer.
 #[derive(Clone, Debug)]
 pub struct Submission<'a> {
     /// The run; `latest` is the one that began last.
     pub run: &'a str,
-    /// The case.
     pub case: &'a str,
     /// The answer: an artifact, or `{dispatch_id, data}`.
     pub answer: &'a Source,
-    /// Which request it answers, if that is said.
+    /// The request it answers, if given.
     pub request: Option<i64>,
-    /// Whose word it is: `human` or `agent`.
+    /// The kind of answerer: `human` or `agent`.
     pub by: &'static str,
 }
 
-/// What a person says of a case.
+/// A person's verdict on a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReviewWord {
     /// It is right.
     Approve,
-    /// Look again, from that node on.
+    /// Investigate again, from that node on.
     Reassess(String),
-    /// It is wrong; the right defect code, if that is known.
+    /// It is wrong; with the right defect code, if known.
     Overturn(Option<String>),
 }
 
 impl ReviewWord {
-    /// The word for it.
+    /// Its word on the wire.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Approve => "approve",
@@ -70,7 +69,7 @@ impl ReviewWord {
     }
 }
 
-/// A case of a run, read to be handed out or taken back.
+/// A case of a run, read for checkout or submission.
 struct HeldCase {
     store: Store,
     run: String,
@@ -79,20 +78,20 @@ struct HeldCase {
 }
 
 impl Session {
-    /// The prompts that cases of a run wait for an answer to, the first one alone unless `all`; each is written to a file. Those of
-    /// one case if it is named. All of them are laid out as a batch too.
-    pub fn hand_out(&self, run: &str, case: Option<&str>, all: bool) -> Result<CheckedOutTasks, SessionError> {
+    /// Checks out the prompts of pending cases (of one case if named), the first one only unless `all`. Each is written to a
+    /// file, and all of them as a batch.
+    pub fn check_out(&self, run: &str, case: Option<&str>, all: bool) -> Result<CheckedOutTasks, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
         let run = named(&store, run)?;
         let manual = agent::manual_names(&self.setup.agents);
         let ids: Vec<String> = store.case_names(&run)?.into_iter().map(|(id, _)| id).collect();
         if let Some(case) = case {
-            known_case(&run, &ids, case)?;
+            check_case(&run, &ids, case)?;
         }
         let dir = self.run_dir(&run)?;
         let kept = KeptTemplates::of(&store, &run)?;
         let plan = self.plan_of(&store, &run)?;
-        let (mut handed, mut phase) = (Vec::new(), None);
+        let (mut tasks, mut phase) = (Vec::new(), None);
         for id in ids.iter().filter(|id| case.is_none_or(|case| *id == case)) {
             let events: Vec<Event> = store.events(&run, id)?.into_iter().map(|(_, event)| event).collect();
             let state = WalkState::fold(&events);
@@ -100,12 +99,12 @@ impl Session {
             let own = plan.of_path(&open.path);
             let node = own.as_ref().and_then(|own| Some(own.pipeline.phase_name(own.pipeline.node(&open.node)?).to_owned()));
             phase = phase.or(node);
-            handed.push(hand(&store, &kept, &plan, (&dir, id), &events, (&state, open))?);
+            tasks.push(write_task(&store, &kept, &plan, (&dir, id), &events, (&state, open))?);
             if !all {
                 break;
             }
         }
-        if handed.is_empty() {
+        if tasks.is_empty() {
             let message = case.map_or_else(
                 || format!("no case of the run {run} waits for an answer"),
                 |case| format!("case `{case}` of the run {run} waits for no answer"),
@@ -114,18 +113,18 @@ impl Session {
                 "asterisk status shows how far it is; a run that hands its steps out begins with: asterisk run --via manual";
             return Err(SessionError::asked("input/not-waiting", message, Some(help.into())));
         }
-        let batch = if all { Some(self.lay_out_batch(&run, &phase.unwrap_or_default(), &handed)?) } else { None };
-        Ok(CheckedOutTasks { run, prompts: handed, batch })
+        let batch = if all { Some(self.lay_out_batch(&run, &phase.unwrap_or_default(), &tasks)?) } else { None };
+        Ok(CheckedOutTasks { run, prompts: tasks, batch })
     }
 
-    /// Takes an answer, and goes on with the run as far as it goes. An answer that is not accepted changes nothing.
-    pub fn hand_in(
+    /// Submits an answer and resumes the run. A rejected answer changes nothing.
+    pub fn submit(
         &self,
         brought: &Submission<'_>,
         watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
-        let held = self.hold(brought.run, brought.case)?;
+        let held = self.read_case(brought.run, brought.case)?;
         let open = self.open(&held, brought.case)?.clone();
         let mut artifact = read(brought.answer)?;
         let (wrapped, inner) = agent::unwrapped(artifact);
@@ -143,16 +142,17 @@ impl Session {
                 return Err(SessionError::asked("answer/stale", message, Some(help)));
             }
         }
-        agent::signed(&mut artifact, brought.by);
+        agent::set_author(&mut artifact, brought.by);
         accept(&held.plan, &open, &artifact)?;
-        let given = given(brought.case, &open, artifact, brought.by);
+        let given = submitted_answer(brought.case, &open, artifact, brought.by);
         let run = held.run.clone();
         let result = self.go_on(&run, SubmittedWork { given: Some(given), reopened: None }, watch, stop)?;
-        self.note_brought(&run, open.id);
+        self.mark_answered(&run, open.id);
         Ok(result)
     }
 
-    /// Takes a person's word on a case: as the answer it waits for, or, of a case that is over, by going on with it at its review.
+    /// Submits a person's review of a case: as its pending answer, or, for a case that is over, by reopening it at its review
+    /// node.
     pub fn review(
         &self,
         (run, case): (&str, &str),
@@ -160,7 +160,7 @@ impl Session {
         watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
-        let held = self.hold(run, case)?;
+        let held = self.read_case(run, case)?;
         let nodes = held.plan.pipeline.nodes.iter().filter(|node| takes(node.schema.as_deref(), verdict));
         let names: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
         let Some(node) = names.first().copied() else {
@@ -173,9 +173,9 @@ impl Session {
         let artifact = decision(&held.plan, node, verdict, message)?;
         let over = matches!(held.state.status, WalkStatus::Done | WalkStatus::Error);
         if over {
-            let open = OpenRequest { node: node.into(), path: "1".into(), ..nobody() };
+            let open = OpenRequest { node: node.into(), path: "1".into(), ..no_request() };
             accept(&held.plan, &open, &artifact)?;
-            let given = SubmittedAnswer { request: None, ..given(case, &open, artifact, HUMAN) };
+            let given = SubmittedAnswer { request: None, ..submitted_answer(case, &open, artifact, HUMAN) };
             return self.go_on(
                 &held.run,
                 SubmittedWork { given: Some(given), reopened: Some((case.to_owned(), node.to_owned())) },
@@ -191,28 +191,28 @@ impl Session {
         }
         let artifact = decision(&held.plan, &open.node, verdict, message)?;
         accept(&held.plan, &open, &artifact)?;
-        let given = given(case, &open, artifact, HUMAN);
+        let given = submitted_answer(case, &open, artifact, HUMAN);
         self.go_on(&held.run, SubmittedWork { given: Some(given), reopened: None }, watch, stop)
     }
 
-    fn hold(&self, run: &str, case: &str) -> Result<HeldCase, SessionError> {
+    fn read_case(&self, run: &str, case: &str) -> Result<HeldCase, SessionError> {
         let store = self.store(Durability::Step)?;
         let run = named(&store, run)?;
         let ids: Vec<String> = store.case_names(&run)?.into_iter().map(|(id, _)| id).collect();
-        known_case(&run, &ids, case)?;
+        check_case(&run, &ids, case)?;
         let events: Vec<Event> = store.events(&run, case)?.into_iter().map(|(_, event)| event).collect();
         let plan = self.plan_of(&store, &run)?;
         Ok(HeldCase { plan, state: WalkState::fold(&events), store, run })
     }
 
-    /// The plan that a run goes by.
+    /// The plan that a run uses.
     fn plan_of(&self, store: &Store, run: &str) -> Result<Arc<Plan>, SessionError> {
         let manifests = super::run_args::manifests(store, run)?;
         let (_, manifest) = manifests.last().ok_or_else(|| crate::store::StoreError::UnknownRun(run.to_owned()))?;
         Ok(linked(self, store, manifest, AnswererNames::Others, Probes::None)?.plan)
     }
 
-    /// The request that a case waits for an answer to.
+    /// The open request of a case.
     fn open<'h>(&self, held: &'h HeldCase, case: &str) -> Result<&'h OpenRequest, SessionError> {
         let manual = agent::manual_names(&self.setup.agents);
         let run = &held.run;
@@ -235,10 +235,10 @@ impl Session {
     }
 }
 
-/// Who speaks by `asterisk review`.
+/// The `via` of `asterisk review`.
 const HUMAN: &str = "human";
 
-fn nobody() -> OpenRequest {
+fn no_request() -> OpenRequest {
     OpenRequest {
         id: 0,
         node: "".into(),
@@ -246,16 +246,16 @@ fn nobody() -> OpenRequest {
         via: agent::MANUAL.into(),
         prompt: crate::model::Hash::of(b""),
         at: crate::clock::Timestamp::default(),
-        complaints: Vec::new(),
+        errors: Vec::new(),
     }
 }
 
-fn given(case: &str, open: &OpenRequest, artifact: Value, by: &'static str) -> SubmittedAnswer {
+fn submitted_answer(case: &str, open: &OpenRequest, artifact: Value, by: &'static str) -> SubmittedAnswer {
     let (node, via) = (open.node.clone(), open.via.clone());
     SubmittedAnswer { case: case.to_owned(), node, via, request: Some(open.id), artifact: Arc::new(artifact), by }
 }
 
-fn known_case(run: &str, ids: &[String], case: &str) -> Result<(), SessionError> {
+fn check_case(run: &str, ids: &[String], case: &str) -> Result<(), SessionError> {
     if ids.iter().any(|id| id == case) {
         return Ok(());
     }
@@ -263,8 +263,8 @@ fn known_case(run: &str, ids: &[String], case: &str) -> Result<(), SessionError>
     Err(SessionError::asked("input/no-case", format!("the run {run} has no case `{case}`"), hint))
 }
 
-/// Makes the prompt of a request again from its record, and writes it.
-fn hand(
+/// Renders the prompt of a request from its record, and writes it.
+fn write_task(
     store: &Store,
     kept: &KeptTemplates<'_>,
     plan: &Arc<Plan>,
@@ -307,7 +307,7 @@ fn hand(
     })
 }
 
-/// The JSON of an answer.
+/// Parses the JSON of an answer.
 fn read(source: &Source) -> Result<Value, SessionError> {
     if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(source.text())
         && !agent::is_too_deep(&error)
@@ -321,26 +321,26 @@ fn read(source: &Source) -> Result<Value, SessionError> {
     agent::parse(source.text()).map_err(|why| not_accepted(&why))
 }
 
-/// Holds an answer against the schema of its node.
+/// Validates an answer by the schema of its node.
 fn accept(plan: &Arc<Plan>, open: &OpenRequest, artifact: &Value) -> Result<(), SessionError> {
     let Some(own) = plan.of_path(&open.path) else { return Ok(()) };
     let Some(node) = own.pipeline.node(&open.node) else { return Ok(()) };
-    let complaints = complaints(&own, node, artifact);
-    if complaints.is_empty() {
+    let errors = validate(&own, node, artifact);
+    if errors.is_empty() {
         return Ok(());
     }
-    let mut diagnostic = misfit(&own, node, &open.via, &complaints);
+    let mut diagnostic = schema_violation(&own, node, &open.via, &errors);
     let help = diagnostic.help.take().unwrap_or_default();
     Err(SessionError::Texts(Diagnostics::from(diagnostic.help(format!("{help}\n{MEND}")))))
 }
 
-/// Whether a form takes that decision.
+/// Whether a schema allows that decision.
 fn takes(schema: Option<&Shape>, verdict: &ReviewWord) -> bool {
     let field = schema.and_then(|schema| schema.field("decision"));
     field.is_some_and(|field| matches!(&field.kind, Kind::Text { one_of } if one_of.iter().any(|word| word == verdict.word())))
 }
 
-/// The artifact of a review that a person made.
+/// The artifact of a person's review.
 fn decision(plan: &Plan, node: &str, verdict: &ReviewWord, message: Option<&str>) -> Result<Value, SessionError> {
     let schema = plan.pipeline.node(node).and_then(|node| plan.pipeline.at(node).schema.clone());
     let has = |name: &str| schema.as_ref().is_some_and(|schema| schema.field(name).is_some());

@@ -1,4 +1,4 @@
-//! Launches fetched from ReportPortal, and what was found of their failures written back.
+//! Launches fetched from ReportPortal, and pushing the findings on their failures back.
 
 use super::recorded::named;
 use super::run_args::args_of;
@@ -13,31 +13,28 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What is to be said of a case.
+/// A comment on a case, to be pushed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushRemark {
-    /// The case.
     pub case: String,
-    /// What kind of defect it is, as ReportPortal calls it.
+    /// ReportPortal's name of the kind of defect.
     pub issue_type: String,
-    /// What is said of it.
     pub comment: String,
-    /// Nobody but programs has looked at it.
+    /// Whether no person has reviewed it.
     pub auto: bool,
 }
 
-/// What came of a remark.
+/// The result of pushing a remark.
 #[derive(Clone, Debug)]
 pub enum PushResult {
-    /// It was sent now (or would be).
+    /// Sent, or, in a dry run, would be.
     Sent,
-    /// The same was sent before.
+    /// The same remark was sent before.
     Before,
-    /// It was refused, and why.
     Refused(Box<Diagnostic>),
 }
 
-/// Trouble while sending, or while recording that something was sent.
+/// An error while sending, or while recording that something was sent.
 struct PushFailure(SessionError);
 
 impl From<PortalError> for PushFailure {
@@ -57,13 +54,13 @@ impl From<PortalError> for SessionError {
 }
 
 impl Session {
-    /// ReportPortal, if it is set up.
+    /// The client of ReportPortal, if it is configured.
     pub(super) fn portal<'s>(&'s self, stop: &'s AtomicBool) -> Result<Portal<'s>, SessionError> {
         let access = Access { root: &self.setup.root, secret: SECRETS, clock: &*self.setup.clock, stop };
         Ok(Portal::open(&self.setup.reportportal, &access)?)
     }
 
-    /// A launch, read from where it is, and where that is.
+    /// Fetches a launch, and returns it with its origin.
     pub(super) fn fetch(
         &self,
         launch: &str,
@@ -78,8 +75,8 @@ impl Session {
         Ok((launch, portal.place().clone()))
     }
 
-    /// Writes remarks on cases of a run back to where its launch came from. What was sent before in the same words is not sent again;
-    /// what is sent is recorded at once. `dry`: asks nobody, changes nothing, and says what would be sent.
+    /// Pushes remarks on cases of a run to where its launch came from. Remarks sent before are skipped; each one sent is recorded
+    /// immediately. `dry`: connects to nothing, changes nothing, and returns what would be sent.
     pub fn push(&self, run: &str, remarks: &[PushRemark], dry: bool) -> Result<Vec<(String, PushResult)>, SessionError> {
         let store = if dry { Store::read_only(&self.setup.store)? } else { self.store(Durability::Step)? };
         let run = named(&store, run)?;

@@ -1,4 +1,4 @@
-//! The files of a run: case directories and the event log. All of them can be made again from the journal.
+//! The files of a run: case directories and the event log. All of them can be rebuilt from the journal.
 
 use super::outcome::{CaseResult, RunResult};
 use super::prompt::KeptTemplates;
@@ -17,42 +17,41 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// The directory of a run below the root of what runs write.
+/// The directory of a run below the output root.
 pub(super) fn run_dir(root: &Path, run: &str) -> PathBuf {
     root.join(OutDir::safe_name(run))
 }
 
-/// Where the report of a run is written.
+/// The path of a run's report.
 pub(super) fn report_path(root: &Path, run: &str) -> PathBuf {
     run_dir(root, run).join("report.md")
 }
 
 impl Session {
-    /// Where the report of a run is written.
+    /// The path of a run's report.
     pub fn report_path(&self, run: &str) -> PathBuf {
         report_path(&self.setup.out, run)
     }
 
-    /// The directory that the files of a run are written to, made if it is not there.
+    /// Opens the output directory of a run, and creates it if necessary.
     pub fn run_dir(&self, run: &str) -> Result<OutDir, SessionError> {
         let path = run_dir(&self.setup.out, run);
         OutDir::private(&path).map_err(|source| SessionError::Write { path: path.display().to_string(), source })
     }
 
-    /// Removes the halves of files that a process left behind which was killed while it wrote those of a run. Only for who executes it.
+    /// Removes partial files left by a process that was killed. Only for the process that executes the run.
     pub(super) fn sweep(&self, run: &str) {
         OutDir::open(&run_dir(&self.setup.out, run)).sweep();
     }
 
-    /// Makes sure, before anything is walked, that files can be written.
-    pub(super) fn check_out(&self) -> Result<(), SessionError> {
+    /// Checks that files can be written, before anything is walked.
+    pub(super) fn check_output(&self) -> Result<(), SessionError> {
         let failed = |source| SessionError::Write { path: self.setup.out.display().to_string(), source };
         OutDir::create(&self.setup.out).and_then(|dir| dir.probe()).map_err(failed)
     }
 
-    /// Writes a case directory for every case but those that `rested` since theirs was written, and the event log of the run, from the
-    /// journal. Returns, by case, what could not be written because of its texts or because it is damaged in the store: that is no
-    /// reason to lose the rest.
+    /// Writes the event log of the run from the journal, and a directory for every case except those that `rested`. Returns, by
+    /// case, what could not be written because of its texts or of damage in the store; the rest is written all the same.
     pub(super) fn project_files(
         &self,
         store: &Store,
@@ -72,7 +71,7 @@ impl Session {
                 broken = writeln!(log, "{}", envelope(json!({ "seq": seq, "run": result.run }), &event));
                 if broken.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
-            // What is not all there is not put in the place of what may be.
+            // An incomplete file does not replace one that may be complete.
             broken.and(if unread.is_ok() { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) })
         });
         match (unread, written) {
@@ -107,7 +106,7 @@ impl Session {
     }
 }
 
-/// What could not be written of a case.
+/// Collects what could not be written of a case.
 struct Unwritten<'a> {
     case: &'a str,
     run: &'a str,
@@ -116,7 +115,7 @@ struct Unwritten<'a> {
 }
 
 impl Unwritten<'_> {
-    /// What was made for a file. If it could not be made because of the texts or the content it is made of, a note is taken instead.
+    /// Returns the content of a file. A failure because of the texts or the content it is made from becomes a note.
     fn kept<T>(&mut self, file: &str, made: Result<T, SessionError>) -> Result<Option<T>, SessionError> {
         match made {
             Ok(made) => Ok(Some(made)),
@@ -128,7 +127,7 @@ impl Unwritten<'_> {
                 }));
                 Ok(None)
             }
-            // What is damaged of a case that is told as damaged is told with it.
+            // Damage of a case that is reported as damaged is not noted again.
             Err(SessionError::Store(error)) if error.is_damage() && self.damaged => Ok(None),
             Err(SessionError::Store(error)) if error.is_damage() => {
                 let message = format!("`{file}` of case `{}` is not written: {error}", self.case);
@@ -150,13 +149,13 @@ fn project_case(
 ) -> Result<(), SessionError> {
     let below = case_dir(&case.case.id);
     let mut visits: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    let mut generation = FIRST;
+    let mut revision = FIRST;
     for event in events {
-        if let EventBody::Adopt { generation: newer, .. } = event.what {
-            generation = newer;
+        if let EventBody::Adopt { revision: newer, .. } = event.what {
+            revision = newer;
         }
         let EventBody::NodeExit { node, artifact, params, template, .. } = &event.what else { continue };
-        // What is walked in the place of a node has a directory of its own, named by its place (`3/court`).
+        // A sub-pipeline has a directory of its own, named by its place (`3/court`).
         let (below, place) = (place_dir(&below, &event.path), place_of(&event.path));
         let visit = visits.entry((place, node)).or_default();
         *visit += 1;
@@ -164,13 +163,13 @@ fn project_case(
         let Some(ix) = plan.pipeline.node(node) else { continue };
         let spec = plan.pipeline.at(ix);
         let laid = StepFileNames::of(spec, *visit - 1);
-        // An answer that is waited for may be there already.
+        // A pending answer may have been written already.
         let awaited = case.state.waits().is_some_and(|open| open.node == *node && place_of(&open.path) == place);
         if !awaited && let Some(text) = unwritten.kept(&laid.artifact, store.needed(&artifact.hash()).map_err(Into::into))? {
             write(dir, &format!("{below}/{}", laid.artifact), &pretty(&text))?;
         }
         let (Some(params), Some(template)) = (params, template) else { continue };
-        if let Some((_, text)) = unwritten.kept(&laid.prompt, templates.prompt(generation, *template, params))? {
+        if let Some((_, text)) = unwritten.kept(&laid.prompt, templates.prompt(revision, *template, params))? {
             write(dir, &format!("{below}/{}", laid.prompt), &text)?;
         }
     }
@@ -184,7 +183,7 @@ pub(super) struct StepFileNames {
 }
 
 impl StepFileNames {
-    /// Those of a node's visit, counted from 0.
+    /// The names for a visit of a node, counted from 0.
     pub(super) fn of(node: &PipelineNode, visit: usize) -> Self {
         let family = OutDir::safe_name(&node.family);
         let prompt = if visit == 0 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{visit}.md") };
@@ -193,12 +192,12 @@ impl StepFileNames {
     }
 }
 
-/// The directory of a part of a step's path: branches are called as there.
+/// The directory of one component of a step's path.
 fn directory(part: &str) -> String {
     if part.starts_with(BRANCH) { part.to_owned() } else { OutDir::safe_name(part) }
 }
 
-/// The files of a run that stand beside its case directories.
+/// The files of a run beside its case directories.
 const RUN_FILES: &[&str] = &[
     "batch-manifest.json",
     "briefing.md",
@@ -212,7 +211,7 @@ const RUN_FILES: &[&str] = &[
     "report.md",
 ];
 
-/// The place of the walk that a step belongs to; nothing of that of the case itself.
+/// The place of the walk that a step belongs to; empty for the case's own walk.
 fn place_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(place, _)| place)
 }
@@ -223,7 +222,7 @@ pub(super) fn place_dir(below: &str, path: &str) -> String {
     parts.fold(below.to_owned(), |dir, part| format!("{dir}/{}", directory(part)))
 }
 
-/// The name of a case's directory: never that of one of the run's own files.
+/// The name of a case's directory, distinct from those of the run's own files.
 pub(super) fn case_dir(id: &str) -> String {
     let name = OutDir::safe_name(id);
     if RUN_FILES.iter().any(|file| file.eq_ignore_ascii_case(&name)) { OutDir::safe_name(&format!("{id}/")) } else { name }
@@ -261,7 +260,7 @@ impl<'a> CaseFile<'a> {
         let current = match (&case.state.node, case.state.status) {
             (_, crate::walk::WalkStatus::Done) => "DONE".to_owned(),
             (Some(node), _) => step(node),
-            // The first step is asked for and not taken yet.
+            // The first step is pending.
             (None, _) if case.state.waits().is_some() => pipeline.at(pipeline.start).step_name(),
             (None, _) => "INIT".to_owned(),
         };
@@ -276,7 +275,7 @@ impl<'a> CaseFile<'a> {
     }
 }
 
-/// One event with its envelope, as a JSON object.
+/// An event with its envelope, as a JSON object.
 fn envelope(mut line: Value, event: &Event) -> Value {
     if let (Value::Object(line), Ok(Value::Object(event))) = (&mut line, serde_json::to_value(event)) {
         line.extend(event);

@@ -1,4 +1,4 @@
-//! The prompts of a run, made again from its record: the template's text and the parameters that the step was given.
+//! The prompts of a run, rendered again from the recorded template and parameters.
 
 use super::run_args::{self, manifests};
 use super::{Session, SessionError};
@@ -14,35 +14,31 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-/// Which prompt is wanted.
+/// Selects a prompt.
 #[derive(Clone, Debug, Default)]
 pub struct PromptQuery {
-    /// The run; the latest if none.
+    /// The run; the latest if `None`.
     pub run: Option<String>,
-    /// The case.
     pub case: String,
-    /// The node, by name or code; that of the last answered step if none.
+    /// The node, by name or code; that of the last answered step if `None`.
     pub node: Option<String>,
-    /// Which visit of the node, from 1; the last if none.
+    /// The visit of the node, from 1; the last if `None`.
     pub visit: Option<usize>,
-    /// The step, by its path in the record; it alone says which node and visit.
+    /// The step, by its recorded path; overrides node and visit.
     pub path: Option<String>,
 }
 
 /// A prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Prompt {
-    /// The run.
     pub run: String,
-    /// The case.
     pub case: String,
-    /// The node.
     pub node: String,
-    /// Which visit of the node it is, from 1.
+    /// The visit of the node, from 1.
     pub visit: usize,
-    /// How many visits of the node were answered.
+    /// The number of answered visits of the node.
     pub visits: usize,
-    /// The step's path in the record.
+    /// The step's recorded path.
     pub path: String,
     /// The template, by its path below the templates.
     pub template: String,
@@ -50,7 +46,7 @@ pub struct Prompt {
     pub template_hash: Hash,
     /// The address of the parameters.
     pub params_hash: Hash,
-    /// Who answered it.
+    /// The kind of answerer.
     pub answered_by: String,
     /// The prompt itself.
     pub text: String,
@@ -63,14 +59,14 @@ struct AnsweredStep<'e> {
     by: &'e str,
     params: Option<&'e Content>,
     template: Option<Hash>,
-    /// Which texts of the run it went by.
-    generation: u64,
+    /// The revision of the texts it used.
+    revision: u64,
 }
 
 impl Session {
-    /// The prompt of a step of a run, as it was when it was answered.
-    pub fn prompt(&self, asked: &PromptQuery) -> Result<Prompt, SessionError> {
-        let run = match &asked.run {
+    /// Renders the prompt of a step of a run as it was when it was answered.
+    pub fn prompt(&self, query: &PromptQuery) -> Result<Prompt, SessionError> {
+        let run = match &query.run {
             Some(run) => run.clone(),
             None => self.runs()?.into_iter().next().map(|row| row.run).ok_or_else(|| {
                 SessionError::asked("input/no-run", "there is no run yet", Some("make one with: asterisk run".into()))
@@ -79,16 +75,16 @@ impl Session {
         let store = Store::read_only(&self.setup.store)?;
         let kept = KeptTemplates::of(&store, &run)?;
         let cases = store.cases(&run)?;
-        if !cases.iter().any(|case| case.case.id == asked.case) {
-            let hint = did_you_mean(&asked.case, cases.iter().map(|case| case.case.id.as_str()));
+        if !cases.iter().any(|case| case.case.id == query.case) {
+            let hint = did_you_mean(&query.case, cases.iter().map(|case| case.case.id.as_str()));
             let others = "for a case of another run say `--run RUN` (`asterisk runs` lists them)".to_owned();
             let help = hint.map_or_else(|| others.clone(), |hint| format!("{hint}; {others}"));
-            return Err(SessionError::asked("input/no-case", format!("the run {run} has no case `{}`", asked.case), Some(help)));
+            return Err(SessionError::asked("input/no-case", format!("the run {run} has no case `{}`", query.case), Some(help)));
         }
-        let events: Vec<Event> = store.events(&run, &asked.case)?.into_iter().map(|(_, event)| event).collect();
+        let events: Vec<Event> = store.events(&run, &query.case)?.into_iter().map(|(_, event)| event).collect();
         let steps: Vec<AnsweredStep<'_>> = AnsweredStep::all(&events);
-        let node = asked.node.as_deref().map(|node| named(&store, kept.latest(), node)).transpose()?;
-        let step = choose(&steps, asked, node.as_deref())?;
+        let node = query.node.as_deref().map(|node| named(&store, kept.latest(), node)).transpose()?;
+        let step = choose(&steps, query, node.as_deref())?;
         let (Some(template), Some(params)) = (step.template, step.params) else {
             let what = match step.by {
                 TOOL => "a tool was called",
@@ -96,14 +92,14 @@ impl Session {
                 _ => "nobody asked for its parameters",
             };
             let message = format!("step {} (`{}`) had no prompt: {what}", step.path, step.node);
-            let (case, at) = (shell(&asked.case), shell(step.path));
+            let (case, at) = (shell(&query.case), shell(step.path));
             let how = format!("what it was given is shown by: asterisk explain {run} --case {case} --step {at}");
             return Err(SessionError::asked("input/no-prompt", message, (step.by == TOOL).then_some(how)));
         };
-        let (found, text) = kept.prompt(step.generation, template, params)?;
+        let (found, text) = kept.prompt(step.revision, template, params)?;
         let visits: Vec<&AnsweredStep<'_>> = steps.iter().filter(|other| other.node == step.node).collect();
         Ok(Prompt {
-            case: asked.case.clone(),
+            case: query.case.clone(),
             node: step.node.to_owned(),
             visit: 1 + visits.iter().position(|other| other.path == step.path).unwrap_or_default(),
             visits: visits.len(),
@@ -118,13 +114,13 @@ impl Session {
     }
 }
 
-/// The prompt that a template makes of recorded parameters.
+/// Renders a template with recorded parameters.
 pub(super) fn text(store: &Store, template: &Template, params: &Content) -> Result<String, SessionError> {
     let params = assemble(&run_args::text(store, &params.hash())?, &mut |hash| run_args::text(store, hash))?;
     template.render(&params).map_err(|error| SessionError::Texts((*error).into()))
 }
 
-/// The templates that a run went by, of each of its generations those that are asked for.
+/// The templates that a run used, by revision, loaded on demand.
 pub(super) struct KeptTemplates<'a> {
     store: &'a Store,
     manifests: Vec<(u64, ProjectManifest)>,
@@ -136,19 +132,19 @@ impl<'a> KeptTemplates<'a> {
         Ok(Self { store, manifests: manifests(store, run)?, compiled: RefCell::default() })
     }
 
-    /// The texts that the run went by last.
+    /// The latest texts of the run.
     fn latest(&self) -> Option<&ProjectManifest> {
         self.manifests.last().map(|(_, manifest)| manifest)
     }
 
-    /// The prompt of a step, and the template that it is made by: the one that the step went by. One that its template does not make was given to nobody, so it is made by
-    /// the template of that name of the latest generation, if that is another.
-    pub(super) fn prompt(&self, generation: u64, hash: Hash, params: &Content) -> Result<(Arc<Template>, String), SessionError> {
-        let template = self.template(generation, hash)?;
+    /// Renders the prompt of a step with the template it used, and returns both. If that template fails, its prompt was never
+    /// sent, so the template of that name in the latest revision is tried.
+    pub(super) fn prompt(&self, revision: u64, hash: Hash, params: &Content) -> Result<(Arc<Template>, String), SessionError> {
+        let template = self.template(revision, hash)?;
         let made = text(self.store, &template, params);
         let Err(SessionError::Texts(_)) = made else { return Ok((template, made?)) };
         let newer = self.manifests.last().and_then(|(latest, manifest)| {
-            let newer = manifest.templates.get(template.source().name()).filter(|newer| **newer != hash || *latest != generation);
+            let newer = manifest.templates.get(template.source().name()).filter(|newer| **newer != hash || *latest != revision);
             Some((*latest, *newer?))
         });
         let template = newer.map_or(Ok(template), |(latest, newer)| self.template(latest, newer))?;
@@ -156,30 +152,30 @@ impl<'a> KeptTemplates<'a> {
         Ok((template, text))
     }
 
-    /// The template of that address, in the latest generation that has it.
+    /// The template of that address, in the latest revision that has it.
     pub(super) fn latest_template(&self, hash: Hash) -> Result<Arc<Template>, SessionError> {
         let has = |(_, manifest): &&(u64, ProjectManifest)| manifest.templates.values().any(|known| *known == hash);
-        let generation = self.manifests.iter().rev().find(has).map_or(FIRST, |(number, _)| *number);
-        self.template(generation, hash)
+        let revision = self.manifests.iter().rev().find(has).map_or(FIRST, |(number, _)| *number);
+        self.template(revision, hash)
     }
 
-    /// The template of that address as it was in a generation, with whatever it includes.
-    pub(super) fn template(&self, generation: u64, hash: Hash) -> Result<Arc<Template>, SessionError> {
+    /// The template of that address as of a revision, with its includes.
+    pub(super) fn template(&self, revision: u64, hash: Hash) -> Result<Arc<Template>, SessionError> {
         let mut compiled = self.compiled.borrow_mut();
-        if let Entry::Vacant(vacant) = compiled.entry(generation) {
-            let found = self.manifests.iter().find(|(number, _)| *number == generation);
+        if let Entry::Vacant(vacant) = compiled.entry(revision) {
+            let found = self.manifests.iter().find(|(number, _)| *number == revision);
             let sources = found.into_iter().flat_map(|(_, manifest)| &manifest.templates);
             let source = |(name, hash): (&String, &Hash)| Ok(Source::new(name.as_str(), run_args::text(self.store, hash)?));
             vacant.insert(Templates::compile(sources.map(source).collect::<Result<Vec<_>, SessionError>>()?)?);
         }
-        let found = compiled.get(&generation).and_then(|templates| {
+        let found = compiled.get(&revision).and_then(|templates| {
             templates.paths().find_map(|path| templates.get(path).filter(|known| known.hash() == hash).cloned())
         });
         Ok(found.ok_or_else(|| StoreError::Damaged(format!("the template {hash} is missing")))?)
     }
 }
 
-/// The node that is meant by a name or code.
+/// Resolves a node's name or code.
 fn named(store: &Store, manifest: Option<&ProjectManifest>, name: &str) -> Result<String, SessionError> {
     let Some(ProjectManifest { pipeline: (path, hash), .. }) = manifest else { return Ok(name.to_owned()) };
     let source = Source::new(path.as_str(), run_args::text(store, hash)?);
@@ -195,16 +191,16 @@ fn named(store: &Store, manifest: Option<&ProjectManifest>, name: &str) -> Resul
 }
 
 impl<'e> AnsweredStep<'e> {
-    /// Those that the events of a case tell of.
+    /// The answered steps among the events of a case.
     fn all(events: &'e [Event]) -> Vec<Self> {
-        let mut generation = FIRST;
+        let mut revision = FIRST;
         let mut step = |event: &'e Event| match &event.what {
-            EventBody::Adopt { generation: newer, .. } => {
-                generation = *newer;
+            EventBody::Adopt { revision: newer, .. } => {
+                revision = *newer;
                 None
             }
             EventBody::NodeExit { node, params, template, by, .. } => {
-                Some(Self { node, path: &event.path, by, params: params.as_ref(), template: *template, generation })
+                Some(Self { node, path: &event.path, by, params: params.as_ref(), template: *template, revision })
             }
             _ => None,
         };
@@ -212,26 +208,26 @@ impl<'e> AnsweredStep<'e> {
     }
 }
 
-/// The step that is asked for.
+/// Selects the requested step.
 fn choose<'s, 'e>(
     steps: &'s [AnsweredStep<'e>],
-    asked: &PromptQuery,
+    query: &PromptQuery,
     node: Option<&str>,
 ) -> Result<&'s AnsweredStep<'e>, SessionError> {
     let missing = |what: String| {
         let mut nodes: Vec<String> = Vec::new();
         for step in steps {
             let visits = steps.iter().filter(|other| other.node == step.node).count();
-            let said = format!("{} ({visits})", step.node);
-            if !nodes.contains(&said) {
-                nodes.push(said);
+            let list = format!("{} ({visits})", step.node);
+            if !nodes.contains(&list) {
+                nodes.push(list);
             }
         }
         let answered =
             if nodes.is_empty() { "nothing was answered yet".into() } else { format!("answered: {}", nodes.join(", ")) };
-        SessionError::asked("input/no-visit", format!("case `{}` has no {what}", asked.case), Some(answered))
+        SessionError::asked("input/no-visit", format!("case `{}` has no {what}", query.case), Some(answered))
     };
-    if let Some(path) = &asked.path {
+    if let Some(path) = &query.path {
         return steps.iter().find(|step| step.path == path).ok_or_else(|| missing(format!("answered step `{path}`")));
     }
     let Some(node) = node else {
@@ -239,7 +235,7 @@ fn choose<'s, 'e>(
         return last.or(steps.last()).ok_or_else(|| missing("answered step".into()));
     };
     let visits: Vec<&AnsweredStep<'_>> = steps.iter().filter(|step| step.node == node).collect();
-    match asked.visit {
+    match query.visit {
         Some(visit) => visit
             .checked_sub(1)
             .and_then(|at| visits.get(at).copied())

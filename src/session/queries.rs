@@ -1,4 +1,4 @@
-//! The reads that nodes declare, each answered by whoever knows: the store, or the checkouts of the workspace.
+//! The queries that nodes declare, routed to the store or to the checkouts of the workspace.
 
 use super::{Session, SessionError};
 use crate::store::{Store, StoreQueries};
@@ -13,7 +13,7 @@ pub(super) struct QueryRouter {
 }
 
 impl Session {
-    /// For a run of the store. `workspace` is the project file's part of that name.
+    /// The queries of a run. `workspace` is that part of the project file.
     pub(super) fn reads(&self, store: &Store, run: &str, workspace: &Value) -> Result<QueryRouter, SessionError> {
         let repositories = &workspace["repositories"];
         let store = StoreQueries::new(store, run, repositories.clone())?;
@@ -22,7 +22,7 @@ impl Session {
 }
 
 impl QueryRouter {
-    /// From now on, what the run committed before this barrier is seen too, and these clusters.
+    /// Makes visible what the run committed before this barrier, and these clusters.
     pub(super) fn advance(&mut self, barrier: i64, clusters: Vec<Cluster>) {
         self.store.advance(barrier, clusters);
     }

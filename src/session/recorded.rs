@@ -1,4 +1,4 @@
-//! The record of past runs: which there are, and the texts that each went by, linked again.
+//! The record of past runs: which there are, and the texts of each, linked again.
 
 use super::run_args::{RecordedRunArgs, args_of, manifests, text};
 use super::{Session, SessionError};
@@ -10,26 +10,25 @@ use crate::store::{Durability, Store, StoreError};
 use crate::walk::TextChange;
 use std::path::{Path, PathBuf};
 
-/// The record of past runs, to be read.
+/// The record of past runs, for reading.
 #[derive(Clone)]
 pub struct Record {
     session: Session,
     store: Store,
 }
 
-/// The texts that a run went by for a while.
+/// A recorded revision of a run's texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedTexts {
-    /// Counts the texts of the run; those it began with are 1.
-    pub generation: u64,
-    /// The address of the list of them.
+    /// The revision; the run begins with 1.
+    pub revision: u64,
+    /// The address of the manifest.
     pub address: Hash,
-    /// The list.
     pub manifest: ProjectManifest,
 }
 
 impl Session {
-    /// The store to be changed. One that is not there yet is not made: what is asked for would not be in it.
+    /// Opens the store for writing. A store that does not exist is not created.
     pub(super) fn store(&self, durability: Durability) -> Result<Store, SessionError> {
         let path = &self.setup.store;
         if path.try_exists().is_ok_and(|there| !there) {
@@ -44,7 +43,7 @@ impl Session {
         path.try_exists().is_ok_and(|there| !there).then_some(path)
     }
 
-    /// What came of walking, unless the store is another one by now than the one that was written, or gone.
+    /// Returns the result of a walk, or an error if the store's file was replaced or removed since it was opened.
     pub(super) fn unless_lost<T, E: Into<SessionError>>(
         &self,
         opened: Option<FileIdentity>,
@@ -57,61 +56,58 @@ impl Session {
         walked.map_err(Into::into)
     }
 
-    /// The record of past runs. An error if there is no store.
+    /// Opens the record of past runs. Fails if there is no store.
     pub fn record(&self) -> Result<Record, SessionError> {
         Ok(Record { session: self.clone(), store: Store::read_only(&self.setup.store)? })
     }
 }
 
 impl Record {
-    /// Where events and contents are read from.
+    /// The store of events and contents.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// The runs that these names stand for (`latest` is the one that began last), all of the store if there are none, newest
-    /// first. An error if there is no such run.
-    pub fn runs(&self, asked: &[String]) -> Result<Vec<String>, SessionError> {
-        if asked.is_empty() {
+    /// Resolves the names of runs (`latest` is the one that began last), or returns all runs if there are none, newest first.
+    /// Fails for unknown runs.
+    pub fn runs(&self, names: &[String]) -> Result<Vec<String>, SessionError> {
+        if names.is_empty() {
             return Ok(self.store.runs()?.into_iter().map(|row| row.run).collect());
         }
-        asked.iter().map(|run| self.run(run)).collect()
+        names.iter().map(|run| self.run(run)).collect()
     }
 
-    /// The run that a name stands for.
-    pub fn run(&self, asked: &str) -> Result<String, SessionError> {
-        let run = named(&self.store, asked)?;
+    /// Resolves the name of a run.
+    pub fn run(&self, names: &str) -> Result<String, SessionError> {
+        let run = named(&self.store, names)?;
         self.store.run(&run)?;
         Ok(run)
     }
 
-    /// The texts that a run went by, in order.
+    /// The revisions of a run's texts, in order.
     pub fn texts(&self, run: &str) -> Result<Vec<RecordedTexts>, SessionError> {
-        let of = |(generation, manifest): (u64, ProjectManifest)| RecordedTexts {
-            generation,
-            address: manifest.blob().hash,
-            manifest,
-        };
+        let of =
+            |(revision, manifest): (u64, ProjectManifest)| RecordedTexts { revision, address: manifest.blob().hash, manifest };
         Ok(manifests(&self.store, run)?.into_iter().map(of).collect())
     }
 
-    /// Which of the texts that a run went by are other by now, where it read them from.
+    /// Which of these texts of a run have changed since, where it read them from.
     pub fn changed_since(&self, run: &str, manifest: &ProjectManifest) -> Result<Vec<TextChange>, SessionError> {
         let (session, args) = self.started(run)?;
         Ok(session.changed_since(&args, manifest))
     }
 
-    /// The file that a run read a script from, if it is not a bundled one and still there.
+    /// The file that a run read a script from, unless it is bundled or gone.
     pub fn script_file(&self, run: &str, name: &str) -> Result<Option<PathBuf>, SessionError> {
         let (session, _) = self.started(run)?;
         Ok(session.setup().scripts.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file()))
     }
 
-    /// The file that a run read its pipeline from, if it is not a bundled one and still there.
+    /// The file that a run read its pipeline from, unless it is bundled or gone.
     pub fn pipeline_file(&self, run: &str, name: &str) -> Result<Option<PathBuf>, SessionError> {
         let (session, args) = self.started(run)?;
-        let asked = args.asked.map(PathBuf::from).filter(|file| file.is_file());
-        Ok(asked.or_else(|| session.setup().pipelines.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file())))
+        let names = args.asked.map(PathBuf::from).filter(|file| file.is_file());
+        Ok(names.or_else(|| session.setup().pipelines.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file())))
     }
 
     fn started(&self, run: &str) -> Result<(Session, RecordedRunArgs), SessionError> {
@@ -119,16 +115,16 @@ impl Record {
         Ok((self.session.like(&args), args))
     }
 
-    /// The project of recorded texts. Nodes need nobody to answer them.
+    /// Links recorded texts. Answerers are not checked.
     pub fn project(&self, manifest: &ProjectManifest, probes: Probes) -> Result<Project, SessionError> {
         linked(&self.session, &self.store, manifest, AnswererNames::Others, probes)
     }
 }
 
-/// What stands for the run that began last.
+/// The name of the run that began last.
 const LATEST: &str = "latest";
 
-/// The run that a name stands for.
+/// Resolves the name of a run.
 pub(super) fn named(store: &Store, run: &str) -> Result<String, SessionError> {
     if run != LATEST {
         return Ok(run.to_owned());
@@ -142,7 +138,7 @@ pub(super) fn named(store: &Store, run: &str) -> Result<String, SessionError> {
     }
 }
 
-/// The project of recorded texts.
+/// Links recorded texts.
 pub(super) fn linked(
     session: &Session,
     store: &Store,
@@ -159,7 +155,7 @@ pub(super) fn linked(
         probes,
         masks: manifest.masks.clone(),
         team: manifest.team.clone(),
-        // Whoever answered then may be gone by now.
+        // The agents of that time may not be configured any more.
         agents: None,
         servers: None,
         ..session.settings(answers)

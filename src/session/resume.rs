@@ -1,4 +1,4 @@
-//! Going on with a run, by the very texts it went by, or by those of now.
+//! Resuming a run, with its recorded texts or with the current ones.
 
 use super::answers::{self, SubmittedWork};
 use super::assembly::{EndedRun, RunAssembly};
@@ -24,14 +24,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 impl Session {
-    /// Goes on with a run that was stopped, however it was stopped, by the texts it went by; canned answers are those it
-    /// began with. With `migrate` it goes by that project instead, graph and all, if the cases under way fit it. A run that is
-    /// over is not walked again: its result comes back.
+    /// Resumes a run with its recorded texts and canned answers, however it was stopped. With `migrate` it uses that project
+    /// instead, graph included, if the unfinished cases fit it. A run that is over is not walked; its result is returned.
     pub fn resume(&self, spec: &ResumeSpec<'_>, watch: &dyn RunListener, stop: &AtomicBool) -> Result<RunResult, SessionError> {
         self.resume_with(spec, SubmittedWork::default(), watch, stop)
     }
 
-    /// Goes on with what somebody brought, as far as the cases go.
+    /// Resumes with what was submitted, as far as the cases go.
     pub(super) fn go_on(
         &self,
         run: &str,
@@ -73,11 +72,11 @@ impl Session {
             // The process that ended the run may have been killed before it wrote the files.
             return self.again(store, stored, (spec.migrate, newer), watch);
         }
-        let StoredRun { project, manifest, generation, launch, seed, keep, args, started_at, mut work, stub, .. } = stored;
+        let StoredRun { project, manifest, revision, launch, seed, keep, args, started_at, mut work, stub, .. } = stored;
         if spec.migrate.is_some() {
             super::migrate::fits(&project, &work, &CaseReader { store, run, plan: &project.plan })?;
         } else {
-            self.tell_changes(&args, &manifest, watch);
+            self.report_changes(&args, &manifest, watch);
         }
         let journal = store.journal(run)?;
         self.sweep(run);
@@ -108,7 +107,7 @@ impl Session {
             journal,
             launch,
             workspace: manifest.workspace.clone(),
-            texts: RunTexts { current, seen, number: generation, manifest, project },
+            texts: RunTexts { current, seen, number: revision, manifest, project },
             candidate,
             via,
             stub,
@@ -122,8 +121,8 @@ impl Session {
         assembly.execute(work, watch, stop)
     }
 
-    /// The result of a run that is over, with its files written again. Prompts that their templates do not make are made by those of
-    /// `newer`, if there are any and they do: the run takes them as another generation.
+    /// The result of a run that is over, with its files written again. Prompts whose templates fail are rendered with those of
+    /// `newer`, if these work: the run then takes them as another revision.
     fn again(
         &self,
         store: &Store,
@@ -133,14 +132,14 @@ impl Session {
     ) -> Result<RunResult, SessionError> {
         self.sweep(&stored.run);
         let files = stored.args.files;
-        let (run, generation, manifest) = (stored.run.clone(), stored.generation, stored.manifest.clone());
+        let (run, revision, manifest) = (stored.run.clone(), stored.revision, stored.manifest.clone());
         let mut result = stored.result(self, store)?;
         result.notes = self.project_files(store, &result, files, &HashSet::new())?;
         let unmade = result.notes.values().flatten().any(|note| note.code.starts_with("template/"));
         if let (true, Some(current), Some((seen, project))) = (unmade, current, newer) {
             let record = store.run(&run)?;
             let journal = store.journal(&run)?;
-            let texts = RunTexts { current, seen, number: generation, manifest, project: Arc::clone(&project) };
+            let texts = RunTexts { current, seen, number: revision, manifest, project: Arc::clone(&project) };
             RunRevisions::new(self, texts, &journal, watch).migrate(project)?;
             store.finish_run(&run, record.status, record.ended_at.unwrap_or_else(|| self.setup.clock.now()))?;
             result.notes = self.project_files(store, &result, files, &HashSet::new())?;
@@ -151,7 +150,7 @@ impl Session {
         Ok(result)
     }
 
-    /// Has a case, which was over, go on at a node.
+    /// Reopens a finished case at a node.
     fn reopen(
         &self,
         (case, node): (&str, &str),
@@ -172,16 +171,16 @@ impl Session {
         Ok(())
     }
 
-    /// Says which texts are other by now than those that a run goes on by.
-    fn tell_changes(&self, args: &RecordedRunArgs, manifest: &ProjectManifest, watch: &dyn RunListener) {
+    /// Reports which texts have changed since those that a run continues with.
+    fn report_changes(&self, args: &RecordedRunArgs, manifest: &ProjectManifest, watch: &dyn RunListener) {
         let changed = self.like(args).changed_since(args, manifest);
         if !changed.is_empty() {
             watch.pinned(&changed);
         }
     }
 
-    /// Which texts of a session like the run's are other by now than these, which the run went by. None if they cannot be read: whatever keeps them from it
-    /// is no concern of a run that does not need them.
+    /// Which texts of a session like the run's have changed since this manifest. Empty if they cannot be read: the run does not
+    /// need them.
     pub(super) fn changed_since(&self, args: &RecordedRunArgs, manifest: &ProjectManifest) -> Vec<TextChange> {
         let Ok(sources) = self.sources(args.asked.as_deref()) else { return Vec::new() };
         let (mut now, _) = ProjectManifest::of(
@@ -194,14 +193,14 @@ impl Session {
             },
             None,
         );
-        // It is the pipeline that the run asked for, by whatever name.
+        // The run's pipeline, whatever name it was requested by.
         now.pipeline.0.clone_from(&manifest.pipeline.0);
         let mut changed = manifest.changes(&now);
         changed.retain(|change| change.what.contains('/'));
         changed
     }
 
-    /// This session with the settings that a run was started with, where it has none of its own.
+    /// This session, completed with the settings that a run was started with.
     pub(super) fn like(&self, args: &RecordedRunArgs) -> Self {
         let mut setup = self.setup.clone();
         setup.scripts = setup.scripts.or_else(|| args.scripts.clone());
@@ -215,25 +214,25 @@ impl Session {
         Self { setup, queue: self.queue.clone() }
     }
 
-    /// What a run was started with, to read its texts as they are now.
+    /// The origin of a run, to read its texts as they are now.
     pub fn origin(&self, run: &str) -> Result<RunOrigin, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
         let args = args_of(&store, &named(&store, run)?)?;
         Ok(RunOrigin { session: self.like(&args), pipeline: args.asked.unwrap_or(args.pipeline), answers: args.via.answers() })
     }
 
-    /// What came of a run so far, without going on with it.
+    /// The result of a run so far, without resuming it.
     pub fn result(&self, run: &str) -> Result<RunResult, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
         StoredRun::read(self, &store, &named(&store, run)?, None)?.result(self, &store)
     }
 
-    /// What came of a run so far, with the files that were written for it written again from the journal: the event log and
-    /// the case directories, where `files` or else the run itself asks for them.
+    /// The result of a run so far, with its event log and case directories rebuilt from the journal, as `files` or else the run's
+    /// own setting requires.
     pub fn rebuild(&self, run: &str, files: Option<Files>) -> Result<RunResult, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
         let stored = StoredRun::read(self, &store, &named(&store, run)?, None)?;
-        self.check_out()?;
+        self.check_output()?;
         let files = files.unwrap_or(stored.args.files);
         let mut result = stored.result(self, &store)?;
         result.notes = self.project_files(&store, &result, files, &HashSet::new())?;
@@ -241,28 +240,26 @@ impl Session {
     }
 }
 
-/// A run to go on with.
+/// The options of resuming a run.
 #[derive(Clone, Copy, Debug)]
 pub struct ResumeSpec<'a> {
     /// The run; `latest` is the one that began last.
     pub run: &'a str,
-    /// How many cases walk at once; at least 1.
+    /// The most cases walked concurrently; at least 1.
     pub parallel: usize,
-    /// What a commit survives.
     pub durability: Durability,
-    /// What to go by instead of the texts of the run; the project may be exchanged meanwhile.
+    /// The project to migrate to; it may be reloaded meanwhile.
     pub migrate: Option<&'a CurrentProject>,
-    /// How many tokens may be spent, if other than the run began with.
+    /// The token budget, if it differs from the original.
     pub budget: Option<u64>,
 }
 
 /// What a run was started with.
 pub struct RunOrigin {
-    /// A session with the settings of the run where it has none of its own.
+    /// A session completed with the settings of the run.
     pub session: Session,
-    /// What finds its pipeline.
+    /// The name or path of its pipeline.
     pub pipeline: String,
-    /// Who answers.
     pub answers: AnswererNames,
 }
 
@@ -271,9 +268,9 @@ struct StoredRun {
     run: String,
     args: RecordedRunArgs,
     project: Arc<Project>,
-    /// The list of the texts that it goes by, and the number of their generation.
+    /// The manifest of its current texts, and its revision.
     manifest: ProjectManifest,
-    generation: u64,
+    revision: u64,
     launch: Launch,
     started_at: Timestamp,
     stub: Option<Source>,
@@ -284,11 +281,11 @@ struct StoredRun {
 }
 
 impl StoredRun {
-    /// `newer`: what it is to go by instead of its own texts.
+    /// `newer`: the project to use instead of the recorded texts.
     fn read(session: &Session, store: &Store, run: &str, newer: Option<Arc<Project>>) -> Result<Self, SessionError> {
         let record = store.run(run)?;
         let args = args_of(store, run)?;
-        let (generation, manifest) = manifests(store, run)?.pop().ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?;
+        let (revision, manifest) = manifests(store, run)?.pop().ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?;
         let project = match newer {
             Some(newer) => newer,
             None => Arc::new(linked(session, store, &manifest, args.via.answers(), Probes::None)?),
@@ -318,7 +315,7 @@ impl StoredRun {
             args,
             project,
             manifest,
-            generation,
+            revision,
             launch,
             started_at: record.started_at,
             stub,
@@ -336,7 +333,7 @@ impl StoredRun {
         let shadow = args.shadow.map(|_| super::shadow::sum(store, &run)).transpose()?;
         let ended = EndedRun { run, started_at, project: &project, launch, recorded: true, pool: WorkerPool::all() };
         let mut result = RunResult { report, shadow, ..ended.result(store, work) };
-        result.know_statuses(store)?;
+        result.load_statuses(store)?;
         Ok(result)
     }
 }

@@ -1,4 +1,4 @@
-//! The texts that a run goes by, one generation after the other: each is recorded with the run before any case takes it.
+//! The revisions of a run's texts: each is recorded with the run before any case takes it.
 
 use super::Session;
 use super::listener::{AppliedReload, RunListener};
@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The texts that a run goes by when it begins or goes on.
+/// The texts that a run starts or resumes with.
 pub(super) struct RunTexts<'a> {
-    /// Where newer projects come from.
+    /// The source of newer projects.
     pub(super) current: &'a CurrentProject,
-    /// The number of the one of them that was looked at last.
+    /// The number of the last project seen.
     pub(super) seen: u64,
     /// The number of the run's revision.
     pub(super) number: u64,
@@ -28,26 +28,26 @@ pub(super) struct RunRevisions<'a> {
     session: &'a Session,
     watch: &'a dyn RunListener,
     journal: &'a RunJournal,
-    /// Where newer projects come from.
+    /// The source of newer projects.
     source: &'a CurrentProject,
-    /// The number of the one of them that was looked at last.
+    /// The number of the last project seen.
     seen: AtomicU64,
     number: AtomicU64,
-    held: Mutex<CurrentGeneration>,
+    held: Mutex<CurrentRevision>,
 }
 
-struct CurrentGeneration {
+struct CurrentRevision {
     project: Arc<Project>,
     manifest: ProjectManifest,
-    generation: Arc<Revision>,
+    revision: Arc<Revision>,
 }
 
 impl<'a> RunRevisions<'a> {
-    /// Of a run that goes by these texts until their source has another project than the one looked at last.
+    /// The run uses these texts until the source has a newer project than the last one seen.
     pub(super) fn new(session: &'a Session, texts: RunTexts<'a>, journal: &'a RunJournal, watch: &'a dyn RunListener) -> Self {
         let RunTexts { current: source, seen, number, manifest, project } = texts;
-        let generation = Arc::new(Revision { number, manifest: manifest.blob().hash, plan: Arc::clone(&project.plan) });
-        let held = Mutex::new(CurrentGeneration { project, manifest, generation });
+        let revision = Arc::new(Revision { number, manifest: manifest.blob().hash, plan: Arc::clone(&project.plan) });
+        let held = Mutex::new(CurrentRevision { project, manifest, revision });
         Self { session, watch, journal, source, seen: seen.into(), number: number.into(), held }
     }
 
@@ -56,40 +56,40 @@ impl<'a> RunRevisions<'a> {
         Arc::clone(&self.held().project)
     }
 
-    /// Goes on by this project, graph and all.
+    /// Migrates to this project, graph included.
     pub(super) fn migrate(&self, project: Arc<Project>) -> Result<(), JournalError> {
-        self.adopt(&mut self.held(), project, ReloadCause::Migrate, false)
+        self.upgrade(&mut self.held(), project, ReloadCause::Migrate, false)
     }
 
-    fn held(&self) -> MutexGuard<'_, CurrentGeneration> {
+    fn held(&self) -> MutexGuard<'_, CurrentRevision> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a project with the run and goes by it, unless it is the one that is held already.
-    fn adopt(
+    /// Records a project with the run and upgrades to it, unless it is in force already.
+    fn upgrade(
         &self,
-        held: &mut CurrentGeneration,
+        held: &mut CurrentRevision,
         project: Arc<Project>,
         cause: ReloadCause,
         graph_kept: bool,
     ) -> Result<(), JournalError> {
         let (manifest, mut blobs) = project.manifest();
         let list = manifest.blob();
-        if list.hash == held.generation.manifest {
+        if list.hash == held.revision.manifest {
             return Ok(());
         }
         let changed = held.manifest.changes(&manifest);
         let new: HashSet<Hash> = changed.iter().filter_map(|change| change.after).collect();
         blobs.retain(|blob| new.contains(&blob.hash));
-        let number = held.generation.number + 1;
-        let generation = Revision { number, manifest: list.hash, plan: Arc::clone(&project.plan) };
+        let number = held.revision.number + 1;
+        let revision = Revision { number, manifest: list.hash, plan: Arc::clone(&project.plan) };
         blobs.push(list);
-        let what = EventBody::Reload { generation: number, manifest: generation.manifest, cause, changed: changed.clone() };
+        let what = EventBody::Reload { revision: number, manifest: revision.manifest, cause, changed: changed.clone() };
         let event = Event { case: "".into(), path: "".into(), at: self.session.setup().clock.now(), what };
         self.journal.commit(Commit { blobs, ..Commit::of(vec![event.clone()]) })?;
         self.watch.event(&event);
-        self.watch.reloaded(&AppliedReload { generation: number, cause, changed, graph_kept });
-        *held = CurrentGeneration { project, manifest, generation: Arc::new(generation) };
+        self.watch.reloaded(&AppliedReload { revision: number, cause, changed, graph_kept });
+        *held = CurrentRevision { project, manifest, revision: Arc::new(revision) };
         self.number.store(number, Ordering::Release);
         Ok(())
     }
@@ -102,11 +102,11 @@ impl RevisionSource for RunRevisions<'_> {
         if self.seen.swap(number, Ordering::AcqRel) != number {
             let same = held.project.plan.same_graph(&newer.plan);
             match if same { Ok(newer) } else { with_graph_of(&held.project, &newer).map(Arc::new) } {
-                Ok(project) => self.adopt(&mut held, project, ReloadCause::Edit, !same)?,
+                Ok(project) => self.upgrade(&mut held, project, ReloadCause::Edit, !same)?,
                 Err(problems) => self.watch.kept(&problems),
             }
         }
-        Ok(Arc::clone(&held.generation))
+        Ok(Arc::clone(&held.revision))
     }
 
     fn in_force(&self, number: u64) -> bool {
@@ -114,7 +114,7 @@ impl RevisionSource for RunRevisions<'_> {
     }
 }
 
-/// The graph of one project with the scripts, templates, data and vars of another.
+/// Combines the graph of one project with the scripts, templates, data and vars of another.
 fn with_graph_of(kept: &Project, newer: &Project) -> Result<Project, Diagnostics> {
     let mut sources = newer.sources.clone();
     sources.pipeline = kept.sources.pipeline.clone();

@@ -11,39 +11,37 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The state a decision is made in, as `route --state` takes it; absent parts are empty.
+/// The state of a decision, as `route --state` takes it; absent parts are empty.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RouteState {
-    /// The counters taken.
+    /// The counters.
     pub loops: BTreeMap<String, i64>,
     /// The walk's context.
     pub context: Map<String, Value>,
     /// The transitions so far.
     pub history: Vec<RouteVisit>,
-    /// The confidence so far.
+    /// The latest confidence.
     pub confidence: Option<f64>,
-    /// The steps so far; as many as the history has if not given.
+    /// The steps so far; the length of the history if absent.
     pub steps: Option<u64>,
     /// Seconds since the walk began.
     pub elapsed_s: f64,
-    /// Steps given to another walker than the one before.
+    /// The changes of walker so far.
     pub handoffs: i64,
-    /// The number in [0, 1) of this step.
+    /// The random number of the step, in `[0, 1)`.
     pub chance: Option<f64>,
-    /// The node; the one asked about counts.
+    /// The node; overridden by the node of the request.
     pub node: Option<String>,
     /// The walker, as rules see it.
     pub walker: Option<Value>,
 }
 
-/// One transition of the past, as `route --state` takes it: a node's name, or a record of which `node` is needed.
+/// A past transition, as `route --state` takes it: a node's name, or a record with at least `node`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum RouteVisit {
-    /// Only the node's name.
     Node(String),
-    /// The record.
     Record {
         /// The node that was left.
         #[serde(alias = "step")]
@@ -51,46 +49,43 @@ pub enum RouteVisit {
         /// The edge taken.
         #[serde(default, alias = "edge_id", alias = "outcome")]
         edge: String,
-        /// When.
         #[serde(default, alias = "timestamp")]
         at: Option<Timestamp>,
     },
 }
 
-/// A routing decision, in the shape that other tools rely on (`design.md` §6).
+/// A routing decision, in the JSON shape that other tools rely on (`design.md` §6).
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Routed {
-    /// A way on.
+    /// An edge was chosen.
     Way {
-        /// The edge taken, or `fallback`; null where the walk completes for want of any edge.
+        /// The edge taken, or `fallback`; null where the walk completes at a node without edges.
         edge: Option<Name>,
-        /// Where it goes; null where the walk completes for want of any edge.
+        /// The target; null where the walk completes at a node without edges.
         to: Option<String>,
-        /// Why.
         because: Reason,
-        /// What it and the advisories add to the context.
+        /// Context added by the edge and the advisories.
         context: Map<String, Value>,
-        /// The advisories that spoke.
+        /// The advisories that fired.
         advisories: Vec<Name>,
-        /// The counters after taking it.
+        /// The counters after taking the edge.
         loops: BTreeMap<String, i64>,
-        /// Every edge considered.
+        /// The edges, in the order considered.
         considered: Vec<ConsideredEdge>,
     },
-    /// No way on.
+    /// The decision failed.
     Lost {
         /// The kind of error.
         error: String,
-        /// What is wrong.
         message: String,
-        /// Every edge considered.
+        /// The edges, in the order considered.
         considered: Vec<ConsideredEdge>,
     },
 }
 
 impl Session {
-    /// Decides the way on from a node.
+    /// Evaluates the decision at a node.
     pub fn route(
         &self,
         project: &Project,
@@ -142,7 +137,7 @@ impl Session {
 }
 
 impl RouteState {
-    /// The walk it tells of, and the state as rules see it at a node.
+    /// The described walk, and the state as rules see it at a node.
     pub fn at(self, plan: &Plan, node: Option<NodeIx>, artifact: &View, now: Timestamp) -> (WalkState, View) {
         let confidence = node.and_then(|ix| plan.pipeline.at(ix).confidence.as_ref());
         let confidence = confidence.and_then(|field| artifact.get(field)?.as_f64());

@@ -38,7 +38,7 @@ pub enum RunInputs {
     Files(Vec<PathBuf>),
 }
 
-/// A run to make.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct RunSpec {
     /// The pipeline, by path, stem or name.
@@ -47,28 +47,27 @@ pub struct RunSpec {
     pub inputs: RunInputs,
     /// Only these cases; all if empty.
     pub cases: Vec<String>,
-    /// Who answers.
+    /// The answerers.
     pub via: Via,
     /// The canned answers, if all answers are canned.
     pub stub: Option<Source>,
-    /// How many cases walk at once; at least 1.
+    /// The most cases walked concurrently; at least 1.
     pub parallel: usize,
-    /// What a commit survives.
     pub durability: Durability,
-    /// Seeds chance.
+    /// Seeds `state.chance`.
     pub seed: u64,
-    /// Touch no store and write no file.
+    /// Whether to touch no store and write no file.
     pub dry_run: bool,
     /// Whether case directories are written.
     pub files: Files,
-    /// A directory of scripts whose rules are asked beside those of the run, without any effect on it.
+    /// A directory of scripts whose rules are evaluated beside those of the run, without any effect on it.
     pub shadow: Option<PathBuf>,
-    /// How many tokens may be spent.
+    /// The token budget.
     pub budget: Option<u64>,
 }
 
 impl Session {
-    /// Whether a run over so many cases keeps them in memory from round to round.
+    /// Whether a run over so many cases keeps them in memory between batches.
     pub(super) fn keeps(&self, cases: usize) -> bool {
         cases <= self.setup.keep
     }
@@ -79,7 +78,7 @@ impl Session {
         self.run_by(&CurrentProject::new(project), spec, watch, stop)
     }
 
-    /// The same by a project that may be exchanged meanwhile: each case takes the new one between two of its steps.
+    /// [`Session::run`] with a project that may be reloaded meanwhile: each case takes the new one between two of its steps.
     pub fn run_by(
         &self,
         current: &CurrentProject,
@@ -98,11 +97,11 @@ impl Session {
         let started = self.setup.clock.now();
         let keep = self.keeps(launch.cases.len());
         let work = CaseWork::fresh(&cases, &project.plan, keep);
-        // A dry run does all that a run does, in a store of its own that nobody sees.
+        // A dry run uses a private temporary store.
         let store = if spec.dry_run { Store::scratch()? } else { Store::open(&self.setup.store, spec.durability)? };
         let identity = FileIdentity::of(&self.setup.store).filter(|_| !spec.dry_run);
         if !spec.dry_run {
-            self.check_out()?;
+            self.check_output()?;
         }
         let args = RecordedRunArgs {
             via: via.clone(),
@@ -168,7 +167,7 @@ impl Session {
         assembly.execute(work, watch, stop).map_err(SessionError::of_a_run)
     }
 
-    /// The launch to analyse, without secrets and personal data, and where it was fetched from.
+    /// Reads the launch to analyse, without secrets and personal data, and returns where it was fetched from.
     fn launch(
         &self,
         inputs: &RunInputs,
@@ -191,7 +190,7 @@ impl Session {
     }
 }
 
-/// What finds a pipeline again from any directory.
+/// A name or path that finds a pipeline from any directory.
 fn asked(pipeline: Option<&str>) -> Option<String> {
     let pipeline = pipeline.unwrap_or(super::load::DEFAULT_PIPELINE);
     let path = Path::new(pipeline);
@@ -211,7 +210,7 @@ fn select<'l>(launch: &'l Launch, names: &[String]) -> Result<Vec<&'l Case>, Ses
     Ok(launch.cases.iter().filter(|case| wanted.is_empty() || wanted.contains(case.id.as_str())).collect())
 }
 
-/// When the run began, and six digits that tell it from others of the same second.
+/// The start time of the run, and six digits that distinguish runs of the same second.
 fn run_id(started: Timestamp, launch: &Launch, attempt: usize) -> String {
     let stamp: String = started.to_string().chars().filter(char::is_ascii_digit).take(14).collect();
     let (day, time) = stamp.split_at(stamp.len().min(8));

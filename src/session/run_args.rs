@@ -1,4 +1,4 @@
-//! What runs store of themselves beside their events: the arguments they were started with, and the lists of their texts.
+//! What runs store beside their events: their arguments, and the manifests of their texts.
 
 use super::{Files, SessionError, Via};
 use crate::model::{Hash, canonical};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// What a run was started with, beside its project and launch: stored with it for its resumption.
+/// The arguments of a run, beside its project and launch, stored for resuming it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RecordedRunArgs {
     pub(super) via: Via,
@@ -20,49 +20,49 @@ pub(super) struct RecordedRunArgs {
     pub(super) budget: Option<u64>,
     pub(super) files: Files,
     pub(super) pipeline: String,
-    /// What the pipeline was asked for by: a path, or a name.
+    /// The requested pipeline: a path, or a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) asked: Option<String>,
     /// The directory of scripts, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) scripts: Option<PathBuf>,
-    /// The vocabulary that was asked for.
+    /// The requested domain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) domain: Option<String>,
-    /// The list of the candidates' texts, if the run has a shadow.
+    /// The address of the candidates' manifest, if the run has a shadow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) shadow: Option<Hash>,
-    /// Where its launch came from, if it was fetched.
+    /// Where its launch was fetched from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) reportportal: Option<PortalLaunch>,
-    /// The vars set for the run alone.
+    /// The vars set for this run only.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) set: Map<String, Value>,
-    /// The masks put on from outside.
+    /// The masks added by the command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) masks: Vec<String>,
-    /// The team from outside, by name.
+    /// The team chosen by the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) team: Option<String>,
 }
 
-/// What a run was started with.
+/// The arguments of a run.
 pub(super) fn args_of(store: &Store, run: &str) -> Result<RecordedRunArgs, SessionError> {
     parse(&text(store, &store.run(run)?.args)?)
 }
 
-/// The lists of texts that a run went by, in order, each with the number of its generation.
+/// The manifests of a run, in order, each with its revision.
 pub(super) fn manifests(store: &Store, run: &str) -> Result<Vec<(u64, ProjectManifest)>, SessionError> {
     let mut found = vec![(FIRST, manifest_at(store, &store.run(run)?.manifest)?)];
     for (_, event) in store.run_events(run)? {
-        if let EventBody::Reload { generation, manifest, .. } = event.what {
-            found.push((generation, manifest_at(store, &manifest)?));
+        if let EventBody::Reload { revision, manifest, .. } = event.what {
+            found.push((revision, manifest_at(store, &manifest)?));
         }
     }
     Ok(found)
 }
 
-/// The list of texts at an address.
+/// The manifest at an address.
 pub(super) fn manifest_at(store: &Store, hash: &Hash) -> Result<ProjectManifest, SessionError> {
     parse(&text(store, hash)?)
 }

@@ -1,4 +1,4 @@
-//! The directory of a run as those see it who answer through files, with the signals in it: watched as long as somebody waits.
+//! The directory of a run for answerers that work through files, with its signals: watched while an answer is pending.
 
 use super::dispatch::Dispatches;
 use super::projection::{StepFileNames, case_dir, place_dir, run_dir};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How long nothing must be written before what was written is told of.
+/// How long the directory must be unchanged before a change is reported.
 const QUIET: Duration = Duration::from_millis(5);
 
 /// The directory of a run below some root.
@@ -20,12 +20,12 @@ pub(super) struct RunDirectory {
     root: PathBuf,
     opened: OnceLock<OutDir>,
     watch: OnceLock<Option<WatchStopper>>,
-    told: Arc<ChangeCounter>,
-    /// What all directories of the run share.
+    counter: Arc<ChangeCounter>,
+    /// Shared by all directories of the run.
     dispatches: Arc<Dispatches>,
 }
 
-/// How many changes there were.
+/// Counts changes.
 #[derive(Default)]
 struct ChangeCounter {
     changes: Mutex<u64>,
@@ -36,7 +36,7 @@ impl RunDirectory {
     pub(super) fn new(root: &Path, run: &str, dispatches: Arc<Dispatches>) -> Self {
         let root = run_dir(root, run);
         let root = std::path::absolute(&root).unwrap_or(root);
-        Self { root, opened: OnceLock::new(), watch: OnceLock::new(), told: Arc::default(), dispatches }
+        Self { root, opened: OnceLock::new(), watch: OnceLock::new(), counter: Arc::default(), dispatches }
     }
 
     fn dir(&self) -> io::Result<&OutDir> {
@@ -47,18 +47,18 @@ impl RunDirectory {
         Ok(self.opened.get_or_init(|| dir))
     }
 
-    /// Begins to watch, if that can be: without, whoever waits looks from time to time.
+    /// Starts watching, if the system supports it; without, waiting polls.
     fn watch(&self) {
         self.watch.get_or_init(|| {
             let mut watcher = Watcher::new(std::slice::from_ref(&self.root), QUIET).ok()?;
-            let (stopper, told) = (watcher.stopper(), Arc::clone(&self.told));
-            let tell = move || {
+            let (stopper, counter) = (watcher.stopper(), Arc::clone(&self.counter));
+            let notify = move || {
                 while watcher.changed() {
-                    *told.changes.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-                    told.more.notify_all();
+                    *counter.changes.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+                    counter.more.notify_all();
                 }
             };
-            thread::Builder::new().name("signals".into()).spawn(tell).ok().map(|_| stopper)
+            thread::Builder::new().name("signals".into()).spawn(notify).ok().map(|_| stopper)
         });
     }
 }
@@ -94,36 +94,36 @@ impl RunDir for RunDirectory {
         self.dir()?.remove(name)
     }
 
-    fn number(&self, request: i64) -> io::Result<i64> {
+    fn dispatch_id(&self, request: i64) -> io::Result<i64> {
         self.dispatches.number(request)
     }
 
-    fn settle(&self, request: i64) {
+    fn mark_answered(&self, request: i64) {
         self.dispatches.settle(request);
     }
 
-    fn waits(&self, request: &Request<'_>) -> io::Result<()> {
+    fn mark_pending(&self, request: &Request<'_>) -> io::Result<()> {
         self.dispatches.waits(request)
     }
 
-    fn seen(&self) -> u64 {
+    fn change_count(&self) -> u64 {
         self.watch();
-        *self.told.changes.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.counter.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wait(&self, seen: u64, most: Duration) {
-        let changes = self.told.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.told.more.wait_timeout_while(changes, most, |changes| *changes == seen));
+        let changes = self.counter.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.counter.more.wait_timeout_while(changes, most, |changes| *changes == seen));
     }
 }
 
 impl Session {
-    /// The numbers of a run's requests, which are kept where runs write.
+    /// The dispatch numbers of a run's requests, stored in its output directory.
     pub(super) fn dispatches(&self, run: &str) -> Arc<Dispatches> {
         Arc::new(Dispatches::new(run_dir(&self.setup.out, run)))
     }
 
-    /// The directories below which runs have theirs: where they write, and where those are who answer through files.
+    /// The roots of run directories: the output root, and those of answerers that work through files.
     pub(super) fn roots(&self) -> Vec<PathBuf> {
         let mut roots = vec![self.setup.out.clone()];
         for dir in self.setup.agents.values().filter_map(|one| one.dir.as_ref()) {
@@ -135,28 +135,28 @@ impl Session {
         roots
     }
 
-    /// Marks the signals of a run that is over as complete, but for those that ended as errors.
+    /// Marks the signals of a finished run as complete, except those that ended in error.
     pub(super) fn finalise(&self, result: &RunResult) -> Result<(), SessionError> {
         if !matches!(result.status, WalkStatus::Done | WalkStatus::Error) {
             return Ok(());
         }
         for root in self.roots() {
-            let tray = RunDirectory::new(&root, &result.run, self.dispatches(&result.run));
-            if !tray.root.is_dir() {
+            let directory = RunDirectory::new(&root, &result.run, self.dispatches(&result.run));
+            if !directory.root.is_dir() {
                 continue;
             }
-            let failed = |source| SessionError::Write { path: tray.root.display().to_string(), source };
+            let failed = |source| SessionError::Write { path: directory.root.display().to_string(), source };
             let left = |name: &str| name == SIGNAL || name.starts_with(CLAIM);
-            for name in tray.dir().and_then(|dir| dir.find(left)).map_err(failed)? {
+            for name in directory.dir().and_then(|dir| dir.find(left)).map_err(failed)? {
                 if !name.ends_with(SIGNAL) {
-                    // Whoever put more into it than a claim takes may keep it.
-                    drop(tray.remove(&name));
+                    // A directory with more than the claim in it is kept.
+                    drop(directory.remove(&name));
                     continue;
                 }
-                let Some(mut signal) = AgentSignal::read(&tray, &name) else { continue };
+                let Some(mut signal) = AgentSignal::read(&directory, &name) else { continue };
                 if !matches!(signal.status, SignalStatus::Complete | SignalStatus::Error) {
                     signal.status = SignalStatus::Complete;
-                    signal.write(&tray, &name).map_err(failed)?;
+                    signal.write(&directory, &name).map_err(failed)?;
                 }
             }
         }

@@ -1,10 +1,10 @@
-//! What runs there are.
+//! Listing runs.
 
 use super::{Session, SessionError};
 use crate::store::RunRow;
 
 impl Session {
-    /// All runs of the store, newest first; none if there is no store yet.
+    /// All runs of the store, newest first; empty if there is no store yet.
     pub fn runs(&self) -> Result<Vec<RunRow>, SessionError> {
         Ok(self.reader()?.map(|store| store.runs()).transpose()?.unwrap_or_default())
     }

@@ -1,4 +1,4 @@
-//! What a session is told by its front end.
+//! The setup of a session, given by its front end.
 
 use super::SessionError;
 use crate::agent::{Agents, STUB, Servers, Variable};
@@ -14,55 +14,52 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What [`Setup::keep`] is if nobody says otherwise.
+/// The default of [`Setup::keep`].
 pub const KEEP: usize = 2000;
 
-/// Where things are, and the settings that hold for everything a session does.
+/// Directories and settings that apply to everything a session does.
 #[derive(Clone)]
 pub struct Setup {
     /// The project's directory; relative paths of its repositories are relative to it.
     pub root: PathBuf,
-    /// The store.
+    /// The store's file.
     pub store: PathBuf,
-    /// The root of all that runs write.
+    /// The output root of runs.
     pub out: PathBuf,
-    /// A directory laid over the bundled scripts.
+    /// A directory overlaid on the bundled scripts.
     pub scripts: Option<PathBuf>,
-    /// A directory laid over the bundled pipelines.
+    /// A directory overlaid on the bundled pipelines.
     pub pipelines: Option<PathBuf>,
-    /// A directory laid over the bundled templates.
+    /// A directory overlaid on the bundled templates.
     pub templates: Option<PathBuf>,
     /// Vars set for this command; the pipeline must have them.
     pub vars: Map<String, Value>,
-    /// Where those are set, of which it is known.
+    /// The places where those are set, where known.
     pub set_places: VarPlaces,
     /// Vars of the project file, for the pipelines that have them.
     pub project_vars: ProjectVars,
     /// The repositories of the project file: `{ "repositories": [{name, path, purpose, branch}] }`.
     pub workspace: Value,
-    /// The vocabulary, by name; the default one if none is named.
+    /// The domain, by name; the default one if `None`.
     pub domain: Option<String>,
-    /// Masks for all nodes that they are for, by path (`masks/recall.rhai`).
+    /// Masks for all nodes that they apply to, by path (`masks/recall.rhai`).
     pub masks: Vec<String>,
-    /// The team, by its name in the data file `teams`, in the place of that of the pipeline.
+    /// The team that replaces the pipeline's, by its name in the data file `teams`.
     pub team: Option<String>,
-    /// Who may be asked outside of the process, by name.
+    /// The configured agents, by name.
     pub agents: Agents,
-    /// Where launches are fetched from, and what was found is written back to.
     pub reportportal: reportportal::PortalSettings,
     /// The servers whose tools nodes may call, by name.
     pub servers: Servers,
-    /// The real time that one call of a script may take; the default if none.
+    /// The wall-clock limit of one script call; the default if `None`.
     pub script_time: Option<Duration>,
-    /// The most cases of a run that stay in memory while it goes on; of a larger run, each is read again from the journal
-    /// whenever it is needed.
+    /// The most cases of a run kept in memory; of a larger run, each is read from the journal whenever it is needed.
     pub keep: usize,
-    /// The time.
     pub clock: Arc<dyn Clock>,
 }
 
 impl Setup {
-    /// The variables of the environment that hold secrets of agents, servers and `ReportPortal`.
+    /// The environment variables that hold secrets of agents, servers and `ReportPortal`.
     pub(super) fn secret_variables(&self) -> BTreeSet<String> {
         let of_agents = self.agents.values().filter_map(|agent| agent.secret.as_ref());
         let of_servers = self.servers.values().flat_map(|server| {
@@ -75,13 +72,13 @@ impl Setup {
     }
 }
 
-/// Who answers the nodes of a run that do not say it themselves.
+/// The answerers of a run, for nodes that name none themselves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "RecordedVia", into = "RecordedVia")]
 pub struct Via {
     /// In the order to be tried: `script`, `stub`, `manual`, or names of `agents:`.
     pub usual: Vec<String>,
-    /// Of single nodes, by name, whatever the pipeline says of them.
+    /// By node name; overrides the pipeline.
     pub nodes: BTreeMap<String, Vec<String>>,
 }
 
@@ -92,12 +89,12 @@ impl Default for Via {
 }
 
 impl Via {
-    /// One alone.
+    /// A single answerer.
     pub fn only(name: &str) -> Self {
         Self { usual: vec![name.to_owned()], nodes: BTreeMap::new() }
     }
 
-    /// A file of canned answers.
+    /// Canned answers.
     pub fn stub() -> Self {
         Self::only(STUB)
     }
@@ -107,13 +104,13 @@ impl Via {
         self.usual.iter().any(|name| name == STUB)
     }
 
-    /// What linking must know of it.
+    /// The names that linking checks.
     pub fn answers(&self) -> AnswererNames {
         if self.usual.iter().any(|name| name == SCRIPT) { AnswererNames::Scripts } else { AnswererNames::Others }
     }
 }
 
-/// How it is recorded: a single name stands for itself.
+/// The recorded form: a string for a single name.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum RecordedVia {
@@ -151,9 +148,7 @@ pub enum Files {
     /// For up to 1 000 cases (`decisions.md` 53).
     #[default]
     Auto,
-    /// However many cases there are.
     Always,
-    /// Never.
     Never,
 }
 

@@ -1,4 +1,4 @@
-//! `run --shadow`: candidate rules, linked beside those of a run and recorded with it, and what came of asking them.
+//! `run --shadow`: candidate rules, linked beside those of a run and recorded with it, and the summary of their decisions.
 
 use super::recorded::linked;
 use super::run_args::manifest_at;
@@ -14,19 +14,19 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// What candidate rules would have decided, of all decisions of a run so far.
+/// The shadow decisions of a run so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ShadowSummary {
-    /// The decisions they were asked about.
+    /// The number of shadow decisions.
     pub decisions: usize,
-    /// How many of them would have gone another way.
+    /// How many differ from the live ones.
     pub differ: usize,
-    /// Those by the edge that the candidates would have taken; `error` where they failed, empty where the walk would be over.
+    /// The differing ones by the edge that the candidates take; `error` where they fail, empty where the walk would complete.
     pub by: BTreeMap<String, usize>,
 }
 
 impl Session {
-    /// The project with the scripts of another directory laid over its own: the candidates of a shadow.
+    /// Links the project with another directory of scripts overlaid on its own.
     pub(super) fn candidate(&self, scripts: &Path, pipeline: Option<&str>) -> Result<Project, SessionError> {
         let linked = |sources| Project::link(sources, self.settings(AnswererNames::Others));
         let candidate = self.sources_below(pipeline, Some(scripts)).and_then(|sources| Ok(linked(sources)?));
@@ -41,7 +41,7 @@ impl Session {
     }
 }
 
-/// The address of the list of a candidate's texts, and all that is to be stored of it.
+/// The address of a candidate's manifest, and everything to be stored with it.
 pub(super) fn recorded(candidate: &Project) -> (Hash, Vec<Blob>) {
     let (manifest, mut blobs) = candidate.manifest();
     let list = manifest.blob();
@@ -55,7 +55,7 @@ pub(super) fn again(session: &Session, store: &Store, manifest: Option<&Hash>) -
     manifest.map(|hash| linked(session, store, &manifest_at(store, hash)?, AnswererNames::Others, Probes::None)).transpose()
 }
 
-/// What came of it.
+/// Summarises the shadow decisions of a run.
 pub(super) fn sum(store: &Store, run: &str) -> Result<ShadowSummary, SessionError> {
     let mut sum = ShadowSummary::default();
     store.each_event_of(EventKind::Shadow, run, |event| {

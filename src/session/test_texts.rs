@@ -1,4 +1,4 @@
-//! The files of tests of a project, and the data beside them.
+//! The script tests of a project, and their data files.
 
 use super::{Session, SessionError};
 use crate::diag::{Source, did_you_mean};
@@ -8,26 +8,26 @@ use std::path::{Path, PathBuf};
 /// A file of tests.
 #[derive(Clone, Debug)]
 pub struct TestFile {
-    /// Its text; its name is its path below the script root or, for one that lies elsewhere, the path it was named by.
+    /// Its text; named by its path below the script root or, outside of it, by the given path.
     pub source: Source,
-    /// The directory that holds its data, if that is not the script root.
+    /// The directory of its data, if that is not the script root.
     elsewhere: Option<PathBuf>,
 }
 
-/// What tests run on.
+/// The texts for a test run.
 #[derive(Clone, Debug)]
 pub struct TestTexts {
     /// The scripts of the project.
     pub scripts: Vec<(Source, FileOrigin)>,
-    /// The files of tests that were asked for.
+    /// The requested tests.
     pub tests: Vec<TestFile>,
-    /// The others of the project: what was asked for may import them.
+    /// The other tests of the project, which may be imported.
     pub others: Vec<Source>,
 }
 
 impl Session {
-    /// The tests at these paths (files or directories on disk, or names below the script root; all tests of the project if
-    /// there are none), with the scripts they are about.
+    /// Reads the tests at these paths (files or directories on disk, or names below the script root; all tests of the project if
+    /// there are none), with the project's scripts.
     pub fn tests(&self, paths: &[PathBuf]) -> Result<TestTexts, SessionError> {
         let dir = self.setup.scripts.as_deref();
         let scripts = Overlay::load(Area::Scripts, dir)?;
@@ -44,8 +44,8 @@ impl Session {
         }
         tests.sort_by(|a, b| a.source.name().cmp(b.source.name()));
         tests.dedup_by(|a, b| a.source.name() == b.source.name());
-        let asked = |name: &str| tests.iter().any(|test| test.source.name() == name);
-        let others = own.into_iter().filter(|source| !asked(source.name())).collect();
+        let requested = |name: &str| tests.iter().any(|test| test.source.name() == name);
+        let others = own.into_iter().filter(|source| !requested(source.name())).collect();
         Ok(TestTexts { scripts, tests, others })
     }
 
@@ -74,7 +74,7 @@ impl Session {
         Ok(found)
     }
 
-    /// The text of a file of data beside a test: its name is a path below the directory that the test is in.
+    /// A data file of a test, by its path below the test's directory.
     pub fn test_data(&self, test: &TestFile, name: &str) -> Result<Option<Source>, FileError> {
         if let Some(dir) = &test.elsewhere {
             return read_below(dir, name);
@@ -90,7 +90,7 @@ impl Session {
     }
 }
 
-/// Tests that lie outside of the script root.
+/// Tests outside of the script root.
 fn elsewhere(path: &Path) -> Result<Vec<TestFile>, SessionError> {
     let shown = path.to_string_lossy().replace('\\', "/");
     if path.is_dir() {

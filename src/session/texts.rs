@@ -1,4 +1,4 @@
-//! All texts of a project together, each with where it comes from: what is linted and tested as a whole.
+//! All texts of a project with their origins, for linting and testing it as a whole.
 
 use super::{Session, SessionError};
 use crate::diag::Source;
@@ -9,30 +9,29 @@ use std::path::{Path, PathBuf};
 /// One text of a project.
 #[derive(Clone, Debug)]
 pub struct ProjectText {
-    /// What it is.
     pub area: Area,
-    /// Its path below the area's root.
+    /// Named by its path below the area's root.
     pub source: Source,
-    /// What people know it by: its path as they would open it, or below the area's name if it is bundled.
+    /// The path shown to people: as they would open it, or below the area's name if it is bundled.
     pub shown: String,
-    /// Where it comes from.
     pub origin: FileOrigin,
-    /// Whether it is one of those asked for.
-    pub asked: bool,
+    /// Whether it was requested.
+    pub requested: bool,
 }
 
 impl Session {
-    /// The texts of the project, with those of `paths` laid over them. Files and directories that are named are the ones asked
-    /// for; without any, all are. A directory that holds `scripts`, `pipelines` or `templates`, or is called so, is laid out
-    /// like a project; in any other each file is told by its ending and what is in it.
+    /// The texts of the project, overlaid by those of `paths`. The files and directories named are the requested ones; without
+    /// any, all are. A directory that holds `scripts`, `pipelines` or `templates`, or has such a name, is read like a project; in
+    /// any other, the area of each file is detected by its extension and content.
     pub fn texts(&self, paths: &[PathBuf]) -> Result<Vec<ProjectText>, SessionError> {
         let mut texts: BTreeMap<(&'static str, String), ProjectText> = BTreeMap::new();
-        // Tests are scripts too; what they work on is not.
+        // Tests are scripts too; their data files are not.
         for (area, own) in Area::ALL.into_iter().map(|area| (area, area)).chain([(Area::Scripts, Area::Tests)]) {
             let overlay = Overlay::load(own, self.overlaid(area))?;
             for (path, source, origin) in overlay.files().filter(|(path, ..)| area.holds(path)) {
                 let shown = self.shown(area, path, origin);
-                let text = ProjectText { area, source: source.clone(), shown, origin: origin.clone(), asked: paths.is_empty() };
+                let text =
+                    ProjectText { area, source: source.clone(), shown, origin: origin.clone(), requested: paths.is_empty() };
                 texts.insert((area.name(), path.to_owned()), text);
             }
         }
@@ -44,7 +43,7 @@ impl Session {
                     let source = std::io::Error::from(std::io::ErrorKind::NotFound);
                     return Err(FileError::Io { path: path.clone(), source }.into());
                 }
-                hits.for_each(|text| text.asked = true);
+                hits.for_each(|text| text.requested = true);
                 continue;
             }
             let known: BTreeMap<PathBuf, (&'static str, String)> = texts
@@ -57,7 +56,7 @@ impl Session {
             for found in find_texts(path)? {
                 let key = found.path.canonicalize().ok().and_then(|path| known.get(&path).cloned());
                 if let Some(text) = key.and_then(|key| texts.get_mut(&key)) {
-                    text.asked = true;
+                    text.requested = true;
                     continue;
                 }
                 let name = found.source.name().to_owned();
@@ -66,7 +65,7 @@ impl Session {
                     source: found.source,
                     shown: self.below_root(&found.path),
                     origin: FileOrigin::File(found.path),
-                    asked: true,
+                    requested: true,
                 };
                 texts.insert((found.area.name(), name), text);
             }

@@ -1,15 +1,15 @@
-//! What stays in memory of a launch with many cases: those that others are told of.
+//! Trimming large launches in memory to what other cases may see.
 
 use crate::model::{Attributes, Case, Launch, LaunchText};
 use crate::store::SiblingScope;
 
-/// Leaves out of the cases of a launch, one after the other, what only the walk of each needs, which reads it from the store,
-/// and all of those that no other case is told of.
+/// Removes from the cases of a launch what only their own walk needs, which is read from the store, and drops cases that no other
+/// case may see.
 #[derive(Debug, Default)]
 pub(super) struct LaunchTrimmer(SiblingScope);
 
 impl LaunchTrimmer {
-    /// All cases of a launch.
+    /// Trims all cases of a launch.
     pub(super) fn launch(launch: &mut Launch) {
         let (mut lighten, all) = (Self::default(), std::mem::take(&mut launch.cases));
         launch.left_out += all.len();
@@ -18,9 +18,9 @@ impl LaunchTrimmer {
         launch.left_out -= launch.cases.len();
     }
 
-    /// What stays of the next case, if anything does.
+    /// Trims the next case; `None` if it is dropped.
     pub(super) fn case(&mut self, case: Case) -> Option<Case> {
-        let told = self.0.next(&case.error_message);
-        told.then(|| Case { log_snippet: LaunchText::default(), attributes: Attributes::default(), ..case })
+        let is_visible = self.0.next(&case.error_message);
+        is_visible.then(|| Case { log_snippet: LaunchText::default(), attributes: Attributes::default(), ..case })
     }
 }

@@ -1,4 +1,4 @@
-//! The cases of a run while it is walked: kept whole, or of a large run read again from the journal whenever they go on.
+//! The cases of a run while it is executed: kept in memory, or, in a large run, read from the journal when needed.
 
 use super::SessionError;
 use super::finding::DAMAGED;
@@ -13,33 +13,32 @@ use std::sync::Arc;
 /// A case with the state of its walk.
 pub(super) type WalkedCase = (Case, WalkState);
 
-/// A case of a run on its way.
+/// A case of a run in progress.
 #[derive(Debug)]
 pub(super) struct CaseWork {
     pub(super) id: Name,
     /// 1 for the first case of its recall key, 2 for the others.
     pub(super) wave: u32,
     pub(super) status: WalkStatus,
-    /// The phase of the node to go on at, counted from 0; none if the walk is over.
+    /// The phase of the next node, counted from 0; `None` if the walk is over.
     pub(super) phase: Option<u32>,
-    /// Whether it goes on after it was over: no other case waits for it, and it waits for none.
+    /// Whether it was reopened: it walks outside of batches.
     pub(super) alone: bool,
-    /// Whether it was left as it is by this process.
+    /// Whether this process left it as it was.
     pub(super) rested: bool,
-    /// The case and its state, unless they are read from the journal when they are needed.
+    /// The case and its state, unless read from the journal on demand.
     pub(super) whole: Option<Box<WalkedCase>>,
-    /// What can be said of some cases only.
+    /// Details that only some cases have.
     pub(super) own: Option<Box<OutsideDetails>>,
 }
 
-/// What can be said of a case that was answered from outside, or whose walk failed. Apart, since a large run has many cases.
+/// Details of a case with external answers or a failure. Boxed, since a large run has many cases.
 #[derive(Debug, Default)]
 pub(super) struct OutsideDetails {
-    /// Why its walk failed, if it failed in this process.
+    /// The failure of its walk in this process.
     pub(super) failure: Option<Failure>,
-    /// What its answers took.
     pub(super) tokens: TokenUsage,
-    /// Whom it waits for.
+    /// The answerer it is pending on.
     pub(super) waits: Option<Name>,
 }
 
@@ -62,7 +61,7 @@ impl CaseWork {
         cases.iter().zip(waves(keys)).map(work).collect()
     }
 
-    /// A case of which nothing is known yet.
+    /// A case to be read from the journal.
     pub(super) fn read(id: &str, wave: u32) -> Self {
         Self {
             id: id.into(),
@@ -76,7 +75,7 @@ impl CaseWork {
         }
     }
 
-    /// Takes in how far the walk is.
+    /// Updates the progress of the walk.
     pub(super) fn note(&mut self, state: &WalkState, phase: Option<u32>) {
         (self.status, self.phase, self.alone) = (state.status, phase, state.reopened);
         let waits = state.waits().map(|open| open.via.clone());
@@ -86,18 +85,18 @@ impl CaseWork {
         }
     }
 
-    /// Takes in why its walk failed.
+    /// Sets the failure of the walk.
     pub(super) fn fail(&mut self, failure: Failure) {
         self.own.get_or_insert_default().failure = Some(failure);
     }
 
-    /// The case and its state, from memory or else from the journal.
+    /// Takes the case and its state, from memory or else from the journal.
     pub(super) fn take(&mut self, read: &CaseReader<'_>) -> Result<Box<WalkedCase>, SessionError> {
         self.whole.take().map_or_else(|| read.whole(&self.id).map(Box::new), Ok)
     }
 }
 
-/// From where the cases of a run are read again.
+/// Reads the cases of a run from the journal.
 #[derive(Clone, Copy)]
 pub(super) struct CaseReader<'a> {
     pub(super) store: &'a Store,
@@ -106,7 +105,7 @@ pub(super) struct CaseReader<'a> {
 }
 
 impl CaseReader<'_> {
-    /// [`CaseReader::whole`]; of a case that is damaged in the store, what can still be read, with the damage as its error.
+    /// [`CaseReader::whole`]; for a damaged case, what is still readable, with the damage as its error.
     pub(super) fn whole_if_sound(&self, id: &str) -> Result<WalkedCase, SessionError> {
         match self.whole(id) {
             Err(SessionError::Store(error)) if error.is_damage() => Ok(self.remains(id, &error)),
@@ -114,7 +113,7 @@ impl CaseReader<'_> {
         }
     }
 
-    /// [`CaseReader::folded`]; of a case that is damaged in the store, a state with the damage as its error.
+    /// [`CaseReader::folded`]; for a damaged case, a state with the damage as its error.
     pub(super) fn folded_if_sound(&self, id: &str) -> Result<WalkState, SessionError> {
         match self.folded(id) {
             Err(SessionError::Store(error)) if error.is_damage() => Ok(self.remains(id, &error).1),
@@ -122,7 +121,7 @@ impl CaseReader<'_> {
         }
     }
 
-    /// What can be read of a case that is damaged. Its artifacts are left out: what is said of a case must not come of a part of them.
+    /// What is readable of a damaged case, without its artifacts: no conclusions must be drawn from part of them.
     fn remains(&self, id: &str, damage: &StoreError) -> WalkedCase {
         let unknown = || Case { id: id.into(), name: id.into(), ..Case::default() };
         let case = self.store.case(self.run, id).unwrap_or_else(|_| unknown());
@@ -141,9 +140,9 @@ impl CaseReader<'_> {
         Ok((self.store.case(self.run, id)?, state))
     }
 
-    /// Reads the latest artifacts of a walk, and of those that go on within it.
+    /// Reads the latest artifacts of a walk and of its inner walks.
     fn artifacts(&self, state: &mut WalkState) -> Result<(), SessionError> {
-        // The path of any step tells which walk it is of.
+        // The path of any step identifies its walk.
         let path = state.next_path();
         for (name, artifact) in &mut state.prior {
             let value: serde_json::Value = parse(&text(self.store, &artifact.hash())?)?;

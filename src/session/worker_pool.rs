@@ -1,7 +1,7 @@
-//! The threads that work at once: the same ones from the first case to the last.
+//! The worker pool: the same threads from the first case to the last.
 //!
-//! A thread that searches with a pattern for the first time makes a cache for it that stays with the pattern. Fresh threads for
-//! every round would leave behind a multiple of what those caches take.
+//! A thread that searches with a regex for the first time makes a cache that stays with the regex. Fresh threads for every batch
+//! would leave behind a multiple of what those caches take.
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -12,24 +12,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The stack of a thread, in bytes: deep script expressions are evaluated recursively.
 const STACK: usize = 64 << 20;
 
-/// How many items each thread takes at a time where results are wanted in order.
+/// The number of items that each thread takes at a time where results are wanted in order.
 const STRETCH: usize = 64;
 
-/// Threads, begun when there is work for the first time.
+/// Worker threads, started on first use.
 #[derive(Debug)]
 pub struct WorkerPool {
     count: usize,
-    /// None if the system gives no threads: the work is then done by whoever asks for it.
+    /// `None` if the system gives no threads: the work is then done by the caller.
     pool: OnceLock<Option<ThreadPool>>,
 }
 
 impl WorkerPool {
-    /// So many; at least one.
+    /// A pool of `count` threads, at least one.
     pub fn new(count: usize) -> Self {
         Self { count: count.max(1), pool: OnceLock::new() }
     }
 
-    /// As many as the machine has processors.
+    /// A pool with a thread per processor.
     pub fn all() -> Self {
         Self::new(std::thread::available_parallelism().map_or(1, usize::from))
     }
@@ -39,7 +39,7 @@ impl WorkerPool {
         self.pool.get_or_init(build).as_ref()
     }
 
-    /// Lets each of them do this, at once. Whether all came to the end of it: none panicked.
+    /// Runs `work` on every thread concurrently. Returns whether none panicked.
     pub(super) fn each(&self, work: impl Fn() + Sync) -> bool {
         let panicked = AtomicBool::new(false);
         let work = || {
@@ -54,7 +54,7 @@ impl WorkerPool {
         !panicked.into_inner()
     }
 
-    /// Makes something of each item. The results are in the order of the items.
+    /// Maps the items concurrently; the results are in their order.
     pub fn map<T: Sync, R: Send>(&self, items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
         match self.pool() {
             Some(pool) => pool.install(|| items.par_iter().with_max_len(1).map(&make).collect()),
@@ -62,7 +62,7 @@ impl WorkerPool {
         }
     }
 
-    /// Makes something of each item and hands it on in the order of the items, a stretch at a time, until there is an error.
+    /// Maps the items concurrently and passes the results on in order, a chunk at a time, until the first error.
     pub fn in_order<T: Sync, R: Send, E: Send>(
         &self,
         items: &[T],
@@ -83,7 +83,7 @@ mod tests {
     use std::sync::Mutex;
 
     #[test]
-    fn results_come_in_order_and_an_error_ends_them() {
+    fn results_are_ordered_and_end_at_an_error() {
         let items: Vec<usize> = (0..1000).collect();
         let mut seen = Vec::new();
         let double = |item: &usize| if *item < 700 { Ok(item * 2) } else { Err(*item) };
@@ -97,17 +97,17 @@ mod tests {
     }
 
     #[test]
-    fn the_same_threads_do_everything() {
-        let (hands, threads) = (WorkerPool::new(2), Mutex::new(HashSet::new()));
+    fn threads_are_reused() {
+        let (pool, threads) = (WorkerPool::new(2), Mutex::new(HashSet::new()));
         let note = || {
             threads.lock().expect("no panic").insert(std::thread::current().id());
         };
         for _ in 0..20 {
-            assert!(hands.each(note));
-            hands.map(&[1, 2, 3], |_| note());
+            assert!(pool.each(note));
+            pool.map(&[1, 2, 3], |_| note());
         }
         assert_eq!(threads.lock().expect("no panic").len(), 2);
-        assert!(!hands.each(|| panic!("a bug")), "it is told");
-        assert!(hands.each(|| ()), "and they go on");
+        assert!(!pool.each(|| panic!("a bug")), "it is told");
+        assert!(pool.each(|| ()), "and they go on");
     }
 }

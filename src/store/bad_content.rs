@@ -1,36 +1,36 @@
-//! Contents that are missing or damaged, and what they belong to.
+//! Contents that are missing or damaged, and what refers to them.
 
 use crate::model::Hash;
 use std::fmt;
 
-/// A content that cannot be used.
+/// A content that cannot be used: missing, or not the text stored at its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadContent {
-    /// Its address.
+    /// Content address.
     pub hash: Hash,
     /// What is wrong with it.
     pub fault: Fault,
-    /// What refers to it; at most a few. Empty if nothing does.
+    /// Runs and cases that refer to it: a sample of at most a few; empty if nothing does.
     pub owners: Vec<Owner>,
 }
 
 /// What is wrong with a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is not the text that was stored at its address.
+    /// The text does not match its address.
     Changed,
-    /// It is not there.
+    /// No content is stored at the address.
     Missing,
 }
 
 /// What refers to a content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner {
-    /// The run.
+    /// Run id.
     pub run: String,
-    /// Its case; empty if it belongs to the run itself.
+    /// Case id; empty if the content belongs to the run itself.
     pub case: String,
-    /// What it is there.
+    /// The role of the content there, for example `artifact`.
     pub what: String,
 }
 

@@ -1,4 +1,4 @@
-//! Beginning a run: everything it starts from, in one transaction.
+//! Creation of a run: everything it starts from is stored in one transaction.
 
 use super::error::StoreError;
 use super::journal::RunJournal;
@@ -12,36 +12,35 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// A run to begin.
+/// A run to create.
 #[derive(Clone, Debug)]
 pub struct NewRun<'a> {
-    /// Its id, unique in the store.
+    /// Id of the run, unique in the store.
     pub run: &'a str,
-    /// The pipeline's name.
+    /// Name of the pipeline.
     pub pipeline: &'a str,
-    /// When it begins.
+    /// Start time.
     pub started_at: Timestamp,
-    /// The seed of its chance.
+    /// Seed of the run's random numbers.
     pub seed: u64,
-    /// What it was started with (options, vars), as JSON.
+    /// Options and vars of the run, as JSON.
     pub args: Blob,
-    /// What the project consists of: names and addresses of its sources, as JSON.
+    /// Names and content addresses of the project's sources, as JSON.
     pub manifest: Blob,
-    /// The sources that the manifest names, and whatever else is to be stored with the run.
+    /// The sources named by the manifest, and any other content to store with the run.
     pub blobs: Vec<Blob>,
-    /// The launch it is about.
+    /// The launch under investigation.
     pub launch: &'a Launch,
     /// The cases to walk, in order.
     pub cases: Vec<&'a Case>,
 }
 
 impl Store {
-    /// Begins a run: all of [`NewRun`] in one transaction. The journal that is returned holds the right to execute it; to get
-    /// it later, see [`Store::journal`].
+    /// Creates a run in one transaction. The returned journal holds the lease on the run; [`Store::journal`] acquires it later.
     pub fn begin_run(&self, new: &NewRun<'_>) -> Result<RunJournal, StoreError> {
         let writer = self.writer()?;
         let lease = self.lease(new.run).map_err(|error| match error {
-            // Another process is beginning or executing a run of that name.
+            // Another process is creating or executing a run of that name.
             StoreError::Busy(_) => StoreError::RunExists(new.run.to_owned()),
             other => other,
         })?;
@@ -59,7 +58,7 @@ impl Store {
 }
 
 impl Store {
-    /// The right to execute a run; nobody else can in a scratch store.
+    /// Acquires the lease on a run. A scratch store needs none: no other process can see it.
     pub(super) fn lease(&self, run: &str) -> Result<Option<Lease>, StoreError> {
         if self.is_scratch() { Ok(None) } else { Lease::take(self.path(), run).map(Some) }
     }
@@ -150,7 +149,8 @@ fn store_launch(conn: &Connection, launch: &Launch) -> Result<Hash, StoreError> 
     Ok(blob.hash)
 }
 
-/// A `StoredLaunch` as canonical JSON, written as it comes: as values, a hundred thousand addresses take six times their text.
+/// Writes a `StoredLaunch` as canonical JSON incrementally: a `Value` of a hundred thousand addresses takes six times the memory of their
+/// text.
 fn stored(header: &Launch, cases: &[Hash]) -> Result<Blob, StoreError> {
     let header = json_blob(header)?;
     let mut text = String::with_capacity(cases.len() * 67 + header.text.len() + 32);

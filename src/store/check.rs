@@ -1,4 +1,4 @@
-//! Looking a store over without changing it.
+//! Health check of a store, without changing it.
 
 use super::bad_content::BadContent;
 use super::connection::inspect;
@@ -9,40 +9,40 @@ use super::{migrations, read};
 use rusqlite::ErrorCode;
 use std::path::Path;
 
-/// The state of a store.
+/// Result of a health check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreHealth {
-    /// The size of the file and its log in bytes.
+    /// Size of the file and its log in bytes.
     pub bytes: u64,
-    /// The version of its format.
+    /// Format version of the file.
     pub version: i64,
-    /// The newest version that this program knows.
+    /// Newest format version known to this program.
     pub newest: i64,
-    /// What `SQLite` finds wrong with the file; at most a few complaints.
+    /// Faults that `SQLite` reports for the file; at most a few.
     pub trouble: Vec<String>,
-    /// Of a thorough look: how many contents there are, and which of them are damaged or missing.
+    /// With [`Depth::Contents`]: the number of contents, and those that are damaged or missing.
     pub contents: Option<(u64, Vec<BadContent>)>,
-    /// Of a thorough look: how many events there are, and what is wrong with those that are damaged.
+    /// With [`Depth::Contents`]: the number of events, and a description of each damaged one.
     pub events: Option<(u64, Vec<String>)>,
-    /// Files beside the store that processes left behind which were killed.
+    /// Number of lease files left behind by killed processes.
     pub left: usize,
-    /// How many runs it has.
+    /// Number of runs.
     pub runs: i64,
-    /// Whether another process is writing at this moment.
+    /// Whether another process is writing at the time of the check.
     pub busy: bool,
 }
 
-/// How thoroughly a store is looked over.
+/// How thorough a health check is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// Its format, and that its pages hang together. Indices are not compared with their tables, so this takes time in proportion to
-    /// the size of the file.
+    /// Checks the format and the structure of the pages. Indices are not compared with their tables; the time is proportional to the size
+    /// of the file.
     Pages,
-    /// Also that indices and tables agree, and that every content is what its address says.
+    /// Also checks that indices agree with tables, and every content against its address.
     Contents,
 }
 
-/// Looks a store over.
+/// Checks the health of a store.
 pub fn health(path: &Path, depth: Depth) -> Result<StoreHealth, StoreError> {
     let conn = inspect(path)?;
     let bytes = ["", "-wal"].iter().map(|ending| {
@@ -56,7 +56,7 @@ pub fn health(path: &Path, depth: Depth) -> Result<StoreHealth, StoreError> {
     let found = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>();
     let mut trouble = match found.map_err(StoreError::from) {
         Ok(lines) => lines,
-        // Some damage ends the check itself.
+        // Some damage makes the integrity check itself fail.
         Err(error) if error.is_damage() => vec![error.to_string()],
         Err(error) => return Err(error),
     };
@@ -83,7 +83,7 @@ pub fn health(path: &Path, depth: Depth) -> Result<StoreHealth, StoreError> {
                 trouble.push(error.to_string());
                 None
             }
-            // Of an older format.
+            // A store of an older format.
             Err(_) => None,
         },
     };
@@ -112,7 +112,7 @@ mod tests {
     use crate::store::{Durability, Store};
 
     #[test]
-    fn a_store_is_looked_over_as_it_is() {
+    fn a_health_check_changes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.db");
         assert!(health(&path, Depth::Pages).is_err() && !path.exists());

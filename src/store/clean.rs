@@ -1,6 +1,6 @@
-//! Retention: removing what runs left behind (events, contents), while what they found out stays.
+//! Retention: removes events and contents of old runs and keeps the facts they established.
 //!
-//! The rows of runs and cases stay too, small as they are: facts are ordered and told by them.
+//! The rows of runs and cases stay too: they are small, and facts are ordered and described by them.
 
 use super::content::content;
 use super::error::StoreError;
@@ -14,37 +14,37 @@ use serde::Serialize;
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
 
-/// Which runs lose their traces: those that are all of what is said here.
+/// Selects the runs whose events are removed: those that meet all of these conditions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Retention {
-    /// Begun before this time.
+    /// Started before this time.
     pub before: Option<Timestamp>,
-    /// Not among so many of the latest.
+    /// Not among this many latest runs.
     pub keep_latest: Option<usize>,
-    /// Also those that are paused and could be resumed.
+    /// Also paused runs, which could be resumed.
     pub include_paused: bool,
-    /// Only say what would be removed.
+    /// Report what would be removed, without removing it.
     pub dry_run: bool,
 }
 
-/// What was removed, or would be.
+/// What was removed, or would be in a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cleaned {
-    /// The runs, oldest first.
+    /// Ids of the runs, oldest first.
     pub runs: Vec<String>,
-    /// Runs that would have gone but for what is said of each: `paused`, `running`.
+    /// Runs that met the conditions but were kept because of their status: `paused`, `running`.
     pub kept: BTreeMap<String, RunStatus>,
-    /// How many events.
+    /// Number of events.
     pub events: u64,
-    /// How many contents that nothing else refers to.
+    /// Number of contents that nothing else refers to.
     pub blobs: u64,
-    /// The bytes of both.
+    /// Total size of events and contents in bytes.
     pub bytes: u64,
 }
 
 impl Store {
-    /// Removes the events of runs, and the contents that nothing else refers to, in one transaction. A run that a process
-    /// executes is never touched. Readers and other runs go on meanwhile.
+    /// Removes the events of runs and the contents that nothing else refers to, in one transaction. Runs in execution are never touched;
+    /// readers and other runs continue meanwhile.
     pub fn clean(&self, retention: &Retention, now: Timestamp) -> Result<Cleaned, StoreError> {
         let mut cleaned = Cleaned::default();
         let mut leases = Vec::new();
@@ -61,7 +61,7 @@ impl Store {
                 }
             };
             match lease {
-                // Held until all is done, so that nobody goes on with the run meanwhile.
+                // Held until the end, so that no process resumes the run meanwhile.
                 Ok(lease) => leases.push(lease),
                 Err(error) if error.is_busy() => {
                     cleaned.kept.insert(run.run.clone(), RunStatus::Running);
@@ -77,7 +77,7 @@ impl Store {
         self.writer()?.exclusively(|conn| {
             conn.execute_batch("SAVEPOINT clean")?;
             remove(conn, &mut cleaned, now)?;
-            // What would be removed is found by removing it.
+            // The amount is found by removing, also in a dry run, which rolls back.
             conn.execute_batch(if retention.dry_run { "ROLLBACK TO clean; RELEASE clean" } else { "RELEASE clean" })?;
             Ok(())
         })?;
@@ -85,8 +85,8 @@ impl Store {
         Ok(cleaned)
     }
 
-    /// Gives the pages that are free back to the file system. Does nothing and returns false while a run is executed: its steps
-    /// would have to wait, and it will use the pages.
+    /// Returns free pages to the file system. Does nothing and returns false while a run is executed: its steps would block, and it will
+    /// reuse the pages.
     pub fn shrink(&self) -> Result<bool, StoreError> {
         if self.runs()?.iter().any(|run| run.status == RunStatus::Running) {
             return Ok(false);
@@ -98,7 +98,7 @@ impl Store {
         })
     }
 
-    /// The runs whose traces were removed.
+    /// Ids of the runs whose events were removed.
     pub fn cleaned_runs(&self) -> Result<Vec<String>, StoreError> {
         self.read(|conn| {
             let mut rows = conn.prepare_cached("SELECT name FROM runs WHERE cleaned_at IS NOT NULL ORDER BY id")?;
@@ -108,7 +108,7 @@ impl Store {
 }
 
 fn remove(conn: &Connection, cleaned: &mut Cleaned, now: Timestamp) -> Result<(), StoreError> {
-    // An event of no run. Written first, it also keeps the numbers of events growing, by which facts are seen or not.
+    // An event of no run. Written before the removal, it keeps event numbers increasing; the visibility of facts depends on them.
     let body = json!({ "type": "cleaned", "runs": cleaned.runs }).to_string();
     conn.execute("INSERT INTO events (run, rc, path, at, body) VALUES (0, NULL, '', ?1, ?2)", params![now.millis(), body])?;
     for name in &cleaned.runs {
@@ -141,7 +141,7 @@ fn remove(conn: &Connection, cleaned: &mut Cleaned, now: Timestamp) -> Result<()
     Ok(())
 }
 
-/// The addresses of all contents that the remaining runs refer to, directly or by way of other contents.
+/// The addresses of all contents that the remaining runs refer to, directly or through other contents.
 fn live(conn: &Connection) -> Result<HashSet<[u8; 32]>, StoreError> {
     let mut live = HashSet::new();
     let mut roots = conn.prepare(
@@ -159,15 +159,15 @@ fn live(conn: &Connection) -> Result<HashSet<[u8; 32]>, StoreError> {
     }
     let mut open: Vec<[u8; 32]> = live.iter().copied().collect();
     while let Some(hash) = open.pop() {
-        // One that is damaged is an error here too: the addresses in it may be others by now, and what they led to would be removed.
+        // A damaged content is an error here: its references cannot be trusted, and contents they led to would be removed.
         let found = content(conn, &Hash::from_bytes(hash), |text| addresses(text).collect::<Vec<_>>())?;
         open.extend(found.into_iter().flatten().filter(|hash| live.insert(*hash)));
     }
     Ok(live)
 }
 
-/// Whatever in a text may be a content's address: runs of 64 hexadecimal digits. A text that happens to have some keeps a
-/// content longer than needed.
+/// Finds everything in a text that may be a content address: runs of 64 hexadecimal digits. A false match only keeps a content longer than
+/// necessary.
 fn addresses(text: &str) -> impl Iterator<Item = [u8; 32]> {
     let digit = |byte: &u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte);
     let runs = text.as_bytes().split(move |byte| !digit(byte)).filter(|run| run.len() == 64);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_or_may_go_on_stays() {
+    fn running_and_resumable_runs_are_kept() {
         let fixture = StoreFixture::new();
         drop(walked(&fixture, "paused", 1));
         let running = walked(&fixture, "running", 2);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_goes_on_loses_nothing_that_it_shares() {
+    fn a_running_run_keeps_shared_contents() {
         let fixture = StoreFixture::new();
         done(&fixture, "a", 1);
         let journal = walked(&fixture, "b", 2);

@@ -1,5 +1,5 @@
-//! Reading contents by their addresses. Every content is compared with its address, so one that has changed on the disk is an
-//! error that says what it belongs to, and is never taken for what was stored.
+//! Reads contents by their addresses. Every content is compared with its address; one that changed on the disk is an error that names its
+//! owners.
 
 use super::bad_content::{BadContent, Fault, Owner};
 use super::error::StoreError;
@@ -8,46 +8,46 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 use std::collections::{BTreeSet, HashSet};
 
-/// How many owners of a content are named.
-const NAMED: u8 = 3;
-/// How far up a content is looked for in the contents that refer to it: a part of a list of parameters, a case of a launch.
-const LEVELS: usize = 3;
+/// Maximum number of owners that an error names.
+const MAX_OWNERS: u8 = 3;
+/// How many levels of references to follow upwards from a content: a part of a parameter list, a case of a launch.
+const MAX_LEVELS: usize = 3;
 
-/// Looks at the content of an address, if it is stored.
+/// Passes the content at an address to `look`, if it is stored.
 pub(super) fn content<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<Option<T>, StoreError> {
     let mut find = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
     let mut rows = find.query(params![hash.bytes()])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    match sound(row.get_ref(0)?, hash) {
+    match verified(row.get_ref(0)?, hash) {
         Some(text) => Ok(Some(look(text))),
-        None => Err(bad(conn, hash, Fault::Changed)),
+        None => Err(bad_content(conn, hash, Fault::Changed)),
     }
 }
 
-/// Looks at the content of an address, which must be stored.
+/// Passes the content at an address to `look`; a missing content is an error.
 pub(super) fn needed<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<T, StoreError> {
-    content(conn, hash, look)?.ok_or_else(|| bad(conn, hash, Fault::Missing))
+    content(conn, hash, look)?.ok_or_else(|| bad_content(conn, hash, Fault::Missing))
 }
 
-/// The text of a row, if it is what the address says.
-fn sound<'r>(value: ValueRef<'r>, hash: &Hash) -> Option<&'r str> {
+/// The text of a row, if it matches the address.
+fn verified<'r>(value: ValueRef<'r>, hash: &Hash) -> Option<&'r str> {
     let bytes = value.as_bytes().ok().filter(|bytes| Hash::of(bytes) == *hash)?;
     std::str::from_utf8(bytes).ok()
 }
 
-fn bad(conn: &Connection, hash: &Hash, fault: Fault) -> StoreError {
+fn bad_content(conn: &Connection, hash: &Hash, fault: Fault) -> StoreError {
     StoreError::Content(Box::new(BadContent { hash: *hash, fault, owners: owners(conn, hash) }))
 }
 
-/// What refers to a content. Looks through the whole store, which is worth it for a damaged content only. Whatever of the store
-/// cannot be read is passed over: it is being asked because something is broken.
+/// Finds what refers to a content. Scans the whole store, which only a damaged content justifies. Unreadable rows are skipped: the store is
+/// known to be broken.
 fn owners(conn: &Connection, hash: &Hash) -> Vec<Owner> {
     let mut found = BTreeSet::new();
     let mut seen: HashSet<Hash> = HashSet::from([*hash]);
     let mut level = vec![*hash];
-    for _ in 0..LEVELS {
+    for _ in 0..MAX_LEVELS {
         for hash in &level {
-            // What cannot be read adds nothing.
+            // An unreadable row contributes nothing.
             direct(conn, hash, &mut found).unwrap_or_default();
         }
         if !found.is_empty() {
@@ -55,10 +55,10 @@ fn owners(conn: &Connection, hash: &Hash) -> Vec<Owner> {
         }
         level = level.iter().flat_map(|hash| parents(conn, hash).unwrap_or_default()).filter(|up| seen.insert(*up)).collect();
     }
-    // Of a case, what comes first says most: its artifact rather than the decision that was made on it.
+    // Within a case the first role says most: its artifact rather than the decision made on it.
     let mut owners: Vec<Owner> = found.into_iter().collect();
     owners.dedup_by(|next, first| (&next.run, &next.case) == (&first.run, &first.case));
-    owners.truncate(NAMED.into());
+    owners.truncate(MAX_OWNERS.into());
     owners
 }
 
@@ -70,7 +70,7 @@ fn direct(conn: &Connection, hash: &Hash, found: &mut BTreeSet<Owner>) -> rusqli
          WHERE cleaned_at IS NULL AND content = ?1 ORDER BY 1 LIMIT ?2",
     )?;
     let owner = |row: &rusqlite::Row<'_>| Ok(Owner { run: row.get(0)?, case: row.get(1)?, what: row.get(2)? });
-    for owner in runs.query_map(params![hash.bytes(), NAMED], owner)? {
+    for owner in runs.query_map(params![hash.bytes(), MAX_OWNERS], owner)? {
         found.insert(owner?);
     }
     let mut events = conn.prepare_cached(
@@ -80,20 +80,20 @@ fn direct(conn: &Connection, hash: &Hash, found: &mut BTreeSet<Owner>) -> rusqli
          FROM events JOIN runs ON runs.id = events.run LEFT JOIN run_cases ON run_cases.id = rc \
          WHERE instr(body, ?1) > 0 ORDER BY seq LIMIT ?2",
     )?;
-    for owner in events.query_map(params![hash.to_string(), NAMED], owner)? {
+    for owner in events.query_map(params![hash.to_string(), MAX_OWNERS], owner)? {
         found.insert(owner?);
     }
     Ok(())
 }
 
-/// The contents that have an address in their text.
+/// The contents whose text contains an address.
 fn parents(conn: &Connection, hash: &Hash) -> rusqlite::Result<Vec<Hash>> {
     let mut find = conn.prepare_cached("SELECT hash FROM blobs WHERE instr(text, ?1) > 0 LIMIT 16")?;
     find.query_map([hash.to_string()], |row| row.get(0).map(Hash::from_bytes))?.collect()
 }
 
-/// Compares every content with its address, and looks for those that runs and their cases need. Shows what is wrong; returns how
-/// many contents there are.
+/// Compares every content with its address and checks that those referred to by runs and cases exist. Passes each fault to `show`; returns
+/// the number of contents.
 pub(super) fn verify(conn: &Connection, mut show: impl FnMut(BadContent)) -> Result<u64, StoreError> {
     let mut wrong = |hash: &Hash, fault| show(BadContent { hash: *hash, fault, owners: owners(conn, hash) });
     let mut count = 0;
@@ -102,7 +102,7 @@ pub(super) fn verify(conn: &Connection, mut show: impl FnMut(BadContent)) -> Res
     while let Some(row) = all.next()? {
         count += 1;
         let hash = Hash::from_bytes(row.get(0)?);
-        if sound(row.get_ref(1)?, &hash).is_none() {
+        if verified(row.get_ref(1)?, &hash).is_none() {
             wrong(&hash, Fault::Changed);
         }
     }

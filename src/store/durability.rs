@@ -1,27 +1,27 @@
-//! What an acknowledged commit survives.
+//! Durability levels: what an acknowledged commit survives.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What an acknowledged commit survives. Either way a commit is whole or absent, commits that wait for each other's disk
-/// writes share one, and the file is never corrupted.
+/// Durability of an acknowledged commit. At either level a commit is atomic, commits that wait for the disk share one write, and the file
+/// is never corrupted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// Each commit is on the disk before it is acknowledged: it survives a killed process, a crashed system and a power
-    /// cut (write-ahead log, `synchronous=FULL`).
+    /// A commit is on the disk before it is acknowledged: it survives a killed process, a crashed system and a power cut (write-ahead log,
+    /// `synchronous=FULL`).
     Step,
-    /// Each commit is with the operating system before it is acknowledged, on the disk a little later: it survives a killed
-    /// process; a crashed system or a power cut may lose the last commits, never the order (write-ahead log,
-    /// `synchronous=NORMAL`). About ten times faster.
+    /// A commit is with the operating system before it is acknowledged and reaches the disk a little later: it survives a killed process; a
+    /// crashed system or a power cut may lose the last commits, never their order (write-ahead log, `synchronous=NORMAL`). About ten times
+    /// faster.
     #[default]
     Batch,
 }
 
 impl Durability {
-    /// Both, as `--durability` takes them.
+    /// Both levels, in the order of `--durability`'s help.
     pub const ALL: [Self; 2] = [Self::Step, Self::Batch];
 
-    /// As `--durability` takes it.
+    /// The value of `--durability`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Step => "step",
@@ -29,7 +29,7 @@ impl Durability {
         }
     }
 
-    /// `SQLite`'s word.
+    /// The value of `SQLite`'s `synchronous` pragma.
     pub(super) fn synchronous(self) -> &'static str {
         match self {
             Self::Step => "FULL",

@@ -1,4 +1,4 @@
-//! What can go wrong with the store.
+//! Errors of the store.
 
 use super::bad_content::BadContent;
 use crate::diag::is_full;
@@ -7,10 +7,10 @@ use rusqlite::ErrorCode;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What went wrong with the store.
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process holds the store, or is executing the run. Trying again later may help.
+    /// Another process holds the store or executes the run; retrying later may help.
     #[error("{0} is in use by another process")]
     Busy(String),
     /// The file was written by a newer version of the program.
@@ -20,27 +20,27 @@ pub enum StoreError {
         path = path.display()
     )]
     Newer {
-        /// The file.
+        /// Path of the store.
         path: PathBuf,
-        /// The version of its format.
+        /// Format version of the file.
         found: i64,
-        /// The newest version known here.
+        /// Newest format version known to this program.
         known: i64,
     },
-    /// The file was written by an older version of the program and was opened to be read only.
+    /// The file was written by an older version of the program and opened read-only.
     #[error("{path} has the older format {found}; any command that writes brings it up to format {known}", path = path.display())]
     Older {
-        /// The file.
+        /// Path of the store.
         path: PathBuf,
-        /// The version of its format.
+        /// Format version of the file.
         found: i64,
-        /// The newest version known here.
+        /// Newest format version known to this program.
         known: i64,
     },
-    /// The file is something else.
+    /// The file is not a store.
     #[error("{path} is not a store of this program", path = .0.display())]
     NotAStore(PathBuf),
-    /// There is no such file.
+    /// The file does not exist.
     #[error("there is no store at {path} yet", path = .0.display())]
     Missing(PathBuf),
     /// The file is damaged.
@@ -49,10 +49,10 @@ pub enum StoreError {
     /// A content is damaged or missing.
     #[error("the store is damaged: {0}")]
     Content(Box<BadContent>),
-    /// There is no room left on the disk, or no more may be used of it.
+    /// The disk is full, or the file may not grow further.
     #[error("the disk is full: {0}")]
     Full(String),
-    /// The file was removed or replaced while a run wrote it.
+    /// The file was removed or replaced while a run wrote to it.
     #[error("the store {path} was removed or replaced during the run: nothing of the run is in it", path = .0.display())]
     Lost(PathBuf),
     /// The file or its directory cannot be used.
@@ -60,34 +60,34 @@ pub enum StoreError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The store was opened to be read only.
+    /// A write to a store opened read-only.
     #[error("the store was opened to be read only")]
     ReadOnly,
-    /// An effect names a symptom or root cause that is not there.
+    /// An effect names an unknown symptom or root cause.
     #[error("the store knows no {0}")]
     UnknownId(String),
     /// No run has this id.
     #[error("there is no run `{0}` in the store; `asterisk runs` lists those that are")]
     UnknownRun(String),
-    /// The run's traces were removed.
+    /// The events of the run were removed by retention.
     #[error("the traces of run `{0}` were cleaned away; what it found out is kept (`asterisk show rcas`)")]
     CleanedRun(String),
-    /// A run has this id already.
+    /// A run with this id exists.
     #[error("there is a run `{0}` in the store already")]
     RunExists(String),
-    /// What was to be written makes no sense; nothing of it was stored.
+    /// The data to write is invalid; nothing of it was stored.
     #[error("{0}")]
     Refused(String),
-    /// Whatever else `SQLite` says.
+    /// Any other error of `SQLite`.
     #[error("SQLite: {0}")]
     Sqlite(rusqlite::Error),
 }
 
 impl StoreError {
-    /// An error of the file system.
+    /// Wraps an error of the file system.
     pub(super) fn io(path: &Path, source: io::Error) -> Self {
         if is_full(&source) {
             return Self::Full(format!("cannot write {}: {source}", path.display()));
@@ -95,12 +95,12 @@ impl StoreError {
         Self::Io { path: path.to_path_buf(), source }
     }
 
-    /// True if another process is in the way and trying again may help.
+    /// Whether another process is in the way, so that retrying may help.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::Busy(_))
     }
 
-    /// True if something that was stored is not what it was. Other runs and cases may well be whole.
+    /// Whether stored data is damaged. Other runs and cases may be intact.
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged(_) | Self::Content(_))
     }
@@ -112,7 +112,7 @@ impl From<rusqlite::Error> for StoreError {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy("the store".into()),
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
             Some(ErrorCode::DiskFull) => Self::Full(format!("the store cannot be written: {error}")),
-            // Every statement of ours fits its columns, so a value of another type or a text that is none was not written by us.
+            // Every statement matches its columns, so a value of another type, or text that is not UTF-8, is damage.
             None if matches!(
                 error,
                 rusqlite::Error::FromSqlConversionFailure(..)

@@ -1,14 +1,13 @@
-//! A place to be killed at, or to fail: stops the writer at the n-th boundary of its transactions, for tests of crashes and of what
-//! happens meanwhile, or has every write fail from there on, for tests of disks that are full or broken.
+//! Failpoints at the boundaries of write transactions: they block the writer at the n-th boundary, for tests of crashes and of concurrent
+//! processes, or fail every write from there on, for tests of full or broken disks.
 //!
-//! There are three boundaries in a transaction: before it begins, after its rows are written but before they are committed,
-//! and after the commit but before anyone is told. They are counted from 1 over the life of a store handle. Builds without
-//! debug assertions have none of it.
+//! A transaction has three boundaries: before it begins, after its rows are written and before they are committed, and after the commit and
+//! before it is acknowledged. They are counted from 1 over the life of a store handle. Release builds contain no failpoints.
 
 #[cfg(debug_assertions)]
-pub(super) use armed::Halt;
+pub(super) use armed::Failpoint;
 #[cfg(not(debug_assertions))]
-pub(super) use unarmed::Halt;
+pub(super) use unarmed::Failpoint;
 
 #[cfg(debug_assertions)]
 mod armed {
@@ -18,20 +17,20 @@ mod armed {
     use std::path::PathBuf;
     use std::time::Duration;
 
-    /// Where to stop, if anywhere.
+    /// Where to block or fail, if anywhere.
     #[derive(Debug, Default)]
-    pub(in super::super) struct Halt {
+    pub(in super::super) struct Failpoint {
         passed: u64,
         at: Vec<u64>,
         file: PathBuf,
-        /// The error that every boundary fails with from the first of those on, instead of stopping there.
+        /// The error that every boundary from the first of these on fails with, instead of blocking.
         fail: Option<c_int>,
     }
 
-    impl Halt {
-        /// As the environment says: `ASTERISK_HALT_AT` has the number of the boundary, or of several with commas between them, `ASTERISK_HALT_FILE` takes a line once
-        /// it is reached; whoever removes the file lets the writer go on. With `ASTERISK_HALT_WITH`, the name of an error of `SQLite`, nothing
-        /// stops, but writes fail with it from that boundary on.
+    impl Failpoint {
+        /// Reads the environment: `ASTERISK_HALT_AT` has the numbers of one or several boundaries, separated by commas; when one is
+        /// reached, a line is written to the file `ASTERISK_HALT_FILE`, and removing that file resumes the writer. With
+        /// `ASTERISK_HALT_WITH`, the name of a `SQLite` error, nothing blocks; writes fail with that error from the boundary on.
         pub(in super::super) fn from_env() -> Self {
             let text = std::env::var("ASTERISK_HALT_AT").unwrap_or_default();
             let at = text.split(',').filter_map(|at| at.parse().ok()).collect();
@@ -51,7 +50,7 @@ mod armed {
             Self { passed: 0, at, file, fail }
         }
 
-        /// One more boundary.
+        /// Counts a boundary, and blocks or fails at it.
         pub(in super::super) fn boundary(&mut self) -> Result<(), StoreError> {
             self.passed += 1;
             if let Some(code) = self.fail {
@@ -60,7 +59,7 @@ mod armed {
                 return if failed { Err(error().into()) } else { Ok(()) };
             }
             if self.at.contains(&self.passed) {
-                // Nobody is left to be told that the line could not be written.
+                // If the file cannot be written, nobody can be notified.
                 std::fs::write(&self.file, format!("halted at boundary {}\n", self.passed)).unwrap_or_default();
                 while self.file.exists() {
                     std::thread::sleep(Duration::from_millis(1));
@@ -73,17 +72,15 @@ mod armed {
 
 #[cfg(not(debug_assertions))]
 mod unarmed {
-    /// Nothing.
+    /// No-op in release builds.
     #[derive(Debug, Default)]
-    pub(in super::super) struct Halt;
+    pub(in super::super) struct Failpoint;
 
-    impl Halt {
-        /// Nothing.
+    impl Failpoint {
         pub(in super::super) fn from_env() -> Self {
             Self
         }
 
-        /// Nothing.
         #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
         pub(in super::super) fn boundary(&mut self) -> Result<(), crate::store::StoreError> {
             Ok(())

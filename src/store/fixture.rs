@@ -1,4 +1,4 @@
-//! What tests of the store begin with.
+//! Fixtures for tests of the store.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ use crate::walk::{Event, EventBody};
 use std::collections::BTreeMap;
 use tempfile::TempDir;
 
-/// A store in a directory that goes away with it.
+/// A store in a temporary directory.
 pub(super) struct StoreFixture {
     pub(super) store: Store,
     _dir: TempDir,
@@ -23,7 +23,7 @@ impl StoreFixture {
         Self { store, _dir: dir }
     }
 
-    /// Begins a run over the launch's cases.
+    /// Creates a run over the launch's cases.
     pub(super) fn begin(&self, run: &str, launch: &Launch) -> RunJournal {
         begin(&self.store, run, launch).unwrap()
     }
@@ -47,7 +47,7 @@ pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_771_104_069_000 + seconds * 1000)
 }
 
-/// A launch with cases `c1` to `cN`, of different tests and errors.
+/// A launch with cases `c1` to `cN` with distinct tests and errors.
 pub(super) fn launch(cases: usize) -> Launch {
     let case = |n: usize| Case {
         id: format!("c{n}"),
@@ -74,12 +74,11 @@ pub(super) fn enter(case: &str, path: &str) -> Event {
     event(case, path, EventBody::NodeEnter { node: "n".into() })
 }
 
-/// A commit of one event and some effects.
 pub(super) fn effects(case: &str, effects: Vec<Effect<i64>>) -> Commit {
     Commit { events: vec![enter(case, "1")], effects, ..Commit::default() }
 }
 
-/// All that one step of a walk leaves.
+/// Everything that one step of a walk commits.
 pub(super) fn step(case: &str, step: usize) -> Commit {
     let path = step.to_string();
     let node: crate::walk::Name = format!("node-{step}").into();
@@ -129,7 +128,7 @@ pub(super) fn step(case: &str, step: usize) -> Commit {
     }
 }
 
-/// Effect: the symptom of a test's error.
+/// Effect: upserts the symptom of a test's error.
 pub(super) fn symptom(id: i64, test: &str, error: &str) -> Effect<i64> {
     Effect::UpsertSymptom {
         id: Some(id),
@@ -142,7 +141,7 @@ pub(super) fn symptom(id: i64, test: &str, error: &str) -> Effect<i64> {
     }
 }
 
-/// Effect: a root cause.
+/// Effect: creates a root cause.
 pub(super) fn rca(id: i64, message: &str) -> Effect<i64> {
     Effect::CreateRca {
         id: Some(id),
@@ -155,7 +154,7 @@ pub(super) fn rca(id: i64, message: &str) -> Effect<i64> {
     }
 }
 
-/// An effect that no store takes.
+/// An effect that the store refuses.
 pub(super) fn without_id() -> Effect<i64> {
     let mut effect = rca(1, "m");
     if let Effect::CreateRca { id, .. } = &mut effect {

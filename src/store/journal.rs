@@ -1,4 +1,4 @@
-//! The journal of one run: where its walks commit their steps.
+//! The journal of one run, to which its walks commit their steps.
 
 use super::error::StoreError;
 use super::lease::Lease;
@@ -9,7 +9,7 @@ use crate::walk::{Commit, Journal, JournalError};
 use rusqlite::Connection;
 use std::sync::Arc;
 
-/// The journal of a run, with the right to execute it: as long as one or its clones live, no other process gets one.
+/// The journal of a run, with the lease on it: while it or a clone lives, no other process can execute the run.
 #[derive(Clone, Debug)]
 pub struct RunJournal(Arc<JournalInner>);
 
@@ -27,12 +27,11 @@ impl RunJournal {
         Self(Arc::new(JournalInner { store, name, run, cases, _lease: lease }))
     }
 
-    /// The run's id.
+    /// Id of the run.
     pub fn run(&self) -> &str {
         &self.0.name
     }
 
-    /// The store.
     pub fn store(&self) -> &Store {
         &self.0.store
     }
@@ -46,14 +45,14 @@ impl Journal for RunJournal {
 }
 
 impl Store {
-    /// The journal of an existing run, to go on with it: its status becomes `running`. Busy while a living process executes
-    /// the run.
+    /// Opens the journal of an existing run to resume it; its status becomes `running`. Fails as busy while a living process executes the
+    /// run.
     pub fn journal(&self, run: &str) -> Result<RunJournal, StoreError> {
         let writer = self.writer()?;
         let row = self.read(|conn| run_row(conn, run))?;
         let lease = self.lease(run)?;
         writer.exclusively(|conn| {
-            // It may have been cleaned away before the lease was ours.
+            // Retention may have removed the run before the lease was acquired.
             run_row(conn, run)?;
             conn.execute("UPDATE runs SET status = 'running', ended_at = NULL WHERE id = ?1", [row])?;
             Ok(())

@@ -1,4 +1,4 @@
-//! What the store knows of cases and root causes now, for reports and people.
+//! Current knowledge about cases and root causes, for reports and people.
 
 use super::error::StoreError;
 use super::open::Store;
@@ -8,73 +8,74 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
-/// What one run has found out about a case.
+/// Facts that one run established about a case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CaseFacts {
-    /// Its status, as `set_case_status` set it last.
+    /// Latest status set by `set_case_status`.
     pub status: Option<String>,
-    /// Its triage.
+    /// Latest triage.
     pub triage: Option<Triage>,
-    /// The symptoms it is linked to, in the order of linking.
+    /// Linked symptoms, in the order of linking.
     pub symptoms: Vec<i64>,
-    /// The root causes it is linked to, in the order of linking.
+    /// Linked root causes, in the order of linking.
     pub rcas: Vec<Rca>,
-    /// Remarks, in order.
+    /// Notes, in order.
     pub notes: Vec<String>,
 }
 
-/// The triage of a case.
+/// Triage of a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Triage {
-    /// The symptom's category.
+    /// Category of the symptom.
     pub category: String,
-    /// How bad it is.
+    /// Severity.
     pub severity: String,
-    /// The suspected defect code.
+    /// Suspected defect type.
     pub defect_type: String,
-    /// Whether an investigation was skipped.
+    /// Whether the investigation was skipped.
     pub skip_investigation: bool,
-    /// The suspected repositories.
+    /// Suspected repositories.
     pub repos: Vec<String>,
 }
 
-/// A root cause, as it is known.
+/// A root cause in its current state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Rca {
-    /// Its id.
+    /// Id in the store.
     pub id: i64,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// Its text.
+    /// Description.
     pub message: String,
-    /// Its defect code.
+    /// Defect type.
     pub defect_type: String,
-    /// The component at fault, or empty.
+    /// Component at fault, or empty.
     pub component: String,
-    /// How far the evidence converged, 0 to 1.
+    /// How well the evidence converged, 0 to 1.
     pub convergence: f64,
-    /// `open`, `duplicate` (of another that the case was linked to instead), or what a person said last: `resolved`, `verified`, `archived`.
+    /// `open`, `duplicate` (the case was linked to another cause instead), or the latest status set by a person: `resolved`, `verified`,
+    /// `archived`.
     pub status: String,
-    /// What a person said of that status last, if anyone did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub word: Option<RcaWord>,
+    /// The latest status set by a person, if any.
+    #[serde(rename = "word", default, skip_serializing_if = "Option::is_none")]
+    pub status_change: Option<RcaStatusChange>,
 }
 
-/// What a person said of the state of a root cause.
+/// A status of a root cause set by a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RcaWord {
+pub struct RcaStatusChange {
     /// The status.
     pub status: String,
-    /// Who said it.
+    /// Who set it.
     pub by: String,
-    /// When.
+    /// When it was set.
     pub at: Timestamp,
-    /// Why; perhaps empty.
+    /// Reason; may be empty.
     pub message: String,
 }
 
 impl Store {
-    /// What a run has found out about a case so far.
+    /// The facts of a run about a case so far.
     pub fn case_facts(&self, run: &str, case: &str) -> Result<CaseFacts, StoreError> {
         self.read(|conn| {
             let run_id = run_row(conn, run)?;
@@ -94,8 +95,7 @@ impl Store {
         })
     }
 
-    /// The triages of a run's cases, in the order of the cases, of at most so many: the case, its triage, and the symptom that it was linked
-    /// to first.
+    /// Triages of a run's cases, in the order of the cases, limited to `most`: case id, triage, and the first symptom linked to the case.
     pub fn triages(&self, run: &str, most: usize) -> Result<Vec<(String, Triage, Option<i64>)>, StoreError> {
         self.read(|conn| {
             let row = run_row(conn, run)?;
@@ -111,7 +111,7 @@ impl Store {
         })
     }
 
-    /// The status in the store of a case of a run, if it has one.
+    /// The status of a case of a run in the store, if it has one.
     pub fn case_status(&self, run: &str, case: &str) -> Result<Option<String>, StoreError> {
         self.read(|conn| {
             let row = run_row(conn, run)?;
@@ -157,7 +157,7 @@ fn triage_of(row: &Row<'_>) -> rusqlite::Result<Triage> {
     })
 }
 
-/// One thing said of a root cause.
+/// One statement about a root cause.
 struct RcaStatement {
     run: i64,
     case: i64,
@@ -177,21 +177,21 @@ struct StatementParts {
     status: Option<String>,
 }
 
-/// Which facts a reader sees: all up to a stamp, and those of some cases of one run up to another stamp.
+/// The facts visible to a reader: all up to a stamp, and those of a range of cases of one run up to another stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FactScope {
-    /// All facts up to this stamp are seen.
+    /// All facts up to this stamp are visible.
     pub(super) start: i64,
-    /// Facts of the cases from `first` to before `before` are seen up to this stamp.
+    /// Facts of the cases from `first` up to, not including, `before` are visible up to this stamp.
     pub(super) upto: i64,
-    /// The first case of the reader's run.
+    /// First case of the reader's run.
     pub(super) first: i64,
-    /// The reader's own case: it sees those that stand before it.
+    /// The reader's own case; it sees those before it.
     pub(super) before: i64,
 }
 
 impl FactScope {
-    /// Everything there is.
+    /// All facts.
     pub(super) const ALL: Self = Self::until(i64::MAX);
 
     /// All facts up to a stamp, and no others.
@@ -200,26 +200,26 @@ impl FactScope {
     }
 }
 
-/// A root cause as the facts in sight describe it. For each part the last word counts: that of the run that spoke last;
-/// within a run the owner's word comes first and others' follow in the order of the cases, whichever of them arrived first;
-/// a case's own words stand in the order it said them. A person's word counts more than any other's, and of the status what was
-/// said outside of runs counts most.
-pub(super) fn rca_as_of(conn: &Connection, id: i64, sight: FactScope) -> Result<Rca, StoreError> {
+/// A root cause as described by the visible facts. For each field the last statement counts: that of the latest run; within a run the
+/// owner's statements come first and others follow in the order of the cases, independent of arrival; a case's statements stay in their
+/// order. A person's statement outranks all others, and a status set outside of runs outranks any other status.
+pub(super) fn rca_as_of(conn: &Connection, id: i64, scope: FactScope) -> Result<Rca, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT r.*, run, r.rc = rcas.rc AS by_owner FROM rca_revisions r JOIN run_cases ON run_cases.id = r.rc \
          JOIN rcas ON rcas.id = r.rca WHERE rca = ?1 \
          AND (r.stamp <= ?2 OR (r.stamp <= ?3 AND r.rc >= ?4 AND r.rc < ?5)) ORDER BY r.id",
     )?;
-    let mut said: Vec<RcaStatement> = rows
-        .query_map([id, sight.start, sight.upto, sight.first, sight.before], RcaStatement::of_row)?
+    let mut statements: Vec<RcaStatement> = rows
+        .query_map([id, scope.start, scope.upto, scope.first, scope.before], RcaStatement::of_row)?
         .collect::<Result<_, _>>()?;
     let mut spoke_last = HashMap::new();
-    for word in &said {
-        spoke_last.insert(word.run, word.stamp);
+    for statement in &statements {
+        spoke_last.insert(statement.run, statement.stamp);
     }
-    said.sort_by_key(|word| (word.human, spoke_last.get(&word.run).copied(), !word.by_owner, word.case));
+    statements
+        .sort_by_key(|statement| (statement.human, spoke_last.get(&statement.run).copied(), !statement.by_owner, statement.case));
     let mut now = StatementParts::default();
-    for RcaStatement { part, .. } in said {
+    for RcaStatement { part, .. } in statements {
         now.title = part.title.or(now.title);
         now.message = part.message.or(now.message);
         now.defect_type = part.defect_type.or(now.defect_type);
@@ -227,7 +227,7 @@ pub(super) fn rca_as_of(conn: &Connection, id: i64, sight: FactScope) -> Result<
         now.convergence = part.convergence.or(now.convergence);
         now.status = part.status.or(now.status);
     }
-    let word = words(conn, id, sight.start)?.pop();
+    let status_change = status_changes(conn, id, scope.start)?.pop();
     Ok(Rca {
         id,
         title: now.title.unwrap_or_default(),
@@ -235,24 +235,24 @@ pub(super) fn rca_as_of(conn: &Connection, id: i64, sight: FactScope) -> Result<
         defect_type: now.defect_type.unwrap_or_default(),
         component: now.component.unwrap_or_default(),
         convergence: now.convergence.unwrap_or_default(),
-        status: word.as_ref().map_or(now.status.unwrap_or_default(), |word| word.status.clone()),
-        word,
+        status: status_change.as_ref().map_or(now.status.unwrap_or_default(), |status_change| status_change.status.clone()),
+        status_change,
     })
 }
 
-/// What people said of the state of a root cause up to a stamp, in order.
-pub(super) fn words(conn: &Connection, id: i64, stamp: i64) -> Result<Vec<RcaWord>, StoreError> {
+/// Statuses of a root cause set by people up to a stamp, in order.
+pub(super) fn status_changes(conn: &Connection, id: i64, stamp: i64) -> Result<Vec<RcaStatusChange>, StoreError> {
     let mut rows =
         conn.prepare_cached("SELECT status, by, at, message FROM rca_words WHERE rca = ?1 AND stamp <= ?2 ORDER BY stamp, id")?;
-    let words = rows.query_map([id, stamp], |row| {
-        Ok(RcaWord {
+    let status_changes = rows.query_map([id, stamp], |row| {
+        Ok(RcaStatusChange {
             status: row.get("status")?,
             by: row.get("by")?,
             at: Timestamp::from_millis(row.get("at")?),
             message: row.get("message")?,
         })
     })?;
-    Ok(words.collect::<Result<_, _>>()?)
+    Ok(status_changes.collect::<Result<_, _>>()?)
 }
 
 impl RcaStatement {

@@ -1,7 +1,7 @@
-//! The lease on a run: while a process executes a run, no other may.
+//! The lease on a run: at most one process executes a run at a time.
 //!
-//! A lease is a lock that the operating system holds on a small file beside the store, and drops when the process ends,
-//! however it ends. The file is removed with the lease; one that a killed process left behind means nothing.
+//! A lease is a lock on a small file beside the store. The operating system releases it when the process ends, however it ends. The file is
+//! removed with the lease; one left behind by a killed process has no meaning.
 
 use super::error::StoreError;
 use super::private::open_file;
@@ -10,13 +10,13 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long to wait for somebody who only looks whether a lease is held.
-const GLANCE: Duration = Duration::from_millis(200);
+/// How long to wait for a process that only probes a lease.
+const PROBE_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// What the name of a lease's file has between that of the store and the run's.
-const RUN: &str = "-run-";
+/// Separates the store's name from the run's in the name of a lease file.
+const RUN_INFIX: &str = "-run-";
 
-/// The right to execute a run. Given back when dropped.
+/// The right to execute a run, released on drop.
 #[derive(Debug)]
 pub(super) struct Lease {
     path: PathBuf,
@@ -25,14 +25,14 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Takes the lease on a run of the store at `store`; busy if another holder lives.
+    /// Acquires the lease on a run of the store at `store`; fails as busy while another holder lives.
     pub(super) fn take(store: &Path, run: &str) -> Result<Self, StoreError> {
         let path = place(store, run);
-        let deadline = Instant::now() + GLANCE;
+        let deadline = Instant::now() + PROBE_TIMEOUT;
         loop {
             let file = open_file(&path)?;
             match file.try_lock() {
-                // The file may have been removed by its last holder between our opening and our locking it.
+                // The last holder may have removed the file between opening and locking it.
                 Ok(()) if still_there(&file, &path) => return Ok(Self { path, _file: file }),
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
@@ -42,11 +42,11 @@ impl Lease {
         }
     }
 
-    /// The files of leases beside a store that nobody holds: of processes that were killed.
+    /// Lease files beside a store that no process holds.
     pub(super) fn left_behind(store: &Path) -> Vec<PathBuf> {
         let Some(name) = store.file_name() else { return Vec::new() };
         let mut begins = name.to_owned();
-        begins.push(RUN);
+        begins.push(RUN_INFIX);
         let dir = store.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
         let of_a_lease = |path: &PathBuf| {
@@ -58,16 +58,16 @@ impl Lease {
         entries.flatten().map(|entry| entry.path()).filter(of_a_lease).filter(free).collect()
     }
 
-    /// Removes the files of leases that nobody holds.
+    /// Removes lease files that no process holds.
     pub(super) fn sweep(store: &Path) {
         for path in Self::left_behind(store) {
-            // Only its holder may remove it, so that nobody who takes it meanwhile is left with a file that is gone.
+            // Only the holder of the lock may remove the file, so that a concurrent holder does not lock a removed file.
             let file = open_file(&path).ok().filter(|file| file.try_lock().is_ok() && still_there(file, &path));
             drop(file.map(|file| Self { path, _file: file }));
         }
     }
 
-    /// True if somebody holds the lease on a run.
+    /// Whether any process holds the lease on a run.
     pub(super) fn is_held(store: &Path, run: &str) -> bool {
         File::open(place(store, run)).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
@@ -75,7 +75,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        // Only where `still_there` can tell a removed file from a present one; elsewhere the empty file stays.
+        // Only where `still_there` can detect a removed file; elsewhere the empty file stays.
         if cfg!(unix) {
             // A file that cannot be removed does no harm.
             std::fs::remove_file(&self.path).unwrap_or_default();
@@ -85,7 +85,7 @@ impl Drop for Lease {
 
 fn place(store: &Path, run: &str) -> PathBuf {
     let mut path = store.as_os_str().to_owned();
-    path.push(format!("{RUN}{}", Hash::of(run.as_bytes()).short()));
+    path.push(format!("{RUN_INFIX}{}", Hash::of(run.as_bytes()).short()));
     path.into()
 }
 

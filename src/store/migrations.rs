@@ -1,14 +1,14 @@
-//! The versions of the file's format, and how a file comes from one to the next.
+//! Versions of the file format and the migrations between them.
 
 use super::error::StoreError;
 use super::terms;
 use rusqlite::Connection;
 use std::path::Path;
 
-/// What brings a file from one version to the next.
+/// A migration from one version to the next.
 pub(super) struct Migration {
     sql: &'static str,
-    /// What SQL cannot do, done after it.
+    /// Runs after the SQL, for what SQL cannot do.
     then: fn(&Connection) -> Result<(), StoreError>,
 }
 
@@ -18,28 +18,28 @@ impl Migration {
     }
 }
 
-/// What brings a file from version n to n + 1, for n = 0, 1, ... A published step is never edited; a new one is added.
+/// Migrations from version n to n + 1, for n = 0, 1, ... A published one is never edited; new ones are appended.
 pub(super) const STEPS: &[Migration] = &[
     Migration::sql(include_str!("schema/1.sql")),
     Migration::sql(include_str!("schema/2.sql")),
     Migration::sql(include_str!("schema/3.sql")),
-    Migration { sql: include_str!("schema/4.sql"), then: terms::fill },
+    Migration { sql: include_str!("schema/4.sql"), then: terms::build_index },
     Migration::sql(include_str!("schema/5.sql")),
     Migration::sql(include_str!("schema/6.sql")),
 ];
 
-/// The version of a file: `PRAGMA user_version`.
+/// Version of a file: `PRAGMA user_version`.
 pub(super) fn version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// The newest version that `steps` lead to.
+/// Newest version that the migrations lead to.
 pub(super) fn newest(steps: &[Migration]) -> i64 {
     i64::try_from(steps.len()).unwrap_or(i64::MAX)
 }
 
-/// Takes all steps that the file has not taken yet. Must run inside a write transaction, so that of two processes that open
-/// an old file at once one waits for the other and then finds nothing left to do, and a step that fails leaves no trace.
+/// Applies all pending migrations. Must run inside a write transaction: of two processes that open an old file at once, one waits for the
+/// other and finds nothing to do, and a failed migration leaves no trace.
 pub(super) fn migrate(conn: &Connection, path: &Path, steps: &[Migration]) -> Result<(), StoreError> {
     let found = version(conn)?;
     let known = newest(steps);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_version_1_knew_is_counted_by_failures() {
+    fn migrating_version_1_counts_failures() {
         let conn = at(1);
         let old = r#"
             INSERT INTO blobs VALUES (1, zeroblob(32), '{"launch":{"attributes":{"version":"4.1"}}}'), (2, randomblob(32), '{"name":"a test"}');
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_version_3_knew_is_listed_by_its_words() {
+    fn migrating_version_3_builds_the_index() {
         let old = r"
             INSERT INTO launches (id, name, external) VALUES (1, 'nightly', '7');
             INSERT INTO cases (id, launch, item) VALUES (1, 1, 'c1'), (2, 1, 'c2');

@@ -1,29 +1,27 @@
-//! The store: one `SQLite` file that holds the journal of all runs and what is known across them.
+//! The store: one `SQLite` file with the journal of all runs and the knowledge accumulated across them.
 //!
 //! ```text
-//! open, connection, migrations, private   the file: opening it, its format's versions, who may read it
-//! durability, writer, step, journal       writing: steps, group commit, one run's journal
-//! begin, runs, lease, clean               runs: beginning, ending, going on; one process at a time; retention
-//! effects                                 symptoms, root causes and cases: facts written by steps
-//! reviews, overturned                     what people say outside of runs, what they took back
-//! read, reading, content, bad_content     reading back: events, contents (each compared with its address)
-//! knowledge, history                      what is known
+//! open, connection, migrations, private   the file: opening, format versions, permissions
+//! durability, writer, step, journal       writing: steps, group commit, the journal of a run
+//! begin, runs, lease, clean               runs: creation, end, resumption, exclusive execution, retention
+//! effects                                 facts written by steps: symptoms, root causes, cases
+//! reviews, overturned                     statements of people outside of runs; revoked links
+//! read, reading, content, bad_content     reading events and contents, with integrity checks
+//! knowledge, history                      current knowledge and its history
 //! needs                                   the bounded queries that nodes declare
-//! words, terms                            what is compared of a failure's text; the index of symptoms by it
-//! check                                   looking a file over
-//! failpoint                               a place to be killed at, for tests
+//! words, terms                            tokenization of failure texts; the index of symptoms by terms
+//! check                                   health check of a file
+//! failpoint                               blocking or failing at transaction boundaries, for tests
 //! ```
 //!
-//! **What is safe when.** A step is one transaction: its events, the contents they refer to, its effects. What an
-//! acknowledged commit survives is the [`Durability`] level's business; a killed process loses nothing acknowledged at either
-//! level. Two processes may use one store at once: writers wait for each other (five seconds, then
-//! [`StoreError::Busy`]), and a run is executed by one process at a time.
+//! **Concurrency and crashes.** A step is one transaction: its events, the contents they refer to, its effects. The [`Durability`] level
+//! defines what an acknowledged commit survives; a killed process loses nothing acknowledged at either level. Two processes may use one
+//! store at once: writers wait for each other (five seconds, then [`StoreError::Busy`]), and a run is executed by one process at a time.
 //!
-//! **Two tiers.** The journal says what happened. Symptoms, root causes, triages and statuses are facts that steps wrote,
-//! each stamped with the number of the commit's last event and never changed: what is current is computed from the facts
-//! that a reader may see. A run's queries see the facts up to the event that was last when the run began, also after a
-//! resume, and those that the run's own earlier cases wrote before its last barrier, and order them by run, case and id, never by arrival; so they return the same at any
-//! parallelism.
+//! **Two tiers.** The journal records what happened. Symptoms, root causes, triages and statuses are facts written by steps, each stamped
+//! with the number of the commit's last event and never changed: the current state is computed from the facts visible to a reader. A run's
+//! queries see the facts up to the last event before the run began, also after a resume, and those of the run's own earlier cases up to its
+//! last barrier, ordered by run, case and id, never by arrival; so results are the same at any parallelism.
 
 mod bad_content;
 mod begin;
@@ -73,7 +71,7 @@ pub use history::{
     SymptomOf, SymptomRow, SymptomStatus,
 };
 pub use journal::RunJournal;
-pub use knowledge::{CaseFacts, Rca, RcaWord, Triage};
+pub use knowledge::{CaseFacts, Rca, RcaStatusChange, Triage};
 pub use needs::{SiblingScope, StoreQueries};
 pub use open::Store;
 pub use overturned::OverturnedLink;

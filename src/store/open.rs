@@ -3,7 +3,7 @@
 use super::connection::{open_reader, open_scratch, open_writer};
 use super::durability::Durability;
 use super::error::StoreError;
-use super::failpoint::Halt;
+use super::failpoint::Failpoint;
 use super::lease::Lease;
 use super::private::{make_file, make_parents};
 use super::readers::Readers;
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long to wait for another process's transaction before giving up as busy.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long to wait for another process's transaction before failing as busy.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A handle on a store. Clones share it; it may be used from many threads at once.
 #[derive(Clone, Debug)]
@@ -23,37 +23,36 @@ pub struct Store(Arc<StoreInner>);
 #[derive(Debug)]
 struct StoreInner {
     path: PathBuf,
-    /// None of a scratch store, which has one connection for all.
+    /// `None` in a scratch store, which has a single connection.
     readers: Option<Readers>,
-    /// None if opened to be read only.
+    /// `None` if opened read-only.
     writer: Option<CommitWriter>,
 }
 
 impl Store {
-    /// Opens the store at `path`, making it (0600) and its directories (0700) if they are missing, and bringing an older
-    /// format up to date. Refuses files that are not a store, or that a newer version of the program wrote.
+    /// Opens the store at `path`; creates it (0600) and its directories (0700) if missing, and migrates an older format. Fails for files
+    /// that are not a store or were written by a newer version of the program.
     pub fn open(path: &Path, durability: Durability) -> Result<Self, StoreError> {
-        Self::open_patiently(path, durability, PATIENCE)
+        Self::open_with_timeout(path, durability, BUSY_TIMEOUT)
     }
 
-    /// [`Store::open`] with another time to wait for other processes' transactions.
-    pub fn open_patiently(path: &Path, durability: Durability, patience: Duration) -> Result<Self, StoreError> {
+    /// [`Store::open`] with another timeout for other processes' transactions.
+    pub fn open_with_timeout(path: &Path, durability: Durability, busy_timeout: Duration) -> Result<Self, StoreError> {
         make_parents(path)?;
         if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Err(StoreError::NotAStore(path.to_path_buf()));
         }
         make_file(path)?;
-        let conn = open_writer(path, durability.synchronous(), patience)?;
+        let conn = open_writer(path, durability.synchronous(), busy_timeout)?;
         Lease::sweep(path);
-        let writer = CommitWriter::new(conn, patience, Halt::from_env());
-        let readers = Readers::new(path.to_path_buf(), patience);
+        let writer = CommitWriter::new(conn, busy_timeout, Failpoint::from_env());
+        let readers = Readers::new(path.to_path_buf(), busy_timeout);
         Ok(Self(Arc::new(StoreInner { path: path.to_path_buf(), readers: Some(readers), writer: Some(writer) })))
     }
 
-    /// A store that nobody else sees and that is gone with its last handle: in memory, and what is too much for that in a
-    /// temporary file without a name.
+    /// A private store that is gone with its last handle: in memory, spilling to an unnamed temporary file.
     pub fn scratch() -> Result<Self, StoreError> {
-        let writer = CommitWriter::new(open_scratch()?, PATIENCE, Halt::from_env());
+        let writer = CommitWriter::new(open_scratch()?, BUSY_TIMEOUT, Failpoint::from_env());
         Ok(Self(Arc::new(StoreInner { path: PathBuf::new(), readers: None, writer: Some(writer) })))
     }
 
@@ -62,19 +61,19 @@ impl Store {
         self.0.readers.is_none()
     }
 
-    /// Opens an existing store of the newest format to be read, never to be written.
+    /// Opens an existing store of the newest format read-only.
     pub fn read_only(path: &Path) -> Result<Self, StoreError> {
-        drop(open_reader(path, PATIENCE)?);
-        let readers = Readers::new(path.to_path_buf(), PATIENCE);
+        drop(open_reader(path, BUSY_TIMEOUT)?);
+        let readers = Readers::new(path.to_path_buf(), BUSY_TIMEOUT);
         Ok(Self(Arc::new(StoreInner { path: path.to_path_buf(), readers: Some(readers), writer: None })))
     }
 
-    /// The file.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// Reads one state of the store.
+    /// Runs `body` on a consistent snapshot of the store.
     pub(super) fn read<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         match &self.0.readers {
             Some(readers) => readers.read(body),
@@ -82,7 +81,7 @@ impl Store {
         }
     }
 
-    /// The writer, if this handle may write.
+    /// The writer; an error if the store was opened read-only.
     pub(super) fn writer(&self) -> Result<&CommitWriter, StoreError> {
         self.0.writer.as_ref().ok_or(StoreError::ReadOnly)
     }
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_file_is_brought_up_to_date_only_by_a_writer() {
+    fn only_a_writer_migrates_an_older_file() {
         for version in 1..migrations::STEPS.len() {
             let (_dir, path) = fresh();
             make_parents(&path).unwrap();
@@ -220,14 +219,14 @@ mod tests {
     #[test]
     fn a_lock_held_too_long_is_busy() {
         let (_dir, path) = fresh();
-        let patience = Duration::from_millis(60);
-        let store = Store::open_patiently(&path, Durability::Batch, patience).unwrap();
+        let busy_timeout = Duration::from_millis(60);
+        let store = Store::open_with_timeout(&path, Durability::Batch, busy_timeout).unwrap();
         let other = Connection::open(&path).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         let before = std::time::Instant::now();
         let error = store.writer().unwrap().exclusively(|_| Ok(())).expect_err("busy");
         assert!(error.is_busy(), "{error}");
-        assert!(before.elapsed() >= patience);
+        assert!(before.elapsed() >= busy_timeout);
         assert!(store.read(|_| Ok(())).is_ok(), "readers are not in the way of a writer");
         other.execute_batch("COMMIT").unwrap();
         store.writer().unwrap().exclusively(|_| Ok(())).unwrap();

@@ -1,32 +1,32 @@
-//! What was said of symptoms and taken back.
+//! Revoked links and statements about symptoms.
 
 use super::error::StoreError;
 use super::knowledge::{FactScope, rca_as_of};
 use rusqlite::{Connection, params};
 use serde::Serialize;
 
-/// How many are told of a symptom at most, the latest first.
-const MOST: i64 = 10;
+/// Maximum number returned for a symptom, the latest first.
+const MAX_RESULTS: i64 = 10;
 
-/// A cause that a symptom does not come of, though it was said so.
+/// A revoked link from a symptom to a root cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OverturnedLink {
-    /// The root cause.
+    /// Id of the root cause.
     pub rca: i64,
     /// Who overturned it: `human`, `agent`, ...
     pub by: String,
-    /// Whether the root cause was put right, and is said here as it was before.
+    /// Whether the root cause was corrected and is described here as it was before.
     pub replaced: bool,
-    /// Its title then.
+    /// Its title at that time.
     pub title: String,
-    /// Its text then.
+    /// Its text at that time.
     pub message: String,
-    /// Its defect code then.
+    /// Its defect type at that time.
     pub defect_type: String,
 }
 
-/// What was overturned of a symptom, as the facts up to a stamp have it, the latest first. What a root cause was overturned
-/// for stands until somebody of the same standing links the symptom to it again; old words of one that was put right stand.
+/// Overturned links of a symptom according to the facts up to a stamp, the latest first. An overturned link stays so until someone of the
+/// same standing links the symptom to the cause again; earlier descriptions of a corrected cause always stay.
 pub(super) fn overturned_as_of(conn: &Connection, symptom: i64, stamp: i64) -> Result<Vec<OverturnedLink>, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT rca, by, title, message, defect_type FROM overturned o WHERE symptom = ?1 AND stamp <= ?2 \
@@ -34,7 +34,7 @@ pub(super) fn overturned_as_of(conn: &Connection, symptom: i64, stamp: i64) -> R
          AND l.stamp > o.stamp AND l.stamp <= ?2 AND l.human >= (o.by = 'human'))) \
          ORDER BY id DESC LIMIT ?3",
     )?;
-    let mut rows = rows.query(params![symptom, stamp, MOST])?;
+    let mut rows = rows.query(params![symptom, stamp, MAX_RESULTS])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let (rca, by): (i64, String) = (row.get("rca")?, row.get("by")?);

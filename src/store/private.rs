@@ -5,7 +5,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Makes the directories above a file, as far as they are missing.
+/// Creates the missing directories above a file.
 pub(super) fn make_parents(path: &Path) -> Result<(), StoreError> {
     let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else { return Ok(()) };
     let mut builder = DirBuilder::new();
@@ -15,8 +15,8 @@ pub(super) fn make_parents(path: &Path) -> Result<(), StoreError> {
     builder.create(parent).map_err(|source| StoreError::io(parent, source))
 }
 
-/// Makes an empty file unless there is one. An existing file is not even opened: closing it again would drop the locks that
-/// `SQLite` holds on it in this process.
+/// Creates an empty file unless it exists. An existing file is not opened: closing it again would drop the locks that `SQLite` holds on it
+/// in this process.
 pub(super) fn make_file(path: &Path) -> Result<(), StoreError> {
     match options().create_new(true).open(path) {
         Ok(_) => Ok(()),
@@ -25,7 +25,7 @@ pub(super) fn make_file(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Opens a file to be written, making it if it is missing.
+/// Opens a file for writing, creating it if missing.
 pub(super) fn open_file(path: &Path) -> Result<File, StoreError> {
     options().create(true).truncate(false).open(path).map_err(|source| StoreError::io(path, source))
 }

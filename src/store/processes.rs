@@ -1,4 +1,4 @@
-//! Tests with several processes: this test program starts itself again to play the others.
+//! Tests with several processes: the test program starts itself again as the other ones.
 
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,7 @@ const STORE: &str = "ASTERISK_TEST_STORE";
 const RUN: &str = "ASTERISK_TEST_RUN";
 const STEPS: &str = "ASTERISK_TEST_STEPS";
 
-/// Another process that begins a run, or goes on with it, up to a number of steps, and notes what was acknowledged.
+/// Another process that creates or resumes a run, executes it up to a number of steps and records what was acknowledged.
 struct OtherProcess {
     process: Child,
     acknowledged: PathBuf,
@@ -40,7 +40,7 @@ impl OtherProcess {
         assert!(self.process.wait().unwrap().success());
     }
 
-    /// Waits until it halts, then kills it. False if it came to its end instead.
+    /// Waits until the process blocks at its failpoint, then kills it. Returns false if it finished instead.
     fn kill_where_it_halts(mut self) -> bool {
         let deadline = Instant::now() + Duration::from_secs(60);
         while !self.halted.exists() {
@@ -57,7 +57,7 @@ impl OtherProcess {
     }
 }
 
-/// Not a test by itself: what the other process does.
+/// Not a test by itself: the body of the other process.
 #[test]
 fn as_another_process() {
     let Some(path) = std::env::var_os(STORE).map(PathBuf::from) else { return };
@@ -148,7 +148,7 @@ fn killed_at_any_boundary_nothing_acknowledged_is_lost_or_done_twice() {
 fn a_run_of_a_living_process_is_not_taken_over() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.db");
-    // Halts after its first step is committed.
+    // Blocks after its first step is committed.
     let mut other = OtherProcess::start(&path, "r", 2, Some(6));
     while !other.halted.exists() {
         assert!(other.process.try_wait().unwrap().is_none());

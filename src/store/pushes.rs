@@ -1,4 +1,4 @@
-//! What was written back to systems outside.
+//! Record of what was pushed to external systems.
 
 use super::error::StoreError;
 use super::open::Store;
@@ -8,7 +8,7 @@ use rusqlite::params;
 use std::collections::BTreeMap;
 
 impl Store {
-    /// What a system was told last of cases of a run, by address.
+    /// The address of what was last pushed for each case of a run to a target.
     pub fn pushed(&self, run: &str, target: &str) -> Result<BTreeMap<String, Hash>, StoreError> {
         self.read(|conn| {
             let mut rows = conn.prepare_cached(
@@ -20,7 +20,7 @@ impl Store {
         })
     }
 
-    /// Records that a system was told this of these cases of a run.
+    /// Records what was pushed for cases of a run to a target.
     pub fn note_pushed(&self, run: &str, target: &str, at: Timestamp, cases: &[(&str, Hash)]) -> Result<(), StoreError> {
         self.writer()?.exclusively(|conn| {
             let mut note = conn.prepare_cached(
@@ -43,7 +43,7 @@ mod tests {
     use crate::store::fixture::{StoreFixture, at, launch};
 
     #[test]
-    fn what_was_told_last_counts_for_each_system() {
+    fn the_last_push_counts_for_each_target() {
         let fixture = StoreFixture::new();
         let _journal = fixture.begin("r", &launch(2));
         let (one, two) = (Hash::of(b"1"), Hash::of(b"2"));

@@ -1,4 +1,4 @@
-//! Reading back what runs left: events and contents.
+//! Reads events and contents of runs.
 
 use super::content::{content, needed};
 use super::error::StoreError;
@@ -13,48 +13,48 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// What a row of an event has to hold, in this order, for [`StoredEvent::of_row`].
+/// The columns of an event, in the order that [`StoredEvent::of_row`] expects.
 macro_rules! event_rows {
     ($item:literal, $from:literal) => {
         concat!("SELECT seq, ", $item, ", events.run, rc, path, at, body, sum FROM events ", $from)
     };
 }
 
-/// The events of a case of a run.
+/// Query: events of a case of a run.
 const OF_CASE: &str = event_rows!(
     "?2",
     "INDEXED BY events_case WHERE run = ?1 AND rc = (SELECT id FROM run_cases WHERE run = ?1 AND item = ?2) ORDER BY seq"
 );
-/// The events of a run. Between its first and its last, they lie mostly side by side: walking the table in its own order (hence
-/// the `+`, which hides the index) beats sorting them.
+/// Query: events of a run. They are mostly adjacent between its first and last: scanning the table in its own order (hence the `+`, which
+/// hides the index) is faster than sorting them.
 const OF_RUN: &str = event_rows!(
     "item",
     "LEFT JOIN run_cases ON run_cases.id = rc WHERE +events.run = ?1 \
      AND seq > (SELECT start_seq FROM runs WHERE id = ?1) \
      AND seq <= (SELECT max(seq) FROM events INDEXED BY events_case WHERE run = ?1) ORDER BY seq"
 );
-/// The events of a run that are about no case.
+/// Query: events of a run that belong to no case.
 const OF_RUN_ITSELF: &str = event_rows!("NULL", "WHERE run = ?1 AND rc IS NULL ORDER BY seq");
-/// Every event, with its run's name behind the columns of the event.
+/// Query: every event, with its run's name behind the columns of the event.
 const OF_STORE: &str = "SELECT seq, item, events.run, rc, path, at, body, sum, name FROM events NOT INDEXED \
      LEFT JOIN run_cases ON run_cases.id = rc LEFT JOIN runs ON runs.id = events.run WHERE events.run > 0";
 
-/// An event as it is stored: what was written, by its sum. Nothing else of the store reads events.
+/// A stored event whose sum was checked. Nothing else in the store reads events.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredEvent<'r> {
-    /// Its number.
+    /// Number of the event.
     pub seq: i64,
-    /// The case it is about; empty for events of the run itself.
+    /// Id of its case; empty for events of the run itself.
     pub case: &'r str,
-    /// The step's path.
+    /// Path of the step.
     pub path: &'r str,
-    /// When.
+    /// Time of the event.
     pub at: Timestamp,
     body: &'r str,
 }
 
 impl<'r> StoredEvent<'r> {
-    /// The event of a row, if that is what was written: an event without the content it goes by would be taken for what happened.
+    /// Decodes a row and checks its sum: an event without the content it refers to would be taken for what happened.
     fn of_row(row: &'r Row<'_>) -> Result<Self, StoreError> {
         let seq = row.get(0)?;
         let case = row.get_ref(1)?.as_str_or_null().map_err(rusqlite::Error::from)?.unwrap_or_default();
@@ -70,13 +70,13 @@ impl<'r> StoredEvent<'r> {
         Ok(Self { seq, case, path, at: Timestamp::from_millis(at), body })
     }
 
-    /// The whole event.
+    /// Decodes the whole event.
     pub fn event(&self) -> Result<Event, StoreError> {
         let what = serde_json::from_str(self.body).map_err(|error| damaged(self.seq, self.case, &error))?;
         Ok(Event { case: self.case.into(), path: self.path.into(), at: self.at, what })
     }
 
-    /// The event without what only explanations need.
+    /// Decodes the event without what only explanations need.
     pub fn outline(&self) -> Result<EventOutline<'r>, StoreError> {
         EventOutline::of(self.body).map_err(|error| damaged(self.seq, self.case, &error))
     }
@@ -87,7 +87,7 @@ fn damaged(seq: i64, case: &str, why: &dyn std::fmt::Display) -> StoreError {
     StoreError::Damaged(format!("event {seq}{of} {why}"))
 }
 
-/// Shows the events that a query finds, until told to stop.
+/// Passes the events of a query to `visit` until it breaks.
 fn each<E: From<StoreError>>(
     conn: &Connection,
     sql: &str,
@@ -104,7 +104,7 @@ fn each<E: From<StoreError>>(
     Ok(())
 }
 
-/// The events of these kinds of a case of a run (by their rows), in order, up to the number of an event.
+/// Events of the given kinds of a case (by row id), in order, up to an event number.
 pub(super) fn of_kinds(
     conn: &Connection,
     (run, case): (i64, i64),
@@ -120,7 +120,7 @@ pub(super) fn of_kinds(
     all(conn, &sql, params![run, case, upto])
 }
 
-/// Shows the events of a case of a run, in order.
+/// Passes the events of a case of a run to `visit`, in order.
 pub(super) fn each_of_case<E: From<StoreError>>(
     conn: &Connection,
     (run, case): (i64, &str),
@@ -129,7 +129,7 @@ pub(super) fn each_of_case<E: From<StoreError>>(
     each(conn, OF_CASE, params![run, case], |event| visit(event).map(ControlFlow::Continue))
 }
 
-/// The whole events that a query finds, with their numbers.
+/// The decoded events of a query with their numbers.
 fn all(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<(i64, Event)>, StoreError> {
     let mut events = Vec::new();
     each(conn, sql, params, |stored| {
@@ -140,7 +140,7 @@ fn all(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<(i64, Ev
 }
 
 impl Store {
-    /// The events of a case of a run, with their numbers, in order. None if the run has no such case.
+    /// The events of a case of a run with their numbers, in order; `None` if the run has no such case.
     pub fn events(&self, run: &str, case: &str) -> Result<Vec<(i64, Event)>, StoreError> {
         self.read(|conn| all(conn, OF_CASE, params![run_row(conn, run)?, case]))
     }
@@ -150,12 +150,12 @@ impl Store {
         self.read(|conn| all(conn, OF_RUN, [run_row(conn, run)?]))
     }
 
-    /// Shows every event of a run in order, one at a time, until told to stop. For runs too long to hold.
+    /// Passes every event of a run to `visit`, in order, until it breaks. For runs too long to hold in memory.
     pub fn each_event(&self, run: &str, mut visit: impl FnMut(i64, Event) -> ControlFlow<()>) -> Result<(), StoreError> {
         self.read(|conn| each(conn, OF_RUN, [run_row(conn, run)?], |stored| Ok(visit(stored.seq, stored.event()?))))
     }
 
-    /// Shows every event of one kind of a run, in order, until told to stop.
+    /// Passes every event of one kind of a run to `visit`, in order, until it breaks.
     pub fn each_event_of(
         &self,
         kind: EventKind,
@@ -169,7 +169,7 @@ impl Store {
         })
     }
 
-    /// The events of a run itself, none of them about a case, with their numbers, in order.
+    /// The events of a run that belong to no case, with their numbers, in order.
     pub fn run_events(&self, run: &str) -> Result<Vec<(i64, Event)>, StoreError> {
         self.read(|conn| all(conn, OF_RUN_ITSELF, [run_row(conn, run)?]))
     }
@@ -179,7 +179,7 @@ impl Store {
         Ok(self.blobs([*hash])?.remove(hash))
     }
 
-    /// The contents at many addresses; those that are not stored are left out.
+    /// The contents at many addresses; missing ones are left out.
     pub fn blobs(&self, hashes: impl IntoIterator<Item = Hash>) -> Result<BTreeMap<Hash, Arc<str>>, StoreError> {
         self.read(|conn| {
             let mut found = BTreeMap::new();
@@ -192,13 +192,13 @@ impl Store {
         })
     }
 
-    /// The content at an address, which must be stored.
+    /// The content at an address; a missing one is an error.
     pub fn needed(&self, hash: &Hash) -> Result<String, StoreError> {
         self.read(|conn| needed(conn, hash, str::to_owned))
     }
 }
 
-/// Reads every event: how many there are, and what is wrong with those that are damaged.
+/// Reads every event; returns their number and a description of each damaged one.
 pub(super) fn verify(conn: &Connection) -> Result<(u64, Vec<String>), StoreError> {
     let mut rows = conn.prepare(OF_STORE)?;
     let mut rows = rows.query([])?;
@@ -365,7 +365,7 @@ mod tests {
             let read = fixture.store.reading("r", |reading| reading.events(case, |_| Ok::<_, StoreError>(())));
             assert!(read.is_err_and(|error| error.is_damage()), "{column}");
         }
-        // Of a store that was written before there were sums.
+        // From a store that was written before sums existed.
         let fixture = changed("sum", "NULL");
         assert_eq!(fixture.store.events("r", "c1").unwrap().len(), 4);
     }
@@ -380,7 +380,7 @@ mod tests {
         fixture.store.needed(&hash).unwrap();
         let change =
             |sql: &str| fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(sql, [hash.bytes()])?)).unwrap();
-        // Another text, and one that is none.
+        // Another text, and invalid UTF-8.
         for other in ["text || ' '", "CAST(x'fffe' AS TEXT)"] {
             change(&format!("UPDATE blobs SET text = {other} WHERE hash = ?1"));
             let Err(StoreError::Content(bad)) = fixture.store.blob(&hash) else { panic!("{other}") };

@@ -1,4 +1,4 @@
-//! Reading many cases of a run one after the other, as their rows come: for what looks through all of history.
+//! Streams the events of many cases of a run, for tools that read all of history.
 
 use super::content::content;
 use super::error::StoreError;
@@ -8,24 +8,24 @@ use super::runs::run_row;
 use crate::model::Hash;
 use rusqlite::Connection;
 
-/// How much of the file is mapped into memory, in bytes: about the most that `SQLite` maps.
+/// Bytes of the file mapped into memory: about `SQLite`'s maximum.
 const MAPPED: i64 = 0x7fff_0000;
 
-/// One state of the store, open to be read.
+/// A consistent snapshot of the store for reading.
 pub struct StoreReading<'c> {
     conn: &'c Connection,
     run: i64,
 }
 
 impl Store {
-    /// Opens one state of the store, to read cases of a run.
+    /// Opens a snapshot to read cases of a run.
     pub fn reading<T, E: From<StoreError>>(
         &self,
         run: &str,
         body: impl FnOnce(&StoreReading<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         self.read(|conn| {
-            // Content lies scattered over the file: mapping it saves a call of the system for each page.
+            // Contents are scattered over the file: mapping it saves a system call for each page.
             conn.pragma_update(None, "mmap_size", MAPPED)?;
             Ok(body(&StoreReading { conn, run: run_row(conn, run)? }))
         })?
@@ -33,12 +33,12 @@ impl Store {
 }
 
 impl StoreReading<'_> {
-    /// Shows the events of a case in order.
+    /// Passes the events of a case to `visit`, in order.
     pub fn events<E: From<StoreError>>(&self, case: &str, visit: impl FnMut(StoredEvent<'_>) -> Result<(), E>) -> Result<(), E> {
         each_of_case(self.conn, (self.run, case), visit)
     }
 
-    /// Looks at the content of an address, if it is stored.
+    /// Passes the content at an address to `look`, if it is stored.
     pub fn content<T>(&self, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<Option<T>, StoreError> {
         content(self.conn, hash, look)
     }

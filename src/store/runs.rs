@@ -1,4 +1,4 @@
-//! Runs: ending them, listing them, and all that is needed to go on with one.
+//! Runs: ending, listing and loading them for resumption.
 
 use super::content::needed;
 use super::error::StoreError;
@@ -10,26 +10,26 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Where a run, or the walk of a case, stands.
+/// Status of a run, or of the walk of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     /// Of a case: its walk has not begun.
     Waiting,
-    /// Being executed; of a run: by a living process.
+    /// In execution; of a run: by a living process.
     Running,
-    /// Stopped between two steps; it can be resumed.
+    /// Stopped between two steps; can be resumed.
     Paused,
-    /// Over.
+    /// Finished.
     Done,
-    /// Over, because of an error.
+    /// Ended by an error.
     Error,
 }
 
 impl RunStatus {
     const ALL: [Self; 5] = [Self::Waiting, Self::Running, Self::Paused, Self::Done, Self::Error];
 
-    /// As JSON and people have it.
+    /// Name in JSON and output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -42,7 +42,7 @@ impl RunStatus {
 
     fn of_column(row: &Row<'_>, column: &str) -> rusqlite::Result<Self> {
         let text = row.get_ref(column)?.as_str()?;
-        // The tables accept these words only.
+        // A constraint of the tables admits these names only.
         Ok(Self::ALL.into_iter().find(|status| status.name() == text).unwrap_or(Self::Error))
     }
 }
@@ -56,40 +56,40 @@ impl fmt::Display for RunStatus {
 /// A run in a list of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunRow {
-    /// Its id.
+    /// Id of the run.
     pub run: String,
-    /// The pipeline's name.
+    /// Name of the pipeline.
     pub pipeline: String,
-    /// Where it stands. A run whose process died without a word is `paused`, since it can be resumed.
+    /// Status. A run whose process died is `paused`, since it can be resumed.
     pub status: RunStatus,
-    /// When it began.
+    /// Start time.
     pub started_at: Timestamp,
-    /// The number of its cases.
+    /// Number of cases.
     pub cases: u64,
-    /// The number of cases whose walk is done.
+    /// Number of cases whose walk is done.
     pub done: u64,
 }
 
-/// What is known of a run besides its events.
+/// Record of a run, without its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRecord {
-    /// Its id.
+    /// Id of the run.
     pub run: String,
-    /// The pipeline's name.
+    /// Name of the pipeline.
     pub pipeline: String,
-    /// Where it stands; `paused` if its process died.
+    /// Status; `paused` if its process died.
     pub status: RunStatus,
-    /// When it began.
+    /// Start time.
     pub started_at: Timestamp,
-    /// When it ended or paused last, unless it goes on.
+    /// When it ended or last paused; `None` while it is executed.
     pub ended_at: Option<Timestamp>,
-    /// The seed of its chance.
+    /// Seed of its random numbers.
     pub seed: u64,
-    /// The number of the last event in the store when it began; what its `needs:` queries see ends there.
+    /// Number of the last event in the store when it began, the horizon of its `needs:` queries.
     pub start_seq: i64,
-    /// The address of what it was started with.
+    /// Address of its options and vars.
     pub args: Hash,
-    /// The address of the project's manifest.
+    /// Address of the project's manifest.
     pub manifest: Hash,
 }
 
@@ -98,22 +98,22 @@ pub struct RunRecord {
 pub struct RunCase {
     /// The case.
     pub case: Case,
-    /// Where its walk stands.
+    /// Status of its walk.
     pub status: RunStatus,
 }
 
-/// A launch as a blob: its cases are blobs of their own, shared with the run's cases.
+/// A launch as a content: its cases are contents of their own, shared with the run's cases.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(Serialize))]
 pub(super) struct StoredLaunch {
-    /// The launch, without its cases.
+    /// The launch without its cases.
     pub(super) launch: Launch,
-    /// The addresses of its cases, in order.
+    /// Addresses of its cases, in order.
     pub(super) cases: Vec<Hash>,
 }
 
 impl Store {
-    /// Notes that a run is over: `done`, or `error` if it or some case failed.
+    /// Ends a run with `done`, or `error` if it or any case failed.
     pub fn finish_run(&self, run: &str, status: RunStatus, at: Timestamp) -> Result<(), StoreError> {
         self.writer()?.exclusively(|conn| {
             let row = run_row(conn, run)?;
@@ -126,7 +126,7 @@ impl Store {
         })
     }
 
-    /// Notes that a run was stopped and can be resumed.
+    /// Marks a run as stopped and resumable.
     pub fn pause_run(&self, run: &str, at: Timestamp) -> Result<(), StoreError> {
         self.finish_run(run, RunStatus::Paused, at)
     }
@@ -153,12 +153,12 @@ impl Store {
             Ok(runs.collect::<Result<Vec<_>, _>>()?)
         })?;
         for run in &mut runs {
-            run.status = self.seen(&run.run, run.status);
+            run.status = self.effective_status(&run.run, run.status);
         }
         Ok(runs)
     }
 
-    /// One run.
+    /// The record of one run.
     pub fn run(&self, run: &str) -> Result<RunRecord, StoreError> {
         let mut record = self.read(|conn| {
             run_row(conn, run)?;
@@ -178,12 +178,12 @@ impl Store {
             });
             record.optional()?.ok_or_else(|| StoreError::UnknownRun(run.to_owned()))
         })?;
-        record.status = self.seen(run, record.status);
+        record.status = self.effective_status(run, record.status);
         Ok(record)
     }
 
-    /// The launch of a run, with the cases that the run does not walk too. Each case is read, then made what stays of it, if
-    /// anything does, by `keep`, which is told how many there are.
+    /// The launch of a run, including cases that the run does not walk. `keep` maps each case, with its index, to what is retained of it,
+    /// if anything.
     pub fn launch(&self, run: &str, mut keep: impl FnMut(usize, Case) -> Option<Case>) -> Result<Launch, StoreError> {
         self.read(|conn| {
             let row = run_row(conn, run)?;
@@ -220,7 +220,7 @@ impl Store {
         })
     }
 
-    /// The ids and recall keys of the cases of a run, in order.
+    /// Ids and recall keys of the cases of a run, in order.
     pub fn case_names(&self, run: &str) -> Result<Vec<(String, String)>, StoreError> {
         self.read(|conn| {
             let row = run_row(conn, run)?;
@@ -241,13 +241,13 @@ impl Store {
         })
     }
 
-    /// A run that is said to be running while no process executes it can be resumed.
-    fn seen(&self, run: &str, status: RunStatus) -> RunStatus {
+    /// The effective status: a run marked as running that no process executes is paused.
+    fn effective_status(&self, run: &str, status: RunStatus) -> RunStatus {
         if status == RunStatus::Running && !Lease::is_held(self.path(), run) { RunStatus::Paused } else { status }
     }
 }
 
-/// The row of a run that has its traces.
+/// The row id of a run whose events were not removed.
 pub(super) fn run_row(conn: &Connection, run: &str) -> Result<i64, StoreError> {
     let mut rows = conn.prepare_cached("SELECT id, cleaned_at IS NULL FROM runs WHERE name = ?1")?;
     match rows.query_row([run], |row| Ok((row.get(0)?, row.get(1)?))).optional()? {

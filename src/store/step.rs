@@ -1,4 +1,4 @@
-//! One step's commit, made ready outside the writer's lock, and its way into the tables.
+//! Prepares the commit of a step outside the writer's lock, and writes it.
 
 use super::effects::{EffectContext, apply};
 use super::error::StoreError;
@@ -8,21 +8,21 @@ use crate::walk::{Event, EventBody, Name};
 use rusqlite::{Connection, params};
 use std::collections::HashMap;
 
-/// The ids of the cases of a run in the store, by their ids in the run.
+/// Row ids of the cases of a run by their ids in the run.
 pub(super) type CaseIds = HashMap<Box<str>, i64>;
 
-/// A commit ready to be stored.
+/// A commit ready to be written.
 #[derive(Debug)]
 pub(super) struct StoredCommit {
     run: i64,
     events: Vec<EventRow>,
     blobs: Vec<Blob>,
     effects: Vec<Effect<i64>>,
-    /// The case that the effects are about.
-    about: Option<i64>,
-    /// Who decided them.
+    /// The case that the effects belong to.
+    effect_case: Option<i64>,
+    /// Answerer that decided them.
     by: Name,
-    /// What became of the walks of cases.
+    /// New statuses of the walks of cases.
     statuses: Vec<(i64, &'static str)>,
 }
 
@@ -35,14 +35,14 @@ struct EventRow {
 }
 
 impl StoredCommit {
-    /// Makes a commit ready. Refuses events about cases that the run does not have, effects that are not about exactly one
-    /// case, and numbers that JSON cannot hold.
+    /// Prepares a commit. Refuses events of cases that the run does not have, effects that do not belong to exactly one case, and numbers
+    /// that JSON cannot represent.
     pub(super) fn new(run: i64, cases: &CaseIds, commit: Commit) -> Result<Self, StoreError> {
         let mut step = Self {
             run,
             events: Vec::with_capacity(commit.events.len()),
             blobs: commit.blobs,
-            about: None,
+            effect_case: None,
             effects: commit.effects,
             by: Name::default(),
             statuses: Vec::new(),
@@ -53,8 +53,8 @@ impl StoredCommit {
                 "" => None,
                 id => Some(*cases.get(id).ok_or_else(|| StoreError::Refused(format!("the run has no case `{id}`")))?),
             };
-            several |= case.is_some() && step.about.is_some_and(|other| Some(other) != case);
-            step.about = step.about.or(case);
+            several |= case.is_some() && step.effect_case.is_some_and(|other| Some(other) != case);
+            step.effect_case = step.effect_case.or(case);
             if let (Some(case), Some(status)) = (case, status(&event)) {
                 step.statuses.retain(|(other, _)| *other != case);
                 step.statuses.push((case, status));
@@ -68,13 +68,13 @@ impl StoredCommit {
             step.events.push(EventRow { case, path: event.path, at: event.at.millis(), body });
         }
         step.effects.iter().try_for_each(check_numbers)?;
-        if !step.effects.is_empty() && (several || step.about.is_none()) {
+        if !step.effects.is_empty() && (several || step.effect_case.is_none()) {
             return Err(StoreError::Refused("effects need events of exactly one case beside them".into()));
         }
         Ok(step)
     }
 
-    /// Writes it, inside a transaction.
+    /// Writes the commit, inside a transaction.
     pub(super) fn store(&self, conn: &Connection) -> Result<(), StoreError> {
         insert_blobs(conn, &self.blobs)?;
         let mut insert =
@@ -91,18 +91,18 @@ impl StoredCommit {
                 update.execute(params![case, status])?;
             }
         }
-        if let Some(case) = self.about {
-            let act = EffectContext { run: self.run, case, stamp, by: &self.by };
-            self.effects.iter().try_for_each(|effect| apply(conn, &act, effect))?;
+        if let Some(case) = self.effect_case {
+            let context = EffectContext { run: self.run, case, stamp, by: &self.by };
+            self.effects.iter().try_for_each(|effect| apply(conn, &context, effect))?;
         }
         Ok(())
     }
 }
 
-/// What the row of an event is compared with when it is read.
+/// Checksum of an event's row, compared when it is read.
 pub(super) fn sum(run: i64, case: Option<i64>, path: &str, at: i64, body: &str) -> i64 {
     let mut hasher = Hasher::default();
-    // Rows are counted from 1.
+    // Row ids start at 1.
     for number in [run, case.unwrap_or(0), at] {
         hasher.update(&number.to_le_bytes());
     }
@@ -113,20 +113,20 @@ pub(super) fn sum(run: i64, case: Option<i64>, path: &str, at: i64, body: &str) 
     hash.bytes().first_chunk().map_or(0, |first| i64::from_le_bytes(*first))
 }
 
-/// Stores contents that are not there yet.
+/// Stores the contents that are not stored yet.
 pub(super) fn insert_blobs(conn: &Connection, blobs: &[Blob]) -> Result<(), StoreError> {
     blobs.iter().try_for_each(|blob| insert_blob(conn, &blob.hash, &blob.text))
 }
 
-/// Stores a content that is not there yet.
+/// Stores a content unless it is stored already.
 pub(super) fn insert_blob(conn: &Connection, hash: &Hash, text: &str) -> Result<(), StoreError> {
     let mut insert = conn.prepare_cached("INSERT INTO blobs (hash, text) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?;
     insert.execute(params![hash.bytes(), text])?;
     Ok(())
 }
 
-/// What an event makes of the walk of its case. Of the events of sub-walks and branches, whose paths have several parts, only a
-/// failure makes anything of it.
+/// The status that an event gives the walk of its case. Events of sub-walks and branches, whose paths have several parts, count only if
+/// they are failures.
 fn status(event: &Event) -> Option<&'static str> {
     match event.what {
         EventBody::WalkError { .. } => Some("error"),
@@ -153,7 +153,7 @@ fn status(event: &Event) -> Option<&'static str> {
     }
 }
 
-/// A number that is none becomes `null` in JSON, and an event that holds one could not be read again.
+/// JSON writes a number that is not finite as `null`, and an event with one could not be read again.
 fn check_numbers(effect: &Effect<i64>) -> Result<(), StoreError> {
     let (name, number) = match effect {
         Effect::CreateRca { convergence, .. } => ("convergence", *convergence),

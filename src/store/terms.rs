@@ -1,59 +1,59 @@
-//! The index of symptoms by their words: which words of a failure's text stand for it, and the lists of symptoms under each.
+//! The index of symptoms by terms: the significant words of a failure's text, and the list of symptoms under each.
 //!
-//! What stands for a text is chosen by the text alone, in one fixed order of all words: so two texts that share most of their
-//! words share most of their terms, and no other fact of the store has a say. The rows of a run's symptom are the terms of all
-//! texts that its cases gave it, whichever of them came first.
+//! The terms of a text depend on the text alone, by one fixed order of all words: texts that share most of their words share most of their
+//! terms, whatever else is stored. A symptom is indexed under the terms of all texts that a run's cases gave it, independent of their order
+//! of arrival.
 
 use super::error::StoreError;
-use super::words::{NUMBER, hash, hash_of, spelt};
+use super::words::{NUMBER, hash, hash_of, split_words};
 use rusqlite::{Connection, params};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// How many symptoms a term may stand for, among those of earlier runs and among those of a run: what occurs in more tells
-/// nothing, and is passed over.
-pub(super) const TELLING: usize = 32;
-/// How many words of an error stand for it, the longest: long words are the rare ones, names of types and of parts.
-const WORDS: usize = 8;
-/// How many pairs of neighbouring words of an error stand for it: common words in a rare company.
-const PAIRS: usize = 4;
-/// How many words of a test's name stand for it.
-const NAME_WORDS: usize = 2;
-/// Shorter words than this, in characters, stand for nothing by themselves.
-const SHORTEST: usize = 3;
-/// Tells the words of names from those of errors.
+/// Maximum number of symptoms under a term, among those of earlier runs and among those of a run: a more frequent term does not
+/// discriminate and is skipped.
+pub(super) const MAX_SYMPTOMS: usize = 32;
+/// Number of words taken from an error, the longest first: long words are the rare ones, names of types and components.
+const MAX_WORDS: usize = 8;
+/// Number of pairs of adjacent words taken from an error: common words in a rare combination.
+const MAX_PAIRS: usize = 4;
+/// Number of words taken from a test's name.
+const MAX_NAME_WORDS: usize = 2;
+/// Minimum length of a word in characters.
+const MIN_WORD_CHARS: usize = 3;
+/// Separates the hashes of words in names from those in errors.
 const OF_NAME: u64 = 1;
-/// The symptom under which it is noted that a run's list is full: it stands before all others.
+/// Pseudo-symptom that marks a run's list as full; it sorts before all others.
 pub(super) const FULL: i64 = 0;
 
-/// The terms that stand for a failure, in ascending order: at most 14.
+/// The terms of a failure, in ascending order: at most 14.
 pub(super) fn terms(test: &str, error: &str) -> BTreeSet<i64> {
-    let of = |text| spelt(text).map(|word| (word.chars().count(), hash_of(word))).collect::<Vec<(usize, u64)>>();
-    let telling = |words: &[(usize, u64)]| {
-        words.iter().copied().filter(|(length, word)| *length >= SHORTEST && *word != NUMBER).collect::<Vec<_>>()
+    let of = |text| split_words(text).map(|word| (word.chars().count(), hash_of(word))).collect::<Vec<(usize, u64)>>();
+    let significant = |words: &[(usize, u64)]| {
+        words.iter().copied().filter(|(length, word)| *length >= MIN_WORD_CHARS && *word != NUMBER).collect::<Vec<_>>()
     };
-    let (name, words) = (telling(&of(test)), of(error));
+    let (name, words) = (significant(&of(test)), of(error));
     let pair = |two: &[(usize, u64)]| match two {
         [(_, NUMBER), (_, NUMBER)] => None,
         [(one, first), (other, second)] => Some((one + other, hash([*first, *second].into_iter()))),
         _ => None,
     };
     let pairs = words.windows(2).filter_map(pair).collect();
-    let name = longest(name, NAME_WORDS).into_iter().map(|word| hash([OF_NAME, word].into_iter()));
-    let error = longest(telling(&words), WORDS).into_iter().chain(longest(pairs, PAIRS));
+    let name = longest(name, MAX_NAME_WORDS).into_iter().map(|word| hash([OF_NAME, word].into_iter()));
+    let error = longest(significant(&words), MAX_WORDS).into_iter().chain(longest(pairs, MAX_PAIRS));
     name.chain(error).map(u64::cast_signed).collect()
 }
 
-/// The longest of some words; of equally long ones those of the lowest hash.
-fn longest(mut words: Vec<(usize, u64)>, most: usize) -> Vec<u64> {
+/// The longest words; ties go to the lowest hash.
+fn longest(mut words: Vec<(usize, u64)>, limit: usize) -> Vec<u64> {
     words.sort_unstable_by_key(|(length, word)| (Reverse(*length), *word));
     words.dedup();
-    words.into_iter().take(most).map(|(_, word)| word).collect()
+    words.into_iter().take(limit).map(|(_, word)| word).collect()
 }
 
-/// Lists a symptom of a run under the terms of one of its texts. A run's list is closed once it has more than [`TELLING`]
-/// symptoms: whoever sees all of it passes over it, and whoever sees its beginning has what was there then.
-pub(super) fn list(
+/// Indexes a symptom of a run under the terms of one of its texts. A run's list is closed beyond the maximum: readers that see all of it
+/// skip it, and readers of its beginning see what was there at that time.
+pub(super) fn index_symptom(
     conn: &Connection,
     run: i64,
     symptom: i64,
@@ -68,7 +68,7 @@ pub(super) fn list(
         "INSERT INTO symptom_terms (term, run, symptom, stamp) SELECT ?1, ?2, ?3, ?4 \
          WHERE (SELECT count(*) FROM (SELECT 1 FROM symptom_terms WHERE term = ?1 AND run = ?2 LIMIT ?5)) = ?5",
     )?;
-    let closed_at = i64::try_from(TELLING + 1).unwrap_or(i64::MAX);
+    let closed_at = i64::try_from(MAX_SYMPTOMS + 1).unwrap_or(i64::MAX);
     for term in terms {
         if add.execute(params![term, run, symptom, stamp, FULL])? > 0 {
             close.execute(params![term, run, FULL, stamp, closed_at])?;
@@ -77,13 +77,13 @@ pub(super) fn list(
     Ok(())
 }
 
-/// Lists all symptoms of a store that had no such lists.
-pub(super) fn fill(conn: &Connection) -> Result<(), StoreError> {
+/// Builds the index of a store that has none.
+pub(super) fn build_index(conn: &Connection) -> Result<(), StoreError> {
     let mut all = conn.prepare("SELECT run, symptom, stamp, test, error FROM symptom_revisions ORDER BY stamp, id")?;
     let mut rows = all.query([])?;
     while let Some(row) = rows.next()? {
         let terms = terms(row.get_ref("test")?.as_str().unwrap_or_default(), row.get_ref("error")?.as_str().unwrap_or_default());
-        list(conn, row.get("run")?, row.get("symptom")?, row.get("stamp")?, terms)?;
+        index_symptom(conn, row.get("run")?, row.get("symptom")?, row.get("stamp")?, terms)?;
     }
     Ok(())
 }
@@ -95,9 +95,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_telling_words_stand_for_a_text_whatever_its_numbers() {
+    fn terms_are_few_and_ignore_numbers() {
         let long = (0..5000).map(|n: u32| format!("word{}", char::from_u32(0x4e00 + n).unwrap())).collect::<Vec<_>>().join(" ");
-        assert_eq!(terms(&long, &long).len(), WORDS + PAIRS + NAME_WORDS);
+        assert_eq!(terms(&long, &long).len(), MAX_WORDS + MAX_PAIRS + MAX_NAME_WORDS);
         assert_eq!(terms("a b", "on 1 2 3"), terms("", "On 77 2 9"), "one pair: a word before a number");
         assert_eq!(terms("", "on 1 2 3").len(), 1);
         assert_eq!(terms("ptp sync", "Lock 0x1f lost"), terms("PTP: sync", "lock 7 lost!"));

@@ -1,19 +1,19 @@
-//! The words of a failure's text, as they are compared.
+//! Tokenization of failure texts for comparison.
 
-/// Only so much of a text counts, in bytes: what comes later is mostly stack frames.
+/// Number of leading bytes of a text that count: what follows is mostly stack frames.
 const READ_BYTES: usize = 4096;
-/// What every word that holds a digit counts as: a number, an address, an id, a time.
+/// The value of every word that contains a digit: a number, an address, an id, a time.
 pub(super) const NUMBER: u64 = 0;
 
 /// The words of a text: runs of letters and digits.
-pub(super) fn spelt(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn split_words(text: &str) -> impl Iterator<Item = &str> {
     cut(text).split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 /// The hash of a word in lower case, or [`NUMBER`].
 pub(super) fn hash_of(word: &str) -> u64 {
     if word.is_ascii() {
-        // The same without looking at tables of characters: nearly every word.
+        // Fast path for ASCII, nearly every word, with the same result.
         let digit = word.bytes().any(|byte| byte.is_ascii_digit());
         if digit { NUMBER } else { hash(word.bytes().map(|byte| u64::from(byte.to_ascii_lowercase()))) }
     } else if word.contains(char::is_numeric) {
@@ -23,12 +23,12 @@ pub(super) fn hash_of(word: &str) -> u64 {
     }
 }
 
-/// FNV-1a, over whole numbers in place of bytes. Stores keep such hashes: another function needs a new version of the format.
+/// FNV-1a over integers instead of bytes. The hashes are stored: another function needs a new format version.
 pub(super) fn hash(items: impl Iterator<Item = u64>) -> u64 {
     items.fold(0xcbf2_9ce4_8422_2325, |hash, item| (hash ^ item).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The part of a text that counts.
+/// The leading part of a text that counts.
 pub(super) fn cut(text: &str) -> &str {
     let mut end = text.len().min(READ_BYTES);
     while !text.is_char_boundary(end) {

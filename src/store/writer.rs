@@ -1,12 +1,12 @@
-//! The one writer of a store handle, and group commit.
+//! The single writer of a store handle, with group commit.
 //!
-//! There is no writer thread: handing a commit to one and waiting for its reply costs more than the commit itself. Instead,
-//! of the threads that want to commit, the first becomes the leader. It commits all that waits in one transaction while
-//! the next ones queue up behind it, then tells everyone how theirs went. Alone, a thread pays for two uncontended locks.
+//! There is no writer thread: a round trip to one costs more than the commit itself. Instead, the first of the threads that want to commit
+//! becomes the leader. It commits all queued steps in one transaction while the next ones queue up behind it, then distributes the replies.
+//! A single thread pays for two uncontended locks.
 
 use super::connection::{run, transaction};
 use super::error::StoreError;
-use super::failpoint::Halt;
+use super::failpoint::Failpoint;
 use super::step::StoredCommit;
 use crate::walk::JournalError;
 use rusqlite::Connection;
@@ -16,74 +16,74 @@ use std::time::Duration;
 
 type CommitReply = Result<(), JournalError>;
 
-/// The write connection and who waits for it.
+/// The write connection and the queue of commits.
 #[derive(Debug)]
 pub(super) struct CommitWriter {
     queue: Mutex<WriteQueue>,
-    /// Someone has stopped leading.
+    /// Signalled when a leader steps down.
     changed: Condvar,
-    desk: Mutex<CommitQueue>,
+    committer: Mutex<GroupCommitter>,
 }
 
 #[derive(Debug, Default)]
 struct WriteQueue {
     next: u64,
-    waiting: Vec<(u64, StoredCommit)>,
+    pending: Vec<(u64, StoredCommit)>,
     replies: HashMap<u64, CommitReply>,
-    led: bool,
+    has_leader: bool,
 }
 
 #[derive(Debug)]
-struct CommitQueue {
+struct GroupCommitter {
     conn: Connection,
-    patience: Duration,
-    halt: Halt,
+    busy_timeout: Duration,
+    failpoint: Failpoint,
 }
 
 impl CommitWriter {
-    /// Owns the connection from now on. `patience` is how long to wait for other processes' transactions.
-    pub(super) fn new(conn: Connection, patience: Duration, halt: Halt) -> Self {
-        let desk = Mutex::new(CommitQueue { conn, patience, halt });
-        Self { queue: Mutex::default(), changed: Condvar::new(), desk }
+    /// Takes ownership of the connection. `busy_timeout` is the timeout for other processes' transactions.
+    pub(super) fn new(conn: Connection, busy_timeout: Duration, failpoint: Failpoint) -> Self {
+        let committer = Mutex::new(GroupCommitter { conn, busy_timeout, failpoint });
+        Self { queue: Mutex::default(), changed: Condvar::new(), committer }
     }
 
-    /// Stores a step; returns once it is committed, alone or with others.
+    /// Stores a step; returns once it is committed, alone or in a group.
     pub(super) fn submit(&self, step: StoredCommit) -> CommitReply {
         let mut queue = lock(&self.queue);
         let ticket = queue.next;
         queue.next += 1;
-        queue.waiting.push((ticket, step));
+        queue.pending.push((ticket, step));
         loop {
             if let Some(reply) = queue.replies.remove(&ticket) {
                 return reply;
             }
-            if !queue.led {
+            if !queue.has_leader {
                 break;
             }
             queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
-        queue.led = true;
-        let group = std::mem::take(&mut queue.waiting);
+        queue.has_leader = true;
+        let group = std::mem::take(&mut queue.pending);
         drop(queue);
         let mut lead = LeaderGuard { writer: self, replies: Vec::with_capacity(group.len()) };
-        lead.replies = lock(&self.desk).commit(&group);
+        lead.replies = lock(&self.committer).commit(&group);
         let own = lead.replies.iter().position(|(other, _)| *other == ticket);
-        // Without a reply, an earlier leader panicked with this step in its hands.
+        // Without a reply: an earlier leader panicked while it held this step.
         own.map_or_else(|| Err(JournalError::Failed("the writer was lost".into())), |at| lead.replies.swap_remove(at).1)
     }
 
-    /// Runs `body` outside of any transaction, for what cannot be part of one.
+    /// Runs `body` outside of any transaction, for statements that cannot be part of one.
     pub(super) fn outside<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        body(&lock(&self.desk).conn)
+        body(&lock(&self.committer).conn)
     }
 
     /// Runs `body` in a write transaction of its own.
     pub(super) fn exclusively<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        lock(&self.desk).transaction(body)
+        lock(&self.committer).transaction(body)
     }
 }
 
-/// Leads as long as it lives; then, even after a panic, hands out the replies and lets the next one lead.
+/// Marks the leader while it lives; on drop, also after a panic, distributes the replies and lets the next one lead.
 struct LeaderGuard<'a> {
     writer: &'a CommitWriter,
     replies: Vec<(u64, CommitReply)>,
@@ -92,14 +92,14 @@ struct LeaderGuard<'a> {
 impl Drop for LeaderGuard<'_> {
     fn drop(&mut self) {
         let mut queue = lock(&self.writer.queue);
-        queue.led = false;
+        queue.has_leader = false;
         queue.replies.extend(self.replies.drain(..));
         drop(queue);
         self.writer.changed.notify_all();
     }
 }
 
-impl CommitQueue {
+impl GroupCommitter {
     fn commit(&mut self, group: &[(u64, StoredCommit)]) -> Vec<(u64, CommitReply)> {
         let alone = group.len() == 1;
         let mut replies = Vec::with_capacity(group.len());
@@ -124,12 +124,12 @@ impl CommitQueue {
     }
 
     fn transaction<T>(&mut self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let Self { conn, patience, halt } = self;
-        transaction(conn, *patience, || halt.boundary(), body)
+        let Self { conn, busy_timeout, failpoint } = self;
+        transaction(conn, *busy_timeout, || failpoint.boundary(), body)
     }
 }
 
-/// Stores a step so that its failure leaves no trace and harms no other step of the transaction.
+/// Stores a step in a savepoint, so that its failure leaves no trace and does not affect other steps of the transaction.
 fn isolated(conn: &Connection, step: &StoredCommit) -> Result<(), StoreError> {
     run(conn, "SAVEPOINT step")?;
     let stored = step.store(conn);
@@ -142,7 +142,7 @@ fn isolated(conn: &Connection, step: &StoredCommit) -> Result<(), StoreError> {
     stored
 }
 
-/// A lock whose last holder panicked is as good as any: transactions clean up after themselves.
+/// Ignores poisoning: transactions clean up after themselves.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -191,7 +191,7 @@ mod tests {
         let bad = Commit { effects: vec![Effect::Note { text: "x".into() }, without_id()], ..step("c2", 1) };
         let commits = [step("c1", 1), bad, step("c3", 1)];
         let group = commits.into_iter().zip(0..).map(|(commit, ticket)| (ticket, StoredCommit::new(1, &cases, commit).unwrap()));
-        let replies = lock(&fixture.store.writer().unwrap().desk).commit(&group.collect::<Vec<_>>());
+        let replies = lock(&fixture.store.writer().unwrap().committer).commit(&group.collect::<Vec<_>>());
         assert!(matches!(&replies[1].1, Err(JournalError::Refused(why)) if why.contains("without an id")), "{replies:?}");
         assert!(replies[0].1.is_ok() && replies[2].1.is_ok());
         let counts = ["c1", "c2", "c3"].map(|case| fixture.store.events("r", case).unwrap().len());
@@ -227,10 +227,10 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_store_says_so_to_everyone_who_waits() {
+    fn a_busy_store_fails_every_waiting_commit() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.db");
-        let store = crate::store::Store::open_patiently(&path, Durability::Batch, Duration::from_millis(50)).unwrap();
+        let store = crate::store::Store::open_with_timeout(&path, Durability::Batch, Duration::from_millis(50)).unwrap();
         let journal = crate::store::fixture::begin(&store, "r", &launch(4)).unwrap();
         let other = Connection::open(&path).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();

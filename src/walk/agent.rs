@@ -1,25 +1,23 @@
-//! Who answered from outside of the process, and what it took.
+//! External answerers: who answered a request, and the tokens it used.
 
 use super::name::Name;
 use serde::{Deserialize, Serialize};
 
-/// Who was asked outside of the process for an artifact, and what it took.
+/// The external answerer of an artifact, with its token usage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Agent {
-    /// Who, as `--via` has it.
+    /// Its name in `--via`.
     pub via: Name,
-    /// The request that was answered.
     pub request: i64,
-    /// What it took; nothing where tokens are none of the matter.
+    /// Token usage; `None` where tokens do not apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<TokenUsage>,
-    /// How many answers to other requests came before this one, and were left alone.
+    /// The number of answers to other requests that came first and were ignored as stale.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stale: u64,
 }
 
 impl Agent {
-    /// Who answered, and which request.
     pub fn new(via: Name, request: i64, tokens: Option<TokenUsage>) -> Self {
         Self { via, request, tokens, stale: 0 }
     }
@@ -30,31 +28,27 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What answers took.
+/// Token usage and cost of answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TokenUsage {
-    /// Tokens of prompts.
     pub prompt: u64,
-    /// Tokens of answers.
     pub answer: u64,
-    /// Whether any of it is estimated (a token for every four bytes) and not measured.
+    /// Whether any count is estimated (four bytes a token) rather than measured.
     pub estimated: bool,
-    /// What it cost, in US dollars.
+    /// In US dollars.
     pub cost: f64,
 }
 
 impl TokenUsage {
-    /// All of them.
     pub fn total(&self) -> u64 {
         self.prompt.saturating_add(self.answer)
     }
 
-    /// Whether there are none.
     pub fn is_none(&self) -> bool {
         self.total() == 0
     }
 
-    /// Takes others in.
+    /// Adds the counts and cost of `other`.
     pub fn add(&mut self, other: &Self) {
         self.prompt = self.prompt.saturating_add(other.prompt);
         self.answer = self.answer.saturating_add(other.answer);

@@ -1,4 +1,4 @@
-//! What an answerer gives back: an answer, or why there is none.
+//! The result of answering a node: an answer, or a refusal.
 
 use super::agent::Agent;
 use crate::diag::Diagnostic;
@@ -6,19 +6,17 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Who answered a node that is a walk.
+/// The `by` of a node that is answered by walking its sub-pipeline.
 pub const WALK: &str = "walk";
 
-/// An answer to a node.
 #[derive(Clone, Debug)]
 pub struct NodeAnswer {
-    /// The artifact.
     pub artifact: Arc<Value>,
-    /// Who decided: `script`, `stub`, `agent`, `human`.
+    /// The kind of answerer: `script`, `stub`, `agent`, `human`.
     pub by: &'static str,
-    /// Whether the node's schema is enforced on it (`decisions.md` 41: not for stubs).
+    /// Whether the artifact is validated against the node's schema (`decisions.md` 41: not for stubs).
     pub checked: bool,
-    /// Who was asked outside of the process, and what it took; nothing of an answer from within.
+    /// The external answerer and its token usage; `None` for answers from within the process.
     pub agent: Option<Box<Agent>>,
 }
 
@@ -28,46 +26,45 @@ impl NodeAnswer {
         Self { artifact, by, checked, agent: None }
     }
 
-    /// What came of a walk, or of branches, in the place of an answer.
+    /// The artifact of a finished sub-pipeline or of merged branches.
     pub(super) fn walked(artifact: Value) -> Self {
         Self::own(artifact.into(), WALK, false)
     }
 }
 
-/// Why there is no answer.
+/// Why there is no answer, and what to do next.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// What went wrong, or what is waited for.
+    /// What went wrong, or what is pending.
     pub diagnostic: Box<Diagnostic>,
-    /// What to do about it.
     pub next: AfterRefusal,
 }
 
-/// What comes after a refusal.
+/// What the walk does after a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterRefusal {
-    /// Asking again won't help.
+    /// Fails: a retry won't help.
     GiveUp,
-    /// Asking again may help, but not before this time has passed, if there is one.
+    /// Retries, not before this time has passed.
     Retry(Option<Duration>),
-    /// Nobody was asked: whoever it is has failed so often that it is left alone for this long.
+    /// Not dispatched: the answerer's circuit breaker stays open for this long.
     Rest(Duration),
-    /// No answer yet: the case waits for somebody outside, and the walk can be resumed.
+    /// Pauses: the answer is pending outside of the process, and the walk can be resumed.
     Wait,
 }
 
 impl Refusal {
-    /// A refusal for good.
+    /// A permanent failure.
     pub fn failed(diagnostic: impl Into<Box<Diagnostic>>) -> Self {
         Self { diagnostic: diagnostic.into(), next: AfterRefusal::GiveUp }
     }
 
-    /// A failure that asking again may mend.
+    /// A failure that a retry may fix.
     pub fn again(diagnostic: impl Into<Box<Diagnostic>>) -> Self {
         Self { diagnostic: diagnostic.into(), next: AfterRefusal::Retry(None) }
     }
 
-    /// No answer yet.
+    /// The answer is pending.
     pub fn wait(diagnostic: impl Into<Box<Diagnostic>>) -> Self {
         Self { diagnostic: diagnostic.into(), next: AfterRefusal::Wait }
     }

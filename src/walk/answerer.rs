@@ -1,19 +1,19 @@
-//! The port to those who answer nodes.
+//! The port to whatever answers nodes.
 
 use super::agent::Agent;
 use super::answer::{NodeAnswer, Refusal};
 use super::request::Request;
 
-/// Answers nodes: a script, a stub, a person, an agent behind files or a network. The walk knows no more of them. Whoever lets
-/// anything out of the process says so before, with [`Request::ask`].
+/// Answers nodes: a script, a stub, a person, an agent behind files or a network. An answerer that sends anything out of the
+/// process records the request first, with [`Request::dispatch`].
 pub trait Answerer: Send + Sync {
-    /// Its name, as `--via` and the journal have it.
+    /// The name used by `--via` and the journal.
     fn name(&self) -> &str;
 
-    /// The artifact for a node.
+    /// Returns the artifact of a node.
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal>;
 
-    /// Is told that its answer to a request for that case was committed: it may tell whoever gave it.
+    /// Called after an answer to a request of that case was committed, to acknowledge it to the agent.
     fn recorded(&self, _case: &str, _agent: &Agent) {}
 }
 

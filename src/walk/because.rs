@@ -1,14 +1,14 @@
-//! The reason a rule did not give: the fields it read, with their values (`decisions.md` 55).
+//! Default reasons for rules that return none: the fields read, with their values (`decisions.md` 55).
 
 use crate::script::View;
 use std::fmt::Write as _;
 
-/// At most this many fields are named.
+/// The most fields in a reason.
 const FIELDS: usize = 6;
-/// Longer values are cut to this many characters.
+/// The most characters of a value.
 const VALUE: usize = 40;
 
-/// `confidence 0.9, recall_hit 0.8` for the paths a rule may read. Fields of list items are summed up by their list.
+/// Formats the paths a rule may read: `confidence 0.9, recall_hit 0.8`. Fields of list items are summarised by their list.
 pub(super) fn fields(reads: &[Box<str>], artifact: &View, state: &View, vars: &View) -> String {
     let mut out = String::new();
     let mut seen: Vec<&str> = Vec::new();
@@ -25,8 +25,8 @@ pub(super) fn fields(reads: &[Box<str>], artifact: &View, state: &View, vars: &V
     if out.is_empty() { "its condition holds".into() } else { out }
 }
 
-/// The input that a rule may read by a path, with its own path: of fields of list items, that of their list. Nothing for a whole
-/// input, and for what cannot be read.
+/// Resolves a path that a rule may read, returning the resolved prefix and its value: for fields of list items, those of the
+/// list. `None` for a whole input, and for a path that cannot be read.
 pub fn input<'r>(read: &'r str, artifact: &View, state: &View, vars: &View) -> Option<(&'r str, View)> {
     let path = read.split("[]").next().unwrap_or(read);
     let (root, rest) = path.split_once('.').filter(|(_, rest)| !rest.is_empty())?;
@@ -39,7 +39,7 @@ pub fn input<'r>(read: &'r str, artifact: &View, state: &View, vars: &View) -> O
     Some((path, rest.split('.').try_fold(view.clone(), |view, key| view.get(key))?))
 }
 
-/// A value in a few words.
+/// Formats a value in a few words.
 pub(super) fn short(value: &View) -> String {
     let items = value.len();
     if items == Some(0) {

@@ -1,14 +1,14 @@
-//! How deep and how large the values may be that scripts add to a walk.
+//! Limits on the depth and size of values that scripts add to a walk.
 
 use serde_json::{Map, Value};
 
-/// How deep what edges add to the context may nest: a context is handed back to rules, and one that grew out of itself at
-/// every turn could not be read again.
+/// The deepest nesting of what edges add to the context. The context is an input of later rules; one that nested itself at every
+/// step would become unreadable.
 const CONTEXT_DEPTH: usize = 32;
-/// How large the context may grow, in characters of its JSON.
+/// The largest context, in characters of its JSON.
 const CONTEXT_SIZE: usize = 1 << 20;
 
-/// Checks what an edge adds to a context; says what is out of bounds.
+/// Checks what an edge adds to a context; the error names the limit exceeded.
 pub(super) fn check_context(added: &Map<String, Value>, context: &Map<String, Value>) -> Result<(), String> {
     let size = |context: &Map<String, Value>| context.values().map(weight).sum::<usize>();
     if added.values().any(|value| depth(value) >= CONTEXT_DEPTH) {
@@ -20,12 +20,12 @@ pub(super) fn check_context(added: &Map<String, Value>, context: &Map<String, Va
     }
 }
 
-/// What the items of branches hold stays within the bounds of a context; else says why not.
+/// Checks that the items of branches stay within the limits of a context.
 pub(super) fn check_size(items: &[Value]) -> Result<(), String> {
     check_bounds(items, "an item of `foreach`", "the items of `foreach`")
 }
 
-/// The same of values that are called `one` and `all`.
+/// Checks values against the limits; `one` and `all` name them in the error.
 pub(super) fn check_bounds(items: &[Value], one: &str, all: &str) -> Result<(), String> {
     if items.iter().any(|item| depth(item) >= CONTEXT_DEPTH) {
         return Err(format!("{one} nests deeper than {CONTEXT_DEPTH} levels"));
@@ -34,7 +34,7 @@ pub(super) fn check_bounds(items: &[Value], one: &str, all: &str) -> Result<(), 
     if size > CONTEXT_SIZE { Err(format!("{all} have more than {CONTEXT_SIZE} characters")) } else { Ok(()) }
 }
 
-/// How deep a value nests.
+/// The nesting depth of a value.
 fn depth(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
@@ -43,7 +43,7 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// About how many characters of JSON a value takes.
+/// The approximate number of JSON characters of a value.
 fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() + 2,

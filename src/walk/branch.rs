@@ -1,45 +1,44 @@
-//! Branches: what makes them, how each begins, and where it leads.
+//! Branches: why they are forked, how each begins, and where it leads.
 
 use super::name::{Name, Reason};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What the item is called in the context of its branch.
+/// The context key of a branch's item.
 pub const ITEM: &str = "item";
 
-/// What makes branches.
+/// Why branches are forked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BranchKind {
-    /// A node is taken for each item of a list (`foreach:`).
+    /// One branch for each item of a list (`foreach:`).
     Items,
-    /// Several edges fired that are taken beside each other (`parallel:`).
+    /// Several `parallel:` edges fired.
     Edges,
-    /// Nodes that wait for none any more (`after:`).
+    /// Nodes whose dependencies are all done (`after:`).
     Waves,
 }
 
-/// The beginning of a branch.
+/// The start of a branch, as recorded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Branch {
-    /// The node that is taken.
     pub node: Name,
     /// The item: `state.context.item` within the branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<Value>,
-    /// Branches of the same number are walked beside each other, those of the next after them.
+    /// Branches with the same number are walked concurrently, those with a higher number after them.
     #[serde(default, skip_serializing_if = "is_first")]
     pub sequence: i64,
-    /// The edge that leads there.
+    /// The edge that leads to the node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edge: Option<Name>,
-    /// Why it was taken.
+    /// Why the edge was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<Reason>,
-    /// The counter that taking it added one to.
+    /// The counter incremented by taking the edge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<Name>,
-    /// What it added to the walk's context.
+    /// Context added by the edge.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
 }
@@ -49,16 +48,15 @@ fn is_first(sequence: &i64) -> bool {
     *sequence == 0
 }
 
-/// What makes a walk a branch, and where it leads.
+/// What a walk that is a branch was forked for, and where it leads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BranchOrigin {
-    /// What makes branches.
     pub by: BranchKind,
-    /// Branches of a higher number wait for those of a lower.
+    /// Branches with a higher number wait for those with a lower one.
     pub sequence: i64,
-    /// Where it leads: a node, or the pipeline's done name.
+    /// The node it leads to, or the pipeline's done name.
     pub to: Option<Name>,
-    /// What it added to the context.
+    /// Context added by the branch.
     pub added: Map<String, Value>,
 }
 

@@ -1,5 +1,4 @@
-//! Steps that begin branches or end them: a node that is taken for each of its items, edges that are taken beside each other, nodes that
-//! wait for others.
+//! Steps that fork or join branches: `foreach` nodes, parallel edges, nodes with dependencies.
 
 use super::answer::NodeAnswer;
 use super::branch::{Branch, BranchKind};
@@ -14,28 +13,28 @@ use super::step::{StepResult, StepStart, Stepper};
 use super::step_log::StepLog;
 
 impl Stepper<'_> {
-    /// Takes a node that may be taken for each item of a list.
-    pub(super) fn split(&self, fan: &ForeachPlan) -> StepResult {
+    /// Begins a node that may be taken for each item of a list.
+    pub(super) fn split(&self, foreach: &ForeachPlan) -> StepResult {
         self.attempt(|log, step| {
             let plan = self.walker.plan;
             let params = self.params(step, &[]);
-            match fan.branches(self.name(), &params.view, plan.vars())? {
-                None if fan.may_go_without(plan.node(self.node)) => Ok(StepStart::Asked),
+            match foreach.branches(self.name(), &params.view, plan.vars())? {
+                None if foreach.allows_no_item(plan.node(self.node)) => Ok(StepStart::Asked),
                 Some(branches) if !branches.is_empty() => {
                     log.push(EventBody::Fork { by: BranchKind::Items, node: Some(self.name().clone()), branches });
                     Ok(StepStart::Parted)
                 }
-                _ => Ok(StepStart::Is(NodeAnswer::walked(fan.merged(plan, self.node, &[])?))),
+                _ => Ok(StepStart::Is(NodeAnswer::walked(foreach.merged(plan, self.node, &[])?))),
             }
         })
     }
 
-    /// Ends a node whose branches are over.
-    pub(super) fn merge(&self, fan: &ForeachPlan) -> StepResult {
-        self.close(|| fan.merged(self.walker.plan, self.node, &self.state.inner))
+    /// Finishes a `foreach` node after its branches: merges their artifacts.
+    pub(super) fn merge(&self, foreach: &ForeachPlan) -> StepResult {
+        self.close(|| foreach.merged(self.walker.plan, self.node, &self.state.inner))
     }
 
-    /// Begins branches with all nodes that wait for none any more.
+    /// Forks a branch for each node whose dependencies are done.
     pub(super) fn wave(&self) -> StepResult {
         let log = StepLog::new(self.stamp(self.walker.clock.now()));
         self.end(log, |log, _| {
@@ -46,7 +45,7 @@ impl Stepper<'_> {
         })
     }
 
-    /// Lets branches come together.
+    /// Joins branches.
     pub(super) fn join(&self) -> StepResult {
         let log = StepLog::new(self.stamp(self.walker.clock.now()));
         self.end(log, |log, _| {
@@ -69,14 +68,14 @@ impl Stepper<'_> {
     }
 }
 
-/// The nodes, in their order, that wait for none any more.
+/// The nodes, in file order, whose dependencies are done.
 fn ready(plan: &Plan, state: &WalkState) -> Vec<Name> {
     let taken = |at: usize| state.path.contains(&plan.nodes[at].name);
     let ready = |at: &usize| !taken(*at) && plan.pipeline.nodes[*at].after.iter().all(|node| taken(node.0));
     (0..plan.nodes.len()).filter(ready).map(|at| plan.nodes[at].name.clone()).collect()
 }
 
-/// A failure of a branch, whose path this is the beginning of, that does not fail the case.
+/// Turns a failure below `branch` into a `branch_error`, which does not fail the case.
 pub(super) fn collected(taken: &mut StepResult, branch: &Name) {
     for event in &mut taken.events {
         if let EventBody::WalkError { node, kind, message } = &event.what {

@@ -1,4 +1,4 @@
-//! Clusters: cases so alike that one walks a phase ahead of the others, which then see what it found.
+//! Clusters of similar cases: a representative walks a phase first, and the other members see its results.
 
 use super::content::Content;
 use super::name::Name;
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Cases of one key, in their order; the first is the representative. Its fields stand in the order of their names, so that its JSON is
-/// canonical.
+/// Cases with the same key, in order; the first is the representative. Fields are declared in alphabetical order, so that the
+/// JSON is canonical.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cluster {
-    /// Their ids, at least two.
+    /// The ids of its cases, at least two.
     pub cases: Box<[Name]>,
-    /// What they have in common; many clusters may have it.
+    /// The key they share. Several clusters may have the same one.
     pub key: Arc<str>,
 }
 
-/// Clusters being formed, case by case. Of a case that is like no other so far, only its id is held.
+/// Builds clusters case by case. Of a case with a key seen only once, only the id is kept.
 #[derive(Debug)]
 pub struct Clustering {
     most: usize,
@@ -29,18 +29,18 @@ pub struct Clustering {
 #[derive(Debug)]
 struct RecallGroup {
     first: Name,
-    /// Known from the second case on.
+    /// Set by the second case.
     key: Option<Arc<str>>,
     others: Vec<Name>,
 }
 
 impl Clustering {
-    /// No cases yet. A key that more than `most` cases share makes several clusters.
+    /// An empty clustering. A key shared by more than `most` cases makes several clusters.
     pub fn new(most: usize) -> Self {
         Self { most, groups: Vec::new(), open: HashMap::new() }
     }
 
-    /// The next case, in order. One without a key is like no other.
+    /// Adds the next case, in order. A case without a key joins no cluster.
     pub fn add(&mut self, case: Name, key: Option<String>) {
         let Some(key) = key else { return };
         let hash = Hash::of(key.as_bytes());
@@ -56,7 +56,7 @@ impl Clustering {
         }
     }
 
-    /// The clusters, in the order of their representatives.
+    /// Returns the clusters in the order of their representatives.
     pub fn finish(self) -> Vec<Cluster> {
         let groups = self.groups.into_iter().filter(|group| !group.others.is_empty());
         let cluster = |RecallGroup { first, key, others }| Cluster {
@@ -68,17 +68,17 @@ impl Clustering {
 }
 
 impl Cluster {
-    /// The case that walks ahead.
+    /// The case that walks first.
     pub fn representative(&self) -> &str {
         self.cases.first().map_or("", Name::as_str)
     }
 
-    /// Clusters as they are recorded.
+    /// The recorded form of clusters.
     pub fn content(clusters: &[Self]) -> Content {
         Content::of_text(serde_json::to_string(clusters).unwrap_or_default())
     }
 
-    /// The cases that wait for it.
+    /// The cases that wait for the representative.
     pub fn members(&self) -> &[Name] {
         self.cases.get(1..).unwrap_or_default()
     }
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_of_one_key_are_together_up_to_the_most() {
+    fn cases_with_the_same_key_are_clustered_up_to_the_limit() {
         let cases = [("a", "x"), ("b", "y"), ("c", "x"), ("d", ""), ("e", "x"), ("f", "x"), ("g", "x"), ("h", "z")];
         let mut clustering = Clustering::new(3);
         for (case, key) in cases {

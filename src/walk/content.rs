@@ -1,4 +1,4 @@
-//! A value in the record that is addressed by its content, hashed when the address is first needed.
+//! Content-addressed values of the record, hashed lazily.
 
 use super::name::Name;
 use crate::model::Hash;
@@ -9,38 +9,36 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// The key that tells a list of parts from a value.
+/// The key that marks a list of parts.
 const PARTS: &str = "$parts";
 
-/// The bytes of an address in a list of parts.
+/// The length of an address in a list of parts, in bytes.
 const ADDRESS: usize = 66;
 
-/// Content by address. Made from a [`View`] it knows the content and computes the address on demand, so that a walk that
-/// nothing stores hashes nothing; read from a journal it knows the address only. On the wire it is the address.
+/// Content by address. Made from a [`View`], it holds the value and computes the address on demand, so that a walk without a journal
+/// hashes nothing; read from a journal, it holds the address only. It serialises as the address.
 ///
-/// An object whose parts live longer than itself (the parameters of a step: vocabulary, launch, case) is made from its parts:
-/// its text then names the address of each, and a part that many objects share is stored once. A part that no other object
-/// has ([`Content::own`]), or that is no longer than an address, stands there itself. [`assemble`] puts them together again.
+/// An object whose fields outlive it (the parameters of a step: domain, launch, case) is made from parts: its text then has the
+/// address of each, and a part shared by many objects is stored once. A part that no other object has ([`Content::own`]), or that is
+/// no longer than an address, is inlined. [`assemble`] reverses this.
 #[derive(Clone)]
 pub struct Content(Arc<ContentInner>);
 
 struct ContentInner {
     made: ContentForm,
-    /// Whether only one object has it for a part.
+    /// Whether it is a part of one object only, and hence inlined.
     own: bool,
     sealed: OnceLock<SealedContent>,
 }
 
 enum ContentForm {
-    /// From a value.
     View(View),
-    /// From parts.
     Parts(Vec<(Name, Content)>),
-    /// No value: its text alone, or, read from a journal, its address.
+    /// No value: only its text, or, read from a journal, only its address.
     Sealed,
 }
 
-/// The address with the canonical text it is the address of (absent when read from a journal).
+/// An address with its canonical text (absent when read from a journal).
 #[derive(Clone)]
 struct SealedContent {
     hash: Hash,
@@ -48,12 +46,12 @@ struct SealedContent {
 }
 
 impl Content {
-    /// Content that is at hand.
+    /// Content of a value.
     pub fn new(view: View) -> Self {
         Self::made(ContentForm::View(view), false)
     }
 
-    /// Content that is at hand, and that no more than one object will have for a part.
+    /// Content of a value that is a part of one object only.
     pub fn own(view: View) -> Self {
         Self::made(ContentForm::View(view), true)
     }
@@ -63,7 +61,7 @@ impl Content {
         Self::made(ContentForm::Parts(parts.into_iter().collect()), false)
     }
 
-    /// Content whose canonical JSON is at hand, and nothing else of it: for what is too large to be looked at as a value.
+    /// Content of canonical JSON, without a value: for texts too large to parse.
     pub fn of_text(text: impl Into<Arc<str>>) -> Self {
         let text = text.into();
         let sealed = SealedContent { hash: Hash::of(text.as_bytes()), text: Some(text) };
@@ -74,22 +72,22 @@ impl Content {
         Self(Arc::new(ContentInner { made, own, sealed: OnceLock::new() }))
     }
 
-    /// The address.
+    /// Computes the address on first use.
     pub fn hash(&self) -> Hash {
         self.seal().hash
     }
 
-    /// The value, if this was made from one.
+    /// The value, if made from one.
     pub fn view(&self) -> Option<&View> {
         if let ContentForm::View(view) = &self.0.made { Some(view) } else { None }
     }
 
-    /// The canonical JSON that the address is of, unless this was read from a journal.
+    /// The canonical JSON, unless read from a journal.
     pub fn text(&self) -> Option<Arc<str>> {
         self.seal().text.clone()
     }
 
-    /// Shows this and, of an object made of parts, every part that is stored by itself.
+    /// Visits this content and, of an object made of parts, every part that is stored separately.
     pub fn each(&self, visit: &mut impl FnMut(&Self)) {
         visit(self);
         self.below(visit);
@@ -106,14 +104,14 @@ impl Content {
         }
     }
 
-    /// The text that stands in a list of parts, of a part that has no address there.
+    /// The text that is inlined in a list of parts; `None` if the part is stored by its address.
     fn inline(&self) -> Option<&str> {
         let text = self.seal().text.as_deref()?;
-        // A text that is a string would read as an address.
+        // A JSON string would be read as an address.
         ((self.0.own || text.len() <= ADDRESS) && !text.starts_with('"')).then_some(text)
     }
 
-    /// Whether both are the same object in memory: cheap, and true for content shared by many records (vars).
+    /// Whether both are the same allocation: cheap, and true for content shared by many records (vars).
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -172,7 +170,7 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// The value of a stored text: itself, or the object that its parts make. `read` gives the text at an address.
+/// Rebuilds the value of a stored text, resolving its parts. `read` returns the text at an address.
 pub fn assemble<E>(text: &str, read: &mut impl FnMut(&Hash) -> Result<String, E>) -> Result<Value, E> {
     whole(serde_json::from_str(text).unwrap_or_default(), read)
 }
@@ -212,7 +210,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn parts_are_stored_once_and_make_the_whole_again() {
+    fn parts_are_stored_once_and_assembled() {
         let view = |value: Value| View::of(&value, &Kind::Any, "test");
         let long = "a text that is longer than an address, of which there are enough already";
         let shared = Content::new(view(json!({ "words": [long] })));
@@ -252,13 +250,13 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_addresses_alone_are_read_as_ever() {
+    fn lists_of_addresses_only_are_assembled() {
         let text = format!(r#"{{"$parts":{{"a":"{}"}}}}"#, Hash::of(b"{}"));
         assert_eq!(assemble(&text, &mut |_| Ok::<_, ()>("{}".to_owned())), Ok(json!({ "a": {} })));
     }
 
     #[test]
-    fn what_was_read_is_known_by_its_address() {
+    fn content_read_from_a_journal_has_its_address() {
         let made = Content::new(View::from("x"));
         let read = Content::from(made.hash());
         assert_eq!(made, read);

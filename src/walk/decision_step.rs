@@ -1,6 +1,6 @@
-//! The decision at the end of a step: the rules judge its artifact, and the walk goes where they say.
+//! The decision at the end of a step: evaluates the rules on its artifact and records the transition.
 //!
-//! Live steps and replayed ones both end with it: there is no second way from an artifact to the next node.
+//! Live and replayed steps share it: there is no other way from an artifact to the next node.
 
 use super::bounds::check_context;
 use super::branch::{Branch, BranchKind};
@@ -17,17 +17,15 @@ use crate::pipeline::EdgeTarget;
 use crate::script::View;
 use serde_json::{Map, Value};
 
-/// The decision at the end of a step.
 #[derive(Clone, Copy)]
 pub struct DecisionStep<'a> {
-    /// The step.
     pub step: StepContext<'a>,
-    /// Candidate rules that are asked as well.
+    /// Candidate rules, evaluated for comparison only.
     pub shadow: Option<&'a Plan>,
 }
 
 impl DecisionStep<'_> {
-    /// What the decision leaves in the record, in order: the edges with their outcomes, what candidates say, the way taken.
+    /// Evaluates the decision and returns its events, in order: edges with outcomes, shadow results, transition.
     pub fn take(
         &self,
         artifact: &View,
@@ -98,7 +96,7 @@ impl DecisionStep<'_> {
         Ok(())
     }
 
-    /// What edges add stays within bounds, or the walk stops here.
+    /// Checks the context additions against their limits.
     fn check_context(&self, added: &Map<String, Value>) -> Result<(), Failure> {
         check_context(added, &self.step.walk.context).map_err(|message| {
             let help = "add what the next rules need, not the whole of what is there already";

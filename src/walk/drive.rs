@@ -1,4 +1,4 @@
-//! The edges driver: from node to node by the first edge that fires, one commit a step.
+//! The driver: walks from node to node by the first edge that fires, one commit per step.
 
 use super::branches::collected;
 use super::error::{Failure, FailureKind};
@@ -7,7 +7,7 @@ use super::journal::{Commit, JournalError};
 use super::loop_detector;
 use super::name::Name;
 use super::plan::Plan;
-use super::ready_set::{ReadySet, RoundStep};
+use super::ready_set::{ReadySet, ReadyStep};
 use super::revisions::Revision;
 use super::state::{WalkState, WalkStatus};
 use super::step::StepResult;
@@ -20,22 +20,20 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
-/// How a walk ended, short of a failing journal.
+/// How a walk ended, unless the journal failed.
 #[derive(Debug)]
 pub enum WalkEnd {
-    /// It is over.
     Done,
-    /// It has come to a phase that it may not enter yet.
+    /// Reached a phase that it may not enter yet.
     Waiting,
-    /// It was told to stop, or waits for an answer from outside (`WalkState::waits`), and can be resumed.
+    /// Was stopped, or waits for an external answer (`WalkState::waits`); it can be resumed.
     Paused,
-    /// It failed.
     Failed(Failure),
 }
 
 impl Walker<'_> {
-    /// Takes a case on from where `state` left it, to the end, a failure, the end of the phase, or the order to stop. A state that is over
-    /// already stays as it is.
+    /// Walks a case on from `state` until the end, a failure, the end of the phase, or a stop signal. Does nothing if the state
+    /// is over.
     pub fn walk(&self, case: &Case, state: &mut WalkState) -> Result<WalkEnd, JournalError> {
         let params = OnceLock::new();
         let case_name: Name = case.id.as_str().into();
@@ -57,19 +55,19 @@ impl Walker<'_> {
             }
             let walker = Walker { plan: held.as_ref().map_or(self.plan, |held| &held.plan), ..*self };
             let who = WalkOwner { case, name: &case_name, params: &params };
-            let mut round = ReadySet::default();
+            let mut ready_set = ReadySet::default();
             match thermal::stop(walker.plan, state) {
-                Some(failure) => round.push(RoundStep::failed(walker.stopped(&case_name, state, failure))),
-                None => walker.ready(&who, state, None, &mut round),
+                Some(failure) => ready_set.push(ReadyStep::failed(walker.stopped(&case_name, state, failure))),
+                None => walker.ready(&who, state, None, &mut ready_set),
             }
-            if round.len() == 0 {
+            if ready_set.len() == 0 {
                 state.status = WalkStatus::Running;
                 return Ok(WalkEnd::Waiting);
             }
             let mut committed: Vec<Event> = Vec::new();
             let mut spent_ms = state.spent_ms;
-            let (mut waiting, mut adopted) = (0, false);
-            let failed = round.each(self.stop, |job, mut taken| {
+            let (mut waiting, mut upgraded) = (0, false);
+            let failed = ready_set.each(self.stop, |job, mut taken| {
                 spent_ms += taken.left.recorded.iter().map(took_ms).sum::<u64>();
                 if !taken.left.recorded.is_empty() {
                     committed.append(&mut taken.left.recorded);
@@ -85,13 +83,14 @@ impl Walker<'_> {
                     collected(&mut taken, branch);
                 }
                 thermal::warn(walker.plan, spent_ms, &mut taken.events);
-                let first = !std::mem::replace(&mut adopted, true);
-                let adopt = |taken: &mut StepResult, state: &WalkState| {
+                let first = !std::mem::replace(&mut upgraded, true);
+                let upgrade = |taken: &mut StepResult, state: &WalkState| {
                     let Some(event) = taken.events.first().filter(|_| first) else { return };
-                    let adoption = held.as_ref().and_then(|held| held.adoption(state, &case_name, event.path.clone(), event.at));
-                    taken.events.splice(..0, adoption);
+                    let upgrade_event =
+                        held.as_ref().and_then(|held| held.upgrade_event(state, &case_name, event.path.clone(), event.at));
+                    taken.events.splice(..0, upgrade_event);
                 };
-                adopt(&mut taken, state);
+                upgrade(&mut taken, state);
                 let mut events = taken.events;
                 let failure = match walker.commit(&events, taken.effects) {
                     Err(JournalError::Refused(why)) => {
@@ -99,7 +98,7 @@ impl Walker<'_> {
                         if let Some(branch) = job.collects {
                             collected(&mut lost, branch);
                         }
-                        adopt(&mut lost, state);
+                        upgrade(&mut lost, state);
                         walker.commit(&lost.events, lost.effects)?;
                         events = lost.events;
                         lost.failure
@@ -107,7 +106,7 @@ impl Walker<'_> {
                     done => done.map(|()| taken.failure)?,
                 };
                 spent_ms += events.iter().map(took_ms).sum::<u64>();
-                // Of a single step, that is the list as it is.
+                // The commit of a single step needs no copy.
                 if committed.is_empty() {
                     committed = events;
                 } else {
@@ -115,7 +114,7 @@ impl Walker<'_> {
                 }
                 Ok(failure)
             });
-            let all_wait = waiting == round.len();
+            let all_wait = waiting == ready_set.len();
             for event in &committed {
                 state.apply(event);
             }
@@ -129,7 +128,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A step whose effects the journal does not take fails its case, and no other.
+    /// Turns a commit refused by the journal into a failure of the case.
     fn refused(&self, events: &[Event], state: &WalkState, why: &str) -> StepResult {
         let message = format!("the store refused what the step's effects ask for: {why}");
         let help = "the effect script of this node says what to write; mend it, or what it goes by";
@@ -163,7 +162,7 @@ impl Walker<'_> {
         StepResult { events: vec![event], failure: Some(failure), ..StepResult::default() }
     }
 
-    /// Records a step, and only then lets the watcher know of it.
+    /// Commits the events of a step, then notifies the watcher.
     fn commit(&self, events: &[Event], effects: Vec<crate::model::Effect<i64>>) -> Result<(), JournalError> {
         if self.journal.keeps() {
             self.journal.commit(Commit { effects, ..Commit::of(events.to_vec()) })?;
@@ -181,7 +180,7 @@ impl Walker<'_> {
 }
 
 impl Plan {
-    /// The node that a walk goes on at, unless it is over the cap or lost.
+    /// The node to continue at; fails at the step cap and for unknown nodes.
     pub fn next(&self, state: &WalkState) -> Result<NodeIx, Failure> {
         let pipeline = &self.pipeline;
         let Some(name) = &state.node else { return Ok(pipeline.start) };
@@ -205,12 +204,12 @@ impl Plan {
     }
 }
 
-/// How long the answer took that the event tells of.
+/// The duration recorded in an event, in milliseconds.
 fn took_ms(event: &Event) -> u64 {
     if let EventBody::NodeExit { took_ms, .. } = event.what { took_ms } else { 0 }
 }
 
-/// The failure that a state remembers (when a failed walk is looked at again).
+/// The failure recorded in a state, for a failed walk that is resumed.
 fn recorded(state: &WalkState) -> Failure {
     let (kind, message) = state.error.clone().unwrap_or_default();
     let kind = serde_json::from_value(serde_json::Value::String(kind)).unwrap_or(FailureKind::AgentError);

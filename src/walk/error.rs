@@ -1,35 +1,34 @@
-//! How a walk fails.
+//! Failures of a walk.
 
 use crate::diag::Diagnostic;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The kinds of failure, the same words everywhere (`design.md` §6).
+/// The kinds of failure, with the same words everywhere (`design.md` §6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// No edge of the node fired, and it has no fallback.
     NoEdge,
-    /// The walk took more steps than the pipeline allows.
+    /// The walk exceeded the pipeline's step cap.
     MaxSteps,
-    /// A target names no node, or none that the edge may choose.
+    /// A target is no node, or none that the edge declares.
     NodeNotFound,
-    /// A script threw or returned what its role may not return.
+    /// A script threw, or returned a value that its role does not allow.
     RuleError,
     /// Nobody answered the node.
     AgentError,
-    /// The answer does not fit the node's schema.
+    /// The answer violates the node's schema.
     Schema,
     /// A limit was exceeded.
     Limit,
-    /// The walk was cancelled.
     Cancelled,
-    /// Branches do not lead to one node.
+    /// Branches lead to different nodes.
     FanOutMerge,
 }
 
 impl FailureKind {
-    /// The word on the wire.
+    /// Its word on the wire.
     pub fn word(self) -> &'static str {
         match self {
             Self::NoEdge => "no_edge",
@@ -51,22 +50,20 @@ impl fmt::Display for FailureKind {
     }
 }
 
-/// Why a walk stopped where it did.
+/// Why a walk stopped.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// What kind of failure it is.
     pub kind: FailureKind,
     /// What is wrong, where, and what to do.
     pub diagnostic: Box<Diagnostic>,
 }
 
 impl Failure {
-    /// A failure of that kind.
     pub fn new(kind: FailureKind, diagnostic: impl Into<Box<Diagnostic>>) -> Self {
         Self { kind, diagnostic: diagnostic.into() }
     }
 
-    /// A script's failure; a limit that it ran into is a [`FailureKind::Limit`].
+    /// A script's failure; exceeded limits become [`FailureKind::Limit`].
     pub fn script(diagnostic: Box<Diagnostic>) -> Self {
         let limit = matches!(diagnostic.code.as_ref(), "script/limit" | "script/deadline");
         Self { kind: if limit { FailureKind::Limit } else { FailureKind::RuleError }, diagnostic }

@@ -1,4 +1,4 @@
-//! The events of a journal: what happened, to whom, where in the walk, when.
+//! The events of the journal.
 
 use super::agent::Agent;
 use super::branch::{Branch, BranchKind};
@@ -12,182 +12,170 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// One event. The journal numbers it (`seq`) when it takes it.
+/// An event. The journal assigns its sequence number (`seq`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// The case it is about; empty for events of the run itself.
+    /// The case; empty for events of the run itself.
     pub case: Name,
-    /// The step's hierarchical path (`3`, `3/court/1`, `4/branch[2]/1`); empty outside steps. Steps count from 1.
+    /// The step's hierarchical path (`3`, `3/court/1`, `4/branch[2]/1`), counted from 1; empty outside steps.
     pub path: Name,
-    /// When it happened.
     pub at: Timestamp,
-    /// What happened.
     #[serde(flatten)]
     pub what: EventBody,
 }
 
-/// What happened. `type` on the wire is the variant's name in `snake_case`.
+/// The kinds of events with their data. `type` on the wire is the variant's name in `snake_case`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventBody {
-    /// Of the run itself: a phase of a wave begins. Every case has come as far as it may before; what the run committed up to
-    /// here is seen from now on.
+    /// A run event: a phase of a wave begins, and every case has come as far as it may before. Queries see what the run committed
+    /// up to here.
     Barrier {
         /// The wave, from 1.
         wave: u32,
         /// The phase, from 1.
         phase: u32,
-        /// 1 for the representatives of clusters and the cases that are like no other; 2 for those that wait for them.
+        /// The turn within the phase: 1 for representatives of clusters and unclustered cases, 2 for other members of clusters.
         turn: u32,
-        /// The clusters of the phase, at its first turn: `[{key, cases}]`, the representative first.
+        /// The clusters of the phase, in its first turn: `[{key, cases}]`, the representative first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         clusters: Option<Content>,
     },
-    /// Of the run itself: its texts were exchanged. Steps that began before go by those of before.
+    /// A run event: the texts were reloaded. Steps that have begun continue with the previous revision.
     Reload {
-        /// Counts the texts of the run; those it began with are generation 1.
-        generation: u64,
-        /// The address of the list of all texts of the project, with the vars in force.
+        /// The revision; the run begins with 1.
+        #[serde(rename = "generation")]
+        revision: u64,
+        /// The address of the manifest: all texts of the project and the vars in force.
         manifest: Hash,
-        /// Why.
         cause: ReloadCause,
-        /// What is other than in the generation before.
+        /// What differs from the previous revision.
         changed: Vec<TextChange>,
     },
-    /// From this step on a case goes by other texts.
+    /// From this step on, the case uses another revision of the texts.
     Adopt {
-        /// Which.
-        generation: u64,
-        /// The address of the list of them.
+        /// The revision.
+        #[serde(rename = "generation")]
+        revision: u64,
+        /// The address of its manifest.
         manifest: Hash,
     },
-    /// The next step is another walker's than the step before, or the first of a team.
+    /// The next step has another walker than the step before, or is the first of a team.
     WalkerSwitch {
-        /// Who took the step before.
+        /// The walker of the step before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<Name>,
-        /// Who takes this one and those that follow.
+        /// The walker of this step and those that follow.
         to: Name,
-        /// Why.
         because: Reason,
-        /// What the scheduler's reads found, if it declares any.
+        /// The results of the scheduler's queries, if it declares any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         needs: Option<Content>,
     },
-    /// A walk came to a node.
-    NodeEnter {
-        /// The node.
-        node: Name,
-    },
-    /// A node is walked: what follows has paths that begin with this step's and the node's name (`3/court/1`), up to the
-    /// node's exit with the last artifact of that walk.
+    /// A walk entered a node.
+    NodeEnter { node: Name },
+    /// A node begins to walk its sub-pipeline: the paths of the following events begin with this step's and the node's name
+    /// (`3/court/1`), up to the node's exit with the last artifact of that walk.
     SubWalk {
-        /// The node.
         node: Name,
-        /// The name of the pipeline that is walked as the node.
+        /// The name of the sub-pipeline.
         pipeline: Name,
     },
-    /// Branches are walked beside each other: what follows has paths that begin with the number of the next step and the
-    /// branch's (`4/branch[2]/1`), up to the exit of the node whose items they are for, or until they join.
+    /// Branches are forked: the paths of the following events begin with the number of the next step and the branch's
+    /// (`4/branch[2]/1`), up to the exit of the `foreach` node, or until they join.
     Fork {
-        /// What makes them.
         by: BranchKind,
-        /// The node whose items they are for, or that the edges lead from.
+        /// The `foreach` node, or the node that the edges leave.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         node: Option<Name>,
-        /// The branches, in their order.
+        /// The branches, in order.
         branches: Vec<Branch>,
     },
-    /// Branches have come together, and the walk goes on as one.
+    /// The branches have joined, and the walk continues as one.
     Join {
-        /// Where they lead: a node, or the pipeline's done name; nothing where the nodes that wait for them come next.
+        /// The node they lead to, or the pipeline's done name; `None` where dependent nodes are next.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<Name>,
     },
-    /// A branch failed, and is left out.
+    /// A branch failed and is left out.
     BranchError {
-        /// What the paths of its steps begin with (`4/branch[2]/`).
+        /// The path prefix of its steps (`4/branch[2]/`).
         branch: Name,
-        /// Where.
         node: Name,
         /// The error's kind.
         kind: String,
-        /// What is wrong.
+        /// The error's message.
         message: String,
     },
-    /// Somebody outside of the process is asked for the artifact of the step's node. Recorded before anything leaves the process; the
-    /// step's other events follow when the answer is there.
+    /// The artifact of the step's node is requested from an external answerer. Committed before anything leaves the process; the
+    /// step's other events follow with the answer.
     Asked {
-        /// The request's id: unique in the run, and the same whenever the same is asked again.
+        /// The request's id: unique in the run, and the same for a repeated request.
         id: i64,
-        /// The node.
         node: Name,
-        /// Who is asked.
+        /// The answerer.
         via: Name,
-        /// The address of the prompt's text, without complaints about earlier answers.
+        /// The address of the prompt's text, without validation errors of earlier answers.
         prompt: Hash,
-        /// What the prompt is made of: the address of its parameters.
+        /// The address of the prompt's parameters.
         params: Content,
-        /// And its template, if the node has one.
+        /// The prompt's template, if the node has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         template: Option<Hash>,
-        /// The tool that is called with its arguments, if the node is a tool's.
+        /// The tool call with its arguments, for a node with a tool.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<Content>,
     },
-    /// What came back was not accepted: whoever was asked is told, and asked again.
+    /// An answer was rejected; its validation errors are reported to the answerer, and the request is repeated.
     Complained {
         /// The request.
         id: i64,
-        /// Who was asked.
+        /// The answerer.
         via: Name,
-        /// What is wrong with the answer.
-        complaints: Vec<String>,
+        /// The validation errors.
+        #[serde(rename = "complaints")]
+        errors: Vec<String>,
     },
-    /// Nothing came back: an attempt failed. The request stays open.
+    /// An attempt failed without an answer. The request stays open.
     Unanswered {
         /// The request.
         id: i64,
-        /// Who was asked.
+        /// The answerer.
         via: Name,
-        /// Why.
+        /// The error's message.
         message: String,
     },
-    /// Somebody has the walk, which was over, go on at a node.
+    /// A finished walk was reopened at a node.
     Reopened {
-        /// The node.
         node: Name,
-        /// Who: `human`.
+        /// By whom: `human`.
         by: Name,
     },
-    /// Masks were on a step.
+    /// Masks were applied to a step.
     Masked {
-        /// The node.
         node: Name,
-        /// Their scripts, the outermost first.
+        /// Their scripts, outermost first.
         masks: Vec<Name>,
-        /// The artifact as it was before they changed it, if they did.
+        /// The artifact before the masks, if they changed it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<Content>,
     },
     /// A node has its artifact.
     NodeExit {
-        /// The node.
         node: Name,
-        /// The artifact's address.
         artifact: Content,
-        /// Who decided: `script`, `stub`, `agent`, `human`; `walk` if the node was walked.
+        /// Who answered: `script`, `stub`, `agent`, `human`; `walk` for a sub-pipeline.
         by: Name,
-        /// What the answerer saw: the address of its parameters, if it was given any.
+        /// The answerer's parameters, if it read any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         params: Option<Content>,
-        /// The prompt's template, if the node has one (with `params` it is the prompt).
+        /// The prompt's template, if the node has one; rendered with `params` it is the prompt.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         template: Option<Hash>,
-        /// How long it took, from the beginning of the step, in milliseconds; nothing for a node that was walked: its steps count.
+        /// The duration from the beginning of the step, in milliseconds; 0 for a sub-pipeline, whose steps have their own.
         #[serde(default, skip_serializing_if = "is_zero")]
         took_ms: u64,
-        /// Who was asked outside of the process, and what it took.
+        /// The external answerer, with its token usage.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<Box<Agent>>,
         /// The artifact's confidence, if the node names the field that holds it.
@@ -196,53 +184,48 @@ pub enum EventBody {
         /// What the step writes to the store.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         effects: Vec<Effect<i64>>,
-        /// The symbolic ids bound by those effects.
+        /// The symbolic ids bound by the effects.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         bindings: BTreeMap<String, i64>,
     },
-    /// With this step the answers of the case took as long as its pipeline wants to be told of.
+    /// With this step, the case's answers exceeded the warning threshold of its pipeline's `thermal:`.
     ThermalWarning {
-        /// How long all of them took so far, in milliseconds.
+        /// The total so far, in milliseconds.
         spent_ms: u64,
-        /// From how much on it is told.
+        /// The warning threshold, in milliseconds.
         warning_ms: u64,
-        /// From how much on the case takes no further step, if there is an end.
+        /// The limit beyond which the case takes no further step, in milliseconds, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ceiling_ms: Option<u64>,
     },
-    /// The edges of a node were evaluated: a decision with everything it saw, by content.
+    /// The edges of a node were evaluated. Holds every input of the decision by content address.
     EdgeEvaluate {
-        /// The node.
         node: Name,
-        /// The artifact's address.
         artifact: Content,
-        /// The state's address.
         state: Content,
-        /// The vars' address.
         vars: Content,
-        /// Every edge considered, in the order considered.
+        /// The edges, in the order considered.
         considered: Vec<ConsideredEdge>,
     },
-    /// What candidate rules would have decided at the decision before this: for comparison, without any effect on the walk
-    /// (`run --shadow`).
+    /// What candidate rules would have decided at the previous decision; for comparison, without effect on the walk (`run
+    /// --shadow`).
     Shadow {
-        /// The node.
         node: Name,
         /// The edge they take, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edge: Option<Name>,
-        /// Where it goes: a node, or the pipeline's done name.
+        /// The target: a node, or the pipeline's done name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<Name>,
         /// Why.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         because: Option<Reason>,
-        /// Why they take none, if that would have failed the walk: its kind and message.
+        /// The failure, if they would have failed the walk: kind and message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
-        /// Whether the walk went on otherwise: by another edge, to another node, or not at all.
+        /// Whether the live decision differs: another edge, another node, or none.
         differs: bool,
-        /// Every edge considered, in the order considered.
+        /// The edges, in the order considered.
         considered: Vec<ConsideredEdge>,
     },
     /// The walk moved on.
@@ -255,25 +238,24 @@ pub enum EventBody {
         edge: Name,
         /// Why.
         because: Reason,
-        /// The counter that taking the edge added one to.
+        /// The counter incremented by the edge.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         counter: Option<Name>,
-        /// What the edge and the advisories added to the walk's context.
+        /// Context added by the edge and the advisories.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         context: Map<String, Value>,
     },
-    /// The walk is over.
+    /// The walk is done.
     WalkComplete {
         /// The last node.
         node: Name,
     },
     /// The walk failed.
     WalkError {
-        /// Where.
         node: Name,
         /// The error's kind (`no_edge`, `rule_error`, ...).
         kind: String,
-        /// What is wrong.
+        /// The error's message.
         message: String,
     },
 }
@@ -293,7 +275,6 @@ impl EventBody {
         found.into_iter().flatten()
     }
 
-    /// Its kind.
     pub fn kind(&self) -> EventKind {
         match self {
             Self::Barrier { .. } => EventKind::Barrier,
@@ -331,47 +312,45 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The number of the texts that a run began with.
+/// The revision that a run begins with.
 pub const FIRST: u64 = 1;
 
-/// Why the texts of a run were exchanged.
+/// Why the texts of a run were reloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReloadCause {
-    /// Somebody edited them while the run went on (`run --watch`).
+    /// Edited while the run went on (`run --watch`).
     Edit,
-    /// The run was resumed by the texts of that time (`run --resume RUN --migrate`).
+    /// Resumed with the current texts (`run --resume RUN --migrate`).
     Migrate,
 }
 
-/// A text or setting that is other than it was.
+/// A text or setting that changed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TextChange {
-    /// The text, by its path with the area it belongs to (`scripts/rules/rca.rhai`, `data/personas.yaml`), or the setting
-    /// (`vars.recall_hit`).
+    /// The path of the text with its area (`scripts/rules/rca.rhai`, `data/personas.yaml`), or the setting (`vars.recall_hit`).
     pub what: String,
-    /// The address of what it was; absent if it is new.
+    /// The previous content; absent if it is new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Hash>,
-    /// The address of what it is; absent if it is gone.
+    /// The current content; absent if it was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Hash>,
 }
 
-/// One edge as a decision considered it.
+/// An edge as a decision considered it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConsideredEdge {
     /// The edge's id, or `fallback`.
     pub edge: Name,
-    /// What came of it.
     pub outcome: EdgeOutcome,
-    /// Why, where it fired.
+    /// Why it fired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<Reason>,
-    /// What went wrong, where it threw.
+    /// The message, if its rule threw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The content address of the script that decided, with its imports.
+    /// The content address of the rule's script, with its imports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<Hash>,
 }

@@ -1,4 +1,4 @@
-//! The kinds of events, and how the kind of a recorded event is told without reading the rest of it.
+//! The kinds of events, and reading the kind of a recorded event without parsing the rest.
 
 /// A kind of event; its name is the `type` of the event's JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,6 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// All of them.
     pub const ALL: [Self; 21] = [
         Self::Barrier,
         Self::Reload,
@@ -80,10 +79,10 @@ impl EventKind {
         }
     }
 
-    /// The kind of an event that was written as JSON: `type` is the first key of every event.
+    /// Reads the kind of an event's JSON: `type` is the first key of every event.
     pub fn of(json: &str) -> Option<Self> {
         let (name, _) = json.strip_prefix(r#"{"type":""#)?.split_once('"')?;
-        // The commonest first.
+        // The most frequent first.
         let common = [Self::NodeEnter, Self::NodeExit, Self::EdgeEvaluate, Self::Transition];
         common.into_iter().chain(Self::ALL).find(|kind| kind.name() == name)
     }

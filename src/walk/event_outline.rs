@@ -1,4 +1,5 @@
-//! Recorded events without what only explanations need: what deciding history again reads, many times as fast as whole events.
+//! Outlines of recorded events, without the parts that only explanations need: replay reads them several times faster than whole
+//! events.
 
 use super::event::EventBody;
 use super::event_kind::EventKind;
@@ -9,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Error, Map, Value};
 use std::borrow::Cow;
 
-/// The parts of an event that a walk is folded of. They borrow the event's JSON.
+/// The parts of an event that the fold needs, borrowed from its JSON.
 #[derive(Debug)]
 pub enum EventOutline<'r> {
     /// [`EventBody::NodeEnter`].
@@ -22,68 +23,55 @@ pub enum EventOutline<'r> {
     WalkError(ErrorOutline<'r>),
     /// [`EventBody::WalkComplete`].
     WalkComplete,
-    /// [`EventBody::EdgeEvaluate`], unread: most of a journal's text, of which a fold needs what advisories said.
+    /// [`EventBody::EdgeEvaluate`], unparsed: most of a journal's text, of which the fold needs the advisories only.
     EdgeEvaluate(UnreadDecision<'r>),
-    /// Any other event that the fold takes in, whole.
+    /// Any other event that the fold reads, whole.
     Whole(EventBody),
-    /// Any other event.
+    /// An event that the fold ignores.
     Other,
 }
 
-/// A node that was entered.
 #[derive(Debug, Deserialize)]
 pub struct EnterOutline<'r> {
-    /// The node.
     #[serde(borrow)]
     pub node: Cow<'r, str>,
 }
 
-/// A node that has its artifact.
 #[derive(Debug, Deserialize)]
 pub struct ExitOutline<'r> {
-    /// The node.
     #[serde(borrow)]
     pub node: Cow<'r, str>,
-    /// The artifact's address.
     pub artifact: Hash,
-    /// Who decided.
+    /// Who answered.
     #[serde(borrow)]
     pub by: Cow<'r, str>,
-    /// The artifact's confidence.
     #[serde(default)]
     pub confidence: Option<f64>,
 }
 
-/// Where a walk moved on to.
 #[derive(Debug, Deserialize)]
 pub struct TransitionOutline {
     /// The node entered, or the pipeline's done name.
     pub to: Name,
-    /// The edge taken.
     pub edge: Name,
-    /// Why.
     pub because: Reason,
-    /// The counter that taking the edge added one to.
+    /// The counter incremented by the edge.
     #[serde(default)]
     pub counter: Option<Name>,
-    /// What was added to the walk's context.
+    /// Context added to the walk.
     #[serde(default)]
     pub context: Map<String, Value>,
 }
 
-/// Why a walk failed.
 #[derive(Debug, Deserialize)]
 pub struct ErrorOutline<'r> {
-    /// Where.
     #[serde(borrow)]
     pub node: Cow<'r, str>,
-    /// The error's kind.
     pub kind: String,
-    /// What is wrong.
     pub message: String,
 }
 
-/// A recorded decision that is read when it is asked for.
+/// A recorded decision, parsed on demand.
 #[derive(Clone, Copy, Debug)]
 pub struct UnreadDecision<'r>(&'r str);
 
@@ -98,7 +86,7 @@ struct OnlyOutcome {
 }
 
 impl<'r> EventOutline<'r> {
-    /// Reads the outline of an event that was written as JSON.
+    /// Reads the outline of an event's JSON.
     pub fn of(json: &'r str) -> Result<Self, Error> {
         Ok(match EventKind::of(json) {
             Some(EventKind::NodeEnter) => Self::NodeEnter(serde_json::from_str(json)?),
@@ -114,11 +102,11 @@ impl<'r> EventOutline<'r> {
 }
 
 impl UnreadDecision<'_> {
-    /// The whole decision, if advisories spoke at it.
+    /// Parses the decision if any advisory fired.
     pub fn advised(self) -> Result<Option<EventBody>, Error> {
         let outcomes: Outcomes = serde_json::from_str(self.0)?;
-        let spoke = outcomes.considered.iter().any(|entry| entry.outcome == EdgeOutcome::Advisory);
-        spoke.then(|| serde_json::from_str(self.0)).transpose()
+        let advisories_fired = outcomes.considered.iter().any(|entry| entry.outcome == EdgeOutcome::Advisory);
+        advisories_fired.then(|| serde_json::from_str(self.0)).transpose()
     }
 }
 
@@ -129,13 +117,13 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_outline_says_what_the_event_says() {
+    fn outlines_agree_with_events() {
         let outline = |json: &Value| format!("{:?}", EventOutline::of(&json.to_string()).expect("an event"));
-        // `type` is the first key of what is written, and of these.
+        // `type` is the first key of recorded events, and of these.
         let text = |event: &EventBody| serde_json::to_string(event).expect("it is JSON");
         let done = EventBody::WalkComplete { node: "n".into() };
         assert!(matches!(EventOutline::of(&text(&done)), Ok(EventOutline::WalkComplete)));
-        let way = EventBody::Transition {
+        let transition = EventBody::Transition {
             from: "a".into(),
             to: "b".into(),
             edge: "e".into(),
@@ -143,9 +131,11 @@ mod tests {
             counter: Some("e".into()),
             context: Map::from_iter([("x".to_owned(), json!(1))]),
         };
-        let EventOutline::Transition(read) = EventOutline::of(&text(&way)).expect("an event") else { panic!("{way:?}") };
+        let EventOutline::Transition(read) = EventOutline::of(&text(&transition)).expect("an event") else {
+            panic!("{transition:?}")
+        };
         let TransitionOutline { to, edge, because, counter, context } = read;
-        assert_eq!(way, EventBody::Transition { from: "a".into(), to, edge, because, counter, context });
+        assert_eq!(transition, EventBody::Transition { from: "a".into(), to, edge, because, counter, context });
         let failed = EventBody::WalkError { node: "n".into(), kind: "limit".into(), message: "m\n".into() };
         let written = text(&failed);
         let EventOutline::WalkError(read) = EventOutline::of(&written).expect("an event") else { panic!("{failed:?}") };
@@ -154,23 +144,23 @@ mod tests {
     }
 
     #[test]
-    fn of_decisions_those_are_read_at_which_advisories_spoke() {
+    fn only_decisions_with_advisories_are_parsed() {
         let decision = |outcome: EdgeOutcome| {
             let content = crate::walk::Content::from(Hash::of(b"x"));
             let entry = ConsideredEdge { edge: "outcome\":\"advisory".into(), outcome, because: None, error: None, script: None };
             let (artifact, state, vars) = (content.clone(), content.clone(), content);
             EventBody::EdgeEvaluate { node: "n".into(), artifact, state, vars, considered: vec![entry] }
         };
-        for (outcome, spoke) in [(EdgeOutcome::Advisory, true), (EdgeOutcome::Fired, false)] {
+        for (outcome, advisories_fired) in [(EdgeOutcome::Advisory, true), (EdgeOutcome::Fired, false)] {
             let event = decision(outcome);
             let text = serde_json::to_string(&event).expect("it is JSON");
             let Ok(EventOutline::EdgeEvaluate(unread)) = EventOutline::of(&text) else { panic!("{text}") };
-            assert_eq!(unread.advised().expect("an event"), Some(event).filter(|_| spoke));
+            assert_eq!(unread.advised().expect("an event"), Some(event).filter(|_| advisories_fired));
         }
     }
 
     #[test]
-    fn every_kind_is_known_by_what_is_written() {
+    fn every_kind_is_read_from_json() {
         for kind in EventKind::ALL {
             assert_eq!(EventKind::of(&json!({ "type": kind.name() }).to_string()), Some(kind));
         }

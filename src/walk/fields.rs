@@ -1,26 +1,22 @@
-//! What scripts and templates are given, field by field: the one table for reading, checking and explaining.
+//! The fields that scripts and templates are given: the one table for reading, checking and explaining.
 
 use crate::evidence::NAME_KINDS;
 
 /// A field that every value of its group has.
 #[derive(Clone, Copy, Debug)]
 pub struct DocumentedField {
-    /// Its name.
     pub name: &'static str,
-    /// Its type, for people.
+    /// Its type, for documentation.
     pub kind: &'static str,
-    /// What it means.
     pub doc: &'static str,
 }
 
 /// A group of parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldGroup {
-    /// Its name.
     pub name: &'static str,
-    /// What it holds.
     pub doc: &'static str,
-    /// All of its fields; without fields, it may have any.
+    /// Its fields; if empty, any field is allowed.
     pub fields: &'static [DocumentedField],
 }
 
@@ -32,7 +28,7 @@ const fn group(name: &'static str, doc: &'static str, fields: &'static [Document
     FieldGroup { name, doc, fields }
 }
 
-/// The fields of the state of a walk.
+/// The fields of `state`.
 pub const STATE: &[DocumentedField] = &[
     field("chance", "number", "from 0 up to 1; the same whenever this step is walked again"),
     field("confidence", "number", "that of the artifact, or else the last one that the walk had"),
@@ -165,7 +161,7 @@ const NAMES: &[DocumentedField] = &{
     fields
 };
 
-/// The groups of parameters that templates, responders and effects may name.
+/// The parameter groups available to templates, responders and effects.
 pub const GROUPS: &[FieldGroup] = &[
     group(
         "answer",

@@ -1,4 +1,4 @@
-//! A node that is taken once for each item of a list: its branches, and the one artifact made of theirs.
+//! `foreach` nodes: forking a branch for each item of a list, and merging the branches' artifacts.
 
 use super::because::short;
 use super::bounds::check_size;
@@ -15,11 +15,12 @@ use crate::pipeline::NodeIx;
 use crate::script::View;
 use serde_json::{Value, json};
 
-/// The most branches that a node may have at once.
+/// The most branches of a node.
 const MOST_BRANCHES: usize = 10_000;
 
 impl ForeachPlan {
-    /// The branches of a node, one for each item; nothing if it says `()`: then the node is taken as if it had no list.
+    /// Makes the branches of a node, one for each item. `None` if the script returns `()`: then the node is taken once, without
+    /// an item.
     pub(super) fn branches(&self, node: &Name, params: &View, vars: &View) -> Result<Option<Vec<Branch>>, Failure> {
         let items = match value_of_params(&self.items, params, vars).map_err(Failure::script)? {
             Value::Array(items) => items,
@@ -38,8 +39,8 @@ impl ForeachPlan {
             let message = format!("`foreach` of `{node}` gave {} items, more than {MOST_BRANCHES}", items.len());
             return Err(self.failure(FailureKind::Limit, message, "take them together in groups"));
         }
-        check_size(&items).map_err(|said| {
-            self.failure(FailureKind::Limit, said, "give what tells the items apart, not all that is known of them")
+        check_size(&items).map_err(|detail| {
+            self.failure(FailureKind::Limit, detail, "give what tells the items apart, not all that is known of them")
         })?;
         let branch = |item: Value| {
             let sequence = item.get("sequence").and_then(Value::as_i64).unwrap_or(0);
@@ -48,12 +49,12 @@ impl ForeachPlan {
         Ok(Some(items.into_iter().map(branch).collect()))
     }
 
-    /// Whether the node can be taken once, without an item: it has someone to answer it, and its artifact is of the same form then.
-    pub(super) fn may_go_without(&self, node: &PlanNode) -> bool {
-        node.part.is_none() && !matches!(self.merge, MergePlan::Append)
+    /// Whether the node can be taken without an item: it has an answerer, and its artifact has the same schema then.
+    pub(super) fn allows_no_item(&self, node: &PlanNode) -> bool {
+        node.subpipeline.is_none() && !matches!(self.merge, MergePlan::Append)
     }
 
-    /// One artifact of those of the branches. If all failed, that is the failure of the first.
+    /// Merges the artifacts of the branches. If all failed, returns the failure of the first.
     pub fn merged(&self, plan: &Plan, node: NodeIx, branches: &[WalkState]) -> Result<Value, Failure> {
         let whole = || branches.iter().filter(|branch| branch.status == WalkStatus::Done);
         let artifact =
@@ -61,8 +62,8 @@ impl ForeachPlan {
         if let (Some(first), None) = (branches.first(), whole().next()) {
             let (kind, message) = first.error.clone().unwrap_or_default();
             let kind = serde_json::from_value(Value::String(kind)).unwrap_or(FailureKind::AgentError);
-            let said = format!("every branch of `{}` failed, the first so: {message}", plan.node(node).name);
-            return Err(self.failure(kind, said, "`asterisk explain` shows each of them"));
+            let detail = format!("every branch of `{}` failed, the first so: {message}", plan.node(node).name);
+            return Err(self.failure(kind, detail, "`asterisk explain` shows each of them"));
         }
         let field = plan.pipeline.at(node).confidence.as_ref();
         let confidence = |artifact: &Value| field.and_then(|field| artifact.get(field.as_str())?.as_f64());
@@ -81,7 +82,7 @@ impl ForeachPlan {
                 Ok(best.map(|(_, artifact)| artifact).unwrap_or_default())
             }
             MergePlan::Script(function) => {
-                let told = |(index, branch): (usize, &WalkState)| {
+                let describe = |(index, branch): (usize, &WalkState)| {
                     let (kind, message) = branch.error.clone().unwrap_or_default();
                     let failed = branch.status == WalkStatus::Error;
                     let artifact = if failed { Value::Null } else { artifact(branch) };
@@ -93,7 +94,7 @@ impl ForeachPlan {
                         "artifact": artifact,
                     })
                 };
-                let branches: Value = branches.iter().enumerate().map(told).collect();
+                let branches: Value = branches.iter().enumerate().map(describe).collect();
                 let branches = View::of(&branches, &Kind::Any, "branches");
                 function.value(&[&branches, plan.vars()]).map_err(Failure::script)
             }
@@ -106,16 +107,16 @@ impl ForeachPlan {
     }
 }
 
-/// Where branches that edges led apart come together: the one node that all of them lead to, or the done name.
+/// The node where branches of parallel edges join, or the done name; fails if they lead to different ones.
 pub fn joined(branches: &[WalkState]) -> Result<Option<Name>, Failure> {
     let mut found: Option<(&WalkState, &Name)> = None;
     for branch in branches {
-        let Some(lone) = &branch.lone else { continue };
-        if lone.by != BranchKind::Edges {
+        let Some(origin) = &branch.origin else { continue };
+        if origin.by != BranchKind::Edges {
             return Ok(None);
         }
         let at = |branch: &WalkState| branch.path.last().cloned().unwrap_or_default();
-        let Some(to) = &lone.to else {
+        let Some(to) = &origin.to else {
             let message = format!("the branch at `{}` leads nowhere, so the branches beside it cannot join it", at(branch));
             return Err(apart(message));
         };

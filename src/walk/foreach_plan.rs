@@ -1,37 +1,34 @@
-//! `foreach:` of a node, linked: what makes the list of items, and what makes one artifact of those of the branches.
+//! `foreach:` of a node, linked: the script that lists the items, and how artifacts are merged.
 
 use crate::diag::{Source, Span};
 use crate::model::Kind;
 use crate::script::ScriptFunction;
 
-/// For which items a node is taken.
 #[derive(Clone, Debug)]
 pub struct ForeachPlan {
-    /// What makes the list: a function given `(params, vars)`, or an expression given `(params, state, vars)`.
+    /// Lists the items: a function of `(params, vars)`, or an expression over `(params, state, vars)`.
     pub items: ScriptFunction,
-    /// What makes one artifact.
+    /// How artifacts are merged.
     pub merge: MergePlan,
-    /// Whether a branch that fails is left out, and does not fail the case.
+    /// Whether a failed branch is left out instead of failing the case.
     pub collect: bool,
-    /// The form of the artifact of a branch.
+    /// The shape of a branch's artifact.
     pub kind: Kind,
-    /// How many branches are taken at once.
+    /// The most branches walked concurrently.
     pub concurrency: usize,
-    /// Where it stands.
+    /// Where it is declared.
     pub place: (Source, Span),
 }
 
-/// What makes one artifact of those of the branches. Branches that failed have none.
+/// How the artifacts of branches are merged. Failed branches have none.
 #[derive(Clone, Debug)]
 pub enum MergePlan {
     /// A list of all.
     Append,
-    /// The first one.
     First,
-    /// The last one.
     Latest,
-    /// The first of those with the most confidence.
+    /// The one with the highest confidence, the first of equals.
     Best,
-    /// What a script makes of them, given `(branches, vars)`.
+    /// The result of a script given `(branches, vars)`.
     Script(ScriptFunction),
 }

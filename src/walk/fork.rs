@@ -1,4 +1,4 @@
-//! Branches in the state of a walk: how they begin, and what stays of them.
+//! Branches in the state of a walk: forking, joining, and what they leave behind.
 
 use super::branch::{Branch, BranchKind, BranchOrigin, ITEM};
 use super::name::Name;
@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl WalkState {
-    /// The walk in the place of this one's node that a path is of.
+    /// The inner walk that a path belongs to.
     pub(super) fn inner_of(&mut self, path: &str) -> Option<&mut Self> {
         let at = match self.inner.as_slice() {
             [] => return None,
@@ -24,10 +24,10 @@ impl WalkState {
         self.inner.get_mut(at).filter(|inner| path.starts_with(inner.place.as_str()))
     }
 
-    /// Begins branches at the next step. Each knows what the walk knows.
+    /// Forks branches at the next step. Each inherits the state of the walk.
     pub(super) fn fork(&mut self, by: BranchKind, branches: &[Branch], at: Timestamp) {
         let path = self.next_path();
-        // Who takes the same node as one before it takes the visit after.
+        // Branches that take the same node take consecutive visits of it.
         let mut taken: BTreeMap<&Name, usize> = BTreeMap::new();
         let advice = std::mem::take(&mut self.advice);
         let mut inner = Vec::with_capacity(branches.len());
@@ -38,11 +38,11 @@ impl WalkState {
             (walk.status, walk.error, walk.steps, walk.ticks) = (WalkStatus::Running, None, 0, 0);
             (walk.spent_ms, walk.answers) = (0, 0);
             walk.path.clear();
-            walk.asked.clear();
+            walk.open_requests.clear();
             let before = taken.entry(&branch.node).or_default();
             walk.offset = self.offset + *before;
             *before += 1;
-            walk.lone = Some(Box::new(BranchOrigin::new(by, branch.sequence)));
+            walk.origin = Some(Box::new(BranchOrigin::new(by, branch.sequence)));
             if let (Some(edge), Some(from)) = (&branch.edge, self.path.last()) {
                 let because = branch.because.clone().unwrap_or_default();
                 let advisories = if index == 0 { advice.clone() } else { Vec::new() };
@@ -55,8 +55,8 @@ impl WalkState {
             let item = branch.item.iter().map(|item| (ITEM.to_owned(), item.clone()));
             let added = branch.context.iter().map(|(key, value)| (key.clone(), value.clone()));
             walk.context.extend(added.clone().chain(item));
-            if let Some(lone) = &mut walk.lone {
-                lone.added.extend(added);
+            if let Some(origin) = &mut walk.origin {
+                origin.added.extend(added);
             }
             walk.views.context = context_view(&walk.context);
             inner.push(walk);
@@ -69,11 +69,11 @@ impl WalkState {
         self.history.push(visit);
     }
 
-    /// Branches come together: what each found, counted and added stays, in their order.
+    /// Joins branches: merges their artifacts, counters and context, in order.
     pub(super) fn join(&mut self, to: Option<&Name>) {
         let (history, loops, handoffs, prior) = (self.history.len(), self.loops.clone(), self.handoffs, self.prior.clone());
         let branches = std::mem::take(&mut self.inner);
-        self.outlast(&branches);
+        self.keep_results(&branches);
         for branch in branches {
             for (name, artifact) in &branch.prior {
                 if prior.get(name) != Some(artifact) {
@@ -89,7 +89,7 @@ impl WalkState {
             self.walker = branch.walker;
             self.confidence = branch.confidence;
             self.path.extend(branch.path);
-            self.context.extend(branch.lone.map(|lone| lone.added).unwrap_or_default());
+            self.context.extend(branch.origin.map(|origin| origin.added).unwrap_or_default());
             for visit in branch.history.into_iter().skip(history) {
                 self.visited(visit);
             }
@@ -98,21 +98,21 @@ impl WalkState {
         self.views.context = context_view(&self.context);
         self.steps += 1;
         self.node = to.cloned();
-        if let (Some(lone), Some(to)) = (&mut self.lone, to) {
-            lone.leads(to, &serde_json::Map::new());
+        if let (Some(origin), Some(to)) = (&mut self.origin, to) {
+            origin.leads(to, &serde_json::Map::new());
             self.status = WalkStatus::Done;
         }
     }
 
-    /// What stays of the branches of a node that was taken for each of its items. How many visits the node itself is to be
-    /// counted: those of the branches are.
-    pub(super) fn fanned(&mut self, branches: &[Self]) -> usize {
-        self.outlast(branches);
+    /// Merges what the branches of a `foreach` node leave behind. Returns how many visits to count for the node itself: those of
+    /// the branches are counted.
+    pub(super) fn merge_items(&mut self, branches: &[Self]) -> usize {
+        self.keep_results(branches);
         0
     }
 
-    /// The visits and bindings of branches outlast them.
-    fn outlast(&mut self, branches: &[Self]) {
+    /// Keeps the visits and bindings of branches.
+    fn keep_results(&mut self, branches: &[Self]) {
         let (base, bindings) = (self.offset, self.bindings.clone());
         let mut seen: BTreeSet<Name> = BTreeSet::new();
         for branch in branches {

@@ -1,10 +1,10 @@
-//! Which loop a walk is caught in, when it hits the step cap (`decisions.md` 14).
+//! Describes the loop that a walk at the step cap is caught in (`decisions.md` 14).
 
 use super::state::WalkState;
 use super::visit::Visit;
 use std::fmt::Write as _;
 
-/// The shortest sequence of visits that the end of the history repeats at least twice, oldest first.
+/// The shortest sequence of visits that is repeated at the end of the history, oldest first.
 pub(super) fn find(history: &[Visit]) -> Option<&[Visit]> {
     let same = |a: &Visit, b: &Visit| a.node == b.node && a.edge == b.edge;
     let n = history.len();
@@ -13,7 +13,7 @@ pub(super) fn find(history: &[Visit]) -> Option<&[Visit]> {
         .map(|period| &history[n - period..])
 }
 
-/// Names the loop: its nodes, the edges that kept it going, and the counters.
+/// Describes the loop: its nodes, the edges that fired, and the counters.
 pub(super) fn describe(state: &WalkState) -> String {
     let mut out = String::new();
     match find(&state.history) {

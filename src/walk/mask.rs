@@ -4,23 +4,23 @@ use super::name::Name;
 use super::queries::Query;
 use crate::script::ScriptFunction;
 
-/// A mask: what it is given before a step and makes of its artifact after.
+/// A mask, linked: rewrites the parameters before a step and the artifact after it.
 #[derive(Clone, Debug)]
 pub struct Mask {
     /// The path of its script.
     pub path: Name,
-    /// `fn pre(ctx)`: what a step is told.
+    /// `fn pre(ctx)`: rewrites the parameters.
     pub pre: Option<ScriptFunction>,
-    /// `fn post(ctx, artifact)`: what comes of it.
+    /// `fn post(ctx, artifact)`: rewrites the artifact.
     pub post: Option<ScriptFunction>,
-    /// The names of the nodes it is for.
+    /// The names of the nodes it applies to.
     pub nodes: Vec<String>,
-    /// The reads it brings.
+    /// The queries it declares.
     pub needs: Vec<&'static Query>,
 }
 
 impl Mask {
-    /// Whether it is for a node of that name.
+    /// Whether it applies to a node.
     pub fn fits(&self, node: &str) -> bool {
         self.nodes.iter().any(|name| name == node)
     }

@@ -1,4 +1,4 @@
-//! Masks: scripts around a step, which change what is told before it and what comes of it (`design.md` §5).
+//! Applying masks: scripts around a step that rewrite its parameters and its artifact (`design.md` §5).
 
 use super::answer::NodeAnswer;
 use super::content::Content;
@@ -15,7 +15,7 @@ use crate::pipeline::NodeIx;
 use crate::script::{ScriptFunction, View};
 use std::sync::Arc;
 
-/// The masks on a step, the outermost first.
+/// The masks on a step, outermost first.
 pub(super) struct Masks<'a> {
     plan: &'a Plan,
     node: NodeIx,
@@ -23,7 +23,7 @@ pub(super) struct Masks<'a> {
 }
 
 impl<'a> Masks<'a> {
-    /// Those of the node, then those that the walker brings. What was walked has none: the steps of that walk have theirs.
+    /// The masks of the node, then those of the walker. A sub-pipeline has none: its steps have theirs.
     pub(super) fn on(plan: &'a Plan, node: NodeIx, member: &'a TeamMember, walked: bool) -> Self {
         let linked = plan.node(node);
         let own = linked.masks.iter().map(|mask| &**mask);
@@ -33,7 +33,7 @@ impl<'a> Masks<'a> {
         Self { plan, node, all }
     }
 
-    /// The reads of the node and of its masks, each once.
+    /// The queries of the node and of its masks, each once.
     pub(super) fn needs(&self) -> Vec<&'static Query> {
         let mut needs = self.plan.node(self.node).needs.clone();
         for need in self.all.iter().flat_map(|mask| &mask.needs) {
@@ -44,8 +44,8 @@ impl<'a> Masks<'a> {
         needs
     }
 
-    /// What the step is told, from the outermost mask to the innermost; nothing if there are no masks.
-    pub(super) fn tell(&self, make: &dyn Fn() -> Params) -> Result<Option<Params>, Failure> {
+    /// Applies `pre` from the outermost mask to the innermost and returns the parameters; `None` if there are no masks.
+    pub(super) fn apply_pre(&self, make: &dyn Fn() -> Params) -> Result<Option<Params>, Failure> {
         if self.all.is_empty() {
             return Ok(None);
         }
@@ -57,7 +57,7 @@ impl<'a> Masks<'a> {
         Ok(Some(params))
     }
 
-    /// What comes of the step, from the innermost mask to the outermost. With the event to record, if there are masks.
+    /// Applies `post` from the innermost mask to the outermost. Returns the event to record, if there are masks.
     pub(super) fn finish(&self, params: Option<&Params>, reply: &mut NodeAnswer) -> Result<Option<EventBody>, Failure> {
         let (Some(params), false) = (params, self.all.is_empty()) else { return Ok(None) };
         let linked = self.plan.node(self.node);
@@ -77,16 +77,16 @@ impl<'a> Masks<'a> {
         Ok(Some(EventBody::Masked { node: linked.name.clone(), masks, answer }))
     }
 
-    /// What a mask makes of an artifact has to fit the schema as the artifact had to.
+    /// Validates the artifact made by a mask against the node's schema, if the answer was validated.
     fn check(&self, mask: &Mask, post: &ScriptFunction, made: &serde_json::Value, checked: bool) -> Result<(), Failure> {
         let node = self.plan.pipeline.at(self.node);
-        let complaints = node.schema.as_ref().filter(|_| checked).map(|shape| shape.check(made)).unwrap_or_default();
-        if complaints.is_empty() {
+        let errors = node.schema.as_ref().filter(|_| checked).map(|shape| shape.check(made)).unwrap_or_default();
+        if errors.is_empty() {
             return Ok(());
         }
-        let said: Vec<String> = complaints.iter().map(|complaint| format!("  {complaint}")).collect();
+        let list: Vec<String> = errors.iter().map(|error| format!("  {error}")).collect();
         let message = format!("what the mask `{}` makes of the artifact of `{}` does not fit its schema", mask.path, *node.name);
-        let mut diagnostic = Diagnostic::error("walk/schema", message).help(said.join("\n"));
+        let mut diagnostic = Diagnostic::error("walk/schema", message).help(list.join("\n"));
         if let Some((source, span)) = post.definition() {
             diagnostic = diagnostic.label(&source, span, "made here");
         }

@@ -1,10 +1,10 @@
-//! A journal that keeps nothing and reads that find nothing: for single decisions and benches.
+//! A journal that stores nothing and queries that find nothing, for single decisions and benchmarks.
 
 use super::journal::{Commit, Journal, JournalError};
 use super::queries::{Queries, QuerySubject};
 use serde_json::{Value, json};
 
-/// A journal that keeps nothing.
+/// A journal that stores nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullJournal;
 
@@ -18,7 +18,7 @@ impl Journal for NullJournal {
     }
 }
 
-/// Reads that find nothing: every query answers with an empty list, or with an empty map where one thing is asked for.
+/// Queries that find nothing: each returns an empty list, or an empty map where it returns a single object.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullQueries;
 

@@ -1,21 +1,21 @@
-//! The walk: one step function, the edges driver, routing, the state as a fold over events, and the ports to the outside.
+//! The walk: one step function, the driver, routing, the state as a fold over events, and the ports to the outside.
 //!
-//! Nothing here does I/O. A [`Walker`] takes a case along a [`Plan`] (a pipeline linked with its scripts), asks an
-//! [`Answerer`] for each node's artifact, lets the rules choose the next edge, and hands every step to a [`Journal`] as one
+//! Nothing here does I/O. A [`Walker`] walks a case along a [`Plan`] (a pipeline linked with its scripts), requests each node's
+//! artifact from an [`Answerer`], evaluates the rules to choose the next edge, and stores every step in a [`Journal`] as one
 //! [`Commit`].
 //!
 //! A file imports from its own line and those above it.
 //!
 //! ```text
-//! name, path, error, outcome, content, bounds, because, cluster, fields, views  the words that everything is made of
+//! name, path, error, outcome, content, bounds, because, cluster, fields, views  basic types
 //! agent, branch, event_kind, event, event_outline, journal, queries, memory  the record, and the ports to it
-//! mask, team_plan, foreach_plan, tool, plan, node_view  what a walk goes by
-//! visit, open_request, state, fork, foreach, revisions, loop_detector, thermal  where a walk is
-//! step_context, params, bare_prompt  what scripts, templates and answerers are given
-//! answer, step_log, request_log, request, answerer  asking for an artifact
-//! route, rule_inputs, shadow, decision_step, masks, team  choosing: the way on, who takes a step, what changes it
+//! mask, team_plan, foreach_plan, tool, plan, node_view  a linked pipeline
+//! visit, open_request, state, fork, foreach, revisions, loop_detector, thermal  the state of a walk
+//! step_context, params, bare_prompt  inputs of scripts, templates and answerers
+//! answer, step_log, request_log, request, answerer  requesting an artifact
+//! route, rule_inputs, shadow, decision_step, masks, team  choosing an edge and a walker; masks
 //! walker, step, branches  taking one step
-//! ready_set, drive  taking a case along
+//! ready_set, drive  walking a case
 //! ```
 
 mod agent;
@@ -97,9 +97,9 @@ pub use params::{CaseParams, Params, recorded_params};
 pub use path::{BRANCH, is_branch, nodes_of, place_of};
 pub use plan::{EdgeRule, Plan, PlanNode};
 pub use queries::{NEEDS, Queries, Query, QuerySubject};
-pub use request::{PromptRequest, Request, complaints, misfit};
+pub use request::{PromptRequest, Request, schema_violation, validate};
 pub use revisions::{Revision, RevisionSource};
-pub use route::{AskRule, Decision, EdgeChoice, FALLBACK, decide, decide_asking};
+pub use route::{AskRule, Decision, EdgeChoice, FALLBACK, decide, decide_with};
 pub use rule_inputs::RuleInputs;
 pub use state::{WalkState, WalkStatus};
 pub use step_context::{StepContext, StepMoment};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-/// The name of a case, node, edge or step. Nearly all are short enough to be kept in place: they are copied with every event,
-/// and a shared count of references would make the threads of a run wait for one another.
+/// The name of a case, node, edge or step. Nearly all are short enough to be stored inline: they are copied with every event, and
+/// a shared reference count would make the threads of a run contend.
 pub type Name = compact_str::CompactString;
 
 /// Why an edge was taken: in the decision, the transition and the state's history.

@@ -1,4 +1,4 @@
-//! Views as templates see them.
+//! Pipeline nodes as template views.
 
 use crate::prompt::{TemplateValue, ValueKind};
 use crate::script::View;

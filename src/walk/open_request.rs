@@ -1,45 +1,44 @@
-//! A request to somebody outside of the process that is not answered yet.
+//! External requests without an answer yet.
 
 use super::event::{Event, EventBody};
 use super::name::Name;
 use crate::clock::Timestamp;
 use crate::model::Hash;
 
-/// A request that is not answered yet.
+/// An external request without an answer yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenRequest {
-    /// Its id.
     pub id: i64,
-    /// The node whose artifact is asked for.
+    /// The node whose artifact is requested.
     pub node: Name,
     /// The step's path.
     pub path: Name,
-    /// Who is asked.
+    /// The answerer.
     pub via: Name,
     /// The address of the prompt.
     pub prompt: Hash,
     /// When the step began.
     pub at: Timestamp,
-    /// What was wrong with the answer; nothing as long as there is none.
-    pub complaints: Vec<String>,
+    /// The validation errors of the last answer; empty before the first.
+    pub errors: Vec<String>,
 }
 
 impl OpenRequest {
-    /// Takes in that somebody was asked, or told that the answer is no good.
-    pub(super) fn take(asked: &mut Vec<Self>, event: &Event) {
+    /// Applies an event: a request that is opened, or an answer that was rejected.
+    pub(super) fn take(open_requests: &mut Vec<Self>, event: &Event) {
         match &event.what {
-            EventBody::Asked { id, node, via, prompt, .. } => asked.push(Self {
+            EventBody::Asked { id, node, via, prompt, .. } => open_requests.push(Self {
                 id: *id,
                 node: node.clone(),
                 path: event.path.clone(),
                 via: via.clone(),
                 prompt: *prompt,
                 at: event.at,
-                complaints: Vec::new(),
+                errors: Vec::new(),
             }),
-            EventBody::Complained { id, complaints, .. } => {
-                if let Some(open) = asked.iter_mut().rfind(|open| open.id == *id) {
-                    open.complaints.clone_from(complaints);
+            EventBody::Complained { id, errors, .. } => {
+                if let Some(open) = open_requests.iter_mut().rfind(|open| open.id == *id) {
+                    open.errors.clone_from(errors);
                 }
             }
             _ => {}

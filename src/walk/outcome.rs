@@ -1,25 +1,25 @@
-//! What came of considering an edge.
+//! The outcome of considering an edge.
 
 use serde::{Deserialize, Serialize};
 
-/// What came of considering an edge.
+/// The outcome of considering an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeOutcome {
-    /// It was taken (or, of a guard, overrode the node's own choice).
+    /// It was taken (or, a guard, overrode the choice of the node's edges).
     Fired,
     /// Its condition did not hold.
     False,
     /// Its rule threw.
     Error,
-    /// It is an advisory whose condition held: its context was added.
+    /// An advisory whose condition held: its context was added.
     Advisory,
     /// An earlier edge fired first.
     NotReached,
 }
 
 impl EdgeOutcome {
-    /// Its word, as programs have it too.
+    /// Its word on the wire and in pages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Fired => "fired",

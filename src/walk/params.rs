@@ -1,4 +1,4 @@
-//! What an answerer, a template and an effect are given: the parameter groups of the RCA design (`design.md` §5).
+//! The parameter groups of answerers, templates and effects (`design.md` §5).
 
 use super::content::Content;
 use super::plan::Plan;
@@ -11,7 +11,7 @@ use crate::script::View;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
-/// The groups that stay the same for all steps of a case, converted once.
+/// The groups that are the same for all steps of a case, converted once.
 #[derive(Clone, Debug)]
 pub struct CaseParams {
     run: View,
@@ -25,18 +25,17 @@ pub struct CaseParams {
     evidence: OnceLock<(Hash, View, Content)>,
 }
 
-/// The parameters of a step: as scripts and templates see them, and as the record keeps them.
+/// The parameters of a step, for scripts and templates and for the record.
 #[derive(Clone, Debug)]
 pub struct Params {
-    /// All of them.
     pub view: View,
-    /// The same by parts, so that what many steps share is stored once.
+    /// The same as parts, so that what many steps share is stored once.
     pub content: Content,
     groups: Vec<(&'static str, View, Content)>,
 }
 
 impl CaseParams {
-    /// Converts a launch and one of its cases, walked in the run of that id. Parts that are absent read as empty.
+    /// Converts a launch and one of its cases. Absent parts read as empty.
     pub fn new(run: &str, launch: &Launch, case: &Case) -> Self {
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
         let envelope = json!({
@@ -105,7 +104,7 @@ impl CaseParams {
         times["now"] = json!(step.moment.now);
         let times = View::of(&times, &Kind::Any, "params.timestamps");
         let new = |view: View| (view.clone(), Content::new(view));
-        // Of this step alone.
+        // Part of this step only.
         let own = |view: View| (view.clone(), Content::own(view));
         let kept = |content: &Content| (content.view().cloned().unwrap_or_else(View::null), content.clone());
         let siblings = needs.iter().find(|(name, _)| name == "siblings").map(|(_, view)| view.clone());
@@ -144,7 +143,7 @@ impl Params {
         Self { view, content, groups }
     }
 
-    /// The same with other groups in the place of those of these names.
+    /// Replaces the groups with these names.
     pub(super) fn with(self, changed: Vec<(String, Value)>, form: &dyn Fn(&str) -> Option<Kind>) -> Self {
         if changed.is_empty() {
             return self;
@@ -153,22 +152,22 @@ impl Params {
         for (name, value) in changed {
             let Some((name, view, content)) = groups.iter_mut().find(|(known, ..)| *known == name) else { continue };
             *view = group(name, &value, form);
-            // The same masks often leave the same.
+            // The same masks often produce the same value.
             *content = Content::new(view.clone());
         }
         Self::of(groups)
     }
 }
 
-/// Parameters as scripts saw them, of their record: what [`CaseParams::for_step`] made of them, but for forms that no script can tell
-/// from these.
-/// `plan` is what the case is walked by, `path` the step's.
+/// The parameters as scripts saw them, from their record: equal to the result of [`CaseParams::for_step`] but for shapes that no script
+/// can distinguish.
+/// `plan` is the plan of the case, `path` the step's.
 pub fn recorded_params(recorded: &Value, plan: &Plan, path: &str) -> View {
     let form = |name: &str| plan.kind_at(path, name);
     View::object("params", entries(recorded, &|name, value| group(name, value, &form)))
 }
 
-/// A group of parameters of its JSON. `form` knows the forms of artifacts.
+/// Converts a recorded parameter group. `form` returns the shape of an artifact.
 fn group(name: &str, value: &Value, form: &dyn Fn(&str) -> Option<Kind>) -> View {
     let any = |value: &Value, name: &str| View::of(value, &Kind::Any, name);
     match name {
@@ -187,20 +186,20 @@ fn group(name: &str, value: &Value, form: &dyn Fn(&str) -> Option<Kind>) -> View
     }
 }
 
-/// The fields of an object, each as what is made of it.
+/// Converts the fields of an object.
 fn entries(value: &Value, part: &dyn Fn(&str, &Value) -> View) -> Vec<(String, View)> {
     let fields = value.as_object().into_iter().flatten();
     fields.map(|(name, value)| (name.clone(), part(name, value))).collect()
 }
 
-/// The results of declared reads, each a part of its own.
+/// The results of queries, each a separate part.
 fn by_need(needs: &[(String, View)]) -> (View, Content) {
     let view = View::object("params.needs", needs.iter().map(|(name, view)| (name.as_str(), view.clone())));
     let parts = needs.iter().map(|(name, view)| (name.as_str().into(), Content::new(view.clone())));
     (view, Content::of_parts(parts))
 }
 
-/// The latest artifacts, each the part it is already.
+/// The latest artifacts, each a part already.
 fn by_node(walk: &WalkState) -> (View, Content) {
     let prior = walk.prior.iter().filter_map(|(name, artifact)| Some((&**name, artifact.view()?.clone())));
     let view = View::map("params.prior", prior, View::null());

@@ -1,4 +1,4 @@
-//! What a walk goes by: a pipeline whose references are resolved to scripts, templates and queries.
+//! A linked pipeline: its references resolved to scripts, templates and queries.
 
 use super::content::Content;
 use super::foreach_plan::ForeachPlan;
@@ -16,30 +16,29 @@ use crate::script::{ScriptFunction, View};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// A linked pipeline. Immutable and shared by all walks that started with it.
+/// A linked pipeline, immutable and shared by all walks that use it.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The graph.
     pub pipeline: Arc<Pipeline>,
     /// One per node of the graph, in the same order.
     pub nodes: Vec<PlanNode>,
-    /// One per edge of the graph, in the same order: the rule that decides it, if any.
+    /// One per edge of the graph, in the same order: its rule, if any.
     pub rules: Vec<Option<EdgeRule>>,
     /// The names of the edges, shared with the events.
     pub edge_names: Vec<Name>,
-    /// What gives a case the key of its cluster.
+    /// Returns the cluster key of a case.
     pub cluster: Option<ScriptFunction>,
-    /// What sums a case up for the report.
+    /// Summarises a case for the report.
     pub summary: Option<ScriptFunction>,
     /// The vars in force (the pipeline's, overlaid by configuration and `--set`).
     pub vars: Map<String, Value>,
-    /// The same, as rules see them and as decisions record them.
+    /// The same, for rules and for the record.
     pub vars_content: Content,
     /// The project's data files, by stem.
     pub data: Content,
-    /// The defects, categories and severities of the vocabulary, or nothing.
+    /// The defects, categories and severities of the domain, if there is one.
     pub taxonomy: Content,
-    /// The name of the vocabulary, if there is one.
+    /// The name of the domain, if there is one.
     pub domain: Option<String>,
     /// Reads what a failure says, by the data of the project.
     pub evidence: Arc<EvidenceReader>,
@@ -53,52 +52,50 @@ pub struct Plan {
     pub done: Name,
 }
 
-/// What a node needs beside its place in the graph.
+/// A node of the plan.
 #[derive(Clone, Debug)]
 pub struct PlanNode {
-    /// Its name, shared with the events.
+    /// The name, shared with the events.
     pub name: Name,
-    /// Its name as rules see it, shared with the states they are given.
+    /// The name as a view, shared with the states of rules.
     pub view: View,
-    /// The form of its artifact.
+    /// The shape of its artifact.
     pub kind: Kind,
-    /// The script that answers it when nobody else does.
+    /// The script that answers it when no other answerer does.
     pub responder: Option<ScriptFunction>,
-    /// What its artifact makes the store do.
+    /// The script that turns its artifact into effects.
     pub effect: Option<ScriptFunction>,
-    /// Its prompt.
     pub template: Option<Arc<Template>>,
-    /// What its template says of the form of an answer: the parameter group `answer`.
+    /// The template's schema of the answer: the parameter group `answer`.
     pub answer: Content,
-    /// The reads it declares; those of its masks are theirs.
+    /// The queries it declares, without those of its masks.
     pub needs: Vec<&'static Query>,
-    /// Who is to answer it, in the order to be tried; empty if it does not say.
+    /// Its answerers, in the order to be tried; empty if it names none.
     pub via: Vec<Name>,
-    /// The masks on it, the outermost first.
+    /// Its masks, outermost first.
     pub masks: Vec<Arc<Mask>>,
-    /// The tool that is called for its artifact.
+    /// The tool whose result is its artifact.
     pub tool: Option<ToolPlan>,
-    /// What is walked in its place, or for each of its items: its artifact, or that of the branch, is the last one of that walk.
-    pub part: Option<Arc<Plan>>,
-    /// For which items it is taken, if not once.
-    pub fan: Option<ForeachPlan>,
+    /// The sub-pipeline walked for it, or for each of its items: the last artifact of that walk is the node's, or the branch's.
+    pub subpipeline: Option<Arc<Plan>>,
+    /// `foreach:`, if the node has it.
+    pub foreach: Option<ForeachPlan>,
 }
 
 /// The rule of an edge.
 #[derive(Clone, Debug)]
 pub struct EdgeRule {
-    /// What decides.
     pub function: ScriptFunction,
-    /// The inputs it may read, as paths (`artifact.confidence`), for a reason when it gives none.
+    /// The inputs it may read, as paths (`artifact.confidence`), for its default reason.
     pub reads: Vec<Box<str>>,
     /// The content address of its script, with its imports.
     pub script: Hash,
 }
 
 impl PlanNode {
-    /// The form of an artifact that somebody answers it with: of one of its items, if it is taken for some.
+    /// The shape that an answer must have: that of one item, for a `foreach` node.
     pub fn answered(&self) -> &Kind {
-        self.fan.as_ref().map_or(&self.kind, |fan| &fan.kind)
+        self.foreach.as_ref().map_or(&self.kind, |foreach| &foreach.kind)
     }
 }
 
@@ -108,72 +105,72 @@ impl Plan {
         self.vars_content.view().unwrap_or(&self.walker.view)
     }
 
-    /// The value of a var: its own, or else that of the first walk within it that has one of that name.
+    /// The value of a var: its own, else that of the first sub-pipeline that has it.
     pub fn var(&self, name: &str) -> Option<&Value> {
-        let within = || self.nodes.iter().filter_map(|node| node.part.as_ref()).find_map(|part| part.var(name));
+        let within = || self.nodes.iter().filter_map(|node| node.subpipeline.as_ref()).find_map(|inner| inner.var(name));
         self.vars.get(name).or_else(within)
     }
 
-    /// The names of its vars, and of those of the walks within it.
+    /// The names of its vars and of those of its sub-pipelines.
     pub fn var_names(&self) -> Vec<&str> {
-        let within = self.nodes.iter().filter_map(|node| node.part.as_ref()).flat_map(|part| part.var_names());
+        let within = self.nodes.iter().filter_map(|node| node.subpipeline.as_ref()).flat_map(|inner| inner.var_names());
         self.vars.keys().map(String::as_str).chain(within).collect()
     }
 
-    /// A node's part of the plan.
     pub fn node(&self, node: NodeIx) -> &PlanNode {
         &self.nodes[node.0]
     }
 
-    /// What the walk that a step belongs to goes by, given the step's path: of `3/court/1` that is what is walked as the node
-    /// `court`. Nothing if there is no such node, or it is no walk.
+    /// The plan of the walk that a step belongs to: for `3/court/1`, that of the node `court`. `None` if there is no such
+    /// sub-pipeline.
     pub fn of_path(self: &Arc<Self>, path: &str) -> Option<Arc<Self>> {
-        nodes_of(path).try_fold(Arc::clone(self), |plan, node| plan.node(plan.pipeline.node(node)?).part.clone())
+        nodes_of(path).try_fold(Arc::clone(self), |plan, node| plan.node(plan.pipeline.node(node)?).subpipeline.clone())
     }
 
-    /// This, what is walked within it at a step's path, and all between: the outermost first. Nothing if there is no such walk.
+    /// This plan and the sub-pipelines down to a step's path, outermost first. `None` if there is no such sub-pipeline.
     pub fn through(&self, path: &str) -> Option<Vec<&Self>> {
         let mut plans = vec![self];
         for node in nodes_of(path) {
             let plan = *plans.last()?;
-            plans.push(plan.node(plan.pipeline.node(node)?).part.as_deref()?);
+            plans.push(plan.node(plan.pipeline.node(node)?).subpipeline.as_deref()?);
         }
         Some(plans)
     }
 
-    /// The form of an artifact that a step knows, given the step's path: of a node of its own walk, else of a walk around it.
+    /// The shape of an artifact visible to a step: of a node of its own walk, else of an enclosing walk.
     pub fn kind_at(&self, path: &str, name: &str) -> Option<Kind> {
         self.through(path)?.into_iter().rev().find_map(|plan| plan.kind(name))
     }
 
-    /// The form of a node's artifact; the node may be one of a part (`court/indict`). Nothing if there is no such node.
+    /// The shape of a node's artifact; the name may be of a sub-pipeline's node (`court/indict`). `None` if there is no such
+    /// node.
     pub fn kind(&self, name: &str) -> Option<Kind> {
         if let Some(node) = self.pipeline.node(name) {
             return Some(self.node(node).kind.clone());
         }
         let (node, rest) = name.split_once('/')?;
-        self.node(self.pipeline.node(node)?).part.as_ref()?.kind(rest)
+        self.node(self.pipeline.node(node)?).subpipeline.as_ref()?.kind(rest)
     }
 
-    /// Whether the graphs are the same, those of the parts too.
+    /// Whether both graphs are equal, sub-pipelines included.
     pub fn same_graph(&self, other: &Self) -> bool {
-        let parts = || self.nodes.iter().zip(&other.nodes).filter_map(|(a, b)| Some((a.part.as_ref()?, b.part.as_ref()?)));
-        self.pipeline.same_graph(&other.pipeline) && parts().all(|(a, b)| a.same_graph(b))
+        let subpipelines =
+            || self.nodes.iter().zip(&other.nodes).filter_map(|(a, b)| Some((a.subpipeline.as_ref()?, b.subpipeline.as_ref()?)));
+        self.pipeline.same_graph(&other.pipeline) && subpipelines().all(|(a, b)| a.same_graph(b))
     }
 
-    /// The masks on all nodes, those of the parts too.
+    /// The masks on all nodes, sub-pipelines included.
     pub fn masks(&self) -> Vec<Arc<Mask>> {
-        let parts = self.nodes.iter().filter_map(|node| node.part.as_ref()).flat_map(|part| part.masks());
-        self.nodes.iter().flat_map(|node| node.masks.iter().cloned()).chain(parts).collect()
+        let subpipelines = self.nodes.iter().filter_map(|node| node.subpipeline.as_ref()).flat_map(|inner| inner.masks());
+        self.nodes.iter().flat_map(|node| node.masks.iter().cloned()).chain(subpipelines).collect()
     }
 
-    /// An edge's rule.
     pub fn rule(&self, edge: EdgeIx) -> Option<&EdgeRule> {
         self.rules[edge.0].as_ref()
     }
 
-    /// Who walks, given who took the last step: of the team, or `inherited` from the walk around this one, or the walker without a
-    /// name.
+    /// The current walker, given the one of the last step: the member of the team, else `inherited` from the enclosing walk, else
+    /// the unnamed one.
     pub fn member<'a>(&'a self, name: Option<&str>, inherited: Option<&'a TeamMember>) -> &'a TeamMember {
         match &self.team {
             Some(team) => name.and_then(|name| team.member(name)).unwrap_or(&self.walker),

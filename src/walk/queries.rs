@@ -1,35 +1,33 @@
-//! The port to bounded reads of the store and the workspace, and the registry of those reads.
+//! The port to bounded reads of the store and the workspace, and the registry of those queries.
 
 use crate::model::{Case, Launch};
 use serde_json::Value;
 
 /// Bounded reads of the store and the workspace, declared by nodes as `needs:` and run before the step.
 pub trait Queries: Send + Sync {
-    /// The answer to the query of that name for a case. Sees the store as of the run's original start, with what the cases of
-    /// the run that stand before this one committed before the run's last barrier.
+    /// Answers a query for a case. Sees the store as of the run's original start, and what earlier cases of the run committed
+    /// before its last barrier.
     fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String>;
 }
 
-/// Whom a query is about.
+/// The subject of a query.
 #[derive(Clone, Copy, Debug)]
 pub struct QuerySubject<'a> {
-    /// The launch.
     pub launch: &'a Launch,
-    /// The case.
     pub case: &'a Case,
-    /// The artifacts of the nodes visited so far, by node name, latest visit each.
+    /// The latest artifact of each node visited so far, by node name.
     pub prior: &'a Value,
 }
 
-/// One query of the registry.
+/// A query of the registry.
 #[derive(Clone, Copy, Debug)]
 pub struct Query {
-    /// Its name in `needs:`; the result stands under `params.needs` with dots turned to underscores.
+    /// Its name in `needs:`; the result is `params.needs.NAME`, with underscores for dots.
     pub name: &'static str,
-    /// What it returns, for people.
+    /// What it returns, for documentation.
     pub doc: &'static str,
-    /// Whether the answer is the same for all cases and steps of a run. Only such ones may a scheduler read, which is asked
-    /// before every step.
+    /// Whether the answer is the same for all cases and steps of a run. A scheduler, which is run before every step, may declare
+    /// only such queries.
     pub of_run: bool,
 }
 

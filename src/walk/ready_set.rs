@@ -1,7 +1,7 @@
-//! Which steps of a walk can be taken now, and taking them: one, or those of several branches at once.
+//! The steps of a walk that can be taken now, and taking them: one, or those of several branches concurrently.
 //!
-//! Branches go on side by side: those that are behind take their next step, in their order, and are recorded in that order however
-//! many are taken at once. So a run is the same at any concurrency, and after any interruption.
+//! Branches advance in batches: those that are behind take their next step, and steps are recorded in the order of the branches,
+//! whatever the concurrency. So a run is the same at any concurrency, and after any interruption.
 
 use super::branch::BranchKind;
 use super::error::Failure;
@@ -19,24 +19,23 @@ use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 /// The steps that can be taken now.
 #[derive(Default)]
 pub(super) struct ReadySet<'a> {
-    /// In the order in which they are recorded. Nearly always there is but one, which needs no list; a `SmallVec` would keep what its
-    /// items borrow until it is dropped.
-    first: Option<RoundStep<'a>>,
-    rest: Vec<RoundStep<'a>>,
-    /// How many are taken at once; 0 stands for 1.
+    /// The first in the order of recording. Nearly always the only one, and then no list is allocated; a `SmallVec` would keep
+    /// its items' borrows until it is dropped.
+    first: Option<ReadyStep<'a>>,
+    rest: Vec<ReadyStep<'a>>,
+    /// The concurrency; 0 stands for 1.
     at_once: usize,
 }
 
 /// A step to be taken.
-pub(super) struct RoundStep<'a> {
+pub(super) struct ReadyStep<'a> {
     act: StepAction<'a>,
-    /// The branch that it fails, if it fails, instead of the case.
+    /// The branch that a failure is attributed to instead of the case.
     pub(super) collects: Option<&'a Name>,
 }
 
-/// What there is to do.
 enum StepAction<'a> {
-    /// To record that the walk cannot go on.
+    /// Records that the walk cannot continue.
     Fail(Mutex<Option<StepResult>>),
     Take(Stepper<'a>),
     Descend(Stepper<'a>, &'a Plan),
@@ -48,91 +47,97 @@ enum StepAction<'a> {
 }
 
 impl<'a> Walker<'a> {
-    /// Finds the steps that can be taken now: of the walk itself, or of what goes on in the place of the node it is at. None
-    /// if the case has to wait for its next phase. `collects`: the branch that a failure fails instead of the case.
-    pub(super) fn ready<'b>(self, who: &WalkOwner<'b>, state: &'b WalkState, collects: Option<&'b Name>, round: &mut ReadySet<'b>)
-    where
+    /// Collects the steps that can be taken now, of the walk itself or of its inner walks. `None` if the case has to wait for its
+    /// next phase. `collects`: the branch that a failure is attributed to.
+    pub(super) fn ready<'b>(
+        self,
+        who: &WalkOwner<'b>,
+        state: &'b WalkState,
+        collects: Option<&'b Name>,
+        ready_set: &mut ReadySet<'b>,
+    ) where
         'a: 'b,
     {
         let plan: &'b Plan = self.plan;
         let node = match plan.next(state) {
             Ok(node) => node,
             Err(failure) => {
-                let job = RoundStep::failed(self.stopped(who.name, state, failure));
-                return round.push(RoundStep { collects, ..job });
+                let job = ReadyStep::failed(self.stopped(who.name, state, failure));
+                return ready_set.push(ReadyStep { collects, ..job });
             }
         };
         let step = Stepper { walker: self, case: who.case, case_name: who.name, case_params: who.params, state, node };
         let linked = plan.node(node);
-        let fan = linked.fan.as_ref().filter(|_| !state.is_by(BranchKind::Items));
-        let act = match (state.inner.as_slice(), linked.part.as_deref()) {
-            ([], _) if plan.pipeline.waves() && state.lone.is_none() => StepAction::Wave(step),
+        let foreach = linked.foreach.as_ref().filter(|_| !state.is_by(BranchKind::Items));
+        let act = match (state.inner.as_slice(), linked.subpipeline.as_deref()) {
+            ([], _) if plan.pipeline.waves() && state.origin.is_none() => StepAction::Wave(step),
             ([], _) if plan.pipeline.at(node).phase > self.until => return,
-            ([], part) => match (fan, part) {
-                (Some(fan), _) => StepAction::Split(step, fan),
-                (None, Some(part)) => StepAction::Descend(step, part),
+            ([], subpipeline) => match (foreach, subpipeline) {
+                (Some(foreach), _) => StepAction::Split(step, foreach),
+                (None, Some(subpipeline)) => StepAction::Descend(step, subpipeline),
                 (None, None) => StepAction::Take(step),
             },
-            ([inner], Some(part)) if inner.lone.is_none() => {
+            ([inner], Some(subpipeline)) if inner.origin.is_none() => {
                 if inner.status == WalkStatus::Done {
                     StepAction::Finish(step, inner)
                 } else {
-                    let shadow = self.shadow.and_then(|shadow| shadow.node(shadow.pipeline.node(&linked.name)?).part.as_deref());
-                    // Phases are of the cases' own walks.
+                    let shadow =
+                        self.shadow.and_then(|shadow| shadow.node(shadow.pipeline.node(&linked.name)?).subpipeline.as_deref());
+                    // Phases apply to the cases' own walks.
                     let inherited = Some(plan.member(state.walker.as_deref(), self.inherited));
-                    let within = Walker { plan: part, shadow, inherited, until: usize::MAX, ..self };
-                    return within.ready(who, inner, collects, round);
+                    let within = Walker { plan: subpipeline, shadow, inherited, until: usize::MAX, ..self };
+                    return within.ready(who, inner, collects, ready_set);
                 }
             }
             (branches, _) => {
-                let of = |branch: &WalkState| branch.lone.as_ref().map_or(0, |lone| lone.sequence);
+                let of = |branch: &WalkState| branch.origin.as_ref().map_or(0, |origin| origin.sequence);
                 let open = || branches.iter().filter(|branch| !branch.is_over());
                 let Some(group) = open().map(of).min() else {
-                    let act = match fan {
-                        Some(fan) if branches.iter().all(|branch| branch.is_by(BranchKind::Items)) => {
-                            StepAction::Merge(step, fan)
+                    let act = match foreach {
+                        Some(foreach) if branches.iter().all(|branch| branch.is_by(BranchKind::Items)) => {
+                            StepAction::Merge(step, foreach)
                         }
                         _ => StepAction::Join(step),
                     };
-                    return round.push(RoundStep { act, collects });
+                    return ready_set.push(ReadyStep { act, collects });
                 };
                 let open: Vec<&WalkState> = open().filter(|branch| of(branch) == group).collect();
-                return self.branches(who, &open, (fan, collects), round);
+                return self.branches(who, &open, (foreach, collects), ready_set);
             }
         };
-        round.push(RoundStep { act, collects });
+        ready_set.push(ReadyStep { act, collects });
     }
 
-    /// The same of branches: of those that are behind the others, the next step.
+    /// Collects the next steps of the branches that are behind.
     fn branches<'b>(
         self,
         who: &WalkOwner<'b>,
         open: &[&'b WalkState],
-        (fan, collects): (Option<&'b ForeachPlan>, Option<&'b Name>),
-        round: &mut ReadySet<'b>,
+        (foreach, collects): (Option<&'b ForeachPlan>, Option<&'b Name>),
+        ready_set: &mut ReadySet<'b>,
     ) where
         'a: 'b,
     {
-        // Those that wait for an answer are asked for it again, and hold up no other.
+        // Branches with a pending request are retried last, and block no other.
         let free = || open.iter().filter(|branch| branch.waits().is_none());
         let behind = free().map(|branch| branch.ticks).min();
         for branch in open.iter().filter(|branch| Some(branch.ticks) == behind || branch.waits().is_some()) {
-            let collects = if fan.is_some_and(|fan| fan.collect) { Some(&branch.place) } else { collects };
-            let before = round.len();
-            self.ready(who, branch, collects, round);
-            // Branches within a branch take turns while there are others beside it.
+            let collects = if foreach.is_some_and(|foreach| foreach.collect) { Some(&branch.place) } else { collects };
+            let before = ready_set.len();
+            self.ready(who, branch, collects, ready_set);
+            // Nested branches alternate with their siblings.
             if open.len() > 1 {
-                round.truncate(before + 1);
+                ready_set.truncate(before + 1);
             }
         }
-        if open.len() > 1 || round.at_once == 0 {
-            round.at_once = fan.map_or(CONCURRENCY, |fan| fan.concurrency);
+        if open.len() > 1 || ready_set.at_once == 0 {
+            ready_set.at_once = foreach.map_or(CONCURRENCY, |foreach| foreach.concurrency);
         }
     }
 }
 
-impl RoundStep<'_> {
-    /// That the walk cannot go on.
+impl ReadyStep<'_> {
+    /// A step that records a failure.
     pub(super) fn failed(taken: StepResult) -> Self {
         Self { act: StepAction::Fail(Mutex::new(Some(taken))), collects: None }
     }
@@ -144,10 +149,10 @@ impl RoundStep<'_> {
                 taken.unwrap_or_default()
             }
             StepAction::Take(step) => step.take(),
-            StepAction::Descend(step, part) => step.descend(part),
+            StepAction::Descend(step, subpipeline) => step.descend(subpipeline),
             StepAction::Finish(step, inner) => step.finish(inner),
-            StepAction::Split(step, fan) => step.split(fan),
-            StepAction::Merge(step, fan) => step.merge(fan),
+            StepAction::Split(step, foreach) => step.split(foreach),
+            StepAction::Merge(step, foreach) => step.merge(foreach),
             StepAction::Wave(step) => step.wave(),
             StepAction::Join(step) => step.join(),
         }
@@ -155,34 +160,33 @@ impl RoundStep<'_> {
 }
 
 impl<'a> ReadySet<'a> {
-    pub(super) fn push(&mut self, job: RoundStep<'a>) {
+    pub(super) fn push(&mut self, job: ReadyStep<'a>) {
         if self.first.is_none() { self.first = Some(job) } else { self.rest.push(job) }
     }
 
-    /// How many steps there are.
     pub(super) fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.rest.len()
     }
 
-    /// Leaves out all but the first so many, at least one.
+    /// Keeps the first `most` steps, at least one.
     fn truncate(&mut self, most: usize) {
         self.rest.truncate(most - 1);
     }
 
-    fn get(&self, index: usize) -> Option<&RoundStep<'a>> {
+    fn get(&self, index: usize) -> Option<&ReadyStep<'a>> {
         if index == 0 { self.first.as_ref() } else { self.rest.get(index - 1) }
     }
 
-    fn jobs(&self) -> impl Iterator<Item = &RoundStep<'a>> {
+    fn jobs(&self) -> impl Iterator<Item = &ReadyStep<'a>> {
         self.first.iter().chain(&self.rest)
     }
 
-    /// Takes the steps, and lets each be recorded in its turn. Ends with the first that fails, and when it is told to stop; what was
-    /// taken behind is as if it had never been.
+    /// Takes the steps and records each in order. Ends with the first that fails, and when the recorder stops; later steps that
+    /// were taken are discarded.
     pub(super) fn each(
         &self,
         stop: &AtomicBool,
-        mut record: impl FnMut(&RoundStep<'a>, StepResult) -> Result<Option<Failure>, JournalError>,
+        mut record: impl FnMut(&ReadyStep<'a>, StepResult) -> Result<Option<Failure>, JournalError>,
     ) -> Result<Option<Failure>, JournalError> {
         let at_once = self.at_once.min(self.len());
         if at_once <= 1 {
@@ -215,17 +219,17 @@ impl<'a> ReadySet<'a> {
             drop(answers);
             let mut waiting: Vec<Option<StepResult>> = self.jobs().map(|_| None).collect();
             let mut result = Ok(None);
-            let mut turn = 0;
+            let mut next = 0;
             'all: while let Ok((index, taken)) = answered.recv() {
                 waiting[index] = Some(taken);
-                while let Some(taken) = waiting.get_mut(turn).and_then(Option::take) {
-                    let Some(job) = self.get(turn) else { break 'all };
+                while let Some(taken) = waiting.get_mut(next).and_then(Option::take) {
+                    let Some(job) = self.get(next) else { break 'all };
                     result = record(job, taken);
-                    turn += 1;
+                    next += 1;
                     if !matches!(result, Ok(None)) || stop.load(Ordering::Relaxed) {
                         break 'all;
                     }
-                    window.recorded(turn);
+                    window.recorded(next);
                 }
             }
             window.close();
@@ -234,29 +238,29 @@ impl<'a> ReadySet<'a> {
     }
 }
 
-/// How far ahead of what is recorded steps are taken: never more than are taken at once, so that no more can be lost.
+/// Limits how far steps run ahead of the record: by the concurrency, so that no more can be lost.
 struct CommitWindow {
-    /// How many are recorded; nothing once no more are wanted.
+    /// The number of recorded steps; `None` once no more are wanted.
     recorded: Mutex<Option<usize>>,
     moved: Condvar,
     width: usize,
 }
 
 impl CommitWindow {
-    /// Waits until it reaches a step; false if it never will.
+    /// Blocks until a step is within the window; false if it never will be.
     fn reaches(&self, index: usize) -> bool {
         let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             match *recorded {
                 None => return false,
-                Some(turn) if index < turn + self.width => return true,
+                Some(next) if index < next + self.width => return true,
                 Some(_) => recorded = self.moved.wait(recorded).unwrap_or_else(PoisonError::into_inner),
             }
         }
     }
 
-    fn recorded(&self, turn: usize) {
-        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(turn);
+    fn recorded(&self, next: usize) {
+        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
         self.moved.notify_all();
     }
 

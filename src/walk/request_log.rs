@@ -1,4 +1,4 @@
-//! The requests of a step, recorded before anything leaves the process and taken up again when the walk goes on.
+//! The external requests of a step, recorded before anything leaves the process and reused when the walk is resumed.
 
 use super::answer::Refusal;
 use super::event::{Event, EventBody};
@@ -8,7 +8,7 @@ use super::step_log::StepStamp;
 use crate::diag::Diagnostic;
 use std::cell::RefCell;
 
-/// What of a step is recorded while it is being taken.
+/// What is recorded of a step while it is in progress.
 pub(super) struct RequestLog<'a> {
     journal: &'a dyn Journal,
     watch: Option<&'a (dyn Fn(&Event) + Sync)>,
@@ -17,19 +17,19 @@ pub(super) struct RequestLog<'a> {
     left: RefCell<StepRemainder>,
 }
 
-/// What is left of a step that was being taken, beside its events.
+/// What a step in progress leaves beside its events.
 #[derive(Debug, Default)]
 pub(super) struct StepRemainder {
-    /// The events that are recorded already.
+    /// The events recorded already.
     pub(super) recorded: Vec<Event>,
     /// Why one of them could not be recorded.
     pub(super) broken: Option<JournalError>,
-    /// Whether the step waits for an answer.
+    /// Whether the step is pending on an answer.
     pub(super) waits: bool,
 }
 
 impl<'a> RequestLog<'a> {
-    /// The log of a step of which these requests are open.
+    /// The log of a step with these open requests.
     pub(super) fn new(
         journal: &'a dyn Journal,
         watch: Option<&'a (dyn Fn(&Event) + Sync)>,
@@ -47,7 +47,7 @@ impl<'a> RequestLog<'a> {
         self.left.borrow_mut().waits = true;
     }
 
-    /// Records an event at once.
+    /// Records an event immediately.
     pub(super) fn record(&self, what: EventBody) -> Result<(), Refusal> {
         let event = self.stamp.event(what);
         let mut left = self.left.borrow_mut();

@@ -1,4 +1,4 @@
-//! The texts that a run goes by may be exchanged while it goes on: a walk asks for them between two steps.
+//! Revisions: the texts of a run may be reloaded while it goes on, and take effect between two steps.
 
 use super::event::{Event, EventBody};
 use super::journal::JournalError;
@@ -9,30 +9,30 @@ use crate::clock::Timestamp;
 use crate::model::Hash;
 use std::sync::Arc;
 
-/// What a run goes by for a while: a plan over the run's graph, linked of one set of texts.
+/// A plan over the run's graph, linked from one revision of the texts.
 #[derive(Clone, Debug)]
 pub struct Revision {
     /// Counts from [`FIRST`].
     pub number: u64,
-    /// The address of the list of the texts.
+    /// The address of the manifest of its texts.
     pub manifest: Hash,
-    /// What was linked of them. Nodes and edges are those of every other generation of the run.
+    /// The linked plan. Nodes and edges are those of every other revision of the run.
     pub plan: Arc<Plan>,
 }
 
-/// Where walks learn what to go by.
+/// Provides walks with the current revision.
 pub trait RevisionSource: Send + Sync {
-    /// The generation in force. It is recorded before anybody gets it.
+    /// The revision in force. It is recorded before it is returned.
     fn current(&self) -> Result<Arc<Revision>, JournalError>;
 
-    /// Whether a generation is still in force. Asked before every step.
+    /// Whether a revision is still in force. Checked before every step.
     fn in_force(&self, number: u64) -> bool;
 }
 
 impl Revision {
-    /// The event by which a case takes this generation at a step, unless it goes by it already.
-    pub(super) fn adoption(&self, state: &WalkState, case: &Name, path: Name, at: Timestamp) -> Option<Event> {
-        let what = EventBody::Adopt { generation: self.number, manifest: self.manifest };
-        (state.generation != self.number).then(|| Event { case: case.clone(), path, at, what })
+    /// The event by which a case upgrades to this revision at a step, unless it has it already.
+    pub(super) fn upgrade_event(&self, state: &WalkState, case: &Name, path: Name, at: Timestamp) -> Option<Event> {
+        let what = EventBody::Adopt { revision: self.number, manifest: self.manifest };
+        (state.revision != self.number).then(|| Event { case: case.clone(), path, at, what })
     }
 }

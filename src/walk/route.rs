@@ -11,44 +11,42 @@ use crate::pipeline::{Edge, EdgeIx, EdgeTarget, NodeIx, OnRuleError};
 use crate::script::{RuleOutcome, View};
 use serde_json::{Map, Value};
 
-/// The name of the edge that is taken when no edge fires and the node has a fallback (`decisions.md` 12).
+/// The edge name recorded when no edge fires and the node has a fallback (`decisions.md` 12).
 pub const FALLBACK: &str = "fallback";
 
-/// What came of a decision.
+/// The result of a decision.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// Every edge considered, in the order considered.
+    /// Every edge considered, in order.
     pub considered: Vec<ConsideredEdge>,
-    /// The way taken; absent at a node without any edge, where the walk completes (`decisions.md` 13).
+    /// The edge taken; absent at a node without edges, where the walk completes (`decisions.md` 13).
     pub choice: Option<EdgeChoice>,
-    /// The advisories that spoke, in file order.
+    /// The advisories that fired, in file order.
     pub advisories: Vec<Name>,
 }
 
-/// The way taken.
+/// An edge taken.
 #[derive(Clone, Debug)]
 pub struct EdgeChoice {
     /// The edge; absent for the fallback.
     pub edge: Option<EdgeIx>,
     /// Its name, or [`FALLBACK`].
     pub name: Name,
-    /// Where it goes.
     pub to: EdgeTarget,
-    /// Why.
     pub because: Reason,
-    /// What it and the advisories add to the walk's context.
+    /// Context added by the edge and the advisories.
     pub context: Map<String, Value>,
-    /// The other ways that are taken beside it, of edges that are `parallel: true`.
+    /// The other edges taken in parallel, with `parallel: true`.
     pub beside: Vec<Self>,
 }
 
-/// Decides the way on from a node. The considered edges come back even when the decision fails.
+/// Evaluates the edges of a node and chooses the next. Returns the edges considered even on failure.
 pub fn decide(plan: &Plan, node: NodeIx, artifact: &View, state: &View) -> Result<Decision, (Vec<ConsideredEdge>, Failure)> {
-    decide_asking(plan, node, artifact, state, &mut |_, rule| rule.function.decide(artifact, state, plan.vars()))
+    decide_with(plan, node, artifact, state, &mut |_, rule| rule.function.decide(artifact, state, plan.vars()))
 }
 
-/// The same, where every rule is asked by `ask`: who explains a decision watches each of them, and hands on what it says.
-pub fn decide_asking(
+/// [`decide`], with rules evaluated by `ask`, so that explanations can observe each of them.
+pub fn decide_with(
     plan: &Plan,
     node: NodeIx,
     artifact: &View,
@@ -63,7 +61,7 @@ pub fn decide_asking(
     }
 }
 
-/// Asks the rule of an edge.
+/// Evaluates the rule of an edge.
 pub type AskRule<'a> = dyn FnMut(EdgeIx, &EdgeRule) -> Result<RuleOutcome, Box<Diagnostic>> + 'a;
 
 struct EdgeRouter<'a> {
@@ -115,7 +113,7 @@ impl EdgeRouter<'_> {
         Ok(())
     }
 
-    /// The first of these edges that fires; the rest is recorded as not reached.
+    /// Returns the first edge that fires; the rest is recorded as not reached.
     fn first(&mut self, edges: &[EdgeIx]) -> Result<Option<EdgeChoice>, Failure> {
         for (index, &edge) in edges.iter().enumerate() {
             let Some(fired) = self.evaluate(edge, EdgeOutcome::Fired)? else { continue };
@@ -127,12 +125,12 @@ impl EdgeRouter<'_> {
         Ok(None)
     }
 
-    /// Of the edges behind one that fired, those that are taken beside it. The others are recorded as not reached.
+    /// Returns the edges after `first` that are taken in parallel with it; the others are recorded as not reached.
     fn beside(&mut self, first: EdgeIx, first_to: EdgeTarget, rest: &[EdgeIx]) -> Result<Vec<EdgeChoice>, Failure> {
         let pipeline = &*self.plan.pipeline;
         let mut beside: Vec<EdgeChoice> = Vec::new();
         for &edge in rest {
-            // One that leads to the end, or where another leads already, is no way of its own.
+            // An edge to the end, or to the target of another one, makes no branch of its own.
             let fits = pipeline.edge_at(first).parallel && pipeline.edge_at(edge).parallel && first_to != EdgeTarget::Done;
             let fired = if fits { self.evaluate(edge, EdgeOutcome::Fired)? } else { None };
             let Some(fired) = fired else {
@@ -215,7 +213,7 @@ impl EdgeRouter<'_> {
         }
     }
 
-    /// Where an edge goes: what the rule chose among the edge's targets, else the edge's `to`.
+    /// The target of an edge: the rule's choice among the declared targets, else the edge's `to`.
     fn target(&self, edge: EdgeIx, chosen: Option<&str>) -> Result<EdgeTarget, Failure> {
         let pipeline = &*self.plan.pipeline;
         let spec = &pipeline.edges[edge.0];

@@ -1,26 +1,24 @@
-//! What the rules at a node are given: made one way of live artifacts, of recorded decisions, and of what somebody tries out.
+//! The inputs of the rules at a node, made alike from live artifacts, recorded decisions and ad-hoc values.
 
 use super::because::input;
 use super::error::Failure;
 use super::event::ConsideredEdge;
 use super::plan::Plan;
-use super::route::{AskRule, Decision, decide, decide_asking};
+use super::route::{AskRule, Decision, decide, decide_with};
 use super::views::recorded_state;
 use crate::pipeline::NodeIx;
 use crate::script::View;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A decision that can be made, or made again, by the evaluator of live walks.
+/// The inputs of a decision, evaluated by the evaluator of live walks.
 #[derive(Clone, Debug)]
 pub struct RuleInputs {
     /// The plan, with the vars that rules see.
     pub plan: Arc<Plan>,
-    /// The node in that plan.
     pub node: NodeIx,
-    /// The artifact, in the form that the node's schema gives it.
+    /// The artifact, in the shape of the node's schema.
     pub artifact: View,
-    /// The state.
     pub state: View,
 }
 
@@ -32,20 +30,20 @@ impl Plan {
 }
 
 impl RuleInputs {
-    /// Those of a recorded artifact and a recorded state.
+    /// The inputs of a recorded decision.
     pub fn recorded(plan: Arc<Plan>, node: NodeIx, artifact: &Value, state: &Value) -> Self {
         let (artifact, state) = (plan.artifact(node, artifact), recorded_state(state));
         Self { plan, node, artifact, state }
     }
 
-    /// Makes the decision. The considered edges come back even when it fails.
+    /// Evaluates the decision. Returns the edges considered even on failure.
     pub fn decide(&self) -> Result<Decision, (Vec<ConsideredEdge>, Failure)> {
         decide(&self.plan, self.node, &self.artifact, &self.state)
     }
 
-    /// The same, where `ask` evaluates each rule.
-    pub fn decide_asking(&self, ask: &mut AskRule<'_>) -> Result<Decision, (Vec<ConsideredEdge>, Failure)> {
-        decide_asking(&self.plan, self.node, &self.artifact, &self.state, ask)
+    /// [`RuleInputs::decide`], with rules evaluated by `ask`.
+    pub fn decide_with(&self, ask: &mut AskRule<'_>) -> Result<Decision, (Vec<ConsideredEdge>, Failure)> {
+        decide_with(&self.plan, self.node, &self.artifact, &self.state, ask)
     }
 
     /// The value of an input that a rule reads, with its path; see [`input`].

@@ -1,4 +1,4 @@
-//! What candidate rules would have decided: asked beside every decision with the same inputs, recorded, and never acted on.
+//! Shadow decisions: candidate rules evaluated on the inputs of live decisions, recorded, and never acted on.
 
 use super::error::Failure;
 use super::event::{ConsideredEdge, EventBody};
@@ -8,7 +8,7 @@ use super::route::{Decision, decide};
 use crate::pipeline::EdgeTarget;
 use crate::script::View;
 
-/// What came of [`decide`].
+/// The result of [`decide`].
 type Decided = Result<Decision, (Vec<ConsideredEdge>, Failure)>;
 
 /// Where a decision leads.
@@ -16,17 +16,17 @@ type Decided = Result<Decision, (Vec<ConsideredEdge>, Failure)>;
 enum ShadowChoice {
     /// By this edge to this node.
     By(Name, Name),
-    /// Nowhere: the node has no edge, and the walk completes.
+    /// The node has no edge, and the walk completes.
     Over,
-    /// Nowhere, with an error of this kind.
+    /// Fails with an error of this kind.
     Lost(&'static str),
 }
 
-/// Asks the candidate rules of a node, given what the live ones decided. Nothing if the candidates' pipeline lacks the node, or
-/// if it has no edge there.
+/// Evaluates the candidate rules of a node beside the live decision. `None` if the candidate pipeline lacks the node, or has no
+/// edge there.
 pub(super) fn beside(candidate: &Plan, node: &Name, artifact: &View, state: &View, live: (&Plan, &Decided)) -> Option<EventBody> {
     let decided = decide(candidate, candidate.pipeline.node(node)?, artifact, state);
-    let differs = way(candidate, &decided) != way(live.0, live.1);
+    let differs = choice(candidate, &decided) != choice(live.0, live.1);
     let node = node.clone();
     let what = match decided {
         Ok(Decision { considered, choice: Some(choice), .. }) => {
@@ -49,11 +49,11 @@ pub(super) fn beside(candidate: &Plan, node: &Name, artifact: &View, state: &Vie
             EventBody::Shadow { node, edge: None, to: None, because: None, error, differs, considered }
         }
     };
-    let asked = matches!(&what, EventBody::Shadow { considered, .. } if !considered.is_empty());
-    (asked || differs).then_some(what)
+    let evaluated = matches!(&what, EventBody::Shadow { considered, .. } if !considered.is_empty());
+    (evaluated || differs).then_some(what)
 }
 
-fn way(plan: &Plan, decided: &Decided) -> ShadowChoice {
+fn choice(plan: &Plan, decided: &Decided) -> ShadowChoice {
     match decided {
         Ok(Decision { choice: Some(choice), .. }) => ShadowChoice::By(choice.name.clone(), name(plan, choice.to)),
         Ok(_) => ShadowChoice::Over,

@@ -16,23 +16,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// How far a walk is.
+/// The status of a walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WalkStatus {
-    /// Not over.
     #[default]
     Running,
     /// Stopped between two steps; it can be resumed.
     Paused,
-    /// Over.
     Done,
-    /// Failed.
     Error,
 }
 
 impl WalkStatus {
-    /// What people call it.
+    /// Its word in reports.
     pub fn word(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -43,14 +40,13 @@ impl WalkStatus {
     }
 }
 
-/// Where a walk is, and what it has been through.
+/// The state of a walk.
 #[derive(Clone, Debug)]
 pub struct WalkState {
-    /// The node to go on at; absent before the first step and after the last.
+    /// The node to continue at; absent before the first step and after the last.
     pub node: Option<Name>,
-    /// How far the walk is.
     pub status: WalkStatus,
-    /// Why it failed: kind and message.
+    /// The failure: kind and message.
     pub error: Option<(String, String)>,
     /// Steps completed. The next step's number is one more.
     pub steps: u64,
@@ -58,48 +54,48 @@ pub struct WalkState {
     pub path: Vec<Name>,
     /// The transitions so far.
     pub history: Vec<Visit>,
-    /// The counters taken; a counter never taken is 0 and absent here.
+    /// The counters incremented; one that is 0 is absent.
     pub loops: BTreeMap<String, i64>,
-    /// What edges added, later keys winning.
+    /// Context added by edges, later keys winning.
     pub context: Map<String, Value>,
     /// The latest artifact's confidence.
     pub confidence: Option<f64>,
-    /// Who took the last step, of a walk with a team.
+    /// The walker of the last step, in a walk with a team.
     pub walker: Option<Name>,
-    /// Steps given to another walker than the step before.
+    /// Changes of walker so far.
     pub handoffs: i64,
     /// The symbolic ids bound by effects.
     pub bindings: BTreeMap<String, i64>,
     /// The latest artifact of each node visited.
     pub prior: BTreeMap<Name, Content>,
-    /// How often each node was entered to completion.
+    /// How often each node was completed.
     pub visits: BTreeMap<Name, usize>,
     /// When the first step began.
     pub started_at: Option<Timestamp>,
-    /// Which texts of the run the last step went by; 1 for those the run began with.
-    pub generation: u64,
-    /// How long the answers took so far, those of walks within this one too, in milliseconds.
+    /// The revision of the texts that the last step used; the run begins with 1.
+    pub revision: u64,
+    /// The total duration of answers, those of inner walks included, in milliseconds.
     pub spent_ms: u64,
-    /// How many answers there were, those of walks within this one too.
+    /// The number of answers, those of inner walks included.
     pub answers: u64,
-    /// What the answers took so far, those of walks within this one too.
+    /// The token usage of answers, those of inner walks included.
     pub tokens: TokenUsage,
-    /// What was asked outside of the process for the step to be taken, in order; see [`WalkState::waits`].
-    pub asked: Vec<OpenRequest>,
-    /// Whether it was over and goes on because somebody wants it to.
+    /// The external requests of the step in progress, in order; see [`WalkState::waits`].
+    pub open_requests: Vec<OpenRequest>,
+    /// Whether it was over and was reopened.
     pub reopened: bool,
-    /// Of a walk within a walk: what the paths of its steps begin with (`3/court/`); nothing of a case's own walk.
+    /// The path prefix of the steps of an inner walk (`3/court/`); empty for a case's own walk.
     pub place: Name,
-    /// What goes on in the place of the node that the walk is at: one walk, or the branches in their order.
+    /// The walks in progress in place of the current node: a sub-pipeline, or the branches in order.
     pub inner: Vec<Self>,
-    /// Of a branch, what makes it one: it is over with its only step.
-    pub lone: Option<Box<BranchOrigin>>,
-    /// What is added to the count of a node's visits within a branch, so that branches which take the same node do not take the
-    /// same visit of it.
+    /// Set for a branch, which is over after its only step.
+    pub origin: Option<Box<BranchOrigin>>,
+    /// Added to the visit count of a node within a branch, so that branches which take the same node do not take the same visit
+    /// of it.
     pub offset: usize,
-    /// How many commits this walk consists of so far, those of walks within it too.
+    /// The number of commits of this walk so far, inner walks included.
     pub ticks: u64,
-    /// What advisories said at the node in question.
+    /// The advisories that fired at the current node.
     pub(super) advice: Vec<(Name, Reason)>,
     pub(super) views: StateViews,
 }
@@ -122,15 +118,15 @@ impl Default for WalkState {
             prior: BTreeMap::new(),
             visits: BTreeMap::new(),
             started_at: None,
-            generation: FIRST,
+            revision: FIRST,
             spent_ms: 0,
             answers: 0,
             tokens: TokenUsage::default(),
-            asked: Vec::new(),
+            open_requests: Vec::new(),
             reopened: false,
             place: Name::default(),
             inner: Vec::new(),
-            lone: None,
+            origin: None,
             offset: 0,
             ticks: 0,
             advice: Vec::new(),
@@ -140,7 +136,7 @@ impl Default for WalkState {
 }
 
 impl WalkState {
-    /// The state after all of these events, from the beginning.
+    /// Folds events from the beginning of a walk.
     pub fn fold<'e>(events: impl IntoIterator<Item = &'e Event>) -> Self {
         let mut state = Self::default();
         for event in events {
@@ -149,45 +145,43 @@ impl WalkState {
         state
     }
 
-    /// The path of the next step, or of the one being taken.
+    /// The path of the next step, or of the one in progress.
     pub fn next_path(&self) -> Name {
         compact_str::format_compact!("{}{}", self.place, self.steps + 1)
     }
 
-    /// The walk that goes on: this one, or the innermost within it that is not over.
+    /// The innermost walk that is in progress.
     pub fn ongoing(&self) -> &Self {
         self.inner.iter().find(|inner| !inner.is_over()).map_or(self, |inner| inner.ongoing())
     }
 
-    /// Whether it is over, for better or worse.
+    /// Whether it is done or failed.
     pub fn is_over(&self) -> bool {
         matches!(self.status, WalkStatus::Done | WalkStatus::Error)
     }
 
-    /// Whether it is a branch that this made.
+    /// Whether it is a branch forked for this.
     pub(super) fn is_by(&self, by: BranchKind) -> bool {
-        self.lone.as_ref().is_some_and(|lone| lone.by == by)
+        self.origin.as_ref().is_some_and(|origin| origin.by == by)
     }
 
-    /// What the paths of its steps begin with, up to the innermost branch that it is or is in; nothing outside branches.
+    /// The path prefix up to the innermost branch that it is in; empty outside branches.
     pub(super) fn branch(&self) -> &str {
         let Some(at) = self.place.rfind(BRANCH) else { return "" };
         let end = self.place[at..].find(']').map_or(self.place.len(), |end| at + end + 1);
         &self.place[..end]
     }
 
-    /// The request that the walk waits for an answer to, if any.
+    /// The open request that the walk waits for, if any.
     pub fn waits(&self) -> Option<&OpenRequest> {
-        if self.is_over() { None } else { self.inner.iter().find_map(Self::waits).or(self.asked.last()) }
+        if self.is_over() { None } else { self.inner.iter().find_map(Self::waits).or(self.open_requests.last()) }
     }
 
-    /// The last artifact.
     pub fn last_artifact(&self) -> Option<&Content> {
         self.path.last().and_then(|node| self.prior.get(node))
     }
 
-    /// How a walk begins that goes on in the place of a node of this one: it knows what this one knows. What it counts and adds
-    /// to the context is its own.
+    /// The initial state of an inner walk at a node: it inherits what this walk has seen. Its counters and context are its own.
     #[must_use]
     pub fn within(&self, node: &Name, path: &Name) -> Self {
         let own = compact_str::format_compact!("{node}/");
@@ -198,13 +192,12 @@ impl WalkState {
         inner.bindings.clone_from(&self.bindings);
         inner.prior.clone_from(&self.prior);
         inner.visits = self.visits.iter().filter_map(earlier).collect();
-        inner.generation = self.generation;
+        inner.revision = self.revision;
         inner.offset = self.offset;
         inner
     }
 
-    /// What stays of a walk that went on in the place of a node: its artifacts, how often its nodes were visited, what its effects
-    /// bound.
+    /// Merges a finished inner walk: its artifacts, visits and bindings.
     pub(super) fn after(&mut self, node: &Name, inner: Self) {
         let own = |name: &Name| compact_str::format_compact!("{node}/{name}");
         for name in &inner.path {
@@ -216,7 +209,7 @@ impl WalkState {
         self.bindings.extend(inner.bindings);
     }
 
-    /// Takes one event in.
+    /// Applies an event.
     pub fn apply(&mut self, event: &Event) {
         if let EventBody::NodeExit { took_ms, agent, .. } = &event.what {
             self.spent_ms += took_ms;
@@ -236,9 +229,9 @@ impl WalkState {
         if let Some(inner) = self.inner_of(&event.path) {
             inner.apply(event);
             let (failed, error) = (inner.status == WalkStatus::Error, inner.error.clone());
-            // It is the case that goes by texts, whichever of its branches came first.
-            if let EventBody::Adopt { generation, .. } = &event.what {
-                self.generation = *generation;
+            // The revision is of the case, whichever branch recorded it.
+            if let EventBody::Adopt { revision, .. } = &event.what {
+                self.revision = *revision;
             }
             if failed && !matches!(event.what, EventBody::BranchError { .. }) {
                 (self.status, self.error) = (WalkStatus::Error, error);
@@ -258,15 +251,15 @@ impl WalkState {
             }
             EventBody::NodeExit { node, artifact, confidence, bindings, .. } => {
                 let own = match std::mem::take(&mut self.inner) {
-                    branches if branches.iter().any(|branch| branch.lone.is_some()) => self.fanned(&branches),
-                    parts => {
-                        for part in parts {
-                            self.after(node, part);
+                    branches if branches.iter().any(|branch| branch.origin.is_some()) => self.merge_items(&branches),
+                    subpipelines => {
+                        for subpipeline in subpipelines {
+                            self.after(node, subpipeline);
                         }
                         1
                     }
                 };
-                self.asked.clear();
+                self.open_requests.clear();
                 self.confidence = confidence.or(self.confidence);
                 self.bindings.extend(bindings.iter().map(|(name, id)| (name.clone(), *id)));
                 self.prior.insert(node.clone(), artifact.clone());
@@ -274,8 +267,8 @@ impl WalkState {
                 self.steps += 1;
             }
             EventBody::EdgeEvaluate { considered, .. } => {
-                let spoke = considered.iter().filter(|entry| entry.outcome == EdgeOutcome::Advisory);
-                self.advice.extend(spoke.map(|entry| (entry.edge.clone(), entry.because.clone().unwrap_or_default())));
+                let advisories_fired = considered.iter().filter(|entry| entry.outcome == EdgeOutcome::Advisory);
+                self.advice.extend(advisories_fired.map(|entry| (entry.edge.clone(), entry.because.clone().unwrap_or_default())));
             }
             EventBody::Transition { from, to, edge, because, counter, context } => {
                 if let Some(counter) = counter {
@@ -296,22 +289,22 @@ impl WalkState {
                 self.views.history = self.views.history.with(visit.view());
                 self.history.push(visit);
                 self.node = Some(to.clone());
-                if let Some(lone) = &mut self.lone {
-                    lone.leads(to, context);
+                if let Some(origin) = &mut self.origin {
+                    origin.leads(to, context);
                     self.status = WalkStatus::Done;
                 }
             }
-            EventBody::Adopt { generation, .. } => self.generation = *generation,
+            EventBody::Adopt { revision, .. } => self.revision = *revision,
             EventBody::WalkerSwitch { from, to, .. } => {
                 self.handoffs += i64::from(from.is_some());
                 self.walker = Some(to.clone());
             }
-            EventBody::Asked { .. } | EventBody::Complained { .. } => OpenRequest::take(&mut self.asked, event),
+            EventBody::Asked { .. } | EventBody::Complained { .. } => OpenRequest::take(&mut self.open_requests, event),
             EventBody::Reopened { node, .. } => {
                 self.status = WalkStatus::Running;
                 self.node = Some(node.clone());
                 self.error = None;
-                self.asked.clear();
+                self.open_requests.clear();
                 self.inner.clear();
                 self.reopened = true;
             }
@@ -327,7 +320,7 @@ impl WalkState {
                 self.node = None;
             }
             EventBody::WalkError { node, kind, message } => {
-                self.asked.clear();
+                self.open_requests.clear();
                 self.status = WalkStatus::Error;
                 self.node = Some(node.clone());
                 self.error = Some((kind.clone(), message.clone()));
@@ -335,7 +328,7 @@ impl WalkState {
         }
     }
 
-    /// A state with these counters, context and history (for `route`: absent parts are empty).
+    /// A state with these counters, context and history, for `route`.
     pub fn with(loops: BTreeMap<String, i64>, context: Map<String, Value>, history: Vec<Visit>) -> Self {
         let mut state = Self::default();
         state.views.loops = loops_view(&loops);
@@ -347,8 +340,8 @@ impl WalkState {
     }
 }
 
-/// Whether the event is in every commit of a step once: of one that is answered, of one that begins a walk or branches of its own, and of
-/// one that ends them.
+/// Whether the event occurs exactly once in each commit of a step: an answer, the beginning of a sub-pipeline or of branches, or
+/// a join.
 fn is_one_of_a_commit(what: &EventBody) -> bool {
     matches!(
         what,

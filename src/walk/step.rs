@@ -1,4 +1,4 @@
-//! The one step: everything that happens at a node, in one order, ending in one commit (`design.md` §2.3).
+//! The step function: everything that happens at a node, in a fixed order, ending in one commit (`design.md` §2.3).
 
 use super::answer::{AfterRefusal, NodeAnswer};
 use super::branch::BranchKind;
@@ -29,43 +29,42 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// What a step leaves behind, whether it succeeded or not.
+/// The result of a step, successful or not.
 #[derive(Default)]
 pub(super) struct StepResult {
-    /// The events, in order.
     pub(super) events: Vec<Event>,
-    /// The writes of its effect script.
+    /// The effects of its effect script.
     pub(super) effects: Vec<Effect<i64>>,
-    /// Why the walk cannot go on.
+    /// Why the walk cannot continue.
     pub(super) failure: Option<Failure>,
-    /// What is recorded of it already.
+    /// What was recorded while it was in progress.
     pub(super) left: StepRemainder,
 }
 
-/// A step being taken. Stages without a policy yet (cache, gate) have their place in [`Stepper::take`] and pass their input on.
+/// A step in progress. Stages without a policy yet (cache, gate) have their place in [`Stepper::take`] and pass their input on.
 pub(super) struct Stepper<'a> {
     pub(super) walker: Walker<'a>,
     pub(super) case: &'a Case,
     pub(super) case_name: &'a Name,
-    /// Converted when the first node of the case asks for its parameters.
+    /// Converted when the first node of the case reads its parameters.
     pub(super) case_params: &'a OnceLock<CaseParams>,
     pub(super) state: &'a WalkState,
     pub(super) node: NodeIx,
 }
 
 impl<'a> Stepper<'a> {
-    /// Takes the step: choose walker, needs, masks, prompt, cache, answer, schema check, masks, gate, effects, decision.
+    /// Takes the step: walker, queries, masks, prompt, cache, answer, schema, masks, gate, effects, decision.
     pub(super) fn take(&self) -> StepResult {
         self.attempt(|_, _| Ok(StepStart::Asked))
     }
 
-    /// The same, where `first` says whether somebody is asked, once it is chosen who takes the step.
+    /// Takes the step; `first` decides, once the walker is chosen, how it comes by its artifact.
     pub(super) fn attempt(&self, first: impl FnOnce(&mut StepLog, &StepContext<'_>) -> Result<StepStart, Failure>) -> StepResult {
         let now = self.walker.clock.now();
-        // A step that somebody was asked about goes on as it began.
-        let stamp = self.stamp(self.state.asked.first().map_or(now, |open| open.at));
+        // A step with open requests continues with its original time.
+        let stamp = self.stamp(self.state.open_requests.first().map_or(now, |open| open.at));
         let mut log = StepLog::new(stamp.clone());
-        let requests = self.requests(&stamp, &self.state.asked);
+        let requests = self.requests(&stamp, &self.state.open_requests);
         let step = self.enter(&mut log, &stamp);
         let taken = self.end(log, |log, effects| {
             let step = step?;
@@ -80,19 +79,19 @@ impl<'a> Stepper<'a> {
         if left.waits { StepResult { left, ..StepResult::default() } } else { StepResult { left, ..taken } }
     }
 
-    /// Begins a step whose artifact is that of a walk of its own.
-    pub(super) fn descend(&self, part: &Plan) -> StepResult {
+    /// Begins a step that walks a sub-pipeline.
+    pub(super) fn descend(&self, subpipeline: &Plan) -> StepResult {
         let stamp = self.stamp(self.walker.clock.now());
         let mut log = StepLog::new(stamp.clone());
         let entered = self.enter(&mut log, &stamp).map(|_| ());
         self.end(log, |log, _| {
             entered?;
-            log.push(EventBody::SubWalk { node: self.name().clone(), pipeline: part.pipeline.name.as_str().into() });
+            log.push(EventBody::SubWalk { node: self.name().clone(), pipeline: subpipeline.pipeline.name.as_str().into() });
             Ok(())
         })
     }
 
-    /// Chooses who takes the step, and enters the node.
+    /// Chooses the walker and enters the node.
     fn enter<'s>(&'s self, log: &mut StepLog, stamp: &'s StepStamp) -> Result<StepContext<'s>, Failure> {
         let chosen = self.choose(stamp);
         let entered = EventBody::NodeEnter { node: self.name().clone() };
@@ -114,7 +113,7 @@ impl<'a> Stepper<'a> {
         let Walker { plan, inherited, .. } = self.walker;
         let Some(team) = &plan.team else { return Ok((plan.member(None, inherited), None)) };
         if self.state.is_by(BranchKind::Items) {
-            // Whoever takes the node takes it for each of its items.
+            // All items of a `foreach` node have the same walker.
             return Ok((plan.member(self.state.walker.as_deref(), inherited), None));
         }
         let needs = self.needs(&team.needs)?;
@@ -125,7 +124,7 @@ impl<'a> Stepper<'a> {
         StepMoment { now: stamp.at, chance: chance(self.walker.seed, &self.case.id, &stamp.path) }
     }
 
-    /// The step, taken by a walker who took the one before as well.
+    /// The context of a step whose walker is that of the step before.
     fn context<'s>(&'s self, stamp: &'s StepStamp, member: &'s TeamMember) -> StepContext<'s> {
         StepContext {
             plan: self.walker.plan,
@@ -142,12 +141,12 @@ impl<'a> Stepper<'a> {
         RequestLog::new(self.walker.journal, self.walker.watch, stamp.clone(), open)
     }
 
-    /// Ends the step when that walk is over.
+    /// Finishes a step whose sub-pipeline is over.
     pub(super) fn finish(&self, inner: &WalkState) -> StepResult {
         self.close(|| Ok(inner.last_artifact().and_then(|last| last.view().map(View::json)).unwrap_or_default()))
     }
 
-    /// Ends the step with an artifact that nobody is asked for.
+    /// Finishes the step with a computed artifact, without a request.
     pub(super) fn close(&self, artifact: impl FnOnce() -> Result<Value, Failure>) -> StepResult {
         let stamp = self.stamp(self.walker.clock.now());
         let Walker { plan, inherited, .. } = self.walker;
@@ -163,7 +162,7 @@ impl<'a> Stepper<'a> {
         &self.walker.plan.node(self.node).name
     }
 
-    /// What the events of the step have in common.
+    /// The data that all events of the step share.
     pub(super) fn stamp(&self, at: Timestamp) -> StepStamp {
         StepStamp { case: self.case_name.clone(), path: self.state.next_path(), at }
     }
@@ -187,7 +186,7 @@ impl<'a> Stepper<'a> {
         StepResult { events: log.events, effects, failure, left: StepRemainder::default() }
     }
 
-    /// Everything between the entry and the commit.
+    /// The stages between entering the node and the commit.
     fn stages(
         &self,
         log: &mut StepLog,
@@ -200,7 +199,7 @@ impl<'a> Stepper<'a> {
         let needs = self.needs(&masks.needs())?;
         let name = &plan.node(self.node).name;
         let make = || self.params(step, &needs);
-        let masked_params = masks.tell(&make)?;
+        let masked_params = masks.apply_pre(&make)?;
         let make = || masked_params.clone().unwrap_or_else(&make);
         let own = &plan.node(self.node).via;
         let request = Request {
@@ -229,14 +228,14 @@ impl<'a> Stepper<'a> {
         if let Some(what) = masked {
             log.push(what);
         }
-        let part = self.state.is_by(BranchKind::Items);
+        let is_branch = self.state.is_by(BranchKind::Items);
         let linked = plan.node(self.node);
-        let artifact = View::of(&reply.artifact, if part { linked.answered() } else { &linked.kind }, "artifact");
+        let artifact = View::of(&reply.artifact, if is_branch { linked.answered() } else { &linked.kind }, "artifact");
         let decision = DecisionStep { step: *step, shadow: self.walker.shadow };
         let confidence = step.confidence(&artifact);
         let mut bindings = BTreeMap::new();
-        // What comes of all branches together is what has effects, and leads on.
-        if !part {
+        // Effects and decision follow the merge, not each branch.
+        if !is_branch {
             *writes = self.effects(&artifact, &request, &mut bindings)?;
         }
         let content = Content::new(artifact.clone());
@@ -252,7 +251,7 @@ impl<'a> Stepper<'a> {
             effects: writes.clone(),
             bindings,
         });
-        if part {
+        if is_branch {
             log.push(EventBody::WalkComplete { node: name.clone() });
             return Ok(());
         }
@@ -263,14 +262,13 @@ impl<'a> Stepper<'a> {
         })
     }
 
-    /// The parameters of the step.
     pub(super) fn params(&self, step: &StepContext<'_>, needs: &[(String, View)]) -> Params {
         let Walker { run, launch, .. } = self.walker;
         let groups = self.case_params.get_or_init(|| CaseParams::new(run, launch, self.case));
         groups.for_step(self.case, step, &step.state(None), needs)
     }
 
-    /// Runs these reads.
+    /// Runs queries.
     fn needs(&self, needs: &[&Query]) -> Result<Vec<(String, View)>, Failure> {
         if needs.is_empty() {
             return Ok(Vec::new());
@@ -288,14 +286,14 @@ impl<'a> Stepper<'a> {
             .map(|need| match self.walker.needs.query(need.name, &about) {
                 Ok(value) => Ok((need.name.replace('.', "_"), View::of(&value, &model::Kind::Any, "params.needs"))),
                 Err(message) => {
-                    let said = format!("the query `{}` failed: {message}", need.name);
-                    Err(Failure::new(FailureKind::AgentError, Diagnostic::error("walk/need", said)))
+                    let detail = format!("the query `{}` failed: {message}", need.name);
+                    Err(Failure::new(FailureKind::AgentError, Diagnostic::error("walk/need", detail)))
                 }
             })
             .collect()
     }
 
-    /// Asks the answerer, and holds the answer against the node's schema.
+    /// Requests the answer, and validates it by the node's schema.
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Failure> {
         let reply = self.walker.answer.answer(request).map_err(|refusal| {
             if refusal.next == AfterRefusal::Wait {
@@ -307,15 +305,15 @@ impl<'a> Stepper<'a> {
                 _ => Failure::new(FailureKind::AgentError, refusal.diagnostic),
             }
         })?;
-        let complaints = if reply.checked { request.complaints(&reply.artifact) } else { Vec::new() };
-        if complaints.is_empty() {
+        let errors = if reply.checked { request.validate(&reply.artifact) } else { Vec::new() };
+        if errors.is_empty() {
             return Ok(reply);
         }
         let via = reply.agent.as_ref().map_or(reply.by, |agent| &agent.via);
-        Err(Failure::new(FailureKind::Schema, request.misfit(via, &complaints)))
+        Err(Failure::new(FailureKind::Schema, request.schema_violation(via, &errors)))
     }
 
-    /// Runs the effect script and gives every symbolic id its value.
+    /// Runs the effect script and resolves symbolic ids.
     fn effects(
         &self,
         artifact: &View,
@@ -334,12 +332,12 @@ impl<'a> Stepper<'a> {
         let mut effects = Vec::with_capacity(wanted.len());
         for (index, value) in wanted.into_iter().enumerate() {
             let effect: Effect<Handle> = serde_json::from_value(value.clone()).map_err(|error| {
-                let said = unknown_effect(&value).unwrap_or_else(|| error.to_string());
-                self.bad_effect(index, &said)
+                let detail = unknown_effect(&value).unwrap_or_else(|| error.to_string());
+                self.bad_effect(index, &detail)
             })?;
             let effect = effect.resolve(&mut bindings, derive).map_err(|unresolved| {
-                let said = format!("`{}` names nothing: no effect of this case was called `as: ...` so", unresolved.0);
-                self.bad_effect(index, &said)
+                let detail = format!("`{}` names nothing: no effect of this case was called `as: ...` so", unresolved.0);
+                self.bad_effect(index, &detail)
             })?;
             effects.push(effect);
         }
@@ -347,11 +345,11 @@ impl<'a> Stepper<'a> {
         Ok(effects)
     }
 
-    fn bad_effect(&self, index: usize, said: &str) -> Failure {
+    fn bad_effect(&self, index: usize, detail: &str) -> Failure {
         let function = self.walker.plan.node(self.node).effect.as_ref();
         let name = function.map_or_else(String::new, ScriptFunction::key);
         let mut diagnostic =
-            Diagnostic::error("rule/effect", format!("effect {} returned by `{name}` is not one: {said}", index + 1))
+            Diagnostic::error("rule/effect", format!("effect {} returned by `{name}` is not one: {detail}", index + 1))
                 .help("an effect is a map such as #{ effect: \"set_case_status\", status: \"triaged\" }");
         if let Some((source, span)) = function.and_then(ScriptFunction::definition) {
             diagnostic = diagnostic.label(&source, span, "returned from here");
@@ -360,7 +358,7 @@ impl<'a> Stepper<'a> {
     }
 }
 
-/// What an effect is called that there is none of, with the nearest name.
+/// The message for an effect with an unknown name, with the nearest known one.
 fn unknown_effect(value: &Value) -> Option<String> {
     let name = value.get("effect")?.as_str()?;
     if model::EFFECTS.contains(&name) {
@@ -370,22 +368,22 @@ fn unknown_effect(value: &Value) -> Option<String> {
     Some(format!("there is no effect `{name}`{near}"))
 }
 
-/// What a step begins with.
+/// How a step comes by its artifact.
 pub(super) enum StepStart {
-    /// Somebody is asked.
+    /// An answerer is asked for it.
     Asked,
-    /// Nobody is: this is its artifact.
+    /// It is known already.
     Is(NodeAnswer),
-    /// It goes on in branches.
+    /// It is merged from branches.
     Parted,
 }
 
-/// How a step comes by its answer.
+/// The inputs of answering a step.
 struct StepAnswering<'a> {
-    /// Records who is asked.
+    /// Records external requests.
     requests: &'a RequestLog<'a>,
-    /// The time now: the step may have begun long ago.
+    /// The current time: a resumed step may have begun long ago.
     now: Timestamp,
-    /// The answer, if it is that of a walk.
+    /// The artifact of a sub-pipeline or of merged branches.
     walked: Option<NodeAnswer>,
 }

@@ -1,4 +1,4 @@
-//! A step as scripts and templates may know it: the one source of the state and the parameters they are given.
+//! The context of a step: the one source of the state and the parameters given to scripts and templates.
 
 use super::plan::Plan;
 use super::state::WalkState;
@@ -7,27 +7,24 @@ use crate::clock::Timestamp;
 use crate::pipeline::NodeIx;
 use crate::script::View;
 
-/// When a step is taken, and the number that chance gave it.
+/// The time and the random number of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct StepMoment {
     /// When the step began.
     pub now: Timestamp,
-    /// From 0 up to 1; derived from the run's seed, the case and the step's path.
+    /// In `[0, 1)`; derived from the run's seed, the case and the step's path.
     pub chance: f64,
 }
 
 /// A step of a walk: where, when and by whom it is taken.
 #[derive(Clone, Copy)]
 pub struct StepContext<'a> {
-    /// The plan of the walk.
     pub plan: &'a Plan,
-    /// The node.
     pub node: NodeIx,
-    /// The walk before the step.
+    /// The state before the step.
     pub walk: &'a WalkState,
     /// The step's path; empty between two steps.
     pub path: &'a str,
-    /// When.
     pub moment: StepMoment,
     /// The walker that takes the step.
     pub member: &'a TeamMember,
@@ -36,7 +33,7 @@ pub struct StepContext<'a> {
 }
 
 impl<'a> StepContext<'a> {
-    /// A walk between two steps, for scripts that look at a whole case: at its last transition, with its last walker.
+    /// A walk between two steps, for scripts that read a whole case: at its last transition, with its last walker.
     pub fn between(plan: &'a Plan, node: NodeIx, walk: &'a WalkState) -> Self {
         let now = walk.history.last().map_or_else(Timestamp::default, |visit| visit.at);
         let member = plan.member(walk.walker.as_deref(), None);
@@ -44,7 +41,7 @@ impl<'a> StepContext<'a> {
         Self { plan, node, walk, path: "", moment, member, handoffs: walk.handoffs }
     }
 
-    /// The state as rules see it; `confidence` is that of the artifact in question if it has one.
+    /// The state as rules see it; `confidence` is that of the current artifact, if it has one.
     pub fn state(&self, confidence: Option<f64>) -> View {
         self.walk.view(&self.plan.node(self.node).view, confidence, self.moment, &self.member.view, self.handoffs)
     }
@@ -57,7 +54,7 @@ impl<'a> StepContext<'a> {
 }
 
 impl WalkState {
-    /// The state as rules see it at a node (`design.md` §5). `handoffs` counts one that the step begins with.
+    /// The state as rules see it at a node (`design.md` §5). `handoffs` includes one at the beginning of the step.
     pub fn view(&self, node: &View, confidence: Option<f64>, moment: StepMoment, walker: &View, handoffs: i64) -> View {
         let elapsed = self.started_at.map_or(0.0, |start| moment.now.seconds_since(start));
         View::object(

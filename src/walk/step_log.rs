@@ -1,10 +1,10 @@
-//! The events of a step while it is taken.
+//! The events of a step in progress.
 
 use super::event::{Event, EventBody};
 use super::name::Name;
 use crate::clock::Timestamp;
 
-/// What all events of a step have in common.
+/// The data that all events of a step share.
 #[derive(Clone)]
 pub(super) struct StepStamp {
     pub(super) case: Name,

@@ -1,4 +1,4 @@
-//! Who takes a step: one of a team, whom its scheduler chooses, or the one walker of a walk without a team.
+//! Choosing the walker of a step: a member of the team by its scheduler, or the one walker of a walk without a team.
 
 use super::content::Content;
 use super::error::{Failure, FailureKind};
@@ -12,8 +12,8 @@ use crate::pipeline::NodeIx;
 use crate::script::View;
 
 impl TeamPlan {
-    /// Lets the scheduler choose who takes the step at a node. With the event to record if it is not who took the step before.
-    /// `needs` are the results of its reads.
+    /// Runs the scheduler for the step at a node. Returns the event to record if the walker changes. `needs` are the results of
+    /// the scheduler's queries.
     pub fn choose(
         &self,
         plan: &Plan,
@@ -33,7 +33,7 @@ impl TeamPlan {
                 ("data", plan.data.view().cloned().unwrap_or_else(View::null)),
                 ("needs", found.clone()),
                 ("node", place.clone()),
-                ("prior", before.map_or_else(View::null, |member| member.told.clone())),
+                ("prior", before.map_or_else(View::null, |member| member.scheduler_view.clone())),
                 ("state", state),
                 ("walkers", self.walkers.clone()),
                 ("zone", zone.clone()),

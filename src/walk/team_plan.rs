@@ -1,4 +1,4 @@
-//! The team of a pipeline, and its walkers.
+//! The team of a pipeline, linked.
 
 use super::content::Content;
 use super::mask::Mask;
@@ -7,42 +7,40 @@ use super::queries::Query;
 use crate::script::{ScriptFunction, View};
 use std::sync::Arc;
 
-/// The team of a pipeline.
 #[derive(Clone, Debug)]
 pub struct TeamPlan {
-    /// Its walkers, in the order written; at least one.
+    /// Its walkers, in file order; at least one.
     pub members: Vec<TeamMember>,
-    /// All of them as the scheduler sees them.
+    /// The walkers as the scheduler sees them.
     pub walkers: View,
-    /// What chooses: `fn select(ctx)`.
+    /// Chooses the walker: `fn select(ctx)`.
     pub select: ScriptFunction,
-    /// What says why: `fn because(ctx, name)`.
+    /// Returns the reason: `fn because(ctx, name)`.
     pub because: Option<ScriptFunction>,
-    /// The reads that the scheduler declares.
+    /// The queries that the scheduler declares.
     pub needs: Vec<&'static Query>,
-    /// What the scheduler sees of each node, and of the zone it is in.
+    /// The scheduler's view of each node, and of its zone.
     pub places: Vec<(View, View)>,
 }
 
-/// Who walks.
+/// A walker.
 #[derive(Clone, Debug)]
 pub struct TeamMember {
-    /// The name; empty of the walker of a walk without a team.
+    /// Empty for the walker of a pipeline without a team.
     pub name: Name,
-    /// It as schedulers see it.
-    pub told: View,
-    /// It as rules see it: `state.walker`.
+    /// The walker as schedulers see it.
+    pub scheduler_view: View,
+    /// The walker as rules see it: `state.walker`.
     pub view: View,
-    /// What prompts are told of it: the parameter group `persona`.
+    /// The walker as prompts see it: the parameter group `persona`.
     pub persona: Content,
-    /// The masks it brings to the nodes they are for.
+    /// The masks it adds to nodes that they apply to.
     pub masks: Vec<Arc<Mask>>,
-    /// Who answers what it is to answer, in the order to be tried; empty if it does not say.
+    /// Its answerers, in the order to be tried; empty if it names none.
     pub via: Vec<Name>,
 }
 
 impl TeamPlan {
-    /// Its member of that name.
     pub fn member(&self, name: &str) -> Option<&TeamMember> {
         self.members.iter().find(|member| member.name == name)
     }

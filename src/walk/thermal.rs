@@ -1,4 +1,4 @@
-//! What a case may spend (`thermal:`): told once, and ended, by what the journal says that its answers took.
+//! The time budget of a case (`thermal:`): a warning, and a limit, on the recorded duration of its answers.
 
 use super::error::{Failure, FailureKind};
 use super::event::{Event, EventBody};
@@ -6,11 +6,10 @@ use super::plan::Plan;
 use super::state::WalkState;
 use crate::diag::Diagnostic;
 
-/// Why a case takes no further step, if its answers took too long. The budget is that of the case's own pipeline, whatever it walks
-/// within.
+/// The failure of a case that has exceeded the limit of its own pipeline, sub-pipelines included.
 pub(super) fn stop(plan: &Plan, state: &WalkState) -> Option<Failure> {
     let thermal = plan.pipeline.thermal?;
-    // Whatever the ceiling, one answer may be waited for.
+    // One answer is allowed whatever the limit.
     if !thermal.stops(state.spent_ms) || state.answers == 0 {
         return None;
     }
@@ -21,7 +20,7 @@ pub(super) fn stop(plan: &Plan, state: &WalkState) -> Option<Failure> {
     Some(Failure::new(FailureKind::Limit, Diagnostic::error("walk/thermal", message).help(help)))
 }
 
-/// Adds to the events of a step, before which they took `before_ms`, that it is the one with which the answers of the case took as long as is to be told.
+/// Adds a warning to the events of the step that exceeds the threshold; `before_ms` is the total before it.
 pub(super) fn warn(plan: &Plan, before_ms: u64, events: &mut Vec<Event>) {
     let Some(thermal) = plan.pipeline.thermal else { return };
     let took = |event: &Event| if let EventBody::NodeExit { took_ms, .. } = event.what { Some(took_ms) } else { None };

@@ -1,4 +1,4 @@
-//! A node whose artifact is the result of a tool call: the tool, and what makes its arguments.
+//! Nodes whose artifact is the result of a tool call: the tool, and the script that makes its arguments.
 
 use super::because::short;
 use super::bounds::check_bounds;
@@ -9,41 +9,38 @@ use crate::script::{ScriptFunction, View};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Who answers a node by a call.
+/// The `by` of a node that a tool call answers.
 pub const TOOL: &str = "tool";
 
-/// A tool of a server.
+/// A tool of a node, linked.
 #[derive(Clone, Debug)]
 pub struct ToolPlan {
-    /// The server, as the settings have it.
+    /// The server's name in the settings.
     pub server: String,
-    /// The tool, as the server has it.
+    /// The tool's name on the server.
     pub name: String,
-    /// What makes its arguments: a function given `(params, vars)`, or an expression given `(params, state, vars)`. None are given
-    /// without it.
+    /// Makes the arguments: a function of `(params, vars)`, or an expression over `(params, state, vars)`. Without it, there are
+    /// none.
     pub arguments: Option<ScriptFunction>,
-    /// Where it stands.
+    /// Where it is declared.
     pub place: (Source, Span),
 }
 
-/// A tool with its arguments, as it is called.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// The server.
     pub server: String,
-    /// The tool.
     pub tool: String,
-    /// The arguments.
     pub arguments: Map<String, Value>,
 }
 
 impl ToolPlan {
-    /// What a server is called as one who answers.
+    /// The answerer's name of a server.
     pub fn via(server: &str) -> Name {
         format!("mcp:{server}").into()
     }
 
-    /// What is called in a step with these parameters.
+    /// Makes the call of a step with these parameters.
     pub fn call(&self, params: &View, vars: &View) -> Result<Call, Box<Diagnostic>> {
         let arguments = match &self.arguments {
             None => Map::new(),
@@ -58,7 +55,7 @@ impl ToolPlan {
         };
         let whole: Vec<Value> = arguments.values().cloned().collect();
         check_bounds(&whole, "an argument of `tool`", "the arguments of `tool`")
-            .map_err(|said| self.fault(said, "give what the tool has to know, not all that is known"))?;
+            .map_err(|detail| self.fault(detail, "give what the tool has to know, not all that is known"))?;
         Ok(Call { server: self.server.clone(), tool: self.name.clone(), arguments })
     }
 

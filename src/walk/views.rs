@@ -1,4 +1,4 @@
-//! The state of a walk as rules see it, and the same of its record.
+//! Script views of the state of a walk, live and recorded.
 
 use crate::diag::Diagnostic;
 use crate::script::{ScriptFunction, View};
@@ -19,15 +19,14 @@ impl Default for StateViews {
     }
 }
 
-/// Evaluates what the parameters of a step decide: a function given `(params, vars)`, or an expression given
-/// `(params, state, vars)`.
+/// Evaluates a script on the parameters of a step: a function of `(params, vars)`, or an expression over `(params, state, vars)`.
 pub(super) fn value_of_params(function: &ScriptFunction, params: &View, vars: &View) -> Result<Value, Box<Diagnostic>> {
     let state = params.get("state").unwrap_or_else(View::null);
     let given: &[&View] = if function.is_condition() { &[params, &state, vars] } else { &[params, vars] };
     function.value(given)
 }
 
-/// The state as rules saw it, of its record: what `WalkState::view` made, and its canonical text.
+/// The state as rules saw it, from its record: equal to the result of `WalkState::view`.
 pub fn recorded_state(recorded: &Value) -> View {
     let entries = |value: &Value, part: &dyn Fn(&str, &Value) -> View| {
         let fields = value.as_object().into_iter().flatten();
@@ -47,7 +46,7 @@ pub fn recorded_state(recorded: &Value) -> View {
     View::object("state", entries(recorded, &part))
 }
 
-/// A walker as rules see it, of what is said of one: what is left out is empty.
+/// A walker as rules see it; absent fields read as empty.
 pub fn walker_view(said: &Value) -> View {
     let mut whole = json!({ "element": "", "name": "", "stickiness": 0, "traits": {}, "zone": "" });
     whole.as_object_mut().into_iter().for_each(|whole| whole.extend(said.as_object().cloned().unwrap_or_default()));

@@ -5,18 +5,15 @@ use crate::clock::Timestamp;
 use crate::script::View;
 use compact_str::ToCompactString as _;
 
-/// One transition of the past.
+/// A past transition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Visit {
     /// The node that was left.
     pub node: Name,
-    /// The edge taken.
     pub edge: Name,
-    /// Why.
     pub because: Reason,
-    /// The advisories that spoke, each with its reason.
+    /// The advisories that fired, each with its reason.
     pub advisories: Vec<(Name, Reason)>,
-    /// When.
     pub at: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! `workspace.blame`: which commits last changed the lines that are looked at.
+//! `workspace.blame`: the commits that last changed the lines in focus.
 
 use super::checkout::{Checkout, CheckoutTime, age, date};
 use super::git::GitProgram;
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// How many lines around each are returned.
-const AROUND: u32 = 2;
+/// Number of context lines on either side.
+const CONTEXT_LINES: u32 = 2;
 
 /// The lines around a line of a file, each with the commit that last changed it.
 pub(super) fn lines(
@@ -23,14 +23,14 @@ pub(super) fn lines(
         let range = format!("{first},{last}");
         git.run(dir, &["blame", "--porcelain", "--no-textconv", "-L", &range, commit, "--", path])
     };
-    let mut said = blame(at.saturating_sub(AROUND).max(1), at.saturating_add(AROUND))?;
-    if !said.ok && !said.cut {
-        return Err(format!("`{path}:{at}` has no history: {}", said.complaint));
+    let mut output = blame(at.saturating_sub(CONTEXT_LINES).max(1), at.saturating_add(CONTEXT_LINES))?;
+    if !output.ok && !output.cut {
+        return Err(format!("`{path}:{at}` has no history: {}", output.error_line));
     }
-    if said.cut {
-        said.text.truncate(said.text.iter().rposition(|byte| *byte == b'\n').unwrap_or(0));
+    if output.cut {
+        output.text.truncate(output.text.iter().rposition(|byte| *byte == b'\n').unwrap_or(0));
     }
-    let text = String::from_utf8_lossy(&said.text);
+    let text = String::from_utf8_lossy(&output.text);
     let lines = parse(&text, path, at, when);
     if !lines.iter().any(|line| line["focus"] == true) {
         return Err(format!("`{path}` has no line {at} at this commit"));
@@ -38,28 +38,28 @@ pub(super) fn lines(
     Ok(lines)
 }
 
-/// One line of a file as it was at a commit, with the commit that last changed it.
+/// One line of a file at a commit, with the commit that last changed it.
 pub(super) fn line_of(git: &GitProgram, dir: &Path, commit: &str, path: &str, at: u32) -> Result<Option<Value>, String> {
     let range = format!("{at},{at}");
-    let said = git.run(dir, &["blame", "--porcelain", "--no-textconv", "-L", &range, commit, "--", path])?;
-    let text = String::from_utf8_lossy(&said.text);
+    let output = git.run(dir, &["blame", "--porcelain", "--no-textconv", "-L", &range, commit, "--", path])?;
+    let text = String::from_utf8_lossy(&output.text);
     Ok(parse(&text, path, at, &CheckoutTime::default()).pop())
 }
 
-/// Reads `git blame --porcelain`: a header with the commit and the line's number, what is said of a commit where it first
-/// comes, and the line itself behind a tab.
+/// Parses `git blame --porcelain`: a header with commit and line number, the commit's details at its first occurrence, and the line itself
+/// behind a tab.
 fn parse(text: &str, path: &str, at: u32, when: &CheckoutTime) -> Vec<Value> {
     let mut known: HashMap<&str, HashMap<&str, &str>> = HashMap::new();
     let (mut commit, mut number) = ("", 0);
     let mut lines = Vec::new();
     for row in text.split('\n') {
         if let Some(code) = row.strip_prefix('\t') {
-            let said = known.entry(commit).or_default();
-            let seconds = said.get("committer-time").copied().unwrap_or_default();
+            let header = known.entry(commit).or_default();
+            let seconds = header.get("committer-time").copied().unwrap_or_default();
             lines.push(json!({
                 "path": path, "line": number, "focus": number == at, "text": line(code), "commit": commit, "date": date(seconds),
-                "age_days": age(seconds, when), "author": line(said.get("author").copied().unwrap_or_default()),
-                "subject": line(said.get("summary").copied().unwrap_or_default()), "boundary": said.contains_key("boundary"),
+                "age_days": age(seconds, when), "author": line(header.get("author").copied().unwrap_or_default()),
+                "subject": line(header.get("summary").copied().unwrap_or_default()), "boundary": header.contains_key("boundary"),
             }));
             continue;
         }

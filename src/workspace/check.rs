@@ -1,4 +1,4 @@
-//! Whether the repositories of the project file are where it says, for people who set a project up.
+//! Checks that the repositories of the project file can be used.
 
 use super::checkout::{CheckoutTime, Repository};
 use super::git::GitProgram;
@@ -6,29 +6,29 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
 
-/// What was found of one repository.
+/// Result of the check of one repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Checked {
-    /// Its name.
+    /// Name of the repository.
     pub name: String,
-    /// Its path, as the project file has it.
+    /// Path as written in the project file.
     pub path: String,
-    /// Whether its directory is there.
+    /// Whether the directory exists.
     pub there: bool,
-    /// The commit that would be looked at for a launch of now; empty without version control.
+    /// The commit that a launch of now would be investigated at; empty without version control.
     pub commit: String,
-    /// The branch, if it is known.
+    /// The branch, if known.
     pub branch: String,
-    /// What is missing: no path, no directory, no such branch, no git, a shallow clone.
+    /// Problems: no path, no directory, no such branch, no git, a shallow clone.
     pub notes: Vec<String>,
 }
 
-/// Whether there is a git to ask.
+/// Whether `git` is installed.
 pub fn has_git() -> bool {
     GitProgram::find().is_some()
 }
 
-/// Looks at each repository (`[{name, path, branch}]`); relative paths are relative to `root`.
+/// Checks each repository (`[{name, path, branch}]`); relative paths are relative to `root`.
 pub fn check(root: &Path, repositories: &Value, now: crate::clock::Timestamp) -> Vec<Checked> {
     let git = GitProgram::find();
     let when = CheckoutTime { commit: String::new(), began: Some(now.millis()) };

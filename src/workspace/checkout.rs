@@ -1,4 +1,4 @@
-//! A repository on disk, at the commit that a launch saw.
+//! A repository on disk, at the commit that a launch tested.
 
 use super::folder;
 use super::git::GitProgram;
@@ -10,49 +10,48 @@ use std::path::{Path, PathBuf};
 /// A repository of the project file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Repository {
-    /// Its name.
     pub(super) name: String,
-    /// Where it is; empty if the project file does not say.
+    /// Empty if the project file has none.
     pub(super) path: String,
-    /// The branch to look at; empty for the one checked out.
+    /// The branch to use; empty for the one checked out.
     pub(super) branch: String,
 }
 
-/// What is known of a launch beside what failed.
+/// Commit and time of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct CheckoutTime {
-    /// The commit that was tested.
+    /// The commit under test.
     pub(super) commit: String,
-    /// When the launch began, in milliseconds; nothing later can be its cause.
+    /// Start of the launch in milliseconds; nothing later can be its cause.
     pub(super) began: Option<i64>,
 }
 
-/// A repository that was opened. What could not be found is said in `notes`, and the rest still answers.
+/// An opened repository. Problems are in `notes`; queries are answered as far as possible.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Checkout {
-    /// Its directory; none if there is none.
+    /// Its directory; `None` if it does not exist.
     pub(super) dir: Option<PathBuf>,
-    /// The commit that is looked at; none where there is no version control.
+    /// The commit to inspect; `None` without version control.
     pub(super) commit: Option<String>,
-    /// The branch, if it is known.
+    /// The branch, if known.
     pub(super) branch: String,
-    /// Why it is this commit: `launch` (the launch names it), `branch`, `head`; empty without a commit.
+    /// Why this commit was chosen: `launch` (named by the launch), `branch`, `head`; empty without a commit.
     pub(super) because: &'static str,
-    /// Its files at that commit, sorted.
+    /// The files at that commit, sorted.
     pub(super) files: Vec<String>,
-    /// What was not found, or not as one would wish.
+    /// Problems found on opening.
     pub(super) notes: Vec<String>,
 }
 
 impl Repository {
-    /// The repositories as the project file has them.
+    /// The repositories of the project file.
     pub(super) fn list(repositories: &Value) -> Vec<Self> {
         let text = |repo: &Value, key: &str| repo[key].as_str().unwrap_or_default().to_owned();
         let one = |repo: &Value| Self { name: text(repo, "name"), path: text(repo, "path"), branch: text(repo, "branch") };
         repositories.as_array().into_iter().flatten().map(one).collect()
     }
 
-    /// Its directory, if there is one. A relative path is relative to the project file.
+    /// The directory, if it exists. A relative path is relative to the project file.
     pub(super) fn dir(&self, root: &Path) -> Result<PathBuf, String> {
         if self.path.is_empty() {
             return Err("the project file says no `path` for it".into());
@@ -65,7 +64,7 @@ impl Repository {
         }
     }
 
-    /// Opens it at the commit that the launch saw: the one it names, else the last one of the branch before it began.
+    /// Opens the repository at the commit that the launch tested: the one it names, else the last one of the branch before it began.
     pub(super) fn open(&self, root: &Path, git: Option<&GitProgram>, when: &CheckoutTime) -> Checkout {
         let mut checkout = Checkout::default();
         let dir = match self.dir(root) {
@@ -87,7 +86,7 @@ impl Repository {
             let (files, cut) = folder::files(&dir);
             checkout.files = files;
             if cut {
-                checkout.notes.push(format!("only the first {} files were looked at", folder::MOST_FILES));
+                checkout.notes.push(format!("only the first {} files were looked at", folder::MAX_FILES));
             }
         }
         checkout.dir = Some(dir);
@@ -97,25 +96,25 @@ impl Repository {
 
 impl Checkout {
     fn find_commit(&mut self, git: &GitProgram, dir: &Path, branch: &str, when: &CheckoutTime) -> Result<(), String> {
-        let said = git.run(dir, &["rev-parse", "--is-shallow-repository"])?;
-        if !said.ok {
-            return Err(match said.complaint.as_str() {
-                complaint if complaint.contains("not a git repository") => {
+        let output = git.run(dir, &["rev-parse", "--is-shallow-repository"])?;
+        if !output.ok {
+            return Err(match output.error_line.as_str() {
+                error_line if error_line.contains("not a git repository") => {
                     "it is no git repository, so there is no history".into()
                 }
-                complaint if complaint.contains("dubious ownership") => {
+                error_line if error_line.contains("dubious ownership") => {
                     "git does not trust it, because it belongs to another user: there is no history".into()
                 }
-                complaint => format!("git cannot read it ({complaint}): there is no history"),
+                error_line => format!("git cannot read it ({error_line}): there is no history"),
             });
         }
-        let shallow = said.text.starts_with(b"true");
+        let shallow = output.text.starts_with(b"true");
         let (commit, because) = self.start(git, dir, branch, when)?;
         let (commit, because) = self.before(git, dir, commit, because, when)?;
-        let said = git.run(dir, &["ls-tree", "-r", "-z", "--name-only", &commit])?;
-        let names = said.text.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        let output = git.run(dir, &["ls-tree", "-r", "-z", "--name-only", &commit])?;
+        let names = output.text.split(|byte| *byte == 0).filter(|name| !name.is_empty());
         self.files = names.filter_map(|name| Some(std::str::from_utf8(name).ok()?.to_owned())).collect();
-        if said.cut {
+        if output.cut {
             self.files.pop();
             self.notes.push(format!("only its first {} files are known", self.files.len()));
         }
@@ -130,7 +129,7 @@ impl Checkout {
         Ok(())
     }
 
-    /// The commit to begin with: the launch's, else the branch's, else what is checked out.
+    /// The commit to start from: the launch's, else the branch's, else the one checked out.
     fn start(
         &mut self,
         git: &GitProgram,
@@ -188,7 +187,7 @@ impl Checkout {
         })
     }
 
-    /// What every answer says first.
+    /// The fields common to all answers.
     pub(super) fn head(&self, name: &str) -> Map<String, Value> {
         let head = json!({
             "repo": name, "commit": self.commit.as_deref().unwrap_or_default(), "branch": self.branch, "at": self.because,
@@ -197,13 +196,13 @@ impl Checkout {
     }
 }
 
-/// A time of git's, in seconds, as people and scripts read it.
+/// Formats a time of git's, given in seconds.
 pub(super) fn date(seconds: &str) -> String {
     let millis = seconds.parse::<i64>().unwrap_or_default().saturating_mul(1000);
     Timestamp::from_millis(millis).to_string()
 }
 
-/// How many days (to a tenth) before the launch began a time of git's was; null if that is not known.
+/// Days (to a tenth) from a time of git's to the start of the launch; null if that is unknown.
 #[allow(clippy::cast_precision_loss)]
 pub(super) fn age(seconds: &str, when: &CheckoutTime) -> Value {
     let (Some(began), Ok(seconds)) = (when.began, seconds.parse::<i64>()) else { return Value::Null };

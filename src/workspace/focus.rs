@@ -1,42 +1,40 @@
-//! What to look for: what the artifacts of a case ask for, in the repositories that the project file names.
+//! The focus of a query: repositories, paths and terms requested by the artifacts of a case.
 //!
-//! An artifact asks with `selected_repos`, a list of `{name, focus_paths, focus_terms}`; without one, with `candidate_repos`, a
-//! list of names, and `focus_paths` and `focus_terms` for all of them. Everything else in them is ignored: where a
-//! repository is, only the project file says.
+//! An artifact requests them with `selected_repos`, a list of `{name, focus_paths, focus_terms}`; without one, with `candidate_repos`, a
+//! list of names, and `focus_paths` and `focus_terms` for all of them. Everything else is ignored: the location of a repository comes from
+//! the project file only.
 
 use serde_json::Value;
 
-/// How many repositories are looked into.
-const REPOSITORIES: usize = 3;
-/// How many places and how many texts are looked for in each.
-const PLACES: usize = 8;
+/// Maximum number of repositories.
+const MAX_REPOSITORIES: usize = 3;
+/// Maximum number of paths, and of terms, in each.
+const MAX_PLACES: usize = 8;
 const TERMS: usize = 8;
-/// How long a text to look for is, in bytes.
-const TERM: std::ops::RangeInclusive<usize> = 3..=120;
+/// Length of a search term, in bytes.
+const TERM_BYTES: std::ops::RangeInclusive<usize> = 3..=120;
 
-/// A repository to look into.
+/// A requested repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WantedRepository {
-    /// Its name.
     pub(super) name: String,
-    /// Where to look.
     pub(super) places: Vec<FocusPath>,
-    /// The texts to look for.
+    /// The texts to search for.
     pub(super) terms: Vec<String>,
 }
 
-/// A path, perhaps with a line.
+/// A path, optionally with a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FocusPath {
-    /// As it was asked for.
+    /// As requested.
     pub(super) given: String,
-    /// Its components; none if it leads out of a repository.
+    /// Components; empty if the path leads out of the repository.
     pub(super) parts: Vec<String>,
-    /// The line, from 1.
+    /// Line number, from 1.
     pub(super) line: Option<u32>,
 }
 
-/// What the artifacts of a case ask for.
+/// Collects the requests of a case's artifacts.
 pub(super) fn wanted(prior: &Value) -> Vec<WantedRepository> {
     let artifacts = || prior.as_object().into_iter().flat_map(|prior| prior.values());
     let list = |artifact: &Value, key: &str| artifact[key].as_array().filter(|list| !list.is_empty()).cloned();
@@ -49,11 +47,11 @@ pub(super) fn wanted(prior: &Value) -> Vec<WantedRepository> {
     unique(names.iter().filter_map(Value::as_str).map(|name| WantedRepository::of(name, artifact)))
 }
 
-/// The first of each name, and not too many.
+/// The first request for each name, up to the maximum.
 fn unique(all: impl Iterator<Item = WantedRepository>) -> Vec<WantedRepository> {
     let mut kept: Vec<WantedRepository> = Vec::new();
     for wanted in all {
-        if kept.len() < REPOSITORIES && !kept.iter().any(|known| known.name == wanted.name) {
+        if kept.len() < MAX_REPOSITORIES && !kept.iter().any(|known| known.name == wanted.name) {
             kept.push(wanted);
         }
     }
@@ -61,16 +59,16 @@ fn unique(all: impl Iterator<Item = WantedRepository>) -> Vec<WantedRepository> 
 }
 
 impl WantedRepository {
-    fn of(name: &str, asked: &Value) -> Self {
-        let texts = |key: &str| asked[key].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let fit = |term: &&str| TERM.contains(&term.len()) && !term.contains(|ch: char| ch.is_control());
+    fn of(name: &str, requested: &Value) -> Self {
+        let texts = |key: &str| requested[key].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let fit = |term: &&str| TERM_BYTES.contains(&term.len()) && !term.contains(|ch: char| ch.is_control());
         let terms = texts("focus_terms").map(str::trim).filter(fit).take(TERMS).map(str::to_owned).collect();
-        Self { name: name.to_owned(), places: texts("focus_paths").take(PLACES).map(FocusPath::parse).collect(), terms }
+        Self { name: name.to_owned(), places: texts("focus_paths").take(MAX_PLACES).map(FocusPath::parse).collect(), terms }
     }
 }
 
 impl FocusPath {
-    /// Reads `path`, `path:line` or `path:line:column`.
+    /// Parses `path`, `path:line` or `path:line:column`.
     fn parse(text: &str) -> Self {
         let (path, line) = numbered(text);
         let (path, line) = match (line, numbered(path)) {
@@ -84,7 +82,7 @@ impl FocusPath {
     }
 }
 
-/// A text without the number at its end.
+/// Splits the number off the end of a text.
 fn numbered(text: &str) -> (&str, Option<u32>) {
     match text.rsplit_once(':').map(|(path, line)| (path, line.parse())) {
         Some((path, Ok(line))) if line > 0 => (path, Some(line)),

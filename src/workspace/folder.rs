@@ -1,20 +1,19 @@
-//! A directory that no version control knows: its files, and texts in them. Symbolic links are not followed.
+//! A directory without version control: lists its files and searches them. Symbolic links are not followed.
 
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
-/// How many files are looked at.
-pub(super) const MOST_FILES: usize = 20_000;
-/// How deep directories are inside one another.
-const DEEPEST: usize = 32;
-/// The most bytes of a file that is searched.
-const LARGEST: u64 = 1 << 20;
-/// The most bytes that are searched for one text.
-const READ: u64 = 64 << 20;
+/// Maximum number of files.
+pub(super) const MAX_FILES: usize = 20_000;
+/// Maximum depth of nested directories.
+const MAX_DEPTH: usize = 32;
+/// Maximum size of a file to search, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+/// Maximum number of bytes read to search for one term.
+const MAX_SEARCHED_BYTES: u64 = 64 << 20;
 
-/// The files below a directory, by their paths in it with `/`, sorted; and whether there are more. What begins with a dot
-/// is left out.
+/// The files below a directory as relative paths with `/`, sorted, and whether there are more. Hidden entries are left out.
 pub(super) fn files(root: &Path) -> (Vec<String>, bool) {
     let mut found = Vec::new();
     let cut = list(root, "", 0, &mut found);
@@ -32,10 +31,10 @@ fn list(dir: &Path, below: &str, depth: usize, found: &mut Vec<String>) -> bool 
             continue;
         }
         let path = if below.is_empty() { name } else { format!("{below}/{name}") };
-        if found.len() == MOST_FILES || (kind.is_dir() && depth == DEEPEST) {
+        if found.len() == MAX_FILES || (kind.is_dir() && depth == MAX_DEPTH) {
             return true;
         }
-        // A symbolic link is neither.
+        // A symbolic link is neither a file nor a directory here.
         if kind.is_file() {
             found.push(path);
         } else if kind.is_dir() && list(&entry.path(), &path, depth + 1, found) {
@@ -45,10 +44,10 @@ fn list(dir: &Path, below: &str, depth: usize, found: &mut Vec<String>) -> bool 
     false
 }
 
-/// Where a text stands in these files: path, line from 1 and the line; at most `most` of them, and whether there are more.
+/// Occurrences of a term in files: path, line number from 1, and line; up to `most` of them, and whether there are more.
 pub(super) fn grep(root: &Path, files: &[String], term: &str, most: usize) -> (Vec<(String, u32, String)>, bool) {
     let mut found = Vec::new();
-    let mut left = READ;
+    let mut left = MAX_SEARCHED_BYTES;
     for path in files {
         let Some(text) = read(root, path) else { continue };
         left = left.saturating_sub(text.len() as u64);
@@ -68,16 +67,16 @@ pub(super) fn grep(root: &Path, files: &[String], term: &str, most: usize) -> (V
     (found, false)
 }
 
-/// The text of a file that lies in the directory, is not too large and not binary.
+/// The text of a file inside the directory that is neither too large nor binary.
 fn read(root: &Path, path: &str) -> Option<String> {
     let path = root.join(path).canonicalize().ok()?;
     let meta = path.symlink_metadata().ok()?;
-    // Since it was listed, something else may have come in its place.
-    if !path.starts_with(root) || !meta.is_file() || meta.len() > LARGEST {
+    // The entry may have been replaced since it was listed.
+    if !path.starts_with(root) || !meta.is_file() || meta.len() > MAX_FILE_BYTES {
         return None;
     }
     let mut bytes = Vec::new();
-    let _count = fs::File::open(&path).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
+    let _count = fs::File::open(&path).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
     if bytes.contains(&0) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Running `git` so that neither the checkout nor the machine's settings can make it do anything but read.
+//! Runs `git` isolated from the settings of checkout, user and machine, for reading only.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -8,15 +8,15 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// How long one command may take.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How many bytes of what it says are read.
-const MOST: u64 = 8 << 20;
-/// How many bytes of its complaints are read.
-const COMPLAINT: u64 = 4 << 10;
+/// Timeout of one command.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum number of bytes read from standard output.
+const LIMIT: u64 = 8 << 20;
+/// Maximum number of bytes read from standard error.
+const MAX_STDERR_BYTES: u64 = 4 << 10;
 
-/// Settings that a checkout could use to run a program, to sign, to reach a network, or to change what is printed.
-const SETTINGS: &[&str] = &[
+/// Overrides of settings that a checkout could use to run a program, to sign, to reach a network, or to change the output.
+const CONFIG_OVERRIDES: &[&str] = &[
     "color.ui=never",
     "core.attributesFile=/dev/null",
     "core.fsmonitor=false",
@@ -38,10 +38,10 @@ const SETTINGS: &[&str] = &[
     "submodule.recurse=false",
 ];
 
-/// What the environment of `git` is, beside `PATH`: no settings of user or machine, no prompt, no lock, no replacement of
-/// objects, no fetching of missing ones, and paths that mean themselves.
+/// Environment of `git` besides `PATH`: no settings of user or machine, no prompts, no locks, no replacement or lazy fetching of objects,
+/// and literal path specs.
 const ENVIRONMENT: &[(&str, &str)] = &[
-    // No transport: unlike `protocol.allow`, no setting of a checkout overrides it.
+    // No transport: unlike `protocol.allow`, no setting of a checkout overrides this.
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_ASKPASS", "false"),
     ("GIT_ATTR_NOSYSTEM", "1"),
@@ -56,103 +56,103 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
 ];
 
-/// The program.
+/// The `git` executable.
 #[derive(Clone, Debug)]
 pub(super) struct GitProgram {
     program: PathBuf,
     path: OsString,
-    patience: Duration,
+    timeout: Duration,
 }
 
-/// What a command said.
+/// Output of a command.
 #[derive(Debug, Default)]
 pub(super) struct GitOutput {
-    /// Its output, perhaps cut.
+    /// Standard output, possibly truncated.
     pub(super) text: Vec<u8>,
-    /// Whether it had more to say, or took too long: then `text` is its beginning.
+    /// Whether the output is truncated because it was too long or the command timed out.
     pub(super) cut: bool,
-    /// Whether it succeeded; of one that was cut, true.
+    /// Whether the command succeeded; true for truncated output.
     pub(super) ok: bool,
-    /// The first line of its complaints.
-    pub(super) complaint: String,
+    /// First line of standard error.
+    pub(super) error_line: String,
 }
 
 impl GitProgram {
-    /// The program, if it is in an absolute directory of `PATH`: a relative one could be the checkout's.
+    /// Finds the program in an absolute directory of `PATH`; a relative one could be inside the checkout.
     pub(super) fn find() -> Option<Self> {
         let path = std::env::var_os("PATH")?;
         let name = format!("git{}", std::env::consts::EXE_SUFFIX);
         let dirs: Vec<PathBuf> = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
         let program = dirs.iter().map(|dir| dir.join(&name)).find(|program| program.is_file())?;
-        Some(Self { program, path: std::env::join_paths(dirs).ok()?, patience: PATIENCE })
+        Some(Self { program, path: std::env::join_paths(dirs).ok()?, timeout: TIMEOUT })
     }
 
-    /// Runs a command in a directory. What can be mistaken for an option must stand behind `--` or `--end-of-options`.
+    /// Runs a command in a directory. Arguments that could be mistaken for options must follow `--` or `--end-of-options`.
     pub(super) fn run(&self, dir: &Path, args: &[&str]) -> Result<GitOutput, String> {
         let mut command = Command::new(&self.program);
         command.arg("-C").arg(dir).arg("--no-pager");
-        for setting in SETTINGS {
+        for setting in CONFIG_OVERRIDES {
             command.arg("-c").arg(setting);
         }
         command.args(args).env_clear().env("PATH", &self.path).envs(ENVIRONMENT.iter().copied());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("git cannot be run: {error}"))?;
-        let said = self.listen(&mut child);
-        // Whatever it still does, it is no longer listened to.
+        let output = self.collect_output(&mut child);
+        // The result is known; the process may still be running.
         drop(child.kill());
         let status = child.wait().map_err(|error| format!("git is lost: {error}"))?;
-        let mut said = said?;
-        said.ok = said.cut || status.success();
-        Ok(said)
+        let mut output = output?;
+        output.ok = output.cut || status.success();
+        Ok(output)
     }
 
-    /// What one line of output says, if the command succeeds.
+    /// The single line of output, if the command succeeds.
     pub(super) fn line(&self, dir: &Path, args: &[&str]) -> Result<Option<String>, String> {
-        let said = self.run(dir, args)?;
-        let text = String::from_utf8_lossy(&said.text).trim_end().to_owned();
-        Ok((said.ok && !text.is_empty()).then_some(text))
+        let output = self.run(dir, args)?;
+        let text = String::from_utf8_lossy(&output.text).trim_end().to_owned();
+        Ok((output.ok && !text.is_empty()).then_some(text))
     }
 
-    fn listen(&self, child: &mut Child) -> Result<GitOutput, String> {
+    fn collect_output(&self, child: &mut Child) -> Result<GitOutput, String> {
         let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else { return Err("git has no output".into()) };
-        let out = read(out, MOST)?;
-        let err = read(err, COMPLAINT)?;
-        let mut said = GitOutput::default();
-        let end = std::time::Instant::now() + self.patience;
+        let out = read(out, LIMIT)?;
+        let err = read(err, MAX_STDERR_BYTES)?;
+        let mut output = GitOutput::default();
+        let end = std::time::Instant::now() + self.timeout;
         loop {
             match out.recv_timeout(end.saturating_duration_since(std::time::Instant::now())) {
-                Ok(OutputPiece::Bytes(bytes)) => said.text.extend_from_slice(&bytes),
+                Ok(OutputPiece::Bytes(bytes)) => output.text.extend_from_slice(&bytes),
                 Ok(OutputPiece::End) => break,
                 Ok(OutputPiece::More) | Err(_) => {
-                    said.cut = true;
-                    return Ok(said);
+                    output.cut = true;
+                    return Ok(output);
                 }
             }
         }
-        // Once its output has ended, its complaints come soon.
-        let mut complaint = Vec::new();
+        // Standard error ends soon after standard output.
+        let mut stderr = Vec::new();
         while let Ok(OutputPiece::Bytes(bytes)) = err.recv_timeout(Duration::from_secs(1)) {
-            complaint.extend_from_slice(&bytes);
+            stderr.extend_from_slice(&bytes);
         }
-        let complaint = String::from_utf8_lossy(&complaint);
-        said.complaint = super::text::line(complaint.lines().find(|line| !line.is_empty()).unwrap_or_default());
-        // It may have closed its output and go on.
+        let stderr = String::from_utf8_lossy(&stderr);
+        output.error_line = super::text::line(stderr.lines().find(|line| !line.is_empty()).unwrap_or_default());
+        // The process may have closed its output and still run.
         let left = end.saturating_duration_since(std::time::Instant::now());
         wait(child, left);
-        Ok(said)
+        Ok(output)
     }
 }
 
-/// Some of what a program says.
+/// A piece of a program's output.
 enum OutputPiece {
     Bytes(Vec<u8>),
-    /// It has said all.
+    /// End of output.
     End,
-    /// It has said as much as is read.
+    /// The limit was reached.
     More,
 }
 
-/// Reads a pipe in a thread of its own, at most so many bytes.
+/// Reads a pipe in a thread of its own, up to `most` bytes.
 fn read(mut pipe: impl Read + Send + 'static, most: u64) -> Result<mpsc::Receiver<OutputPiece>, String> {
     let (send, receive) = mpsc::sync_channel(4);
     let body = move || {
@@ -178,9 +178,9 @@ fn read(mut pipe: impl Read + Send + 'static, most: u64) -> Result<mpsc::Receive
     Ok(receive)
 }
 
-/// Waits for a program's end for at most so long.
-fn wait(child: &mut Child, patience: Duration) {
-    let end = std::time::Instant::now() + patience;
+/// Waits for a process to exit, with a timeout.
+fn wait(child: &mut Child, timeout: Duration) {
+    let end = std::time::Instant::now() + timeout;
     while matches!(child.try_wait(), Ok(None)) && std::time::Instant::now() < end {
         thread::sleep(Duration::from_millis(1));
     }
@@ -192,48 +192,48 @@ mod tests {
 
     use super::*;
 
-    /// A `git` that does what the test wants.
+    /// A fake `git` with the given script.
     #[cfg(unix)]
-    fn fake(body: &str, patience: Duration) -> (tempfile::TempDir, GitProgram) {
+    fn fake(body: &str, timeout: Duration) -> (tempfile::TempDir, GitProgram) {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().expect("a directory");
         let program = dir.path().join("git");
         std::fs::write(&program, format!("#!/bin/sh\n{body}\n")).expect("written");
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("made executable");
         let path = std::env::var_os("PATH").unwrap_or_default();
-        (dir, GitProgram { program, path, patience })
+        (dir, GitProgram { program, path, timeout })
     }
 
     #[cfg(unix)]
     #[test]
-    fn one_that_never_ends_is_ended() {
+    fn a_hanging_command_times_out() {
         let begun = std::time::Instant::now();
-        // A machine with much else to do may need longer to come as far as to say something.
-        let said = [300, 3_000, 30_000].map(Duration::from_millis).into_iter().find_map(|patience| {
-            let (dir, git) = fake("echo begun; exec sleep 9999", patience);
-            let said = git.run(dir.path(), &[]).expect("run");
-            assert!(said.cut, "{said:?}");
-            (!said.text.is_empty()).then_some(said.text)
+        // A loaded machine may need longer until the process writes anything.
+        let output = [300, 3_000, 30_000].map(Duration::from_millis).into_iter().find_map(|timeout| {
+            let (dir, git) = fake("echo begun; exec sleep 9999", timeout);
+            let output = git.run(dir.path(), &[]).expect("run");
+            assert!(output.cut, "{output:?}");
+            (!output.text.is_empty()).then_some(output.text)
         });
-        assert_eq!(said.as_deref(), Some(&b"begun\n"[..]));
+        assert_eq!(output.as_deref(), Some(&b"begun\n"[..]));
         assert!(begun.elapsed() < Duration::from_secs(600));
     }
 
     #[cfg(unix)]
     #[test]
-    fn one_that_says_too_much_is_cut() {
-        let (dir, git) = fake("exec yes git", PATIENCE);
-        let said = git.run(dir.path(), &[]).expect("run");
-        assert_eq!((said.cut, said.text.len() as u64), (true, MOST));
+    fn excessive_output_is_truncated() {
+        let (dir, git) = fake("exec yes git", TIMEOUT);
+        let output = git.run(dir.path(), &[]).expect("run");
+        assert_eq!((output.cut, output.text.len() as u64), (true, LIMIT));
     }
 
     #[cfg(unix)]
     #[test]
-    fn nothing_of_the_environment_is_handed_on() {
-        let (dir, git) = fake("env; echo no >&2; exit 3", PATIENCE);
-        let said = git.run(dir.path(), &[]).expect("run");
-        let text = String::from_utf8_lossy(&said.text).into_owned();
-        assert_eq!((said.ok, said.cut, said.complaint.as_str()), (false, false, "no"));
+    fn the_environment_is_not_inherited() {
+        let (dir, git) = fake("env; echo no >&2; exit 3", TIMEOUT);
+        let output = git.run(dir.path(), &[]).expect("run");
+        let text = String::from_utf8_lossy(&output.text).into_owned();
+        assert_eq!((output.ok, output.cut, output.error_line.as_str()), (false, false, "no"));
         assert!(text.contains("GIT_TERMINAL_PROMPT=0") && !text.contains("\nCARGO"), "{text}");
     }
 
@@ -249,8 +249,8 @@ mod tests {
         for (key, value) in settings {
             assert!(git.run(dir.path(), &["config", key, value]).expect("run").ok);
         }
-        let said = git.run(dir.path(), &["ls-remote", &remote]).expect("run");
-        assert!(!said.ok && said.complaint.contains("not allowed") && !mark.exists(), "{said:?}");
+        let output = git.run(dir.path(), &["ls-remote", &remote]).expect("run");
+        assert!(!output.ok && output.error_line.contains("not allowed") && !mark.exists(), "{output:?}");
         for key in ["mailmap.file", "diff.orderFile"] {
             assert_eq!(git.line(dir.path(), &["config", key]), Ok(Some("/dev/null".to_owned())));
         }

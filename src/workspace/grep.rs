@@ -1,4 +1,4 @@
-//! `workspace.grep`: where the texts that are looked for stand.
+//! `workspace.grep`: occurrences of the requested terms.
 
 use super::checkout::Checkout;
 use super::folder;
@@ -6,33 +6,32 @@ use super::git::GitProgram;
 use super::text::line;
 use serde_json::{Value, json};
 
-/// How many places of a text are returned.
-const MOST: usize = 12;
+/// Maximum number of occurrences of a term.
+const LIMIT: usize = 12;
 
-/// The places of a text in a checkout, in order of path and line, and whether there are more. The text means itself: it is
-/// no pattern.
+/// The occurrences of a term in a checkout, ordered by path and line, and whether there are more. The term is literal, not a pattern.
 pub(super) fn places(git: Option<&GitProgram>, checkout: &Checkout, term: &str) -> Result<(Vec<Value>, bool), String> {
     let Some(dir) = &checkout.dir else { return Ok((Vec::new(), false)) };
     let (Some(git), Some(commit)) = (git, &checkout.commit) else {
-        let (found, more) = folder::grep(dir, &checkout.files, term, MOST);
+        let (found, more) = folder::grep(dir, &checkout.files, term, LIMIT);
         return Ok((found.into_iter().map(|(path, number, text)| place(term, &path, number, &text)).collect(), more));
     };
     let args = ["grep", "-z", "-n", "-I", "--no-textconv", "--threads=1", "--fixed-strings", "-e", term, commit, "--"];
-    let said = git.run(dir, &args)?;
-    // Nothing found is a failure without a complaint.
-    if !said.ok && !said.complaint.is_empty() {
-        return Err(format!("git does not find texts: {}", said.complaint));
+    let output = git.run(dir, &args)?;
+    // No match is a failure without a message.
+    if !output.ok && !output.error_line.is_empty() {
+        return Err(format!("git does not find texts: {}", output.error_line));
     }
-    let text = String::from_utf8_lossy(&said.text);
-    let whole = if said.cut { text.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { &text };
+    let text = String::from_utf8_lossy(&output.text);
+    let whole = if output.cut { text.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { &text };
     let mut found = Vec::new();
-    let mut more = said.cut;
+    let mut more = output.cut;
     for row in whole.split('\n') {
         let mut fields = row.splitn(3, '\0');
         let (Some(path), Some(number), Some(text)) = (fields.next(), fields.next(), fields.next()) else { continue };
         let path = path.split_once(':').map_or(path, |(_, path)| path);
         let Ok(number) = number.parse() else { continue };
-        if found.len() == MOST {
+        if found.len() == LIMIT {
             more = true;
             break;
         }

@@ -1,4 +1,4 @@
-//! Which commits made a text what it once was.
+//! Finds the commits that gave a text its recorded form.
 
 use super::blame;
 use super::checkout::date;
@@ -11,20 +11,20 @@ use std::path::Path;
 /// A commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GitCommit {
-    /// Its full address.
+    /// Full object name.
     pub commit: String,
-    /// When it was made.
+    /// Commit date.
     pub date: String,
-    /// Who wrote it.
+    /// Name of the author.
     pub author: String,
-    /// Its first line.
+    /// First line of the message.
     pub subject: String,
 }
 
 /// The commits behind a line of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Committed {
-    /// The latest commit that made the file this text.
+    /// The latest commit that gave the file this text.
     pub version: Option<GitCommit>,
     /// The commit that last changed the line.
     pub line: Option<GitCommit>,
@@ -33,10 +33,10 @@ pub struct Committed {
     pub note: Option<String>,
 }
 
-/// How many commits that had to do with a text are looked at.
-const MOST: &str = "20";
+/// Maximum number of commits inspected for a text.
+const LIMIT: &str = "20";
 
-/// Who made a line (from 1) of a text that a file once had. What is missing is a note.
+/// Finds the commits behind a line (from 1) of a text that a file once had. Problems are returned as a note.
 pub fn committed(file: &Path, text: &str, at: u32) -> Committed {
     let mut found = Committed::default();
     match find(file, text, at, &mut found) {
@@ -55,18 +55,18 @@ fn find(file: &Path, text: &str, at: u32, found: &mut Committed) -> Result<(), S
     if !dir.is_dir() || git.line(dir, &["rev-parse", "--is-inside-work-tree"])?.as_deref() != Some("true") {
         return Err("it is in no git checkout".into());
     }
-    // What git calls the text, it says of a file only.
+    // git computes the object name of files only.
     let mut copy = tempfile::NamedTempFile::new().map_err(|error| format!("no temporary file: {error}"))?;
     copy.write_all(text.as_bytes()).map_err(|error| format!("no temporary file: {error}"))?;
     let path = copy.path().to_str().ok_or("no temporary file")?;
     let blob = git.line(dir, &["hash-object", "--no-filters", "--", path])?.ok_or("git cannot tell what it calls the text")?;
     let find = format!("--find-object={blob}");
     let format = "--format=%H%x00%ct%x00%an%x00%s";
-    let said = git.run(dir, &["log", "-n", MOST, &find, format, "HEAD", "--", name])?;
-    let said = String::from_utf8_lossy(&said.text).into_owned();
-    for row in said.lines() {
+    let output = git.run(dir, &["log", "-n", LIMIT, &find, format, "HEAD", "--", name])?;
+    let output = String::from_utf8_lossy(&output.text).into_owned();
+    for row in output.lines() {
         let [commit, seconds, author, subject] = row.split('\0').collect::<Vec<_>>()[..] else { continue };
-        // Among them are those that took the text away.
+        // The log also contains commits that removed the text.
         let there = git.line(dir, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{commit}:./{name}")])?;
         if there.as_deref() == Some(&blob) {
             let (author, subject) = (line(author), line(subject));

@@ -1,9 +1,9 @@
-//! What the checkouts of the project's repositories tell of a failure: recent commits, blame, and where texts stand; and which
-//! commits made a script what it once was.
+//! Evidence from the checkouts of the project's repositories: recent commits, blame and occurrences of terms; and the commits behind a
+//! recorded script.
 //!
-//! Nothing here changes a checkout, and nothing in a checkout is run. What is missing (a directory, git, history, a branch)
-//! is a note in the answer, never a failure: an investigation goes on with what there is. Answers are bounded in number,
-//! bytes and time, and the same for the same checkout.
+//! Checkouts are never changed, and nothing in them is executed. A missing directory, git, history or branch is a note in the answer, never
+//! a failure: an investigation continues with what is available. Answers are bounded in number, bytes and time, and deterministic for a
+//! given checkout.
 
 mod blame;
 mod check;
@@ -34,22 +34,22 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// How many answers and checkouts are kept; then all are forgotten and the next ones kept.
-const KEPT: usize = 512;
+/// Capacity of the caches of answers and checkouts; a full cache is cleared.
+const CACHE_CAPACITY: usize = 512;
 
 /// Answers the queries `workspace.log`, `workspace.blame` and `workspace.grep`.
 #[derive(Debug)]
 pub struct Workspace {
     root: PathBuf,
     repositories: Vec<Repository>,
-    /// Looked for when it is first needed; nothing if it is not installed.
+    /// Located on first use; `None` if it is not installed.
     git: OnceLock<Option<GitProgram>>,
     checkouts: Mutex<HashMap<(String, CheckoutTime), Arc<Checkout>>>,
     answers: Mutex<HashMap<Hash, Value>>,
 }
 
 impl Workspace {
-    /// Of the repositories of a project file (`[{name, path, branch}]`); relative paths are relative to `root`.
+    /// A workspace of the repositories of a project file (`[{name, path, branch}]`); relative paths are relative to `root`.
     pub fn new(root: impl Into<PathBuf>, repositories: &Value) -> Self {
         Self {
             root: root.into(),
@@ -72,7 +72,7 @@ impl Workspace {
         }
         let opened = Arc::new(repository.open(&self.root, self.git(), when));
         let mut kept = lock(&self.checkouts);
-        if kept.len() >= KEPT {
+        if kept.len() >= CACHE_CAPACITY {
             kept.clear();
         }
         Arc::clone(kept.entry(key).or_insert(opened))
@@ -131,7 +131,7 @@ impl Workspace {
         if query == WorkspaceQuery::Log {
             let mut paths: Vec<String> = found.into_iter().map(|(path, _)| path).collect();
             paths.dedup();
-            // Where what is looked for is not in it, its other commits tell nothing.
+            // If the paths are not in the repository, its other commits are irrelevant.
             if !paths.is_empty() || wanted.places.is_empty() {
                 take(log::commits(git, checkout, &paths, when), notes);
             }
@@ -158,7 +158,7 @@ impl Queries for Workspace {
             }
             let answer = self.answer(query, wanted, &when);
             let mut kept = lock(&self.answers);
-            if kept.len() >= KEPT {
+            if kept.len() >= CACHE_CAPACITY {
                 kept.clear();
             }
             kept.insert(key, answer.clone());
@@ -171,7 +171,7 @@ impl Queries for Workspace {
     }
 }
 
-/// What is asked.
+/// Kind of query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WorkspaceQuery {
     Log,
@@ -189,7 +189,7 @@ impl WorkspaceQuery {
         }
     }
 
-    /// Puts what was found behind what every answer says.
+    /// Adds the results to the fields common to all answers.
     fn finish(self, answer: &mut Map<String, Value>, items: Vec<Value>, more: bool, notes: &[String]) {
         let key = match self {
             Self::Log => "commits",

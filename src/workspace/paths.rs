@@ -1,21 +1,21 @@
-//! Finding the file of a repository that a path means, wherever the path begins.
+//! Resolves a path to a file of a repository, whatever directory the path is relative to.
 
 use super::focus::FocusPath;
 
-/// What a path means in a repository.
+/// Result of resolving a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PathMatch {
-    /// This file.
+    /// A file of the repository.
     File(String),
-    /// This directory.
+    /// A directory of the repository.
     Directory(String),
-    /// None, and why.
+    /// No match, with the reason.
     None(String),
 }
 
-/// Looks a place up in the files of a repository (sorted, with `/`). A path that is not there as it stands may have more in
-/// front (where a machine checked the code out) or less (a package without its source root): then the one file that ends
-/// like it, or that it ends like, is meant. Several are none.
+/// Resolves a path among the files of a repository (sorted, with `/`). A path that does not match literally may have an extra prefix (the
+/// checkout directory of another machine) or lack one (a package without its source root): then the single file whose path is a suffix of
+/// it, or has it as a suffix, matches. Several candidates are no match.
 pub(super) fn find(files: &[String], place: &FocusPath) -> PathMatch {
     let given = &place.given;
     if place.parts.is_empty() {
@@ -33,7 +33,7 @@ pub(super) fn find(files: &[String], place: &FocusPath) -> PathMatch {
     let longer = |file: &&String| file.ends_with(&path) && file[..file.len() - path.len()].ends_with('/');
     let mut ending: Vec<&String> = files.iter().filter(longer).collect();
     if ending.is_empty() {
-        // A file at the root has a name that files elsewhere have too.
+        // A file at the root shares its name with files elsewhere.
         let shorter = |file: &&String| {
             file.contains('/') && path.ends_with(file.as_str()) && path[..path.len() - file.len()].ends_with('/')
         };

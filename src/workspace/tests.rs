@@ -1,4 +1,4 @@
-//! The three queries over small repositories with fixed authors and dates.
+//! Tests of the three queries over small repositories with fixed authors and dates.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// When the launch began: 2026-02-14T12:00:00Z.
+/// Start of the launch: 2026-02-14T12:00:00Z.
 const BEGAN: i64 = 1_771_070_400;
 const DAY: i64 = 86_400;
 
@@ -27,7 +27,7 @@ impl WorkspaceFixture {
         Self { dir, repositories: json!([{"name": "clock", "path": "clock", "purpose": "", "branch": ""}]), launch }
     }
 
-    /// With a history: the line that fails came two days before the launch, and a later commit after it.
+    /// With a history: the failing line was committed two days before the launch, and a later commit follows it.
     fn with_history() -> Self {
         let fixture = Self::new();
         fixture.git(&["init", "-q", "-b", "main"], 0);
@@ -42,7 +42,7 @@ impl WorkspaceFixture {
         self.dir.path().join("clock")
     }
 
-    /// Runs git so many days before the launch.
+    /// Runs git with a date of `days` before the launch.
     fn git(&self, args: &[&str], days: i64) -> String {
         let at = format!("{} +0000", BEGAN - days * DAY);
         let mut git = Command::new("git");
@@ -69,8 +69,8 @@ impl WorkspaceFixture {
         self.git(&["rev-parse", "HEAD"], 0)
     }
 
-    /// The answer for the repository, asked about these paths and texts.
-    fn ask(&self, query: &str, paths: &[&str], terms: &[&str]) -> Value {
+    /// The answer for the repository, for these paths and terms.
+    fn query_answer(&self, query: &str, paths: &[&str], terms: &[&str]) -> Value {
         let prior = json!({"resolve": {"selected_repos": [
             {"name": "clock", "path": "/", "branch": "--all", "focus_paths": paths, "focus_terms": terms},
         ]}});
@@ -93,7 +93,7 @@ fn column<'a>(list: &'a Value, key: &str) -> Vec<&'a str> {
 #[test]
 fn the_log_has_the_commits_before_the_launch_that_touched_a_path() {
     let fixture = WorkspaceFixture::with_history();
-    let answer = fixture.ask("workspace.log", &["src/servo.rs:2"], &[]);
+    let answer = fixture.query_answer("workspace.log", &["src/servo.rs:2"], &[]);
     assert_eq!(column(&answer["commits"], "subject"), ["Read the offset from the wire", "Begin"]);
     let first = &answer["commits"][0];
     assert_eq!(
@@ -102,29 +102,29 @@ fn the_log_has_the_commits_before_the_launch_that_touched_a_path() {
     );
     assert_eq!((&answer["commit"], &answer["at"], &answer["branch"]), (&first["hash"], &json!("head"), &json!("main")));
     assert_eq!(notes(&answer), "");
-    let answer = fixture.ask("workspace.log", &[], &[]);
+    let answer = fixture.query_answer("workspace.log", &[], &[]);
     assert_eq!(column(&answer["commits"], "subject").len(), 3, "without a path, all");
-    let answer = fixture.ask("workspace.log", &["nowhere.rs:1"], &[]);
+    let answer = fixture.query_answer("workspace.log", &["nowhere.rs:1"], &[]);
     assert_eq!((&answer["commits"], notes(&answer).as_str()), (&json!([]), "`nowhere.rs:1` is not in it"));
 }
 
 #[test]
-fn blame_tells_who_last_changed_the_line_the_launch_saw() {
+fn blame_names_the_last_change_of_the_line_under_test() {
     let fixture = WorkspaceFixture::with_history();
-    let answer = fixture.ask("workspace.blame", &["/ci/checkout/clock/src/servo.rs:2", "doc/x.md"], &[]);
+    let answer = fixture.query_answer("workspace.blame", &["/ci/checkout/clock/src/servo.rs:2", "doc/x.md"], &[]);
     assert_eq!(column(&answer["lines"], "text"), ["fn offset() {", "    read().unwrap()", "}"]);
     let line = &answer["lines"][1];
     assert_eq!((&line["path"], &line["line"], &line["focus"]), (&json!("src/servo.rs"), &json!(2), &json!(true)));
     assert_eq!((&line["subject"], &line["age_days"]), (&json!("Read the offset from the wire"), &json!(2.0)));
     assert_eq!((&answer["lines"][0]["subject"], &answer["lines"][0]["boundary"]), (&json!("Begin"), &json!(true)));
-    let answer = fixture.ask("workspace.blame", &["src/servo.rs:99"], &[]);
+    let answer = fixture.query_answer("workspace.blame", &["src/servo.rs:99"], &[]);
     assert!(notes(&answer).contains("servo.rs"), "{answer}");
 }
 
 #[test]
 fn grep_finds_texts_that_mean_themselves() {
     let fixture = WorkspaceFixture::with_history();
-    let answer = fixture.ask("workspace.grep", &[], &["offset", "read().unwrap()", "o.fset", "gone"]);
+    let answer = fixture.query_answer("workspace.grep", &[], &["offset", "read().unwrap()", "o.fset", "gone"]);
     let places: Vec<String> = answer["matches"]
         .as_array()
         .unwrap()
@@ -140,17 +140,17 @@ fn the_launchs_commit_counts_then_the_branch_then_what_is_checked_out() {
     let mut fixture = WorkspaceFixture::with_history();
     fixture.git(&["branch", "release", "main~3"], 0);
     fixture.repositories[0]["branch"] = json!("release");
-    let answer = fixture.ask("workspace.log", &["src/servo.rs"], &[]);
+    let answer = fixture.query_answer("workspace.log", &["src/servo.rs"], &[]);
     assert_eq!(
         (&answer["at"], &answer["branch"], column(&answer["commits"], "subject")),
         (&json!("branch"), &json!("release"), vec!["Begin"])
     );
     fixture.launch.git = LaunchCheckout { commit: Some(fixture.git(&["rev-parse", "main"], 0)), ..LaunchCheckout::default() };
-    let answer = fixture.ask("workspace.log", &["src/servo.rs"], &[]);
+    let answer = fixture.query_answer("workspace.log", &["src/servo.rs"], &[]);
     assert_eq!((&answer["at"], column(&answer["commits"], "subject").len()), (&json!("launch"), 3));
     fixture.launch.git.commit = Some("0123456789".into());
     fixture.repositories[0]["branch"] = json!("nowhere");
-    let answer = fixture.ask("workspace.log", &["src/servo.rs"], &[]);
+    let answer = fixture.query_answer("workspace.log", &["src/servo.rs"], &[]);
     assert_eq!((&answer["at"], notes(&answer).contains("no branch `nowhere`")), (&json!("head"), true));
 }
 
@@ -158,30 +158,33 @@ fn the_launchs_commit_counts_then_the_branch_then_what_is_checked_out() {
 fn what_is_missing_is_a_note() {
     let queries = ["workspace.log", "workspace.blame", "workspace.grep"];
     let all = |fixture: &WorkspaceFixture| -> Vec<String> {
-        queries.iter().map(|query| notes(&fixture.ask(query, &["src/a.rs:1"], &["offset"]))).collect()
+        queries.iter().map(|query| notes(&fixture.query_answer(query, &["src/a.rs:1"], &["offset"]))).collect()
     };
     let mut fixture = WorkspaceFixture::new();
-    assert!(all(&fixture).iter().all(|said| said.contains("no git repository")));
+    assert!(all(&fixture).iter().all(|answers| answers.contains("no git repository")));
     fixture.git(&["init", "-q"], 0);
-    assert!(all(&fixture).iter().all(|said| said.contains("no commit yet")));
+    assert!(all(&fixture).iter().all(|answers| answers.contains("no commit yet")));
     fixture.repositories[0]["path"] = json!("gone");
-    assert!(all(&fixture).iter().all(|said| said.contains("`gone` is not there")));
+    assert!(all(&fixture).iter().all(|answers| answers.contains("`gone` is not there")));
     fixture.repositories[0]["path"] = json!("");
-    assert!(all(&fixture).iter().all(|said| said.contains("says no `path`")));
+    assert!(all(&fixture).iter().all(|answers| answers.contains("says no `path`")));
     fixture.repositories[0]["name"] = json!("other");
-    assert!(all(&fixture).iter().all(|said| said.contains("names no such repository")));
+    assert!(all(&fixture).iter().all(|answers| answers.contains("names no such repository")));
     let fixture = WorkspaceFixture::with_history();
     fixture.git(&["checkout", "-q", "--detach"], 0);
-    assert!(all(&fixture).iter().all(|said| said.contains("HEAD is detached")));
+    assert!(all(&fixture).iter().all(|answers| answers.contains("HEAD is detached")));
     let mut shallow = WorkspaceFixture::new();
     fs::remove_dir(shallow.repo()).unwrap();
     let from = format!("file://{}", fixture.repo().display());
     let to = shallow.repo().display().to_string();
     assert!(Command::new("git").args(["clone", "-q", "--depth", "1", &from, &to]).status().unwrap().success());
-    let said = all(&shallow);
-    assert!(said.iter().all(|said| said.contains("shallow") && said.contains("newer than the launch")), "{said:?}");
+    let answers = all(&shallow);
+    assert!(
+        answers.iter().all(|answers| answers.contains("shallow") && answers.contains("newer than the launch")),
+        "{answers:?}"
+    );
     shallow.launch.started_at = None;
-    assert!(all(&shallow).iter().all(|said| said.contains("is not known")));
+    assert!(all(&shallow).iter().all(|answers| answers.contains("is not known")));
 }
 
 #[test]
@@ -190,7 +193,7 @@ fn a_directory_without_git_is_searched() {
     fixture.write("src/a.rs", "one\noffset two\n");
     fixture.write("image.bin", "offset\0");
     fixture.write(".env", "offset secret\n");
-    let answer = fixture.ask("workspace.grep", &[], &["offset"]);
+    let answer = fixture.query_answer("workspace.grep", &[], &["offset"]);
     assert_eq!((column(&answer["matches"], "path"), &answer["matches"][0]["line"]), (vec!["src/a.rs"], &json!(2)));
 }
 
@@ -205,10 +208,10 @@ fn links_do_not_lead_out() {
     std::os::unix::fs::symlink("../secrets", fixture.repo().join("links")).unwrap();
     fixture.write("a.rs", "offset\n");
     let look = |what: &str| {
-        let answer = fixture.ask("workspace.grep", &["link.rs:1", "links/s.txt", "../secret"], &["offset"]);
+        let answer = fixture.query_answer("workspace.grep", &["link.rs:1", "links/s.txt", "../secret"], &["offset"]);
         assert_eq!(column(&answer["matches"], "path"), ["a.rs"], "{what}");
         for query in ["workspace.log", "workspace.blame"] {
-            let answer = fixture.ask(query, &["link.rs:1", "links/s.txt:1", "../secret:1", "/etc/passwd:1"], &[]);
+            let answer = fixture.query_answer(query, &["link.rs:1", "links/s.txt:1", "../secret:1", "/etc/passwd:1"], &[]);
             assert!(!answer.to_string().contains("of the secret") && !answer.to_string().contains("root:"), "{what}: {answer}");
         }
     };
@@ -230,16 +233,17 @@ fn names_are_no_options() {
     let before = fs::read_dir(fixture.dir.path()).unwrap().count();
     for branch in ["--output=pwned", "main --output=pwned", "main^{/x}", "@{u}", "../HEAD", "HEAD:doc/x.md"] {
         fixture.repositories[0]["branch"] = json!(branch);
-        let answer = fixture.ask("workspace.log", &["--output=pwned", ":(glob)**", "-p.rs"], &[]);
+        let answer = fixture.query_answer("workspace.log", &["--output=pwned", ":(glob)**", "-p.rs"], &[]);
         assert_eq!(
             (column(&answer["commits"], "subject"), notes(&answer).contains("no branch")),
             (vec!["Odd"], true),
             "{branch}"
         );
     }
-    let answer = fixture.ask("workspace.blame", &["--output=pwned:1", "-p.rs:1", ":(glob)**:1"], &[]);
+    let answer = fixture.query_answer("workspace.blame", &["--output=pwned:1", "-p.rs:1", ":(glob)**:1"], &[]);
     assert_eq!(column(&answer["lines"], "subject"), ["Odd", "Odd", "Odd"]);
-    let answer = fixture.ask("workspace.grep", &[], &["--open-files-in-pager", "-e offset", "-O./pwned.sh", "-f/etc/passwd"]);
+    let answer =
+        fixture.query_answer("workspace.grep", &[], &["--open-files-in-pager", "-e offset", "-O./pwned.sh", "-f/etc/passwd"]);
     assert_eq!(column(&answer["matches"], "path"), ["-p.rs"]);
     assert_eq!(fs::read_dir(fixture.dir.path()).unwrap().count(), before);
 }
@@ -278,7 +282,7 @@ fn nothing_of_a_checkout_is_run() {
     fixture.git(&["config", "log.showSignature", "true"], 0);
     drop(fs::remove_file(&mark));
     for query in ["workspace.log", "workspace.blame", "workspace.grep"] {
-        let answer = fixture.ask(query, &["src/servo.rs:2"], &["offset"]);
+        let answer = fixture.query_answer(query, &["src/servo.rs:2"], &["offset"]);
         assert_eq!(notes(&answer), "", "{query}");
     }
     assert!(!mark.exists(), "a program of the checkout was run");
@@ -293,9 +297,9 @@ fn objects_are_not_replaced_and_texts_cannot_draw() {
         &[("src/servo.rs", "fn offset() {\n    \u{1b}]0;x\u{7}\n}\n")],
     );
     fixture.git(&["replace", &odd, "main~3"], 0);
-    let answer = fixture.ask("workspace.log", &["src/servo.rs"], &[]);
+    let answer = fixture.query_answer("workspace.log", &["src/servo.rs"], &[]);
     assert_eq!(column(&answer["commits"], "subject")[0], "Odd [31mandplain");
-    let answer = fixture.ask("workspace.blame", &["src/servo.rs:2"], &[]);
+    let answer = fixture.query_answer("workspace.blame", &["src/servo.rs:2"], &[]);
     assert_eq!(answer["lines"][1]["text"], json!("    ]0;x"));
 }
 
@@ -303,9 +307,9 @@ fn objects_are_not_replaced_and_texts_cannot_draw() {
 fn a_directory_of_a_repository_is_a_repository_of_its_own() {
     let mut fixture = WorkspaceFixture::with_history();
     fixture.repositories[0]["path"] = json!("clock/src");
-    let answer = fixture.ask("workspace.log", &["servo.rs:2", "doc/x.md"], &[]);
+    let answer = fixture.query_answer("workspace.log", &["servo.rs:2", "doc/x.md"], &[]);
     assert_eq!((column(&answer["commits"], "subject").len(), &answer["commits"][0]["files"]), (2, &json!(["servo.rs"])));
-    let answer = fixture.ask("workspace.grep", &[], &["offset"]);
+    let answer = fixture.query_answer("workspace.grep", &[], &["offset"]);
     assert_eq!(column(&answer["matches"], "path"), ["servo.rs"], "what lies beside it is not searched");
 }
 

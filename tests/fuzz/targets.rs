@@ -351,7 +351,7 @@ fn lint(bytes: &[u8]) {
             source: Source::new(*path, if at == replaced { text.as_str() } else { own }),
             shown: (*path).to_owned(),
             origin: FileOrigin::Embedded,
-            asked: true,
+            requested: true,
         };
         let texts: Vec<ProjectText> = around.iter().enumerate().map(of).collect();
         let input = asterisk::lint::LintInput {
@@ -423,14 +423,14 @@ impl RunDir for Only<'_> {
     fn remove(&self, _name: &str) -> io::Result<()> {
         Ok(())
     }
-    fn seen(&self) -> u64 {
+    fn change_count(&self) -> u64 {
         0
     }
-    fn number(&self, request: i64) -> io::Result<i64> {
+    fn dispatch_id(&self, request: i64) -> io::Result<i64> {
         Ok(request)
     }
-    fn settle(&self, _request: i64) {}
-    fn waits(&self, _request: &Request<'_>) -> io::Result<()> {
+    fn mark_answered(&self, _request: i64) {}
+    fn mark_pending(&self, _request: &Request<'_>) -> io::Result<()> {
         Ok(())
     }
     fn wait(&self, _seen: u64, _most: Duration) {}

@@ -1,115 +1,115 @@
-//! What a queue tells and is told.
+//! Messages between the queue, its workers and the walk.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// What a worker is asked.
+/// A step for a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Task {
-    /// The request's id.
+    /// Id of the request.
     pub dispatch_id: i64,
-    /// What shows that a step was given to whoever has it; only with it is an answer taken.
+    /// Token that proves ownership of the step; answers are accepted only with it.
     pub ticket: String,
-    /// The case.
+    /// Id of the case.
     pub case_id: String,
-    /// What signals call the step (`F0_RECALL`).
+    /// Name of the step in signals (`F0_RECALL`).
     pub step: String,
-    /// The node.
+    /// Name of the node.
     pub node: String,
-    /// The step's path.
+    /// Path of the step.
     pub path: String,
     /// The prompt.
     pub prompt: String,
 }
 
-/// What came of asking for a step.
+/// Result of pulling a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PullResult {
-    /// One, and what whoever gets it should know about how many are at work.
+    /// A step, and a warning if fewer workers are active than requested.
     Task(Box<Task>, Option<String>),
-    /// There are none any more.
+    /// The queue is closed.
     Over(QueueClosed),
 }
 
-/// Why no steps are given out any more.
+/// Why the queue is closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueueClosed {
-    /// The run is over.
+    /// The run is finished.
     Over,
     /// The run was stopped.
     Cancelled,
-    /// Something went wrong.
+    /// The run failed.
     Aborted(String),
 }
 
-/// An answer that is brought.
+/// A submitted answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubmittedArtifact {
     /// The artifact.
     pub artifact: Value,
-    /// The tokens of prompt and answer, as far as the worker says them.
+    /// Tokens of prompt and answer, if the worker reports them.
     pub tokens: (Option<u64>, Option<u64>),
 }
 
-/// What became of an answer.
+/// Result of a submitted answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubmitOutcome {
-    /// It is taken and recorded.
+    /// Accepted and recorded.
     Accepted,
-    /// It does not fit: what is wrong with it, and the step to be answered again by the same worker, unless that was its last attempt.
+    /// Invalid: the validation errors, and the step for another attempt by the same worker, unless that was its last.
     Refused(Vec<String>, Option<Box<Task>>),
-    /// The run ended before it was recorded.
+    /// The run ended before the answer was recorded.
     Lost(QueueClosed),
 }
 
-/// Why an answer is not even looked at.
+/// Why an answer was rejected without validation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubmitError {
-    /// Nobody is asked that.
+    /// No such request is pending.
     #[error("no step with the id {0} waits for an answer")]
     Unknown(i64),
-    /// It was answered before.
+    /// The request was answered before.
     #[error("the step {0} is answered already")]
     AlreadySubmitted(i64),
-    /// Somebody else has it.
+    /// The step is assigned to another worker.
     #[error("the step {0} is with another worker: its ticket is needed")]
     NotYours(i64),
-    /// Fewer work at once than was asked for.
+    /// Fewer workers are active than requested.
     #[error("no answer is taken before {0} workers have asked for a step at once; {1} are at work")]
     Gate(usize, usize),
-    /// Something went wrong with the run.
+    /// The run failed.
     #[error("the run was aborted: {0}")]
     Aborted(String),
 }
 
-/// How a worker does.
+/// Health of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WorkerHealth {
-    /// Its name.
+    /// Name of the worker.
     pub worker: String,
     /// `waiting` for a step, `working` on one, or `idle`.
     pub state: &'static str,
-    /// Steps that it has.
+    /// Steps currently assigned.
     pub holding: usize,
-    /// Steps that it got.
+    /// Steps pulled in total.
     pub pulled: usize,
-    /// Answers of it that were accepted.
+    /// Answers accepted.
     pub accepted: usize,
-    /// Answers of it that were refused.
+    /// Answers refused.
     pub refused: usize,
-    /// Steps that were taken from it, for it did not answer in time.
+    /// Steps withdrawn because their lease expired.
     pub lost: usize,
-    /// Seconds since it was heard of.
+    /// Seconds since the last contact.
     pub silent_seconds: u64,
 }
 
-/// What happened to a step that the walk waits for.
+/// Event of a step that the walk waits for.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::agent) enum StepNews {
-    /// Somebody answered.
-    Brought(SubmittedArtifact),
-    /// This worker did not answer in time; the step is with nobody.
-    Late(String),
-    /// Nobody will.
+pub(in crate::agent) enum StepEvent {
+    /// An answer was submitted.
+    Submitted(SubmittedArtifact),
+    /// The lease of this worker expired; the step is unassigned.
+    LeaseExpired(String),
+    /// The queue was closed.
     Closed(QueueClosed),
 }

@@ -1,31 +1,31 @@
-//! Steps that wait for whoever pulls them: the oldest goes to whoever waits longest, and answers come back by id.
+//! Queue of steps for pulling workers: the oldest step goes to the worker that waits longest, and answers are matched by id.
 //!
-//! A step that was taken belongs to whoever has its ticket, for as long as its lease lasts; then it is given back. Pulling and
-//! submitting are plain futures, so that a server can wait for many at once with any runtime; the walk's thread blocks.
+//! An assigned step belongs to the holder of its ticket until its lease expires; then it returns to the queue. Pulling and submitting are
+//! plain futures, so that a server can await many at once on any runtime; the walk's thread blocks.
 
+mod futures;
 mod messages;
 mod offer;
 #[cfg(test)]
 mod tests;
-mod waiting;
 
 use super::in_flight::InFlightGate;
 use super::settings::AgentSettings;
-pub(super) use messages::StepNews;
+pub use futures::{PullFuture, SubmitFuture};
+pub(super) use messages::StepEvent;
 pub use messages::{PullResult, QueueClosed, SubmitError, SubmitOutcome, SubmittedArtifact, Task, WorkerHealth};
 pub(super) use offer::Offer;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
-pub use waiting::{PullFuture, SubmitFuture};
 
-/// How many workers are told apart.
+/// Maximum number of distinct workers in the statistics.
 const WORKERS: usize = 4096;
 
 #[derive(Debug)]
 struct Worker {
-    heard: Instant,
+    last_contact: Instant,
     waiting: usize,
     holding: usize,
     pulled: usize,
@@ -34,7 +34,7 @@ struct Worker {
     lost: usize,
 }
 
-/// The steps of a run that wait for somebody to answer them.
+/// The steps of a run that wait for workers.
 #[derive(Debug)]
 pub struct StepQueue {
     inner: Mutex<QueueState>,
@@ -42,18 +42,18 @@ pub struct StepQueue {
 
 #[derive(Debug)]
 struct QueueState {
-    /// Counts steps, pulls and submissions.
+    /// Sequence number of steps, pulls and submissions.
     count: u64,
     steps: HashMap<i64, QueuedStep>,
-    /// Those that nobody has, by age.
+    /// Unassigned steps, by age.
     ready: BTreeMap<u64, i64>,
-    /// Those who wait for a step, by age.
+    /// Waiting workers, by age.
     pullers: BTreeMap<u64, Puller>,
-    /// Those who wait for what becomes of their answer, by the request.
+    /// Waiters for the result of a submission, by sequence number.
     acks: HashMap<u64, Ack>,
-    /// What was answered.
+    /// Answered requests.
     answered: HashSet<i64>,
-    /// Answers that are not recorded yet, with the case and who waits to be told.
+    /// Accepted answers that are not recorded yet, with the case and the waiter for the result.
     unrecorded: HashMap<i64, (String, u64)>,
     workers: BTreeMap<String, Worker>,
     gate: InFlightGate,
@@ -67,18 +67,18 @@ struct QueuedStep {
     lease: Duration,
     at: StepLocation,
     bell: Arc<Condvar>,
-    /// What the walk is to see next.
-    news: Option<StepNews>,
+    /// The next event for the walk.
+    event: Option<StepEvent>,
 }
 
-/// Where a step is.
+/// State of a step.
 #[derive(Debug, PartialEq)]
 enum StepLocation {
-    /// With nobody.
+    /// Unassigned.
     Ready,
-    /// With a worker, until then.
+    /// Assigned to a worker, until its lease expires.
     Held(String, Instant),
-    /// An answer is being looked at.
+    /// A submitted answer is being validated.
     Answered(String, u64),
 }
 
@@ -86,7 +86,7 @@ enum StepLocation {
 struct Puller {
     worker: String,
     waker: Option<Waker>,
-    /// What it got and has not taken yet.
+    /// A step assigned to it but not taken yet.
     got: Option<(i64, Option<String>)>,
 }
 
@@ -97,7 +97,7 @@ struct Ack {
 }
 
 impl StepQueue {
-    /// An empty one. `desired`: how many are to be at work at once.
+    /// An empty queue. `desired` is the requested number of concurrent workers.
     pub fn new(desired: usize) -> Arc<Self> {
         let inner = QueueState {
             count: 0,
@@ -118,11 +118,11 @@ impl StepQueue {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for a step. Dropping this before it is ready gives up; a step that was just about to be had goes to the next.
+    /// Pulls a step. Dropping the future gives up; a step just assigned to it goes to the next worker.
     pub fn pull(self: &Arc<Self>, worker: &str) -> PullFuture {
         let mut inner = self.inner();
         let key = inner.next();
-        inner.heard(worker, |worker| worker.waiting += 1);
+        inner.touch_worker(worker, |worker| worker.waiting += 1);
         inner.gate.wait();
         inner.pullers.insert(key, Puller { worker: worker.to_owned(), waker: None, got: None });
         inner.pair();
@@ -130,8 +130,8 @@ impl StepQueue {
         PullFuture { queue: Arc::clone(self), key: Some(key) }
     }
 
-    /// Takes the answer to a step. What becomes of it is known when the future is; it is looked at whether that is awaited or not.
-    pub fn submit(self: &Arc<Self>, id: i64, ticket: &str, brought: SubmittedArtifact) -> Result<SubmitFuture, SubmitError> {
+    /// Submits the answer to a step. The future resolves to the result; the answer is processed whether or not it is awaited.
+    pub fn submit(self: &Arc<Self>, id: i64, ticket: &str, submitted: SubmittedArtifact) -> Result<SubmitFuture, SubmitError> {
         let mut inner = self.inner();
         if let Some(QueueClosed::Aborted(why)) = &inner.closed {
             return Err(SubmitError::Aborted(why.clone()));
@@ -146,7 +146,7 @@ impl StepQueue {
         let worker = match &step.at {
             StepLocation::Answered(..) => return Err(SubmitError::AlreadySubmitted(id)),
             _ if step.task.ticket.is_empty() || step.task.ticket != ticket => return Err(SubmitError::NotYours(id)),
-            // It is late, but nobody else has begun.
+            // The lease has expired, but no other worker has the step.
             StepLocation::Ready => None,
             StepLocation::Held(worker, _) => Some(worker.clone()),
         };
@@ -155,29 +155,29 @@ impl StepQueue {
         }
         let name = worker.clone().unwrap_or_default();
         step.at = StepLocation::Answered(name, key);
-        step.news = Some(StepNews::Brought(brought));
+        step.event = Some(StepEvent::Submitted(submitted));
         step.bell.notify_all();
         let age = step.age;
         inner.ready.remove(&age);
         if let Some(worker) = worker {
-            inner.heard(&worker, |worker| worker.holding = worker.holding.saturating_sub(1));
-            inner.gate.land();
+            inner.touch_worker(&worker, |worker| worker.holding = worker.holding.saturating_sub(1));
+            inner.gate.release();
         }
         inner.acks.insert(key, Ack::default());
         drop(inner);
         Ok(SubmitFuture { queue: Arc::clone(self), key })
     }
 
-    /// Says that the answer to a request is recorded.
+    /// Reports that the answer to a request is recorded.
     pub fn recorded(&self, id: i64) {
         let mut inner = self.inner();
         if let Some((_, key)) = inner.unrecorded.remove(&id) {
-            inner.tell(key, SubmitOutcome::Accepted);
+            inner.resolve(key, SubmitOutcome::Accepted);
         }
     }
 
-    /// Says that the walk of a case has got as far as it goes: whatever it was answered is recorded.
-    pub fn went(&self, case: &str) {
+    /// Reports that the walk of a case has stopped: all its answers are recorded.
+    pub fn case_stopped(&self, case: &str) {
         let inner = self.inner();
         let mut ids: Vec<i64> = inner.unrecorded.iter().filter(|(_, (of, _))| of == case).map(|(id, _)| *id).collect();
         ids.sort_unstable();
@@ -187,7 +187,7 @@ impl StepQueue {
         }
     }
 
-    /// Gives out no more steps; whoever waits is told why. Only the first word counts.
+    /// Closes the queue and wakes all waiters with the reason. Only the first call counts.
     pub fn close(&self, why: &QueueClosed) {
         let mut inner = self.inner();
         if inner.closed.is_some() {
@@ -196,29 +196,29 @@ impl StepQueue {
         inner.closed = Some(why.clone());
         #[expect(clippy::iter_over_hash_type, reason = "all are told the same")]
         for step in inner.steps.values_mut() {
-            step.news.get_or_insert_with(|| StepNews::Closed(why.clone()));
+            step.event.get_or_insert_with(|| StepEvent::Closed(why.clone()));
             step.bell.notify_all();
         }
         inner.pullers.values_mut().filter_map(|puller| puller.waker.take()).for_each(Waker::wake);
     }
 
-    /// Says that the run has ended, and whether all that it answered is recorded.
+    /// Reports the end of the run, and whether all its answers are recorded.
     pub fn end(&self, why: &QueueClosed, recorded: bool) {
         self.close(why);
         let mut inner = self.inner();
         let mut waiting: Vec<u64> = inner.unrecorded.drain().map(|(_, (_, key))| key).collect();
         waiting.sort_unstable();
         for key in waiting {
-            inner.tell(key, if recorded { SubmitOutcome::Accepted } else { SubmitOutcome::Lost(why.clone()) });
+            inner.resolve(key, if recorded { SubmitOutcome::Accepted } else { SubmitOutcome::Lost(why.clone()) });
         }
     }
 
-    /// Why it gives out no more steps, if it does not.
+    /// Why the queue is closed, if it is.
     pub fn closed(&self) -> Option<QueueClosed> {
         self.inner().closed.clone()
     }
 
-    /// How the workers do, by name.
+    /// Health of the workers, by name.
     pub fn health(&self) -> Vec<WorkerHealth> {
         let inner = self.inner();
         let health = |(name, worker): (&String, &Worker)| WorkerHealth {
@@ -233,27 +233,27 @@ impl StepQueue {
             accepted: worker.accepted,
             refused: worker.refused,
             lost: worker.lost,
-            silent_seconds: worker.heard.elapsed().as_secs(),
+            silent_seconds: worker.last_contact.elapsed().as_secs(),
         };
         inner.workers.iter().map(health).collect()
     }
 
-    /// How many steps wait for a worker, and how the gate stands.
+    /// Number of unassigned steps, and the state of the gate.
     pub fn standing(&self) -> (usize, InFlightGate) {
         let inner = self.inner();
         (inner.ready.len(), inner.gate.clone())
     }
 
-    /// Offers a step. It is withdrawn when what this returns is dropped.
+    /// Offers a step. It is withdrawn when the returned guard is dropped.
     pub(super) fn offer(&self, task: Task, settings: &AgentSettings) -> Offer<'_> {
         let mut inner = self.inner();
         let (id, age) = (task.dispatch_id, inner.next());
-        let news = inner.closed.clone().map(StepNews::Closed);
+        let event = inner.closed.clone().map(StepEvent::Closed);
         let bell = Arc::new(Condvar::new());
         inner.answered.remove(&id);
         inner.steps.insert(
             id,
-            QueuedStep { age, task, lease: settings.bounds.timeout, at: StepLocation::Ready, bell: Arc::clone(&bell), news },
+            QueuedStep { age, task, lease: settings.bounds.timeout, at: StepLocation::Ready, bell: Arc::clone(&bell), event },
         );
         inner.ready.insert(age, id);
         inner.pair();
@@ -268,17 +268,17 @@ impl QueueState {
         self.count
     }
 
-    fn heard(&mut self, name: &str, note: impl FnOnce(&mut Worker)) {
-        let new = || Worker { heard: Instant::now(), waiting: 0, holding: 0, pulled: 0, accepted: 0, refused: 0, lost: 0 };
+    fn touch_worker(&mut self, name: &str, note: impl FnOnce(&mut Worker)) {
+        let new = || Worker { last_contact: Instant::now(), waiting: 0, holding: 0, pulled: 0, accepted: 0, refused: 0, lost: 0 };
         if self.workers.len() >= WORKERS && !self.workers.contains_key(name) {
             return;
         }
         let worker = self.workers.entry(name.to_owned()).or_insert_with(new);
-        worker.heard = Instant::now();
+        worker.last_contact = Instant::now();
         note(worker);
     }
 
-    /// Gives the oldest steps to those who wait longest.
+    /// Assigns the oldest steps to the workers that wait longest.
     fn pair(&mut self) {
         while self.closed.is_none() {
             let Some((&age, &id)) = self.ready.first_key_value() else { return };
@@ -301,40 +301,40 @@ impl QueueState {
         }
     }
 
-    /// Has a worker have a step.
+    /// Assigns a step to a worker.
     fn give(&mut self, id: i64, worker: &str) {
         let Some(step) = self.steps.get_mut(&id) else { return };
         step.task.ticket = ticket();
         step.at = StepLocation::Held(worker.to_owned(), Instant::now() + step.lease);
-        // The walk's thread minds the lease.
+        // The walk's thread watches the lease.
         step.bell.notify_all();
         self.gate.give();
-        self.heard(worker, |worker| {
+        self.touch_worker(worker, |worker| {
             worker.holding += 1;
             worker.pulled += 1;
         });
     }
 
-    /// Takes a step from whoever has it, and gives it to nobody.
+    /// Withdraws a step from its worker and leaves it unassigned.
     fn take_back(&mut self, id: i64) {
         let Some(step) = self.steps.get_mut(&id) else { return };
         let StepLocation::Held(worker, _) = &step.at else { return };
         let worker = worker.clone();
         step.at = StepLocation::Ready;
-        self.gate.land();
+        self.gate.release();
         if let Some(worker) = self.workers.get_mut(&worker) {
             worker.holding = worker.holding.saturating_sub(1);
         }
     }
 
-    /// Has a step that nobody has in its old place again.
+    /// Returns an unassigned step to its old position in the queue.
     fn put_back(&mut self, id: i64) {
         let Some(step) = self.steps.get(&id).filter(|step| step.at == StepLocation::Ready) else { return };
         self.ready.insert(step.age, id);
         self.pair();
     }
 
-    fn tell(&mut self, key: u64, verdict: SubmitOutcome) {
+    fn resolve(&mut self, key: u64, verdict: SubmitOutcome) {
         if let Some(ack) = self.acks.get_mut(&key) {
             ack.verdict = Some(verdict);
             if let Some(waker) = ack.waker.take() {
@@ -344,10 +344,10 @@ impl QueueState {
     }
 }
 
-/// What nobody can guess.
+/// An unguessable ticket.
 fn ticket() -> String {
     let mut bytes = [0_u8; 32];
-    // Without chance from the system nothing is given out that could be guessed.
+    // Without system randomness no ticket is issued: it could be guessed.
     if getrandom::fill(&mut bytes).is_err() {
         return String::new();
     }

@@ -1,4 +1,4 @@
-//! Who gets which step, and what becomes of answers.
+//! Tests of the assignment of steps and the handling of answers.
 
 use super::*;
 use crate::agent::AnswererKind;
@@ -17,7 +17,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for a future, without any runtime.
+/// Blocks on a future without a runtime.
 fn wait<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Arc::new(Unpark(thread::current())).into();
@@ -29,7 +29,7 @@ fn wait<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// What a future has at once, if it has it.
+/// The output of a future that is ready.
 fn now<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => Some(output),
@@ -65,12 +65,12 @@ fn got(pulled: PullResult) -> Task {
     }
 }
 
-fn brought(number: i64) -> SubmittedArtifact {
+fn answer(number: i64) -> SubmittedArtifact {
     SubmittedArtifact { artifact: json!({ "of": number }), tokens: (None, None) }
 }
 
 #[test]
-fn the_oldest_step_goes_to_who_waits_longest() {
+fn the_oldest_step_goes_to_the_longest_waiting_worker() {
     let queue = StepQueue::new(0);
     let mut pulls: Vec<PullFuture> = ["ann", "bob", "ann"].into_iter().map(|worker| queue.pull(worker)).collect();
     assert!(pulls.iter_mut().all(|pull| now(pull).is_none()));
@@ -93,17 +93,17 @@ fn answers_find_their_step_in_any_order() {
                 let queue = &queue;
                 scope.spawn(move || {
                     let offer = queue.offer(task(id), &settings(LONG));
-                    let StepNews::Brought(brought) = offer.wait() else { panic!("no answer") };
+                    let StepEvent::Submitted(submitted) = offer.wait() else { panic!("no answer") };
                     offer.accept();
                     queue.recorded(id);
-                    (id, brought.artifact)
+                    (id, submitted.artifact)
                 })
             })
             .collect();
         let mut tasks: Vec<Task> = (0..20).map(|_| got(wait(queue.pull("w")))).collect();
         tasks.reverse();
         for task in tasks {
-            let submitted = queue.submit(task.dispatch_id, &task.ticket, brought(task.dispatch_id)).expect("there");
+            let submitted = queue.submit(task.dispatch_id, &task.ticket, answer(task.dispatch_id)).expect("there");
             assert_eq!(wait(submitted), SubmitOutcome::Accepted);
         }
         for walk in walks {
@@ -115,28 +115,28 @@ fn answers_find_their_step_in_any_order() {
 }
 
 #[test]
-fn wrong_answers_are_told_apart() {
+fn rejected_answers_have_distinct_errors() {
     let queue = StepQueue::new(0);
     let offer = queue.offer(task(1), &settings(LONG));
     let _other = queue.offer(task(2), &settings(LONG));
-    assert_eq!(queue.submit(1, "", brought(1)).expect_err("refused"), SubmitError::NotYours(1));
+    assert_eq!(queue.submit(1, "", answer(1)).expect_err("refused"), SubmitError::NotYours(1));
     let mine = got(wait(queue.pull("ann")));
     let theirs = got(wait(queue.pull("bob")));
     assert_ne!(mine.ticket, theirs.ticket);
-    assert_eq!(queue.submit(9, &mine.ticket, brought(9)).expect_err("refused"), SubmitError::Unknown(9));
-    assert_eq!(queue.submit(2, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::NotYours(2));
-    let mut submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
-    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
-    assert_eq!(offer.wait(), StepNews::Brought(brought(1)));
+    assert_eq!(queue.submit(9, &mine.ticket, answer(9)).expect_err("refused"), SubmitError::Unknown(9));
+    assert_eq!(queue.submit(2, &mine.ticket, answer(1)).expect_err("refused"), SubmitError::NotYours(2));
+    let mut submitted = queue.submit(1, &mine.ticket, answer(1)).expect("there");
+    assert_eq!(queue.submit(1, &mine.ticket, answer(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
+    assert_eq!(offer.wait(), StepEvent::Submitted(answer(1)));
     assert!(now(&mut submitted).is_none());
     offer.accept();
     assert!(now(&mut submitted).is_none(), "nothing is acknowledged before it is recorded");
-    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
+    assert_eq!(queue.submit(1, &mine.ticket, answer(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
     queue.recorded(1);
     assert_eq!(now(&mut submitted), Some(SubmitOutcome::Accepted));
     queue.close(&QueueClosed::Aborted("no disk".into()));
     queue.close(&QueueClosed::Over);
-    assert_eq!(queue.submit(2, &theirs.ticket, brought(2)).expect_err("refused"), SubmitError::Aborted("no disk".into()));
+    assert_eq!(queue.submit(2, &theirs.ticket, answer(2)).expect_err("refused"), SubmitError::Aborted("no disk".into()));
 }
 
 #[test]
@@ -144,13 +144,13 @@ fn a_cancelled_walk_withdraws_its_step() {
     let queue = StepQueue::new(0);
     let offer = queue.offer(task(1), &settings(LONG));
     let mine = got(wait(queue.pull("ann")));
-    let mut waiting = queue.pull("bob");
-    assert!(now(&mut waiting).is_none());
+    let mut pull = queue.pull("bob");
+    assert!(now(&mut pull).is_none());
     queue.close(&QueueClosed::Cancelled);
-    assert_eq!(offer.wait(), StepNews::Closed(QueueClosed::Cancelled));
+    assert_eq!(offer.wait(), StepEvent::Closed(QueueClosed::Cancelled));
     drop(offer);
-    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::Unknown(1));
-    assert_eq!(now(&mut waiting), Some(PullResult::Over(QueueClosed::Cancelled)));
+    assert_eq!(queue.submit(1, &mine.ticket, answer(1)).expect_err("refused"), SubmitError::Unknown(1));
+    assert_eq!(now(&mut pull), Some(PullResult::Over(QueueClosed::Cancelled)));
     assert_eq!(wait(queue.pull("late")), PullResult::Over(QueueClosed::Cancelled));
 }
 
@@ -160,19 +160,19 @@ fn a_dead_worker_gives_its_step_back() {
     let offer = queue.offer(task(1), &settings(Duration::from_millis(30)));
     let dead = got(wait(queue.pull("dead")));
     let _younger = queue.offer(task(2), &settings(LONG));
-    assert_eq!(offer.wait(), StepNews::Late("dead".into()));
-    offer.again();
+    assert_eq!(offer.wait(), StepEvent::LeaseExpired("dead".into()));
+    offer.requeue();
     let mine = got(wait(queue.pull("ann")));
     assert_eq!((mine.dispatch_id, queue.health()[1].lost), (1, 1));
-    assert_eq!(queue.submit(1, &dead.ticket, brought(1)).expect_err("refused"), SubmitError::NotYours(1));
-    assert_eq!(offer.wait(), StepNews::Late("ann".into()));
-    // Late, but nobody else has begun.
-    let _submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
-    assert_eq!(offer.wait(), StepNews::Brought(brought(1)));
+    assert_eq!(queue.submit(1, &dead.ticket, answer(1)).expect_err("refused"), SubmitError::NotYours(1));
+    assert_eq!(offer.wait(), StepEvent::LeaseExpired("ann".into()));
+    // Late, but no other worker has the step.
+    let _submitted = queue.submit(1, &mine.ticket, answer(1)).expect("there");
+    assert_eq!(offer.wait(), StepEvent::Submitted(answer(1)));
 }
 
 #[test]
-fn who_gives_up_waiting_loses_no_step() {
+fn a_cancelled_pull_loses_no_step() {
     let queue = StepQueue::new(0);
     let mut early = queue.pull("early");
     assert!(now(&mut early).is_none());
@@ -186,17 +186,17 @@ fn a_bad_answer_goes_back_to_the_same_worker() {
     let queue = StepQueue::new(0);
     let offer = queue.offer(task(1), &settings(LONG));
     let first = got(wait(queue.pull("ann")));
-    let mut waiting = queue.pull("bob");
-    let mut submitted = queue.submit(1, &first.ticket, brought(1)).expect("there");
-    assert_eq!(offer.wait(), StepNews::Brought(brought(1)));
+    let mut pull = queue.pull("bob");
+    let mut submitted = queue.submit(1, &first.ticket, answer(1)).expect("there");
+    assert_eq!(offer.wait(), StepEvent::Submitted(answer(1)));
     let offer = offer.refuse(vec!["no".into()], Some((7, "again".into()))).expect("there");
     let Some(SubmitOutcome::Refused(why, Some(again))) = now(&mut submitted) else { panic!("refused") };
     assert_eq!((why, again.dispatch_id, again.prompt.as_str()), (vec!["no".to_owned()], 7, "again"));
-    assert!(now(&mut waiting).is_none());
+    assert!(now(&mut pull).is_none());
     assert_ne!(again.ticket, first.ticket);
-    assert_eq!(queue.submit(1, &first.ticket, brought(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
-    let mut submitted = queue.submit(7, &again.ticket, brought(1)).expect("there");
-    assert_eq!(offer.wait(), StepNews::Brought(brought(1)));
+    assert_eq!(queue.submit(1, &first.ticket, answer(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
+    let mut submitted = queue.submit(7, &again.ticket, answer(1)).expect("there");
+    assert_eq!(offer.wait(), StepEvent::Submitted(answer(1)));
     assert!(offer.refuse(vec!["no".into()], None).is_none());
     assert_eq!(now(&mut submitted), Some(SubmitOutcome::Refused(vec!["no".into()], None)));
     assert_eq!(queue.health()[0].refused, 2);
@@ -208,12 +208,12 @@ fn answers_wait_for_enough_workers() {
     let _offers: Vec<Offer<'_>> = (1..=3).map(|id| queue.offer(task(id), &settings(LONG))).collect();
     let PullResult::Task(mine, Some(warning)) = wait(queue.pull("ann")) else { panic!("no warning") };
     assert!(warning.starts_with("1 of 2"), "{warning}");
-    assert_eq!(queue.submit(1, &mine.ticket, brought(1)).expect_err("refused"), SubmitError::Gate(2, 1));
+    assert_eq!(queue.submit(1, &mine.ticket, answer(1)).expect_err("refused"), SubmitError::Gate(2, 1));
     let PullResult::Task(_, None) = wait(queue.pull("bob")) else { panic!("a warning") };
-    let _submitted = queue.submit(1, &mine.ticket, brought(1)).expect("there");
+    let _submitted = queue.submit(1, &mine.ticket, answer(1)).expect("there");
 }
 
-/// Many workers, one of whom dies: each step is answered once.
+/// With many workers, one of which dies, each step is answered exactly once.
 #[test]
 fn nothing_is_lost_or_doubled() {
     const STEPS: i64 = 2000;
@@ -228,12 +228,12 @@ fn nothing_is_lost_or_doubled() {
                         let offer = queue.offer(task(id), &settings(Duration::from_millis(200)));
                         loop {
                             match offer.wait() {
-                                StepNews::Brought(found) => {
-                                    assert_eq!(found, brought(id));
+                                StepEvent::Submitted(found) => {
+                                    assert_eq!(found, answer(id));
                                     break;
                                 }
-                                StepNews::Late(_) => offer.again(),
-                                StepNews::Closed(closed) => panic!("{closed:?}"),
+                                StepEvent::LeaseExpired(_) => offer.requeue(),
+                                StepEvent::Closed(closed) => panic!("{closed:?}"),
                             }
                         }
                         offer.accept();
@@ -255,9 +255,9 @@ fn nothing_is_lost_or_doubled() {
                         if number == 0 && count == 3 {
                             return (name, count);
                         }
-                        match queue.submit(task.dispatch_id, &task.ticket, brought(task.dispatch_id)) {
+                        match queue.submit(task.dispatch_id, &task.ticket, answer(task.dispatch_id)) {
                             Ok(submitted) => assert_eq!(wait(submitted), SubmitOutcome::Accepted),
-                            // Its lease was over before this thread had its turn.
+                            // The lease expired before this thread was scheduled.
                             Err(error) => {
                                 assert_eq!(error, SubmitError::NotYours(task.dispatch_id));
                                 continue;

@@ -1,4 +1,4 @@
-//! A conversation with a server: begun with the first call, and anew with the next one after it broke off.
+//! The connection to an MCP server: established by the first call, and again by the next one after it broke.
 
 use super::super::settings::AgentBounds;
 use super::pipes::{self, ServerProcess};
@@ -21,39 +21,39 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Mutex;
 
-/// What a call is known by, for servers that see whether they were asked the same before.
+/// Metadata key of the call's id, for servers that detect repeated calls.
 const REQUEST: &str = "asterisk/request";
 
-/// A server, and the conversation with it.
+/// A server and the session with it.
 pub(super) struct Connection {
     pub(super) settings: ServerSettings,
     pub(super) secrets: Secrets,
-    /// The variables of all secrets: its own are among `secrets`.
+    /// Environment variables with secrets; the server's own are among `secrets`.
     withheld: BTreeSet<String>,
-    /// What is heard in the conversation.
-    heard: std::sync::Mutex<SharedServerOutput>,
+    /// Output of the current session.
+    output: std::sync::Mutex<SharedServerOutput>,
     open: Mutex<Option<ToolSession>>,
-    /// How many calls are under way.
+    /// Number of calls in progress.
     busy: AtomicUsize,
 }
 
-/// A conversation. Its process ends after it.
+/// A session. Its process is terminated with it.
 struct ToolSession {
     service: RunningService<RoleClient, ClientConfig>,
     tools: Vec<String>,
     _process: Option<ServerProcess>,
 }
 
-/// Why a call came to nothing.
+/// Why a call failed.
 #[derive(Debug)]
 pub(super) enum ToolError {
-    /// The server cannot be started: why, and whether trying again may help.
+    /// The server cannot be started: the reason, and whether a retry may help.
     Start(String, bool),
-    /// It cannot be talked to: why.
+    /// Communication failed.
     Talk(String),
-    /// It has no such tool, but these.
+    /// The server has no such tool; the names of those it has.
     NoTool(Vec<String>),
-    /// It refused the call: how, and whether making it again may help.
+    /// The server refused the call: the reason, and whether a retry may help.
     Refused(String, bool),
 }
 
@@ -63,18 +63,18 @@ impl Connection {
             settings,
             secrets,
             withheld,
-            heard: std::sync::Mutex::default(),
+            output: std::sync::Mutex::default(),
             open: Mutex::new(None),
             busy: AtomicUsize::new(0),
         }
     }
 
-    /// What is heard in the conversation.
-    pub(super) fn heard(&self) -> SharedServerOutput {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Output of the current session.
+    pub(super) fn output(&self) -> SharedServerOutput {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ends the conversation with one that took too long, unless it is at work for others: it may never come back.
+    /// Closes the session after a timeout, unless other calls use it: the server may never answer.
     pub(super) fn give_up(&self) {
         if self.busy.load(Ordering::SeqCst) == 0
             && let Ok(mut open) = self.open.try_lock()
@@ -83,7 +83,7 @@ impl Connection {
         }
     }
 
-    /// Calls a tool. `id` is what the call is known by.
+    /// Calls a tool. `id` identifies the call across retries.
     pub(super) async fn call(
         &self,
         root: &Path,
@@ -115,10 +115,10 @@ impl Connection {
         })
     }
 
-    /// Begins a conversation, and asks which tools there are.
+    /// Establishes a session and lists the tools.
     async fn begin(&self, root: &Path) -> Result<ToolSession, ToolError> {
-        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = SharedServerOutput::default();
-        // As most servers know it; those that know only what came after it say so.
+        *self.output.lock().unwrap_or_else(PoisonError::into_inner) = SharedServerOutput::default();
+        // The lifecycle that most servers support; those that require a newer one report that.
         let lifecycle = ClientLifecycleMode::Initialize;
         let (service, process) = match self.talk(root, lifecycle).await {
             Err(ToolError::Refused(..)) => {
@@ -143,15 +143,15 @@ impl Connection {
             Some(url) => {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
                 config.auth_header.clone_from(&self.secrets.token);
-                let web = HttpTransport::new(timeout, max_bytes, &self.heard());
+                let web = HttpTransport::new(timeout, max_bytes, &self.output());
                 let transport = StreamableHttpClientTransport::with_client(web, config);
                 (own.serve_with_lifecycle(transport, lifecycle).await, None)
             }
             None => {
                 let command = self.command(root).ok_or_else(|| ToolError::Start("it has no command".into(), false))?;
-                let started = pipes::start(command, max_bytes, &self.heard());
+                let started = pipes::start(command, max_bytes, &self.output());
                 let (pipes, process) = started.map_err(|error| {
-                    // A program that is not there does not come by waiting.
+                    // Retrying does not help if the program does not exist.
                     ToolError::Start(error.to_string(), error.kind() != std::io::ErrorKind::NotFound)
                 })?;
                 (own.serve_with_lifecycle(pipes, lifecycle).await, Some(process))
@@ -171,7 +171,7 @@ impl Connection {
     }
 }
 
-/// A call under way, however it ends.
+/// Counts a call in progress until dropped.
 struct CallGuard<'a>(&'a AtomicUsize);
 
 impl Drop for CallGuard<'_> {

@@ -1,5 +1,5 @@
-//! Tools of MCP servers as those who answer: a node that is a tool's is answered by a call. What is called, with which arguments, is
-//! recorded before it leaves; asking again, leaving alone and everything else that stands around one who is asked outside is the same.
+//! Tools of MCP servers as answerers: a node with a tool is answered by a call. The call and its arguments are recorded before it is made;
+//! retries, circuit breaker and limits are those of any external answerer.
 
 mod connection;
 mod pipes;
@@ -25,8 +25,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// How often a call that is waited for looks whether the run is to stop.
-const LOOK: Duration = Duration::from_millis(50);
+/// Interval at which a pending call checks whether the run stops.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The tools of a server.
 pub(super) struct ToolAnswerer<'a> {
@@ -40,7 +40,7 @@ pub(super) struct ToolAnswerer<'a> {
     talk: Mutex<Option<Arc<ToolConversation>>>,
 }
 
-/// What is there once somebody called.
+/// State created by the first call.
 struct ToolConversation {
     connection: Connection,
     runtime: Option<Runtime>,
@@ -49,7 +49,7 @@ struct ToolConversation {
 impl Drop for ToolConversation {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // A call over HTTP that nobody waits for any more ends by its own time.
+            // An abandoned call over HTTP ends by its own timeout.
             runtime.shutdown_background();
         }
     }
@@ -78,7 +78,7 @@ impl<'a> ToolAnswerer<'a> {
         Ok(new)
     }
 
-    /// Waits for a call, as long as the settings allow and the run goes on.
+    /// Waits for a call until it completes, times out, or the run stops.
     fn wait(&self, talk: &ToolConversation, tool: &str, arguments: JsonObject, id: &str) -> Result<CallToolResult, CallEnd> {
         let Some(runtime) = &talk.runtime else { return Err(CallEnd::Stopped) };
         runtime.block_on(async {
@@ -87,7 +87,7 @@ impl<'a> ToolAnswerer<'a> {
             loop {
                 tokio::select! {
                     called = &mut call => return called.map_err(|_| CallEnd::Late)?.map_err(CallEnd::Trouble),
-                    () = tokio::time::sleep(LOOK) => {
+                    () = tokio::time::sleep(POLL_INTERVAL) => {
                         if self.stop.load(Ordering::Relaxed) {
                             return Err(CallEnd::Stopped);
                         }
@@ -107,26 +107,26 @@ impl<'a> ToolAnswerer<'a> {
         }
     }
 
-    /// Why there is no answer, and what to do about it.
+    /// The refusal for a failed call, with a hint.
     fn refusal(&self, request: &Request<'_>, talk: &ToolConversation, tool: &str, trouble: ToolError) -> Refusal {
         let hide = |text: &str| talk.connection.secrets.hide(text);
-        let known = talk.connection.heard().now();
-        let settled = format!("see `{}` of `mcp_servers:` in asterisk.yaml ({})", self.server, self.settings.place());
+        let output = talk.connection.output().now();
+        let settings_hint = format!("see `{}` of `mcp_servers:` in asterisk.yaml ({})", self.server, self.settings.place());
         match trouble {
             ToolError::Start(why, again) => {
-                let error = self.failed(request, &format!("it cannot be started: {}", hide(&why))).help(settled);
+                let error = self.failed(request, &format!("it cannot be started: {}", hide(&why))).help(settings_hint);
                 if again { Refusal::again(error) } else { Refusal::failed(error) }
             }
             ToolError::Talk(why) => {
-                let error = self.failed(request, &hide(known.why.as_deref().unwrap_or(&why)));
-                let garbage = known
+                let error = self.failed(request, &hide(output.why.as_deref().unwrap_or(&why)));
+                let garbage = output
                     .garbage
                     .as_ref()
                     .map(|garbage| format!("\nit said what is no message: {}", crate::net::shown(&hide(garbage))));
-                let stderr = known.stderr(&hide);
+                let stderr = output.stderr(&hide);
                 let stderr = (!stderr.is_empty()).then(|| format!("\nthe end of its standard error:\n{stderr}"));
-                let error = error.help([Some(settled), garbage, stderr].into_iter().flatten().collect::<String>());
-                if known.for_good { Refusal::failed(error) } else { Refusal::again(error) }
+                let error = error.help([Some(settings_hint), garbage, stderr].into_iter().flatten().collect::<String>());
+                if output.for_good { Refusal::failed(error) } else { Refusal::again(error) }
             }
             ToolError::NoTool(tools) => {
                 let hint = did_you_mean(tool, tools.iter().map(String::as_str));
@@ -134,8 +134,8 @@ impl<'a> ToolAnswerer<'a> {
                 let help = hint.map_or_else(|| list.clone(), |hint| format!("{hint}\n{list}"));
                 Refusal::failed(self.failed(request, &format!("the server has no tool `{tool}`")).help(help))
             }
-            ToolError::Refused(said, again) => {
-                let error = self.failed(request, &format!("it refused the call: {}", hide(&said)));
+            ToolError::Refused(text, again) => {
+                let error = self.failed(request, &format!("it refused the call: {}", hide(&text)));
                 if again { Refusal::again(error) } else { Refusal::failed(error.help("see the `arguments:` of the node")) }
             }
         }
@@ -162,9 +162,9 @@ impl Answerer for ToolAnswerer<'_> {
         };
         let call = call.map_err(Refusal::failed)?;
         let talk = self.talk(request)?;
-        let asking = request.ask(&self.name)?;
-        // The same whenever the same is called again.
-        let id = format!("{}-{}", request.run, asking.id);
+        let prompt_request = request.dispatch(&self.name)?;
+        // The same for every attempt of a call.
+        let id = format!("{}-{}", request.run, prompt_request.id);
         let result = match self.wait(&talk, &call.tool, call.arguments, &id) {
             Ok(result) => result,
             Err(CallEnd::Stopped) => return Err(stopped()),
@@ -178,21 +178,21 @@ impl Answerer for ToolAnswerer<'_> {
         };
         let artifact = match given(&result, self.settings.bounds.max_bytes, &|text| talk.connection.secrets.hide(text)) {
             ToolResult::Artifact(artifact) => artifact,
-            ToolResult::Failed(said) => {
+            ToolResult::Failed(text) => {
                 return Err(Refusal::again(
-                    self.failed(request, &format!("it says that it failed: {}", crate::net::shown(&said))),
+                    self.failed(request, &format!("it says that it failed: {}", crate::net::shown(&text))),
                 ));
             }
             ToolResult::Refused(why) => {
                 return Err(Refusal::failed(self.failed(request, &format!("what it gave back was not accepted: {why}"))));
             }
         };
-        // Nobody is there to be told what is wrong with it.
-        let complaints = request.complaints(&artifact);
+        // A tool cannot be given validation errors for another attempt.
+        let complaints = request.validate(&artifact);
         if !complaints.is_empty() {
-            return Err(Refusal::failed(request.misfit(&self.name, &complaints)));
+            return Err(Refusal::failed(request.schema_violation(&self.name, &complaints)));
         }
-        let agent = Agent::new(self.name.clone(), asking.id, None);
+        let agent = Agent::new(self.name.clone(), prompt_request.id, None);
         Ok(NodeAnswer { artifact: Arc::new(artifact), by: TOOL, checked: true, agent: Some(Box::new(agent)) })
     }
 }

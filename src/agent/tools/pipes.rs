@@ -1,6 +1,6 @@
-//! A server that is a command: messages line by line over its standard input and output.
+//! Transport to a server that is a command: one message per line over standard input and output.
 
-use super::super::artifact::unread;
+use super::super::artifact::parse_error;
 use super::super::group::{ProcessGroup, is_over};
 use super::server_output::SharedServerOutput;
 use rmcp::RoleClient;
@@ -14,77 +14,77 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// How long one that is told to end by the end of its input may take.
+/// How long a server may take to exit after the end of its input.
 const GRACE: Duration = Duration::from_millis(500);
-/// How many messages wait to be heard.
+/// Capacity of the queue of received messages.
 const WAITING: usize = 16;
 
 type SharedInput = Arc<Mutex<Option<Sender<Vec<u8>>>>>;
 
-/// The messages of one.
+/// The message transport.
 pub(super) struct PipeTransport {
     to: SharedInput,
     from: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
 }
 
-/// Its process, which ends with this.
+/// The server's process, terminated on drop.
 pub(super) struct ServerProcess {
     child: Child,
     group: ProcessGroup,
     to: SharedInput,
 }
 
-/// Starts one. A message of more than `most` bytes ends the conversation.
-pub(super) fn start(command: Command, most: usize, heard: &SharedServerOutput) -> io::Result<(PipeTransport, ServerProcess)> {
+/// Starts a server. A message of more than `most` bytes ends the session.
+pub(super) fn start(command: Command, most: usize, output: &SharedServerOutput) -> io::Result<(PipeTransport, ServerProcess)> {
     let (mut child, group) = ProcessGroup::spawn(command)?;
     let (send, lines) = channel::<Vec<u8>>();
     if let Some(mut stdin) = child.stdin.take() {
         thread::spawn(move || lines.into_iter().all(|line| stdin.write_all(&line).and_then(|()| stdin.flush()).is_ok()));
     }
-    let (said, from) = mpsc::channel(WAITING);
+    let (text, from) = mpsc::channel(WAITING);
     if let Some(stdout) = child.stdout.take() {
-        let heard = heard.clone();
-        thread::spawn(move || listen(stdout, most, &said, &heard));
+        let output = output.clone();
+        thread::spawn(move || listen(stdout, most, &text, &output));
     }
     if let Some(mut stderr) = child.stderr.take() {
-        let heard = heard.clone();
-        heard.writes(true);
+        let output = output.clone();
+        output.writes(true);
         thread::spawn(move || {
             let mut buffer = [0; 4 << 10];
             while let Ok(count @ 1..) = stderr.read(&mut buffer) {
-                heard.stderr(&buffer[..count]);
+                output.stderr(&buffer[..count]);
             }
-            heard.writes(false);
+            output.writes(false);
         });
     }
     let to: SharedInput = Arc::new(Mutex::new(Some(send)));
     Ok((PipeTransport { to: Arc::clone(&to), from }, ServerProcess { child, group, to }))
 }
 
-/// Hands on the messages that are heard, until there are no more of them.
-fn listen(from: impl Read, most: usize, said: &mpsc::Sender<RxJsonRpcMessage<RoleClient>>, heard: &SharedServerOutput) {
+/// Forwards received messages until the end of the output.
+fn listen(from: impl Read, most: usize, text: &mpsc::Sender<RxJsonRpcMessage<RoleClient>>, output: &SharedServerOutput) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
     loop {
         line.clear();
         let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
         match from.by_ref().take(limit).read_until(b'\n', &mut line) {
-            Ok(0) => return heard.over("it ended the conversation".into(), false),
-            Ok(_) if line.len() > most => return heard.over(format!("it said more than {most} bytes at once"), true),
+            Ok(0) => return output.over("it ended the conversation".into(), false),
+            Ok(_) if line.len() > most => return output.over(format!("it said more than {most} bytes at once"), true),
             Ok(_) if line.trim_ascii().is_empty() => {}
             Ok(_) => match serde_json::from_slice(&line) {
                 Ok(message) => {
-                    if said.blocking_send(message).is_err() {
+                    if text.blocking_send(message).is_err() {
                         return;
                     }
                 }
                 Err(error) if line.trim_ascii_start().starts_with(b"{") => {
-                    return heard.over(format!("it said what cannot be read: {}", unread(&error)), false);
+                    return output.over(format!("it said what cannot be read: {}", parse_error(&error)), false);
                 }
-                // Some write to their standard output what is for people.
-                Err(_) => heard.garbage(&line),
+                // Some servers write log messages to standard output.
+                Err(_) => output.garbage(&line),
             },
-            Err(error) => return heard.over(error.to_string(), false),
+            Err(error) => return output.over(error.to_string(), false),
         }
     }
 }
@@ -112,7 +112,7 @@ impl Transport<RoleClient> for PipeTransport {
 }
 
 impl Drop for ServerProcess {
-    /// Ends its input, which tells it to end; then the whole group.
+    /// Closes the input, which asks the server to exit; then ends the whole group.
     fn drop(&mut self) {
         drop(self.to.lock().unwrap_or_else(PoisonError::into_inner).take());
         let until = Instant::now() + GRACE;

@@ -1,22 +1,22 @@
-//! What a tool gave back, as an artifact.
+//! Converts the result of a tool into an artifact.
 
 use super::super::artifact::{checked, is_too_deep, too_deep, too_long};
 use crate::net::hidden;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
-/// What came of a call.
+/// A converted result.
 #[derive(Debug, PartialEq)]
 pub(super) enum ToolResult {
-    /// The artifact: the structured content, else the JSON object that its text is, else its text as `{ text }`.
+    /// The artifact: the structured content, else the JSON object in the text, else the text as `{ text }`.
     Artifact(Value),
-    /// The tool says that it failed, and how.
+    /// The tool reported a failure.
     Failed(String),
-    /// It cannot be an artifact; why.
+    /// The result cannot be an artifact; the reason.
     Refused(String),
 }
 
-/// Takes what is wanted of a result of at most `most` bytes. `hide` takes out what nobody is shown.
+/// Converts a result of at most `most` bytes. `hide` redacts secrets.
 pub(super) fn given(result: &CallToolResult, most: usize, hide: &dyn Fn(&str) -> String) -> ToolResult {
     let texts = result.content.iter().filter_map(|block| match block {
         ContentBlock::Text(text) => Some(text.text.as_str()),
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn structured_content_goes_before_json_goes_before_text() {
+    fn structured_content_precedes_json_precedes_text() {
         let both = json!({ "content": [{ "type": "text", "text": "{\"a\": 2}" }], "structuredContent": { "a": 1 } });
         assert_eq!(of(both), ToolResult::Artifact(json!({ "a": 1 })));
         assert_eq!(text("{\"a\": 2}"), ToolResult::Artifact(json!({ "a": 2 })));

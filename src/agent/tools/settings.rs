@@ -1,4 +1,4 @@
-//! How servers are set up whose tools nodes may call (`mcp_servers:` of the project file).
+//! Settings of MCP servers whose tools nodes may call (`mcp_servers:` of the project file).
 
 use super::super::group::is_found;
 use super::super::settings::AgentBounds;
@@ -8,36 +8,36 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// The servers, by name.
+/// Settings by name of the server.
 pub type Servers = BTreeMap<String, ServerSettings>;
 
-/// How one is set up: either by a command that speaks over its standard input and output, or by an address.
+/// Settings of a server: either a command that communicates over its standard streams, or an address.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ServerSettings {
-    /// The program with its arguments.
+    /// Program and arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// Variables of its environment, beside those that there are.
+    /// Additional environment variables.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, Variable>,
-    /// Where it is, over HTTP.
+    /// Address, for HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Where the token is that it wants, over HTTP.
+    /// Source of the bearer token, for HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<SecretSource>,
-    /// How it is asked.
+    /// Limits on requests.
     #[serde(flatten)]
     pub bounds: AgentBounds,
 }
 
-/// The value of a variable.
+/// Value of an environment variable.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Variable {
-    /// As it stands.
+    /// A literal value.
     Text(String),
-    /// Where it is.
+    /// The source of a secret value.
     Secret(SecretSource),
 }
 
@@ -54,12 +54,12 @@ impl Default for ServerSettings {
 }
 
 impl ServerSettings {
-    /// Where it is, for people.
+    /// Command or address, for messages.
     pub fn place(&self) -> String {
         self.url.clone().unwrap_or_else(|| self.command.join(" "))
     }
 
-    /// What keeps it from being used, as far as that can be told without starting or asking it: why, and what to do.
+    /// A configuration error that can be detected without starting or calling the server: a message and a hint.
     pub fn fault(&self, root: &Path, read: ReadSecret) -> Option<(String, String)> {
         let place = |program: &String| if program.contains('/') { root.join(program) } else { program.into() };
         if let Some(program) = self.command.first().filter(|program| !is_found(&place(program), None)) {
@@ -68,8 +68,7 @@ impl ServerSettings {
         self.secrets(root, read).err()
     }
 
-    /// The secrets it is given: the values of its variables by name, and its token. An error says why one cannot be read, and what
-    /// to do.
+    /// The secrets of the server: values of its variables by name, and its token. An error is a message and a hint.
     pub(super) fn secrets(&self, root: &Path, read: ReadSecret) -> Result<Secrets, (String, String)> {
         let value = |variable: &Variable| match variable {
             Variable::Text(text) => Ok((text.clone(), false)),
@@ -92,7 +91,7 @@ impl ServerSettings {
     }
 }
 
-/// What a server is given that nobody is shown.
+/// Secrets of a server.
 #[derive(Clone, Default)]
 pub(super) struct Secrets {
     pub(super) env: Vec<(String, String)>,
@@ -101,7 +100,7 @@ pub(super) struct Secrets {
 }
 
 impl Secrets {
-    /// A text without them.
+    /// The text with the secrets redacted.
     pub(super) fn hide(&self, text: &str) -> String {
         self.hidden.iter().fold(text.to_owned(), |text, hider| hider.hide(&text))
     }

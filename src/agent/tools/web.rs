@@ -1,7 +1,6 @@
-//! A server behind HTTP: the SDK's streamable HTTP, over the client that the program has already.
+//! Transport to a server behind HTTP: the SDK's streamable HTTP over this program's HTTP client.
 //!
-//! What is listened for is the answer to what was posted, as JSON or in a stream of events; what a server may say beside it is nothing
-//! that a tool's call needs.
+//! Only the response to a posted message is read, as JSON or as an event stream; a call needs no server-initiated messages.
 
 use super::server_output::SharedServerOutput;
 use crate::net::shown;
@@ -15,30 +14,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use ureq::http::{HeaderName, HeaderValue};
 
-/// The header that says which session a message belongs to.
+/// Header with the session id.
 const SESSION: &str = "Mcp-Session-Id";
 
 type WebError = StreamableHttpError<ureq::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
-/// A client of one.
+/// The message transport.
 #[derive(Clone)]
 pub(super) struct HttpTransport {
     client: ureq::Agent,
     most: usize,
-    heard: SharedServerOutput,
+    output: SharedServerOutput,
 }
 
 impl HttpTransport {
-    pub(super) fn new(timeout: Duration, most: usize, heard: &SharedServerOutput) -> Self {
+    pub(super) fn new(timeout: Duration, most: usize, output: &SharedServerOutput) -> Self {
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(timeout))
             .http_status_as_error(false)
-            // A token goes nowhere else than where it was set up to go.
+            // The token is sent to the configured address only.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .user_agent(concat!("asterisk/", env!("CARGO_PKG_VERSION")));
-        Self { client: config.build().new_agent(), most, heard: heard.clone() }
+        Self { client: config.build().new_agent(), most, output: output.clone() }
     }
 
     fn post(
@@ -60,7 +59,7 @@ impl HttpTransport {
         let body = serde_json::to_string(message)?;
         let mut response = call.send(body).map_err(|error| {
             let bad = matches!(error, ureq::Error::BadUri(_) | ureq::Error::Http(_));
-            self.heard.over(error.to_string(), bad);
+            self.output.over(error.to_string(), bad);
             StreamableHttpError::Client(error)
         })?;
         let status = response.status();
@@ -83,19 +82,19 @@ impl HttpTransport {
         };
         let (message, text) = found?;
         match message {
-            // Some answer an error with a status of its own.
+            // Some servers send an error with an HTTP error status.
             Some(message) if status.is_success() || matches!(message, ServerJsonRpcMessage::Error(_)) => {
                 Ok(StreamableHttpPostResponse::Json(message, own))
             }
             _ => {
                 let why = format!("it says {}: {}", status.as_u16(), shown(&text));
-                self.heard.over(why.clone(), !matches!(status.as_u16(), 200..=299 | 408 | 425 | 429 | 500..=599));
+                self.output.over(why.clone(), !matches!(status.as_u16(), 200..=299 | 408 | 425 | 429 | 500..=599));
                 Err(StreamableHttpError::UnexpectedServerResponse(why.into()))
             }
         }
     }
 
-    /// The answer in a stream of events, and the last of them as a text.
+    /// The response in an event stream, and its last event as text.
     fn event(&self, from: impl Read) -> Result<(Option<ServerJsonRpcMessage>, String), WebError> {
         let mut data = String::new();
         for line in BufReader::new(from).lines() {
@@ -118,8 +117,10 @@ impl HttpTransport {
     fn broken(&self, error: &std::io::Error) -> WebError {
         let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>());
         match inner {
-            Some(ureq::Error::BodyExceedsLimit(most)) => self.heard.over(format!("it said more than {most} bytes at once"), true),
-            _ => self.heard.over(error.to_string(), false),
+            Some(ureq::Error::BodyExceedsLimit(most)) => {
+                self.output.over(format!("it said more than {most} bytes at once"), true);
+            }
+            _ => self.output.over(error.to_string(), false),
         }
         StreamableHttpError::UnexpectedEndOfStream
     }

@@ -1,5 +1,4 @@
-//! Whether an answer that was recorded for one visit of a node is the answer to another: whoever gave it would have been told
-//! the same.
+//! Whether an answer recorded for one visit of a node can be reused for another: its answerer would have had the same inputs.
 
 use crate::pipeline::NodeIx;
 use crate::project::{FunctionUse, Project, examine};
@@ -7,29 +6,29 @@ use crate::script::Library;
 use crate::walk::{Plan, WalkState};
 use std::collections::BTreeSet;
 
-/// What answers may depend on, node by node.
+/// The inputs that answers may depend on, by node.
 #[derive(Clone, Debug)]
 pub(super) struct AnswerInputs {
     scripts: Vec<VisibleParts>,
     others: VisibleParts,
-    /// The same of the walks in the place of nodes, node by node.
-    parts: Vec<Option<Self>>,
+    /// The same for sub-pipelines, by node.
+    subpipelines: Vec<Option<Self>>,
 }
 
-/// The parts of a walk that an answerer may look at. The case, its launch and the declared reads are those of the record.
+/// The parts of a walk that an answerer may read. The case, its launch and the query results are those of the record.
 #[derive(Clone, Debug, Default)]
 struct VisibleParts {
     /// Artifacts of these earlier nodes.
     prior: PartSet,
     /// These fields of the state.
     state: PartSet,
-    /// By which edges the walk came.
+    /// The edges that the walk took.
     history: bool,
-    /// What cannot be compared.
+    /// Whether it reads anything that cannot be compared.
     more: bool,
 }
 
-/// Some or all of the parts of something.
+/// All or some of the parts of something.
 #[derive(Clone, Debug)]
 enum PartSet {
     All,
@@ -60,14 +59,14 @@ impl PartSet {
 }
 
 impl AnswerInputs {
-    /// By what the responders of a project read.
+    /// Collects what the responders of a project read.
     pub(super) fn of(project: &Project) -> Self {
         Self::of_plan(&project.plan, &project.library)
     }
 
-    /// The same of what is walked in the place of a node.
-    pub(super) fn part(&self, node: NodeIx) -> Option<&Self> {
-        self.parts.get(node.0)?.as_ref()
+    /// The inputs within a node's sub-pipeline.
+    pub(super) fn subpipeline(&self, node: NodeIx) -> Option<&Self> {
+        self.subpipelines.get(node.0)?.as_ref()
     }
 
     fn of_plan(plan: &Plan, library: &Library) -> Self {
@@ -80,21 +79,22 @@ impl AnswerInputs {
             examined.analysis.reads.iter().for_each(|read| look.reads(&read.path));
             scripts[node] = look;
         }
-        // An agent is told of all that was found out before, of the counters and of the context. That it may also be told by
-        // which edges the walk came, or by which vars it goes, is not taken for a difference.
+        // An agent's prompt has all earlier artifacts, the counters and the context. That it may also have the edges taken or the
+        // vars is not counted as a difference.
         let fields = ["loops", "context", "walker"].map(str::to_owned).into();
-        let parts = plan.nodes.iter().map(|node| node.part.as_ref().map(|part| Self::of_plan(part, library))).collect();
+        let subpipelines =
+            plan.nodes.iter().map(|node| node.subpipeline.as_ref().map(|inner| Self::of_plan(inner, library))).collect();
         Self {
             scripts,
-            parts,
+            subpipelines,
             others: VisibleParts { prior: PartSet::All, state: PartSet::Only(fields), history: false, more: false },
         }
     }
 
-    /// Whether an answerer is told the same at the same visit of a node in both walks.
-    pub(super) fn told(&self, by: &str, node: NodeIx, recorded: impl FnOnce() -> WalkState, now: &WalkState) -> bool {
+    /// Whether an answerer has the same inputs at the same visit of a node in both walks.
+    pub(super) fn same_inputs(&self, by: &str, node: NodeIx, recorded: impl FnOnce() -> WalkState, now: &WalkState) -> bool {
         match by {
-            // Canned answers go by the count of visits alone.
+            // Canned answers depend on the number of the visit only.
             "stub" => true,
             "script" => self.scripts[node.0].same(&recorded(), now),
             _ => self.others.same(&recorded(), now),
@@ -120,7 +120,7 @@ impl VisibleParts {
             "history" => self.history = true,
             "bindings" | "meta" | "vars" => self.more = true,
             "persona" => self.state.add("walker"),
-            // Where in the walk it is.
+            // The position in the walk.
             "identity" if matches!(part, "" | "path") => self.state.add("steps"),
             _ => {}
         }

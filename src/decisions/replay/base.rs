@@ -1,4 +1,4 @@
-//! What history is decided again by: the texts of now, with the settings that each run was started with.
+//! The projects that runs are replayed with: the current texts, with the settings of each run.
 
 use super::answer_inputs::AnswerInputs;
 use crate::model::Hash;
@@ -10,7 +10,7 @@ use crate::walk::FALLBACK;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// A linked project to go by.
+/// A linked project to replay with.
 pub(super) struct ReplayProject {
     session: Session,
     pipeline: Option<String>,
@@ -20,13 +20,13 @@ pub(super) struct ReplayProject {
     watched: OnceLock<Option<Project>>,
 }
 
-/// The projects to go by, each linked once.
+/// The projects to replay with, each linked once.
 pub(super) struct ReplayProjects<'a> {
     session: &'a Session,
-    /// The pipeline that is asked for, if one is.
+    /// The requested pipeline, if any.
     pipeline: Option<&'a str>,
     known: Vec<(String, Arc<ReplayProject>)>,
-    /// What runs went by, by the address of the list of its texts.
+    /// The original projects of runs, by the address of their manifests.
     then: HashMap<Hash, Arc<Project>>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> ReplayProjects<'a> {
         Self { session, pipeline, known: Vec::new(), then: HashMap::new() }
     }
 
-    /// What to go by for a run.
+    /// The project to replay a run with.
     pub(super) fn of(&mut self, run: &str) -> Result<Arc<ReplayProject>, SessionError> {
         let origin = self.session.origin(run)?;
         let pipeline = self.pipeline.map_or(origin.pipeline, str::to_owned);
@@ -51,7 +51,7 @@ impl<'a> ReplayProjects<'a> {
 }
 
 impl ReplayProjects<'_> {
-    /// The project that a run went by. Nothing if its texts were exchanged on the way, or do not link any more.
+    /// The original project of a run. `None` if its texts were reloaded during the run, or do not link any more.
     pub(super) fn then(&mut self, record: &Record, run: &str) -> Result<Option<Arc<Project>>, SessionError> {
         let texts = record.texts(run)?;
         let [texts] = texts.as_slice() else { return Ok(None) };
@@ -71,8 +71,8 @@ impl ReplayProject {
         Ok(Self { same: AnswerInputs::of(&project), session, pipeline, project, watched: OnceLock::new() })
     }
 
-    /// Why an edge of a node does not fire: what its rule saw that would have had to be otherwise. Nothing if the node has no such
-    /// edge, if it has no rule, or if it fires.
+    /// Why an edge of a node does not fire: the comparisons that failed. Empty if the node has no such edge, if it has no rule,
+    /// or if it fires.
     pub(super) fn misses(
         &self,
         (path, node): (&str, &str),

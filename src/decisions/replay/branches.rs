@@ -1,4 +1,4 @@
-//! Branches, walked again: those that edges led into, and what is walked for each item of a node.
+//! Replaying branches: of parallel edges, and of `foreach` nodes.
 
 use super::recorded_walk::{RecordedStep, RecordedWalk, event};
 use super::replay_walk::{ArtifactSource, ReplayOutcome, ReplayWalk, ReplayedDecision, failed};
@@ -8,18 +8,18 @@ use crate::session::SessionError;
 use crate::walk::{BranchKind, EventBody, TeamMember, WalkState, WalkStatus, joined};
 
 impl ReplayWalk<'_> {
-    /// Walks the branches again that the walk was led into, up to where they join. Whether it goes on from there. `tape` is the record, if
-    /// the walk is still the recorded one.
-    pub(super) fn beside(
+    /// Replays branches of parallel edges up to their join. Returns whether the walk continues from there. `recorded_walk` is the record,
+    /// as long as the walk follows it.
+    pub(super) fn replay_parallel(
         &self,
-        tape: Option<&RecordedWalk>,
+        recorded_walk: Option<&RecordedWalk>,
         state: &mut WalkState,
         artifact: &mut ArtifactSource<'_>,
         (done, exact): (&mut ReplayOutcome, &mut KnowledgeMatch),
     ) -> Result<bool, SessionError> {
         for at in 0..state.inner.len() {
             let branch = state.inner[at].clone();
-            let Some(within) = tape.and_then(|tape| tape.of_place(&branch.place)) else {
+            let Some(within) = recorded_walk.and_then(|recorded_walk| recorded_walk.of_place(&branch.place)) else {
                 done.unknown = Some((branch.node.clone().unwrap_or_default(), branch.next_path()));
                 return Ok(false);
             };
@@ -56,17 +56,18 @@ impl ReplayWalk<'_> {
         }
     }
 
-    /// Walks again what is walked for each item of a node. Whether what came of it is what was put together: if not, nobody knows what
-    /// comes of that.
-    pub(super) fn each(
+    /// Replays the branches of a `foreach` node. Returns whether their artifacts are those that were merged: if not, the merged
+    /// artifact is unknown.
+    pub(super) fn replay_items(
         &self,
-        (tape, step, node): (&RecordedWalk, &RecordedStep, NodeIx),
+        (recorded_walk, step, node): (&RecordedWalk, &RecordedStep, NodeIx),
         state: &WalkState,
         member: &TeamMember,
         artifact: &mut ArtifactSource<'_>,
         done: &mut ReplayOutcome,
     ) -> Result<bool, SessionError> {
-        let (Some(fork), Some(part), Some(same)) = (&step.fork, self.plan.node(node).part.as_deref(), self.same.part(node))
+        let (Some(fork), Some(part), Some(same)) =
+            (&step.fork, self.plan.node(node).subpipeline.as_deref(), self.same.subpipeline(node))
         else {
             return Ok(true);
         };
@@ -78,11 +79,11 @@ impl ReplayWalk<'_> {
         forked.apply(&event(step.at, fork.clone()));
         for branch in &forked.inner {
             let inner = branch.within(name, &branch.next_path());
-            let Some(within) = tape.of_place(&inner.place) else { continue };
-            let again = ReplayWalk { plan: part, same, settled: None, inherited: Some(member), ..*self };
-            let mut exact = KnowledgeMatch { ways: false, reasons: false };
+            let Some(within) = recorded_walk.of_place(&inner.place) else { continue };
+            let again = ReplayWalk { plan: part, same, reuse: None, inherited: Some(member), ..*self };
+            let mut exact = KnowledgeMatch { state_matches: false, reasons: false };
             let (_, found) = again.walk(&within, inner, artifact, done, &mut exact)?;
-            let recorded = tape.of_branch(&branch.place);
+            let recorded = recorded_walk.of_branch(&branch.place);
             if done.unknown.is_some() {
                 return Ok(false);
             }

@@ -1,4 +1,4 @@
-//! What a run wrote, decided again: by effect scripts that are other now, on what they were given then.
+//! Replaying effects: changed effect scripts are run on their recorded inputs.
 
 use super::base::ReplayProject;
 use super::replay_report::{ChangedEffects, Flip};
@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Compares what the steps of a run write, of nodes whose effect script is another one now. Steps behind a flip of their case are
-/// left out: the walk would not come there, or not with that artifact.
+/// Compares the effects of a run's steps at nodes whose effect script has changed. Steps after a flip of their case are skipped:
+/// the walk would not reach them, or not with that artifact.
 pub(super) fn rewritten(
     record: &Record,
     run: &str,
@@ -27,12 +27,12 @@ pub(super) fn rewritten(
         return Ok(Vec::new());
     }
     let flipped: BTreeSet<(&str, &str)> = flips.iter().map(|flip| (flip.case.as_str(), flip.path.as_str())).collect();
-    // Cases that are on another way by now.
+    // Cases that have diverged from their record.
     let mut off: BTreeSet<Name> = BTreeSet::new();
     let (mut found, mut failed) = (Vec::new(), None);
     record.store().each_event(run, |_, event| {
         if let EventBody::Adopt { manifest, .. } = event.what {
-            then.adopted.insert(event.case.clone(), manifest);
+            then.upgraded.insert(event.case.clone(), manifest);
         }
         if off.contains(&event.case) {
             return ControlFlow::Continue(());
@@ -44,7 +44,7 @@ pub(super) fn rewritten(
                 return ControlFlow::Break(());
             }
         }
-        // The step that goes another way still writes what it writes.
+        // The step that flips still has its effects.
         let left = matches!(event.what, EventBody::Transition { .. } | EventBody::WalkComplete { .. });
         if left && flipped.contains(&(event.case.as_str(), event.path.as_str())) {
             off.insert(event.case);
@@ -54,21 +54,21 @@ pub(super) fn rewritten(
     if let Some(error) = failed {
         return Err(error);
     }
-    // The journal has them as they came; a case's own are in order.
+    // The journal has them in order of arrival; those of a case are in order.
     let places: HashMap<String, usize> =
         record.store().case_names(run)?.into_iter().enumerate().map(|(at, (case, _))| (case, at)).collect();
     found.sort_by_key(|step: &ChangedEffects| places.get(&step.case).copied());
     Ok(found)
 }
 
-/// What a run went by.
+/// A run's texts and their revisions.
 struct OriginalRun<'a> {
     record: &'a Record,
     run: &'a str,
     began: Hash,
-    /// Of cases that go by other texts than those the run began with.
-    adopted: HashMap<Name, Hash>,
-    /// The texts of then whose scripts or graphs are others now, linked.
+    /// The manifests of cases that have upgraded since the run began.
+    upgraded: HashMap<Name, Hash>,
+    /// The recorded texts whose scripts or graphs have changed since, linked.
     linked: BTreeMap<Hash, Project>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> OriginalRun<'a> {
         let mut linked = BTreeMap::new();
         let mut began = None;
         for texts in record.texts(run)? {
-            if texts.generation == FIRST {
+            if texts.revision == FIRST {
                 began = Some(texts.address);
             }
             if !texts.manifest.same_scripts(&now) {
@@ -86,7 +86,7 @@ impl<'a> OriginalRun<'a> {
             }
         }
         let began = began.ok_or_else(|| damaged(format!("the texts of {run} are missing")))?;
-        Ok(Self { record, run, began, adopted: HashMap::new(), linked })
+        Ok(Self { record, run, began, upgraded: HashMap::new(), linked })
     }
 
     /// Whether any node has another effect script now.
@@ -94,7 +94,7 @@ impl<'a> OriginalRun<'a> {
         fn other(then: &Plan, now: &Plan) -> bool {
             then.pipeline.nodes.iter().zip(&then.nodes).any(|(node, linked)| {
                 let Some(now) = now.pipeline.node(&node.name).map(|node| now.node(node)) else { return false };
-                let parts = linked.part.as_ref().zip(now.part.as_ref());
+                let parts = linked.subpipeline.as_ref().zip(now.subpipeline.as_ref());
                 is_other(linked.effect.as_ref(), now.effect.as_ref()) || parts.is_some_and(|(then, now)| other(then, now))
             })
         }
@@ -103,7 +103,7 @@ impl<'a> OriginalRun<'a> {
 
     fn step(&self, base: &ReplayProject, event: &Event) -> Result<Option<ChangedEffects>, SessionError> {
         let EventBody::NodeExit { node, artifact, params, .. } = &event.what else { return Ok(None) };
-        let address = self.adopted.get(&event.case).unwrap_or(&self.began);
+        let address = self.upgraded.get(&event.case).unwrap_or(&self.began);
         let Some(began) = self.linked.get(address).map(|project| Arc::clone(&project.plan)) else { return Ok(None) };
         let parts = (began.of_path(&event.path), base.project.plan.of_path(&event.path));
         let (Some(then), Some(now)) = parts else { return Ok(None) };
@@ -118,7 +118,7 @@ impl<'a> OriginalRun<'a> {
         };
         let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
         let artifact = read(&text(&artifact.hash())?);
-        // A step without an effect script has no record of what one would have been given.
+        // Without a script, the step has no record of one's inputs.
         let Some(params) = params.as_ref().map(Content::hash) else { return Ok(None) };
         let params = assemble(&text(&params)?, &mut |hash| text(hash))?;
         let run = |function: Option<&ScriptFunction>, plan: &Plan, around: &Plan, at| match function {
@@ -139,7 +139,7 @@ impl<'a> OriginalRun<'a> {
     }
 }
 
-/// Whether two functions are not the same text.
+/// Whether two functions have different texts.
 fn is_other(then: Option<&ScriptFunction>, now: Option<&ScriptFunction>) -> bool {
     let known = |function: &ScriptFunction| (function.key(), function.hash());
     then.map(known) != now.map(known)

@@ -1,4 +1,4 @@
-//! The bundled launch, decided again by many edits of vars and rules, against walks that begin anew by the same edits.
+//! Property test: replays of the bundled launch with edited vars and rules agree with fresh walks.
 #![allow(clippy::unwrap_used)]
 
 use super::answer_inputs::AnswerInputs;
@@ -25,12 +25,12 @@ use std::sync::atomic::AtomicBool;
 /// The rules that are edited.
 const RULES: &str = include_str!("../../../scripts/rules/rca.rhai");
 
-/// A recorded run, ready to be walked again and anew.
+/// A recorded run, to be replayed and walked afresh.
 struct Run {
     launch: Launch,
     tapes: Vec<RecordedWalk>,
     stub: StubAnswers,
-    /// Of each case, the edges it took.
+    /// The edges taken, by case.
     edges: Vec<Vec<String>>,
 }
 
@@ -43,14 +43,14 @@ struct World {
     edits: Vec<String>,
 }
 
-/// The rules with one edit each: a comparison turned around, or a condition negated.
+/// The rules with one edit each: a reversed comparison, or a negated condition.
 fn edits() -> Vec<String> {
     let mut edits = Vec::new();
     let other = [(" >= ", " < "), (" < ", " >= "), (" != ", " == "), (" == ", " != "), (" || ", " && "), (" && ", " || ")];
     let code = RULES.find("\nfn ").unwrap();
     for (from, to) in other {
         let found = RULES[code..].match_indices(from).map(|(at, _)| code + at);
-        // What is said in a text is not compared.
+        // Texts in strings are not comparisons.
         let said = |at: usize| RULES[..at].rsplit('\n').next().is_some_and(|line| line.contains('`') || line.contains("///"));
         edits.extend(found.filter(|at| !said(*at)).map(|at| format!("{}{to}{}", &RULES[..at], &RULES[at + from.len()..])));
     }
@@ -64,7 +64,7 @@ fn edits() -> Vec<String> {
 impl World {
     fn new() -> Self {
         let ground = TraceFixture::with(&[]);
-        // The second goes by what the first has found out.
+        // The second run sees the findings of the first.
         let runs = [ground.run_example().run, ground.run_example().run];
         let store = Store::read_only(&ground.session.setup().store).unwrap();
         let mut artifacts = BTreeMap::new();
@@ -73,7 +73,7 @@ impl World {
         Self { ground, scripts: tempfile::tempdir().unwrap(), base, artifacts, runs, edits: edits() }
     }
 
-    /// The project with these rules; none if they do not link.
+    /// The project with these rules; `None` if they do not link.
     fn linked(&self, rules: &str) -> Option<Project> {
         let dir = self.scripts.path();
         std::fs::create_dir_all(dir.join("rules")).unwrap();
@@ -82,12 +82,12 @@ impl World {
         session.project_after(None, AnswererNames::Others, Some(&self.base)).ok()
     }
 
-    fn again(&self, run: &Run, plan: &Plan, same: &AnswerInputs, settled: Option<&ReuseCheck>, at: usize) -> ReplayOutcome {
+    fn again(&self, run: &Run, plan: &Plan, same: &AnswerInputs, reuse: Option<&ReuseCheck>, at: usize) -> ReplayOutcome {
         let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
             Ok::<_, SessionError>(View::of(&self.artifacts[hash], &plan.node(node).kind, "artifact"))
         };
         let case = &run.launch.cases[at].id;
-        ReplayWalk { plan, same, settled, seed: 0, case, inherited: None, needs: &[], follow: true }
+        ReplayWalk { plan, same, reuse, seed: 0, case, inherited: None, needs: &[], follow: true }
             .case(&run.tapes[at], &mut artifact)
             .unwrap()
     }
@@ -129,8 +129,8 @@ impl Run {
         }
     }
 
-    /// A walk of a case that begins anew.
-    fn anew(&self, plan: &Plan, at: usize) -> (WalkState, WalkEnd) {
+    /// A fresh walk of a case.
+    fn fresh(&self, plan: &Plan, at: usize) -> (WalkState, WalkEnd) {
         let mut plan = plan.clone();
         for node in &mut plan.nodes {
             node.needs.clear();
@@ -159,8 +159,8 @@ impl Run {
     }
 }
 
-/// Holds a case that was walked again against one that was walked anew, as far as answers reach. Returns how many flips there were.
-fn holds(again: &ReplayOutcome, recorded: &[String], state: &WalkState, end: &WalkEnd) -> Result<usize, TestCaseError> {
+/// Compares a replayed case with a fresh walk, as far as answers are known. Returns the number of flips.
+fn verify(again: &ReplayOutcome, recorded: &[String], state: &WalkState, end: &WalkEnd) -> Result<usize, TestCaseError> {
     let edges: Vec<&str> = state.history.iter().map(|visit| &*visit.edge).collect();
     let nodes: Vec<&str> = state.path.iter().map(|node| &**node).collect();
     let made: Vec<_> = again.decisions.iter().filter(|decision| decision.place.is_some()).collect();
@@ -186,17 +186,17 @@ fn holds(again: &ReplayOutcome, recorded: &[String], state: &WalkState, end: &Wa
     Ok(again.decisions.iter().filter(|decision| decision.flipped()).count())
 }
 
-/// Where a walk went, step by step.
-fn ways(walked: &ReplayOutcome) -> Vec<(&str, &str, Option<StepEnd>)> {
-    let way = |decision: &super::replay_walk::ReplayedDecision| match &decision.now {
-        // Why is not told of what is settled.
+/// The path of a walk, step by step.
+fn path_of(walked: &ReplayOutcome) -> Vec<(&str, &str, Option<StepEnd>)> {
+    let result = |decision: &super::replay_walk::ReplayedDecision| match &decision.now {
+        // Reused decisions have no reasons.
         StepEnd::To { to, edge, context, .. } => {
             StepEnd::To { to: to.clone(), edge: edge.clone(), because: "".into(), context: context.clone() }
         }
-        went => went.clone(),
+        end => end.clone(),
     };
     let unknown = walked.unknown.iter().map(|(node, path)| (node.as_str(), path.as_str(), None));
-    let made = walked.decisions.iter().map(|decision| (decision.node.as_str(), decision.path.as_str(), Some(way(decision))));
+    let made = walked.decisions.iter().map(|decision| (decision.node.as_str(), decision.path.as_str(), Some(result(decision))));
     made.chain(unknown).collect()
 }
 
@@ -210,7 +210,7 @@ fn vars() -> impl Strategy<Value = Map<String, Value>> {
 }
 
 #[test]
-fn edited_vars_and_rules_flip_what_a_walk_anew_does_otherwise() {
+fn replays_with_edits_agree_with_fresh_walks() {
     let world = World::new();
     let config = ProptestConfig { cases: 80, failure_persistence: None, max_shrink_iters: 64, ..ProptestConfig::default() };
     let mut runner = proptest::test_runner::TestRunner::new(config);
@@ -224,18 +224,18 @@ fn edited_vars_and_rules_flip_what_a_walk_anew_does_otherwise() {
             let mut compared = TextComparison::new(&world.base, &project);
             for vars in sets {
                 let plan = project.plan_with(&vars).unwrap();
-                let settled = compared.settled(&plan);
+                let reuse = compared.reuse(&plan);
                 let mut seen = seen.borrow_mut();
                 seen.0 += 1;
                 seen.4.insert(rules.to_owned());
                 for run in &world.runs {
                     for at in (from..run.tapes.len()).step_by(4) {
-                        let again = world.again(run, &plan, &same, Some(&settled), at);
-                        // What is settled is what would be decided.
+                        let again = world.again(run, &plan, &same, Some(&reuse), at);
+                        // Reused decisions equal reevaluated ones.
                         let all = world.again(run, &plan, &same, None, at);
-                        prop_assert_eq!(ways(&again), ways(&all));
-                        let (state, end) = run.anew(&plan, at);
-                        seen.1 += holds(&again, &run.edges[at], &state, &end)?;
+                        prop_assert_eq!(path_of(&again), path_of(&all));
+                        let (state, end) = run.fresh(&plan, at);
+                        seen.1 += verify(&again, &run.edges[at], &state, &end)?;
                         seen.2 += usize::from(again.unknown.is_some());
                         seen.3 += 1;
                     }
@@ -245,10 +245,10 @@ fn edited_vars_and_rules_flip_what_a_walk_anew_does_otherwise() {
         })
         .unwrap();
     let (plans, flips, unknown, cases, rules) = seen.into_inner();
-    let told = format!(
+    let counts = format!(
         "{plans} plans, {flips} flips, {cases} cases, {unknown} of them unknown beyond, {} of {} edits",
         rules.len(),
         world.edits.len()
     );
-    assert!(plans >= 250 && rules.len() >= 20 && flips >= 200 && unknown >= 100 && cases - unknown >= 200, "{told}");
+    assert!(plans >= 250 && rules.len() >= 20 && flips >= 200 && unknown >= 100 && cases - unknown >= 200, "{counts}");
 }

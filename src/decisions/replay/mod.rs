@@ -1,15 +1,16 @@
-//! History decided again: what past runs would have done by edited rules.
+//! Replay: what past runs would have done with edited rules.
 //!
-//! The walk of each case is walked again on the answers that were recorded, by the decision that live steps end with
-//! ([`DecisionStep`](crate::walk::DecisionStep)), its state folded as theirs is. As long as it goes the recorded way, the recorded answers are its own,
-//! whatever made them. Where it turns off, each node further on takes the answer that the case recorded for the same visit of that
-//! node, if whoever gave it would have been told the same ([`AnswerInputs`](answer_inputs::AnswerInputs)); else all beyond is unknown.
+//! Each case is walked again on its recorded answers, with the decision that live steps end with
+//! ([`DecisionStep`](crate::walk::DecisionStep)), and its state is folded as theirs is. While it follows the recorded path, the
+//! recorded answers are its own. Where it diverges, each later node takes the answer recorded for the same visit of that node, if
+//! its answerer would have had the same inputs ([`AnswerInputs`](answer_inputs::AnswerInputs)); else everything beyond is
+//! unknown.
 //!
-//! A decision is taken as it was recorded where nothing that it depends on is other: its edges, what their rules may run and the
-//! vars they read ([`ReuseCheck`](reuse_check::ReuseCheck)), on a walk that knows what the recorded one knew.
+//! A recorded decision is reused where nothing that it depends on has changed: its edges, the code their rules may run and the
+//! vars they read ([`ReuseCheck`](reuse_check::ReuseCheck)), on a walk with the same state as the recorded one.
 //!
-//! What steps would have written to the store by edited effect scripts is compared with what they wrote ([`ChangedEffects`]). What cases
-//! would have learned of each other by it is not followed: the reads of a step are the recorded ones, as its answer is.
+//! The effects that edited effect scripts return are compared with the recorded ones ([`ChangedEffects`]). What cases would have
+//! learned of each other is not followed: the query results of a step are the recorded ones, as its answer is.
 
 mod answer_inputs;
 mod base;

@@ -1,4 +1,4 @@
-//! One pass through the cases of a run: each is read once, and walked again by as many plans as are asked for.
+//! One pass through the cases of a run: each is read once, and replayed with each of several plans.
 
 use super::base::ReplayProject;
 use super::recorded_walk::{AdvisedNodes, RecordedWalk};
@@ -18,10 +18,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How many cases a thread takes at a time.
 const STRETCH: usize = 16;
 
-/// The most artifacts that are kept because another case may have the same.
+/// The most artifacts in the cache.
 const KEPT: usize = 4096;
 
-/// The largest of them, in bytes of their text.
+/// The largest artifact that is cached, in bytes of its text.
 const LARGE: usize = 4096;
 
 /// A pass.
@@ -31,31 +31,30 @@ pub(super) struct ReplayPass<'a> {
     pub(super) base: &'a ReplayProject,
     /// Plans of the base, each with other vars.
     pub(super) plans: &'a [Arc<Plan>],
-    /// By each of the plans, what holds as it was decided.
-    pub(super) settled: &'a [ReuseCheck],
-    /// The nodes at which advisories may have spoken.
+    /// The reusable decisions, by plan.
+    pub(super) reuse: &'a [ReuseCheck],
+    /// The nodes at which advisories may have fired.
     pub(super) advised: &'a AdvisedNodes,
-    /// How many cases are walked at once; at least 1.
+    /// The most cases walked concurrently; at least 1.
     pub(super) parallel: usize,
 }
 
-/// A case, walked again.
+/// A replayed case.
 pub(super) struct ReplayedCase<'p> {
     pub(super) case: &'p str,
-    /// By each of the plans.
+    /// One per plan.
     pub(super) walks: Vec<ReplayOutcome>,
 }
 
-/// Artifacts that were read before, by address and node: most are of one case only, so that the first time nothing but that it was
-/// there is remembered.
+/// A cache of artifacts by address and node: most occur in one case only, so the first time only the key is remembered.
 #[derive(Default)]
 struct ArtifactCache(Mutex<HashMap<ArtifactKey, Option<View>>>);
 
-/// The address of an artifact, and the node whose schema gives it its form: that of a pipeline that stays where it is.
+/// The address of an artifact, and the node whose schema gives it its shape: that of a pipeline at a fixed address in memory.
 type ArtifactKey = (Hash, usize, usize);
 
 impl ReplayPass<'_> {
-    /// Makes something of every case and hands it on, in the order of the cases.
+    /// Maps every case and passes the results on, in the order of the cases.
     pub(super) fn cases<R: Send>(
         &self,
         make: impl Fn(ReplayedCase<'_>) -> R + Sync,
@@ -86,7 +85,7 @@ impl ReplayPass<'_> {
         case: &'p str,
         artifacts: &ArtifactCache,
     ) -> Result<ReplayedCase<'p>, SessionError> {
-        let tape = RecordedWalk::read(reading, case, self.advised)?;
+        let recorded_walk = RecordedWalk::read(reading, case, self.advised)?;
         // Every plan needs the same ones.
         let mut own: Vec<(ArtifactKey, View)> = Vec::new();
         let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
@@ -98,17 +97,17 @@ impl ReplayPass<'_> {
             own.push((key, view.clone()));
             Ok(view)
         };
-        let needs = tape.needs.map_or_else(|| Ok(Vec::new()), |hash| found(reading, &hash))?;
+        let needs = recorded_walk.needs.map_or_else(|| Ok(Vec::new()), |hash| found(reading, &hash))?;
         let same = &self.base.same;
-        let walk = |(plan, settled): (&Arc<Plan>, &ReuseCheck)| {
-            ReplayWalk { plan, same, settled: Some(settled), seed, case, inherited: None, needs: &needs, follow: true }
-                .case(&tape, &mut artifact)
+        let walk = |(plan, reuse): (&Arc<Plan>, &ReuseCheck)| {
+            ReplayWalk { plan, same, reuse: Some(reuse), seed, case, inherited: None, needs: &needs, follow: true }
+                .case(&recorded_walk, &mut artifact)
         };
-        let walks = self.plans.iter().zip(self.settled).map(walk).collect::<Result<_, _>>()?;
+        let walks = self.plans.iter().zip(self.reuse).map(walk).collect::<Result<_, _>>()?;
         Ok(ReplayedCase { case, walks })
     }
 
-    /// An artifact in the form of a node's schema. What other cases are likely to have too is kept.
+    /// Reads an artifact in the shape of a node's schema, through the cache.
     fn artifact(reading: &StoreReading<'_>, kept: &ArtifactCache, key: ArtifactKey, kind: &Kind) -> Result<View, SessionError> {
         let known = kept.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         if let Some(Some(view)) = known {
@@ -130,7 +129,7 @@ impl ReplayPass<'_> {
     }
 }
 
-/// What a scheduler's reads found.
+/// Reads the results of a scheduler's queries.
 fn found(reading: &StoreReading<'_>, hash: &Hash) -> Result<Vec<(String, View)>, SessionError> {
     let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let value = reading.content(hash, read)?.ok_or_else(|| damaged(format!("what a scheduler read, {hash}, is missing")))?;

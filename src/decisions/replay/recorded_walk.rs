@@ -1,8 +1,8 @@
-//! The walk of a case as it was recorded: what deciding it again needs, and no more.
+//! The recorded walk of a case, reduced to what replay needs.
 
 use crate::clock::Timestamp;
 use crate::decisions::StepEnd;
-use crate::decisions::steps::{apart, damaged};
+use crate::decisions::steps::{damaged, forked};
 use crate::model::Hash;
 use crate::project::Project;
 use crate::session::SessionError;
@@ -16,12 +16,11 @@ use std::collections::{BTreeMap, HashSet};
 /// The recorded walk of a case.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RecordedWalk {
-    /// Its steps.
     pub(super) steps: Vec<RecordedStep>,
-    /// The address of what the scheduler's reads found when the first walker was chosen, if it declares any: of the store as it was
-    /// when the run began, so the same at every step.
+    /// The address of the results of the scheduler's queries, if it declares any: of the store at the run's start, hence the same
+    /// at every step.
     pub(super) needs: Option<Hash>,
-    /// The steps of the walks in the place of nodes, by what their paths begin with (`5/court/`).
+    /// The steps of inner walks, by their path prefix (`5/court/`).
     within: BTreeMap<Name, Vec<RecordedStep>>,
 }
 
@@ -31,16 +30,16 @@ pub(super) struct RecordedStep {
     pub(super) path: Name,
     pub(super) at: Timestamp,
     pub(super) node: Name,
-    /// The change of walkers before it.
+    /// The change of walker before it.
     switch: Option<EventBody>,
-    /// The decision, if advisories spoke at it.
+    /// The decision, if any advisory fired.
     pub(super) advised: Option<Box<EventBody>>,
-    /// Absent if the step failed before it had one.
+    /// Absent if the step failed before.
     pub(super) answer: Option<RecordedAnswer>,
-    pub(super) went: StepEnd,
-    /// The branches that it began.
+    pub(super) end: StepEnd,
+    /// The branches that it forked.
     pub(super) fork: Option<EventBody>,
-    /// The counter that the way added one to.
+    /// The counter incremented by its edge.
     pub(super) counter: Option<Name>,
 }
 
@@ -52,23 +51,23 @@ pub(super) struct RecordedAnswer {
     pub(super) confidence: Option<f64>,
 }
 
-/// The nodes at which advisories may have spoken, so that other decisions need not be read.
+/// The nodes at which advisories may have fired, so that other decisions need not be parsed.
 pub(super) enum AdvisedNodes {
-    /// At any: nobody knows the graph that the run went by.
+    /// Any: the graph of the run is unknown.
     Any,
-    /// At those that have advisories, of the case's own walk or of one within it.
+    /// Those that have advisories, in the case's own walk or an inner one.
     These(HashSet<Name>),
 }
 
 impl AdvisedNodes {
-    /// Of a run that went by a project, if it is known.
+    /// Of a run with a known project, or any.
     pub(super) fn of(then: Option<&Project>) -> Self {
         fn collect(plan: &Plan, into: &mut HashSet<Name>) {
             for (node, spec) in plan.nodes.iter().zip(&plan.pipeline.nodes) {
                 if !spec.advisories.is_empty() {
                     into.insert(node.name.clone());
                 }
-                node.part.iter().for_each(|part| collect(part, into));
+                node.subpipeline.iter().for_each(|part| collect(part, into));
             }
         }
         let Some(then) = then else { return Self::Any };
@@ -77,7 +76,7 @@ impl AdvisedNodes {
         Self::These(nodes)
     }
 
-    fn may_speak_at(&self, node: &Name) -> bool {
+    fn has_advisories(&self, node: &Name) -> bool {
         match self {
             Self::Any => true,
             Self::These(nodes) => nodes.contains(node),
@@ -105,7 +104,7 @@ impl RecordedWalk {
                     switches.insert(row.path.into(), what);
                 }
                 EventOutline::NodeEnter(entered) => {
-                    // A step that was not finished has been taken again.
+                    // An unfinished step was taken again.
                     if steps.last().is_some_and(|last| last.path == row.path) {
                         steps.pop();
                     }
@@ -119,7 +118,7 @@ impl RecordedWalk {
                     }
                 }
                 EventOutline::EdgeEvaluate(decision) => {
-                    if let Some(step) = steps.last_mut().filter(|step| advised.may_speak_at(&step.node)) {
+                    if let Some(step) = steps.last_mut().filter(|step| advised.has_advisories(&step.node)) {
                         let read = decision.advised().map_err(|error| damaged(format!("an event cannot be read: {error}")))?;
                         step.advised = read.map(Box::new);
                     }
@@ -127,7 +126,7 @@ impl RecordedWalk {
                 EventOutline::Whole(what @ EventBody::Fork { .. }) => {
                     if let Some(step) = steps.last_mut().filter(|last| last.path == row.path) {
                         if let EventBody::Fork { by: BranchKind::Edges, branches, .. } = &what {
-                            step.went = apart(branches);
+                            step.end = forked(branches);
                         }
                         step.fork = Some(what);
                     }
@@ -135,21 +134,21 @@ impl RecordedWalk {
                 EventOutline::Transition(way) => {
                     if let Some(step) = steps.last_mut() {
                         let TransitionOutline { to, edge, because, counter, context } = way;
-                        (step.went, step.counter) = (StepEnd::To { to, edge, because, context }, counter);
+                        (step.end, step.counter) = (StepEnd::To { to, edge, because, context }, counter);
                     }
                 }
                 EventOutline::WalkComplete => {
-                    if let Some(step) = steps.last_mut().filter(|step| step.went == StepEnd::Open) {
-                        step.went = StepEnd::Over;
+                    if let Some(step) = steps.last_mut().filter(|step| step.end == StepEnd::Open) {
+                        step.end = StepEnd::Over;
                     }
                 }
                 EventOutline::WalkError(failure) => {
-                    // A walk that could not even begin its step has no other event of it.
+                    // A walk that failed before its step began has no other event of it.
                     if steps.last().is_none_or(|last| last.path != row.path) {
                         steps.push(RecordedStep::begun(row.path, row.at, &failure.node));
                     }
                     if let Some(step) = steps.last_mut() {
-                        step.went = StepEnd::Failed { kind: failure.kind, message: failure.message };
+                        step.end = StepEnd::Failed { kind: failure.kind, message: failure.message };
                     }
                 }
                 EventOutline::Whole(_) | EventOutline::Other => {}
@@ -159,7 +158,7 @@ impl RecordedWalk {
         Ok(Self { steps: own, within, needs: found })
     }
 
-    /// A list of answers, in the order of the visits of each node, instead of a record.
+    /// A list of answers, in the order of the visits of each node, without a recorded walk.
     pub(super) fn of_answers(answers: impl IntoIterator<Item = (Name, Hash)>) -> Self {
         let step = |(node, artifact): (Name, Hash)| {
             let answer = Some(RecordedAnswer { artifact, by: "stub".into(), confidence: None });
@@ -168,33 +167,33 @@ impl RecordedWalk {
         Self { steps: answers.into_iter().map(step).collect(), within: BTreeMap::new(), needs: None }
     }
 
-    /// The record of the walk of these steps, and of those in the place of its nodes.
+    /// The record of the inner walk with that path prefix.
     pub(super) fn of_place(&self, place: &str) -> Option<Self> {
         let steps = self.within.get(place)?.clone();
         let deeper = self.within.iter().filter(|(other, _)| other.len() > place.len() && other.starts_with(place));
         Some(Self { steps, within: deeper.map(|(place, steps)| (place.clone(), steps.clone())).collect(), needs: self.needs })
     }
 
-    /// The walk in the place of a step's node as it ended, after the walk of the step came there in that state.
+    /// The final state of the sub-pipeline of a step, entered in that state.
     pub(super) fn walked(&self, step: &RecordedStep, state: &WalkState) -> Option<WalkState> {
         let inner = state.within(&step.node, &step.path);
-        let tape = self.of_place(&inner.place)?;
-        Some(tape.fold(inner, tape.steps.len()))
+        let recorded_walk = self.of_place(&inner.place)?;
+        Some(recorded_walk.fold(inner, recorded_walk.steps.len()))
     }
 
-    /// The step of a node's `visit`-th answer, counted from 0, and its place.
+    /// The step of a node's `visit`-th answer, counted from 0, and its index.
     pub(super) fn visit(&self, node: &str, visit: usize) -> Option<(usize, &RecordedStep)> {
         let answered = |(_, step): &(usize, &RecordedStep)| step.node == node && step.answer.is_some();
         self.steps.iter().enumerate().filter(answered).nth(visit)
     }
 
-    /// When the step of a node's next visit was taken; the time of nothing if it never was.
+    /// When the step of a node's next visit was taken; the epoch if it never was.
     pub(super) fn time(&self, node: &str, state: &WalkState) -> Timestamp {
         let visit = state.visits.get(node).copied().unwrap_or(0);
         self.visit(node, visit).map_or_else(Timestamp::default, |(_, step)| step.at)
     }
 
-    /// The state of the walk before the step at that place: the fold of what was recorded until then.
+    /// The state before the step at an index: the fold of what was recorded until then.
     pub(super) fn state(&self, place: usize) -> WalkState {
         let mut state = self.fold(WalkState::default(), place);
         if let Some(step) = self.steps.get(place) {
@@ -212,20 +211,20 @@ impl RecordedWalk {
         state
     }
 
-    /// The branches that a step led into, up to where they joined.
+    /// Folds the branches of a step, up to their join.
     fn rejoin(&self, step: &RecordedStep, state: &mut WalkState) {
         let Some(fork @ EventBody::Fork { by: BranchKind::Edges, .. }) = &step.fork else { return };
         state.apply(&event(step.at, fork.clone()));
         for branch in &mut state.inner {
-            if let Some(tape) = self.of_place(&branch.place) {
-                *branch = tape.fold(branch.clone(), tape.steps.len());
+            if let Some(recorded_walk) = self.of_place(&branch.place) {
+                *branch = recorded_walk.fold(branch.clone(), recorded_walk.steps.len());
             }
         }
         let to = joined(&state.inner).ok().flatten();
         state.apply(&event(step.at, EventBody::Join { to }));
     }
 
-    /// What came of a branch, given what its paths begin with.
+    /// The artifact of a branch, given its path prefix.
     pub(super) fn of_branch(&self, place: &str) -> Option<Hash> {
         Some(self.within.get(place)?.last()?.answer.as_ref()?.artifact)
     }
@@ -240,14 +239,14 @@ impl RecordedStep {
             switch: None,
             advised: None,
             answer: None,
-            went: StepEnd::Open,
+            end: StepEnd::Open,
             fork: None,
             counter: None,
         }
     }
 
-    /// What advisories said at a decision: by edge.
-    pub(super) fn said(what: &EventBody) -> Option<impl Iterator<Item = (&Name, Option<&Reason>)>> {
+    /// The advisories that fired at a decision, with their reasons.
+    pub(super) fn advisories(what: &EventBody) -> Option<impl Iterator<Item = (&Name, Option<&Reason>)>> {
         let EventBody::EdgeEvaluate { considered, .. } = what else { return None };
         let spoke = considered.iter().filter(|entry| entry.outcome == EdgeOutcome::Advisory);
         Some(spoke.map(|entry| (&entry.edge, entry.because.as_ref())))
@@ -268,13 +267,13 @@ impl RecordedStep {
         }
     }
 
-    /// Goes the way that it went.
+    /// Applies the recorded transition.
     pub(super) fn go(&self, state: &mut WalkState) {
         if let Some(advised) = &self.advised {
             state.apply(&event(self.at, EventBody::clone(advised)));
         }
         let node = self.node.clone();
-        let what = match &self.went {
+        let what = match &self.end {
             StepEnd::To { to, edge, because, context } => EventBody::Transition {
                 from: node,
                 to: to.clone(),
@@ -293,7 +292,7 @@ impl RecordedStep {
     }
 }
 
-/// Takes in that a node was entered and answered, perhaps by a walk.
+/// Applies the entry and the answer of a node, which may be a sub-pipeline.
 pub(super) fn enter(
     state: &mut WalkState,
     node: &Name,
@@ -319,12 +318,12 @@ pub(super) fn enter(
     state.apply(&event(at, what));
 }
 
-/// Whether branches are for the items of a list: then the step goes on as any other.
+/// Whether a fork is of a `foreach` node, whose step continues as any other.
 fn is_of_items(fork: &EventBody) -> bool {
     matches!(fork, EventBody::Fork { by: BranchKind::Items, .. })
 }
 
-/// An event of whichever case is being decided again.
+/// An event without a case.
 pub(super) fn event(at: Timestamp, what: EventBody) -> Event {
     Event { case: Name::default(), path: Name::default(), at, what }
 }

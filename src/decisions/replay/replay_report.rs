@@ -1,83 +1,79 @@
-//! What a replay finds: decisions that go another way, steps that would write something else, walks that cannot be told.
+//! The result of a replay: flipped decisions, changed effects, and walks with unknown outcome.
 
 use crate::walk::TextChange;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// History, decided again.
+/// The result of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct ReplayReport {
-    /// The runs that were replayed, in the order asked for, or newest first.
+    /// The runs replayed, in the order requested, or newest first.
     pub runs: Vec<String>,
-    /// Their cases.
+    /// The number of cases.
     pub cases: usize,
-    /// The decisions that were made again.
+    /// The number of decisions replayed.
     pub decisions: usize,
-    /// Those that go another way, in the order of runs, cases and steps.
+    /// The flipped decisions, in the order of runs, cases and steps.
     pub flips: Vec<Flip>,
-    /// Steps that would write something else, in the order they were taken.
+    /// The steps with changed effects, in their order.
     pub effects: Vec<ChangedEffects>,
-    /// The walks of which no more can be said from some step on.
+    /// The walks whose outcome is unknown from some step on.
     pub unknown: Vec<UnknownOutcome>,
-    /// What is other than what the runs went by.
+    /// The texts that have changed since the runs used them.
     pub changed: Vec<TextChange>,
-    /// Runs that were not asked for by name and cannot be replayed, each with the reason.
+    /// Runs that were not requested by name and cannot be replayed, each with the reason.
     pub left_out: Vec<(String, String)>,
 }
 
-/// A decision that goes another way.
+/// A decision that takes another edge, or leads elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Flip {
-    /// The run.
     pub run: String,
-    /// The case.
     pub case: String,
-    /// The step's path in the new walk.
+    /// The step's path in the replayed walk.
     pub path: String,
     /// The node that is left.
     pub node: String,
-    /// The edge that was taken; `fallback`, `end` where the walk was over for want of any edge, or the kind of the error.
+    /// The edge recorded; `fallback`, `end` where the walk completed at a node without edges, or the kind of the error.
     pub from: String,
-    /// The edge that would be taken, in the same words.
+    /// The edge taken now, in the same words.
     pub to: String,
-    /// Where the walk went.
+    /// The recorded target.
     pub from_node: Option<String>,
-    /// Where it would go.
+    /// The target now.
     pub to_node: Option<String>,
-    /// The nodes that the walk would come to beyond, as far as can be told.
+    /// The nodes visited after it, as far as known.
     pub then: Vec<String>,
-    /// Why it would go there.
+    /// The reason of the edge taken now.
     pub because: String,
-    /// Why it would not go where it went, if that can be told: `confidence 0.84 < recall_hit 0.9, short by 0.06`.
+    /// Why the recorded edge is not taken now, if known: `confidence 0.84 < recall_hit 0.9, short by 0.06`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub miss: Option<String>,
 }
 
-/// A walk of which no more can be said: its new way needs an answer that nobody recorded.
+/// A walk with unknown outcome: its new path needs an answer that was not recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnknownOutcome {
-    /// The run.
     pub run: String,
-    /// The case.
     pub case: String,
-    /// The step's path in the new walk.
+    /// The step's path in the replayed walk.
     pub path: String,
-    /// The node that would have to be answered.
+    /// The node whose answer is missing.
     pub node: String,
 }
 
-/// How often a rule lost decisions, and how often it won some.
+/// How many decisions an edge lost and won.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RuleTotal {
-    /// Decisions that took it and would not.
+    /// Decisions that took it and no longer do.
     pub lost: usize,
-    /// Decisions that did not take it and would.
+    /// Decisions that did not take it and now do.
     pub won: usize,
 }
 
 impl ReplayReport {
-    /// By edge, how many decisions it would lose and win.
+    /// The decisions lost and won, by edge.
     pub fn totals(&self) -> BTreeMap<&str, RuleTotal> {
         let mut totals: BTreeMap<&str, RuleTotal> = BTreeMap::new();
         for flip in &self.flips {
@@ -88,22 +84,19 @@ impl ReplayReport {
     }
 }
 
-/// A step whose artifact would make the store do something else.
+/// A step whose artifact has other effects now.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChangedEffects {
-    /// The run.
     pub run: String,
-    /// The case.
     pub case: String,
     /// The step's path.
     pub path: String,
-    /// The node.
     pub node: String,
-    /// The effects that the script of then gives, as it returns them: symbolic ids are not resolved.
+    /// The effects returned by the recorded script, with symbolic ids.
     pub before: Vec<Value>,
-    /// Those that the script of now gives.
+    /// The effects returned by the current script.
     pub after: Vec<Value>,
-    /// Why the script of now gives none.
+    /// The error of the current script.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -1,11 +1,11 @@
-//! A case walked again, by another plan, on the answers that were recorded: the edges are decided anew, nobody is asked anything.
+//! Replaying a case with another plan on its recorded answers: decisions are evaluated again, without any request.
 
 use super::answer_inputs::AnswerInputs;
 use super::recorded_walk::{RecordedStep, RecordedWalk, enter, event};
 use super::reuse_check::{KnowledgeMatch, ReuseCheck};
 use crate::clock::chance;
 use crate::decisions::StepEnd;
-use crate::decisions::steps::apart;
+use crate::decisions::steps::forked;
 use crate::model::Hash;
 use crate::pipeline::NodeIx;
 use crate::script::View;
@@ -16,57 +16,57 @@ use crate::walk::{
 };
 use std::collections::BTreeMap;
 
-/// What to go by.
+/// The inputs of a replay.
 #[derive(Clone, Copy)]
 pub(super) struct ReplayWalk<'a> {
     pub(super) plan: &'a Plan,
     pub(super) same: &'a AnswerInputs,
-    /// The nodes where what was decided holds, as long as the walk is as it was.
-    pub(super) settled: Option<&'a ReuseCheck>,
-    /// The seed of the run's chance.
+    /// The reusable decisions, valid while the walk follows its record.
+    pub(super) reuse: Option<&'a ReuseCheck>,
+    /// Seeds `state.chance`.
     pub(super) seed: u64,
     pub(super) case: &'a str,
-    /// Who walks where the plan has no team: whoever takes the step around it.
+    /// The walker where the plan has no team: in a sub-pipeline, that of the enclosing step.
     pub(super) inherited: Option<&'a TeamMember>,
-    /// What the scheduler's reads found, if they were recorded.
+    /// The results of the scheduler's queries, if recorded.
     pub(super) needs: &'a [(String, View)],
-    /// Whether the record is a walk, whose first steps are the same until a decision differs; else it is only a list of answers.
+    /// Whether the record is a walk, which is followed until a decision differs; else it is a list of answers only.
     pub(super) follow: bool,
 }
 
-/// Gives a recorded artifact in the form of the schema of a plan's node.
+/// Returns a recorded artifact in the shape of the schema of a plan's node.
 pub(super) type ArtifactSource<'a> = dyn FnMut(&Hash, &Plan, NodeIx) -> Result<View, SessionError> + 'a;
 
-/// A decision that was made again.
+/// A replayed decision.
 #[derive(Clone, Debug)]
 pub(super) struct ReplayedDecision {
     pub(super) node: Name,
-    /// The step's path in the new walk.
+    /// The step's path in the replayed walk.
     pub(super) path: Name,
-    /// The place of the record whose answer was decided on; none of a walk that could not go on before anyone was asked.
+    /// The index of the recorded step whose answer was used; `None` for a walk that failed before its answer.
     pub(super) place: Option<usize>,
-    /// What the record has of it, if it has the same decision.
+    /// The recorded result of the same decision, if there is one.
     pub(super) before: Option<StepEnd>,
     pub(super) now: StepEnd,
-    /// Artifact and state as the rules saw them, of a decision that goes another way.
+    /// Artifact and state as the rules saw them, for a flipped decision.
     pub(super) seen: Option<(View, View)>,
 }
 
-/// What came of walking a case again.
+/// The result of replaying a case.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReplayOutcome {
     pub(super) decisions: Vec<ReplayedDecision>,
-    /// The node of which the new way needs an answer that nobody recorded.
+    /// The node that needs an answer which was not recorded.
     pub(super) unknown: Option<(Name, Name)>,
 }
 
 impl ReplayOutcome {
-    /// How many decisions go another way than those of another walk of the case at the same visit of the same node.
+    /// The number of decisions that differ from those of another walk of the case at the same visit of the same node.
     pub(super) fn flips_from(&self, other: &Self) -> usize {
         let numbered = |walk: &Self| {
             let mut visits: BTreeMap<Name, usize> = BTreeMap::new();
             let number = |decision: &ReplayedDecision| {
-                // A node of a walk within is another than one of that name around it.
+                // A sub-pipeline's node is distinct from an outer one of the same name.
                 let node: Name = compact_str::format_compact!("{}{}", place_of(&decision.path), decision.node);
                 let visit = visits.entry(node.clone()).or_default();
                 *visit += 1;
@@ -80,13 +80,13 @@ impl ReplayOutcome {
 }
 
 impl ReplayedDecision {
-    /// Whether the walk goes another way than it went.
+    /// Whether any decision flipped.
     pub(super) fn flipped(&self) -> bool {
         self.before.as_ref().is_some_and(|before| !same_way(before, &self.now))
     }
 }
 
-/// Whether both go to the same node by the same edge, or fail alike.
+/// Whether both lead to the same node by the same edge, or fail with the same kind of error.
 fn same_way(a: &StepEnd, b: &StepEnd) -> bool {
     match (a, b) {
         (StepEnd::To { to, edge, .. }, StepEnd::To { to: other, edge: by, .. }) => to == other && edge == by,
@@ -96,38 +96,48 @@ fn same_way(a: &StepEnd, b: &StepEnd) -> bool {
 }
 
 impl ReplayWalk<'_> {
-    /// Walks a case again. `artifact` gives a recorded artifact in the form of a node's schema.
-    pub(super) fn case(&self, tape: &RecordedWalk, artifact: &mut ArtifactSource<'_>) -> Result<ReplayOutcome, SessionError> {
+    /// Replays a case. `artifact` returns a recorded artifact in the shape of a node's schema.
+    pub(super) fn case(
+        &self,
+        recorded_walk: &RecordedWalk,
+        artifact: &mut ArtifactSource<'_>,
+    ) -> Result<ReplayOutcome, SessionError> {
         let mut done = ReplayOutcome::default();
-        self.walk(tape, WalkState::default(), artifact, &mut done, &mut KnowledgeMatch { ways: true, reasons: true })?;
+        self.walk(
+            recorded_walk,
+            WalkState::default(),
+            artifact,
+            &mut done,
+            &mut KnowledgeMatch { state_matches: true, reasons: true },
+        )?;
         Ok(done)
     }
 
-    /// Walks on from a state, to the end or as far as it is known. Returns the state, and the address of the last artifact if the
-    /// walk is over. `exact` says whether the walk knows what the recorded one knew.
+    /// Walks from a state to the end, or as far as answers are known. Returns the state, and the address of the last artifact if
+    /// the walk is over. `exact` tells how far the state matches the recorded one.
     pub(super) fn walk(
         &self,
-        tape: &RecordedWalk,
+        recorded_walk: &RecordedWalk,
         mut state: WalkState,
         artifact: &mut ArtifactSource<'_>,
         done: &mut ReplayOutcome,
         exact: &mut KnowledgeMatch,
     ) -> Result<(WalkState, Option<Hash>), SessionError> {
         let mut last = None;
-        // Where nodes wait for each other, nothing is decided.
-        if self.plan.pipeline.waves() && state.lone.is_none() {
+        // Dependent nodes (`after:`) make no decisions.
+        if self.plan.pipeline.waves() && state.origin.is_none() {
             return Ok((state, last));
         }
-        // The step of the record that the walk is at, as long as it is the recorded walk.
+        // The recorded step that the walk is at, as long as it follows its record.
         let mut on = self.follow.then_some(0);
         while !matches!(state.status, WalkStatus::Done | WalkStatus::Error) {
             if !state.inner.is_empty() {
-                if !self.beside(on.is_some().then_some(tape), &mut state, artifact, (done, exact))? {
+                if !self.replay_parallel(on.is_some().then_some(recorded_walk), &mut state, artifact, (done, exact))? {
                     break;
                 }
                 continue;
             }
-            let recorded = on.and_then(|place: usize| tape.steps.get(place));
+            let recorded = on.and_then(|place: usize| recorded_walk.steps.get(place));
             if on.is_some() && recorded.is_none() {
                 break;
             }
@@ -136,7 +146,7 @@ impl ReplayWalk<'_> {
                 Ok(node) => node,
                 Err(failure) => {
                     let node = state.node.clone().unwrap_or_default();
-                    let before = recorded.map(|step| step.went.clone());
+                    let before = recorded.map(|step| step.end.clone());
                     done.decisions.push(ReplayedDecision { node, path, place: None, before, now: failed(&failure), seen: None });
                     break;
                 }
@@ -145,7 +155,7 @@ impl ReplayWalk<'_> {
             if recorded.is_some_and(|step| step.node != *name) {
                 on = None;
             }
-            let at = recorded.map_or_else(|| tape.time(name, &state), |step| step.at);
+            let at = recorded.map_or_else(|| recorded_walk.time(name, &state), |step| step.at);
             let drawn = chance(self.seed, self.case, &path);
             let member = match self.member(node, &state, StepMoment { now: at, chance: drawn }) {
                 Ok(Some((member, switch))) => {
@@ -159,7 +169,7 @@ impl ReplayWalk<'_> {
                     break;
                 }
                 Err(failure) => {
-                    let before = recorded.filter(|_| on.is_some()).map(|step| step.went.clone());
+                    let before = recorded.filter(|_| on.is_some()).map(|step| step.end.clone());
                     done.decisions.push(ReplayedDecision {
                         node: name.clone(),
                         path,
@@ -173,15 +183,15 @@ impl ReplayWalk<'_> {
             };
             let found = match recorded.filter(|_| on.is_some()) {
                 Some(step) if step.answer.is_some() => on.map(|place| (place, step)),
-                // It could not go on there, and now would.
-                Some(RecordedStep { went: StepEnd::Failed { kind, .. }, .. })
+                // The recorded walk failed there; this one continues.
+                Some(RecordedStep { end: StepEnd::Failed { kind, .. }, .. })
                     if matches!(kind.as_str(), "max_steps" | "node_not_found") =>
                 {
                     None
                 }
                 // Nobody answered, whatever the rules.
                 Some(_) => break,
-                None => self.elsewhere(tape, node, &state),
+                None => self.reusable_answer(recorded_walk, node, &state),
             };
             let Some((place, step, answer)) = found.and_then(|(place, step)| Some((place, step, step.answer.as_ref()?))) else {
                 done.unknown = Some((name.clone(), path));
@@ -189,31 +199,32 @@ impl ReplayWalk<'_> {
             };
             let mut hash = answer.artifact;
             let mut inner = None;
-            if on.is_some() && !self.each((tape, step, node), &state, member, artifact, done)? {
+            if on.is_some() && !self.replay_items((recorded_walk, step, node), &state, member, artifact, done)? {
                 break;
             }
-            if let Some(part) = self.plan.node(node).part.as_deref().filter(|part| step.fork.is_none() && !part.pipeline.waves())
+            if let Some(subpipeline) =
+                self.plan.node(node).subpipeline.as_deref().filter(|inner| step.fork.is_none() && !inner.pipeline.waves())
             {
-                inner = tape.walked(step, &state);
-                let within = tape.of_place(&state.within(name, &path).place).filter(|_| on.is_some());
-                if let (Some(within), Some(same)) = (within, self.same.part(node)) {
-                    let settled = self.settled.and_then(|settled| settled.part(node));
-                    let again = ReplayWalk { plan: part, same, settled, inherited: Some(member), ..*self };
+                inner = recorded_walk.walked(step, &state);
+                let within = recorded_walk.of_place(&state.within(name, &path).place).filter(|_| on.is_some());
+                if let (Some(within), Some(same)) = (within, self.same.subpipeline(node)) {
+                    let reuse = self.reuse.and_then(|reuse| reuse.subpipeline(node));
+                    let again = ReplayWalk { plan: subpipeline, same, reuse, inherited: Some(member), ..*self };
                     let (ended, found) = again.walk(&within, state.within(name, &path), artifact, done, exact)?;
                     let Some(found) = found else {
                         state.status = ended.status;
                         break;
                     };
                     if found != hash {
-                        // What comes after it is told something else than it was.
+                        // Later steps have different inputs.
                         on = None;
                     }
                     hash = found;
                     inner = Some(ended);
                 }
             }
-            let holds = self.settled.is_some_and(|settled| settled.holds(node, *exact));
-            if on.is_some() && holds && step.fork.is_none() && step.went != StepEnd::Open {
+            let holds = self.reuse.is_some_and(|reuse| reuse.holds(node, *exact));
+            if on.is_some() && holds && step.fork.is_none() && step.end != StepEnd::Open {
                 enter(&mut state, name, step.at, (Content::from(hash), answer.confidence), &answer.by, inner);
                 step.go(&mut state);
                 if state.node.as_ref() == Some(&self.plan.done) {
@@ -221,13 +232,13 @@ impl ReplayWalk<'_> {
                 }
                 last = Some(hash);
                 on = on.map(|place| place + 1);
-                let (node, went) = (name.clone(), step.went.clone());
+                let (node, end) = (name.clone(), step.end.clone());
                 done.decisions.push(ReplayedDecision {
                     node,
                     path,
                     place: Some(place),
-                    before: Some(went.clone()),
-                    now: went,
+                    before: Some(end.clone()),
+                    now: end,
                     seen: None,
                 });
                 continue;
@@ -243,8 +254,8 @@ impl ReplayWalk<'_> {
                 .err();
             enter(&mut state, name, step.at, (Content::from(hash), confidence), &answer.by, inner);
             last = Some(hash);
-            let now = failure.as_ref().map_or_else(|| way(&whats), failed);
-            let (node, before) = (name.clone(), Some(step.went.clone()).filter(|went| *went != StepEnd::Open));
+            let now = failure.as_ref().map_or_else(|| step_end(&whats), failed);
+            let (node, before) = (name.clone(), Some(step.end.clone()).filter(|end| *end != StepEnd::Open));
             let mut redecided = ReplayedDecision { node, path, place: Some(place), before, now, seen: None };
             if redecided.flipped() {
                 on = None;
@@ -253,8 +264,8 @@ impl ReplayWalk<'_> {
                 };
                 redecided.seen = whats.iter().find_map(saw).map(|state| (view, state));
             }
-            let left = KnowledgeMatch::left(&whats, step);
-            exact.ways &= confidence == answer.confidence && left.ways;
+            let left = KnowledgeMatch::compare(&whats, step);
+            exact.state_matches &= confidence == answer.confidence && left.state_matches;
             exact.reasons &= left.reasons;
             on = on.map(|place| place + 1);
             for what in whats {
@@ -269,7 +280,7 @@ impl ReplayWalk<'_> {
         Ok((state, last))
     }
 
-    /// Who takes the step, with the event if it is another one than before. Nothing if that is by reads that were not recorded.
+    /// The walker of the step, with the event of a change. `None` if the choice depends on query results that were not recorded.
     fn member(
         &self,
         node: NodeIx,
@@ -284,13 +295,17 @@ impl ReplayWalk<'_> {
         team.choose(self.plan, node, state, moment, self.needs).map(Some)
     }
 
-    /// The recorded step of the same node, visited as often, whose answer stands for the one that is needed: whoever gave it was told
-    /// the same.
-    fn elsewhere<'t>(&self, tape: &'t RecordedWalk, node: NodeIx, state: &WalkState) -> Option<(usize, &'t RecordedStep)> {
+    /// The recorded step of the same visit of the node whose answer can be reused: its answerer had the same inputs.
+    fn reusable_answer<'t>(
+        &self,
+        recorded_walk: &'t RecordedWalk,
+        node: NodeIx,
+        state: &WalkState,
+    ) -> Option<(usize, &'t RecordedStep)> {
         let name = &self.plan.node(node).name;
-        let (place, step) = tape.visit(name, state.visits.get(name).copied().unwrap_or(0))?;
+        let (place, step) = recorded_walk.visit(name, state.visits.get(name).copied().unwrap_or(0))?;
         let by = &step.answer.as_ref()?.by;
-        self.same.told(by, node, || tape.state(place), state).then_some((place, step))
+        self.same.same_inputs(by, node, || recorded_walk.state(place), state).then_some((place, step))
     }
 }
 
@@ -298,14 +313,14 @@ pub(super) fn failed(failure: &Failure) -> StepEnd {
     StepEnd::Failed { kind: failure.kind.word().to_owned(), message: failure.diagnostic.message.clone() }
 }
 
-/// The way that a turn left in the record.
-fn way(whats: &[EventBody]) -> StepEnd {
+/// The recorded result of a decision step.
+fn step_end(whats: &[EventBody]) -> StepEnd {
     let to = |what: &EventBody| match what {
         EventBody::Transition { to, edge, because, context, .. } => {
             let (to, edge, because) = (to.clone(), edge.clone(), because.clone());
             Some(StepEnd::To { to, edge, because, context: context.clone() })
         }
-        EventBody::Fork { branches, .. } => Some(apart(branches)),
+        EventBody::Fork { branches, .. } => Some(forked(branches)),
         _ => None,
     };
     whats.iter().find_map(to).unwrap_or(StepEnd::Over)

@@ -1,4 +1,4 @@
-//! Decisions that need not be made again: nothing that they depend on is other than it was.
+//! Which recorded decisions can be reused: those whose dependencies are unchanged.
 
 use super::base::ReplayProject;
 use super::recorded_walk::RecordedStep;
@@ -9,61 +9,61 @@ use crate::walk::{EdgeRule, EventBody, Plan};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What was decided at these nodes would be decided again, as long as the walk is as it was.
+/// The nodes whose recorded decisions can be reused, as long as the walk follows its record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReuseCheck {
-    /// One per node of the plan of now.
+    /// One per node of the current plan.
     nodes: Vec<ReuseConditions>,
-    /// Of what is walked in the place of nodes.
-    parts: Vec<Option<Self>>,
+    /// Those of sub-pipelines, by node.
+    subpipelines: Vec<Option<Self>>,
 }
 
-/// What has to be as it was, that a decision may hold.
+/// The conditions for reusing a decision.
 #[derive(Clone, Copy, Debug, Default)]
 struct ReuseConditions {
-    /// Whether it may hold at all.
+    /// Whether it can be reused at all.
     may: bool,
-    /// Whether it depends on why the walk came here.
+    /// Whether it depends on the reasons in the history.
     history: bool,
 }
 
-/// How far a walk knows what the recorded one knew.
+/// How far the state of a walk matches the recorded one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnowledgeMatch {
-    /// Its artifacts, its counters, its context, and by which edges it came.
-    pub(super) ways: bool,
-    /// Why it took them.
+    /// Whether artifacts, counters, context and the edges taken match.
+    pub(super) state_matches: bool,
+    /// Whether the reasons of those edges match.
     pub(super) reasons: bool,
 }
 
 impl KnowledgeMatch {
-    /// How far what a turn leaves to the walk is what the recorded one left.
-    pub(super) fn left(whats: &[EventBody], step: &RecordedStep) -> Self {
+    /// How far the results of a decision step match the recorded ones.
+    pub(super) fn compare(whats: &[EventBody], step: &RecordedStep) -> Self {
         let transition = whats.iter().find_map(|what| match what {
             EventBody::Transition { counter, context, because, .. } => Some((counter, context, because)),
             _ => None,
         });
-        let spoke = whats.iter().filter_map(RecordedStep::said).flatten().eq(step
+        let same_advisories = whats.iter().filter_map(RecordedStep::advisories).flatten().eq(step
             .advised
             .iter()
-            .filter_map(|what| RecordedStep::said(what))
+            .filter_map(|what| RecordedStep::advisories(what))
             .flatten());
-        match (transition, &step.went) {
+        match (transition, &step.end) {
             (Some((counter, now, reason)), StepEnd::To { context, because, .. }) => {
-                Self { ways: *counter == step.counter && now == context, reasons: spoke && reason == because }
+                Self { state_matches: *counter == step.counter && now == context, reasons: same_advisories && reason == because }
             }
-            (None, StepEnd::To { .. }) | (Some(_), _) => Self { ways: false, reasons: false },
-            (None, _) => Self { ways: true, reasons: spoke },
+            (None, StepEnd::To { .. }) | (Some(_), _) => Self { state_matches: false, reasons: false },
+            (None, _) => Self { state_matches: true, reasons: same_advisories },
         }
     }
 }
 
-/// Compares what a run went by with what there is now. The texts are compared once, the vars for each plan.
+/// Compares the texts of a run with the current ones. The texts are compared once, the vars for each plan.
 pub(super) struct TextComparison<'a> {
     then: &'a Project,
-    /// By what a function is known by, whether it may run other text now.
+    /// By a function's identity, whether the code it may run has changed.
     other: HashMap<String, bool>,
-    /// Whether no script is other at all.
+    /// Whether no script has changed.
     same_scripts: bool,
     same_data: bool,
 }
@@ -75,9 +75,9 @@ impl<'a> TextComparison<'a> {
         Self { then, other: HashMap::new(), same_scripts: before.scripts == after.scripts, same_data }
     }
 
-    /// What is settled by a plan of now.
-    pub(super) fn settled(&mut self, now: &Plan) -> ReuseCheck {
-        // Walkers come of the data.
+    /// The reusable decisions, for a current plan.
+    pub(super) fn reuse(&mut self, now: &Plan) -> ReuseCheck {
+        // Walkers depend on the data.
         if self.same_data { self.plan(&self.then.plan, now) } else { ReuseCheck::default() }
     }
 
@@ -88,13 +88,13 @@ impl<'a> TextComparison<'a> {
             return ReuseCheck::default();
         }
         let nodes = (0..now.nodes.len()).map(|at| self.node((then, now), NodeIx(at))).collect();
-        let part = |at: &NodeIx| {
+        let subpipeline = |at: &NodeIx| {
             let node = now.node(*at);
-            let before = then.pipeline.node(&node.name).and_then(|node| then.node(node).part.as_ref())?;
-            Some((before, node.part.as_ref()?))
+            let before = then.pipeline.node(&node.name).and_then(|node| then.node(node).subpipeline.as_ref())?;
+            Some((before, node.subpipeline.as_ref()?))
         };
-        let parts = (0..now.nodes.len()).map(|at| part(&NodeIx(at)).map(|(then, now)| self.plan(then, now)));
-        ReuseCheck { nodes, parts: parts.collect() }
+        let subpipelines = (0..now.nodes.len()).map(|at| subpipeline(&NodeIx(at)).map(|(then, now)| self.plan(then, now)));
+        ReuseCheck { nodes, subpipelines: subpipelines.collect() }
     }
 
     fn node(&mut self, (then, now): (&Plan, &Plan), at: NodeIx) -> ReuseConditions {
@@ -121,13 +121,13 @@ impl<'a> TextComparison<'a> {
 
     fn edge(&mut self, (then, now): (&Plan, &Plan), (old, new): (EdgeIx, EdgeIx)) -> bool {
         let (before, after) = (then.pipeline.edge_at(old), now.pipeline.edge_at(new));
-        let ways = |pipeline: &Pipeline, edge: &Edge| -> Vec<String> {
+        let state_matches = |pipeline: &Pipeline, edge: &Edge| -> Vec<String> {
             let all = edge.to.iter().chain(edge.targets.iter().map(|target| &target.value));
             all.map(|target| pipeline.target_name(*target).to_owned()).collect()
         };
         before.id.value == after.id.value
             && before.to.is_some() == after.to.is_some()
-            && ways(&then.pipeline, before) == ways(&now.pipeline, after)
+            && state_matches(&then.pipeline, before) == state_matches(&now.pipeline, after)
             && (before.looped, &before.counter, before.advisory, before.parallel)
                 == (after.looped, &after.counter, after.advisory, after.parallel)
             && before.context == after.context
@@ -157,22 +157,22 @@ impl<'a> TextComparison<'a> {
     }
 }
 
-/// What is settled by each of the plans of a base, of a run that went by a project.
-pub(super) fn settled(then: Option<&Project>, base: &ReplayProject, plans: &[Arc<Plan>]) -> Vec<ReuseCheck> {
+/// The reusable decisions of a run, for each of the plans of a base.
+pub(super) fn reuse(then: Option<&Project>, base: &ReplayProject, plans: &[Arc<Plan>]) -> Vec<ReuseCheck> {
     let Some(then) = then else { return vec![ReuseCheck::default(); plans.len()] };
     let mut compared = TextComparison::new(then, &base.project);
-    plans.iter().map(|plan| compared.settled(plan)).collect()
+    plans.iter().map(|plan| compared.reuse(plan)).collect()
 }
 
 impl ReuseCheck {
-    /// Whether what was decided at a node would be decided again.
+    /// Whether the decision at a node can be reused.
     pub(super) fn holds(&self, node: NodeIx, exact: KnowledgeMatch) -> bool {
-        self.nodes.get(node.0).is_some_and(|node| node.may && exact.ways && (exact.reasons || !node.history))
+        self.nodes.get(node.0).is_some_and(|node| node.may && exact.state_matches && (exact.reasons || !node.history))
     }
 
-    /// The same of what is walked in the place of a node.
-    pub(super) fn part(&self, node: NodeIx) -> Option<&Self> {
-        self.parts.get(node.0)?.as_ref()
+    /// The same for a node's sub-pipeline.
+    pub(super) fn subpipeline(&self, node: NodeIx) -> Option<&Self> {
+        self.subpipelines.get(node.0)?.as_ref()
     }
 }
 
@@ -186,15 +186,15 @@ mod tests {
     use serde_json::{Map, json};
 
     #[test]
-    fn only_where_a_changed_var_is_read_is_anything_open() {
+    fn only_decisions_that_read_a_changed_var_are_not_reused() {
         let ground = TraceFixture::with(&[]);
         let project = ground.session.project(None, AnswererNames::Others).unwrap();
         let mut compared = TextComparison::new(&project, &project);
         let mut open = |var: &str, value: f64| -> Vec<String> {
             let plan = project.plan_with(&Map::from_iter([(var.to_owned(), json!(value))])).unwrap();
-            let settled = compared.settled(&plan);
-            let open =
-                (0..plan.nodes.len()).filter(|node| !settled.holds(NodeIx(*node), KnowledgeMatch { ways: true, reasons: true }));
+            let reuse = compared.reuse(&plan);
+            let open = (0..plan.nodes.len())
+                .filter(|node| !reuse.holds(NodeIx(*node), KnowledgeMatch { state_matches: true, reasons: true }));
             open.map(|node| plan.nodes[node].name.to_string()).collect()
         };
         assert_eq!(open("recall_hit", 0.9), ["recall"]);

@@ -1,4 +1,4 @@
-//! What would flip: the runs asked for, decided again by the texts of now.
+//! Replaying the requested runs with the current texts.
 
 use super::base::{ReplayProject, ReplayProjects};
 use super::effects::rewritten;
@@ -6,7 +6,7 @@ use super::pass::{ReplayPass, ReplayedCase};
 use super::recorded_walk::AdvisedNodes;
 use super::replay_report::{Flip, ReplayReport, UnknownOutcome};
 use super::replay_walk::ReplayedDecision;
-use super::reuse_check::settled;
+use super::reuse_check::reuse;
 use crate::decisions::StepEnd;
 use crate::project::Project;
 use crate::session::{Record, Session, SessionError};
@@ -14,29 +14,29 @@ use crate::walk::{Plan, TextChange};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What to replay, and by what.
+/// The options of a replay.
 #[derive(Clone, Debug)]
 pub struct ReplaySpec {
-    /// The runs; all of the store if there are none.
+    /// The runs; all of the store if empty.
     pub runs: Vec<String>,
-    /// The pipeline to go by, by path, stem or name; each run's own if none is named.
+    /// The pipeline to replay with, by path, stem or name; each run's own if `None`.
     pub pipeline: Option<String>,
-    /// How many cases are walked at once; at least 1.
+    /// The most cases walked concurrently; at least 1.
     pub parallel: usize,
 }
 
-/// Decides runs again by the project of now, each with the settings that it was started with where the session has none of its own.
-pub fn replay(session: &Session, asked: &ReplaySpec) -> Result<ReplayReport, SessionError> {
+/// Replays runs with the current project, each with the settings that it was started with where the session has none of its own.
+pub fn replay(session: &Session, spec: &ReplaySpec) -> Result<ReplayReport, SessionError> {
     let mut done = ReplayReport::default();
     let mut changed: BTreeSet<TextChange> = BTreeSet::new();
-    each_run(session, asked, &mut done.left_out, |record, run, base, then| {
+    each_run(session, spec, &mut done.left_out, |record, run, base, then| {
         let plans = [Arc::clone(&base.project.plan)];
-        let settled = settled(then, base, &plans);
+        let reuse = reuse(then, base, &plans);
         let advised = &AdvisedNodes::of(then);
-        let pass = ReplayPass { record, run, base, plans: &plans, settled: &settled, advised, parallel: asked.parallel };
+        let pass = ReplayPass { record, run, base, plans: &plans, reuse: &reuse, advised, parallel: spec.parallel };
         let plan = &plans[0];
         done.cases += pass.cases(
-            |passed| told(run, base, plan, passed),
+            |passed| case_flips(run, base, plan, passed),
             |(decisions, flips, unknown)| {
                 done.decisions += decisions;
                 done.flips.extend(flips);
@@ -55,29 +55,29 @@ pub fn replay(session: &Session, asked: &ReplaySpec) -> Result<ReplayReport, Ses
     Ok(done)
 }
 
-/// Goes through the runs that are asked for, each with what to go by. Without names, runs of another pipeline than the one asked
-/// for are passed over, and those that cannot be replayed are left out. Each with the project that it went by, if it was one.
+/// Visits the requested runs, each with the project to replay with and its original project, if known. Without names, runs of
+/// another pipeline than the requested one are skipped, and those that cannot be replayed are left out.
 pub(super) fn each_run(
     session: &Session,
-    asked: &ReplaySpec,
+    spec: &ReplaySpec,
     left_out: &mut Vec<(String, String)>,
     mut visit: impl FnMut(&Record, &str, &ReplayProject, Option<&Project>) -> Result<(), SessionError>,
 ) -> Result<(), SessionError> {
     let record = session.record()?;
-    let mut bases = ReplayProjects::new(session, asked.pipeline.as_deref());
-    let all = asked.runs.is_empty();
-    for run in record.runs(&asked.runs)? {
+    let mut bases = ReplayProjects::new(session, spec.pipeline.as_deref());
+    let all = spec.runs.is_empty();
+    for run in record.runs(&spec.runs)? {
         match bases.of(&run) {
             Ok(base) => {
                 let other = base.project.plan.pipeline.name.value != record.store().run(&run)?.pipeline;
-                if all && asked.pipeline.is_some() && other {
+                if all && spec.pipeline.is_some() && other {
                     continue;
                 }
                 let then = bases.then(&record, &run)?;
                 visit(&record, &run, &base, then.as_deref())?;
             }
-            // A pipeline that is gone, or that is another one's by now; what does not link must be known.
-            Err(SessionError::Asked(why)) if all && asked.pipeline.is_none() => left_out.push((run, why.message.clone())),
+            // A pipeline that is gone or was replaced is skipped; one that does not link is an error.
+            Err(SessionError::Asked(why)) if all && spec.pipeline.is_none() => left_out.push((run, why.message.clone())),
             Err(error) => return Err(error),
         }
     }
@@ -86,8 +86,8 @@ pub(super) fn each_run(
 
 type CaseFlips = (usize, Vec<Flip>, Option<UnknownOutcome>);
 
-/// What is told of a case.
-fn told(run: &str, base: &ReplayProject, plan: &Plan, passed: ReplayedCase<'_>) -> CaseFlips {
+/// The findings on a case.
+fn case_flips(run: &str, base: &ReplayProject, plan: &Plan, passed: ReplayedCase<'_>) -> CaseFlips {
     let ReplayedCase { case, walks, .. } = passed;
     let Some(walk) = walks.into_iter().next() else { return CaseFlips::default() };
     let made = walk.decisions.iter().filter(|decision| decision.place.is_some()).count();
@@ -102,13 +102,13 @@ fn told(run: &str, base: &ReplayProject, plan: &Plan, passed: ReplayedCase<'_>) 
     (made, flips, unknown)
 }
 
-/// The first of these decisions, which goes another way.
+/// The flip at the first of these decisions.
 fn flip(run: &str, case: &str, base: &ReplayProject, plan: &Plan, decisions: &[ReplayedDecision]) -> Option<Flip> {
     let (decision, beyond) = decisions.split_first()?;
     let before = decision.before.as_ref()?;
     let (from, from_node, _) = words(before);
     let (to, to_node, because) = words(&decision.now);
-    // The vars of a walk in the place of a node are its own.
+    // A sub-pipeline has vars of its own.
     let vars = Some(plan.vars()).filter(|_| !decision.path.contains('/'));
     let miss = decision.seen.as_ref().and_then(|seen| base.misses((&decision.path, &decision.node), &from, seen, vars));
     Some(Flip {
@@ -120,16 +120,16 @@ fn flip(run: &str, case: &str, base: &ReplayProject, plan: &Plan, decisions: &[R
         to,
         from_node,
         to_node,
-        // A walk that is over its cap does not come to the node any more.
+        // A walk beyond the step cap does not reach the node.
         then: beyond.iter().filter(|next| next.place.is_some()).map(|next| next.node.as_str().to_owned()).collect(),
         because,
         miss,
     })
 }
 
-/// A way in words: by what, where to, and why.
-pub(super) fn words(went: &StepEnd) -> (String, Option<String>, String) {
-    match went {
+/// A step's result in words: edge, target and reason.
+pub(super) fn words(end: &StepEnd) -> (String, Option<String>, String) {
+    match end {
         StepEnd::To { to, edge, because, .. } => (edge.as_str().to_owned(), Some(to.as_str().to_owned()), because.to_string()),
         StepEnd::Over => ("end".to_owned(), None, "the node has no edge: the walk completes".to_owned()),
         StepEnd::Failed { kind, message } => (kind.clone(), None, message.clone()),

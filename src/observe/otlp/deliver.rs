@@ -1,6 +1,6 @@
-//! How spans reach a collector: in batches, from a thread of the SDK, by OTLP over HTTP, through the client of all our requests.
+//! Delivery of spans to a collector: in batches, from a thread of the SDK, by OTLP over HTTP, with the HTTP client of all requests.
 //!
-//! A run waits for none of it but at its end, and there not for long.
+//! A run waits for it only at its end, and for a limited time.
 
 use crate::net::{self, shown};
 use opentelemetry::KeyValue;
@@ -15,20 +15,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long the end of a run waits for a collector, and a request for its answer.
+/// How long the end of a run waits for a collector, and a request for its response.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How much of what a collector says is read.
+/// The most bytes of a collector's response that are read.
 const MOST: usize = 64 * 1024;
-/// How many spans may wait; those beyond are left out, and counted.
+/// The most spans in the queue; those beyond are dropped, and counted.
 const QUEUE: usize = 16 * 1024;
-/// Where collectors take traces, below their address.
+/// The path of traces, below the collector's address.
 const TRACES: &str = "/v1/traces";
 
-/// What is known of the delivery.
+/// The state of the delivery.
 #[derive(Debug, Default)]
 struct DeliveryState {
     arrived: AtomicUsize,
-    /// The address that was asked last, and what went wrong there last.
+    /// The last address, and its last error.
     last: Mutex<(String, Option<String>)>,
 }
 
@@ -38,19 +38,19 @@ impl DeliveryState {
     }
 }
 
-/// Spans on their way.
+/// Delivers spans.
 pub(super) struct Delivery {
     processor: BatchSpanProcessor,
-    told: Arc<DeliveryState>,
+    state: Arc<DeliveryState>,
     taken: usize,
 }
 
 impl Delivery {
-    /// To the collector at this address, or at the one that the environment names as all programs with OpenTelemetry have it
+    /// To the collector at this address, or at the one in the standard environment variable of OpenTelemetry
     /// (`OTEL_EXPORTER_OTLP_ENDPOINT`).
     pub(super) fn to(address: Option<&str>) -> Result<Self, (String, String)> {
-        let told = Arc::new(DeliveryState::default());
-        let http = OtlpHttp { client: net::HttpClient::new(PATIENCE, MOST), told: Arc::clone(&told) };
+        let state = Arc::new(DeliveryState::default());
+        let http = OtlpHttp { client: net::HttpClient::new(PATIENCE, MOST), state: Arc::clone(&state) };
         let mut builder = SpanExporter::builder().with_http().with_http_client(http);
         if std::env::var_os("OTEL_EXPORTER_OTLP_PROTOCOL").is_none() {
             builder = builder.with_protocol(Protocol::HttpBinary);
@@ -67,28 +67,28 @@ impl Delivery {
             let help = "give an address, otlp=http://HOST:4318, or mend the variables OTEL_EXPORTER_OTLP_*";
             (format!("OpenTelemetry cannot be set up: {error}"), help.into())
         })?;
-        let exporter = CountingExporter { exporter, told: Arc::clone(&told) };
+        let exporter = CountingExporter { exporter, state: Arc::clone(&state) };
         let config = BatchConfigBuilder::default().with_max_queue_size(QUEUE).build();
         let mut processor = BatchSpanProcessor::new(exporter, config);
         processor.set_resource(&resource());
-        Ok(Self { processor, told, taken: 0 })
+        Ok(Self { processor, state, taken: 0 })
     }
 
-    /// Takes a span.
+    /// Queues a span.
     pub(super) fn take(&mut self, span: SpanData) {
         self.taken += 1;
         self.processor.on_end(span);
     }
 
-    /// Delivers what is left. Fails if anything did not arrive.
+    /// Delivers the rest. Fails if anything did not arrive.
     pub(super) fn end(&mut self) -> io::Result<()> {
-        // What comes of it is told by what arrived.
+        // The result is determined by what arrived.
         let in_time = self.processor.shutdown_with_timeout(PATIENCE).is_ok();
-        let lost = self.taken - self.told.arrived.load(Ordering::Acquire).min(self.taken);
+        let lost = self.taken - self.state.arrived.load(Ordering::Acquire).min(self.taken);
         if lost == 0 {
             return Ok(());
         }
-        let (address, why) = std::mem::take(&mut *self.told.last.lock().unwrap_or_else(PoisonError::into_inner));
+        let (address, why) = std::mem::take(&mut *self.state.last.lock().unwrap_or_else(PoisonError::into_inner));
         let why =
             why.unwrap_or_else(|| if in_time { "more came at once than it took".into() } else { "it does not answer".into() });
         let message = format!(
@@ -99,7 +99,7 @@ impl Delivery {
     }
 }
 
-/// Who sends: this program, unless the environment calls it otherwise.
+/// The sender's name: this program, unless the environment sets another.
 fn resource() -> Resource {
     let usual = Resource::builder().build();
     let named = usual.get(&"service.name".into()).is_some_and(|name| !name.as_str().starts_with("unknown_service"));
@@ -110,11 +110,11 @@ fn resource() -> Resource {
     builder.build()
 }
 
-/// Counts what arrives.
+/// Counts delivered spans.
 #[derive(Debug)]
 struct CountingExporter {
     exporter: SpanExporter,
-    told: Arc<DeliveryState>,
+    state: Arc<DeliveryState>,
 }
 
 impl opentelemetry_sdk::trace::SpanExporter for CountingExporter {
@@ -122,8 +122,8 @@ impl opentelemetry_sdk::trace::SpanExporter for CountingExporter {
         let many = batch.len();
         let result = self.exporter.export(batch).await;
         match &result {
-            Ok(()) => drop(self.told.arrived.fetch_add(many, Ordering::Release)),
-            Err(error) => self.told.last(|(_, why)| *why = why.take().or_else(|| Some(error.to_string()))),
+            Ok(()) => drop(self.state.arrived.fetch_add(many, Ordering::Release)),
+            Err(error) => self.state.last(|(_, why)| *why = why.take().or_else(|| Some(error.to_string()))),
         }
         result
     }
@@ -137,23 +137,23 @@ impl opentelemetry_sdk::trace::SpanExporter for CountingExporter {
     }
 }
 
-/// The client that the exporter sends by.
+/// The HTTP client of the exporter.
 #[derive(Debug)]
 struct OtlpHttp {
     client: net::HttpClient,
-    told: Arc<DeliveryState>,
+    state: Arc<DeliveryState>,
 }
 
 impl OtlpHttp {
     fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let address = request.uri().to_string();
-        self.told.last(|last| *last = (address, None));
+        self.state.last(|last| *last = (address, None));
         let (parts, body) = request.into_parts();
         let back = self.client.send(Request::from_parts(parts, &body[..]), None).inspect_err(|error| {
-            self.told.last(|(_, why)| *why = Some(error.to_string()));
+            self.state.last(|(_, why)| *why = Some(error.to_string()));
         })?;
         if !(200..300).contains(&back.status) {
-            self.told.last(|(_, why)| *why = Some(format!("it answers {}, {}", back.status, shown(&back.body))));
+            self.state.last(|(_, why)| *why = Some(format!("it answers {}, {}", back.status, shown(&back.body))));
         }
         Ok(Response::builder().status(back.status).body(back.body.into_bytes().into())?)
     }

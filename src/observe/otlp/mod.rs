@@ -1,7 +1,7 @@
-//! A run as a trace of OpenTelemetry: a span for the run, one below it for each case, one below that for each step, and the steps of
-//! walks and branches within a step below that step's.
+//! A run as an OpenTelemetry trace: a span for the run, with a child for each case, which has a child for each step; steps of inner walks are
+//! children of the enclosing step.
 //!
-//! A trace's id derives from the run's, so a run that is resumed goes on in the same trace. Times are those of the events.
+//! A trace's id derives from the run's, so a resumed run continues the same trace. Times are those of the events.
 
 mod deliver;
 mod span;
@@ -21,32 +21,32 @@ use std::io;
 /// Sends a run's spans to a collector.
 pub(super) struct Otlp {
     delivery: Delivery,
-    cast: NameTable,
+    names: NameTable,
     trace: TraceId,
     run: Option<OpenSpan>,
     cases: BTreeMap<Name, CaseSpan>,
 }
 
-/// What a step is called that is nothing but branches.
+/// The name of a step that only has branches.
 const BRANCHES: &str = "branches";
 
-/// A case under way.
+/// A case in progress.
 struct CaseSpan {
     span: OpenSpan,
     steps: BTreeMap<Name, StepSpan>,
 }
 
-/// A step under way.
+/// A step in progress.
 struct StepSpan {
     span: OpenSpan,
-    /// When it was answered. What is decided then still belongs to it.
+    /// When it was answered. Its decision still belongs to it.
     answered: Option<Timestamp>,
 }
 
-/// An observer that sends to the collector at this address, or at the one that the environment names.
+/// An observer that sends to the collector at this address, or at the one in the environment.
 pub(super) fn sender(address: Option<&str>) -> MadeObserver {
     let delivery = Delivery::to(address)?;
-    let otlp = Otlp { delivery, cast: NameTable::default(), trace: TraceId::INVALID, run: None, cases: BTreeMap::new() };
+    let otlp = Otlp { delivery, names: NameTable::default(), trace: TraceId::INVALID, run: None, cases: BTreeMap::new() };
     Ok(Box::new(otlp))
 }
 
@@ -55,30 +55,30 @@ impl Otlp {
         self.run.as_ref().map_or(SpanId::INVALID, |run| run.id)
     }
 
-    /// The case of an event, which begins with the first that is seen of it.
+    /// The case of an event, opened on first use.
     fn case(&mut self, event: &Event) -> &mut CaseSpan {
-        let (run, cast) = (self.run_id(), &self.cast);
+        let (run, names) = (self.run_id(), &self.names);
         self.cases.entry(event.case.clone()).or_insert_with(|| {
             let case = event.case.as_str();
             let mut span = OpenSpan::new(id(run, &[case]), run, format!("case {case}"), event.at);
             span.set("asterisk.case", case.to_owned());
-            if let Some(name) = cast.case(case) {
+            if let Some(name) = names.case(case) {
                 span.set("asterisk.case.name", name.to_owned());
             }
             CaseSpan { span, steps: BTreeMap::new() }
         })
     }
 
-    /// The step of an event, with those it stands in: they began before this process did, if they are not under way.
+    /// The step of an event, with the enclosing steps. Those not open yet began in an earlier process.
     fn step(&mut self, event: &Event) -> Option<&mut StepSpan> {
         let run = self.run_id();
         let mut parent = self.case(event).span.id;
-        // A step is a number, and what is walked within it a name: `3/court/1`.
+        // A step is a number, an inner walk a name: `3/court/1`.
         let around = event.path.match_indices('/').map(|(at, _)| at).step_by(2);
         for end in around.chain([event.path.len()]) {
             let (path, within) = event.path.split_at(end);
             let within = within.trim_start_matches('/').split('/').next().unwrap_or_default();
-            let name = if within.starts_with(BRANCH) { BRANCHES.to_owned() } else { self.cast.node(path, within) };
+            let name = if within.starts_with(BRANCH) { BRANCHES.to_owned() } else { self.names.node(path, within) };
             let whole = self.cases.get_mut(&event.case)?;
             let step = whole.steps.entry(path.into()).or_insert_with(|| {
                 let mut span = OpenSpan::new(id(run, &[&event.case, path]), parent, name, event.at);
@@ -91,8 +91,8 @@ impl Otlp {
         self.cases.get_mut(&event.case)?.steps.get_mut(&event.path)
     }
 
-    /// Ends the steps that what happens now shows to be over: answered ones beside it or within it.
-    fn settle(&mut self, event: &Event) {
+    /// Ends the steps that the event shows to be over: answered ones beside it or within it.
+    fn end_finished(&mut self, event: &Event) {
         let Some(whole) = self.cases.get_mut(&event.case) else { return };
         let place = place_of(&event.path);
         let over = |path: &Name, step: &StepSpan| {
@@ -111,10 +111,10 @@ impl Otlp {
         self.delivery.take(step.span.end(self.trace, step.answered.unwrap_or(now)));
     }
 
-    /// What happened within a step that goes on.
+    /// Handles an event within a step in progress.
     fn within(&mut self, event: &Event, now: Timestamp) {
-        let cast = std::mem::take(&mut self.cast);
-        let node = |name: &Name| cast.node(&event.path, name);
+        let names = std::mem::take(&mut self.names);
+        let node = |name: &Name| names.node(&event.path, name);
         if let Some(step) = self.step(event) {
             let span = &mut step.span;
             match &event.what {
@@ -161,10 +161,10 @@ impl Otlp {
                 _ => {}
             }
         }
-        self.cast = cast;
+        self.names = names;
     }
 
-    /// A walk failed, and with it those around it.
+    /// Fails the span of a walk and the enclosing ones.
     fn fail(&mut self, event: &Event, message: &str) {
         let whole = self.case(event);
         whole.span.fail(message);
@@ -184,7 +184,7 @@ impl Otlp {
         self.delivery.take(span.end(self.trace, now));
     }
 
-    /// What happened, as an event of the span that it belongs to.
+    /// Adds an event to the span that it belongs to.
     fn happened(&mut self, event: &Event) {
         let fields: Vec<(&'static str, String)> = match &event.what {
             EventBody::WalkerSwitch { from, to, because, .. } => {
@@ -195,8 +195,8 @@ impl Otlp {
                 vec![("masks", masks.join(" ")), ("changed", answer.is_some().to_string())]
             }
             EventBody::Asked { id, via, .. } => vec![("request", id.to_string()), ("via", via.to_string())],
-            EventBody::Complained { id, via, complaints } => {
-                vec![("request", id.to_string()), ("via", via.to_string()), ("complaints", complaints.join("; "))]
+            EventBody::Complained { id, via, errors } => {
+                vec![("request", id.to_string()), ("via", via.to_string()), ("complaints", errors.join("; "))]
             }
             EventBody::Unanswered { id, via, message } => {
                 vec![("request", id.to_string()), ("via", via.to_string()), ("message", message.clone())]
@@ -216,7 +216,7 @@ impl Otlp {
             }
             EventBody::WalkError { kind, message, .. } => vec![("kind", kind.clone()), ("message", message.clone())],
             EventBody::Reopened { by, .. } => vec![("by", by.to_string())],
-            EventBody::Adopt { generation, .. } => vec![("generation", generation.to_string())],
+            EventBody::Adopt { revision, .. } => vec![("generation", revision.to_string())],
             EventBody::EdgeEvaluate { considered, .. } => {
                 let worth = considered.iter().filter(|entry| matches!(entry.outcome, EdgeOutcome::Advisory | EdgeOutcome::Error));
                 let edge = |entry: &crate::walk::ConsideredEdge| {
@@ -224,8 +224,8 @@ impl Otlp {
                     let outcome = entry.outcome.word().into();
                     vec![("edge", entry.edge.to_string()), ("outcome", outcome), ("because", why.unwrap_or_default())]
                 };
-                let told: Vec<_> = worth.map(edge).collect();
-                for fields in told {
+                let worded: Vec<_> = worth.map(edge).collect();
+                for fields in worded {
                     self.note(event, "edge", fields);
                 }
                 return;
@@ -245,16 +245,16 @@ impl Otlp {
         span.happened(name, event.at, fields);
     }
 
-    /// A walk within a step has come to its end: how is the step's matter too.
+    /// An inner walk has ended: its status is the step's too.
     fn ended_within(&mut self, event: &Event) {
         let EventBody::Transition { from, to, edge, because, .. } = &event.what else { return };
         let around = place_of(&event.path).trim_end_matches('/').rsplit_once('/');
-        let Some((around, name)) = around.filter(|_| self.cast.is_done(&event.path, to)) else { return };
+        let Some((around, name)) = around.filter(|_| self.names.is_done(&event.path, to)) else { return };
         if name.starts_with(BRANCH) {
             return;
         }
         let fields =
-            vec![("node", from.to_string()), ("edge", self.cast.edge(&event.path, edge)), ("because", because.to_string())];
+            vec![("node", from.to_string()), ("edge", self.names.edge(&event.path, edge)), ("because", because.to_string())];
         let Some(step) = self.cases.get_mut(&event.case).and_then(|whole| whole.steps.get_mut(around)) else { return };
         step.span.happened("sub_walk_end", event.at, fields);
     }
@@ -262,7 +262,7 @@ impl Otlp {
 
 impl Observer for Otlp {
     fn began(&mut self, begun: &StartedRun<'_>, now: Timestamp) {
-        self.cast.began(begun);
+        self.names.began(begun);
         self.trace = trace_id(begun.run);
         let pipeline = begun.plan.pipeline.name.value.clone();
         let mut span = OpenSpan::new(run_id(begun.run, now), SpanId::INVALID, pipeline.clone(), now);
@@ -276,7 +276,7 @@ impl Observer for Otlp {
         if event.case.is_empty() {
             let fields = match &event.what {
                 EventBody::Barrier { wave, phase, .. } => vec![("wave", wave.to_string()), ("phase", phase.to_string())],
-                EventBody::Reload { generation, .. } => vec![("generation", generation.to_string())],
+                EventBody::Reload { revision, .. } => vec![("generation", revision.to_string())],
                 _ => return,
             };
             if let Some(run) = &mut self.run {
@@ -284,8 +284,8 @@ impl Observer for Otlp {
             }
             return;
         }
-        self.settle(event);
-        // The last of a walk has nothing to tell, and its step may be over.
+        self.end_finished(event);
+        // The end of a walk adds nothing, and its step may be over.
         if !event.path.is_empty() && !matches!(event.what, EventBody::WalkComplete { .. }) {
             self.within(event, now);
         }
@@ -313,7 +313,7 @@ impl Observer for Otlp {
     }
 
     fn end(&mut self, now: Timestamp) -> io::Result<()> {
-        // What is left waits for an answer.
+        // The remaining steps are pending on an answer.
         for (_, whole) in std::mem::take(&mut self.cases) {
             self.over(whole, WalkStatus::Paused, now);
         }

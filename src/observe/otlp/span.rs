@@ -1,4 +1,4 @@
-//! A span that is under way, and what its ids derive from.
+//! Spans in progress, and how their ids are derived.
 
 use crate::clock::Timestamp;
 use crate::model::Hash;
@@ -7,7 +7,7 @@ use opentelemetry::{InstrumentationScope, KeyValue, Value};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use std::time::{Duration, SystemTime};
 
-/// A span that is under way.
+/// A span in progress.
 pub(super) struct OpenSpan {
     pub(super) id: SpanId,
     parent: SpanId,
@@ -23,25 +23,25 @@ impl OpenSpan {
         Self { id, parent, name, began, fields: Vec::new(), events: Vec::new(), status: Status::Unset }
     }
 
-    /// Sets an attribute, which has one value.
+    /// Sets an attribute, replacing an earlier value.
     pub(super) fn set(&mut self, key: &'static str, value: impl Into<Value>) {
         self.fields.retain(|field| field.key.as_str() != key);
         self.fields.push(KeyValue::new(key, value));
     }
 
-    /// Something happened meanwhile.
+    /// Adds an event.
     pub(super) fn happened(&mut self, name: &'static str, at: Timestamp, fields: Vec<(&'static str, String)>) {
         let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
         let fields = fields.map(|(key, value)| KeyValue::new(key, value)).collect();
         self.events.push(Event::new(name, time(at), fields, 0));
     }
 
-    /// It failed.
+    /// Marks the span as failed.
     pub(super) fn fail(&mut self, message: &str) {
         self.status = Status::error(message.to_owned());
     }
 
-    /// It is over.
+    /// Ends the span.
     pub(super) fn end(self, trace: TraceId, at: Timestamp) -> SpanData {
         let mut events = SpanEvents::default();
         events.events = self.events;
@@ -69,7 +69,7 @@ pub(super) fn trace_id(run: &str) -> TraceId {
     TraceId::from_bytes(std::array::from_fn(|at| hash.bytes()[at]))
 }
 
-/// The id of a run's own span: one that goes on later has another in the same trace.
+/// The id of a run's own span: a resumed run has another one in the same trace.
 pub(super) fn run_id(run: &str, began: Timestamp) -> SpanId {
     hashed(&format!("{run} {}", began.millis()))
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_derive_from_what_they_are_for() {
+    fn ids_are_derived() {
         let [run, later, other] = [("r", 7), ("r", 8), ("s", 7)].map(|(run, at)| run_id(run, Timestamp::from_millis(at)));
         let ids = [id(run, &["1"]), id(run, &["1", "2"]), id(later, &["1", "2"]), id(other, &["1", "2"]), run, later, other];
         assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), ids.len());
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attribute_has_one_value_and_a_failure_says_why() {
+    fn attributes_are_replaced_and_failures_have_a_message() {
         let mut span = OpenSpan::new(SpanId::INVALID, SpanId::INVALID, "n".into(), Timestamp::from_millis(1));
         span.set("a", "x");
         span.set("a", 2);

@@ -1,27 +1,27 @@
-//! Numbers as bars: shares of a whole, and how sure the findings are.
+//! Bar charts: shares of a whole, and the distribution of confidences.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How many colours of its own the page has for kinds of things; what comes after shares the last one.
+/// Number of distinct colours; further categories share the last one.
 const COLOURS: usize = 8;
-/// The bars of the histogram of confidences: tenths from 0 to 1.
+/// Number of columns in the histogram of confidences: tenths from 0 to 1.
 const TENTHS: usize = 10;
 
-/// One of several things that are counted.
+/// A bar: one of several counted categories.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Bar {
-    /// What is counted.
+    /// Name of the category.
     pub(super) name: String,
-    /// What that means, if it is a code.
+    /// Explanation of the name, if it is a code.
     pub(super) means: String,
-    /// How many there are.
+    /// Count.
     pub(super) count: u64,
-    /// How many of all, in percent.
+    /// Share of all, in percent.
     pub(super) percent: f64,
-    /// How long the bar is beside the longest, in percent.
+    /// Length in percent of the longest bar.
     pub(super) length: f64,
-    /// The number of its colour.
+    /// Index of the colour.
     pub(super) colour: usize,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn bars(counts: &BTreeMap<String, usize>, means: impl Fn(&str) -> Str
     counts.into_iter().enumerate().map(bar).collect()
 }
 
-/// The parts of a whole, as its source counts them: all entries but the one for the whole (`total`).
+/// The parts of a whole: all entries of the source but the sum (`total`).
 pub(super) fn parts(totals: &BTreeMap<String, u64>) -> Vec<Bar> {
     let parts: Vec<(&String, u64)> =
         totals.iter().filter(|(name, count)| *name != "total" && **count > 0).map(|(name, count)| (name, *count)).collect();
@@ -58,27 +58,27 @@ pub(super) fn parts(totals: &BTreeMap<String, u64>) -> Vec<Bar> {
     parts.into_iter().enumerate().map(bar).collect()
 }
 
-/// How many findings are how sure.
+/// Distribution of confidences.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Histogram {
-    /// The columns, from the least sure.
+    /// The columns, lowest confidence first.
     pub(super) columns: Vec<Column>,
-    /// Findings that name no confidence.
+    /// Number of findings without a confidence.
     pub(super) without: usize,
-    /// The middle one; absent if there is none.
+    /// Median; absent without values.
     pub(super) median: Option<f64>,
-    /// All of it in words.
+    /// Description in words.
     pub(super) words: String,
 }
 
 /// A column of a histogram.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Column {
-    /// From which confidence on.
+    /// Lower bound of the confidence.
     pub(super) from: String,
-    /// How many.
+    /// Count.
     pub(super) count: usize,
-    /// How high, in percent of the highest.
+    /// Height in percent of the highest column.
     pub(super) height: f64,
 }
 

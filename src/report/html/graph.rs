@@ -1,4 +1,4 @@
-//! The path of a walk as a small picture: the pipeline's nodes in a row, and the turns taken between them.
+//! Draws the path of a walk: the pipeline's nodes in a row, and the transitions between them.
 
 use crate::model::counted;
 use crate::report::build::NodeReport;
@@ -8,21 +8,21 @@ use crate::walk::WalkStatus;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// From one node's middle to the next one's, in pixels.
+/// Distance between the centres of adjacent nodes, in pixels.
 const STEP: i32 = 112;
-/// A node's box.
+/// Width of a node, in pixels.
 const WIDTH: i32 = 84;
-/// A node's box.
+/// Height of a node, in pixels.
 const HEIGHT: i32 = 40;
-/// How far the first arc rises above the nodes, and how much more each node that it skips adds.
+/// Height of the lowest arc above the nodes, and the increment for each node it skips.
 const RISE: i32 = 30;
 const MORE: i32 = 15;
-/// Around the picture.
+/// Margin of the picture, in pixels.
 const MARGIN: i32 = 8;
-/// The most characters of an edge's name; the whole name is in the picture's text.
+/// Maximum length of an edge's label in characters; the full name is in the picture's description.
 const LABEL: usize = 14;
 
-/// A picture of a path. All lengths are in pixels; the nodes' middles are at height 0.
+/// Layout of a path. Lengths are in pixels; the centres of the nodes are at height 0.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Graph {
     pub(super) left: i32,
@@ -31,7 +31,7 @@ pub(super) struct Graph {
     pub(super) height: i32,
     pub(super) nodes: Vec<PathNode>,
     pub(super) turns: Vec<PathLine>,
-    /// The path in words.
+    /// The path as text, for screen readers.
     pub(super) words: String,
 }
 
@@ -41,25 +41,25 @@ pub(super) struct PathNode {
     pub(super) x: i32,
     pub(super) code: String,
     pub(super) name: String,
-    /// How often it was entered.
+    /// Number of visits.
     pub(super) visits: usize,
-    /// `seen`, `idle`, `stop` (the walk failed or waits there), `end` or `wait`.
+    /// `seen`, `idle`, `stop` (the walk failed or is pending there), `end` or `wait`.
     pub(super) kind: &'static str,
 }
 
-/// A turn that was taken.
+/// A transition that was taken.
 #[derive(Debug, Serialize)]
 pub(super) struct PathLine {
-    /// The way of the pen.
+    /// SVG path data.
     pub(super) d: String,
     pub(super) label: String,
     pub(super) x: i32,
     pub(super) y: i32,
-    /// Whether it leads back.
+    /// Whether it leads backwards.
     pub(super) back: bool,
 }
 
-/// The picture of a case's path; none without a step.
+/// Lays out the path of a case; `None` without a step.
 pub(super) fn graph(nodes: &[NodeReport], case: &CaseReport) -> Option<Graph> {
     if case.turns.is_empty() && case.path.is_empty() {
         return None;
@@ -72,7 +72,7 @@ pub(super) fn graph(nodes: &[NodeReport], case: &CaseReport) -> Option<Graph> {
             visits[index] += 1;
         }
     }
-    // The same turn taken again is drawn once.
+    // A repeated transition is drawn once.
     let mut taken: Vec<((usize, usize, &str), usize)> = Vec::new();
     for turn in &case.turns {
         let Some(from) = names.get(turn.node.as_str()) else { continue };
@@ -122,12 +122,12 @@ pub(super) fn graph(nodes: &[NodeReport], case: &CaseReport) -> Option<Graph> {
     })
 }
 
-/// The middle of the n-th node.
+/// Centre of the n-th node.
 fn at(index: usize) -> i32 {
     i32::try_from(index).unwrap_or(0) * STEP
 }
 
-/// A turn: straight to the next node, in an arc above over others, below when it leads back.
+/// A transition: straight to the next node, in an arc above skipped nodes, or below when it leads backwards.
 fn line(from: usize, to: usize, label: String) -> PathLine {
     let (x, y) = (at(from), at(to));
     let (half, edge) = (WIDTH / 2, HEIGHT / 2);
@@ -143,7 +143,7 @@ fn line(from: usize, to: usize, label: String) -> PathLine {
         return PathLine { d, label, x: middle, y: -edge - rise * 3 / 4 - 5, back: false };
     }
     let rise = rise - MORE;
-    // A turn to the same node leaves and comes back a little apart.
+    // A transition to the same node leaves and enters it at different points.
     let (x, y) = if from == to { (x - 14, y + 14) } else { (x, y) };
     let d = format!("M{x} {edge}C{x} {} {y} {} {y} {}", edge + rise, edge + rise, edge + 7);
     PathLine { d, label, x: middle, y: edge + rise * 3 / 4 + 12, back: true }

@@ -1,9 +1,8 @@
-//! The report as one page: `report.html`, with everything it needs inside, readable without a network and without scripts.
+//! The report as a single page: `report.html`, self-contained, readable without a network and without scripts.
 //!
-//! The page is a template (`page.html`, with `parts.html`), not prose in Rust: [`view`] picks what it shows and how much of
-//! it, [`graph`] and [`charts`] lay pictures out, and the template writes. Unlike a prompt's template it escapes whatever it
-//! is given, as HTML wants it, so that it has an environment of its own. Nothing from outside stands in a style, a script
-//! or an address.
+//! The page is a template (`page.html`, with `parts.html`): [`view`] selects and limits the content, [`graph`] and [`charts`] compute
+//! layouts, and the template renders them. Unlike prompt templates it escapes all values for HTML, so it has an environment of its own.
+//! Foreign text never occurs in a style, a script or an address.
 
 mod charts;
 mod graph;
@@ -17,7 +16,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior, escape_formatter};
 
-/// The template's files, by name.
+/// Files of the template, by name.
 const FILES: &[(&str, &str)] = &[
     ("page.html", include_str!("page.html")),
     ("parts.html", include_str!("parts.html")),
@@ -25,7 +24,7 @@ const FILES: &[(&str, &str)] = &[
     ("page.js", include_str!("page.js")),
 ];
 
-/// `report.html`.
+/// Renders `report.html`.
 pub fn html(report: &RunReport) -> Result<String, Box<Diagnostic>> {
     let page = view::HtmlPage::of(report);
     let environment = environment().map_err(|error| failed(&error))?;
@@ -36,7 +35,7 @@ pub fn html(report: &RunReport) -> Result<String, Box<Diagnostic>> {
 fn environment() -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
-    // Style and script are the page's own and no data ever stands in them.
+    // Style and script are static and contain no data.
     environment.set_auto_escape_callback(|name| if name.ends_with(".html") { AutoEscape::Html } else { AutoEscape::None });
     environment.set_formatter(formatter);
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?);

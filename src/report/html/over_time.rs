@@ -1,34 +1,34 @@
-//! The launch beside those before it, as the page shows it.
+//! The section of the page that compares the launch with earlier ones.
 
 use crate::model::counted;
 use crate::report::causes::Cause;
 use crate::report::timeline::{CauseState, CauseTimeline, LaunchOccurrence, Regression, VanishedCause};
 use serde::Serialize;
 
-/// The most causes that are gone, by name.
-const GONE: usize = 40;
-/// The most lines of the matrix.
-const LINES: usize = 40;
+/// Maximum number of vanished causes listed by name.
+const MAX_VANISHED: usize = 40;
+/// Maximum number of rows of the matrix.
+const MAX_ROWS: usize = 40;
 
 /// The section of the page.
 #[derive(Debug, Serialize)]
 pub(super) struct OverTimeSection<'r> {
-    /// How many earlier launches were looked at.
+    /// Number of earlier launches compared.
     earlier: usize,
-    /// The last of them.
+    /// The latest of them.
     last: String,
     /// The launches of the matrix, oldest first.
     columns: Vec<String>,
     lines: Vec<&'r CauseTimeline>,
-    /// How many lines are not shown.
+    /// Number of rows not shown.
     unlisted: usize,
     gone: Vec<GoneCause<'r>>,
-    /// How many are not shown.
+    /// Number of vanished causes not shown.
     ungone: usize,
     found: &'r Regression,
 }
 
-/// A cause that is gone.
+/// A vanished cause.
 #[derive(Debug, Serialize)]
 struct GoneCause<'r> {
     #[serde(flatten)]
@@ -37,14 +37,14 @@ struct GoneCause<'r> {
     last: String,
 }
 
-/// A cause's past in a card.
+/// History of a cause, shown in its card.
 #[derive(Debug, Serialize)]
 pub(super) struct CausePast {
     /// `new`, `recurring`, `regression` or `flaky`.
     kind: &'static str,
-    /// What the badge says.
+    /// Text of the badge.
     badge: String,
-    /// The other launches: what they are called, and how many failures they had.
+    /// The other launches: label and number of failures.
     places: Vec<(String, usize)>,
 }
 
@@ -57,10 +57,10 @@ impl<'r> OverTimeSection<'r> {
             earlier,
             last: earlier.checked_sub(1).and_then(|last| found.launches.get(last)).map_or(String::new(), LaunchOccurrence::label),
             columns: columns.map(LaunchOccurrence::label).collect(),
-            lines: found.matrix.iter().take(LINES).collect(),
-            unlisted: found.matrix.len().saturating_sub(LINES),
-            gone: found.gone.iter().take(GONE).map(GoneCause::of).collect(),
-            ungone: found.gone.len().saturating_sub(GONE),
+            lines: found.matrix.iter().take(MAX_ROWS).collect(),
+            unlisted: found.matrix.len().saturating_sub(MAX_ROWS),
+            gone: found.gone.iter().take(MAX_VANISHED).map(GoneCause::of).collect(),
+            ungone: found.gone.len().saturating_sub(MAX_VANISHED),
             found,
         }
     }
@@ -73,7 +73,7 @@ impl<'r> GoneCause<'r> {
 }
 
 impl CausePast {
-    /// The past of a cause; none if nothing identifies it or nothing was there to compare with.
+    /// The history of a cause; `None` if it cannot be identified or there is nothing to compare with.
     pub(super) fn of(cause: &Cause, first: bool) -> Option<Self> {
         let seen = &cause.seen;
         let since = seen.since.as_ref().map_or(String::new(), |place| format!(" since {}", place.label()));

@@ -1,4 +1,4 @@
-//! What the page shows, and how much of it: pages of any launch stay readable and small.
+//! Content of the page, with limits that keep the page of any launch readable and small.
 
 use super::charts::{Bar, Histogram, bars, histogram, parts};
 use super::graph::{Graph, graph};
@@ -7,21 +7,21 @@ use crate::clock::Timestamp;
 use crate::model::counted;
 use crate::report::build::{ReportHead, RunReport};
 use crate::report::case::{CaseReport, ReportTransition};
-use crate::report::cases::{CaseBrief, DETAILS};
+use crate::report::cases::{CaseBrief, MAX_DETAILED};
 use crate::report::causes::Cause;
 use crate::report::text::short;
 use crate::walk::WalkStatus;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The most causes that get a card.
-const CARDS: usize = 60;
-/// The most causes in the list at the top.
-const LISTED: usize = 300;
-/// The most cases that a card names.
-const NAMED: usize = 25;
-/// The most rows of the table of cases.
-const ROWS: usize = 2000;
+/// Maximum number of causes with a card.
+const MAX_CARDS: usize = 60;
+/// Maximum number of causes in the list at the top.
+const MAX_LISTED: usize = 300;
+/// Maximum number of cases listed in a card.
+const MAX_NAMED_CASES: usize = 25;
+/// Maximum number of rows in the table of cases.
+const MAX_ROWS: usize = 2000;
 
 /// The page.
 #[derive(Debug, Serialize)]
@@ -39,15 +39,15 @@ pub(super) struct HtmlPage<'r> {
     confidence: Histogram,
     over: Option<OverTimeSection<'r>>,
     causes: Vec<Card<'r>>,
-    /// How many causes there are in all.
+    /// Total number of causes.
     all_causes: usize,
-    /// How many of them have a card.
+    /// Number of causes with a card.
     cards: usize,
     rows: Vec<CaseRow<'r>>,
     details: Vec<Detail<'r>>,
 }
 
-/// A number to see first.
+/// A headline figure.
 #[derive(Debug, Serialize)]
 struct Tile {
     value: String,
@@ -64,14 +64,14 @@ struct Card<'r> {
     confidence: Option<f64>,
     evidence: Vec<Evidence<'r>>,
     named: Vec<NamedCase<'r>>,
-    /// How many cases are not named.
+    /// Number of cases not listed.
     unnamed: usize,
     graph: Option<Graph>,
     review: Option<String>,
     past: Option<CausePast>,
 }
 
-/// A reference: where it is, and what stands there.
+/// A piece of evidence: where it is, and what it says.
 #[derive(Debug, PartialEq, Serialize)]
 struct Evidence<'r> {
     kind: &'r str,
@@ -85,7 +85,7 @@ struct NamedCase<'r> {
     name: &'r str,
     suite: &'r str,
     follows: &'r str,
-    /// The number of its details, if they are on the page.
+    /// Index of its details, if they are on the page.
     detail: Option<usize>,
 }
 
@@ -103,7 +103,7 @@ struct CaseRow<'r> {
     status: &'static str,
 }
 
-/// How a case was decided.
+/// The decisions of a case.
 #[derive(Debug, Serialize)]
 struct Detail<'r> {
     number: usize,
@@ -115,7 +115,7 @@ struct Detail<'r> {
     graph: Option<Graph>,
 }
 
-/// A turn in words.
+/// A transition in words.
 #[derive(Debug, Serialize)]
 struct TransitionText<'r> {
     code: &'r str,
@@ -135,8 +135,8 @@ impl<'r> HtmlPage<'r> {
             report.causes.iter().flat_map(|cause| cause.cases.iter().map(|case| (case.as_str(), cause.number))).collect();
         let detailed = detailed(report);
         let cards = Cards { report, cases: &cases, detailed: &detailed, colours: &colours };
-        let causes: Vec<Card<'_>> = report.causes.iter().take(LISTED).map(|cause| cards.card(cause)).collect();
-        let rows = report.cases.iter().enumerate().take(ROWS).map(|(index, case)| CaseRow {
+        let causes: Vec<Card<'_>> = report.causes.iter().take(MAX_LISTED).map(|cause| cards.card(cause)).collect();
+        let rows = report.cases.iter().enumerate().take(MAX_ROWS).map(|(index, case)| CaseRow {
             named: named(index, case, &detailed),
             cause: causes_of.get(&*case.case).copied(),
             defect: &case.defect_type,
@@ -162,7 +162,7 @@ impl<'r> HtmlPage<'r> {
             categories: bars(&report.totals.by_category, |_| String::new()),
             confidence: histogram(report.cases.iter().map(|case| case.confidence)),
             all_causes: report.causes.len(),
-            cards: report.causes.len().min(CARDS),
+            cards: report.causes.len().min(MAX_CARDS),
             rows: rows.collect(),
             details: details.collect(),
             defects,
@@ -172,7 +172,7 @@ impl<'r> HtmlPage<'r> {
     }
 }
 
-/// What cards are made of.
+/// Context for building cards.
 struct Cards<'p, 'r> {
     report: &'r RunReport,
     cases: &'p HashMap<&'r str, usize>,
@@ -186,15 +186,15 @@ impl<'r> Cards<'_, 'r> {
         let known = |id: &'r String| self.cases.get(id.as_str()).copied();
         let all = &self.report.cases;
         let name = |index: usize| Some(named(index, all.get(index)?, self.detailed));
-        let names = cause.cases.iter().take(NAMED).filter_map(known).filter_map(name);
+        let names = cause.cases.iter().take(MAX_NAMED_CASES).filter_map(known).filter_map(name);
         let speaker = known(&cause.speaker).and_then(|index| all.whole(index));
         Card {
             colour: self.colours.get(finding.defect_type.as_str()).copied().unwrap_or_default(),
             confidence: finding.confidence,
             evidence: finding.evidence.iter().map(|item| evidence(item)).collect(),
             named: names.collect(),
-            unnamed: cause.cases.len().saturating_sub(NAMED),
-            graph: speaker.filter(|_| cause.number <= CARDS).and_then(|case| graph(&self.report.nodes, case)),
+            unnamed: cause.cases.len().saturating_sub(MAX_NAMED_CASES),
+            graph: speaker.filter(|_| cause.number <= MAX_CARDS).and_then(|case| graph(&self.report.nodes, case)),
             past: CausePast::of(cause, self.report.regression.as_ref().is_none_or(|found| found.launches.len() < 2)),
             review: finding.review.as_ref().map(|review| format!("{} ({})", review.decision, review.by)),
             cause,
@@ -226,20 +226,20 @@ fn tiles(report: &RunReport) -> Vec<Tile> {
     tiles
 }
 
-/// The cases whose decisions are told: all where there are few; else those that speak for a cause, those that failed, and
-/// then the first.
+/// The cases whose decisions are shown: all if there are few; else those that represent a cause, those that failed, and then the first
+/// ones.
 fn detailed(report: &RunReport) -> BTreeSet<usize> {
     let cases = &report.cases;
-    if cases.len() <= DETAILS {
+    if cases.len() <= MAX_DETAILED {
         return (0..cases.len()).collect();
     }
-    let speakers: BTreeSet<&str> = report.causes.iter().take(CARDS).map(|cause| cause.speaker.as_str()).collect();
+    let speakers: BTreeSet<&str> = report.causes.iter().take(MAX_CARDS).map(|cause| cause.speaker.as_str()).collect();
     let indices = || cases.iter().enumerate();
     let speaking = indices().filter(|(_, case)| speakers.contains(&*case.case));
     let failed = indices().filter(|(_, case)| case.status == WalkStatus::Error);
     let mut chosen = BTreeSet::new();
     for (index, _) in speaking.chain(failed).chain(indices()) {
-        if chosen.len() == DETAILS {
+        if chosen.len() == MAX_DETAILED {
             break;
         }
         chosen.insert(index);
@@ -270,7 +270,7 @@ fn detail<'r>(report: &'r RunReport, number: usize, case: &'r CaseReport, cause:
     }
 }
 
-/// `log: what it says` is evidence of the kind `log`.
+/// Parses `log: what it says` as evidence of the kind `log`.
 fn evidence(item: &str) -> Evidence<'_> {
     let named = |kind: &&str| kind.len() <= 24 && kind.starts_with(|c: char| c.is_ascii_lowercase());
     let plain = |kind: &&str| kind.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == ' ');
@@ -280,7 +280,7 @@ fn evidence(item: &str) -> Evidence<'_> {
     }
 }
 
-/// `2026-03-02 02:00 UTC`.
+/// Formats a time as `2026-03-02 02:00 UTC`.
 fn instant(at: Timestamp) -> String {
     let text = at.to_string();
     match (text.get(..10), text.get(11..16)) {
@@ -289,7 +289,7 @@ fn instant(at: Timestamp) -> String {
     }
 }
 
-/// `1 h 11 min`.
+/// Formats a duration as `1 h 11 min`.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn duration(seconds: f64) -> Option<String> {
     if !(seconds > 0.0 && seconds < 1e9) {

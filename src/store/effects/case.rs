@@ -1,46 +1,46 @@
-//! What is noted of a case itself: its triage, its status, remarks.
+//! Effects on the case itself: triage, status, notes.
 
 use super::EffectContext;
 use crate::store::error::StoreError;
 use rusqlite::{Connection, params};
 
-/// A triage to record.
 #[derive(Debug)]
 pub(super) struct NewTriage<'a> {
-    /// The symptom's category.
     pub(super) category: &'a str,
-    /// How bad it is.
     pub(super) severity: &'a str,
-    /// The suspected defect code.
     pub(super) defect_type: &'a str,
-    /// Whether an investigation was skipped.
     pub(super) skip_investigation: bool,
-    /// The suspected repositories.
     pub(super) repos: &'a [String],
 }
 
-/// Records the triage of the case; the latest counts.
-pub(super) fn create_triage(conn: &Connection, act: &EffectContext<'_>, triage: &NewTriage<'_>) -> Result<(), StoreError> {
+/// Records a triage of the case; the latest counts.
+pub(super) fn create_triage(conn: &Connection, context: &EffectContext<'_>, triage: &NewTriage<'_>) -> Result<(), StoreError> {
     let NewTriage { category, severity, defect_type, skip_investigation, repos } = triage;
     let repos = serde_json::Value::from(repos.to_vec()).to_string();
     conn.prepare_cached(
         "INSERT INTO triages (rc, stamp, category, severity, defect_type, skip_investigation, repos) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
-    .execute(params![act.case, act.stamp, category, severity, defect_type, skip_investigation, repos])?;
+    .execute(params![context.case, context.stamp, category, severity, defect_type, skip_investigation, repos])?;
     Ok(())
 }
 
 /// Sets the status of the case; the latest counts.
-pub(super) fn set_status(conn: &Connection, act: &EffectContext<'_>, status: &str) -> Result<(), StoreError> {
-    conn.prepare_cached("INSERT INTO case_statuses (rc, stamp, status) VALUES (?1, ?2, ?3)")?
-        .execute(params![act.case, act.stamp, status])?;
+pub(super) fn set_status(conn: &Connection, context: &EffectContext<'_>, status: &str) -> Result<(), StoreError> {
+    conn.prepare_cached("INSERT INTO case_statuses (rc, stamp, status) VALUES (?1, ?2, ?3)")?.execute(params![
+        context.case,
+        context.stamp,
+        status
+    ])?;
     Ok(())
 }
 
-/// Leaves a remark on the case.
-pub(super) fn note(conn: &Connection, act: &EffectContext<'_>, text: &str) -> Result<(), StoreError> {
-    conn.prepare_cached("INSERT INTO notes (rc, stamp, text) VALUES (?1, ?2, ?3)")?
-        .execute(params![act.case, act.stamp, text])?;
+/// Adds a note to the case.
+pub(super) fn note(conn: &Connection, context: &EffectContext<'_>, text: &str) -> Result<(), StoreError> {
+    conn.prepare_cached("INSERT INTO notes (rc, stamp, text) VALUES (?1, ?2, ?3)")?.execute(params![
+        context.case,
+        context.stamp,
+        text
+    ])?;
     Ok(())
 }

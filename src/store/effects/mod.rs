@@ -1,4 +1,4 @@
-//! Effects become facts: rows stamped with the commit that wrote them, never changed afterwards.
+//! Writes effects as facts: rows stamped with the commit that wrote them, never changed afterwards.
 
 mod case;
 mod rca;
@@ -8,40 +8,38 @@ use super::error::StoreError;
 use crate::model::Effect;
 use rusqlite::{Connection, OptionalExtension};
 
-/// Whose effects, and when.
+/// The commit that effects belong to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EffectContext<'a> {
-    /// The run.
     pub(super) run: i64,
-    /// The case of the run.
     pub(super) case: i64,
-    /// The number of the commit's last event.
+    /// Number of the commit's last event.
     pub(super) stamp: i64,
-    /// Who decided it: `script`, `stub`, `agent`, `human`.
+    /// Answerer that decided the effects: `script`, `stub`, `agent`, `human`.
     pub(super) by: &'a str,
 }
 
-/// Writes an effect, inside a transaction. An effect about a symptom or root cause that the store does not know is left out,
-/// and a note on the case says so: whoever answered may have made the id up, which is no reason to lose the step.
-pub(super) fn apply(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
-    match write(conn, act, effect) {
-        Err(error @ StoreError::UnknownId(_)) => case::note(conn, act, &format!("an effect was left out: {error}")),
+/// Applies an effect inside a transaction. An effect on an unknown symptom or root cause is skipped with a note on the case: an answerer
+/// may have invented the id, which is no reason to lose the step.
+pub(super) fn apply(conn: &Connection, context: &EffectContext<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
+    match write(conn, context, effect) {
+        Err(error @ StoreError::UnknownId(_)) => case::note(conn, context, &format!("an effect was left out: {error}")),
         other => other,
     }
 }
 
-/// Writes an effect, or nothing of it.
-fn write(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
+/// Writes the rows of an effect, all or none.
+fn write(conn: &Connection, context: &EffectContext<'_>, effect: &Effect<i64>) -> Result<(), StoreError> {
     match effect {
-        Effect::LinkSymptom { id, name: _ } => symptom::link(conn, act, *id),
+        Effect::LinkSymptom { id, name: _ } => symptom::link(conn, context, *id),
         Effect::UpsertSymptom { id, name: _, fingerprint, test, error, category, component } => {
             let text = symptom::SymptomText { test, error, category, component };
-            symptom::upsert(conn, act, given(*id, "symptom")?, fingerprint, &text)
+            symptom::upsert(conn, context, assigned_id(*id, "symptom")?, fingerprint, &text)
         }
-        Effect::MarkSeen { id } => symptom::mark_seen(conn, act, *id),
+        Effect::MarkSeen { id } => symptom::mark_seen(conn, context, *id),
         Effect::CreateTriage { category, severity, defect_type, skip_investigation, repos } => {
             let triage = case::NewTriage { category, severity, defect_type, skip_investigation: *skip_investigation, repos };
-            case::create_triage(conn, act, &triage)
+            case::create_triage(conn, context, &triage)
         }
         Effect::CreateRca { id, name: _, title, message, defect_type, component, convergence } => {
             let revision = rca::RcaRevision {
@@ -52,11 +50,11 @@ fn write(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<i64>) -> Re
                 convergence: Some(*convergence),
                 status: Some("open"),
             };
-            rca::create(conn, act, given(*id, "root cause")?, &revision)
+            rca::create(conn, context, assigned_id(*id, "root cause")?, &revision)
         }
-        Effect::LinkRca { id, name: _ } => rca::link(conn, act, *id),
-        Effect::LinkSymptomRca { symptom, rca, confidence } => rca::link_symptom(conn, act, *symptom, *rca, *confidence),
-        Effect::Overturn { symptom, rca, replaced } => rca::overturn(conn, act, *symptom, *rca, *replaced),
+        Effect::LinkRca { id, name: _ } => rca::link(conn, context, *id),
+        Effect::LinkSymptomRca { symptom, rca, confidence } => rca::link_symptom(conn, context, *symptom, *rca, *confidence),
+        Effect::Overturn { symptom, rca, replaced } => rca::overturn(conn, context, *symptom, *rca, *replaced),
         Effect::UpdateRca { id, message, defect_type, status } => {
             let revision = rca::RcaRevision {
                 message: message.as_deref(),
@@ -64,41 +62,40 @@ fn write(conn: &Connection, act: &EffectContext<'_>, effect: &Effect<i64>) -> Re
                 status: status.as_deref(),
                 ..rca::RcaRevision::default()
             };
-            rca::update(conn, act, *id, &revision)
+            rca::update(conn, context, *id, &revision)
         }
-        Effect::SetCaseStatus { status } => case::set_status(conn, act, status),
-        Effect::Note { text } => case::note(conn, act, text),
+        Effect::SetCaseStatus { status } => case::set_status(conn, context, status),
+        Effect::Note { text } => case::note(conn, context, text),
     }
 }
 
 impl EffectContext<'_> {
-    /// Whether a person decided it.
     fn is_human(&self) -> bool {
         self.by == "human"
     }
 }
 
-/// The id that the host must have given.
-fn given(id: Option<i64>, kind: &str) -> Result<i64, StoreError> {
+/// The id of an effect; the host assigns one before the commit.
+fn assigned_id(id: Option<i64>, kind: &str) -> Result<i64, StoreError> {
     id.ok_or_else(|| StoreError::Refused(format!("a {kind} is to be created without an id")))
 }
 
-/// The column that the row of an id holds, if there is such a row.
-fn known<T: rusqlite::types::FromSql>(conn: &Connection, sql: &str, id: i64) -> Result<Option<T>, StoreError> {
+/// Reads a column of the row with an id, if there is such a row.
+fn column_of<T: rusqlite::types::FromSql>(conn: &Connection, sql: &str, id: i64) -> Result<Option<T>, StoreError> {
     Ok(conn.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?)
 }
 
-/// Refuses a symptom that the store does not know.
+/// Fails if the symptom is unknown.
 fn expect_symptom(conn: &Connection, id: i64) -> Result<(), StoreError> {
-    match known::<i64>(conn, "SELECT 1 FROM symptoms WHERE id = ?1", id)? {
+    match column_of::<i64>(conn, "SELECT 1 FROM symptoms WHERE id = ?1", id)? {
         Some(_) => Ok(()),
         None => Err(StoreError::UnknownId(format!("symptom {id}"))),
     }
 }
 
-/// Refuses a root cause that the store does not know.
+/// Fails if the root cause is unknown.
 fn expect_rca(conn: &Connection, id: i64) -> Result<(), StoreError> {
-    match known::<i64>(conn, "SELECT 1 FROM rcas WHERE id = ?1", id)? {
+    match column_of::<i64>(conn, "SELECT 1 FROM rcas WHERE id = ?1", id)? {
         Some(_) => Ok(()),
         None => Err(StoreError::UnknownId(format!("root cause {id}"))),
     }
@@ -120,7 +117,7 @@ mod tests {
         }
     }
 
-    /// The rows of a query, each as a text.
+    /// The rows of a query, each as text.
     fn rows(store: &Store, sql: &str) -> Vec<String> {
         let read = |conn: &Connection| {
             let mut rows = conn.prepare(sql)?;
@@ -200,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_cause_is_what_was_said_of_it_last() {
+    fn the_last_statement_about_a_root_cause_counts() {
         let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(2));
         journal.commit(effects("c1", vec![rca(9, "first")])).unwrap();
@@ -217,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_parallel_cases_count_in_the_order_of_the_cases() {
+    fn statements_of_parallel_cases_count_in_case_order() {
         for order in [["c2", "c3"], ["c3", "c2"]] {
             let fixture = StoreFixture::new();
             let journal = fixture.begin("r", &launch(3));

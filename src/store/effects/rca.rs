@@ -1,57 +1,65 @@
-//! Root causes: what was said of them, and what they are linked to.
+//! Root causes: statements about them and links to them.
 
-use super::{EffectContext, expect_rca, expect_symptom, known};
+use super::{EffectContext, column_of, expect_rca, expect_symptom};
 use crate::store::error::StoreError;
 use crate::store::knowledge::{FactScope, rca_as_of};
 use rusqlite::{Connection, params};
 
-/// What is said of a root cause; an absent part says nothing.
+/// Changes to a root cause; absent fields stay as they are.
 #[derive(Debug, Default)]
 pub(super) struct RcaRevision<'a> {
-    /// Its title.
     pub(super) title: Option<&'a str>,
-    /// Its text.
     pub(super) message: Option<&'a str>,
-    /// Its defect code.
     pub(super) defect_type: Option<&'a str>,
-    /// The component at fault.
     pub(super) component: Option<&'a str>,
-    /// How far the evidence converged.
+    /// How well the evidence converged, 0 to 1.
     pub(super) convergence: Option<f64>,
-    /// Its status.
     pub(super) status: Option<&'a str>,
 }
 
-/// Creates a root cause and links the case. Creating one's own again replaces what one said of it.
-pub(super) fn create(conn: &Connection, act: &EffectContext<'_>, id: i64, revision: &RcaRevision<'_>) -> Result<(), StoreError> {
-    match known::<i64>(conn, "SELECT rc FROM rcas WHERE id = ?1", id)? {
-        Some(owner) if owner == act.case => {}
+/// Creates a root cause and links the case. If the same case creates it again, its earlier statements are replaced.
+pub(super) fn create(
+    conn: &Connection,
+    context: &EffectContext<'_>,
+    id: i64,
+    revision: &RcaRevision<'_>,
+) -> Result<(), StoreError> {
+    match column_of::<i64>(conn, "SELECT rc FROM rcas WHERE id = ?1", id)? {
+        Some(owner) if owner == context.case => {}
         Some(_) => return Err(StoreError::Refused(format!("root cause {id} belongs to another case"))),
         None => {
-            conn.prepare_cached("INSERT INTO rcas (id, rc, stamp) VALUES (?1, ?2, ?3)")?
-                .execute(params![id, act.case, act.stamp])?;
+            conn.prepare_cached("INSERT INTO rcas (id, rc, stamp) VALUES (?1, ?2, ?3)")?.execute(params![
+                id,
+                context.case,
+                context.stamp
+            ])?;
         }
     }
-    say(conn, act, id, revision)?;
-    link_known(conn, act, id)
+    record_statement(conn, context, id, revision)?;
+    link_known(conn, context, id)
 }
 
-/// Adds to what is known of a root cause.
-pub(super) fn update(conn: &Connection, act: &EffectContext<'_>, id: i64, revision: &RcaRevision<'_>) -> Result<(), StoreError> {
+/// Adds statements to a known root cause.
+pub(super) fn update(
+    conn: &Connection,
+    context: &EffectContext<'_>,
+    id: i64,
+    revision: &RcaRevision<'_>,
+) -> Result<(), StoreError> {
     expect_rca(conn, id)?;
-    say(conn, act, id, revision)
+    record_statement(conn, context, id, revision)
 }
 
 /// Links the case to a known root cause.
-pub(super) fn link(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
+pub(super) fn link(conn: &Connection, context: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     expect_rca(conn, id)?;
-    link_known(conn, act, id)
+    link_known(conn, context, id)
 }
 
-/// Says that a symptom comes of a root cause.
+/// Records that a root cause explains a symptom.
 pub(super) fn link_symptom(
     conn: &Connection,
-    act: &EffectContext<'_>,
+    context: &EffectContext<'_>,
     symptom: i64,
     rca: i64,
     confidence: f64,
@@ -59,14 +67,14 @@ pub(super) fn link_symptom(
     expect_symptom(conn, symptom)?;
     expect_rca(conn, rca)?;
     conn.prepare_cached("INSERT INTO symptom_rcas (symptom, rca, rc, stamp, confidence, human) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
-        .execute(params![symptom, rca, act.case, act.stamp, confidence, act.is_human()])?;
+        .execute(params![symptom, rca, context.case, context.stamp, confidence, context.is_human()])?;
     Ok(())
 }
 
-/// Takes back that a symptom comes of a root cause, or, if the cause is `replaced`, that it is what was said of it so far.
+/// Revokes the link from a symptom to a root cause, or, if `replaced`, the statements made about the cause so far.
 pub(super) fn overturn(
     conn: &Connection,
-    act: &EffectContext<'_>,
+    context: &EffectContext<'_>,
     symptom: i64,
     rca: i64,
     replaced: bool,
@@ -81,9 +89,9 @@ pub(super) fn overturn(
     .execute(params![
         symptom,
         rca,
-        act.case,
-        act.stamp,
-        act.by,
+        context.case,
+        context.stamp,
+        context.by,
         was.map(|rca| &rca.title),
         was.map(|rca| &rca.message),
         was.map(|rca| &rca.defect_type),
@@ -91,7 +99,12 @@ pub(super) fn overturn(
     Ok(())
 }
 
-fn say(conn: &Connection, act: &EffectContext<'_>, id: i64, revision: &RcaRevision<'_>) -> Result<(), StoreError> {
+fn record_statement(
+    conn: &Connection,
+    context: &EffectContext<'_>,
+    id: i64,
+    revision: &RcaRevision<'_>,
+) -> Result<(), StoreError> {
     let RcaRevision { title, message, defect_type, component, convergence, status } = revision;
     conn.prepare_cached(
         "INSERT INTO rca_revisions (rca, rc, stamp, title, message, defect_type, component, convergence, status, human) \
@@ -99,21 +112,21 @@ fn say(conn: &Connection, act: &EffectContext<'_>, id: i64, revision: &RcaRevisi
     )?
     .execute(params![
         id,
-        act.case,
-        act.stamp,
+        context.case,
+        context.stamp,
         title,
         message,
         defect_type,
         component,
         convergence,
         status,
-        act.is_human()
+        context.is_human()
     ])?;
     Ok(())
 }
 
-fn link_known(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
+fn link_known(conn: &Connection, context: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     conn.prepare_cached("INSERT INTO case_rcas (rc, rca, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
-        .execute(params![act.case, id, act.stamp])?;
+        .execute(params![context.case, id, context.stamp])?;
     Ok(())
 }

@@ -1,27 +1,24 @@
-//! Symptoms: what a failure looks like, and where it was seen.
+//! Symptoms: what a failure looks like, and its occurrences.
 
-use super::{EffectContext, expect_symptom, known};
+use super::{EffectContext, column_of, expect_symptom};
 use crate::store::error::StoreError;
 use crate::store::terms;
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// How a symptom is described.
+/// Description of a symptom.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SymptomText<'a> {
-    /// The test's name.
     pub(super) test: &'a str,
-    /// The error's text.
     pub(super) error: &'a str,
-    /// The category.
     pub(super) category: &'a str,
-    /// The component, or empty.
+    /// May be empty.
     pub(super) component: &'a str,
 }
 
-/// Creates the symptom of a fingerprint or finds it, links the case and counts the sighting.
+/// Finds or creates the symptom of a fingerprint, links the case and counts the occurrence.
 pub(super) fn upsert(
     conn: &Connection,
-    act: &EffectContext<'_>,
+    context: &EffectContext<'_>,
     id: i64,
     fingerprint: &str,
     text: &SymptomText<'_>,
@@ -34,39 +31,38 @@ pub(super) fn upsert(
             return Err(StoreError::Refused(why));
         }
         None => {
-            if let Some(other) = known::<String>(conn, "SELECT fingerprint FROM symptoms WHERE id = ?1", id)? {
+            if let Some(other) = column_of::<String>(conn, "SELECT fingerprint FROM symptoms WHERE id = ?1", id)? {
                 return Err(StoreError::Refused(format!("symptom {id} has another fingerprint already, `{other}`")));
             }
             conn.prepare_cached("INSERT INTO symptoms (id, fingerprint, run, stamp) VALUES (?1, ?2, ?3, ?4)")?
-                .execute(params![id, fingerprint, act.run, act.stamp])?;
+                .execute(params![id, fingerprint, context.run, context.stamp])?;
         }
     }
-    describe(conn, act, id, text)?;
-    link_known(conn, act, id)?;
-    see(conn, act, id)
+    describe(conn, context, id, text)?;
+    link_known(conn, context, id)?;
+    record_sighting(conn, context, id)
 }
 
-/// Links the case to a known symptom.
-pub(super) fn link(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
+pub(super) fn link(conn: &Connection, context: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     expect_symptom(conn, id)?;
-    link_known(conn, act, id)
+    link_known(conn, context, id)
 }
 
-/// Counts a sighting of a known symptom.
-pub(super) fn mark_seen(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
+/// Counts an occurrence of a known symptom.
+pub(super) fn mark_seen(conn: &Connection, context: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     expect_symptom(conn, id)?;
-    see(conn, act, id)
+    record_sighting(conn, context, id)
 }
 
-/// In the run that found the symptom, the first case in the run's order describes it, not the first to arrive: so a
-/// description is kept unless that of an earlier case stands. Later runs count it and leave its description alone; a run
-/// that began before the other was heard of says its own.
-fn describe(conn: &Connection, act: &EffectContext<'_>, id: i64, text: &SymptomText<'_>) -> Result<(), StoreError> {
+/// Records a description of a symptom. Within the run that found the symptom, the first case in the run's order describes it, whichever
+/// arrives first: a description is stored unless that of an earlier case exists. Later runs leave it alone; a run that began before the
+/// symptom became visible stores its own.
+fn describe(conn: &Connection, context: &EffectContext<'_>, id: i64, text: &SymptomText<'_>) -> Result<(), StoreError> {
     let mut latest = conn.prepare_cached(
         "SELECT run, rc, test, error, category, component FROM symptom_revisions WHERE symptom = ?1 \
          AND (run = ?2 OR stamp <= (SELECT start_seq FROM runs WHERE id = ?2)) ORDER BY rc, stamp DESC, id DESC LIMIT 1",
     )?;
-    let stands = latest.query_row([id, act.run], |row| {
+    let existing = latest.query_row([id, context.run], |row| {
         let same = SymptomText {
             test: row.get_ref("test")?.as_str()?,
             error: row.get_ref("error")?.as_str()?,
@@ -75,44 +71,44 @@ fn describe(conn: &Connection, act: &EffectContext<'_>, id: i64, text: &SymptomT
         } == *text;
         Ok((row.get::<_, i64>("run")?, row.get::<_, i64>("rc")?, same))
     });
-    let stands = stands.optional()?;
-    if stands.is_some_and(|(run, ..)| run != act.run) {
+    let existing = existing.optional()?;
+    if existing.is_some_and(|(run, ..)| run != context.run) {
         return Ok(());
     }
-    // Every text of the run is listed, also one that describes nothing: so the lists don't tell who came first.
-    if !stands.is_some_and(|(.., same)| same) {
-        terms::list(conn, act.run, id, act.stamp, terms::terms(text.test, text.error))?;
+    // Every text of the run is indexed, also those that describe nothing, so that the index does not depend on the order of arrival.
+    if !existing.is_some_and(|(.., same)| same) {
+        terms::index_symptom(conn, context.run, id, context.stamp, terms::terms(text.test, text.error))?;
     }
-    if stands.is_some_and(|(_, case, same)| case < act.case || (case == act.case && same)) {
+    if existing.is_some_and(|(_, case, same)| case < context.case || (case == context.case && same)) {
         return Ok(());
     }
     conn.prepare_cached(
         "INSERT INTO symptom_revisions (symptom, run, rc, stamp, test, error, category, component) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
-    .execute(params![id, act.run, act.case, act.stamp, text.test, text.error, text.category, text.component])?;
+    .execute(params![id, context.run, context.case, context.stamp, text.test, text.error, text.category, text.component])?;
     Ok(())
 }
 
-fn link_known(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
+fn link_known(conn: &Connection, context: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     conn.prepare_cached("INSERT INTO case_symptoms (rc, symptom, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
-        .execute(params![act.case, id, act.stamp])?;
+        .execute(params![context.case, id, context.stamp])?;
     Ok(())
 }
 
-/// A failure is counted once, however often a walk comes by and however often its launch is analysed.
-fn see(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
+/// Counts a failure once, however often a walk repeats the effect and however often its launch is analysed.
+fn record_sighting(conn: &Connection, context: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     conn.prepare_cached(
         "INSERT INTO symptom_keys (recall_key, symptom, stamp) \
          SELECT recall_key, ?2, ?3 FROM run_cases WHERE id = ?1 AND recall_key <> '' ON CONFLICT DO NOTHING",
     )?
-    .execute(params![act.case, id, act.stamp])?;
+    .execute(params![context.case, id, context.stamp])?;
     let mut failure = conn.prepare_cached(
         "SELECT c.id, c.launch, l.at FROM run_cases r JOIN cases c ON c.id = known JOIN launches l ON l.id = c.launch WHERE r.id = ?1",
     )?;
-    let (known, launch, at): (i64, i64, i64) =
-        failure.query_row([act.case], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    if conn.prepare_cached("SELECT 1 FROM sightings WHERE known = ?1 AND symptom = ?2")?.exists([known, id])? {
+    let (column_of, launch, at): (i64, i64, i64) =
+        failure.query_row([context.case], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    if conn.prepare_cached("SELECT 1 FROM sightings WHERE known = ?1 AND symptom = ?2")?.exists([column_of, id])? {
         return Ok(());
     }
     conn.prepare_cached(
@@ -120,8 +116,8 @@ fn see(conn: &Connection, act: &EffectContext<'_>, id: i64) -> Result<(), StoreE
          SELECT ?1, ?2, ?3, ?4, ?5, ifnull(total, 0) + 1, min(ifnull(first_at, ?5), ?5), max(ifnull(last_at, ?5), ?5) \
          FROM (SELECT 1) LEFT JOIN (SELECT * FROM sightings WHERE symptom = ?1 ORDER BY stamp DESC LIMIT 1)",
     )?
-    .execute(params![id, act.stamp, act.case, known, at])?;
+    .execute(params![id, context.stamp, context.case, column_of, at])?;
     conn.prepare_cached("INSERT INTO symptom_launches (symptom, launch, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
-        .execute(params![id, launch, act.stamp])?;
+        .execute(params![id, launch, context.stamp])?;
     Ok(())
 }

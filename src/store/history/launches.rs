@@ -1,4 +1,4 @@
-//! What a run could look back on: the causes and symptoms of its launch and of those before, case by case.
+//! History visible to a run: causes and symptoms of its launch and of earlier ones, case by case.
 
 use crate::clock::Timestamp;
 use crate::store::error::StoreError;
@@ -10,63 +10,62 @@ use rusqlite::{Connection, OptionalExtension, params};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most launches of one name that are looked back on.
+/// Maximum number of launches of one name to look back on.
 const LAUNCHES: i64 = 30;
 
-/// What was known when a run began, and what it has added: the same however many runs came later.
+/// What was known when a run began, plus what it added; independent of later runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownHistory {
-    /// The launches, oldest first: those of the run's launch's name (the 30 latest up to it), and those of other names that
-    /// share a cause with the run.
+    /// The launches, oldest first: those with the name of the run's launch (the 30 latest up to it), and those of other names that share a
+    /// cause with the run.
     pub launches: Vec<PastLaunch>,
-    /// The run's own launch among them.
+    /// Index of the run's own launch in `launches`.
     pub current: usize,
-    /// The failures in them that are known to have a symptom or a cause, those of the run in its order.
+    /// Failures of these launches with a known symptom or cause; those of the run in its order.
     pub cases: Vec<PastCase>,
-    /// The root causes that other launches' failures name, as known when the run began.
+    /// Root causes of other launches' failures, as known when the run began.
     pub rcas: BTreeMap<i64, Rca>,
-    /// The symptoms that other launches' failures name: test and category.
+    /// Test and category of the symptoms of other launches' failures.
     pub symptoms: BTreeMap<i64, (String, String)>,
 }
 
-/// A launch that was analysed.
+/// An analysed launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastLaunch {
-    /// Its id where it came from.
+    /// Id of the launch in its source.
     pub id: String,
-    /// Its name.
+    /// Name of the launch.
     pub name: String,
-    /// Its number.
+    /// Number of the launch, if it has one.
     pub number: Option<i64>,
-    /// The version tested, or empty.
+    /// Version under test, or empty.
     pub version: String,
-    /// When it began.
+    /// Start time.
     pub at: Timestamp,
-    /// How many of its failures were analysed.
+    /// Number of analysed failures.
     pub failures: usize,
 }
 
-/// A failure of a launch, and what it came of.
+/// A failure of a launch with its causes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PastCase {
-    /// The launch: its place in [`KnownHistory::launches`].
+    /// Index of the launch in [`KnownHistory::launches`].
     pub launch: usize,
-    /// The failure's id in the launch.
+    /// Id of the case in the launch.
     pub case: CompactString,
-    /// Whether the run itself walked it.
+    /// Whether the run itself walked the case.
     pub own: bool,
-    /// Its root causes.
+    /// Ids of its root causes.
     pub rcas: RowIds,
-    /// Its symptoms.
+    /// Ids of its symptoms.
     pub symptoms: RowIds,
 }
 
-/// Ids of the store: mostly one.
+/// Row ids; usually one.
 pub type RowIds = SmallVec<[i64; 2]>;
 
 impl Store {
-    /// What a run can look back on. What others find out after the run began makes no difference, so that a report made again
-    /// says what it said.
+    /// The history visible to a run. Facts found after the run began have no influence, so that a report built again is the same.
     pub fn history(&self, run: &str) -> Result<KnownHistory, StoreError> {
         self.read(|conn| {
             let run = run_row(conn, run)?;
@@ -79,11 +78,11 @@ impl Store {
                 history.launches.push(launch);
             }
             history.current = places.get(&own).copied().unwrap_or_default();
-            // In the order of their ids: a map of them would take twice the room.
+            // Ordered by id; a map would take twice the memory.
             let walked: i64 = conn.query_row("SELECT count(*) FROM run_cases WHERE run = ?1", [run], |row| row.get(0))?;
             let mut cases: Vec<(i64, PastCase)> = Vec::with_capacity(usize::try_from(walked).unwrap_or_default());
             for (table, column) in [("case_causes", "rca"), ("case_symptoms", "symptom")] {
-                // What the run may see: facts of earlier runs up to its beginning, and its own.
+                // Facts visible to the run: those of earlier runs up to its beginning, and its own.
                 let mut rows = conn.prepare_cached(&format!(
                     "SELECT r.known, c.launch, c.item, f.{column}, max(r.run = ?1) FROM run_cases r JOIN cases c ON c.id = r.known \
                      JOIN {table} f ON f.rc = r.id \
@@ -113,7 +112,7 @@ impl Store {
                 cases.sort_unstable_by_key(|(id, _)| *id);
             }
             history.cases = cases.into_iter().map(|(_, case)| case).collect();
-            // What only the run itself names it tells in its own words.
+            // The run describes what only it names in its own words.
             let others = || history.cases.iter().filter(|case| case.launch != history.current);
             let named = |of: fn(&PastCase) -> &RowIds| -> BTreeSet<i64> { others().flat_map(of).copied().collect() };
             let (rcas, symptoms) = (named(|case| &case.rcas), named(|case| &case.symptoms));
@@ -128,17 +127,17 @@ impl Store {
     }
 }
 
-/// The launch that a run is about, if the run has cases or brought the launch.
+/// The launch of a run, if the run has cases or stored the launch.
 fn own_launch(conn: &Connection, run: i64) -> Result<Option<i64>, StoreError> {
     let sql = "SELECT launch FROM (SELECT c.launch AS launch, 0 AS rank FROM run_cases r JOIN cases c ON c.id = r.known WHERE r.run = ?1 \
                UNION ALL SELECT id, 1 FROM launches WHERE run = ?1) ORDER BY rank LIMIT 1";
     Ok(conn.prepare_cached(sql)?.query_row([run], |row| row.get(0)).optional()?)
 }
 
-/// The launches to look at, oldest first.
+/// The launches to include, oldest first.
 fn launches(conn: &Connection, run: i64, own: i64) -> Result<Vec<(i64, PastLaunch)>, StoreError> {
     let shared = |table: &str, column: &str| {
-        // By each cause once: a run may have ten thousand failures of one cause.
+        // Through each cause once: a run may have ten thousand failures of one cause.
         format!(
             "SELECT c.launch FROM (SELECT DISTINCT m.{column} FROM run_cases mine JOIN {table} m ON m.rc = mine.id WHERE mine.run = ?1) own \
              JOIN {table} f ON f.{column} = own.{column} JOIN run_cases r ON r.id = f.rc JOIN cases c ON c.id = r.known WHERE r.run < ?1"
@@ -169,7 +168,7 @@ fn launches(conn: &Connection, run: i64, own: i64) -> Result<Vec<(i64, PastLaunc
     Ok(launches.collect::<Result<_, _>>()?)
 }
 
-/// The test and the category of a symptom.
+/// Test and category of a symptom.
 fn described(conn: &Connection, id: i64) -> Result<(String, String), StoreError> {
     let sql = "SELECT test, category FROM symptom_revisions WHERE symptom = ?1 ORDER BY rc, stamp DESC, id DESC LIMIT 1";
     Ok(conn.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?.unwrap_or_default())
@@ -192,8 +191,8 @@ mod tests {
         launch
     }
 
-    /// The failures: launch, case, whose, root causes, symptoms.
-    fn told(history: &KnownHistory) -> Vec<String> {
+    /// The failures: launch, case, own or not, root causes, symptoms.
+    fn summary(history: &KnownHistory) -> Vec<String> {
         let case = |case: &crate::store::PastCase| {
             format!(
                 "{} {} {} {:?} {:?}",
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_looks_back_on_what_was_known_when_it_began() {
+    fn history_is_what_was_known_when_the_run_began() {
         let fixture = StoreFixture::new();
         let first = fixture.begin("first", &nightly(1));
         let link = Effect::LinkSymptomRca { symptom: 1, rca: 9, confidence: 0.5 };
@@ -225,9 +224,9 @@ mod tests {
         );
         assert_eq!(before.current, 1);
         let expected = ["0 c1 other [9] [1]", "0 c2 other [] [2]", "1 c1 own [9] [1]"];
-        assert_eq!(told(&before), expected);
+        assert_eq!(summary(&before), expected);
         assert_eq!((before.rcas[&9].title.as_str(), before.symptoms[&2].1.as_str()), ("title of 9", "timeout"));
-        // What comes later changes nothing: another launch, and a late word of the earlier run.
+        // Later facts change nothing: another launch, and a late statement of the earlier run.
         first.commit(effects("c2", vec![Effect::LinkRca { id: 9, name: None }])).unwrap();
         let third = fixture.begin("third", &nightly(3));
         let resolved = Effect::UpdateRca { id: 9, message: None, defect_type: None, status: Some("resolved".into()) };

@@ -1,4 +1,4 @@
-//! What is known across runs, for reports and people: symptoms and root causes with where and when they were seen.
+//! Knowledge across runs for reports and people: symptoms and root causes with their occurrences.
 
 mod launches;
 mod rcas;
@@ -14,21 +14,21 @@ pub use launches::{KnownHistory, PastCase, PastLaunch, RowIds};
 pub use rcas::{RcaFilter, RcaRow, SeenCase, SymptomOf};
 pub use symptoms::{Dormancy, RcaOf, SymptomFilter, SymptomRow, SymptomStatus};
 
-/// Where and when something was seen. A failure counts once, however often its launch was analysed; a launch is as old as its
-/// source says, or else as its first analysis.
+/// Where and when something occurred. A failure counts once, however often its launch was analysed; the age of a launch is that of its
+/// source, or else of its first analysis.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Occurrences {
-    /// How many failures (cases of launches).
+    /// Number of failures (cases of launches).
     pub occurrences: u64,
-    /// In how many launches.
+    /// Number of launches.
     pub launches: u64,
-    /// By how many runs.
+    /// Number of runs.
     pub runs: u64,
-    /// In which versions of what was tested, in the order of their first launches; launches without a version tell none.
+    /// Versions under test, in the order of their first launches; launches without a version add none.
     pub versions: Vec<String>,
-    /// When its first launch began.
+    /// Start of the first launch.
     pub first_seen: Timestamp,
-    /// When its latest launch began.
+    /// Start of the latest launch.
     pub last_seen: Timestamp,
 }
 
@@ -38,7 +38,7 @@ fn column<T: FromSql>(conn: &Connection, sql: &str, params: &[&dyn ToSql]) -> Re
     Ok(rows.query_map(params, |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// A list of ids as the JSON text that `json_each` takes; none for no list.
+/// A list of ids as JSON text for `json_each`; `None` for no list.
 fn ids_json(ids: Option<&[i64]>) -> Option<String> {
     ids.map(|ids| serde_json::Value::from(ids.to_vec()).to_string())
 }
@@ -55,7 +55,6 @@ mod tests {
 
     const DAY: i64 = 86_400;
 
-    /// A launch of a day and a version.
     fn nightly(day: i64, version: &str) -> Launch {
         let mut launch = launch(2);
         launch.run_id = format!("l{day}");
@@ -64,8 +63,8 @@ mod tests {
         launch
     }
 
-    /// Three nights: symptom 1 with root cause 9 in the first two, symptom 2 in the last two, in one run each but the first,
-    /// which is analysed twice.
+    /// Three nights: symptom 1 with root cause 9 in the first two, symptom 2 in the last two; one run each, but the first night is analysed
+    /// twice.
     fn nights() -> StoreFixture {
         let fixture = StoreFixture::new();
         let link = Effect::LinkSymptomRca { symptom: 1, rca: 9, confidence: 0.5 };
@@ -89,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_cause_tells_its_launches_versions_and_cases() {
+    fn a_root_cause_lists_its_launches_versions_and_cases() {
         let fixture = nights();
         let rows = fixture.store.rcas(&RcaFilter::default()).unwrap();
         let [row] = rows.as_slice() else { panic!("{rows:?}") };
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symptom_tells_where_it_was_seen_and_what_it_comes_of() {
+    fn a_symptom_lists_its_occurrences_and_root_causes() {
         let fixture = nights();
         let rows = rows(&fixture.store, Dormancy::default(), 9);
         let [second, first] = rows.as_slice() else { panic!("{rows:?}") };
@@ -162,7 +161,7 @@ mod tests {
         assert_eq!(dormant(Dormancy { days: None, launches }, 999), [1]);
     }
 
-    /// A commit of effects that a reviewer decided.
+    /// A commit of effects decided by a reviewer.
     fn review(case: &str, by: &str, effects: Vec<Effect<i64>>) -> crate::walk::Commit {
         let exit = crate::walk::EventBody::NodeExit {
             node: "review".into(),
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_overturned_is_no_cause_until_somebody_of_the_same_standing_says_so() {
+    fn an_overturned_link_stays_until_relinked_with_equal_standing() {
         let fixture = nights();
         let fourth = fixture.begin("fourth", &nightly(4, "3.4"));
         let linked = vec![Effect::LinkSymptom { id: 1, name: None }, Effect::LinkRca { id: 9, name: None }];

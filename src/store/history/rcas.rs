@@ -1,4 +1,4 @@
-//! Root causes with the cases, launches and versions they were found in.
+//! Root causes with the cases, launches and versions they occurred in.
 
 use super::{Occurrences, column, ids_json};
 use crate::clock::Timestamp;
@@ -10,92 +10,92 @@ use crate::store::runs::run_row;
 use rusqlite::{Connection, params};
 use serde::Serialize;
 
-/// The status of what a case wrote down before it was found to be a known root cause.
+/// Status of a root cause that turned out to duplicate a known one.
 const DUPLICATE: &str = "duplicate";
 
-/// Which root causes, and how much of each.
+/// Selection of root causes, and limits on the details of each.
 #[derive(Clone, Debug)]
 pub struct RcaFilter {
-    /// Only these.
+    /// Only these ids.
     pub ids: Option<Vec<i64>>,
-    /// Only those that a case of this run is linked to.
+    /// Only those linked to a case of this run.
     pub run: Option<String>,
-    /// Only those of this status; none that is a `duplicate` unless asked for so or by id.
+    /// Only those of this status. Without a status or ids, `duplicate` is excluded.
     pub status: Option<String>,
     /// Only those seen in this version.
     pub version: Option<String>,
-    /// At most so many.
+    /// Maximum number of root causes.
     pub limit: usize,
-    /// At most so many cases of each.
+    /// Maximum number of cases of each.
     pub cases: usize,
 }
 
 impl Default for RcaFilter {
-    /// All, of each the 20 latest cases.
+    /// All root causes with the 20 latest cases of each.
     fn default() -> Self {
         Self { ids: None, run: None, status: None, version: None, limit: usize::MAX, cases: 20 }
     }
 }
 
-/// A root cause, and where it was found.
+/// A root cause with its occurrences.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RcaRow {
-    /// What is said of it.
+    /// The root cause.
     #[serde(flatten)]
     pub rca: Rca,
-    /// How sure the surest link of a symptom to it is, 0 to 1; how far its evidence converged if no symptom is linked.
+    /// Highest confidence among its links to symptoms, 0 to 1; the convergence of its evidence if no symptom is linked.
     pub confidence: f64,
-    /// When the run that created it began.
+    /// Start time of the run that created it.
     pub created_at: Timestamp,
-    /// That run.
+    /// Id of the run that created it.
     pub created_by: String,
-    /// Where and when it was found.
+    /// Occurrences.
     #[serde(flatten)]
     pub seen: Occurrences,
-    /// Its cases, those of the latest launches first; no more than the filter asks for ([`Occurrences::occurrences`] counts all).
+    /// Cases, those of the latest launches first, limited by the filter ([`Occurrences::occurrences`] counts all).
     pub cases: Vec<SeenCase>,
-    /// The symptoms that come of it, the surest first; last those of which it was overturned.
+    /// Symptoms that it explains, the highest confidence first; overturned links come last.
     pub symptoms: Vec<SymptomOf>,
-    /// Of one that a person declared over (its status is not `open`): whether it was found in a launch that began later.
+    /// For a root cause that a person closed (its status is not `open`): whether it occurred in a launch that began later.
     pub reappeared: bool,
 }
 
-/// A failure that came of a root cause.
+/// A failure linked to a root cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SeenCase {
-    /// The latest run that said so.
+    /// The latest run that linked it.
     pub run: String,
-    /// The launch's name.
+    /// Name of the launch.
     pub launch: String,
-    /// Its id where it came from.
+    /// Id of the launch in its source.
     pub launch_id: String,
-    /// Its number, if it has one.
+    /// Number of the launch, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<i64>,
-    /// When it began.
+    /// Start of the launch.
     pub at: Timestamp,
-    /// The version tested, or empty.
+    /// Version under test, or empty.
     pub version: String,
-    /// The failure's id in the launch.
+    /// Id of the case in the launch.
     pub case: String,
-    /// The test's name.
+    /// Name of the test.
     pub test: String,
 }
 
-/// A symptom of a root cause.
+/// A symptom linked to a root cause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SymptomOf {
-    /// The symptom.
+    /// Id of the symptom.
     pub id: i64,
-    /// How sure it is that it comes of the cause, 0 to 1.
+    /// Confidence of the link, 0 to 1.
     pub confidence: f64,
-    /// Who said that it does not come of it, if anybody did.
+    /// Who overturned the link, if anyone did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overturned_by: Option<String>,
 }
 
 impl Store {
-    /// Root causes, those seen last first; among equals those of the smaller id.
+    /// Root causes, the latest seen first, then by id.
     pub fn rcas(&self, filter: &RcaFilter) -> Result<Vec<RcaRow>, StoreError> {
         self.read(|conn| {
             let run = filter.run.as_deref().map(|run| run_row(conn, run)).transpose()?;
@@ -131,8 +131,8 @@ impl Store {
                 };
                 let symptoms = symptoms(conn, rca.id)?;
                 found.push(RcaRow {
-                    confidence: surest(&symptoms).unwrap_or(rca.convergence),
-                    reappeared: rca.word.as_ref().is_some_and(|word| word.status != "open" && seen.last_seen > word.at),
+                    confidence: highest_confidence(&symptoms).unwrap_or(rca.convergence),
+                    reappeared: rca.status_change.as_ref().is_some_and(|change| change.status != "open" && seen.last_seen > change.at),
                     created_by: row.get(1)?,
                     created_at: Timestamp::from_millis(row.get(2)?),
                     seen,
@@ -152,14 +152,14 @@ fn versions(conn: &Connection, rca: i64) -> Result<Vec<String>, StoreError> {
     column(conn, sql, &[&rca])
 }
 
-fn cases(conn: &Connection, rca: i64, most: usize) -> Result<Vec<SeenCase>, StoreError> {
+fn cases(conn: &Connection, rca: i64, limit: usize) -> Result<Vec<SeenCase>, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT runs.name AS run, l.name AS launch, l.external, l.number, l.at, l.version, c.item, c.test, max(r.id) \
          FROM case_causes k JOIN run_cases r ON r.id = k.rc JOIN runs ON runs.id = r.run \
          JOIN cases c ON c.id = r.known JOIN launches l ON l.id = c.launch \
          WHERE rca = ?1 GROUP BY c.id ORDER BY l.at DESC, c.id LIMIT ?2",
     )?;
-    let cases = rows.query_map(params![rca, i64::try_from(most).unwrap_or(i64::MAX)], |row| {
+    let cases = rows.query_map(params![rca, i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
         Ok(SeenCase {
             run: row.get("run")?,
             launch: row.get("launch")?,
@@ -190,6 +190,6 @@ fn symptoms(conn: &Connection, rca: i64) -> Result<Vec<SymptomOf>, StoreError> {
     Ok(found)
 }
 
-fn surest(symptoms: &[SymptomOf]) -> Option<f64> {
+fn highest_confidence(symptoms: &[SymptomOf]) -> Option<f64> {
     symptoms.iter().find(|symptom| symptom.overturned_by.is_none()).map(|symptom| symptom.confidence)
 }

@@ -1,4 +1,4 @@
-//! Symptoms with where they were seen, whether they are dormant, and what they come of.
+//! Symptoms with their occurrences, dormancy and root causes.
 
 use super::{Occurrences, column, ids_json};
 use crate::clock::Timestamp;
@@ -9,84 +9,84 @@ use crate::store::runs::run_row;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-/// Which symptoms.
+/// Selection of symptoms.
 #[derive(Clone, Debug)]
 pub struct SymptomFilter {
-    /// Only these.
+    /// Only these ids.
     pub ids: Option<Vec<i64>>,
-    /// Only those that a case of this run is linked to.
+    /// Only those linked to a case of this run.
     pub run: Option<String>,
     /// Only those of this status.
     pub status: Option<SymptomStatus>,
-    /// At most so many.
+    /// Maximum number of symptoms.
     pub limit: usize,
-    /// The time that decides what is dormant.
+    /// Time at which dormancy is evaluated.
     pub now: Timestamp,
-    /// What is dormant.
+    /// Dormancy thresholds.
     pub dormancy: Dormancy,
 }
 
-/// When a symptom that is not seen any more counts as gone; a bound that is absent does not count.
+/// When a symptom that no longer occurs is dormant; an absent threshold is ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dormancy {
-    /// After so many days.
+    /// Days since the symptom was last seen.
     #[serde(default)]
     pub days: Option<f64>,
-    /// After so many later launches of the same name.
+    /// Later launches of the same name.
     #[serde(default)]
     pub launches: Option<u64>,
 }
 
-/// Whether a symptom is still about.
+/// Whether a symptom still occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SymptomStatus {
-    /// Seen lately.
+    /// Seen recently.
     Active,
     /// Not seen for as long as [`Dormancy`] says.
     Dormant,
 }
 
-/// A symptom, and where it was seen.
+/// A symptom with its occurrences.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SymptomRow {
-    /// Its id.
+    /// Id of the symptom.
     pub id: i64,
-    /// What identifies it.
+    /// Fingerprint, which identifies the symptom.
     pub fingerprint: String,
-    /// The test's name.
+    /// Name of the test.
     pub test: String,
-    /// The error's text.
+    /// Error text.
     pub error: String,
-    /// The category.
+    /// Category.
     pub category: String,
-    /// The component, or empty.
+    /// Component, or empty.
     pub component: String,
-    /// Whether it is still about.
+    /// Whether it still occurs.
     pub status: SymptomStatus,
-    /// Where and when it was seen.
+    /// Occurrences.
     #[serde(flatten)]
     pub seen: Occurrences,
-    /// How many launches of the same name as its latest began later.
+    /// Number of later launches with the name of its latest launch.
     pub launches_since: u64,
-    /// What it comes of, the surest first.
+    /// Its root causes, the highest confidence first.
     pub rcas: Vec<RcaOf>,
-    /// What it does not come of, though it was said so; the latest first.
+    /// Overturned root causes, the latest first.
     pub overturned: Vec<OverturnedLink>,
 }
 
-/// A root cause of a symptom.
+/// A root cause linked to a symptom.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RcaOf {
-    /// The root cause.
+    /// Id of the root cause.
     pub id: i64,
-    /// How sure it is that the symptom comes of it, 0 to 1.
+    /// Confidence of the link, 0 to 1.
     pub confidence: f64,
 }
 
 impl Dormancy {
-    /// What a symptom is that was seen last at `last`, with so many launches since, at the time `now`.
+    /// Status at time `now` of a symptom last seen at `last`, with this many launches since.
     #[allow(clippy::cast_precision_loss)]
     pub fn status(&self, last: Timestamp, launches_since: u64, now: Timestamp) -> SymptomStatus {
         let long_ago = self.days.is_some_and(|days| now.seconds_since(last) >= days * 86_400.0);
@@ -96,7 +96,7 @@ impl Dormancy {
 }
 
 impl Store {
-    /// Symptoms, those seen last first; among equals those of the smaller id.
+    /// Symptoms, the latest seen first, then by id.
     pub fn symptoms(&self, filter: &SymptomFilter) -> Result<Vec<SymptomRow>, StoreError> {
         self.read(|conn| {
             let run = filter.run.as_deref().map(|run| run_row(conn, run)).transpose()?;

@@ -1,6 +1,6 @@
-//! `accuracy`: of the cases that were reviewed, how many of a walker's answers at a node stood.
+//! `accuracy`: the share of a walker's answers at a node that reviews confirmed.
 
-use super::{ActiveQuery, StoreSnapshot, kept};
+use super::{ActiveQuery, StoreSnapshot, cached};
 use crate::store::error::StoreError;
 use crate::store::read::of_kinds;
 use crate::walk::{EventBody, EventKind};
@@ -8,21 +8,21 @@ use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The reviewed cases that are looked at, the latest first.
+/// Maximum number of reviewed cases, the latest first.
 const CASES: i64 = 500;
 
-/// What a review leaves of a case (`set_case_status`).
+/// Status that a review gives a case (`set_case_status`).
 const REVIEWED: &str = "reviewed";
 
-/// The answer to the query: the same for all cases of a run, since nothing that the run itself wrote is in it.
+/// Answers the query. The answer is the same for all cases of a run, since it does not depend on the run's own facts.
 pub(super) fn answer(needs: &ActiveQuery<'_>) -> Result<Value, StoreError> {
-    kept(&needs.accuracy, || match needs.ask(counted)? {
+    cached(&needs.accuracy, || match needs.read_store(counted)? {
         Value::Null => Ok(json!([])),
         found => Ok(found),
     })
 }
 
-/// How many answers were reviewed, and how many of them stood.
+/// Number of reviewed and of confirmed answers.
 type ReviewTally = BTreeMap<(String, String), (i64, i64)>;
 
 fn counted(conn: &Connection, snapshot: StoreSnapshot) -> Result<Value, StoreError> {
@@ -41,15 +41,15 @@ fn counted(conn: &Connection, snapshot: StoreSnapshot) -> Result<Value, StoreErr
             *stood += i64::from(!overturned);
         }
     }
-    let told = |((walker, node), (reviewed, stood)): ((String, String), (i64, i64))| {
+    let to_json = |((walker, node), (reviewed, stood)): ((String, String), (i64, i64))| {
         #[allow(clippy::cast_precision_loss)]
         let share = stood as f64 / reviewed as f64;
         json!({ "walker": walker, "node": node, "reviewed": reviewed, "stood": stood, "share": share })
     };
-    Ok(tally.into_iter().map(told).collect())
+    Ok(tally.into_iter().map(to_json).collect())
 }
 
-/// Who answered the nodes of a case's own walk, each once: the last answer is what was reviewed.
+/// The answerer of each node of a case's own walk; of several answers the last one is what was reviewed.
 fn answers(conn: &Connection, run: i64, rc: i64) -> Result<Vec<(String, String)>, StoreError> {
     let (mut walker, mut by_node) = (None, BTreeMap::<String, String>::new());
     for (_, event) in of_kinds(conn, (run, rc), i64::MAX, &[EventKind::WalkerSwitch, EventKind::NodeEnter])? {

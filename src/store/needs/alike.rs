@@ -1,44 +1,44 @@
-//! Known symptoms that share telling words with a failure, however long ago they were found.
+//! Known symptoms that share discriminating terms with a failure, however old they are.
 
 use super::known::{KnownSymptom, SymptomScope, of_ids};
 use crate::store::error::StoreError;
 use crate::store::knowledge::FactScope;
-use crate::store::terms::{FULL, TELLING};
+use crate::store::terms::{FULL, MAX_SYMPTOMS};
 use rusqlite::{Connection, params};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many are looked at closely, of earlier runs and of this one.
-const MOST: usize = 16;
-/// What shares less than this part of what the likeliest shares is passed over: beside it, chance.
-const PART: u32 = 3;
+/// Maximum number of candidates compared in full, of earlier runs and of this one.
+const MAX_RESULTS: usize = 16;
+/// Candidates with less than this fraction of the best score are skipped as matches by chance.
+const MIN_SCORE_PART: u32 = 3;
 
-/// Up to 16 symptoms that share the most telling of some terms: the rarer a term, the more it counts; of as likely ones those
-/// of the lowest ids, and none that shares less than a third of what the first of them shares. However large the store, no more
-/// is read than the beginning of each term's list. What is in `known` is left out, without making room for others.
+/// Up to 16 symptoms that share the most discriminating terms: the rarer a term, the higher its weight; ties go to the lowest ids, and none
+/// scores less than a third of the best. Only the beginning of each term's list is read, however large the store. Symptoms in `known` are
+/// left out without making room for others.
 pub(super) fn of_words(
     conn: &Connection,
     run: i64,
-    sight: FactScope,
+    scope: FactScope,
     found: SymptomScope,
     terms: &BTreeSet<i64>,
     known: &BTreeSet<i64>,
 ) -> Result<Vec<KnownSymptom>, StoreError> {
     let (condition, upto) = match found {
-        SymptomScope::Earlier => ("run < ?2", sight.start),
-        SymptomScope::Here => ("run = ?2", sight.upto),
+        SymptomScope::Earlier => ("run < ?2", scope.start),
+        SymptomScope::Here => ("run = ?2", scope.upto),
     };
-    if matches!(found, SymptomScope::Here) && sight.upto == sight.start {
+    if matches!(found, SymptomScope::Here) && scope.upto == scope.start {
         return Ok(Vec::new());
     }
     let mut list = conn.prepare_cached(&format!(
         "SELECT symptom FROM symptom_terms WHERE term = ?1 AND {condition} AND stamp <= ?3 ORDER BY run, symptom LIMIT ?4"
     ))?;
     let mut weights: BTreeMap<i64, u32> = BTreeMap::new();
-    let mut symptoms = Vec::with_capacity(TELLING + 1);
+    let mut symptoms = Vec::with_capacity(MAX_SYMPTOMS + 1);
     for term in terms {
         symptoms.clear();
-        let mut rows = list.query(params![term, run, upto, i64::try_from(TELLING + 1).unwrap_or(i64::MAX)])?;
+        let mut rows = list.query(params![term, run, upto, i64::try_from(MAX_SYMPTOMS + 1).unwrap_or(i64::MAX)])?;
         while let Some(row) = rows.next()? {
             let symptom: i64 = row.get(0)?;
             symptoms.push(symptom);
@@ -46,11 +46,11 @@ pub(super) fn of_words(
                 break;
             }
         }
-        if symptoms.len() <= TELLING && symptoms.last() != Some(&FULL) {
+        if symptoms.len() <= MAX_SYMPTOMS && symptoms.last() != Some(&FULL) {
             symptoms.sort_unstable();
             symptoms.dedup();
-            // The inverse document frequency, as a whole number so that sums are the same in any order.
-            let weight = (2 * TELLING / symptoms.len().max(1)).ilog2();
+            // The inverse document frequency, as an integer so that sums do not depend on their order.
+            let weight = (2 * MAX_SYMPTOMS / symptoms.len().max(1)).ilog2();
             for symptom in &symptoms {
                 *weights.entry(*symptom).or_default() += weight;
             }
@@ -59,9 +59,9 @@ pub(super) fn of_words(
     let mut likely: Vec<(Reverse<u32>, i64)> = weights.into_iter().map(|(symptom, weight)| (Reverse(weight), symptom)).collect();
     likely.sort_unstable();
     let best = likely.first().map_or(0, |(Reverse(weight), _)| *weight);
-    let likely = likely.into_iter().take(MOST).take_while(|(Reverse(weight), _)| weight * PART >= best);
+    let likely = likely.into_iter().take(MAX_RESULTS).take_while(|(Reverse(weight), _)| weight * MIN_SCORE_PART >= best);
     let likely: Vec<i64> = likely.map(|(_, symptom)| symptom).filter(|id| !known.contains(id)).collect();
-    if likely.is_empty() { Ok(Vec::new()) } else { of_ids(conn, run, sight, &likely) }
+    if likely.is_empty() { Ok(Vec::new()) } else { of_ids(conn, run, scope, &likely) }
 }
 
 #[cfg(test)]
@@ -78,12 +78,12 @@ mod tests {
     const OLD: &str = "IllegalStateException: tariff of an unknown season pass while the basket of 7 guests is priced";
     const ALIKE: &str = "IllegalStateException: tariff of an unknown day pass while the basket of 12 guests was priced";
 
-    /// Three letters of a number, so that each number has its own word.
+    /// Three letters for a number, so that each number has its own word.
     fn letters(n: usize) -> String {
         [n / 676, n / 26 % 26, n % 26].iter().map(|at| char::from(b"abcdefghijklmnopqrstuvwxyz"[*at % 26])).collect()
     }
 
-    /// A failure that nothing has in common with others but some words of its error.
+    /// A failure that shares only some words of its error with others.
     fn case(n: usize, error: &str) -> Case {
         Case {
             id: format!("c{n}"),
@@ -98,12 +98,12 @@ mod tests {
         Launch { cases: errors.iter().zip(1..).map(|(error, n)| case(n, error)).collect(), ..launch(0) }
     }
 
-    /// Newer failures: common words, and a word of its own in each.
+    /// Newer failures: common words, and a unique word in each.
     fn others(count: usize) -> Vec<String> {
         (0..count).map(|n| format!("the gateway of region q{} answered with nothing while priced", letters(n))).collect()
     }
 
-    /// Commits the symptoms of some cases of a launch: ids are 10 more than their places.
+    /// Commits the symptoms of some cases of a launch: ids are indices plus 10.
     fn find(journal: &RunJournal, launch: &Launch, order: impl IntoIterator<Item = usize>) {
         for at in order {
             let case = &launch.cases[at];
@@ -146,18 +146,18 @@ mod tests {
         assert!(found[0]["score"].as_f64().unwrap() > 0.3, "{}", found[0]);
         assert!(found[0]["why"]["error"]["common"].as_array().unwrap().contains(&json!("illegalstateexception")), "{}", found[0]);
         assert_eq!(ids(&similar(&needs, &ours, &ours.cases[1]))[0], 2009, "an own word is enough");
-        // Words of thousands are in no longer list than those of hundreds.
+        // Thousands of symptoms make no list longer than hundreds do.
         let longest = "SELECT max(n) FROM (SELECT count(*) AS n FROM symptom_terms GROUP BY term, run)";
         let longest =
             fixture.store.read(|conn: &Connection| Ok(conn.query_row(longest, [], |row| row.get::<_, isize>(0))?)).unwrap();
         assert_eq!(
             longest.cast_unsigned(),
-            super::TELLING + 2,
+            super::MAX_SYMPTOMS + 2,
             "one more than may be told, and the note that the list is closed"
         );
     }
 
-    /// 300 newer symptoms push what came before them out of the list of the latest.
+    /// Adds 300 newer symptoms, which displace all earlier ones from the list of the latest.
     fn push_out(fixture: &StoreFixture) {
         let newer = of(&others(300));
         let journal = fixture.begin("newer", &newer);
@@ -176,11 +176,11 @@ mod tests {
         let ours = of(&[ALIKE.into(), "tariff unchanged".into()]);
         let _second = fixture.begin("second", &ours);
         let needs = needs(&fixture, "second");
-        let told = |case: usize| -> Vec<i64> {
+        let similar_ids = |case: usize| -> Vec<i64> {
             ids(&similar(&needs, &ours, &ours.cases[case])).into_iter().filter(|id| *id < 1000).collect()
         };
-        assert_eq!(told(0), [5], "6 shares one telling word of many");
-        assert!(told(1).contains(&6), "where nothing shares more, that word is enough");
+        assert_eq!(similar_ids(0), [5], "6 shares one telling word of many");
+        assert!(similar_ids(1).contains(&6), "where nothing shares more, that word is enough");
     }
 
     #[test]
@@ -199,27 +199,30 @@ mod tests {
             early.commit(effects("c2", vec![symptom(6, "0", ALIKE)])).unwrap();
             let later = fixture.begin("later", &launch);
             later.commit(effects("c1", vec![symptom(7, "0", ALIKE)])).unwrap();
-            let told = |needs: &StoreQueries, case: usize| {
+            let similar_ids = |needs: &StoreQueries, case: usize| {
                 let mut ids = ids(&similar(needs, &launch, &launch.cases[case]));
                 ids.retain(|id| *id < 1000);
                 ids.sort_unstable();
                 ids
             };
-            assert_eq!(told(&needs, 3), [5]);
+            assert_eq!(similar_ids(&needs, 3), [5]);
             let barrier = fixture.store.all_events("run").unwrap().pop().unwrap().0;
             run.commit(effects("c1", vec![symptom(8, "0", ALIKE)])).unwrap();
             needs.advance(barrier, Vec::new());
-            assert_eq!([0, 1, 2, 3].map(|case| told(&needs, case)), [vec![5], vec![5, 10], vec![5, 10, 11], vec![5, 10, 11, 12]]);
+            assert_eq!(
+                [0, 1, 2, 3].map(|case| similar_ids(&needs, case)),
+                [vec![5], vec![5, 10], vec![5, 10, 11], vec![5, 10, 11, 12]]
+            );
             let _last = fixture.begin("last", &launch);
-            assert_eq!(told(&self::needs(&fixture, "last"), 0), [5, 6, 7, 8, 10, 11, 12, 13]);
+            assert_eq!(similar_ids(&self::needs(&fixture, "last"), 0), [5, 6, 7, 8, 10, 11, 12, 13]);
         }
     }
 
     #[test]
-    fn the_lists_do_not_tell_who_came_first() {
+    fn the_index_does_not_depend_on_arrival() {
         let answers = |order: &[usize]| {
             let fixture = StoreFixture::new();
-            // Three cases to a symptom, each with words of its own; more symptoms than a list holds.
+            // Three cases to a symptom, each with unique words; more symptoms than a list holds.
             let texts: Vec<String> =
                 (0..240).map(|n| format!("lost lock of k{} m{} while mending", letters(n), letters(n / 4))).collect();
             let launch = of(&texts);

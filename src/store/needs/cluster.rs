@@ -1,6 +1,6 @@
-//! `cluster`: the cases that wait for one another, and what the one that walked ahead found.
+//! `cluster`: the members of the case's cluster, and the findings of the one that walked ahead.
 
-use super::{ActiveQuery, StoreSnapshot, kept_under};
+use super::{ActiveQuery, StoreSnapshot, cached_under};
 use crate::store::content::needed;
 use crate::store::error::StoreError;
 use crate::store::read::of_kinds;
@@ -8,14 +8,16 @@ use crate::walk::{EventKind, QuerySubject, WalkState};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::{Map, Value, json};
 
-/// The answer to the query: an empty map for a case that is in no cluster.
+/// Answers the query: an empty map for a case without a cluster.
 pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
     let Some(cluster) = needs.clusters.get(about.case.id.as_str()) else { return Ok(json!({})) };
     let representative = cluster.representative();
     let prior = if representative == about.case.id {
         json!({})
     } else {
-        kept_under(&needs.priors, representative.into(), || needs.ask(|conn, snapshot| prior(conn, snapshot, representative)))?
+        cached_under(&needs.priors, representative.into(), || {
+            needs.read_store(|conn, snapshot| prior(conn, snapshot, representative))
+        })?
     };
     Ok(json!({
         "key": cluster.key,
@@ -25,7 +27,7 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
     }))
 }
 
-/// The latest artifact of each node that a case of the run had left before the last barrier: what its walk knew by then.
+/// The latest artifact of each node that a case of the run had left before the last barrier.
 fn prior(conn: &Connection, snapshot: StoreSnapshot, case: &str) -> Result<Value, StoreError> {
     let mut find = conn.prepare_cached("SELECT id FROM run_cases WHERE run = ?1 AND item = ?2")?;
     let Some(row) = find.query_row(params![snapshot.run, case], |row| row.get(0)).optional()? else { return Ok(json!({})) };

@@ -1,41 +1,41 @@
-//! How alike two failures are by their words.
+//! Similarity of two failures by their words.
 
-use crate::store::words::{cut, hash, hash_of, spelt};
+use crate::store::words::{cut, hash, hash_of, split_words};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// How much the name of the test counts; the rest is the error's. Errors say more of the cause, names recur.
+/// Weight of the test's name; the rest is the error's. Errors say more about the cause, names recur.
 const NAME_WEIGHT: f64 = 0.4;
-/// How many common words are told.
-const WHY_WORDS: usize = 8;
-/// The likeness of a failure that is not the same by its recall key is never 1.
-const MOST: f64 = 0.99;
+/// Maximum number of common words returned.
+const MAX_COMMON_WORDS: usize = 8;
+/// Upper bound of the similarity of failures with different recall keys.
+const MAX_LIKENESS: f64 = 0.99;
 
-/// What is compared of a failure, as sorted sets of hashes.
+/// Features of a failure, as sorted sets of hashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Features {
-    /// Each three characters in a row of the test's name, in lower case.
+    /// Trigrams of the test's name in lower case.
     name: Vec<u64>,
-    /// The words of the error.
+    /// Words of the error.
     words: Vec<u64>,
 }
 
 impl Features {
-    /// Of a test's name and an error's text.
+    /// Features of a test's name and an error's text.
     pub(super) fn new(name: &str, error: &str) -> Self {
         let chars: Vec<char> = cut(name).to_lowercase().chars().collect();
         let name = chars.windows(3.min(chars.len()).max(1)).map(|three| hash(three.iter().map(|ch| u64::from(*ch))));
         Self { name: set(name), words: set(words(error)) }
     }
 
-    /// What the likeness is made of: how alike the names and the errors are and how much each counts, and words that the
-    /// errors have in common, in the order of the first.
+    /// Explains the similarity: overlap and weight of names and errors, and the words that the errors have in common, in the order of the
+    /// first.
     pub(super) fn why(&self, error: &str, other: &Self, other_error: &str) -> Value {
         let round = |alike: f64| (alike * 100.0).round() / 100.0;
-        let theirs: BTreeSet<String> = saying(other_error).collect();
+        let theirs: BTreeSet<String> = significant_words(other_error).collect();
         let mut common: Vec<String> = Vec::new();
-        for word in saying(error).filter(|word| theirs.contains(word)) {
-            if common.len() < WHY_WORDS && !common.contains(&word) {
+        for word in significant_words(error).filter(|word| theirs.contains(word)) {
+            if common.len() < MAX_COMMON_WORDS && !common.contains(&word) {
                 common.push(word);
             }
         }
@@ -45,15 +45,15 @@ impl Features {
         })
     }
 
-    /// 0 for nothing in common to 0.99 for the same words: the weighted overlap (twice what is common, by the sum of both) of
-    /// names and errors, rounded to four digits.
+    /// Similarity from 0 (nothing in common) to 0.99 (the same words): the weighted Dice coefficient of names and errors, rounded to four
+    /// digits.
     pub(super) fn likeness(&self, other: &Self) -> f64 {
         let score = NAME_WEIGHT * overlap(&self.name, &other.name) + (1.0 - NAME_WEIGHT) * overlap(&self.words, &other.words);
-        (score.min(MOST) * 10_000.0).round() / 10_000.0
+        (score.min(MAX_LIKENESS) * 10_000.0).round() / 10_000.0
     }
 }
 
-/// What two errors that differ only in numbers, ids and punctuation have in common; none for an empty error.
+/// A hash that errors differing only in numbers, ids and punctuation share; `None` for an empty error.
 pub(super) fn error_shape(error: &str) -> Option<u64> {
     let mut words = words(error).peekable();
     words.peek().is_some().then(|| hash(words))
@@ -61,12 +61,12 @@ pub(super) fn error_shape(error: &str) -> Option<u64> {
 
 /// The hashes of the words of a text.
 fn words(text: &str) -> impl Iterator<Item = u64> {
-    spelt(text).map(hash_of)
+    split_words(text).map(hash_of)
 }
 
-/// The words of a text that say something: without those that hold a digit, and those of one or two letters.
-fn saying(text: &str) -> impl Iterator<Item = String> {
-    spelt(text).filter(|word| word.len() > 2 && !word.contains(|ch: char| ch.is_numeric())).map(str::to_lowercase)
+/// The significant words of a text: without digits and of three letters or more.
+fn significant_words(text: &str) -> impl Iterator<Item = String> {
+    split_words(text).filter(|word| word.len() > 2 && !word.contains(|ch: char| ch.is_numeric())).map(str::to_lowercase)
 }
 
 fn set(items: impl Iterator<Item = u64>) -> Vec<u64> {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_texts_are_no_trouble() {
+    fn odd_texts_have_features() {
         for text in ["", "a", "é", "…", "\u{0}\n", &"é".repeat(5000)] {
             let features = Features::new(text, text);
             assert!((0.0..=0.99).contains(&features.likeness(&Features::new("x y z", "x y z"))));

@@ -1,4 +1,4 @@
-//! In which launches a symptom or a root cause was seen before the run, and how long ago that was for the launch at hand.
+//! Launches in which a symptom or a root cause was seen before the run, and their distance from the current launch.
 
 use super::StoreSnapshot;
 use crate::clock::Timestamp;
@@ -6,9 +6,9 @@ use crate::store::error::StoreError;
 use rusqlite::{Connection, params};
 use serde_json::{Map, Value, json};
 
-/// How many of the latest launches are looked at; older ones count for nothing.
+/// Maximum number of launches, the latest first; older ones are ignored.
 const LAUNCHES: i64 = 1000;
-/// How many of the latest versions are told.
+/// Maximum number of versions returned, the latest first.
 const VERSIONS: usize = 20;
 
 /// A launch in which it was seen.
@@ -18,34 +18,34 @@ struct PastSighting {
     version: String,
 }
 
-/// `launches` and `versions` of a symptom, and `earlier`: what is known of it from launches that began before the one at hand
-/// (`{launches, first_seen, last_seen, days, launches_between}`), or null. Facts of the run itself do not count.
+/// `launches` and `versions` of a symptom, and `earlier`: its occurrences in launches that began before the current one (`{launches,
+/// first_seen, last_seen, days, launches_between}`), or null. Facts of the run itself do not count.
 pub(super) fn of_symptom(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<Map<String, Value>, StoreError> {
     let sql = "SELECT l.id, l.at, l.version FROM symptom_launches s JOIN launches l ON l.id = s.launch \
          WHERE symptom = ?1 AND s.stamp <= ?2 ORDER BY l.at DESC, l.id DESC LIMIT ?3";
-    told(conn, snapshot, &nights(conn, sql, symptom, snapshot.start)?)
+    to_fields(conn, snapshot, &sightings(conn, sql, symptom, snapshot.start)?)
 }
 
-/// The same of a root cause.
+/// Like [`of_symptom`], for a root cause.
 pub(super) fn of_rca(conn: &Connection, snapshot: StoreSnapshot, rca: i64) -> Result<Map<String, Value>, StoreError> {
     let sql = "SELECT DISTINCT l.id, l.at, l.version FROM case_causes k JOIN run_cases r ON r.id = k.rc \
          JOIN cases c ON c.id = r.known JOIN launches l ON l.id = c.launch \
          WHERE k.rca = ?1 AND k.stamp <= ?2 ORDER BY l.at DESC, l.id DESC LIMIT ?3";
-    told(conn, snapshot, &nights(conn, sql, rca, snapshot.start)?)
+    to_fields(conn, snapshot, &sightings(conn, sql, rca, snapshot.start)?)
 }
 
-/// Latest first.
-fn nights(conn: &Connection, sql: &str, id: i64, stamp: i64) -> Result<Vec<PastSighting>, StoreError> {
+/// The launches, latest first.
+fn sightings(conn: &Connection, sql: &str, id: i64, stamp: i64) -> Result<Vec<PastSighting>, StoreError> {
     let mut rows = conn.prepare_cached(sql)?;
-    let nights = rows.query_map(params![id, stamp, LAUNCHES], |row| {
+    let sightings = rows.query_map(params![id, stamp, LAUNCHES], |row| {
         Ok(PastSighting { launch: row.get(0)?, at: row.get(1)?, version: row.get(2)? })
     })?;
-    Ok(nights.collect::<Result<_, _>>()?)
+    Ok(sightings.collect::<Result<_, _>>()?)
 }
 
-fn told(conn: &Connection, snapshot: StoreSnapshot, nights: &[PastSighting]) -> Result<Map<String, Value>, StoreError> {
+fn to_fields(conn: &Connection, snapshot: StoreSnapshot, sightings: &[PastSighting]) -> Result<Map<String, Value>, StoreError> {
     let mut versions: Vec<&str> = Vec::new();
-    for night in nights {
+    for night in sightings {
         if !night.version.is_empty() && !versions.contains(&night.version.as_str()) && versions.len() < VERSIONS {
             versions.push(&night.version);
         }
@@ -55,7 +55,7 @@ fn told(conn: &Connection, snapshot: StoreSnapshot, nights: &[PastSighting]) -> 
         "SELECT l.id, l.at, l.name FROM run_cases r JOIN cases c ON c.id = r.known JOIN launches l ON l.id = c.launch WHERE r.id = ?1",
     )?;
     let here: (i64, i64, String) = here.query_row([snapshot.first], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let mut earlier = nights.iter().filter(|night| night.launch != here.0 && night.at < here.1);
+    let mut earlier = sightings.iter().filter(|night| night.launch != here.0 && night.at < here.1);
     let earlier = match (earlier.next(), earlier.clone().next_back(), earlier.count()) {
         (None, ..) => Value::Null,
         (Some(last), first, more) => {
@@ -74,6 +74,6 @@ fn told(conn: &Connection, snapshot: StoreSnapshot, nights: &[PastSighting]) -> 
             })
         }
     };
-    let told = [("launches", json!(nights.len())), ("versions", json!(versions)), ("earlier", earlier)];
-    Ok(told.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    let to_fields = [("launches", json!(sightings.len())), ("versions", json!(versions)), ("earlier", earlier)];
+    Ok(to_fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }

@@ -1,4 +1,4 @@
-//! Known symptoms as a case may see them, in bounded lists.
+//! Known symptoms visible to a case, in bounded lists.
 
 use super::features::Features;
 use super::short;
@@ -7,33 +7,30 @@ use crate::store::knowledge::FactScope;
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, Row};
 
-/// How many symptoms of earlier runs, and of this one, are compared with every failure. What shares telling words, the test, the component or
-/// the key is found however old it is; these few are for errors whose words all are common ones.
-const LATEST: i64 = 50;
+/// Number of symptoms of earlier runs, and of this one, that are compared with every failure. Symptoms that share discriminating terms, the
+/// test, the component or the key are found however old they are; these few serve errors that consist of common words.
+const MAX_LATEST: i64 = 50;
 
-/// A symptom as it was described in the run that found it.
+/// A symptom as described in the run that found it.
 #[derive(Clone, Debug)]
 pub(super) struct KnownSymptom {
-    /// Its id.
     pub(super) id: i64,
-    /// The case that describes it.
+    /// Row id of the case that describes it.
     pub(super) case: i64,
-    /// The test's name.
     pub(super) test: String,
-    /// The error's text, perhaps cut.
+    /// May be truncated.
     pub(super) error: String,
-    /// The category.
     pub(super) category: String,
-    /// The component, or empty.
+    /// May be empty.
     pub(super) component: String,
-    /// What is compared of it.
+    /// Features for comparison.
     pub(super) features: Features,
 }
 
-/// Which runs found the symptoms that are looked for.
+/// Which runs' symptoms to search.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SymptomScope {
-    /// Runs that began before the reader's: those of the latest first.
+    /// Runs that began before the reader's, the latest first.
     Earlier,
     /// The reader's own run.
     Here,
@@ -52,58 +49,58 @@ impl SymptomScope {
 pub(super) fn of_test(
     conn: &Connection,
     run: i64,
-    sight: FactScope,
+    scope: FactScope,
     found: SymptomScope,
     test: &str,
 ) -> Result<Vec<KnownSymptom>, StoreError> {
-    current(conn, run, sight, "test = ?6", found.rest(), &test)
+    current(conn, run, scope, "test = ?6", found.rest(), &test)
 }
 
 /// Up to 100 symptoms of a component.
 pub(super) fn of_component(
     conn: &Connection,
     run: i64,
-    sight: FactScope,
+    scope: FactScope,
     found: SymptomScope,
     component: &str,
 ) -> Result<Vec<KnownSymptom>, StoreError> {
-    current(conn, run, sight, "component = ?6 AND component <> ''", found.rest(), &component)
+    current(conn, run, scope, "component = ?6 AND component <> ''", found.rest(), &component)
 }
 
-/// The symptoms of some ids, as far as they are in sight.
-pub(super) fn of_ids(conn: &Connection, run: i64, sight: FactScope, ids: &[i64]) -> Result<Vec<KnownSymptom>, StoreError> {
+/// The visible symptoms among some ids.
+pub(super) fn of_ids(conn: &Connection, run: i64, scope: FactScope, ids: &[i64]) -> Result<Vec<KnownSymptom>, StoreError> {
     let of_ids = "run <= ?1 AND symptom IN (SELECT value FROM json_each(?6))";
-    current(conn, run, sight, of_ids, "ORDER BY symptom", &serde_json::json!(ids).to_string())
+    current(conn, run, scope, of_ids, "ORDER BY symptom", &serde_json::json!(ids).to_string())
 }
 
-/// Up to 50 symptoms that cases with a recall key were seen with.
-pub(super) fn of_recall_key(conn: &Connection, run: i64, sight: FactScope, key: &str) -> Result<Vec<KnownSymptom>, StoreError> {
+/// Up to 50 symptoms seen with cases of a recall key.
+pub(super) fn of_recall_key(conn: &Connection, run: i64, scope: FactScope, key: &str) -> Result<Vec<KnownSymptom>, StoreError> {
     let of_key = "run <= ?1 AND symptom IN (SELECT symptom FROM symptom_keys k WHERE recall_key = ?6 AND (stamp <= ?2 \
          OR EXISTS (SELECT 1 FROM sightings s JOIN run_cases c ON c.id = s.rc WHERE s.symptom = k.symptom AND s.stamp <= ?3 \
          AND s.rc >= ?4 AND s.rc < ?5 AND c.recall_key = ?6)) ORDER BY symptom LIMIT 50)";
-    current(conn, run, sight, of_key, "ORDER BY symptom", &key)
+    current(conn, run, scope, of_key, "ORDER BY symptom", &key)
 }
 
-/// The symptoms that earlier runs found last, those of the latest first.
-pub(super) fn recent(conn: &Connection, run: i64, sight: FactScope) -> Result<Vec<KnownSymptom>, StoreError> {
+/// The symptoms that earlier runs found last, the latest first.
+pub(super) fn recent(conn: &Connection, run: i64, scope: FactScope) -> Result<Vec<KnownSymptom>, StoreError> {
     let latest =
         "run < ?1 AND symptom IN (SELECT id FROM symptoms WHERE run < ?1 AND stamp <= ?2 ORDER BY run DESC, id LIMIT ?6)";
-    current(conn, run, sight, latest, "ORDER BY run DESC, symptom", &LATEST)
+    current(conn, run, scope, latest, "ORDER BY run DESC, symptom", &MAX_LATEST)
 }
 
-/// The symptoms that this run found first, those of its first cases first.
-pub(super) fn recent_here(conn: &Connection, run: i64, sight: FactScope) -> Result<Vec<KnownSymptom>, StoreError> {
-    // The first revisions of the run's first cases; nearly every one is still the current one.
+/// The symptoms that this run found first, in the order of its cases.
+pub(super) fn recent_here(conn: &Connection, run: i64, scope: FactScope) -> Result<Vec<KnownSymptom>, StoreError> {
+    // The first revisions by the run's first cases; nearly all are still current.
     let first = "r.id IN (SELECT id FROM symptom_revisions WHERE run = ?1 AND rc >= ?4 AND stamp > ?2 AND stamp <= ?3 ORDER BY rc, id LIMIT ?6)";
-    current(conn, run, sight, first, "ORDER BY rc, symptom", &LATEST)
+    current(conn, run, scope, first, "ORDER BY rc, symptom", &MAX_LATEST)
 }
 
-/// The current descriptions that fit a condition, among the facts in sight. A fact in sight is always of an earlier run or of
-/// this one; a condition that says which keeps the indexes from walking over what cannot be seen.
+/// The current descriptions that meet a condition, among the visible facts. A visible fact belongs to an earlier run or to this one; a
+/// condition that says which keeps the indexes from scanning invisible rows.
 fn current(
     conn: &Connection,
     run: i64,
-    sight: FactScope,
+    scope: FactScope,
     condition: &str,
     order: &str,
     value: &dyn ToSql,
@@ -115,7 +112,7 @@ fn current(
          AND (o.stamp <= ?2 OR (o.stamp <= ?3 AND o.rc >= ?4 AND o.rc < ?5)) \
          AND (o.rc < r.rc OR (o.rc = r.rc AND o.id > r.id))) {order}"
     ))?;
-    let inputs: [&dyn ToSql; 6] = [&run, &sight.start, &sight.upto, &sight.first, &sight.before, value];
+    let inputs: [&dyn ToSql; 6] = [&run, &scope.start, &scope.upto, &scope.first, &scope.before, value];
     let known = rows.query_map(inputs, KnownSymptom::of_row)?;
     Ok(known.collect::<Result<_, _>>()?)
 }

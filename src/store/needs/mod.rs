@@ -1,5 +1,5 @@
-//! The bounded queries of the registry ([`NEEDS`]), answered from the store as it was when the run began, with what the run
-//! itself has committed before its last barrier.
+//! Answers the bounded queries of the registry ([`NEEDS`]) from the store as it was when the run began, plus what the run itself committed
+//! before its last barrier.
 
 mod accuracy;
 mod alike;
@@ -29,60 +29,59 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many answers are kept of each kind; then all of them are forgotten and the next ones kept.
-const KEPT: usize = 256;
-/// Longer texts are cut to this many characters in answers.
+/// Capacity of each cache; a full cache is cleared.
+const CACHE_CAPACITY: usize = 256;
+/// Longer texts are truncated to this many characters in answers.
 const TEXT_CHARS: usize = 2000;
 
-/// Answers queries for one run. What it has found it keeps, since nothing that it may see changes.
+/// Answers queries for one run. Results are cached, since what the run may see does not change between barriers.
 #[derive(Debug)]
 pub struct StoreQueries {
-    /// None where there is no store: nothing is known then.
+    /// `None` without a store: every query is answered as unknown.
     source: Option<(Store, StoreSnapshot)>,
-    /// The answer to `workspace`.
+    /// Answer to `workspace`.
     repositories: Value,
-    /// Does not change with barriers.
+    /// Not invalidated by barriers.
     accuracy: Mutex<Option<Value>>,
     recent_rcas: Mutex<Option<Arc<[recent::CreatedRca]>>>,
     recent_symptoms: Mutex<Option<Arc<[KnownSymptom]>>>,
     hits: Mutex<HashMap<LikenessInputs, Arc<[SimilarSymptom]>>>,
     rcas_of: Mutex<HashMap<i64, Arc<[of_symptom::SymptomLink]>>>,
-    seen: Mutex<HashMap<i64, Arc<similar::SymptomOccurrences>>>,
-    /// Does not change with barriers.
+    occurrences: Mutex<HashMap<i64, Arc<similar::SymptomOccurrences>>>,
+    /// Not invalidated by barriers.
     histories: Mutex<OccurrenceHistory>,
     errors: Mutex<Option<Arc<SimilarErrors>>>,
-    /// The cluster of each case that is in one.
+    /// The cluster of each case that has one.
     clusters: HashMap<Name, Arc<Cluster>>,
     priors: Mutex<HashMap<Box<str>, Value>>,
 }
 
-/// Where root causes (true) and symptoms were seen before the run.
+/// Occurrences of root causes (true) and symptoms (false) before the run.
 type OccurrenceHistory = HashMap<(bool, i64), Arc<Map<String, Value>>>;
 
-/// What the likeness of symptoms is asked for: the inputs, and the place of the case if that matters.
+/// Cache key of similar symptoms: the inputs, and the position of the case if that matters.
 type LikenessInputs = (Hash, i64);
 
-/// What a run may see: facts up to a stamp, all of them written by runs that began before it, and its own up to another.
+/// The facts visible to a run: those up to a stamp, written by runs that began before it, and its own up to another stamp.
 #[derive(Clone, Copy, Debug)]
 struct StoreSnapshot {
     run: i64,
-    /// The last event when the run began.
+    /// Last event before the run began.
     start: i64,
-    /// The last barrier of the run, or its start.
+    /// Last barrier of the run, or its start.
     upto: i64,
-    /// The run's cases: from this one on, before that one.
+    /// Row ids of the run's cases: first, and one past the last.
     first: i64,
     end: i64,
 }
 
 impl StoreSnapshot {
-    /// What a case sees: of its own run only what the cases before it wrote. So no two cases can each take the other's root
-    /// cause for theirs.
+    /// The facts visible to a case: of its own run only those of the cases before it, so that no two cases adopt each other's root cause.
     fn of(self, case: i64) -> FactScope {
         FactScope { start: self.start, upto: self.upto, first: self.first, before: case }
     }
 
-    /// What any case of the run may see.
+    /// The facts visible to any case of the run.
     fn whole(self) -> FactScope {
         self.of(self.end)
     }
@@ -104,7 +103,7 @@ impl StoreQueries {
         Ok(Self::with(Some((store.clone(), snapshot)), repositories))
     }
 
-    /// Answers for a run without a store: as if the store were empty.
+    /// Answers for a run without a store, as if the store were empty.
     pub fn without_store(repositories: Value) -> Self {
         Self::with(None, repositories)
     }
@@ -118,7 +117,7 @@ impl StoreQueries {
             recent_symptoms: Mutex::default(),
             hits: Mutex::default(),
             rcas_of: Mutex::default(),
-            seen: Mutex::default(),
+            occurrences: Mutex::default(),
             histories: Mutex::default(),
             errors: Mutex::default(),
             clusters: HashMap::new(),
@@ -126,8 +125,7 @@ impl StoreQueries {
         }
     }
 
-    /// From now on, what the run committed up to this event is seen too: a barrier of the run. Clusters formed there stand
-    /// beside those that are known.
+    /// Advances the visible facts to a barrier of the run, given by its event number. Clusters formed there are added to the known ones.
     pub fn advance(&mut self, barrier: i64, clusters: Vec<Cluster>) {
         self.clusters.reserve(clusters.iter().map(|cluster| cluster.cases.len()).sum());
         for cluster in clusters.into_iter().map(Arc::new) {
@@ -139,22 +137,22 @@ impl StoreQueries {
         self.recent_symptoms = Mutex::default();
         self.hits = Mutex::default();
         self.rcas_of = Mutex::default();
-        self.seen = Mutex::default();
+        self.occurrences = Mutex::default();
         self.priors = Mutex::default();
     }
 
-    /// Whether anything that the run itself wrote is seen.
+    /// Whether any fact of the run itself is visible.
     fn sees_itself(&self) -> bool {
         self.source.as_ref().is_some_and(|(_, snapshot)| snapshot.upto > snapshot.start)
     }
 
-    /// Whether a case in sight is one of the run.
+    /// Whether a visible case belongs to the run.
     fn is_own(&self, case: i64) -> bool {
         self.source.as_ref().is_some_and(|(_, snapshot)| (snapshot.first..snapshot.end).contains(&case))
     }
 
-    /// Asks in one transaction: one state of the store, and its file is locked once, not for each of some fifty looks at it.
-    fn asking<T>(&self, body: impl FnOnce(&ActiveQuery<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    /// Answers a query in one transaction: a consistent snapshot, and one lock of the file instead of some fifty.
+    fn with_snapshot<T>(&self, body: impl FnOnce(&ActiveQuery<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         match &self.source {
             Some((store, snapshot)) => store.read(|conn| body(&ActiveQuery { needs: self, store: Some((conn, *snapshot)) })),
             None => body(&ActiveQuery { needs: self, store: None }),
@@ -162,7 +160,7 @@ impl StoreQueries {
     }
 }
 
-/// A query that is being answered.
+/// A query being answered.
 struct ActiveQuery<'a> {
     needs: &'a StoreQueries,
     store: Option<(&'a Connection, StoreSnapshot)>,
@@ -177,33 +175,34 @@ impl Deref for ActiveQuery<'_> {
 }
 
 impl ActiveQuery<'_> {
-    /// The place of a case among the cases of all runs.
+    /// The row id of a case among the cases of all runs.
     fn place(&self, case: &str) -> Result<i64, StoreError> {
-        self.ask(|conn, snapshot| {
+        self.read_store(|conn, snapshot| {
             let mut find = conn.prepare_cached("SELECT id FROM run_cases WHERE run = ?1 AND item = ?2")?;
             Ok(find.query_row(params![snapshot.run, case], |row| row.get(0)).optional()?.unwrap_or_default())
         })
     }
 
-    /// Adds to a record where its symptom, or root cause, was seen before the run.
+    /// Adds the earlier occurrences of its symptom or root cause to a record.
     fn with_history(&self, mut record: Value, rca: bool, id: i64) -> Result<Value, StoreError> {
-        let history = kept_under(&self.histories, (rca, id), || {
-            let found =
-                self.ask(
-                    |conn, snapshot| {
-                        if rca { history::of_rca(conn, snapshot, id) } else { history::of_symptom(conn, snapshot, id) }
-                    },
-                )?;
-            Ok(Arc::new(found))
-        })?;
+        let history =
+            cached_under(&self.histories, (rca, id), || {
+                let found = self.read_store(|conn, snapshot| {
+                    if rca { history::of_rca(conn, snapshot, id) } else { history::of_symptom(conn, snapshot, id) }
+                })?;
+                Ok(Arc::new(found))
+            })?;
         if let Value::Object(record) = &mut record {
             record.extend(history.iter().map(|(name, value)| (name.clone(), value.clone())));
         }
         Ok(record)
     }
 
-    /// Asks the store; nothing is known where there is none.
-    fn ask<T: Default>(&self, query: impl FnOnce(&Connection, StoreSnapshot) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    /// Reads the store; the default without one.
+    fn read_store<T: Default>(
+        &self,
+        query: impl FnOnce(&Connection, StoreSnapshot) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         self.store.map_or_else(|| Ok(T::default()), |(conn, snapshot)| query(conn, snapshot))
     }
 }
@@ -211,12 +210,12 @@ impl ActiveQuery<'_> {
 impl Queries for StoreQueries {
     fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String> {
         let answer = match name {
-            "symptoms.similar" => self.asking(|asking| similar::answer(asking, about)),
-            "rcas.of_symptom" => self.asking(|asking| of_symptom::answer(asking, about)),
-            "accuracy" => self.asking(accuracy::answer),
-            "rcas.recent" => self.asking(|asking| recent::answer(asking, about)),
+            "symptoms.similar" => self.with_snapshot(|active| similar::answer(active, about)),
+            "rcas.of_symptom" => self.with_snapshot(|active| of_symptom::answer(active, about)),
+            "accuracy" => self.with_snapshot(accuracy::answer),
+            "rcas.recent" => self.with_snapshot(|active| recent::answer(active, about)),
             "siblings" => Ok(siblings::answer(self, about)),
-            "cluster" => self.asking(|asking| cluster::answer(asking, about)),
+            "cluster" => self.with_snapshot(|active| cluster::answer(active, about)),
             "workspace" => Ok(self.repositories.clone()),
             _ => {
                 let help = did_you_mean(name, NEEDS.iter().map(|need| need.name)).unwrap_or_default();
@@ -227,8 +226,8 @@ impl Queries for StoreQueries {
     }
 }
 
-/// What is kept in `slot`, or made now. Not locked meanwhile: two threads may make the same thing twice.
-fn kept<T: Clone>(slot: &Mutex<Option<T>>, make: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+/// The value cached in `slot`, computed on a miss. Not locked meanwhile: two threads may compute the same value.
+fn cached<T: Clone>(slot: &Mutex<Option<T>>, make: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     if let Some(found) = &*lock(slot) {
         return Ok(found.clone());
     }
@@ -237,8 +236,8 @@ fn kept<T: Clone>(slot: &Mutex<Option<T>>, make: impl FnOnce() -> Result<T, Stor
     Ok(made)
 }
 
-/// What is kept in `slot` under a key, or made now.
-fn kept_under<K: Eq + std::hash::Hash, T: Clone>(
+/// The value cached in `slot` under a key, computed on a miss.
+fn cached_under<K: Eq + std::hash::Hash, T: Clone>(
     slot: &Mutex<HashMap<K, T>>,
     key: K,
     make: impl FnOnce() -> Result<T, StoreError>,
@@ -248,7 +247,7 @@ fn kept_under<K: Eq + std::hash::Hash, T: Clone>(
     }
     let made = make()?;
     let mut slot = lock(slot);
-    if slot.len() >= KEPT {
+    if slot.len() >= CACHE_CAPACITY {
         slot.clear();
     }
     slot.insert(key, made.clone());
@@ -259,7 +258,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A text, cut if it is long.
+/// Truncates a long text.
 fn short(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(TEXT_CHARS) {
         text.truncate(end);

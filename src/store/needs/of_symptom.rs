@@ -1,6 +1,6 @@
-//! `rcas.of_symptom`: root causes of the symptoms that are like this case's failure.
+//! `rcas.of_symptom`: root causes of the symptoms similar to the case's failure.
 
-use super::{ActiveQuery, StoreSnapshot, kept_under, short, similar};
+use super::{ActiveQuery, StoreSnapshot, cached_under, short, similar};
 use crate::store::error::StoreError;
 use crate::store::knowledge::{Rca, rca_as_of};
 use crate::store::overturned::{OverturnedLink, overturned_as_of};
@@ -10,40 +10,41 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How many are returned at most.
-const MOST: usize = 10;
+/// Maximum number returned.
+const MAX_RESULTS: usize = 10;
 
-/// That a symptom comes of a root cause, as a run may know it.
+/// A link from a symptom to a root cause, as visible to a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SymptomLink {
     rca: i64,
     confidence: f64,
-    /// Of this run: the case that said so.
+    /// For links of this run: the case that recorded it.
     case: Option<i64>,
     same_run: bool,
 }
 
-/// The answer to the query: in the order of the symptoms, for each the surest first, each root cause once.
+/// Answers the query: in the order of the symptoms, for each the highest confidence first, each root cause once.
 pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
     let case = needs.place(&about.case.id)?;
-    let mut told = BTreeSet::new();
+    let mut known_rcas = BTreeSet::new();
     let mut rcas = Vec::new();
     for hit in similar::hits(needs, about.case)?.iter() {
         let symptom = hit.known.id;
-        let links: Arc<[SymptomLink]> =
-            kept_under(&needs.rcas_of, symptom, || Ok(needs.ask(|conn, snapshot| links(conn, snapshot, symptom))?.into()))?;
-        let overturned = needs.ask(|conn, snapshot| overturned_as_of(conn, symptom, snapshot.start))?;
-        told.extend(overturned.iter().filter(|over| !over.replaced).map(|over| over.rca));
-        for link in links.iter().filter(|link| link.case.is_none_or(|other| other < case)).take(MOST) {
-            if rcas.len() < MOST && told.insert(link.rca) {
-                let rca = needs.ask(|conn, snapshot| Ok(Some(rca_as_of(conn, link.rca, snapshot.of(case))?)))?;
+        let links: Arc<[SymptomLink]> = cached_under(&needs.rcas_of, symptom, || {
+            Ok(needs.read_store(|conn, snapshot| links(conn, snapshot, symptom))?.into())
+        })?;
+        let overturned = needs.read_store(|conn, snapshot| overturned_as_of(conn, symptom, snapshot.start))?;
+        known_rcas.extend(overturned.iter().filter(|over| !over.replaced).map(|over| over.rca));
+        for link in links.iter().filter(|link| link.case.is_none_or(|other| other < case)).take(MAX_RESULTS) {
+            if rcas.len() < MAX_RESULTS && known_rcas.insert(link.rca) {
+                let rca = needs.read_store(|conn, snapshot| Ok(Some(rca_as_of(conn, link.rca, snapshot.of(case))?)))?;
                 if let Some(rca) = rca {
                     rcas.push(needs.with_history(link.to_json(symptom, rca), true, link.rca)?);
                 }
             }
         }
         for over in overturned {
-            if rcas.len() < MOST {
+            if rcas.len() < MAX_RESULTS {
                 let id = over.rca;
                 rcas.push(needs.with_history(overturned_json(symptom, over), true, id)?);
             }
@@ -52,9 +53,8 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
     Ok(rcas.into())
 }
 
-/// The root causes of a symptom, the surest first. Of earlier runs those that are sure, then those of the latest cases; then,
-/// among as sure ones, those that this run found, of its first cases first: what a pair of both was said to be before this run
-/// began is not said anew.
+/// The root causes of a symptom, the highest confidence first. Of equal confidence, those of earlier runs come first, the latest cases
+/// first, then those of this run in the order of its cases. A pair known from before this run is not repeated for it.
 fn links(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<Vec<SymptomLink>, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT rca, confidence FROM symptom_rcas l JOIN rcas ON rcas.id = rca \
@@ -62,13 +62,13 @@ fn links(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<Vec
          WHERE o.symptom = l.symptom AND o.rca = l.rca AND o.stamp <= ?2 AND (o.rc > l.rc OR (o.rc = l.rc AND o.id > l.id))) \
          ORDER BY confidence DESC, rcas.rc DESC, rca LIMIT ?3",
     )?;
-    let most = i64::try_from(MOST).unwrap_or(i64::MAX);
+    let most = i64::try_from(MAX_RESULTS).unwrap_or(i64::MAX);
     let earlier = rows.query_map(params![symptom, snapshot.start, most], |row| {
         Ok(SymptomLink { rca: row.get(0)?, confidence: row.get(1)?, case: None, same_run: false })
     })?;
     let mut links: Vec<SymptomLink> = earlier.collect::<Result<_, _>>()?;
     if snapshot.upto > snapshot.start {
-        // For each pair the last word of the first case that spoke of it.
+        // For each pair the last statement of the first case that recorded it.
         let mut rows = conn.prepare_cached(
             "SELECT rca, confidence, l.rc, rcas.stamp > ?2 FROM symptom_rcas l JOIN rcas ON rcas.id = rca \
              WHERE symptom = ?1 AND l.rc >= ?4 AND l.rc < ?5 AND l.stamp > ?2 AND l.stamp <= ?3 ORDER BY l.rc, l.id DESC",
@@ -77,14 +77,14 @@ fn links(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<Vec
         let here = rows.query_map(inputs, |row| {
             Ok(SymptomLink { rca: row.get(0)?, confidence: row.get(1)?, case: Some(row.get(2)?), same_run: row.get(3)? })
         })?;
-        let mut told: BTreeSet<i64> = links.iter().map(|link| link.rca).collect();
+        let mut known_rcas: BTreeSet<i64> = links.iter().map(|link| link.rca).collect();
         for link in here {
             let link = link?;
-            if told.insert(link.rca) {
+            if known_rcas.insert(link.rca) {
                 links.push(link);
             }
         }
-        // Stable: as sure ones stay in the order said above.
+        // Stable: equal confidences stay in the order described above.
         links.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     }
     Ok(links)
@@ -102,8 +102,8 @@ impl SymptomLink {
             "status": rca.status,
             "confidence": self.confidence,
             "same_run": self.same_run,
-            "status_since": rca.word.as_ref().map(|word| word.at),
-            "status_by": rca.word.as_ref().map_or("", |word| &word.by),
+            "status_since": rca.status_change.as_ref().map(|change| change.at),
+            "status_by": rca.status_change.as_ref().map_or("", |change| &change.by),
             "overturned": false,
             "replaced": false,
             "by": "",
@@ -111,7 +111,7 @@ impl SymptomLink {
     }
 }
 
-/// A cause that it was not.
+/// A revoked root cause.
 fn overturned_json(symptom: i64, over: OverturnedLink) -> Value {
     json!({
         "id": over.rca,

@@ -1,6 +1,6 @@
-//! `rcas.recent`: the root causes created last, and those that this run found first.
+//! `rcas.recent`: the root causes created last, and the first ones of this run.
 
-use super::{ActiveQuery, StoreSnapshot, kept, short};
+use super::{ActiveQuery, StoreSnapshot, cached, short};
 use crate::store::error::StoreError;
 use crate::store::knowledge::{Rca, rca_as_of};
 use crate::walk::QuerySubject;
@@ -8,8 +8,8 @@ use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// How many of each are returned at most.
-const MOST: usize = 20;
+/// Maximum number of each returned.
+const MAX_RESULTS: usize = 20;
 
 /// A root cause with the case that created it and the number of cases linked to it.
 #[derive(Clone, Debug)]
@@ -20,22 +20,22 @@ pub(super) struct CreatedRca {
     cases: i64,
 }
 
-/// The answer to the query: of earlier runs, the latest run's first and in a run the last case's first; then of this run, those
-/// of the first cases, as far as they stand before this one.
+/// Answers the query: of earlier runs, the latest run first and in a run the last case first; then those of this run's cases before this
+/// one, in order.
 pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
-    let all: Arc<[CreatedRca]> = kept(&needs.recent_rcas, || Ok(needs.ask(recent)?.into()))?;
+    let all: Arc<[CreatedRca]> = cached(&needs.recent_rcas, || Ok(needs.read_store(recent)?.into()))?;
     if !all.iter().any(|created| created.same_run) {
-        return all.iter().map(|created| created.told(needs)).collect();
+        return all.iter().map(|created| created.record(needs)).collect();
     }
     let case = needs.place(&about.case.id)?;
-    all.iter().filter(|created| !created.same_run || created.case < case).map(|created| created.told(needs)).collect()
+    all.iter().filter(|created| !created.same_run || created.case < case).map(|created| created.record(needs)).collect()
 }
 
 fn recent(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<CreatedRca>, StoreError> {
     let cases = "(SELECT count(DISTINCT known) FROM case_rcas l JOIN run_cases ON run_cases.id = l.rc WHERE l.rca = rcas.id \
          AND (l.stamp <= ?1 OR (l.stamp <= ?2 AND l.rc >= ?3 AND l.rc < ?4)))";
     let earlier = format!("SELECT id, rc, {cases} FROM rcas WHERE stamp <= ?1 ORDER BY rc DESC, stamp DESC, id LIMIT ?5");
-    // A case that looks again replaces what it said: it has one root cause, but for what a review adds.
+    // A case that investigates again replaces its statements: it has one root cause, besides those that a review adds.
     let here = format!(
         "SELECT id, rc, {cases} FROM rcas WHERE stamp > ?1 AND stamp <= ?2 AND rc >= ?3 AND rc < ?4 ORDER BY rc, id LIMIT ?5"
     );
@@ -45,14 +45,14 @@ fn recent(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<CreatedRca>,
             continue;
         }
         let mut rows = conn.prepare_cached(&sql)?;
-        let most = i64::try_from(MOST).unwrap_or(i64::MAX);
+        let most = i64::try_from(MAX_RESULTS).unwrap_or(i64::MAX);
         let inputs = params![snapshot.start, snapshot.upto, snapshot.first, snapshot.end, most];
         let created = rows.query_map(inputs, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         for created in created {
             let (rca, case, cases) = created?;
-            // The owner's own words, and of an earlier run's root cause those of that time.
-            let sight = if same_run { snapshot.of(case + 1) } else { snapshot.of(0) };
-            let mut rca = rca_as_of(conn, rca, sight)?;
+            // The statements of the owner, and for a root cause of an earlier run those made at that time.
+            let scope = if same_run { snapshot.of(case + 1) } else { snapshot.of(0) };
+            let mut rca = rca_as_of(conn, rca, scope)?;
             rca.message = short(rca.message);
             found.push(CreatedRca { case, same_run, rca, cases });
         }
@@ -61,7 +61,7 @@ fn recent(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<CreatedRca>,
 }
 
 impl CreatedRca {
-    fn told(&self, needs: &ActiveQuery<'_>) -> Result<Value, StoreError> {
+    fn record(&self, needs: &ActiveQuery<'_>) -> Result<Value, StoreError> {
         needs.with_history(self.to_json(), true, self.rca.id)
     }
 
@@ -76,7 +76,7 @@ impl CreatedRca {
             "status": rca.status,
             "cases": cases,
             "same_run": same_run,
-            "status_since": rca.word.as_ref().map(|word| word.at),
+            "status_since": rca.status_change.as_ref().map(|change| change.at),
         })
     }
 }

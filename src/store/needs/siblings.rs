@@ -8,37 +8,36 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How many are returned at most.
-const MOST: usize = 50;
+/// Maximum number returned.
+const MAX_RESULTS: usize = 50;
 
-/// Which cases of a launch have errors that differ only in numbers and ids.
+/// Groups of a launch's cases whose errors differ only in numbers and ids.
 #[derive(Debug)]
 pub(super) struct SimilarErrors {
     launch: LaunchFingerprint,
-    /// The error of each case.
+    /// The error shape of each case.
     shapes: Vec<Option<u64>>,
-    /// The first cases of each error, one more than are returned.
+    /// The first cases of each error shape, one more than are returned.
     alike: HashMap<u64, Vec<usize>>,
 }
 
-/// Which cases of a launch `siblings` ever tells of: asked in the order of the launch, by their errors. The
-/// others are not needed.
+/// Selects the cases of a launch that `siblings` may ever return, called in the order of the launch. The others need not be kept.
 #[derive(Debug, Default)]
 pub struct SiblingScope {
-    /// How many there are of each error so far.
+    /// Number of cases of each error shape so far.
     counts: HashMap<u64, usize>,
-    /// The two most common errors so far.
+    /// The two most common error shapes so far.
     common: [Option<(u64, usize)>; 2],
     asked: usize,
 }
 
 impl SiblingScope {
-    /// Whether the next case is told of: as one of the first of its error, or as one of the first that have not the error of
-    /// the case that asks, whichever error that is.
+    /// Whether the next case may be returned: as one of the first with its error, or as one of the first whose error differs from that of
+    /// the asking case, whichever that is.
     pub fn next(&mut self, error: &str) -> bool {
         let shape = error_shape(error);
         let passed_over = self.common.iter().flatten().find(|(common, _)| Some(*common) != shape).map_or(0, |(_, count)| *count);
-        let other = self.asked - passed_over <= MOST;
+        let other = self.asked - passed_over <= MAX_RESULTS;
         self.asked += 1;
         let Some(shape) = shape else { return other };
         let count = self.counts.entry(shape).or_default();
@@ -50,14 +49,14 @@ impl SiblingScope {
             [_, second] if second.is_none_or(|(common, count)| common == shape || now.1 > count) => *second = Some(now),
             _ => {}
         }
-        other || now.1 <= MOST + 1
+        other || now.1 <= MAX_RESULTS + 1
     }
 }
 
-/// Enough to notice another launch: queries come with the one launch of their run again and again.
+/// Enough to detect another launch: the queries of a run come with the same launch again and again.
 type LaunchFingerprint = (String, String, Option<i64>, usize, usize);
 
-/// The answer to the query: those with the same error first, each part in the order of the launch.
+/// Answers the query: cases with the same error first, each part in the order of the launch.
 pub(super) fn answer(needs: &StoreQueries, about: &QuerySubject<'_>) -> Value {
     let QuerySubject { launch, case, .. } = about;
     let errors = errors(needs, launch);
@@ -66,7 +65,7 @@ pub(super) fn answer(needs: &StoreQueries, about: &QuerySubject<'_>) -> Value {
     let same = same.filter_map(|&at| launch.cases.get(at)).map(|other| (other, true));
     let others = launch.cases.iter().zip(&errors.shapes).filter(|(_, other)| shape.is_none() || **other != shape);
     let others = others.map(|(other, _)| (other, false));
-    same.chain(others).filter(|(other, _)| other.id != case.id).take(MOST).map(to_json).collect()
+    same.chain(others).filter(|(other, _)| other.id != case.id).take(MAX_RESULTS).map(to_json).collect()
 }
 
 fn to_json((other, same): (&Case, bool)) -> Value {
@@ -90,7 +89,7 @@ fn errors(needs: &StoreQueries, launch: &Launch) -> Arc<SimilarErrors> {
     for (at, shape) in shapes.iter().enumerate() {
         if let Some(shape) = *shape {
             let cases = alike.entry(shape).or_default();
-            if cases.len() <= MOST {
+            if cases.len() <= MAX_RESULTS {
                 cases.push(at);
             }
         }
@@ -121,7 +120,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn what_is_never_told_of_may_be_forgotten(
+        fn cases_out_of_scope_never_appear(
             errors in proptest::collection::vec(prop_oneof![6 => 1..3_u8, 2 => 0..6_u8, 1 => 0..12_u8], 0..400)
         ) {
             let whole = launch(&errors);
@@ -141,9 +140,9 @@ mod tests {
     }
 
     #[test]
-    fn of_many_with_one_error_few_are_told_of() {
+    fn few_of_many_cases_with_one_error_are_in_scope() {
         let mut tellable = SiblingScope::default();
         let errors = (0..10_000).map(|n| if n % 9 == 0 { "timeout" } else { "lost lock" });
-        assert_eq!(errors.filter(|error| tellable.next(error)).count(), 2 * (MOST + 1));
+        assert_eq!(errors.filter(|error| tellable.next(error)).count(), 2 * (MAX_RESULTS + 1));
     }
 }

@@ -1,9 +1,9 @@
-//! `symptoms.similar`: known symptoms like this case's failure.
+//! `symptoms.similar`: known symptoms similar to the case's failure.
 
 use super::alike::of_words;
 use super::features::Features;
 use super::known::{KnownSymptom, SymptomScope, of_component, of_recall_key, of_test, recent, recent_here};
-use super::{ActiveQuery, StoreSnapshot, kept, kept_under};
+use super::{ActiveQuery, StoreSnapshot, cached, cached_under};
 use crate::clock::Timestamp;
 use crate::model::{Case, Hash};
 use crate::store::error::StoreError;
@@ -15,27 +15,26 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How many are returned at most.
-const MOST: usize = 10;
-/// Less than this in common is chance, of no use to anyone.
-const LEAST_LIKE: f64 = 0.1;
+/// Maximum number returned.
+const MAX_RESULTS: usize = 10;
+/// Lower bound of the similarity; less is coincidence.
+const MIN_LIKENESS: f64 = 0.1;
 
-/// A symptom like a case's failure.
+/// A symptom similar to a case's failure.
 #[derive(Clone, Debug)]
 pub(super) struct SimilarSymptom {
-    /// The symptom.
     pub(super) known: KnownSymptom,
-    /// How like it is, 0 to 1.
+    /// Similarity, 0 to 1.
     score: f64,
     times: SightingTimes,
     same_run: bool,
 }
 
-/// How often and when a symptom was seen.
+/// Number and times of a symptom's occurrences.
 #[derive(Clone, Copy, Debug)]
 struct SightingTimes {
     total: i64,
-    /// In milliseconds, as all times of the store.
+    /// In milliseconds, like all times in the store.
     first: i64,
     last: i64,
 }
@@ -48,24 +47,24 @@ impl SightingTimes {
     }
 }
 
-/// Where and when a symptom was seen, as a run may know it.
+/// Occurrences of a symptom as visible to a run.
 #[derive(Debug)]
 pub(super) struct SymptomOccurrences {
     /// Before the run began.
     before: SightingTimes,
-    /// By cases of the run, in their order: of each, all sightings so far and its own.
+    /// By cases of the run, in their order: for each, the cumulative occurrences including its own.
     here: Vec<(i64, SightingTimes)>,
 }
 
 impl SymptomOccurrences {
-    /// As a case knows it: before the run, and by the cases that stand before it.
+    /// As visible to a case: before the run, and by the cases before it.
     fn by(&self, case: i64) -> SightingTimes {
         let earlier = self.here.partition_point(|(other, _)| *other < case);
         earlier.checked_sub(1).and_then(|last| self.here.get(last)).map_or(self.before, |(_, so_far)| *so_far)
     }
 }
 
-/// The answer to the query.
+/// Answers the query.
 pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
     let ours = Features::new(&about.case.name, &about.case.error_message);
     let hits = hits(needs, about.case)?;
@@ -77,39 +76,39 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
     records.collect()
 }
 
-/// Symptoms with the case's recall key first (score 1), then others by the likeness of their words: those of the same test,
-/// of the same component (if the case has an attribute `component`), those that share telling words, and the ones found last
-/// are considered. Ties are broken by how often a symptom was seen, then by its id.
+/// Symptoms with the case's recall key first (score 1), then others by similarity. Candidates are those of the same test, of the same
+/// component (if the case has an attribute `component`), those that share discriminating terms, and the latest ones. Ties are broken by the
+/// number of occurrences, then by id.
 pub(super) fn hits(needs: &ActiveQuery<'_>, case: &Case) -> Result<Arc<[SimilarSymptom]>, StoreError> {
     let component = case.attributes.get("component").unwrap_or_default();
     let inputs = json!([case.recall_key, case.name, case.error_message, component]);
-    // As long as nothing of the run itself is seen, all its cases see the same.
+    // As long as no fact of the run itself is visible, all its cases see the same.
     let place = if needs.sees_itself() { needs.place(&case.id)? } else { 0 };
-    kept_under(&needs.hits, (Hash::of_json(&inputs), place), || {
-        let recent = kept(&needs.recent_symptoms, || Ok(needs.ask(latest)?.into()))?;
-        let found = needs.ask(|conn, snapshot| {
-            let (run, sight) = (snapshot.run, snapshot.of(place));
+    cached_under(&needs.hits, (Hash::of_json(&inputs), place), || {
+        let recent = cached(&needs.recent_symptoms, || Ok(needs.read_store(latest)?.into()))?;
+        let found = needs.read_store(|conn, snapshot| {
+            let (run, scope) = (snapshot.run, snapshot.of(place));
             let mut found: BTreeMap<i64, (f64, KnownSymptom)> = BTreeMap::new();
             if !case.recall_key.is_empty() {
-                let same = of_recall_key(conn, run, sight, &case.recall_key)?;
+                let same = of_recall_key(conn, run, scope, &case.recall_key)?;
                 found.extend(same.into_iter().map(|known| (known.id, (1.0, known))));
             }
             let mut others = Vec::new();
             for found in [SymptomScope::Earlier, SymptomScope::Here] {
-                others.extend(of_test(conn, run, sight, found, &case.name)?);
-                others.extend(of_component(conn, run, sight, found, component)?);
+                others.extend(of_test(conn, run, scope, found, &case.name)?);
+                others.extend(of_component(conn, run, scope, found, component)?);
             }
             let visible = |known: &&KnownSymptom| known.case < snapshot.first || known.case < place;
             let at_hand = found.values().map(|(_, known)| known).chain(&others).chain(recent.iter().filter(visible));
             let at_hand: BTreeSet<i64> = at_hand.map(|known| known.id).collect();
             let terms = terms(&case.name, &case.error_message);
             for found in [SymptomScope::Earlier, SymptomScope::Here] {
-                others.extend(of_words(conn, run, sight, found, &terms, &at_hand)?);
+                others.extend(of_words(conn, run, scope, found, &terms, &at_hand)?);
             }
             let ours = Features::new(&case.name, &case.error_message);
             for known in others.iter().chain(recent.iter().filter(visible)) {
                 let score = ours.likeness(&known.features);
-                if score >= LEAST_LIKE {
+                if score >= MIN_LIKENESS {
                     found.entry(known.id).or_insert_with(|| (score, known.clone()));
                 }
             }
@@ -119,7 +118,7 @@ pub(super) fn hits(needs: &ActiveQuery<'_>, case: &Case) -> Result<Arc<[SimilarS
     })
 }
 
-/// Symptoms that are looked at whatever the case is like.
+/// Candidates compared with every case.
 fn latest(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<KnownSymptom>, StoreError> {
     let mut latest = recent(conn, snapshot.run, snapshot.whole())?;
     if snapshot.upto > snapshot.start {
@@ -130,27 +129,27 @@ fn latest(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<KnownSymptom
 
 fn best(needs: &ActiveQuery<'_>, place: i64, mut found: Vec<(f64, KnownSymptom)>) -> Result<Vec<SimilarSymptom>, StoreError> {
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    // All that tie with the last of the best stay until it is known how often they were seen.
-    let worst = found.get(MOST - 1).map_or(0.0, |(score, _)| *score);
+    // All that tie with the last one are kept until their occurrences are known.
+    let worst = found.get(MAX_RESULTS - 1).map_or(0.0, |(score, _)| *score);
     found.retain(|(score, _)| *score >= worst);
     let mut hits = Vec::with_capacity(found.len());
     for (score, known) in found {
         let symptom = known.id;
-        let seen = kept_under(&needs.seen, symptom, || {
-            let seen = needs.ask(|conn, snapshot| Ok(Some(Arc::new(seen(conn, snapshot, symptom)?))))?;
-            Ok(seen.unwrap_or_else(|| Arc::new(SymptomOccurrences { before: SightingTimes::NEVER, here: Vec::new() })))
+        let occurrences = cached_under(&needs.occurrences, symptom, || {
+            let occurrences = needs.read_store(|conn, snapshot| Ok(Some(Arc::new(occurrences(conn, snapshot, symptom)?))))?;
+            Ok(occurrences.unwrap_or_else(|| Arc::new(SymptomOccurrences { before: SightingTimes::NEVER, here: Vec::new() })))
         })?;
         let same_run = needs.is_own(known.case);
-        hits.push(SimilarSymptom { times: seen.by(place), score, known, same_run });
+        hits.push(SimilarSymptom { times: occurrences.by(place), score, known, same_run });
     }
     hits.sort_by(|a, b| {
         b.score.total_cmp(&a.score).then_with(|| (Reverse(a.times.total), a.known.id).cmp(&(Reverse(b.times.total), b.known.id)))
     });
-    hits.truncate(MOST);
+    hits.truncate(MAX_RESULTS);
     Ok(hits)
 }
 
-fn seen(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<SymptomOccurrences, StoreError> {
+fn occurrences(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<SymptomOccurrences, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT total, first_at, last_at FROM sightings WHERE symptom = ?1 AND stamp <= ?2 ORDER BY stamp DESC LIMIT 1",
     )?;

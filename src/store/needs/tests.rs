@@ -9,7 +9,7 @@ use crate::store::{RunJournal, RunStatus};
 use crate::walk::Journal;
 use serde_json::json;
 
-fn ask(needs: &StoreQueries, name: &str, launch: &Launch, case: &Case) -> Value {
+fn answer_to(needs: &StoreQueries, name: &str, launch: &Launch, case: &Case) -> Value {
     needs.query(name, &QuerySubject { launch, case, prior: &Value::Null }).unwrap()
 }
 
@@ -20,7 +20,7 @@ fn ours() -> impl Iterator<Item = &'static crate::walk::Query> {
 
 fn everything(needs: &StoreQueries, launch: &Launch) -> Vec<Value> {
     let names = ours().map(|need| need.name);
-    names.flat_map(|name| launch.cases.iter().map(move |case| ask(needs, name, launch, case))).collect()
+    names.flat_map(|name| launch.cases.iter().map(move |case| answer_to(needs, name, launch, case))).collect()
 }
 
 fn needs(fixture: &StoreFixture, run: &str) -> StoreQueries {
@@ -52,7 +52,7 @@ fn every_query_of_the_registry_has_an_answer_and_no_other() {
     let _run = fixture.begin("r", &launch);
     for needs in [needs(&fixture, "r"), StoreQueries::without_store(json!([]))] {
         for need in ours() {
-            let answer = ask(&needs, need.name, &launch, &launch.cases[0]);
+            let answer = answer_to(&needs, need.name, &launch, &launch.cases[0]);
             let known = if need.name == "cluster" { None } else { Some(usize::from(need.name == "siblings")) };
             assert_eq!(answer.as_array().map(Vec::len), known, "{}", need.name);
         }
@@ -74,18 +74,18 @@ fn answers_have_the_documented_shape() {
     let repositories = json!([{"name": "a", "path": "b", "purpose": "c", "branch": "d"}]);
     let needs = StoreQueries::new(&fixture.store, "second", repositories.clone()).unwrap();
     let case = &launch.cases[0];
-    let similar = ask(&needs, "symptoms.similar", &launch, case);
+    let similar = answer_to(&needs, "symptoms.similar", &launch, case);
     let expected = json!({"id": 1, "test": "test number 1", "error": case.error_message, "category": "timeout", "component": "",
         "score": 1.0, "occurrences": 1, "first_seen": at(0), "last_seen": at(0), "same_run": false, "launches": 1,
         "versions": [], "earlier": null, "why": {"name": {"alike": 1.0, "weight": 0.4},
             "error": {"alike": 1.0, "weight": 0.6, "common": ["error", "abcdefghabcdefgh"]}}});
     assert_eq!(similar[0], expected);
-    let linked = ask(&needs, "rcas.of_symptom", &launch, case);
+    let linked = answer_to(&needs, "rcas.of_symptom", &launch, case);
     let expected = json!({"id": 101, "symptom": 1, "title": "title of 101", "message": "why", "defect_type": "pb",
         "component": "driver", "status": "open", "confidence": 0.5, "same_run": false, "status_since": null, "status_by": "",
         "overturned": false, "replaced": false, "by": "", "earlier": null, "launches": 1, "versions": []});
     assert_eq!(linked[0], expected);
-    let recent = ask(&needs, "rcas.recent", &launch, case);
+    let recent = answer_to(&needs, "rcas.recent", &launch, case);
     let expected = |id: i64, cases: i64| {
         json!({"id": id, "title": format!("title of {id}"), "message": "why",
         "defect_type": "pb", "component": "driver", "status": "open", "cases": cases, "same_run": false, "status_since": null,
@@ -95,8 +95,8 @@ fn answers_have_the_documented_shape() {
     let other = &launch.cases[1];
     let expected = json!([{"id": "c2", "name": other.name, "suite": "suite", "error_message": other.error_message,
         "recall_key": "key 2", "same_error": false}]);
-    assert_eq!(ask(&needs, "siblings", &launch, case), expected);
-    assert_eq!(ask(&needs, "workspace", &launch, case), repositories);
+    assert_eq!(answer_to(&needs, "siblings", &launch, case), expected);
+    assert_eq!(answer_to(&needs, "workspace", &launch, case), repositories);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn the_same_recall_key_comes_first_then_the_likeness_of_words() {
     };
     let launch = Launch { cases: vec![case], ..Launch::default() };
     let _second = fixture.begin("second", &launch);
-    let answer = ask(&needs(&fixture, "second"), "symptoms.similar", &launch, &launch.cases[0]);
+    let answer = answer_to(&needs(&fixture, "second"), "symptoms.similar", &launch, &launch.cases[0]);
     assert_eq!(ids(&answer), [11, 12, 13]);
     let scores: Vec<f64> = answer.as_array().unwrap().iter().map(|item| item["score"].as_f64().unwrap()).collect();
     assert!((scores[0] - 1.0).abs() < f64::EPSILON && (scores[1] - 0.99).abs() < f64::EPSILON && scores[2] < 0.9, "{scores:?}");
@@ -142,7 +142,7 @@ fn answers_are_bounded() {
     let _second = fixture.begin("second", &launch);
     let needs = needs(&fixture, "second");
     let lists = ours().filter(|need| need.name != "cluster");
-    let lengths = lists.map(|need| (need.name, ask(&needs, need.name, &launch, &launch.cases[0])));
+    let lengths = lists.map(|need| (need.name, answer_to(&needs, need.name, &launch, &launch.cases[0])));
     let lengths: Vec<_> = lengths.map(|(name, answer)| (name, answer.as_array().unwrap().len())).collect();
     let expected = [
         ("symptoms.similar", 10),
@@ -153,7 +153,7 @@ fn answers_are_bounded() {
         ("workspace", 0),
     ];
     assert_eq!(lengths, expected);
-    let siblings = ask(&needs, "siblings", &launch, &launch.cases[0]);
+    let siblings = answer_to(&needs, "siblings", &launch, &launch.cases[0]);
     assert!(siblings.as_array().unwrap().iter().all(|other| other["same_error"] == true && other["id"] != "c1"));
     assert_eq!(siblings[0]["error_message"].as_str().unwrap().chars().count(), TEXT_CHARS + 1);
 }
@@ -166,14 +166,18 @@ fn siblings_with_the_same_error_come_first() {
     }
     let needs = StoreQueries::without_store(json!([]));
     let of = |case: usize| {
-        let answer = ask(&needs, "siblings", &launch, &launch.cases[case]);
-        let tell = |other: &Value| format!("{} {}", other["id"].as_str().unwrap(), other["same_error"]);
-        answer.as_array().unwrap().iter().map(tell).collect::<Vec<_>>()
+        let answer = answer_to(&needs, "siblings", &launch, &launch.cases[case]);
+        let summary = |other: &Value| format!("{} {}", other["id"].as_str().unwrap(), other["same_error"]);
+        answer.as_array().unwrap().iter().map(summary).collect::<Vec<_>>()
     };
     assert_eq!(of(0), ["c4 true", "c2 false", "c3 false"]);
     assert_eq!(of(1), ["c1 false", "c3 false", "c4 false"], "no error is not the same as no error");
     let smaller = self::launch(2);
-    assert_eq!(ask(&needs, "siblings", &smaller, &smaller.cases[0]).as_array().unwrap().len(), 1, "another launch is noticed");
+    assert_eq!(
+        answer_to(&needs, "siblings", &smaller, &smaller.cases[0]).as_array().unwrap().len(),
+        1,
+        "another launch is noticed"
+    );
 }
 
 #[test]
@@ -187,7 +191,7 @@ fn a_run_sees_the_store_as_it_was_when_it_began() {
     let kept = needs(&fixture, "second");
     assert_eq!(everything(&kept, &launch), before);
 
-    // Everything that can be written, by the run itself, by an older run and by a newer one.
+    // Every kind of fact, by the run itself, by an older run and by a newer one.
     let third = fixture.begin("third", &launch);
     for (journal, base) in [(&second, 1000), (&first, 2000), (&third, 3000)] {
         for (case, n) in launch.cases.iter().zip(1..) {
@@ -238,7 +242,7 @@ fn what_a_later_run_sees_does_not_depend_on_the_order_of_arrival() {
     };
     let seen = |order: &[usize]| {
         let fixture = StoreFixture::new();
-        // Known before, so that parallel cases can all speak of it.
+        // Known before, so that parallel cases can all refer to it.
         let zeroth = fixture.begin("zeroth", &launch);
         zeroth.commit(effects("c7", vec![symptom(50, "test 0", "e"), rca(51, "m")])).unwrap();
         let first = fixture.begin("first", &launch);
@@ -295,11 +299,11 @@ fn answers_stay_the_same_while_others_write() {
     });
 }
 
-/// What a case is told, as texts: ids, with a `+` for what is of its own run.
-fn told(needs: &StoreQueries, name: &str, launch: &Launch, case: usize) -> Vec<String> {
-    let answer = ask(needs, name, launch, &launch.cases[case]);
-    let tell = |row: &Value| format!("{}{}", row["id"], if row["same_run"] == true { "+" } else { "" });
-    answer.as_array().unwrap().iter().map(tell).collect()
+/// An answer as texts: ids, with a `+` for records of the case's own run.
+fn answer_ids(needs: &StoreQueries, name: &str, launch: &Launch, case: usize) -> Vec<String> {
+    let answer = answer_to(needs, name, launch, &launch.cases[case]);
+    let summary = |row: &Value| format!("{}{}", row["id"], if row["same_run"] == true { "+" } else { "" });
+    answer.as_array().unwrap().iter().map(summary).collect()
 }
 
 #[test]
@@ -325,8 +329,8 @@ fn after_a_barrier_a_case_sees_what_the_cases_before_it_wrote() {
             journal.commit(effects(&case.id, vec![link(50, 100 + n, 0.75), link(9, 100 + n, 0.75)])).unwrap();
         }
         for case in 0..4 {
-            assert_eq!(told(&needs, "symptoms.similar", &launch, case), ["9"], "nothing before the barrier");
-            assert_eq!(told(&needs, "rcas.recent", &launch, case), ["90"]);
+            assert_eq!(answer_ids(&needs, "symptoms.similar", &launch, case), ["9"], "nothing before the barrier");
+            assert_eq!(answer_ids(&needs, "rcas.recent", &launch, case), ["90"]);
         }
         let barrier = fixture.store.all_events("r").unwrap().pop().unwrap().0;
         let later = Effect::UpdateRca { id: 100, message: Some("too late".into()), defect_type: None, status: None };
@@ -334,14 +338,14 @@ fn after_a_barrier_a_case_sees_what_the_cases_before_it_wrote() {
         let other = fixture.begin("other", &launch);
         other.commit(effects("c1", vec![rca(300, "of another run"), Effect::MarkSeen { id: 50 }])).unwrap();
         needs.advance(barrier, Vec::new());
-        let all = |name: &str| (0..4).map(|case| told(&needs, name, &launch, case).join(" ")).collect::<Vec<_>>();
+        let all = |name: &str| (0..4).map(|case| answer_ids(&needs, name, &launch, case).join(" ")).collect::<Vec<_>>();
         assert_eq!(all("symptoms.similar"), ["9", "9 50+", "9 50+", "9 50+"], "{order:?}");
         assert_eq!(all("rcas.recent"), ["90", "90 100+", "90 100+ 101+", "90 100+ 101+ 102+"], "{order:?}");
         assert_eq!(all("rcas.of_symptom"), ["90", "100+ 90", "100+ 101+ 90", "100+ 101+ 102+ 90"], "{order:?}");
-        let last = ask(&needs, "symptoms.similar", &launch, &launch.cases[3]);
+        let last = answer_to(&needs, "symptoms.similar", &launch, &launch.cases[3]);
         // The launch is the same: its first failure was counted before.
         assert_eq!((&last[0]["occurrences"], &last[1]["occurrences"]), (&json!(3), &json!(3)));
-        let recent = ask(&needs, "rcas.recent", &launch, &launch.cases[3]);
+        let recent = answer_to(&needs, "rcas.recent", &launch, &launch.cases[3]);
         assert!(recent.as_array().unwrap().iter().all(|rca| rca["message"] != "too late"), "{recent}");
     }
 }

@@ -1,5 +1,5 @@
-//! A sweep as a picture: flips above, the edges that move below, plateaus as bands, the value of now as a line. Readable on white
-//! and on black, with everything in the file.
+//! A sweep as an SVG chart: flips above, the edges that vary below, plateaus as bands, the current value as a line. Readable on
+//! white and on black, and self-contained.
 
 use super::point::SweepReport;
 use crate::model::counted;
@@ -10,16 +10,16 @@ use std::fmt::Write as _;
 /// The most edges that are drawn.
 const EDGES: usize = 6;
 
-/// The picture's width, and where the lines are in it.
+/// The width of the chart, and the margins of its lines.
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = 640.0;
-/// The height of a panel, and where the first one begins.
+/// The height of a panel, and the top of the first one.
 const PANEL: f64 = 150.0;
 const TOP: f64 = 78.0;
-/// The room between panels.
+/// The gap between panels.
 const GAP: f64 = 40.0;
-/// How far apart labels stand at least.
+/// The least distance between labels.
 const LABEL: f64 = 14.0;
 
 const STYLE: &str = "\
@@ -29,7 +29,7 @@ const STYLE: &str = "\
 .s .c0{stroke:#c2410c}.s .c1{stroke:#6b7280}.s .c2{stroke:#2563eb}.s .c3{stroke:#047857}.s .c4{stroke:#b45309}.s .c5{stroke:#a21caf}.s .c6{stroke:#0e7490}.s .c7{stroke:#be123c}\
 .s circle{fill:#ffffff;stroke-width:2}";
 
-/// What is different on black.
+/// The colours for dark backgrounds.
 const DARK: &str = "\
 .s text{fill:#e6ebf2}.s .soft{fill:#a2adbb}.s .paper{fill:#14181f}.s .band{fill:#1f2630}.s .grid{stroke:#333c48}.s .now{stroke:#e6ebf2}\
 .s .c0{stroke:#fb923c}.s .c1{stroke:#9ca3af}.s .c2{stroke:#60a5fa}.s .c3{stroke:#34d399}.s .c4{stroke:#fbbf24}.s .c5{stroke:#e879f9}.s .c6{stroke:#22d3ee}.s .c7{stroke:#fb7185}\
@@ -42,7 +42,7 @@ struct ChartSeries {
     counts: Vec<usize>,
 }
 
-/// The picture as a whole SVG document.
+/// Renders the chart as an SVG document.
 pub fn chart(swept: &SweepReport) -> String {
     let at = places(swept);
     let flips =
@@ -86,7 +86,7 @@ pub fn chart(swept: &SweepReport) -> String {
     out
 }
 
-/// Where each value stands from left to right: by what it is if all are numbers, else one after the other.
+/// The horizontal positions of the values: to scale if all are numbers, else equidistant.
 fn places(swept: &SweepReport) -> Vec<f64> {
     let numbers: Option<Vec<f64>> = swept.points.iter().map(|point| point.value.as_f64()).collect();
     #[expect(clippy::cast_precision_loss, reason = "a thousand at most")]
@@ -97,7 +97,7 @@ fn places(swept: &SweepReport) -> Vec<f64> {
     numbers.into_iter().map(|number| LEFT + 14.0 + (number - least) / wide * (RIGHT - LEFT - 28.0)).collect()
 }
 
-/// Plateaus of several values, and the value of now.
+/// Draws plateaus of several values, and the current value.
 fn bands(out: &mut String, swept: &SweepReport, at: &[f64], bottom: f64) {
     let mut first = 0;
     for plateau in &swept.plateaus {
@@ -146,7 +146,7 @@ fn panel(out: &mut String, at: &[f64], top: f64, title: &str, series: &[ChartSer
             }
         }
     }
-    // The names stand at the right ends of their lines, moved apart where they would overlap.
+    // Labels stand at the right ends of their lines, moved apart where they would overlap.
     let mut labels: Vec<(f64, &ChartSeries)> =
         series.iter().map(|series| (y(series.counts.last().copied().unwrap_or(0)), series)).collect();
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -166,7 +166,7 @@ fn panel(out: &mut String, at: &[f64], top: f64, title: &str, series: &[ChartSer
     }
 }
 
-/// The values below, as many as there is room for.
+/// Draws as many values as fit below the panels.
 fn axis(out: &mut String, swept: &SweepReport, at: &[f64], bottom: f64) {
     let mut free = f64::NEG_INFINITY;
     for (x, point) in at.iter().zip(&swept.points) {
@@ -189,12 +189,12 @@ fn crop(text: &str) -> String {
     text.chars().take(16).collect()
 }
 
-/// A value as it is written in a table or picture: texts without their quotes.
+/// Formats a value for a table or chart: strings without quotes.
 pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// For those who hear it.
+/// The description for screen readers.
 fn spoken(swept: &SweepReport) -> String {
     let plateau = |plateau: &super::Plateau| match plateau.values {
         1 => format!("at {}", shown(&plateau.from)),
@@ -214,7 +214,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_picture_is_well_formed_whatever_is_in_it() {
+    fn charts_are_well_formed() {
         for values in [vec![json!(0.5), json!(0.7), json!(0.9)], vec![json!("<a>"), json!("b & c")], vec![json!(1)], vec![]] {
             let text = chart(&swept(&values));
             let mut reader = quick_xml::Reader::from_str(&text);

@@ -1,5 +1,5 @@
-//! A var over a range of values, against history or a scenario: how many decisions flip, which edges are taken how often, and
-//! between which values nothing changes.
+//! Sweeping a var over a range of values, against past runs or a scenario: how many decisions flip, how often each edge is taken,
+//! and between which values nothing changes.
 
 mod chart;
 mod point;

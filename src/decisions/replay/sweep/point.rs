@@ -4,7 +4,7 @@ use super::super::base::ReplayProject;
 use super::super::pass::ReplayPass;
 use super::super::recorded_walk::AdvisedNodes;
 use super::super::replay_walk::ReplayOutcome;
-use super::super::reuse_check::settled;
+use super::super::reuse_check::reuse;
 use super::super::run::{ReplaySpec, each_run, words};
 use super::values::SweptVar;
 use crate::session::{Session, SessionError};
@@ -15,60 +15,59 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-/// A sweep.
+/// The result of a sweep.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SweepReport {
-    /// The var.
+    /// The var's name.
     pub var: String,
-    /// The value it has now; null where that is not the same for all runs.
+    /// The current value; null if it differs between the runs.
     pub current: Value,
-    /// The runs; none of a scenario.
+    /// The runs; empty for a scenario.
     pub runs: Vec<String>,
-    /// The cases.
+    /// The number of cases.
     pub cases: usize,
-    /// By value, in the order of the values.
+    /// One per value, in the order of the values.
     pub points: Vec<SweepPoint>,
-    /// Neighbouring values that decide everything alike, in the order of the values.
+    /// Ranges of consecutive values with the same decisions.
     pub plateaus: Vec<Plateau>,
     /// Runs that cannot be replayed, each with the reason.
     #[serde(skip)]
     pub left_out: Vec<(String, String)>,
 }
 
-/// What one value decides.
+/// The decisions for one value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SweepPoint {
-    /// The value.
     pub value: Value,
-    /// Whether it is the one the var has now.
+    /// Whether it is the current value.
     pub current: bool,
-    /// The decisions made.
+    /// The number of decisions.
     pub decisions: usize,
-    /// Those that go another way than recorded; of a scenario, than with the value of now.
+    /// The number that differ from the record; for a scenario, from those with the current value.
     pub flips: usize,
-    /// The cases of which no more can be said from some step on.
+    /// The number of cases whose outcome is unknown from some step on.
     pub unknown: usize,
     /// How many decisions take each edge.
     pub edges: BTreeMap<String, usize>,
-    /// Tells decisions apart from those of another value.
+    /// A hash of the decisions, equal for equal decisions.
     #[serde(skip)]
     signature: u64,
 }
 
-/// Neighbouring values between which nothing changes.
+/// A range of consecutive values with the same decisions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Plateau {
     /// The first value.
     pub from: Value,
-    /// The last.
+    /// The last value.
     pub to: Value,
-    /// How many values there are.
+    /// The number of values.
     pub values: usize,
-    /// Whether the value of now is among them.
+    /// Whether the current value is among them.
     pub current: bool,
 }
 
-/// A point while decisions are counted.
+/// A point while its decisions are counted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PointCount {
     decisions: usize,
@@ -78,41 +77,40 @@ pub(super) struct PointCount {
     hasher: DefaultHasher,
 }
 
-/// What a case adds to a count.
+/// What a case adds to a point.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PointTally {
     pub(super) flips: usize,
     pub(super) unknown: bool,
-    /// The ways taken, edge and target.
-    pub(super) ways: Vec<(String, Option<String>)>,
+    /// The edges taken, with their targets.
+    pub(super) taken: Vec<(String, Option<String>)>,
 }
 
 impl PointCount {
     pub(super) fn add(&mut self, tally: PointTally) {
-        self.decisions += tally.ways.len();
+        self.decisions += tally.taken.len();
         self.flips += tally.flips;
         self.unknown += usize::from(tally.unknown);
-        (tally.ways.len(), &tally.ways, tally.unknown).hash(&mut self.hasher);
-        for (edge, _) in tally.ways {
+        (tally.taken.len(), &tally.taken, tally.unknown).hash(&mut self.hasher);
+        for (edge, _) in tally.taken {
             *self.edges.entry(edge).or_default() += 1;
         }
     }
 }
 
 impl PointTally {
-    /// Of a case that was walked again.
+    /// The tally of a replayed case.
     pub(super) fn of(walk: &ReplayOutcome) -> Self {
-        let ways = walk.decisions.iter().filter(|decision| decision.place.is_some()).map(|decision| {
+        let taken = walk.decisions.iter().filter(|decision| decision.place.is_some()).map(|decision| {
             let (edge, to, _) = words(&decision.now);
             (edge, to)
         });
         let flips = walk.decisions.iter().filter(|decision| decision.flipped()).count();
-        Self { flips, unknown: walk.unknown.is_some(), ways: ways.collect() }
+        Self { flips, unknown: walk.unknown.is_some(), taken: taken.collect() }
     }
 }
 
 impl SweepReport {
-    /// Of values and what was counted for each.
     pub(super) fn new(var: &SweptVar, current: Value, counts: Vec<PointCount>) -> Self {
         let mut swept = Self { var: var.name.clone(), current, ..Self::default() };
         for (value, count) in var.values.iter().zip(counts) {
@@ -124,7 +122,7 @@ impl SweepReport {
         swept
     }
 
-    /// The edges that are not taken equally often with all values, those that differ most first.
+    /// The edges whose counts vary with the value, those that vary most first.
     pub fn moving(&self) -> Vec<&str> {
         let mut spread: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         let names = self.points.iter().flat_map(|point| point.edges.keys()).map(String::as_str);
@@ -150,7 +148,7 @@ fn plateaus(points: &[SweepPoint]) -> Vec<Plateau> {
     alike.filter_map(plateau).collect()
 }
 
-/// Whether two values are one, numbers by what they are.
+/// Whether two values are equal, with numbers compared numerically.
 pub(super) fn equal(a: &Value, b: &Value) -> bool {
     match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => a.total_cmp(&b).is_eq() || (a - b).abs() == 0.0,
@@ -159,7 +157,7 @@ pub(super) fn equal(a: &Value, b: &Value) -> bool {
 }
 
 impl SweptVar {
-    /// With the value of now in its place, if it lies between the others.
+    /// Inserts the current value in order, if it lies between the others.
     pub(super) fn with(mut self, current: &Value) -> Self {
         let known = self.values.iter().any(|value| equal(value, current));
         if let (false, Some(now)) = (known, current.as_f64()) {
@@ -178,12 +176,12 @@ impl SweptVar {
     }
 }
 
-/// Sweeps a var over past runs: each case is read once and walked again with every value.
-pub fn sweep_runs(session: &Session, asked: &ReplaySpec, var: SweptVar) -> Result<SweepReport, SessionError> {
+/// Sweeps a var over past runs: each case is read once and replayed with every value.
+pub fn sweep_runs(session: &Session, spec: &ReplaySpec, var: SweptVar) -> Result<SweepReport, SessionError> {
     let mut left_out = Vec::new();
     let mut found: Option<(SweptVar, Value, Vec<PointCount>)> = None;
     let (mut cases, mut runs) = (0, Vec::new());
-    each_run(session, asked, &mut left_out, |record, run, base, then| {
+    each_run(session, spec, &mut left_out, |record, run, base, then| {
         var.check(&base.project.plan).map_err(SessionError::Asked)?;
         let now = base.project.plan.var(&var.name).cloned().unwrap_or_default();
         let (var, current, counts) = found.get_or_insert_with(|| {
@@ -195,9 +193,9 @@ pub fn sweep_runs(session: &Session, asked: &ReplaySpec, var: SweptVar) -> Resul
             *current = Value::Null;
         }
         let plans = var.plans(base)?;
-        let settled = settled(then, base, &plans);
+        let reuse = reuse(then, base, &plans);
         let advised = &AdvisedNodes::of(then);
-        let pass = ReplayPass { record, run, base, plans: &plans, settled: &settled, advised, parallel: asked.parallel };
+        let pass = ReplayPass { record, run, base, plans: &plans, reuse: &reuse, advised, parallel: spec.parallel };
         let tallies = |walks: Vec<ReplayOutcome>| walks.iter().map(PointTally::of).collect::<Vec<_>>();
         cases += pass.cases(
             |passed| tallies(passed.walks),
@@ -221,15 +219,15 @@ pub(super) mod tests {
         let count = |at: usize| {
             let mut count = PointCount::default();
             let edge = if at < 2 { "A" } else { "B" };
-            count.add(PointTally { flips: usize::from(at > 1), unknown: at > 1, ways: vec![(edge.into(), Some("n".into()))] });
-            count.add(PointTally { flips: 0, unknown: false, ways: vec![("C".into(), None)] });
+            count.add(PointTally { flips: usize::from(at > 1), unknown: at > 1, taken: vec![(edge.into(), Some("n".into()))] });
+            count.add(PointTally { flips: 0, unknown: false, taken: vec![("C".into(), None)] });
             count
         };
         SweepReport::new(&var, json!(0.7), (0..values.len()).map(count).collect())
     }
 
     #[test]
-    fn neighbours_that_decide_alike_are_a_plateau() {
+    fn consecutive_values_with_equal_decisions_are_a_plateau() {
         let swept = swept(&[json!(0.5), json!(0.7), json!(0.9), json!(1)]);
         let plateaus: Vec<_> = swept.plateaus.iter().map(|one| (one.from.clone(), one.to.clone(), one.current)).collect();
         assert_eq!(plateaus, [(json!(0.5), json!(0.7), true), (json!(0.9), json!(1), false)]);
@@ -240,7 +238,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_value_of_now_takes_its_place_among_the_others() {
+    fn the_current_value_is_inserted_in_order() {
         let with = |values: &[Value], now: Value| SweptVar { name: "v".into(), values: values.to_vec() }.with(&now).values;
         assert_eq!(with(&[json!(0.5), json!(0.9)], json!(0.7)), [json!(0.5), json!(0.7), json!(0.9)]);
         assert_eq!(with(&[json!(1), json!(2)], json!(2.0)), [json!(1), json!(2)]);

@@ -1,4 +1,4 @@
-//! A scenario: cases with the answers to their nodes, and single decisions, to try values on without any run.
+//! Scenarios: cases with canned answers, and single decisions, for sweeps without any run.
 
 use super::super::base::ReplayProject;
 use super::super::recorded_walk::RecordedWalk;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A scenario as it is written. Keys that are not known are left alone: other tools have scenarios too.
+/// A scenario file. Unknown keys are ignored: other tools have scenarios too.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Scenario {
     /// The pipeline, by path, stem or name.
@@ -24,7 +24,7 @@ pub struct Scenario {
     /// Cases with their answers.
     #[serde(default)]
     pub cases: Vec<ScenarioCase>,
-    /// Single decisions, as `route --batch` takes them.
+    /// Single decisions, in the format of `route --batch`.
     #[serde(default)]
     pub decisions: Vec<ScenarioDecision>,
 }
@@ -32,12 +32,11 @@ pub struct Scenario {
 /// A case of a scenario.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ScenarioCase {
-    /// Its name.
     pub id: String,
-    /// By node, the artifact, or a list of artifacts of which the n-th visit gets the n-th.
+    /// By node, the artifact, or a list with one artifact per visit.
     #[serde(default)]
     pub answers: BTreeMap<String, Value>,
-    /// `expected_NODE`, where NODE may be the beginning of a node's name, is an answer too.
+    /// `expected_NODE`, where NODE may be a prefix of a node's name, is an answer too.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
@@ -46,27 +45,25 @@ pub struct ScenarioCase {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioDecision {
-    /// Its name.
     #[serde(default)]
     pub id: Value,
     /// The node to leave, by name or code.
     pub node: String,
-    /// The artifact.
     #[serde(default)]
     pub artifact: Value,
     /// The state; absent parts are empty.
     #[serde(default)]
     pub state: RouteState,
-    /// Vars that are set for it alone.
+    /// Vars set for this decision only.
     #[serde(default)]
     pub vars: Map<String, Value>,
 }
 
-/// What an answer in a scenario is called after.
+/// The prefix of answers in a scenario.
 const EXPECTED: &str = "expected_";
 
 impl Scenario {
-    /// Reads a scenario, YAML or JSON.
+    /// Parses a scenario, YAML or JSON.
     pub fn parse(source: &Source) -> Result<Self, SessionError> {
         let help =
             "a scenario has `cases: [{id, answers: {NODE: [artifact, ...]}}]` or `decisions: [{node, artifact, state, vars}]`";
@@ -83,7 +80,7 @@ impl Scenario {
     }
 }
 
-/// Sweeps a var over a scenario: its cases are walked on their answers, its decisions made, with every value.
+/// Sweeps a var over a scenario: its cases are walked on their answers, its decisions evaluated, with every value.
 pub fn sweep_scenario(
     session: &Session,
     scenario: &Scenario,
@@ -107,10 +104,10 @@ pub fn sweep_scenario(
         }
     }
     for decision in &scenario.decisions {
-        let now = decision.way(&base, &Map::new())?;
+        let now = decision.choice(&base, &Map::new())?;
         for (value, count) in var.values.iter().zip(&mut counts) {
-            let way = decision.way(&base, &Map::from_iter([(var.name.clone(), value.clone())]))?;
-            count.add(PointTally { flips: usize::from(way != now), unknown: false, ways: vec![way] });
+            let choice = decision.choice(&base, &Map::from_iter([(var.name.clone(), value.clone())]))?;
+            count.add(PointTally { flips: usize::from(choice != now), unknown: false, taken: vec![choice] });
         }
     }
     let cases = scenario.cases.len() + scenario.decisions.len();
@@ -119,7 +116,7 @@ pub fn sweep_scenario(
 
 /// The answers of a case.
 struct CannedAnswers {
-    tape: RecordedWalk,
+    recorded_walk: RecordedWalk,
     artifacts: BTreeMap<Hash, Value>,
 }
 
@@ -139,7 +136,7 @@ impl CannedAnswers {
                 steps.push((pipeline.at(node).name.as_str().into(), hash));
             }
         }
-        Ok(Self { tape: RecordedWalk::of_answers(steps), artifacts })
+        Ok(Self { recorded_walk: RecordedWalk::of_answers(steps), artifacts })
     }
 
     fn walk(&self, base: &ReplayProject, plan: &Plan, case: &str) -> Result<ReplayOutcome, SessionError> {
@@ -147,14 +144,14 @@ impl CannedAnswers {
             let value = self.artifacts.get(hash).unwrap_or(&Value::Null);
             Ok(plan.artifact(node, value))
         };
-        ReplayWalk { plan, same: &base.same, settled: None, seed: 0, case, inherited: None, needs: &[], follow: false }
-            .case(&self.tape, &mut artifact)
+        ReplayWalk { plan, same: &base.same, reuse: None, seed: 0, case, inherited: None, needs: &[], follow: false }
+            .case(&self.recorded_walk, &mut artifact)
     }
 }
 
 impl ScenarioDecision {
-    /// The edge taken and where it goes.
-    fn way(&self, base: &ReplayProject, set: &Map<String, Value>) -> Result<(String, Option<String>), SessionError> {
+    /// The edge taken and its target.
+    fn choice(&self, base: &ReplayProject, set: &Map<String, Value>) -> Result<(String, Option<String>), SessionError> {
         let mut vars = self.vars.clone();
         vars.extend(set.iter().map(|(name, value)| (name.clone(), value.clone())));
         let plan: Arc<Plan> = base.project.plan_with(&vars)?;
@@ -171,7 +168,7 @@ impl ScenarioDecision {
     }
 }
 
-/// A node by its name or code.
+/// Resolves a node's name or code.
 fn node_of(pipeline: &Pipeline, name: &str) -> Result<NodeIx, Box<Diagnostic>> {
     match pipeline.resolve_target(name) {
         Some(EdgeTarget::Node(node)) => Ok(node),
@@ -183,7 +180,7 @@ fn node_of(pipeline: &Pipeline, name: &str) -> Result<NodeIx, Box<Diagnostic>> {
     }
 }
 
-/// The one node whose name begins so.
+/// The only node whose name has that prefix.
 fn begins(pipeline: &Pipeline, name: &str) -> Option<NodeIx> {
     let mut found = pipeline.nodes.iter().enumerate().filter(|(_, node)| node.name.starts_with(name));
     found.next().filter(|_| !name.is_empty()).map(|(at, _)| NodeIx(at)).filter(|_| found.next().is_none())

@@ -1,23 +1,21 @@
-//! `--var NAME=VALUES`: the values that a var is given, one after the other.
+//! `--var NAME=VALUES`: the values of a swept var.
 
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::walk::Plan;
 use serde_json::{Value, json};
 
-/// The most values of one sweep.
+/// The most values of a sweep.
 const MOST: usize = 1000;
 
 /// A var and its values, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweptVar {
-    /// Its name.
     pub name: String,
-    /// Its values.
     pub values: Vec<Value>,
 }
 
 impl SweptVar {
-    /// Reads `NAME=A..B:STEP`, `NAME=A,B,C`, or ranges and values mixed. Numbers are decimals: 0.5..0.7:0.1 is 0.5, 0.6, 0.7.
+    /// Parses `NAME=A..B:STEP`, `NAME=A,B,C`, or ranges and values mixed. Numbers are decimals: 0.5..0.7:0.1 is 0.5, 0.6, 0.7.
     pub fn parse(text: &str) -> Result<Self, Box<Diagnostic>> {
         let refuse = |message: String| {
             let help = "give a range with a step (recall_hit=0.5..0.95:0.05), values (court=true,false), or both";
@@ -61,7 +59,7 @@ impl SweptVar {
     }
 }
 
-/// A number as it is written: `digits` over ten to the power of `places`.
+/// A decimal number: `digits` over ten to the power of `places`.
 #[derive(Clone, Copy, Debug)]
 struct Decimal {
     digits: i64,
@@ -83,7 +81,7 @@ impl Decimal {
     }
 }
 
-/// The values of a range, its end included. None if it has none.
+/// The values of a range, its end included. `None` if it is empty.
 fn range(from: Decimal, to: Decimal, step: Decimal) -> Option<Vec<Value>> {
     let places = from.places.max(to.places).max(step.places);
     let (from, to, step) = (from.at(places), to.at(places), step.at(places));
@@ -94,7 +92,7 @@ fn range(from: Decimal, to: Decimal, step: Decimal) -> Option<Vec<Value>> {
         if places == 0 {
             return json!(digits);
         }
-        // The decimal is read as a number once, so that 0.7 is the 0.7 of a script.
+        // Each decimal is converted to a float once, so that 0.7 is the 0.7 of a script.
         let scale = 10_i64.pow(places);
         let sign = if digits < 0 { "-" } else { "" };
         let width = places as usize;
@@ -116,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_and_values_are_what_is_written() {
+    fn ranges_and_values_are_parsed() {
         for (text, expected) in [
             ("t=0.5..0.7:0.1", json!([0.5, 0.6, 0.7])),
             ("t=0..1:0.25", json!([0.0, 0.25, 0.5, 0.75, 1.0])),
@@ -133,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_refused() {
+    fn invalid_ranges_are_refused() {
         for (text, said) in [
             ("t", "`t` names no values"),
             ("t=", "`t=` lacks a value"),

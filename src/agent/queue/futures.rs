@@ -1,4 +1,4 @@
-//! Waiting for a step, and for what becomes of an answer: futures of no runtime in particular.
+//! Runtime-independent futures for pulling a step and for the result of a submission.
 
 use super::StepQueue;
 use super::messages::{PullResult, QueueClosed, SubmitOutcome};
@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Waiting for a step.
+/// Resolves to a step, or the reason why there are no more.
 #[derive(Debug)]
 pub struct PullFuture {
     pub(super) queue: Arc<StepQueue>,
@@ -35,11 +35,11 @@ impl Future for PullFuture {
             inner.pullers.remove(&key);
         }
         inner.gate.wait_over();
-        inner.heard(&worker, |worker| worker.waiting = worker.waiting.saturating_sub(1));
+        inner.touch_worker(&worker, |worker| worker.waiting = worker.waiting.saturating_sub(1));
         Poll::Ready(match task {
             Some((task, warning)) => PullResult::Task(Box::new(task), warning),
             None => {
-                inner.gate.none_left();
+                inner.gate.note_empty();
                 PullResult::Over(closed.unwrap_or(QueueClosed::Cancelled))
             }
         })
@@ -52,18 +52,18 @@ impl Drop for PullFuture {
         let mut inner = self.queue.inner();
         let Some(puller) = inner.pullers.remove(&key) else { return };
         inner.gate.wait_over();
-        inner.heard(&puller.worker, |worker| worker.waiting = worker.waiting.saturating_sub(1));
+        inner.touch_worker(&puller.worker, |worker| worker.waiting = worker.waiting.saturating_sub(1));
         match puller.got {
             Some((id, _)) => {
                 inner.take_back(id);
                 inner.put_back(id);
             }
-            None => inner.gate.none_left(),
+            None => inner.gate.note_empty(),
         }
     }
 }
 
-/// Waiting for what becomes of an answer.
+/// Resolves to the result of a submitted answer.
 #[derive(Debug)]
 pub struct SubmitFuture {
     pub(super) queue: Arc<StepQueue>,
