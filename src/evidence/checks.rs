@@ -222,10 +222,10 @@ pub(super) fn find(lines: &[EvidenceLine]) -> Vec<Check> {
             at += used;
             continue;
         }
-        if line.source == LineSource::Error {
-            if let Some(check) = sentence(line) {
-                push(check);
-            }
+        if line.source == LineSource::Error
+            && let Some(check) = sentence(line)
+        {
+            push(check);
         }
         at += 1;
     }
@@ -284,7 +284,7 @@ fn labelled(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
         if !lines[at].text.trim_end().ends_with(':') {
             return None;
         }
-        one = near(next)?.text.trim().to_owned();
+        near(next)?.text.trim().clone_into(&mut one);
         next += 1;
     }
     for _ in 0..6 {
@@ -296,7 +296,7 @@ fn labelled(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
         }
         let mut two = value.to_owned();
         if two.is_empty() {
-            two = near(next)?.text.trim().to_owned();
+            near(next)?.text.trim().clone_into(&mut two);
             next += 1;
         }
         let (expected, found) = if first { (one, two) } else { (two, one) };
@@ -379,7 +379,7 @@ fn expansion(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
     while let Some(said) = text(next).filter(|_| next < at + 6) {
         match said.strip_prefix("Which is:") {
             Some(value) => match values.last_mut() {
-                Some(last) => *last = value.trim().to_owned(),
+                Some(last) => value.trim().clone_into(last),
                 None => return None,
             },
             None if values.len() == 2 => break,

@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_long_log_keeps_its_beginning_and_its_end() {
-        let log: String = (0..2000).map(|at| format!("line {at}\n")).collect();
+        let log = (0..2000).map(|at| format!("line {at}")).collect::<Vec<_>>().join("\n");
         let found = reader().read(FailureTexts { log: &log, ..FailureTexts::default() });
         assert_eq!(found.lines.len(), LOG_LINES);
         assert_eq!((found.lines[0].text.as_str(), found.lines[LOG_LINES - 1].text.as_str()), ("line 0", "line 1999"));

@@ -135,7 +135,7 @@ pattern!(
 /// Reads one line. `previous` is what the line before was, since some tools write a frame in two.
 pub(super) fn read_line(line: &str, function_above: Option<&str>) -> Option<FrameLine> {
     let text = line.trim_start();
-    let Some(first) = text.bytes().next() else { return None };
+    let first = text.bytes().next()?;
     if first == b'a' && text.starts_with("at ") {
         if let Some(found) = jvm(line)
             .or_else(|| rust_at(line, function_above))
@@ -259,10 +259,10 @@ fn go_place(line: &str, function_above: Option<&str>) -> Option<ParsedFrame> {
     if !(line.contains(".go:") || function_above.is_some() && line.contains(".s:")) {
         return None;
     }
-    if let Some(found) = GO_PLACE.captures(line) {
-        if function_above.is_some() || line.contains(" +0x") {
-            return Some(frame(FrameLanguage::Go, function_above.unwrap_or(""), &found[1], &found[2]));
-        }
+    if let Some(found) = GO_PLACE.captures(line)
+        && (function_above.is_some() || line.contains(" +0x"))
+    {
+        return Some(frame(FrameLanguage::Go, function_above.unwrap_or(""), &found[1], &found[2]));
     }
     let found = GO_LOG.captures(line)?;
     Some(frame(FrameLanguage::Go, "", &found[1], &found[2]))
@@ -282,7 +282,7 @@ fn js(line: &str) -> Option<ParsedFrame> {
 }
 
 fn firefox(line: &str) -> Option<ParsedFrame> {
-    if !line.contains("@") || !line.contains("://") {
+    if !line.contains('@') || !line.contains("://") {
         return None;
     }
     let found = JS_FIREFOX.captures(line)?;

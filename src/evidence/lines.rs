@@ -191,16 +191,14 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
             continue;
         }
         let mut said = line;
-        if pytest {
-            if let Some(mark) = PYTEST_ERROR.find(line) {
-                said = &line[line.find('E').map_or(0, |at| at + 1)..mark.end().max(line.len())];
-                if said.trim().is_empty() {
-                    continue;
-                }
-                push(&mut found, source, letter, number, said);
-                open = false;
+        if pytest && let Some(mark) = PYTEST_ERROR.find(line) {
+            said = &line[line.find('E').map_or(0, |at| at + 1)..mark.end().max(line.len())];
+            if said.trim().is_empty() {
                 continue;
             }
+            push(&mut found, source, letter, number, said);
+            open = false;
+            continue;
         }
         let starts = trimmed.as_bytes()[0];
         let stamped = if starts.is_ascii_digit() || starts == b'[' { STAMP.find(line).map(|stamp| stamp.end()) } else { None };

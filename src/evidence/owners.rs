@@ -121,7 +121,7 @@ impl Owners {
 
     /// Whose code a frame is.
     pub fn owner(&self, frame: &ParsedFrame, own: &Own) -> FrameOwner {
-        let is_own = self.is_own(frame, own);
+        let is_own = Self::is_own(frame, own);
         // Where nobody knows the test's package, none is foreign for not being it.
         let known = !is_named(frame.language) || !own.namespaces.is_empty();
         let fits = |rule: &&CompiledRule| {
@@ -131,7 +131,7 @@ impl Owners {
         self.rules.iter().find(fits).map_or(FrameOwner::Product, |rule| rule.owner)
     }
 
-    fn is_own(&self, frame: &ParsedFrame, own: &Own) -> bool {
+    fn is_own(frame: &ParsedFrame, own: &Own) -> bool {
         if is_named(frame.language) {
             return own.namespaces.iter().any(|name| frame.function.starts_with(name.as_str()));
         }
