@@ -1,4 +1,5 @@
-//! The walk of `walk.rs` made durable, against the same rows written by hand with prepared statements, a transaction a step.
+//! The walk of `walk.rs` made durable, against the same rows written by hand with prepared statements, a transaction a step; and what the
+//! store takes for a failure that the bundled scripts analyse.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -13,10 +14,14 @@ use asterisk::walk::{Blob, Commit, Journal, JournalError, NullJournal, Plan};
 use bundled::{Canned, decisions_only, launch, plan, walk};
 use harness::Table;
 use rusqlite::{Connection, params};
+use std::fmt::Write as _;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
 use std::time::Instant;
+
+/// Upper bound of what the store grows by with each failure of a launch of distinct ones.
+const BYTES_A_FAILURE: f64 = 27_000.0;
 
 /// Keeps the commits of a walk.
 #[derive(Default)]
@@ -121,6 +126,55 @@ fn per_walk(start: Instant, walks: usize) -> f64 {
     start.elapsed().as_secs_f64() * 1e6 / walks as f64
 }
 
+/// A JUnit report of so many failures, no two of them alike: of five kinds, each with a stack of its own.
+fn distinct(failures: usize) -> String {
+    const WORDS: [&str; 12] =
+        ["order", "cart", "price", "stock", "ledger", "queue", "token", "session", "parser", "buffer", "socket", "replica"];
+    // Numbers of no order that are the same each time.
+    let mut chance = 7_u64;
+    let mut number = |most: u64| {
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (chance >> 33) % most
+    };
+    let mut text = String::from("<testsuites><testsuite name=\"synthetic\">");
+    for n in 0..failures {
+        let (a, b) = (number(1000), number(1000));
+        let [one, two] = [number(12), number(12)].map(|at| WORDS[usize::try_from(at).unwrap_or(0)]);
+        let error = match n % 5 {
+            0 => format!("AssertionError: expected {a} but was {b} for the {one}"),
+            1 => format!("java.lang.NullPointerException: Cannot invoke {two}.id() because {one} is null"),
+            2 => format!("TimeoutError: waited {a} ms for the {one} to become ready"),
+            3 => format!("panic: runtime error: index out of range [{a}] with length {b}"),
+            _ => format!("KeyError: {one}_{a}"),
+        };
+        let test = format!("classname=\"com.shop.{two}.{one}Test\" name=\"{one} {two} case {n}\"");
+        let _ = write!(text, "<testcase {test}><failure message=\"{error}\">{error}");
+        for _ in 0..8 {
+            let [at, of] = [number(12), number(12)].map(|at| WORDS[usize::try_from(at).unwrap_or(0)]);
+            let _ = write!(text, "\n    at com.shop.{at}.{of}Service.{of}({of}Service.java:{})", number(400));
+        }
+        text.push_str("</failure></testcase>");
+    }
+    text + "</testsuite></testsuites>"
+}
+
+/// The bytes that the store grows by with each failure of a launch, analysed by the bundled scripts. The texts of the project are there before.
+#[expect(clippy::cast_precision_loss, reason = "some megabytes")]
+fn bytes_a_failure(failures: usize) -> f64 {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let [launch, store] = ["launch.xml", "store.db"].map(|name| dir.path().join(name));
+    std::fs::write(&launch, distinct(failures)).expect("a launch");
+    let run = |input: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_asterisk"));
+        command.args(["run", "--durability", "batch", "--files", "never", "--store"]).arg(&store).arg("--input").arg(input);
+        let status = command.current_dir(dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        assert!(status.is_ok_and(|status| status.code().is_some_and(|code| code < 2)), "a run fails");
+        std::fs::metadata(&store).expect("a store").len()
+    };
+    let before = run(Path::new("none"));
+    (run(&launch) - before) as f64 / failures as f64
+}
+
 fn main() -> ExitCode {
     let plan = decisions_only(plan());
     let mut table = Table::new("durable: seven steps, fifteen edge evaluations, a commit a step", "us");
@@ -153,5 +207,9 @@ fn main() -> ExitCode {
         table.against(&format!("--durability {durability}: 2 cases at once, a walk"), best[2], best[0]);
         table.against(&format!("--durability {durability}: 8 cases at once, a walk"), best[3], best[0]);
     }
-    table.finish()
+    let timed = table.finish();
+    let mut table = Table::new("the store, for each of 200 failures, no two of them alike", "bytes");
+    table.at_most("analysed by the bundled scripts", bytes_a_failure(200), BYTES_A_FAILURE);
+    let sized = table.finish();
+    if timed == ExitCode::SUCCESS { sized } else { timed }
 }

@@ -38,7 +38,10 @@ fn plan(text: &str, part: Option<&str>) -> Plan {
         templates: Vec::new(),
         data: Vec::new(),
         pipeline: Source::new("p.yaml", text),
-        parts: part.map(|part| ("inner".to_owned(), Source::new("inner.yaml", part))).into_iter().collect::<BTreeMap<_, _>>(),
+        subpipelines: part
+            .map(|part| ("inner".to_owned(), Source::new("inner.yaml", part)))
+            .into_iter()
+            .collect::<BTreeMap<_, _>>(),
         missing: BTreeMap::new(),
     };
     let project = Project::link(sources, LinkSettings::default()).unwrap_or_else(|found| panic!("{found}"));

@@ -53,7 +53,7 @@ impl LoadProject for Texts {
             templates,
             data,
             pipeline: Source::new("t.yaml", PIPELINE),
-            parts: BTreeMap::new(),
+            subpipelines: BTreeMap::new(),
             missing: BTreeMap::new(),
         };
         Ok(Project::relink(sources, LinkSettings::default(), before)?)

@@ -38,7 +38,7 @@ fn project() -> Project {
         templates: Vec::new(),
         data: Vec::new(),
         pipeline: Source::new("one.yaml", pipeline),
-        parts: BTreeMap::new(),
+        subpipelines: BTreeMap::new(),
         missing: BTreeMap::new(),
     };
     Project::link(sources, LinkSettings::default()).unwrap_or_else(|found| panic!("{found:?}"))

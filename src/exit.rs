@@ -59,7 +59,7 @@ impl From<&SessionError> for Exit {
             SessionError::Write { source, .. } if !is_of_the_place(source.kind()) => Self::Stopped,
             SessionError::Texts(_)
             | SessionError::File(_)
-            | SessionError::Asked(_)
+            | SessionError::BadRequest(_)
             | SessionError::Write { .. }
             | SessionError::Watch(_) => Self::Usage,
             SessionError::Outside(_) => Self::Cases,
@@ -111,7 +111,7 @@ mod tests {
             (texts(&["pipeline/unknown-key"]), Exit::Texts),
             (texts(&["project/unknown-var"]), Exit::Usage),
             (texts(&["project/unknown-var", "script/syntax"]), Exit::Texts),
-            (SessionError::Asked(Box::new(Diagnostic::error("input/no-node", "m"))), Exit::Usage),
+            (SessionError::BadRequest(Box::new(Diagnostic::error("input/no-node", "m"))), Exit::Usage),
             (SessionError::Outside(Box::new(Diagnostic::error("reportportal/server", "m"))), Exit::Cases),
             (SessionError::File(FileError::NoDirectory { path: "x".into() }), Exit::Usage),
             (SessionError::File(FileError::NotText { path: "x".into(), what: String::new() }), Exit::Texts),

@@ -21,6 +21,7 @@ pub mod clock;
 pub mod config;
 pub mod decisions;
 pub mod diag;
+pub mod evidence;
 pub mod exit;
 pub mod files;
 pub mod form;

@@ -8,15 +8,15 @@ use crate::session::SessionError;
 use crate::ui::OutputFormat;
 use clap::Args;
 
-/// Show what decided where a case went: the rule, the line, the version of its text, and in a git checkout the commit.
+/// Show what decided the path of a case: the rule, the line, the version of its text, and in a git checkout the commit.
 ///
-/// The texts are those that the run went by, from the store. With --step the whole rule is shown.
+/// The texts are those that the run used, from the store. With --step the whole rule is shown.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk blame latest --case 880501\n  asterisk blame latest --case 880501 --step F0")]
 pub(super) struct BlameArgs {
-    /// The run; `latest` is the one that began last.
+    /// The run; `latest` is the one started last.
     run: String,
-    /// The case; without it, the only one, or else those there are.
+    /// The case; by default the only one, or a list of the cases if there are several.
     #[arg(long, value_name = "ID")]
     case: Option<String>,
     /// The step, by its path in the record, or by its node's name or code (all visits).
@@ -29,11 +29,11 @@ pub(super) struct BlameArgs {
 pub(super) fn blame(global: &GlobalArgs, args: &BlameArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
-    let asked = StepQuery { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
-    match blamed(&session, &asked)? {
+    let query = StepQuery { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
+    match blamed(&session, &query)? {
         Err(list) => cases(ui, &list, "blame"),
-        Ok(told) if ui.format() == OutputFormat::Json => ui.json(&versioned(&told)),
-        Ok(told) => ui.page(&blame_page(&told, ui.width())),
+        Ok(blame) if ui.format() == OutputFormat::Json => ui.json(&versioned(&blame)),
+        Ok(blame) => ui.page(&blame_page(&blame, ui.width())),
     }
     Ok(Exit::Ok)
 }

@@ -21,7 +21,7 @@ pub(super) struct CallArgs {
     /// Its arguments: a JSON list.
     #[arg(long, value_name = "JSON", default_value = "[]")]
     args: String,
-    /// Many calls: a line of JSON each, either a list of arguments or {id, args}.
+    /// Many calls, one line of JSON each: a list of arguments or {id, args}.
     #[arg(long, value_name = "FILE", conflicts_with = "args")]
     batch: Option<PathBuf>,
     /// The pipeline whose project to link [default: rca].
@@ -77,6 +77,6 @@ fn arguments(text: &str) -> Result<Vec<Value>, SessionError> {
     serde_json::from_str(text).map_err(|error| {
         let message = format!("the arguments are not a JSON list: {error}");
         let diagnostic = Diagnostic::error("input/args", message).help("write for example --args '[{\"match\": true}, {}, {}]'");
-        SessionError::Asked(Box::new(diagnostic))
+        SessionError::BadRequest(Box::new(diagnostic))
     })
 }

@@ -4,6 +4,7 @@ use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
+use crate::model::counted;
 use crate::session::{CleanResult, SessionError};
 use crate::store::Retention;
 use crate::ui::{OutputFormat, Ui};
@@ -11,10 +12,11 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Remove what old runs left (events, contents, directories); keep the symptoms and root causes they found.
+/// Remove the data of old runs (events, contents, directories); keep the symptoms and root causes they found.
 ///
-/// Symptoms, root causes and all that recall goes by stay as they are. A run that is being executed is never touched, one that
-/// is paused only if asked for. With both bounds, a run goes that is older and not among the latest.
+/// Symptoms, root causes and everything that recall uses are kept. A run in progress is never removed, a paused one only with
+/// --include-paused. With both bounds, a run is removed if it is older and not among the latest. Whatever the bounds, how the tests
+/// ended is only kept of the latest 200 launches of each name.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk clean --older-than 30d --dry-run\n  asterisk clean --older-than 30d --keep-latest 20"
@@ -23,23 +25,23 @@ pub(super) struct CleanArgs {
     /// Remove runs that began longer ago: a number with `m`, `h`, `d` or `w`, such as 30d.
     #[arg(long, value_name = "AGE", value_parser = age)]
     older_than: Option<i64>,
-    /// Keep so many of the latest runs, however old they are.
+    /// Keep this many of the latest runs, however old they are.
     #[arg(long, value_name = "N")]
     keep_latest: Option<usize>,
-    /// Remove paused runs too, which cannot be resumed then.
+    /// Also remove paused runs, which then cannot be resumed.
     #[arg(long)]
     include_paused: bool,
     /// Only show what would be removed.
     #[arg(long)]
     dry_run: bool,
-    /// Where runs wrote their directories.
+    /// Where runs write their directories.
     #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
     out: Option<PathBuf>,
     #[command(flatten)]
     format: FormatArg,
 }
 
-/// Milliseconds.
+/// Parses an age to milliseconds.
 fn age(text: &str) -> Result<i64, String> {
     let wrong = || format!("`{text}` is no age: give a number with m, h, d or w, such as 30d");
     let (number, unit) = text.split_at(text.len() - text.chars().last().map_or(0, char::len_utf8));
@@ -58,8 +60,8 @@ pub(super) fn clean(global: &GlobalArgs, args: &CleanArgs) -> Result<Exit, Sessi
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
     if args.older_than.is_none() && args.keep_latest.is_none() {
-        let diagnostic = Diagnostic::error("input/no-bound", "clean needs to be told which runs to remove");
-        return Err(SessionError::Asked(Box::new(diagnostic.help("--older-than 30d, or --keep-latest 20, or both"))));
+        let diagnostic = Diagnostic::error("input/no-bound", "`clean` needs a bound: which runs to remove");
+        return Err(SessionError::BadRequest(Box::new(diagnostic.help("--older-than 30d, or --keep-latest 20, or both"))));
     }
     let now = session.setup().clock.now();
     let before = args.older_than.map(|age| Timestamp::from_millis(now.millis().saturating_sub(age)));
@@ -74,12 +76,12 @@ pub(super) fn clean(global: &GlobalArgs, args: &CleanArgs) -> Result<Exit, Sessi
             }
             ui.json(&json);
         }
-        OutputFormat::Pretty => tell(ui, &result),
+        OutputFormat::Pretty => print(ui, &result),
     }
     Ok(Exit::Ok)
 }
 
-fn tell(ui: Ui, result: &CleanResult) {
+fn print(ui: Ui, result: &CleanResult) {
     let CleanResult { dry_run, store, directories, directory_bytes, .. } = result;
     for (run, status) in &store.kept {
         ui.note(&format!("kept: run {run} is {status}"));
@@ -90,6 +92,9 @@ fn tell(ui: Ui, result: &CleanResult) {
         ui.out(&format!("  {run}"));
     }
     ui.out(&format!("{did} {} events and {} contents of the store ({} bytes)", store.events, store.blobs, store.bytes));
+    if store.test_outcomes > 0 {
+        ui.out(&format!("{did} the outcomes of the tests of {}", counted(store.test_outcomes, "launch", "launches")));
+    }
     ui.out(&format!("{did} {} directories ({directory_bytes} bytes)", directories.len()));
     if !dry_run && !store.runs.is_empty() && !result.shrunk {
         ui.note("a run is being executed: the store's file keeps its size, and the free pages are used again");

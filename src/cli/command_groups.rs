@@ -1,4 +1,4 @@
-//! The commands by purpose, as `asterisk --help` lists them.
+//! The commands by purpose, for `asterisk --help`.
 
 use clap::Command;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Maintain", &["doctor", "config", "clean", "completions", "man", "version"]),
 ];
 
-/// The command with its subcommands grouped in its help, in lines of at most `width` columns.
+/// Groups the subcommands in the help of a command, in lines of at most `width` columns.
 pub(super) fn grouped(command: Command, width: usize) -> Command {
     let mut text = String::new();
     let heading = *command.get_styles().get_header();
@@ -28,7 +28,7 @@ pub(super) fn grouped(command: Command, width: usize) -> Command {
         }
         text.push('\n');
     }
-    // As clap's own template, with the groups in the place of its one list.
+    // clap's own template, with the groups in place of its single list.
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{{before-help}}{heading}Options:{heading:#}\n{{options}}"
     );

@@ -8,11 +8,11 @@ use crate::ui::{OutputFormat, plain};
 use clap::{Args, ValueEnum as _};
 use serde_json::{Value, json};
 
-/// Show the settings in force, and where each came from.
+/// Show the effective settings and where each comes from.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk config\n  asterisk config --origin --set recall_hit=0.9")]
 pub(super) struct ConfigArgs {
-    /// Also show where each value came from: a flag, a variable, a line of a file, or the program.
+    /// Also show where each value comes from: a flag, a variable, a line of a file, or the program.
     #[arg(long)]
     origin: bool,
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub(super) fn config(global: &GlobalArgs, args: &ConfigArgs) -> Result<Exit, Ses
     let mut settings = resolved.settings;
     settings.push(colour(global));
     if ui.format() == OutputFormat::Json {
-        let files = resolved.files.iter().map(|(path, there)| json!({ "file": path, "exists": there }));
+        let files = resolved.files.iter().map(|(path, exists)| json!({ "file": path, "exists": exists }));
         let settings = settings.iter().map(|one| json!({ "name": one.name, "value": one.shown(), "origin": one.origin.json() }));
         ui.json(&json!({
             "schema_version": 1, "root": resolved.root, "files": files.collect::<Vec<Value>>(),
@@ -42,8 +42,8 @@ pub(super) fn config(global: &GlobalArgs, args: &ConfigArgs) -> Result<Exit, Ses
         table.row(row);
     }
     ui.out(&table.text());
-    for (path, there) in &resolved.files {
-        let missing = if *there { "" } else { " (not there)" };
+    for (path, exists) in &resolved.files {
+        let missing = if *exists { "" } else { " (not there)" };
         ui.note(&plain(&format!("read: {}{missing}", path.display())));
     }
     Ok(Exit::Ok)

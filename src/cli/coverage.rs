@@ -12,15 +12,15 @@ use clap::Args;
 
 /// Count how often every edge of past runs was evaluated, fired, failed, or was shadowed by another.
 ///
-/// An edge is shadowed when it was not asked, because another fired first, and would have fired: its rule is asked now, on the
-/// recorded inputs. What tests go through is shown by `asterisk test --coverage`.
+/// An edge is shadowed if it was not evaluated, because another fired first, but would have fired: its rule is evaluated now, on
+/// the recorded inputs. `asterisk test --coverage` shows the coverage of tests.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk coverage\n  asterisk coverage latest --format json")]
 pub(super) struct CoverageArgs {
-    /// The runs; `latest` is the one that began last [default: all of the store].
+    /// The runs; `latest` is the one started last [default: all of the store].
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// It is no error if nothing was decided yet.
+    /// Do not fail if nothing was decided yet.
     #[arg(long)]
     allow_empty: bool,
     #[command(flatten)]
@@ -32,9 +32,9 @@ pub(super) fn coverage(global: &GlobalArgs, args: &CoverageArgs) -> Result<Exit,
     let session = global.session(&ProjectArgs::default(), None)?;
     let history = over_history(&session, &args.runs)?;
     if history.decisions == 0 && history.passed_over.is_empty() && !args.allow_empty {
-        let help = "make a run with: asterisk run (--allow-empty takes nothing for an answer)";
+        let help = "make a run with: asterisk run (--allow-empty accepts none)";
         let error = Diagnostic::error("coverage/nothing", "no run decided anything yet").help(help);
-        return Err(SessionError::Asked(Box::new(error)));
+        return Err(SessionError::BadRequest(Box::new(error)));
     }
     if ui.format() == OutputFormat::Json {
         ui.json(&versioned(&history));
@@ -47,24 +47,24 @@ pub(super) fn coverage(global: &GlobalArgs, args: &CoverageArgs) -> Result<Exit,
     Ok(Exit::Ok)
 }
 
-/// What is told of an edge.
-const HEAD: [&str; 8] = ["from", "edge", "asked", "fired", "false", "error", "shadowed", ""];
+/// The columns of the table.
+const COLUMNS: [&str; 8] = ["from", "edge", "asked", "fired", "false", "error", "shadowed", ""];
 
-/// The place of the errors in it.
+/// The column of errors.
 const ERROR: usize = 5;
 
 fn print(ui: Ui, history: &DecisionHistory) {
-    for (index, told) in history.pipelines.iter().enumerate() {
+    for (index, pipeline) in history.pipelines.iter().enumerate() {
         let blank = if index > 0 { "\n" } else { "" };
-        let (decisions, runs) = (counted(told.decisions, "decision", "decisions"), counted(told.runs, "run", "runs"));
-        ui.out(&format!("{blank}{}: {decisions} in {runs}", told.pipeline));
-        // Most pipelines have no rule that fails.
-        let fails = told.edges.iter().any(|edge| edge.error > 0);
+        let (decisions, runs) = (counted(pipeline.decisions, "decision", "decisions"), counted(pipeline.runs, "run", "runs"));
+        ui.out(&format!("{blank}{}: {decisions} in {runs}", pipeline.pipeline));
+        // Most pipelines have no failing rule.
+        let fails = pipeline.edges.iter().any(|edge| edge.error > 0);
         let shown =
             |cells: [String; 8]| cells.into_iter().enumerate().filter(move |(at, _)| fails || *at != ERROR).map(|(_, cell)| cell);
-        let head: Vec<String> = shown(HEAD.map(str::to_owned)).collect();
+        let head: Vec<String> = shown(COLUMNS.map(str::to_owned)).collect();
         let mut table = ui.table(&head.iter().map(String::as_str).collect::<Vec<_>>());
-        for edge in &told.edges {
+        for edge in &pipeline.edges {
             table.row(shown(row(edge)));
         }
         ui.out(&table.text());
@@ -72,7 +72,7 @@ fn print(ui: Ui, history: &DecisionHistory) {
 }
 
 fn row(edge: &EdgeHistory) -> [String; 8] {
-    // A number says nothing without what it is a part of.
+    // A count needs its total.
     let of = |count: u64, whole: u64| if whole == 0 { String::new() } else { format!("{count}/{whole}") };
     let some = |count: u64, whole: u64| if count == 0 { String::new() } else { of(count, whole) };
     [

@@ -9,12 +9,12 @@ use crate::ui::{Fields, FunctionDocs, OutputFormat, plain};
 use clap::Args;
 use serde_json::{Value, json};
 
-/// Print what scripts may call, the host functions and the functions of the scripts themselves, and what they are given.
+/// Print the functions that scripts may call, of the host and of the scripts themselves, and the data they are given.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk doc\n  asterisk doc fingerprint\n  asterisk doc rules/rca.rhai\n  \
-                        asterisk doc state\n  asterisk doc params.failure\n  asterisk doc vars")]
+                        asterisk doc state\n  asterisk doc params.failure\n  asterisk doc evidence\n  asterisk doc vars")]
 pub(super) struct DocArgs {
-    /// Only this function, group, or script file; or what is given: state, params, vars, `params.GROUP`.
+    /// Only this function, group or script file; or the fields of: state, params, vars, evidence, `params.GROUP`.
     name: Option<String>,
     #[command(flatten)]
     project: ProjectArgs,
@@ -27,7 +27,7 @@ pub(super) fn doc(global: &GlobalArgs, args: &DocArgs) -> Result<Exit, SessionEr
     let session = global.session(&args.project, None)?;
     let pipelines = || -> Vec<Pipeline> {
         let listed = session.pipelines().unwrap_or_default();
-        // What is wrong with one is told where it is used.
+        // Errors of a pipeline are reported where it is used.
         listed.iter().filter_map(|listed| pipeline::parse(&listed.source).ok()).collect()
     };
     if let Some(given) = args.name.as_deref().and_then(|name| Fields::named(name, pipelines)) {
@@ -41,8 +41,8 @@ pub(super) fn doc(global: &GlobalArgs, args: &DocArgs) -> Result<Exit, SessionEr
         return Ok(Exit::Ok);
     }
     let project = session.project(None, AnswererNames::Others)?;
-    let functions =
-        FunctionDocs::named(&project.library, args.name.as_deref()).map_err(|unknown| SessionError::Asked(Box::new(unknown)))?;
+    let functions = FunctionDocs::named(&project.library, args.name.as_deref())
+        .map_err(|unknown| SessionError::BadRequest(Box::new(unknown)))?;
     let FunctionDocs { host, scripts } = &functions;
     match ui.format() {
         OutputFormat::Json => ui.json(&json!({

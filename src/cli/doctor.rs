@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk doctor\n  asterisk doctor --deep\n  asterisk doctor --files --format json")]
 pub(super) struct DoctorArgs {
-    /// Also list every file with where it comes from.
+    /// Also list every file and where it comes from.
     #[arg(long)]
     files: bool,
-    /// Also read all of the store: compare its indices with its tables, and every content with its address.
+    /// Also read the whole store: compare its indices with its tables, and every content with its address.
     #[arg(long)]
     deep: bool,
     #[command(flatten)]
@@ -31,8 +31,8 @@ pub(super) fn doctor(global: &GlobalArgs, args: &DoctorArgs) -> Result<Exit, Ses
     let resolved = global.resolve(&args.project, None)?;
     let version = format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
     let mut all = vec![CheckResult::new("program", "version", CheckState::Ok, version)];
-    for (path, there) in &resolved.files {
-        let found = if *there { "read" } else { "not there" };
+    for (path, exists) in &resolved.files {
+        let found = if *exists { "read" } else { "not there" };
         all.push(CheckResult::new("settings", path.display().to_string(), CheckState::Ok, found));
     }
     all.extend(variables());
@@ -76,7 +76,7 @@ pub(super) fn doctor(global: &GlobalArgs, args: &DoctorArgs) -> Result<Exit, Ses
     Ok(if wrong > 0 { Exit::Findings } else { Exit::Ok })
 }
 
-/// Environment variables that begin like ours and mean nothing.
+/// Environment variables that start with `ASTERISK_` but are unknown.
 fn variables() -> Vec<CheckResult> {
     let known = [
         "ASTERISK_STORE",
@@ -97,7 +97,7 @@ fn variables() -> Vec<CheckResult> {
     let ours = names.into_iter().filter(|name| name.starts_with("ASTERISK_") && !known.contains(&name.as_str()));
     ours.map(|name| {
         let help = did_you_mean(&name, known);
-        CheckResult { help, ..CheckResult::new("settings", name, CheckState::Wrong, "nothing reads this variable") }
+        CheckResult { help, ..CheckResult::new("settings", name, CheckState::Wrong, "this variable is not used") }
     })
     .collect()
 }

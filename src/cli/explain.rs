@@ -12,32 +12,32 @@ use std::path::PathBuf;
 
 /// Explain why a case took its path: every edge of every step, its outcome, and how close the others came.
 ///
-/// Each decision is evaluated again, with the recorded texts on the recorded inputs. With --step everything is shown: the values
-/// of all parts of every rule that was evaluated.
+/// Each decision is evaluated again, with the recorded texts on the recorded inputs. --step shows everything: the values of all
+/// parts of every rule that was evaluated.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk explain latest\n  asterisk explain latest --case 880501\n  \
                         asterisk explain latest --case 880501 --step F0\n  \
                         asterisk explain latest --case 880501 --step 1 --save-as-test recall_test.rhai")]
 pub(super) struct ExplainArgs {
-    /// The run; `latest` is the one that began last.
+    /// The run; `latest` is the one started last.
     run: String,
-    /// The case; without it, the only one, or else those there are.
+    /// The case; by default the only one, or a list of the cases if there are several.
     #[arg(long, value_name = "ID")]
     case: Option<String>,
     /// The step, by its path in the record, or by its node's name or code (all visits).
     #[arg(long, value_name = "PATH")]
     step: Option<String>,
-    /// Keep the decision of the step as a test, with as little of its inputs as it takes, in FILE (`.._test.rhai`)
-    /// [default: beside the rule that decided].
+    /// Save the decision of the step as a test, with as little of its inputs as needed, in FILE (`.._test.rhai`) [default: beside
+    /// the rule that decided].
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     #[expect(clippy::option_option, reason = "the flag may stand alone")]
     save_as_test: Option<Option<PathBuf>>,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: PageFormat,
 }
 
-/// How pages are printed.
+/// The format of printed pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum PageFormat {
     /// For people.
@@ -49,7 +49,7 @@ pub(super) enum PageFormat {
     Markdown,
 }
 
-/// Data with the version of its shape.
+/// Data with its schema version.
 #[derive(Serialize)]
 struct VersionedData<T> {
     schema_version: u32,
@@ -64,9 +64,9 @@ pub(super) fn versioned<T: Serialize>(data: T) -> impl Serialize {
 pub(super) fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Exit, SessionError> {
     let ui = Ui::new(global.color, if args.format == PageFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty });
     let session = global.session(&ProjectArgs::default(), None)?;
-    let asked = StepQuery { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
+    let query = StepQuery { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
     if let Some(file) = &args.save_as_test {
-        let saved = save_as_test(&session, &asked, file.as_deref())?;
+        let saved = save_as_test(&session, &query, file.as_deref())?;
         if args.format == PageFormat::Json {
             ui.json(&versioned(&saved));
         } else {
@@ -82,18 +82,18 @@ pub(super) fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Exit, S
         }
         return Ok(Exit::Ok);
     }
-    match explained(&session, &asked)? {
+    match explained(&session, &query)? {
         Explanation::Cases(list) => cases(ui, &list, "explain"),
-        Explanation::Case(told) => match args.format {
-            PageFormat::Json => ui.json(&versioned(&told)),
-            PageFormat::Markdown => ui.out(&plain(&markdown(&told))),
-            PageFormat::Pretty => ui.page(&page(&told, ui.width())),
+        Explanation::Case(case) => match args.format {
+            PageFormat::Json => ui.json(&versioned(&case)),
+            PageFormat::Markdown => ui.out(&plain(&markdown(&case))),
+            PageFormat::Pretty => ui.page(&page(&case, ui.width())),
         },
     }
     Ok(Exit::Ok)
 }
 
-/// Prints the cases of a run, of which one must be named.
+/// Prints the cases of a run, for the user to name one.
 pub(super) fn cases(ui: Ui, list: &CaseList, command: &str) {
     if ui.format() == OutputFormat::Json {
         return ui.json(&versioned(list));

@@ -21,14 +21,14 @@ pub(super) struct GraphArgs {
     /// The pipeline: a path, a file stem, or a `pipeline:` name. With --run it is the run's own.
     #[arg(required_unless_present = "run")]
     pipeline: Option<String>,
-    /// Show how often the cases of this run came to each node and took each edge, on the graph that it went by; `latest` is the
-    /// run that began last.
+    /// Show how often the cases of this run visited each node and took each edge, on the graph of the run; `latest` is the run
+    /// started last.
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
     /// Only this case of the run.
     #[arg(long, value_name = "ID", requires = "run")]
     case: Option<String>,
-    /// The language of the picture: `svg` needs no other program, `json` is the graph for programs.
+    /// The format of the picture: `svg` needs no other program, `json` is the graph for programs.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: GraphFormat,
 }
@@ -49,10 +49,10 @@ pub(super) fn graph(global: &GlobalArgs, args: &GraphArgs) -> Result<Exit, Sessi
         (Some(run), pipeline) => of_run(&session, run, args.case.as_deref(), pipeline.as_deref(), &colours)?,
         (None, pipeline) => {
             let source = session.pipeline(pipeline.as_deref().unwrap_or_default())?;
-            let parts = session.parts(&source)?.parts;
+            let parts = session.subpipelines(&source)?.subpipelines;
             let parsed = pipeline::parse(&source)?;
             check_conditions(&parsed)?;
-            // A picture does not need the data.
+            // Drawing does not need the data.
             let data = session.data().unwrap_or_default();
             let personas = data.get("personas").cloned().unwrap_or_default();
             sketch(&parsed, &parts, &colours, &personas, &mut vec![source.name().to_owned()])?
@@ -72,7 +72,7 @@ pub(super) fn graph(global: &GlobalArgs, args: &GraphArgs) -> Result<Exit, Sessi
     Ok(Exit::Ok)
 }
 
-/// The graph of a run with the ways that its cases took.
+/// The graph of a run with the paths of its cases.
 fn of_run(
     session: &Session,
     run: &str,
@@ -87,10 +87,10 @@ fn of_run(
         if named != *own {
             let message = format!("the run {} went by `{own}`, and not by `{named}`", taken.run);
             let help = format!("leave the pipeline out: asterisk graph --run {}", taken.run);
-            return Err(SessionError::Asked(Box::new(Diagnostic::error("input/pipeline", message).help(help))));
+            return Err(SessionError::BadRequest(Box::new(Diagnostic::error("input/pipeline", message).help(help))));
         }
     }
-    let mut picture = drawn(&taken.plan, colours);
+    let mut picture = draw(&taken.plan, colours);
     let whose = match (case, taken.cases) {
         (Some(case), _) => format!("case {case}"),
         (None, 1) => "1 case".to_owned(),
@@ -103,15 +103,15 @@ fn of_run(
     Ok(picture)
 }
 
-/// The picture of a linked pipeline, with what is walked in it.
-fn drawn(plan: &Plan, colours: &BTreeMap<String, String>) -> Picture {
-    let part = |ix: usize| plan.nodes[ix].subpipeline.as_ref().map(|part| drawn(part, colours));
+/// Draws a linked pipeline with its sub-pipelines.
+fn draw(plan: &Plan, colours: &BTreeMap<String, String>) -> Picture {
+    let part = |ix: usize| plan.nodes[ix].subpipeline.as_ref().map(|part| draw(part, colours));
     let member = |name: &str| plan.team.as_ref()?.members.iter().find(|member| member.name == name);
     let via = |name: &str| member(name).into_iter().flat_map(|member| &member.via).map(ToString::to_string).collect();
-    Picture::new(&plan.pipeline, colours).with_via(via).with_parts(part)
+    Picture::new(&plan.pipeline, colours).with_via(via).with_nested(part)
 }
 
-/// The picture of a pipeline that need not link, with what is walked in it. A pipeline within itself is left out.
+/// Draws a pipeline that need not link, with its sub-pipelines. A pipeline within itself is left out.
 fn sketch(
     pipeline: &Pipeline,
     parts: &BTreeMap<String, Source>,
@@ -121,7 +121,7 @@ fn sketch(
 ) -> Result<Picture, SessionError> {
     let mut found = BTreeMap::new();
     for (ix, node) in pipeline.nodes.iter().enumerate() {
-        let Some(source) = node.part.as_ref().and_then(|part| parts.get(&part.value)) else { continue };
+        let Some(source) = node.subpipeline.as_ref().and_then(|part| parts.get(&part.value)) else { continue };
         if within.iter().any(|name| name == source.name()) {
             continue;
         }
@@ -129,10 +129,10 @@ fn sketch(
         found.insert(ix, sketch(&pipeline::parse(source)?, parts, colours, personas, within)?);
         within.pop();
     }
-    Ok(Picture::new(pipeline, colours).with_via(|name| via(personas, name)).with_parts(|ix| found.get(&ix).cloned()))
+    Ok(Picture::new(pipeline, colours).with_via(|name| via(personas, name)).with_nested(|ix| found.get(&ix).cloned()))
 }
 
-/// Who answers for a persona, as its data says.
+/// The answerers of a persona, by its data.
 fn via(personas: &Value, name: &str) -> Vec<String> {
     let mut all = personas["personas"].as_array().into_iter().flatten();
     let found = all.find(|persona| persona["name"] == name);
@@ -174,10 +174,10 @@ fn json(picture: &Picture) -> Value {
         let walkers = team.walkers.iter().map(|(name, via)| json!({ "name": name, "via": via })).collect::<Vec<Value>>();
         graph["team"] = json!({ "walkers": walkers, "scheduler": team.scheduler });
     }
-    if !picture.parts.is_empty() {
+    if !picture.nested.is_empty() {
         let part =
             |part: &pipeline::draw::NestedPicture| json!({ "node": picture.shapes[part.shape].id, "graph": json(&part.picture) });
-        graph["parts"] = json!(picture.parts.iter().map(part).collect::<Vec<Value>>());
+        graph["parts"] = json!(picture.nested.iter().map(part).collect::<Vec<Value>>());
     }
     graph
 }

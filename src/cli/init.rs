@@ -22,7 +22,7 @@ pub(super) struct InitArgs {
     /// Only these parts.
     #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
     only: Vec<InitPart>,
-    /// Overwrite files that are there with another text.
+    /// Overwrite existing files with different contents.
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -57,13 +57,13 @@ pub(super) fn init(global: &GlobalArgs, args: &InitArgs) -> Result<Exit, Session
     for area in areas.iter().copied().chain(tests) {
         files.extend(area.embedded().into_iter().map(|(path, text)| (format!("{}/{path}", area.name()), text.to_owned())));
     }
-    // A project file that is there already is only replaced when that is asked for by name.
-    let there = args.dir.join(config::PROJECT_FILE).exists();
-    let by_name = args.only.contains(&InitPart::Config) || (args.force && args.only.is_empty());
-    if !there || by_name {
+    // An existing project file is only replaced if it is named.
+    let exists = args.dir.join(config::PROJECT_FILE).exists();
+    let is_named = args.only.contains(&InitPart::Config) || (args.force && args.only.is_empty());
+    if !exists || is_named {
         files.push((config::PROJECT_FILE.to_owned(), config::template(&areas)));
     }
-    let done = unpack(&args.dir, &files, args.force).map_err(refused)?;
+    let done = unpack(&args.dir, &files, args.force).map_err(unpack_error)?;
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "dir": args.dir, "written": done.written, "unchanged": done.same }));
         return Ok(Exit::Ok);
@@ -77,14 +77,14 @@ pub(super) fn init(global: &GlobalArgs, args: &InitArgs) -> Result<Exit, Session
         ui.note(&format!("{} is left as it is; to use what was written it needs: {}", config::PROJECT_FILE, keys.join(", ")));
     }
     let cd = if dir == "." { String::new() } else { format!("cd {} && ", shell(&args.dir.display().to_string())) };
-    ui.note(&format!("next: {cd}asterisk run      (a file that you delete is the bundled one again; see asterisk doctor)"));
+    ui.note(&format!("next: {cd}asterisk run      (deleting a file restores the bundled one; see asterisk doctor)"));
     Ok(Exit::Ok)
 }
 
-/// The areas whose directories below `dir` are not those that a command in `dir` uses.
+/// The areas for which a command run in `dir` would not use the directory below it.
 fn unused(dir: &Path, areas: &[Area]) -> Vec<Area> {
     let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
-    // Settings that cannot be read use nothing, and the next command says so.
+    // Unreadable settings use nothing, and the next command reports the error.
     let Ok(config::ResolvedSettings { setup, .. }) = config::resolve(config::CommandLine::default(), &dir) else {
         return areas.to_vec();
     };
@@ -97,17 +97,17 @@ fn unused(dir: &Path, areas: &[Area]) -> Vec<Area> {
     areas.iter().copied().filter(|area| !same(*area)).collect()
 }
 
-/// What to say when files could not be written out.
-pub(super) fn refused(error: UnpackError) -> SessionError {
+/// The error for files that could not be written.
+pub(super) fn unpack_error(error: UnpackError) -> SessionError {
     match error {
         UnpackError::Io { path, source } => SessionError::Write { path: path.display().to_string(), source },
         UnpackError::Exists(_) => {
             let help = "--force overwrites them; --only writes some parts only; another directory is another argument";
-            SessionError::Asked(Box::new(Diagnostic::error("output/exists", error.to_string()).help(help)))
+            SessionError::BadRequest(Box::new(Diagnostic::error("output/exists", error.to_string()).help(help)))
         }
         UnpackError::NotAFile(_) => {
             let help = "move it away, or give another directory";
-            SessionError::Asked(Box::new(Diagnostic::error("output/not-a-file", error.to_string()).help(help)))
+            SessionError::BadRequest(Box::new(Diagnostic::error("output/not-a-file", error.to_string()).help(help)))
         }
     }
 }

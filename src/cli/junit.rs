@@ -1,4 +1,4 @@
-//! Results of commands as `JUnit` XML, for CI systems.
+//! Writes results of commands as `JUnit` XML, for CI systems.
 
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
@@ -17,13 +17,13 @@ pub(super) struct JunitSuite {
 #[derive(Debug, Default)]
 pub(super) struct JunitCase {
     pub(super) name: String,
-    /// The line in the suite's file; none if the suite is no file.
+    /// The line in the suite's file, if the suite is a file.
     pub(super) line: Option<usize>,
     pub(super) seconds: f64,
     pub(super) notes: Vec<JunitNote>,
 }
 
-/// An element inside of a `<testcase>`.
+/// An element inside a `<testcase>`.
 #[derive(Debug)]
 pub(super) struct JunitNote {
     /// `failure`, `skipped` or `system-out`.
@@ -38,7 +38,7 @@ impl JunitNote {
     }
 }
 
-/// Writes the document. Times of zero are left out.
+/// Writes the document. Times of zero are omitted.
 pub(super) fn write(title: &str, suites: &[JunitSuite], seconds: f64) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     let root = writer.create_element("testsuites").with_attributes(attributes(head(title, suites, seconds)));
@@ -86,7 +86,7 @@ impl JunitCase {
     }
 }
 
-/// The attributes of a suite, or of all of them.
+/// The attributes of one or all suites.
 fn head(name: &str, suites: &[JunitSuite], seconds: f64) -> Vec<(&'static str, String)> {
     let count = |counts: &dyn Fn(&JunitCase) -> bool| {
         suites.iter().flat_map(|suite| &suite.cases).filter(|case| counts(case)).count().to_string()
@@ -105,7 +105,7 @@ fn attributes<'a>(all: impl IntoIterator<Item = (&'static str, String)>) -> impl
     all.into_iter().map(|(name, value)| (name, Cow::Owned(printable(&value))))
 }
 
-/// The text without the characters that XML cannot hold.
+/// Removes the characters that XML cannot represent.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| *c == '\n' || !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}')).collect()
 }
@@ -116,7 +116,7 @@ mod tests {
     use quick_xml::events::Event;
 
     #[test]
-    fn any_text_stays_in_its_place() {
+    fn any_text_is_escaped() {
         let text = "<a b=\"c\">&\u{1}\n]]>";
         let failed = JunitCase {
             name: text.into(),

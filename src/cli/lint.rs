@@ -15,10 +15,10 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Rounds of mending: a mended text may have something to mend that was hidden before.
+/// The maximum number of fix rounds: a fix may reveal another.
 const ROUNDS: usize = 8;
 
-/// Check scripts, pipelines, templates and data: what does not link, and what links but is suspicious.
+/// Check scripts, pipelines, templates and data: for link errors, and for suspicious code that links.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = "Without PATH the whole project is linted. Exits with 1 if anything above a note is found.\n\
@@ -37,10 +37,10 @@ pub(super) struct LintArgs {
     /// Show the manual page of a rule.
     #[arg(long, value_name = "RULE", conflicts_with = "list")]
     explain: Option<String>,
-    /// Mend what can be mended without thinking, and lint again. Refuses files with uncommitted changes.
+    /// Apply automatic fixes and lint again. Refuses files with uncommitted changes.
     #[arg(long)]
     fix: bool,
-    /// Mend files with uncommitted changes too.
+    /// Fix files with uncommitted changes too.
     #[arg(long, requires = "fix")]
     force: bool,
     /// Leave out the findings that are listed in this file.
@@ -49,16 +49,16 @@ pub(super) struct LintArgs {
     /// Write the findings to the baseline file instead of reporting them.
     #[arg(long, requires = "baseline", conflicts_with = "fix")]
     write_baseline: bool,
-    /// Launches whose cases scripts may be overfitted to, instead of those in the store.
+    /// Launches to check scripts for overfitting to their cases, instead of those in the store.
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
-    /// It is no error if there is nothing to lint.
+    /// Do not fail if there is nothing to lint.
     #[arg(long)]
     allow_empty: bool,
     /// The directory of scripts that overlays the bundled ones.
     #[arg(long, value_name = "DIR", env = "ASTERISK_SCRIPTS")]
     scripts: Option<PathBuf>,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: LintFormat,
 }
@@ -72,7 +72,7 @@ enum LintFormat {
     Json,
     /// SARIF 2.1.0, for code scanning.
     Sarif,
-    /// Commands that GitHub shows beside the code.
+    /// Workflow commands for GitHub annotations.
     Github,
     /// `JUnit` XML, for CI.
     Junit,
@@ -92,9 +92,9 @@ pub(super) fn lint(global: &GlobalArgs, args: &LintArgs) -> Result<Exit, Session
     let config = resolved.lint;
     let session = Session::new(resolved.setup);
     let cases = match session.case_texts(&args.input) {
-        // Whoever lints changes no store, and texts can be looked at without its cases.
+        // Linting never changes a store, and works without its cases.
         Err(SessionError::Store(error @ StoreError::Older { .. })) => {
-            ui.note(&format!("{error}; until then no script is held against its cases"));
+            ui.note(&format!("{error}; until then scripts are not checked against its cases"));
             Vec::new()
         }
         cases => cases?,
@@ -104,12 +104,12 @@ pub(super) fn lint(global: &GlobalArgs, args: &LintArgs) -> Result<Exit, Session
     let mut texts = job.session.texts(&args.paths)?;
     if !texts.iter().any(|text| text.requested) && !args.allow_empty {
         let help = "scripts end in `.rhai`, pipelines and data in `.yaml`, templates in `.md`; --allow-empty takes this as fine";
-        return Err(asked("lint/nothing", "there is nothing to lint there", help));
+        return Err(bad_request("lint/nothing", "there is nothing to lint there", help));
     }
     let mut outcome = job.lint(&texts);
     if args.fix {
         for _ in 0..ROUNDS {
-            if !job.mend(&texts, &outcome, args.force)? {
+            if !job.fix(&texts, &outcome, args.force)? {
                 break;
             }
             texts = job.session.texts(&args.paths)?;
@@ -122,17 +122,14 @@ pub(super) fn lint(global: &GlobalArgs, args: &LintArgs) -> Result<Exit, Session
         }
         let (known, gone) = read_baseline(path)?.apply(&mut outcome.findings);
         if gone > 0 {
-            ui.note(&format!(
-                "{gone} of the {} findings of the baseline are found no more: --write-baseline forgets them",
-                known + gone
-            ));
+            ui.note(&format!("{gone} of the {} findings of the baseline are gone: --write-baseline removes them", known + gone));
         }
     }
     show(ui, args.format, &outcome, &texts);
     Ok(if outcome.findings.iter().any(|finding| finding.level > LintLevel::Note) { Exit::Findings } else { Exit::Ok })
 }
 
-/// What linting takes besides the texts.
+/// The inputs of linting besides the texts.
 struct LintJob {
     session: Session,
     config: Config,
@@ -146,26 +143,26 @@ impl LintJob {
         lint::lint(LintInput { texts, settings: &settings, config: &self.config, cases: &self.cases })
     }
 
-    /// Mends what can be mended; says whether anything was. A mended text that does not link any more is put back.
-    fn mend(&self, texts: &[ProjectText], outcome: &LintReport, force: bool) -> Result<bool, SessionError> {
-        let mended = lint::mend(texts, &outcome.findings);
-        if mended.is_empty() {
+    /// Applies automatic fixes; returns whether there were any. Fixes that break linking are not written.
+    fn fix(&self, texts: &[ProjectText], outcome: &LintReport, force: bool) -> Result<bool, SessionError> {
+        let fixed = lint::mend(texts, &outcome.findings);
+        if fixed.is_empty() {
             return Ok(false);
         }
-        let paths: Vec<PathBuf> = mended.iter().map(|one| one.path.clone()).collect();
+        let paths: Vec<PathBuf> = fixed.iter().map(|one| one.path.clone()).collect();
         let changed = if force { Vec::new() } else { lint::uncommitted(&paths) };
         if let Some(first) = changed.first() {
             let more = if changed.len() > 1 { format!(" and {} more files", changed.len() - 1) } else { String::new() };
             let message = format!("`{}`{more} would be mended, and version control does not have it as it is", first.display());
-            return Err(asked("lint/uncommitted", &message, "commit it first, or say --force"));
+            return Err(bad_request("lint/uncommitted", &message, "commit it first, or say --force"));
         }
         let errors = |outcome: &LintReport| outcome.findings.iter().filter(|finding| finding.level == LintLevel::Error).count();
-        let trial: Vec<ProjectText> = texts.iter().map(|text| renewed(text, &mended)).collect();
+        let trial: Vec<ProjectText> = texts.iter().map(|text| with_fixes(text, &fixed)).collect();
         if errors(&self.lint(&trial)) > errors(outcome) {
             self.ui.note("nothing was mended: the mended texts would not link");
             return Ok(false);
         }
-        for one in &mended {
+        for one in &fixed {
             std::fs::write(&one.path, &one.text)
                 .map_err(|source| SessionError::Write { path: one.path.display().to_string(), source })?;
             let what = counted(one.fixes, "finding", "findings");
@@ -183,28 +180,28 @@ impl LintJob {
     }
 }
 
-/// The text as it would be mended.
-fn renewed(text: &ProjectText, mended: &[lint::Mended]) -> ProjectText {
+/// The text with its fixes.
+fn with_fixes(text: &ProjectText, fixed: &[lint::Mended]) -> ProjectText {
     let FileOrigin::File(path) = &text.origin else { return text.clone() };
-    match mended.iter().find(|one| one.path == *path) {
+    match fixed.iter().find(|one| one.path == *path) {
         Some(one) => ProjectText { source: crate::diag::Source::new(text.source.name(), one.text.clone()), ..text.clone() },
         None => text.clone(),
     }
 }
 
-/// The most bytes of a baseline; one finding takes about 300.
+/// The maximum bytes of a baseline; one finding takes about 300.
 const BASELINE: usize = 64 << 20;
 
 fn read_baseline(path: &Path) -> Result<Baseline, SessionError> {
     let help = "--write-baseline makes it";
     let bytes = read_answer(path, BASELINE)
-        .map_err(|error| asked("lint/baseline", &format!("`{}` cannot be read: {error}", path.display()), help))?;
+        .map_err(|error| bad_request("lint/baseline", &format!("`{}` cannot be read: {error}", path.display()), help))?;
     serde_json::from_slice(&bytes)
-        .map_err(|error| asked("lint/baseline", &format!("`{}` is no baseline: {error}", path.display()), help))
+        .map_err(|error| bad_request("lint/baseline", &format!("`{}` is no baseline: {error}", path.display()), help))
 }
 
-fn asked(code: &'static str, message: &str, help: &str) -> SessionError {
-    SessionError::Asked(Box::new(Diagnostic::error(code, message).help(help)))
+fn bad_request(code: &'static str, message: &str, help: &str) -> SessionError {
+    SessionError::BadRequest(Box::new(Diagnostic::error(code, message).help(help)))
 }
 
 fn list(ui: Ui) {
@@ -222,7 +219,7 @@ fn explain(ui: Ui, id: &str) -> Result<Exit, SessionError> {
     let Some(rule) = lint::find(id) else {
         let hint =
             did_you_mean(id, lint::rules().map(|rule| rule.id)).unwrap_or_else(|| "asterisk lint --list shows them".to_owned());
-        return Err(asked("lint/unknown-rule", &format!("there is no rule `{id}`"), &hint));
+        return Err(bad_request("lint/unknown-rule", &format!("there is no rule `{id}`"), &hint));
     };
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({
@@ -282,7 +279,7 @@ fn summary(outcome: &LintReport, texts: &[ProjectText]) -> String {
     format!("{found}{allowed} in {files}{}", origins(texts))
 }
 
-/// Which of the texts that were asked for are the project's own and where they are, and which are bundled.
+/// Where the requested texts are: the project's own directories, or bundled.
 fn origins(texts: &[ProjectText]) -> String {
     let (own, bundled): (Vec<&ProjectText>, Vec<&ProjectText>) =
         texts.iter().filter(|text| text.requested).partition(|text| matches!(text.origin, FileOrigin::File(_)));

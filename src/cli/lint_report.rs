@@ -1,4 +1,4 @@
-//! Findings in the formats of other programs: JSON, SARIF 2.1.0, commands of GitHub, `JUnit` XML.
+//! Findings in the formats of other programs: SARIF 2.1.0, GitHub workflow commands, `JUnit` XML.
 
 use super::junit::{self, JunitCase, JunitNote, JunitSuite};
 use crate::lint::{self, LintFinding, LintLevel, TextEdit};
@@ -88,7 +88,7 @@ fn replacement(edit: &TextEdit) -> Value {
     })
 }
 
-/// A path as a URI reference: what a path may have and a reference may not is escaped.
+/// A path as a URI reference, percent-encoded where necessary.
 fn uri(path: &str) -> String {
     let mut out = String::new();
     for byte in path.replace('\\', "/").bytes() {
@@ -101,7 +101,7 @@ fn uri(path: &str) -> String {
     if path.starts_with('/') { format!("file://{out}") } else { out }
 }
 
-/// A command that GitHub shows beside the code.
+/// A workflow command that GitHub shows as an annotation.
 pub(super) fn github(finding: &LintFinding) -> String {
     let ((line, column), (end_line, end_column)) = (finding.start(), finding.end());
     let word = match finding.level {
@@ -121,7 +121,7 @@ pub(super) fn github(finding: &LintFinding) -> String {
     )
 }
 
-/// `JUnit` XML: a suite a file, a failure a finding. Notes are no failures.
+/// `JUnit` XML: one suite per file, one failure per finding. Notes are no failures.
 pub(super) fn junit(findings: &[LintFinding], texts: usize) -> String {
     let mut files: BTreeMap<&str, Vec<JunitCase>> = BTreeMap::new();
     for finding in findings {

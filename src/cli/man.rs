@@ -9,7 +9,7 @@ use clap::{Args, Command, CommandFactory as _};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Write the manual pages: one of the program and one of each command.
+/// Write the manual pages of the program and of each command.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk man man1\n  asterisk man > asterisk.1")]
 pub(super) struct ManArgs {
@@ -24,7 +24,7 @@ pub(super) fn man(global: &GlobalArgs, args: &ManArgs) -> Result<Exit, SessionEr
     let pages = pages();
     let mut written = Vec::new();
     if let Some(dir) = &args.dir {
-        unpack(dir, &pages, true).map_err(super::init::refused)?;
+        unpack(dir, &pages, true).map_err(super::init::unpack_error)?;
         written.extend(pages.iter().map(|(name, _)| dir.join(name).display().to_string()));
     }
     match (ui.format(), &args.dir) {
@@ -45,7 +45,7 @@ fn pages() -> Vec<(String, String)> {
     root.build();
     let page = |command: &Command, name: &str| {
         let mut text = Vec::new();
-        // Writing into memory does not fail.
+        // Writing to memory cannot fail.
         drop(clap_mangen::Man::new(command.clone()).render(&mut text));
         (format!("{name}.1"), String::from_utf8_lossy(&text).into_owned())
     };

@@ -1,4 +1,4 @@
-//! The command line: one file a command, each an argument struct and a function.
+//! The command line: one file per command, each with an argument struct and a function.
 
 mod blame;
 mod call;
@@ -36,7 +36,9 @@ mod save;
 mod schema;
 mod serve;
 mod show;
+mod show_evidence;
 mod show_knowledge;
+mod show_signatures;
 mod show_walkers;
 mod status;
 mod sweep;
@@ -54,7 +56,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The widest that help is written.
+/// The maximum width of help, in columns.
 const WIDTH: usize = 100;
 
 /// Investigate failed CI launches with pipelines whose every transition is decided by a small, explainable script.
@@ -72,7 +74,7 @@ struct GlobalArgs {
     /// The store [default: .asterisk/asterisk.db in the project's directory].
     #[arg(long, global = true, value_name = "FILE", env = "ASTERISK_STORE")]
     store: Option<PathBuf>,
-    /// When to colour.
+    /// When to use colours.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", env = "ASTERISK_COLOR")]
     color: Colour,
     /// Print more on stderr: every transition of every case (-vv: every event).
@@ -83,7 +85,7 @@ struct GlobalArgs {
 /// `--format`, for commands that print data.
 #[derive(Clone, Copy, Debug, Default, Args)]
 struct FormatArg {
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: OutputFormat,
 }
@@ -91,18 +93,18 @@ struct FormatArg {
 /// `--scripts`, `--domain` and `--set`, for commands that link a project.
 #[derive(Clone, Debug, Default, Args)]
 struct ProjectArgs {
-    /// A directory of scripts that overlays the bundled ones, file by file.
+    /// A directory of scripts that override the bundled ones, file by file.
     #[arg(long, value_name = "DIR", env = "ASTERISK_SCRIPTS")]
     scripts: Option<PathBuf>,
     /// The domain to use (`asterisk show domains`) [default: generic].
     #[arg(long, value_name = "NAME", env = "ASTERISK_DOMAIN")]
     domain: Option<String>,
-    /// Set a var of the pipeline; VALUE is JSON, or else a string.
+    /// Set a var of the pipeline; VALUE is JSON, or otherwise a string.
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
 }
 
-/// Where ReportPortal is, for commands that ask it.
+/// The ReportPortal server, for commands that use it.
 #[derive(Clone, Debug, Default, Args)]
 struct PortalArgs {
     /// The address of ReportPortal [default: `reportportal.url` of asterisk.yaml].
@@ -114,8 +116,8 @@ struct PortalArgs {
 }
 
 impl PortalArgs {
-    /// Puts what was given in the place of what is set.
-    fn over(&self, settings: &mut crate::reportportal::PortalSettings) {
+    /// Overrides settings by what was given.
+    fn override_settings(&self, settings: &mut crate::reportportal::PortalSettings) {
         let given = |value: &Option<String>| value.clone().filter(|value| !value.trim().is_empty());
         settings.url = given(&self.reportportal_url).or_else(|| settings.url.take());
         settings.project = given(&self.reportportal_project).or_else(|| settings.project.take());
@@ -159,25 +161,25 @@ enum Command {
     Version(version::VersionArgs),
 }
 
-/// Runs the program with these arguments; the first is its name.
+/// Runs the program; the first argument is its name.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ui = Ui::new(Colour::Auto, OutputFormat::Pretty);
     let command = command_groups::grouped(Cli::command(), ui.width().min(WIDTH));
     match command.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => {
             let ui = Ui::new(cli.global.color, OutputFormat::Pretty);
-            printed(ui, dispatch(cli)).code()
+            check_output(ui, dispatch(cli)).code()
         }
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
             ui.usage(&error);
-            printed(ui, exit).code()
+            check_output(ui, exit).code()
         }
     }
 }
 
-/// How the program ends if what it printed is lost: that is no success.
-fn printed(ui: Ui, exit: Exit) -> Exit {
+/// The exit code, considering that lost output is no success.
+fn check_output(ui: Ui, exit: Exit) -> Exit {
     let Some(source) = take_failure() else { return exit };
     let error = SessionError::Write { path: "standard output".into(), source };
     ui.failure(&error);
@@ -228,11 +230,11 @@ fn dispatch(cli: Cli) -> Exit {
     })
 }
 
-/// Says that there is nothing to list, or that there is no store to list it from.
-fn nothing_yet(ui: Ui, session: &Session, say: &str) {
+/// Prints that there is nothing to list, or that there is no store.
+fn nothing_yet(ui: Ui, session: &Session, message: &str) {
     match session.no_store_yet() {
         Some(path) => ui.note(&format!("no store yet at {}; `asterisk run` makes one", path.display())),
-        None => ui.note(say),
+        None => ui.note(message),
     }
 }
 
@@ -241,12 +243,12 @@ impl GlobalArgs {
         Ui::new(self.color, format.format)
     }
 
-    /// A session with the settings of the command line, the environment and the project file.
+    /// A session with the settings from the command line, the environment and the project file.
     fn session(&self, project: &ProjectArgs, out: Option<PathBuf>) -> Result<Session, SessionError> {
         Ok(Session::new(self.resolve(project, out)?.setup))
     }
 
-    /// Those settings, each with where it came from.
+    /// The settings, each with its origin.
     fn resolve(&self, project: &ProjectArgs, out: Option<PathBuf>) -> Result<ResolvedSettings, SessionError> {
         let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let given = CommandLine {

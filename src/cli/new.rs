@@ -13,15 +13,15 @@ use std::path::PathBuf;
 
 /// Create a rule, responder, effect, mask, scheduler, domain, pipeline or test from a commented skeleton.
 ///
-/// It goes where the project has its scripts and pipelines (`asterisk.yaml`; else `scripts/` and `pipelines/`), with a test
-/// beside it. Nothing is overwritten.
+/// It is created where the project has its scripts and pipelines (`asterisk.yaml`; otherwise `scripts/` and `pipelines/`), with a
+/// test beside it. Nothing is overwritten.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk new rule looks_flaky\n  asterisk new pipeline nightly\n  asterisk new domain shop")]
 pub(super) struct NewArgs {
-    /// What to begin.
+    /// What to create.
     #[arg(value_enum)]
     kind: SkeletonKind,
-    /// What it is called: small letters, digits and `_` (of a domain or pipeline also `-`).
+    /// Its name: lower-case letters, digits and `_` (for a domain or pipeline also `-`).
     name: String,
     #[command(flatten)]
     project: ProjectArgs,
@@ -31,11 +31,11 @@ pub(super) struct NewArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SkeletonKind {
-    /// What decides an edge: `rules/NAME.rhai`.
+    /// A rule that decides an edge: `rules/NAME.rhai`.
     Rule,
-    /// What answers a node without an agent: `agents/NAME.rhai`.
+    /// A responder that answers a node without an agent: `agents/NAME.rhai`.
     Responder,
-    /// What a node's artifact leaves in the store: `effects/NAME.rhai`.
+    /// An effect that writes a node's results to the store: `effects/NAME.rhai`.
     Effect,
     /// A domain: `data/domains/NAME.yaml`.
     Domain,
@@ -43,9 +43,9 @@ enum SkeletonKind {
     Pipeline,
     /// A test of a routing decision: `tests/NAME_test.rhai`.
     Test,
-    /// What is around a step: `masks/NAME.rhai`.
+    /// A mask that wraps a step: `masks/NAME.rhai`.
     Mask,
-    /// Who takes a step of a team: `schedulers/NAME.rhai`.
+    /// A scheduler that assigns the steps of a team: `schedulers/NAME.rhai`.
     Scheduler,
 }
 
@@ -62,7 +62,7 @@ macro_rules! skeleton {
 }
 
 impl SkeletonKind {
-    /// The files, the first of which is the thing itself.
+    /// The files; the first is the thing itself.
     fn files(self) -> &'static [Skeleton] {
         match self {
             Self::Rule => &[skeleton!("rules/NAME.rhai", "rule.rhai"), skeleton!("rules/NAME_test.rhai", "rule_test.rhai")],
@@ -96,7 +96,7 @@ pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionEr
     let dir = directory(kind, &setup);
     let put = |text: &str| text.replace("NAME", name);
     let files: Vec<(String, String)> = kind.files().iter().map(|file| (put(file.path), put(file.text))).collect();
-    let done = unpack(&dir, &files, false).map_err(refused)?;
+    let done = unpack(&dir, &files, false).map_err(unpack_error)?;
     let shown = |name: &String| {
         let path = dir.join(name);
         let path = path.strip_prefix(std::env::current_dir().unwrap_or_default()).unwrap_or(&path);
@@ -113,7 +113,7 @@ pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionEr
     Ok(Exit::Ok)
 }
 
-/// The directory of the area of the project that a kind belongs to.
+/// The project's directory for a kind.
 fn directory(kind: SkeletonKind, setup: &Setup) -> PathBuf {
     let (area, configured) = match kind {
         SkeletonKind::Pipeline => ("pipelines", &setup.pipelines),
@@ -122,7 +122,7 @@ fn directory(kind: SkeletonKind, setup: &Setup) -> PathBuf {
     configured.clone().unwrap_or_else(|| setup.root.join(area))
 }
 
-/// What to do with it.
+/// The next command to run.
 fn next(kind: SkeletonKind, name: &str, path: &str) -> String {
     match kind {
         SkeletonKind::Rule => {
@@ -153,15 +153,15 @@ fn check_name(kind: SkeletonKind, name: &str) -> Result<(), SessionError> {
     }
     let message = format!("`{name}` is no name for a {}", kind.word());
     let help = "begin with a small letter, and go on with small letters, digits and `_`".to_owned();
-    Err(SessionError::asked("new/name", message, Some(help)))
+    Err(SessionError::bad_request("new/name", message, Some(help)))
 }
 
-fn refused(error: UnpackError) -> SessionError {
+fn unpack_error(error: UnpackError) -> SessionError {
     match error {
         UnpackError::Exists(_) => {
             let diagnostic = Diagnostic::error("output/exists", error.to_string());
-            SessionError::Asked(Box::new(diagnostic.help("take another name, or move the file away")))
+            SessionError::BadRequest(Box::new(diagnostic.help("take another name, or move the file away")))
         }
-        other => super::init::refused(other),
+        other => super::init::unpack_error(other),
     }
 }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 /// Show the prompt that a step of a run was given.
 ///
-/// It is made again from the record: the template's text and the parameters of the step. Without --node it is that of the
-/// case's last answered step.
+/// It is rendered again from the journal: the template and the parameters of the step. The default step is the last answered one
+/// of the case.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk prompt 880501\n  asterisk prompt 880501 --node F5 --visit 1 --format json")]
 pub(super) struct PromptArgs {
@@ -19,10 +19,10 @@ pub(super) struct PromptArgs {
     /// The node, by name or code.
     #[arg(long, value_name = "NODE")]
     node: Option<String>,
-    /// The run [default: the latest].
+    /// The run [default: latest].
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
-    /// Which visit of the node, from 1 [default: the last].
+    /// The visit of the node, from 1 [default: the last].
     #[arg(long, value_name = "N", requires = "node")]
     visit: Option<usize>,
     /// The step, by its path in the record, instead of node and visit.
@@ -34,14 +34,14 @@ pub(super) struct PromptArgs {
 
 pub(super) fn prompt(global: &GlobalArgs, args: &PromptArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
-    let asked = PromptQuery {
+    let query = PromptQuery {
         run: args.run.clone(),
         case: args.case.clone(),
         node: args.node.clone(),
         visit: args.visit,
         path: args.step.clone(),
     };
-    let prompt = global.session(&ProjectArgs::default(), None)?.prompt(&asked)?;
+    let prompt = global.session(&ProjectArgs::default(), None)?.prompt(&query)?;
     if ui.format() == OutputFormat::Json {
         let mut shown = json!(prompt);
         shown["schema_version"] = Value::from(1);

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Send what a person has reviewed to another system.
+/// Send reviewed results to another system.
 ///
-/// Only cases that a person approved or overturned leave (`asterisk review`). To ReportPortal goes, for each case, the defect type and a
-/// comment; doing it again sends nothing that was sent before. For Jira and GitHub a draft is made of each root cause, and nothing is sent:
-/// its key stays the same, so that an issue that is there already can be found.
+/// Only cases that a person approved or overturned are sent (`asterisk review`). ReportPortal receives the defect type and a
+/// comment for each case; what was sent before is not sent again. For Jira and GitHub a draft is made of each root cause, and
+/// nothing is sent: its key is stable, so that an existing issue can be found.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk push latest --to reportportal --dry-run\n  asterisk push latest --to reportportal\n  \
@@ -27,16 +27,16 @@ pub(super) struct PushArgs {
     /// The run, or `latest`.
     #[arg(default_value = "latest")]
     run: String,
-    /// Where to.
+    /// The target.
     #[arg(long, value_enum, value_name = "TARGET")]
     to: PushTarget,
-    /// Let those cases leave too that only an agent or a script has reviewed.
+    /// Also send cases that only an agent or a script has reviewed.
     #[arg(long)]
     accept_auto: bool,
-    /// Show what would be sent or written, and do neither.
+    /// Show what would be sent or written, without doing it.
     #[arg(long)]
     dry_run: bool,
-    /// Of `jira-json` and `github-md`: write the drafts into this directory, each in a file, instead of printing them.
+    /// For `jira-json` and `github-md`: write each draft to a file in this directory instead of printing it.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -47,11 +47,11 @@ pub(super) struct PushArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PushTarget {
-    /// The launch that the run analysed: the defect type and a comment of each case.
+    /// The analysed launch: the defect type and a comment of each case.
     Reportportal,
     /// A draft of each root cause, as the fields of Jira's create request.
     JiraJson,
-    /// The same as the body of an issue in GitHub's Markdown, below its title.
+    /// A draft of each root cause, as an issue body in GitHub's Markdown, below its title.
     GithubMd,
 }
 
@@ -59,20 +59,20 @@ pub(super) fn push(global: &GlobalArgs, args: &PushArgs) -> Result<Exit, Session
     let ui = global.ui(args.format);
     if args.to == PushTarget::Reportportal && args.out.is_some() {
         let help = "leave it out; `--dry-run` shows what would be sent";
-        return Err(SessionError::asked(
+        return Err(SessionError::bad_request(
             "input/push",
             "`--out` is for drafts: nothing is written for ReportPortal",
             Some(help.into()),
         ));
     }
     let mut setup = global.resolve(&ProjectArgs::default(), None)?.setup;
-    args.portal.over(&mut setup.reportportal);
+    args.portal.override_settings(&mut setup.reportportal);
     let session = Session::new(setup);
     let result = session.result(&args.run)?;
     let (passed, trouble) = report::passed(&result, || session.history(&result.run).map(Some), args.accept_auto)?;
     ui.diagnostics(&trouble);
     let PushableReport { report, waiting } = &passed;
-    let mut told = json!({
+    let mut all = json!({
         "schema_version": 1, "run": report.run, "target": args.to.to_possible_value().map(|value| value.get_name().to_owned()),
         "dry_run": args.dry_run, "waiting": waiting,
     });
@@ -85,9 +85,9 @@ pub(super) fn push(global: &GlobalArgs, args: &PushArgs) -> Result<Exit, Session
         if outcomes.iter().any(|(_, outcome)| matches!(outcome, PushResult::Refused(_))) {
             exit = Exit::Cases;
         }
-        told["cases"] = remarks.iter().zip(&outcomes).map(|(remark, (_, outcome))| case(remark, outcome, args.dry_run)).collect();
+        all["cases"] = remarks.iter().zip(&outcomes).map(|(remark, (_, outcome))| case(remark, outcome, args.dry_run)).collect();
         if ui.format() == OutputFormat::Pretty {
-            sent(ui, args.dry_run, &remarks, &outcomes);
+            print_sent(ui, args.dry_run, &remarks, &outcomes);
         }
     } else {
         let form = if args.to == PushTarget::JiraJson { IssueTracker::Jira } else { IssueTracker::Github };
@@ -95,15 +95,15 @@ pub(super) fn push(global: &GlobalArgs, args: &PushArgs) -> Result<Exit, Session
             report::drafts(report, form, waiting.is_empty()).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))?;
         let written = args.out.as_deref().map(|dir| write(dir, &drafts, args.dry_run)).transpose()?;
         let outcome = |at: usize| written.as_ref().map_or("shown", |written| written[at]);
-        told["drafts"] = drafts.iter().enumerate().map(|(at, one)| draft(one, form, outcome(at))).collect();
+        all["drafts"] = drafts.iter().enumerate().map(|(at, one)| draft(one, form, outcome(at))).collect();
         if ui.format() == OutputFormat::Pretty {
-            drafted(ui, args.out.as_deref(), &drafts, written.as_deref());
+            print_drafts(ui, args.out.as_deref(), &drafts, written.as_deref());
         }
     }
     if ui.format() == OutputFormat::Json {
-        ui.json(&told);
+        ui.json(&all);
     }
-    held_back(ui, &report.run, report.cases.len(), waiting);
+    print_waiting(ui, &report.run, report.cases.len(), waiting);
     Ok(exit)
 }
 
@@ -126,8 +126,8 @@ fn case(remark: &PushRemark, outcome: &PushResult, dry: bool) -> Value {
     case
 }
 
-/// What came of each case.
-fn sent(ui: Ui, dry: bool, remarks: &[PushRemark], outcomes: &[(String, PushResult)]) {
+/// Prints the outcome of each case.
+fn print_sent(ui: Ui, dry: bool, remarks: &[PushRemark], outcomes: &[(String, PushResult)]) {
     let mut table = ui.table(&["case", "issue type", "outcome"]);
     for (remark, (case, outcome)) in remarks.iter().zip(outcomes) {
         table.row([case.as_str(), &remark.issue_type, &word(outcome, dry).replace('_', " ")]);
@@ -148,16 +148,16 @@ fn sent(ui: Ui, dry: bool, remarks: &[PushRemark], outcomes: &[(String, PushResu
 }
 
 fn draft(draft: &Draft, form: IssueTracker, outcome: &str) -> Value {
-    let mut told = json!(draft);
-    told["outcome"] = json!(outcome);
+    let mut value = json!(draft);
+    value["outcome"] = json!(outcome);
     match form {
-        IssueTracker::Jira => told["draft"] = serde_json::from_str(&draft.text).unwrap_or_default(),
-        IssueTracker::Github => told["body"] = json!(draft.text),
+        IssueTracker::Jira => value["draft"] = serde_json::from_str(&draft.text).unwrap_or_default(),
+        IssueTracker::Github => value["body"] = json!(draft.text),
     }
-    told
+    value
 }
 
-/// Writes drafts, but for those that stand there already, and says which it did.
+/// Writes the drafts that differ from the existing files; returns the outcome of each.
 fn write(dir: &Path, drafts: &[Draft], dry: bool) -> Result<Vec<&'static str>, SessionError> {
     let failed = |source| SessionError::Write { path: dir.display().to_string(), source };
     let there = |draft: &Draft| std::fs::read(dir.join(&draft.file)).is_ok_and(|bytes| bytes == draft.text.as_bytes());
@@ -182,7 +182,7 @@ fn write(dir: &Path, drafts: &[Draft], dry: bool) -> Result<Vec<&'static str>, S
         .collect())
 }
 
-fn drafted(ui: Ui, dir: Option<&Path>, drafts: &[Draft], written: Option<&[&'static str]>) {
+fn print_drafts(ui: Ui, dir: Option<&Path>, drafts: &[Draft], written: Option<&[&'static str]>) {
     let (Some(dir), Some(written)) = (dir, written) else {
         let texts: Vec<&str> = drafts.iter().map(|draft| draft.text.as_str()).collect();
         ui.out(texts.join("\n").trim_end());
@@ -196,8 +196,8 @@ fn drafted(ui: Ui, dir: Option<&Path>, drafts: &[Draft], written: Option<&[&'sta
     }
 }
 
-/// Says which cases do not leave, and what would let them.
-fn held_back(ui: Ui, run: &str, passed: usize, waiting: &[UnreviewedCase]) {
+/// Prints which cases are not sent, and how to release them.
+fn print_waiting(ui: Ui, run: &str, passed: usize, waiting: &[UnreviewedCase]) {
     let Some(first) = waiting.first() else {
         if passed == 0 {
             ui.note("nothing to push: the run has no cases");

@@ -7,23 +7,24 @@ use crate::ui::OutputFormat;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-/// Record what became of a root cause: resolved, verified, archived, reopened.
+/// Record the new status of a root cause: resolved, verified, archived, reopened.
 ///
-/// Later runs go by it: when it comes back, that is a regression. A person's word counts more than a run's. A root cause that is resolved, verified or archived and is found in a later launch
-/// stays so; it is shown as one that came back.
+/// Later runs use it: if the root cause is found again, that is a regression. A person's statement takes precedence over a run's.
+/// A root cause that is resolved, verified or archived keeps its status when it is found in a later launch, and is shown as
+/// having come back.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  asterisk rca 4711 resolve --message \"mended in 3.4.0\" --by ada")]
 pub(super) struct RcaArgs {
     /// The root cause, as `asterisk show rcas` lists it.
     #[arg(allow_negative_numbers = true)]
     id: i64,
-    /// What became of it.
+    /// The new status.
     #[arg(value_enum)]
     became: RcaChange,
-    /// Why.
+    /// The reason.
     #[arg(long, short, value_name = "TEXT", default_value = "")]
     message: String,
-    /// Who says so.
+    /// Who decided.
     #[arg(long, value_name = "NAME", default_value = "human")]
     by: String,
     #[command(flatten)]
@@ -32,13 +33,13 @@ pub(super) struct RcaArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum RcaChange {
-    /// It was mended.
+    /// Fixed.
     Resolve,
-    /// It was seen to be mended.
+    /// Confirmed to be fixed.
     Verify,
-    /// It is of no interest any more.
+    /// No longer of interest.
     Archive,
-    /// It is there (again).
+    /// Present (again).
     Reopen,
 }
 

@@ -3,15 +3,15 @@
 use super::{GlobalArgs, ProjectArgs};
 use crate::config::history_file;
 use crate::exit::Exit;
-use crate::repl::{ReplSpec, hold};
+use crate::repl::{self, ReplSpec};
 use crate::session::SessionError;
 use crate::ui::{OutputFormat, Ui};
 use clap::Args;
 
 /// Explore a run step by step, or try expressions on an artifact of your own.
 ///
-/// What is typed is an expression over `artifact`, `state` and `vars`, or a command (`:help`). Piped in, a session prints
-/// nothing but its answers; the first error decides its exit code.
+/// Input is an expression over `artifact`, `state` and `vars`, or a command (`:help`). With piped input only the answers are
+/// printed; the first error determines the exit code.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk repl --run latest\n  echo ':why' | asterisk repl --run\n  echo 'round_to(0.8349, 2)' | asterisk repl"
@@ -23,10 +23,10 @@ pub(super) struct ReplArgs {
     /// The run to look at [without a value: latest].
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
     run: Option<String>,
-    /// The case to begin at [default: the first].
+    /// The first case to show [default: the first of the run].
     #[arg(long, value_name = "ID", requires = "run")]
     case: Option<String>,
-    /// Piped in: end at the first error.
+    /// With piped input: stop at the first error.
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -39,5 +39,5 @@ pub(super) fn repl(global: &GlobalArgs, args: &ReplArgs) -> Result<Exit, Session
     let ReplArgs { pipeline, run, case, strict, .. } = args;
     let spec =
         ReplSpec { pipeline: pipeline.clone(), run: run.clone(), case: case.clone(), strict: *strict, history: history_file() };
-    hold(ui, session, spec)
+    repl::run(ui, session, spec)
 }

@@ -12,33 +12,31 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::thread::available_parallelism;
 
-/// The most flips and unknowns that are shown to a person.
+/// The maximum number of flips and unknown outcomes printed.
 const SHOWN: usize = 100;
 
 /// Evaluate past decisions again with edited scripts, pipeline or vars, and list those that flip.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Every case is walked again on the answers that were recorded; nobody is asked anything, and nothing is written. Where a\n\
-                        walk turns off, it goes on with recorded answers as long as whoever gave them would have been told the same; the\n\
-                        rest is unknown.\n\n\
+#[command(after_help = "Every case is walked again on the recorded answers; no agent is asked, and nothing is written.\n\
+                        Where a walk takes another path, it continues with recorded answers as long as their prompts\n\
+                        would have been the same; the rest is unknown.\n\n\
                         Examples:\n  asterisk replay --set recall_hit=0.9\n  asterisk replay latest --pipeline rca --max-flips 0\n  \
-                        asterisk replay --format json"
-)]
+                        asterisk replay --format json")]
 pub(super) struct ReplayArgs {
-    /// The runs; `latest` is the one that began last [default: all].
+    /// The runs; `latest` is the one started last [default: all].
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// The pipeline to go by: a path, a file stem, or a `pipeline:` name [default: each run's own, as it is now].
-    /// Without RUN, the runs of this pipeline.
+    /// The pipeline to use: a path, a file stem, or a `pipeline:` name [default: the current version of each run's own]. Without
+    /// RUN, the runs of this pipeline.
     #[arg(long, value_name = "FILE")]
     pipeline: Option<String>,
-    /// Exit with 1 if more decisions than this would go another way.
+    /// Exit with 1 if more decisions than this flip.
     #[arg(long, value_name = "N")]
     max_flips: Option<usize>,
-    /// How many cases are decided at once [default: as many as there are processors].
+    /// The number of cases evaluated at once [default: the number of processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
-    /// It is no error if there is nothing to decide again.
+    /// Do not fail if there is nothing to evaluate.
     #[arg(long)]
     allow_empty: bool,
     #[command(flatten)]
@@ -52,8 +50,8 @@ pub(super) fn replay(global: &GlobalArgs, args: &ReplayArgs) -> Result<Exit, Ses
     let session = global.session(&args.project, None)?;
     let clock = session.setup().clock.clone();
     let began = clock.now();
-    let asked = ReplaySpec { runs: args.runs.clone(), pipeline: args.pipeline.clone(), parallel: parallel(args.parallel) };
-    let done = decide_again(&session, &asked)?;
+    let query = ReplaySpec { runs: args.runs.clone(), pipeline: args.pipeline.clone(), parallel: parallel(args.parallel) };
+    let done = decide_again(&session, &query)?;
     let took = clock.now().seconds_since(began);
     for (run, why) in &done.left_out {
         ui.note(&format!("run {run} is left out: {why}"));
@@ -83,15 +81,15 @@ pub(super) fn replay(global: &GlobalArgs, args: &ReplayArgs) -> Result<Exit, Ses
     Ok(Exit::Ok)
 }
 
-/// How many cases to take at once.
+/// The number of cases to evaluate at once.
 pub(super) fn parallel(given: Option<u16>) -> usize {
     given.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from)
 }
 
-/// Nothing was decided again.
+/// The error when there were no decisions to evaluate.
 pub(super) fn nothing() -> SessionError {
-    let help = "`asterisk runs` lists the runs of the store; --allow-empty takes this as fine";
-    SessionError::Asked(Box::new(Diagnostic::error("replay/nothing", "there are no decisions to be made again").help(help)))
+    let help = "`asterisk runs` lists the runs of the store; --allow-empty accepts this";
+    SessionError::BadRequest(Box::new(Diagnostic::error("replay/nothing", "there are no decisions to be made again").help(help)))
 }
 
 fn print(ui: Ui, done: &ReplayReport, took: f64) {
@@ -128,7 +126,7 @@ fn print(ui: Ui, done: &ReplayReport, took: f64) {
     ));
 }
 
-/// What the texts of now have other than those of the runs.
+/// Prints which texts differ from those of the runs.
 pub(super) fn changed(ui: Ui, done: &ReplayReport) {
     let names: Vec<&str> = done.changed.iter().map(|change| change.what.as_str()).collect();
     let names: BTreeSet<&str> = names.into_iter().collect();
@@ -139,17 +137,17 @@ pub(super) fn changed(ui: Ui, done: &ReplayReport) {
     });
 }
 
-/// The steps that would write something else, each with what is taken away and what is added.
+/// Prints the steps with other effects: those removed and those added.
 fn effects(ui: Ui, effects: &[ChangedEffects]) {
     let mut table = ui.table(&["case", "step", "node", "no longer written", "written instead"]);
-    let told = |these: &[Value], those: &[Value]| {
+    let only_in = |these: &[Value], those: &[Value]| {
         let lines: Vec<String> = these.iter().filter(|effect| !those.contains(effect)).map(effect).collect();
         if lines.is_empty() { "-".to_owned() } else { lines.join("\n") }
     };
     for step in effects.iter().take(SHOWN) {
         let ChangedEffects { case, path, node, before, after, error, .. } = step;
-        let instead = error.as_ref().map_or_else(|| told(after, before), |error| format!("fails: {error}"));
-        table.row([case, path, node, &told(before, after), &instead]);
+        let instead = error.as_ref().map_or_else(|| only_in(after, before), |error| format!("fails: {error}"));
+        table.row([case, path, node, &only_in(before, after), &instead]);
     }
     ui.out("");
     ui.out(&table.text());
@@ -158,7 +156,7 @@ fn effects(ui: Ui, effects: &[ChangedEffects]) {
     }
 }
 
-/// An effect in a line: its name, then its fields.
+/// An effect as a line: its name, then its fields.
 fn effect(effect: &Value) -> String {
     let name = effect["effect"].as_str().unwrap_or("?");
     let fields = effect.as_object().into_iter().flatten().filter(|(key, _)| *key != "effect");
@@ -180,7 +178,7 @@ fn flips(ui: Ui, done: &ReplayReport) {
     more(ui, done.flips.len());
 }
 
-/// Where the walk would go on: `review report`, with `?` where nobody recorded what it needs.
+/// The further path of the walk: `review report`, with `?` where there is no recorded answer.
 fn then(done: &ReplayReport, flip: &Flip) -> String {
     let unknown = done.unknown.iter().find(|unknown| unknown.case == flip.case && unknown.run == flip.run);
     let mut nodes: Vec<String> = flip.then.clone();
@@ -188,22 +186,22 @@ fn then(done: &ReplayReport, flip: &Flip) -> String {
     nodes.join(" ")
 }
 
-/// `H4 -> H6`, with the nodes where the edge is the same.
+/// `H4 -> H6`, with the nodes if the edge is the same.
 fn arrow(flip: &Flip) -> String {
     let Flip { from, to, from_node, to_node, .. } = flip;
     let node = |node: &Option<String>| node.clone().unwrap_or_default();
     if from == to { format!("{from} -> {to} ({} -> {})", node(from_node), node(to_node)) } else { format!("{from} -> {to}") }
 }
 
-/// Walks that are unknown beyond some step; those that flipped before say so in their own line.
+/// Prints walks with unknown outcome; those that flipped before show it in their own line.
 fn unknown(ui: Ui, done: &ReplayReport) {
     ui.out(&format!(
         "\n?: unknown beyond here, for nobody recorded an answer to go on with ({})",
         counted(done.unknown.len(), "case", "cases")
     ));
     let flipped: BTreeSet<(&str, &str)> = done.flips.iter().map(|flip| (flip.run.as_str(), flip.case.as_str())).collect();
-    let quiet = done.unknown.iter().filter(|unknown| !flipped.contains(&(unknown.run.as_str(), unknown.case.as_str())));
-    for UnknownOutcome { run, case, path, node } in quiet.take(SHOWN) {
+    let unflipped = done.unknown.iter().filter(|unknown| !flipped.contains(&(unknown.run.as_str(), unknown.case.as_str())));
+    for UnknownOutcome { run, case, path, node } in unflipped.take(SHOWN) {
         ui.out(&plain(&format!("  run {run}, case {case}, step {path}: {node} ?")));
     }
 }

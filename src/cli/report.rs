@@ -19,13 +19,13 @@ pub(super) struct ReportArgs {
     /// The run, or `latest`.
     #[arg(default_value = "latest")]
     run: String,
-    /// Print this too: the page, the Markdown, or the data (`rca.json`).
+    /// Also print this: the page, the Markdown, or the data (`rca.json`).
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<ReportFormat>,
-    /// Whether to write a directory for each case [default: as the run did].
+    /// Whether to write a directory for each case [default: as for the run].
     #[arg(long, value_enum, value_name = "WHEN")]
     files: Option<FilesArg>,
-    /// The root of all that the run writes [default: .asterisk/investigations in the project's directory].
+    /// The output directory [default: .asterisk/investigations in the project's directory].
     #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
     out: Option<PathBuf>,
 }
@@ -48,7 +48,7 @@ impl From<FilesArg> for Files {
     }
 }
 
-/// What is printed.
+/// The format to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ReportFormat {
     /// `report.html`.
@@ -88,23 +88,23 @@ pub(super) fn report(global: &GlobalArgs, args: &ReportArgs) -> Result<Exit, Ses
     Ok(exit)
 }
 
-/// How much of one kind of trouble is printed; all of it stands in the report.
-const PRINTED: usize = 5;
+/// The maximum number of diagnostics printed per code; the report has all of them.
+const MAX_PRINTED: usize = 5;
 
-/// Builds the report of a run. What a failing summary script would have said, and what is damaged in the store, is missing from it: that
-/// costs not the report, but is no success.
+/// Builds the report of a run. The result of a failing summary script, and damaged data of the store, are missing from it: the
+/// report is still written, but the exit code is not success.
 pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<(RunReport, Exit), SessionError> {
-    let (report, trouble) = report::of_run(session, result)?;
+    let (report, diagnostics) = report::of_run(session, result)?;
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    for one in &trouble {
+    for one in &diagnostics {
         let count = kinds.entry(&one.code).or_default();
         *count += 1;
-        if *count <= PRINTED {
+        if *count <= MAX_PRINTED {
             ui.diagnostic(one);
         }
     }
-    for (kind, count) in kinds.into_iter().filter(|(_, count)| *count > PRINTED) {
-        ui.note(&format!("{} more of {kind}: the report has all", count - PRINTED));
+    for (kind, count) in kinds.into_iter().filter(|(_, count)| *count > MAX_PRINTED) {
+        ui.note(&format!("{} more of {kind}: the report has all", count - MAX_PRINTED));
     }
-    Ok((report, if trouble.has_errors() { Exit::Cases } else { Exit::Ok }))
+    Ok((report, if diagnostics.has_errors() { Exit::Cases } else { Exit::Ok }))
 }

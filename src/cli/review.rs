@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicBool;
 
 /// Approve, reassess or overturn the analysis of a case, as a person.
 ///
-/// A case that waits at its review takes it as the answer; one that is over goes on at its review. What a person overturns counts as
-/// the truth about that failure from then on: later runs recall it, and no script or agent takes it back.
+/// A case that waits for its review takes it as the answer; a finished one is reopened at its review. From then on, what a person
+/// overturns is the truth about that failure: later runs recall it, and no script or agent can revert it.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk review 880501 approve\n  asterisk review 880501 reassess --to investigate --message \"look at the proxy\"\n  \
@@ -23,16 +23,16 @@ pub(super) struct ReviewArgs {
     /// The suite: the id of the run.
     #[arg(long, value_name = "RUN", default_value = "latest")]
     suite_id: String,
-    /// What you think of it.
+    /// Your verdict.
     #[arg(value_enum)]
     verdict: ReviewWordArg,
-    /// Of `reassess`: from this node on, by name or code.
+    /// For `reassess`: the node to continue from, by name or code.
     #[arg(long, value_name = "NODE", required_if_eq("verdict", "reassess"))]
     to: Option<String>,
-    /// Of `overturn`: the right defect code (`asterisk show data domain` lists them).
+    /// For `overturn`: the correct defect code (`asterisk show data domain` lists them).
     #[arg(long, value_name = "CODE")]
     defect_type: Option<String>,
-    /// Why; of `overturn` the right cause.
+    /// The reason; for `overturn`, the correct cause.
     #[arg(long, short, value_name = "TEXT")]
     message: Option<String>,
     #[command(flatten)]
@@ -41,11 +41,11 @@ pub(super) struct ReviewArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ReviewWordArg {
-    /// It is right.
+    /// The analysis is right.
     Approve,
-    /// Look again.
+    /// Analyse again.
     Reassess,
-    /// It is wrong.
+    /// The analysis is wrong.
     Overturn,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn review(global: &GlobalArgs, args: &ReviewArgs) -> Result<Exit, Ses
     let session = global.session(&ProjectArgs::default(), None)?;
     let unused = |flag: &str, of: &str| {
         let message = format!("`{flag}` is for `{of}` alone");
-        Err(SessionError::asked("input/review", message, Some(format!("leave it out, or say `{of}`"))))
+        Err(SessionError::bad_request("input/review", message, Some(format!("leave it out, or use `{of}`"))))
     };
     let verdict = match (args.verdict, &args.to, &args.defect_type) {
         (ReviewWordArg::Approve | ReviewWordArg::Overturn, Some(_), _) => return unused("--to", "reassess"),
@@ -67,5 +67,5 @@ pub(super) fn review(global: &GlobalArgs, args: &ReviewArgs) -> Result<Exit, Ses
     let about = (args.suite_id.as_str(), args.case.as_str());
     let result = session.review(about, (&verdict, args.message.as_deref()), &live, &AtomicBool::new(false));
     live.finish();
-    save::told(ui, &session, global, result?, &args.case)
+    save::print_case(ui, &session, global, result?, &args.case)
 }

@@ -31,7 +31,7 @@ pub(super) struct RouteArgs {
     /// The walk's state as JSON: {loops, context, history, ...} [default: empty].
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
-    /// Many decisions: a line of JSON {id, node, artifact, state, vars} each.
+    /// Many decisions, one line of JSON each: {id, node, artifact, state, vars}.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["node", "artifact", "state"])]
     batch: Option<PathBuf>,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub(super) struct RouteArgs {
     format: super::FormatArg,
 }
 
-/// A decision for programs.
+/// A decision with its schema version.
 #[derive(Serialize)]
 struct VersionedRoute<'a> {
     schema_version: u32,
@@ -79,7 +79,7 @@ pub(super) fn route(global: &GlobalArgs, args: &RouteArgs) -> Result<Exit, Sessi
                     lost |= matches!(routed, Routed::Lost { .. });
                     json!(routed)
                 }
-                Err(SessionError::Asked(diagnostic)) if diagnostic.code == "input/no-node" => {
+                Err(SessionError::BadRequest(diagnostic)) if diagnostic.code == "input/no-node" => {
                     lost = true;
                     json!({ "error": "node_not_found", "message": diagnostic.message })
                 }
@@ -93,13 +93,13 @@ pub(super) fn route(global: &GlobalArgs, args: &RouteArgs) -> Result<Exit, Sessi
     let artifact = args.artifact.as_deref().map_or(Ok(Value::Null), |path| json_file(path, "an artifact"))?;
     let state = args.state.as_deref().map_or(Ok(RouteState::default()), |path| json_file(path, "a state"))?;
     let node = args.node.as_deref().unwrap_or_default();
-    let (routed, trouble) = session.route(&project, node, &artifact, state, &Map::new())?;
+    let (routed, diagnostics) = session.route(&project, node, &artifact, state, &Map::new())?;
     match ui.format() {
         OutputFormat::Json => ui.json(&VersionedRoute { schema_version: 1, routed: &routed }),
         OutputFormat::Pretty => print(ui, node, &routed),
     }
-    ui.diagnostics(&trouble);
-    // The process ends here: taking a linked project apart piece by piece is a good part of a cold start.
+    ui.diagnostics(&diagnostics);
+    // The process ends here: dropping a linked project is a good part of a cold start.
     std::mem::forget(project);
     Ok(if matches!(routed, Routed::Lost { .. }) { Exit::Cases } else { Exit::Ok })
 }
@@ -121,21 +121,21 @@ fn print(ui: Ui, node: &str, routed: &Routed) {
     }
 }
 
-/// A JSON file (or standard input for `-`).
+/// Reads a JSON file, or standard input for `-`.
 pub(super) fn json_file<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T, SessionError> {
     let source = read_input(path)?;
     parse_at(&source, source.text(), what)
 }
 
-/// Parses a part of a source; what is wrong is labelled there.
+/// Parses a part of a source; errors are labelled there.
 fn parse_at<T: DeserializeOwned>(source: &Source, part: &str, what: &str) -> Result<T, SessionError> {
     serde_json::from_str(part).map_err(|error| {
         let base = part.as_ptr() as usize - source.text().as_ptr() as usize;
         let at = Source::new("", part).offset(error.line(), error.column());
         let at = base + at.min(part.len().saturating_sub(1));
-        let said = error.to_string();
-        let said = said.split(" at line ").next().unwrap_or(&said);
-        let diagnostic = Diagnostic::error("input/json", format!("this is not {what}: {said}"));
+        let text = error.to_string();
+        let reason = text.split(" at line ").next().unwrap_or(&text);
+        let diagnostic = Diagnostic::error("input/json", format!("this is not {what}: {reason}"));
         SessionError::Texts(diagnostic.label(source, Span::new(at, at + 1), "here").into())
     })
 }

@@ -32,11 +32,11 @@ use std::thread::available_parallelism;
 pub(super) struct RunArgs {
     /// The pipeline: a path, a file stem, or a `pipeline:` name [default: rca].
     pub(super) pipeline: Option<String>,
-    /// A launch (ReportPortal JSON, JUnit XML, or another test report that is read), a directory with launches below it, `-` for
-    /// standard input, or `none` for one empty case; several make one launch [default: the bundled example].
+    /// A launch (ReportPortal JSON, JUnit XML, or another supported test report), a directory with launches in it, `-` for
+    /// standard input, or `none` for one empty case; several are merged into one launch [default: the bundled example].
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
-    /// The launch of this number or uuid, fetched from ReportPortal (`reportportal:` of asterisk.yaml says which).
+    /// The launch with this number or uuid, fetched from ReportPortal (configured by `reportportal:` of asterisk.yaml).
     #[arg(long, value_name = "ID", conflicts_with = "input")]
     launch: Option<String>,
     #[command(flatten)]
@@ -44,9 +44,9 @@ pub(super) struct RunArgs {
     /// Walk only this case.
     #[arg(long = "case", value_name = "ID")]
     cases: Vec<String>,
-    /// Who answers the nodes that do not say it themselves: `script` (the scripts), `stub` (--stub), `manual` (`asterisk cursor` and
-    /// `save`), or a name or kind of `agents:` in asterisk.yaml. Several are tried one after the other: NAME,NAME. NODE=NAME is for
-    /// one node, whatever it says [default: script].
+    /// The answerer of nodes that declare none: `script` (the scripts), `stub` (--stub), `manual` (`asterisk cursor` and `save`),
+    /// or a name or kind of `agents:` in asterisk.yaml. Several are tried in turn: NAME,NAME. NODE=NAME sets it for one node,
+    /// whatever that declares [default: script].
     #[arg(long, alias = "agent", value_name = "[NODE=]NAME")]
     pub(super) via: Vec<String>,
     /// Canned answers: {"CASE or *": {"NODE": [artifact, ...]}}. Implies --via stub.
@@ -54,61 +54,60 @@ pub(super) struct RunArgs {
     pub(super) stub: Option<PathBuf>,
     #[command(flatten)]
     pub(super) project: ProjectArgs,
-    /// How many cases walk at once [default: as many as there are processors].
+    /// The number of cases walked at once [default: the number of processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
-    /// Go on with a run that was stopped, or show one that is over.
-    /// By the texts it went by, unless --migrate is there.
+    /// Continue a stopped run, or show a finished one. Uses the recorded texts, unless --migrate is given.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["pipeline", "input", "launch", "cases", "via", "stub", "dry_run", "seed", "files"])]
     pub(super) resume: Option<String>,
-    /// Resume by the scripts, pipeline, templates, data and vars of now, if what the cases went through still fits.
+    /// Resume with the current scripts, pipeline, templates, data and vars, if they still fit the paths of the cases.
     #[arg(long, requires = "resume")]
     migrate: bool,
-    /// Watch the scripts, pipelines, templates, data and the project file: each case takes an edit at its next step, keeping
-    /// the graph it began with. An edit that does not compile is shown, and the last good texts stay in force. If they do
-    /// not compile at the start, the run waits until they do. Watching ends with the run.
+    /// Watch the scripts, pipelines, templates, data and the project file: each case uses an edit from its next step on, keeping
+    /// the graph it started with. An edit that does not compile is reported, and the last valid texts stay in use. If they do not
+    /// compile at the start, the run waits until they do. Watching ends with the run.
     #[arg(long)]
     watch: bool,
-    /// With --watch: wait until the texts compile, then go by them as they are, whatever is edited meanwhile.
+    /// With --watch: wait until the texts compile, then use them unchanged, whatever is edited meanwhile.
     #[arg(long, conflicts_with = "migrate")]
     pin: bool,
-    /// Ask the rules of the scripts in DIR beside those of the run, each time with the same inputs: what they would decide is
-    /// recorded and told, and nothing else comes of it. DIR is laid over the scripts of the run, file by file.
+    /// Also evaluate the rules of the scripts in DIR, each time with the same inputs: their decisions are recorded and
+    /// summarised, without any other effect. The scripts in DIR override those of the run, file by file.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["watch", "resume"])]
     shadow: Option<PathBuf>,
-    /// Have doubtful conclusions judged by the court of the pipeline; the same as --set court=true.
+    /// Have doubtful conclusions reviewed by the court of the pipeline; the same as --set court=true.
     #[arg(long)]
     court: bool,
-    /// Put a mask on every node that it is for, inside of those that the pipeline puts on: a script such as masks/recall.rhai.
+    /// Apply a mask to every node it is for, inside those that the pipeline applies: a script such as masks/recall.rhai.
     #[arg(long = "mask", value_name = "FILE", conflicts_with = "resume")]
     pub(super) masks: Vec<PathBuf>,
-    /// Have this team walk, in the place of the pipeline's own if it has one: a name in `data/teams.yaml` of the scripts (`light`,
-    /// `zone`, `cycle`, `calibrated`, or one of yours). Walks within the walk that have a team of their own keep it.
+    /// Use this team instead of the pipeline's own: a name in `data/teams.yaml` of the scripts (`light`, `zone`, `cycle`,
+    /// `calibrated`, or one of yours). Sub-pipelines with a team of their own keep it.
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     pub(super) team: Option<String>,
-    /// What a recorded step survives: `step` a power loss, `batch` the end of the process.
+    /// What a committed step survives: `step` a power loss, `batch` the end of the process.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     durability: DurabilityArg,
-    /// How many tokens the agents may spend. Once they are spent nobody is asked any more, and the run stops; go on with --resume
-    /// and a larger one. What is left stands in budget-status.json beside the report.
+    /// The number of tokens that the agents may spend. Once they are spent, no agent is asked any more and the run stops;
+    /// continue with --resume and a larger budget. budget-status.json beside the report has the rest.
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u64>,
-    /// Walk without touching the store or writing a file.
+    /// Walk without writing to the store or to files.
     #[arg(long)]
     dry_run: bool,
-    /// Seeds `state.chance`.
+    /// The seed of `state.chance`.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Whether to write a directory for each case: `auto` up to 1 000 cases.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     files: FilesArg,
-    /// The root of all that the run writes [default: .asterisk/investigations in the project's directory].
+    /// The output directory [default: .asterisk/investigations in the project's directory].
     #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
     pub(super) out: Option<PathBuf>,
-    /// Let something look on, without any effect on the run: `narration` (sentences for people), `log` (a line for each turn,
+    /// Attach an observer, without any effect on the run: `narration` (sentences for people), `log` (a line for each turn,
     /// warning and error; more with -v), `jsonl` (every event), `metrics` (Prometheus), `trace` (Chrome), `otlp` (OpenTelemetry,
     /// in builds with the feature `otel`). The first two write to standard error unless FILE is given; `otlp` sends to the
-    /// collector at URL, or at that of `OTEL_EXPORTER_OTLP_ENDPOINT` (of this machine by default); the others need a FILE; `-` is
+    /// collector at URL, or at that of `OTEL_EXPORTER_OTLP_ENDPOINT` (by default on this machine); the others need a FILE; `-` is
     /// standard output, which then has nothing else.
     #[arg(long, value_name = "KIND[=FILE|URL]")]
     observe: Vec<String>,
@@ -125,12 +124,12 @@ enum DurabilityArg {
 
 pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
-    // The flag is short for a setting; what the var means is the pipeline's business.
+    // The flag is short for a setting; the pipeline defines what the var means.
     args.project.set.extend(args.court.then(|| "court=true".to_owned()));
     let resolved = global.resolve(&args.project, args.out.clone())?;
     let wanted = run_observe::wanted(&args.observe, &resolved.observers, &resolved.root)?;
     let mut setup = resolved.setup;
-    args.portal.over(&mut setup.reportportal);
+    args.portal.override_settings(&mut setup.reportportal);
     let session = Session::new(setup).with_masks(&args.masks).with_team(args.team.as_deref());
     let parallel = args.parallel.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
     let durability = match args.durability {
@@ -140,7 +139,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     let stop = Arc::new(AtomicBool::new(false));
     let walking = Arc::new(AtomicBool::new(false));
     let interrupted = on_interrupt(&stop, &walking);
-    let verbose = if run_observe::tell(&wanted) { 0 } else { global.verbose };
+    let verbose = if run_observe::writes_stderr(&wanted) { 0 } else { global.verbose };
     let live = LiveView::new(ui, verbose, walking, args.migrate);
     check(&args)?;
     let attached = run_observe::attach(&wanted, &live, ui, global.verbose)?;
@@ -162,10 +161,10 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
         (Some(run), _, migrate) => session.resume(&ResumeSpec { run, parallel, durability, migrate, budget }, watch, &stop),
         (None, Some(spec), Some(current)) => session.run_by(current, spec, watch, &stop),
         (None, Some(spec), None) => session.run(spec, watch, &stop),
-        (None, None, _) => Err(SessionError::Asked(Box::new(Diagnostic::error("input/run", "nothing to run")))),
+        (None, None, _) => Err(SessionError::BadRequest(Box::new(Diagnostic::error("input/run", "nothing to run")))),
     };
     let result = match (follow, migrate) {
-        (true, _) => run_watch::watched(texts, pin, &live, |current| go(Some(current))),
+        (true, _) => run_watch::run_watched(texts, pin, &live, |current| go(Some(current))),
         (false, true) => texts.load(None).and_then(|project| go(Some(&CurrentProject::new(project)))),
         (false, false) => go(None),
     };
@@ -174,16 +173,17 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     for (name, error) in unwritten {
         ui.note(&format!("warning: not all of `--observe {name}` could be written: {error}"));
     }
-    let again = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", shell(&store.display().to_string())));
-    conclude(ui, &session, result?, (interrupted.load(Ordering::Relaxed), run_observe::take_stdout(&wanted)), &again)
+    let store_flag =
+        global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", shell(&store.display().to_string())));
+    conclude(ui, &session, result?, (interrupted.load(Ordering::Relaxed), run_observe::take_stdout(&wanted)), &store_flag)
 }
 
-/// What only some ways of running and resuming can be given.
+/// Rejects flags that do not apply to this way of running or resuming.
 fn check(args: &RunArgs) -> Result<(), SessionError> {
     if args.pin && !args.watch {
-        let message = "`--pin` without `--watch` changes nothing: a run goes by the texts of its start anyway";
-        let help = "leave it out; `--watch --pin` waits until the texts compile and then goes by those";
-        return Err(SessionError::asked("input/pin", message, Some(help.into())));
+        let message = "`--pin` without `--watch` has no effect: a run uses the texts of its start anyway";
+        let help = "leave it out; `--watch --pin` waits until the texts compile and then uses these";
+        return Err(SessionError::bad_request("input/pin", message, Some(help.into())));
     }
     if args.resume.is_none() || args.migrate {
         return Ok(());
@@ -200,7 +200,7 @@ fn check(args: &RunArgs) -> Result<(), SessionError> {
     };
     let message = format!("a run is resumed by the texts it went by, so `{flag}` has no use");
     let help = "add --migrate to go on by the texts of now";
-    Err(SessionError::Asked(Box::new(Diagnostic::error("input/resume", message).help(help))))
+    Err(SessionError::BadRequest(Box::new(Diagnostic::error("input/resume", message).help(help))))
 }
 
 fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpec, SessionError> {
@@ -221,32 +221,35 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
     })
 }
 
-/// Who is to answer.
+/// Parses `--via` and `--stub`.
 fn via(args: &RunArgs) -> Result<Via, SessionError> {
     let mut via = if args.stub.is_some() { Via::stub() } else { Via::default() };
-    let mut usual = Vec::new();
+    let mut default = Vec::new();
     for one in &args.via {
         let (node, names) = one.split_once('=').map_or((None, one.as_str()), |(node, names)| (Some(node.trim()), names));
         let names = names.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
         match node {
             Some(node) => via.nodes.entry(node.to_owned()).or_default().extend(names),
-            None => usual.extend(names),
+            None => default.extend(names),
         }
     }
-    let asked = |message: String, help| SessionError::asked("input/via", message, Some(String::from(help)));
-    if via.is_stub() && (!via.nodes.is_empty() || usual.iter().any(|name| name != STUB)) {
+    let bad_request = |message: String, help| SessionError::bad_request("input/via", message, Some(String::from(help)));
+    if via.is_stub() && (!via.nodes.is_empty() || default.iter().any(|name| name != STUB)) {
         let message = format!("`--stub` answers every node, so `--via {}` would not", args.via.join(","));
-        return Err(asked(message, "give one of the two"));
+        return Err(bad_request(message, "give one of the two"));
     }
-    if !usual.is_empty() {
-        via.usual = usual;
+    if !default.is_empty() {
+        via.usual = default;
     }
     let chains = || via.nodes.values().chain([&via.usual]);
     if chains().any(Vec::is_empty) {
-        return Err(asked(format!("`--via {}` names nobody", args.via.join(",")), "write --via NAME or --via NODE=NAME"));
+        return Err(bad_request(
+            format!("`--via {}` names no answerer", args.via.join(",")),
+            "write --via NAME or --via NODE=NAME",
+        ));
     }
     if !via.nodes.values().all(|names| names.iter().all(|name| name != STUB)) || (via.is_stub() && via.usual.len() > 1) {
-        return Err(asked("canned answers are for every node, or for none".into(), "give --stub FILE alone"));
+        return Err(bad_request("canned answers apply to all nodes or to none".into(), "give --stub FILE alone"));
     }
     Ok(via)
 }
@@ -259,36 +262,40 @@ fn inputs(paths: &[PathBuf], launch: Option<String>) -> RunInputs {
     }
 }
 
-/// The first interruption stops the walks after the step they are in; the second ends the process at once.
-/// Before any walk began there is no step to finish.
+/// The first interrupt stops the walks after their current step; the second ends the process at once. Before any walk has begun,
+/// there is no step to finish.
 fn on_interrupt(stop: &Arc<AtomicBool>, walking: &Arc<AtomicBool>) -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
-    let (stop, walking, again) = (Arc::clone(stop), Arc::clone(walking), Arc::clone(&interrupted));
+    let (stop, walking, seen) = (Arc::clone(stop), Arc::clone(walking), Arc::clone(&interrupted));
     let handler = move || {
-        if again.swap(true, Ordering::Relaxed) || !walking.load(Ordering::Relaxed) {
+        if seen.swap(true, Ordering::Relaxed) || !walking.load(Ordering::Relaxed) {
             end_all();
             #[expect(clippy::exit, reason = "the user asked twice, and what is recorded is safe")]
             std::process::exit(i32::from(Exit::Interrupted as u8));
         }
         stop.store(true, Ordering::Relaxed);
     };
-    // Without a handler an interruption ends the process at once, which loses nothing that was recorded.
+    // Without a handler an interrupt ends the process at once, which loses nothing that was recorded.
     drop(ctrlc::set_handler(handler));
     interrupted
 }
 
-/// Writes the report, prints the result unless standard output is an observer's, and says how to go on.
+/// Writes the report, prints the result unless standard output is an observer's, and prints how to continue.
 fn conclude(
     ui: Ui,
     session: &Session,
     mut result: RunResult,
     (interrupted, silent): (bool, bool),
-    again: &str,
+    store_flag: &str,
 ) -> Result<Exit, SessionError> {
     if result.cases.is_empty() {
-        ui.note("this launch has no failures: there is nothing to analyse");
+        ui.note(if result.launch.gaps.is_empty() {
+            "this launch has no failures: there is nothing to analyse"
+        } else {
+            "no failure could be read: there is nothing to analyse in what is left of this launch"
+        });
     }
-    let (report, told) = super::report::build(ui, session, &result)?;
+    let (report, report_exit) = super::report::build(ui, session, &result)?;
     if crate::report::write(session, &result, &report)?.is_some() {
         result.report = Some(session.report_path(&result.run));
     }
@@ -305,15 +312,15 @@ fn conclude(
     run_view::shadow(ui, &result);
     run_view::tokens(ui, &result);
     if !over {
-        ui.note(&run_view::stopped(session, &result, again));
+        ui.note(&run_view::stopped(session, &result, store_flag));
     }
     let exit = match result.status {
         _ if !over && interrupted => Exit::Interrupted,
-        WalkStatus::Done => told,
+        WalkStatus::Done => report_exit,
         WalkStatus::Error => Exit::Cases,
         WalkStatus::Paused | WalkStatus::Running => Exit::Stopped,
     };
-    // The process ends here: taking a linked project apart piece by piece takes a tenth of a cold start.
+    // The process ends here: dropping a linked project takes a tenth of a cold start.
     std::mem::forget(result);
     Ok(exit)
 }

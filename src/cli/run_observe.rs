@@ -1,4 +1,4 @@
-//! `--observe` and `observers:`: who looks on, and where it is written.
+//! `--observe` and `observers:`: observers and their outputs.
 
 use super::run_view::LiveView;
 use crate::diag::Diagnostic;
@@ -9,10 +9,10 @@ use crate::ui::{Ui, plain};
 use std::io::{self, BufWriter, LineWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// An observer that was asked for.
+/// A requested observer.
 #[derive(Clone)]
 pub(super) struct WantedObserver {
-    /// What it was asked for by.
+    /// The text that requested it.
     text: String,
     kind: &'static ObserverKind,
     to: ObserverDestination,
@@ -23,7 +23,7 @@ enum ObserverDestination {
     Stderr,
     Stdout,
     File(PathBuf),
-    /// A server, at this address if one was named.
+    /// A server, with its address if given.
     Server(Option<String>),
 }
 
@@ -36,7 +36,7 @@ impl ObserverDestination {
     }
 }
 
-/// All that were asked for: those of the command line, with files relative to where it was typed, and those of the project
+/// All requested observers: those of the command line, with files relative to the current directory, and those of the project
 /// file, with files relative to the project's directory.
 pub(super) fn wanted(given: &[String], permanent: &[String], root: &Path) -> Result<Vec<WantedObserver>, SessionError> {
     let given = given.iter().map(|text| read(text, Path::new("")));
@@ -45,7 +45,7 @@ pub(super) fn wanted(given: &[String], permanent: &[String], root: &Path) -> Res
     let mut taken: Vec<&ObserverDestination> = Vec::new();
     for one in &all {
         if one.to != ObserverDestination::Stderr && taken.contains(&&one.to) {
-            return Err(bad(
+            return Err(bad_request(
                 format!("the observer `{}` writes where another observer writes", one.text),
                 "give each a file of its own",
             ));
@@ -55,18 +55,18 @@ pub(super) fn wanted(given: &[String], permanent: &[String], root: &Path) -> Res
     Ok(all)
 }
 
-/// Whether standard output is an observer's alone.
+/// Whether an observer has exclusive use of standard output.
 pub(super) fn take_stdout(wanted: &[WantedObserver]) -> bool {
     wanted.iter().any(|one| one.to == ObserverDestination::Stdout)
 }
 
-/// Whether turns are told on standard error by an observer, so that `-v` need not tell them too.
-pub(super) fn tell(wanted: &[WantedObserver]) -> bool {
+/// Whether an observer prints turns to standard error, which makes `-v` redundant.
+pub(super) fn writes_stderr(wanted: &[WantedObserver]) -> bool {
     wanted.iter().any(|one| one.to == ObserverDestination::Stderr)
 }
 
 fn read(text: &str, below: &Path) -> Result<WantedObserver, SessionError> {
-    let (kind, file) = parse(text).map_err(|(message, help)| bad(message, help))?;
+    let (kind, file) = parse(text).map_err(|(message, help)| bad_request(message, help))?;
     let to = match file {
         address if kind.usual == DefaultOutput::Server => ObserverDestination::Server(address.map(str::to_owned)),
         None => ObserverDestination::Stderr,
@@ -76,11 +76,11 @@ fn read(text: &str, below: &Path) -> Result<WantedObserver, SessionError> {
     Ok(WantedObserver { text: text.to_owned(), kind, to })
 }
 
-fn bad(message: String, help: impl Into<String>) -> SessionError {
-    SessionError::Asked(Box::new(Diagnostic::error("input/observe", message).help(help)))
+fn bad_request(message: String, help: impl Into<String>) -> SessionError {
+    SessionError::BadRequest(Box::new(Diagnostic::error("input/observe", message).help(help)))
 }
 
-/// The observers, each with its file open or its server known.
+/// Creates the observers, each with its file open or its server known.
 pub(super) fn attach<'o>(
     wanted: &[WantedObserver],
     live: &'o LiveView,
@@ -89,33 +89,33 @@ pub(super) fn attach<'o>(
 ) -> Result<Vec<Attached<'o>>, SessionError> {
     let one = |wanted: &WantedObserver| {
         let observer = match wanted.kind.make {
-            MakeObserver::Writes(make) => make(ObserverOutput::new(place(wanted, live, ui)?), ObserverOptions { verbose }),
-            MakeObserver::Sends(make) => make(wanted.to.address()).map_err(|(message, help)| bad(message, help))?,
+            MakeObserver::Writes(make) => make(ObserverOutput::new(output(wanted, live, ui)?), ObserverOptions { verbose }),
+            MakeObserver::Sends(make) => make(wanted.to.address()).map_err(|(message, help)| bad_request(message, help))?,
         };
         Ok(Attached { name: wanted.text.clone(), observer })
     };
     wanted.iter().map(one).collect()
 }
 
-/// Where an observer writes.
-fn place<'o>(wanted: &WantedObserver, live: &'o LiveView, ui: Ui) -> Result<Box<dyn Write + Send + 'o>, SessionError> {
+/// The output of an observer.
+fn output<'o>(wanted: &WantedObserver, live: &'o LiveView, ui: Ui) -> Result<Box<dyn Write + Send + 'o>, SessionError> {
     Ok(match &wanted.to {
         ObserverDestination::Stderr => {
-            Box::new(LineSplitter { tell: move |line: &str| live.aside(|ui| ui.note(&plain(line))), rest: Vec::new() })
+            Box::new(LineSplitter { emit: move |line: &str| live.with_bar_hidden(|ui| ui.note(&plain(line))), rest: Vec::new() })
         }
         ObserverDestination::Stdout if wanted.kind.json => {
-            Box::new(LineSplitter { tell: move |line: &str| ui.json_with(|out| writeln!(out, "{line}")), rest: Vec::new() })
+            Box::new(LineSplitter { emit: move |line: &str| ui.json_with(|out| writeln!(out, "{line}")), rest: Vec::new() })
         }
-        ObserverDestination::Stdout => Box::new(LineSplitter { tell: move |line: &str| ui.out(line), rest: Vec::new() }),
+        ObserverDestination::Stdout => Box::new(LineSplitter { emit: move |line: &str| ui.out(line), rest: Vec::new() }),
         ObserverDestination::File(path) => open(path, wanted.kind.usual).map_err(|error| {
             let message = format!("the observer `{}` cannot write `{}`: {error}", wanted.kind.name, path.display());
-            bad(message, "name a file that can be written")
+            bad_request(message, "name a file that can be written")
         })?,
         ObserverDestination::Server(_) => Box::new(io::sink()),
     })
 }
 
-/// Opens a file: what comes line by line can be followed, and comes after what was there.
+/// Opens a file. Line-based output is appended, and flushed by line so that it can be followed.
 fn open(path: &Path, usual: DefaultOutput) -> io::Result<Box<dyn Write + Send>> {
     if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
         std::fs::create_dir_all(dir)?;
@@ -128,9 +128,9 @@ fn open(path: &Path, usual: DefaultOutput) -> io::Result<Box<dyn Write + Send>> 
     }
 }
 
-/// Hands on whole lines.
+/// Passes on whole lines.
 struct LineSplitter<F> {
-    tell: F,
+    emit: F,
     rest: Vec<u8>,
 }
 
@@ -139,7 +139,7 @@ impl<F: FnMut(&str)> Write for LineSplitter<F> {
         self.rest.extend(bytes);
         if let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') {
             let rest = self.rest.split_off(end + 1);
-            (self.tell)(String::from_utf8_lossy(&self.rest[..end]).as_ref());
+            (self.emit)(String::from_utf8_lossy(&self.rest[..end]).as_ref());
             self.rest = rest;
         }
         Ok(bytes.len())
@@ -147,7 +147,7 @@ impl<F: FnMut(&str)> Write for LineSplitter<F> {
 
     fn flush(&mut self) -> io::Result<()> {
         if !self.rest.is_empty() {
-            (self.tell)(String::from_utf8_lossy(&self.rest).as_ref());
+            (self.emit)(String::from_utf8_lossy(&self.rest).as_ref());
             self.rest.clear();
         }
         Ok(())

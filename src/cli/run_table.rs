@@ -1,4 +1,4 @@
-//! The tables that `run` and `status` end with.
+//! The tables printed by `run` and `status`.
 
 use crate::model::counted;
 use crate::report::{CaseReport, RunReport, confidence};
@@ -7,16 +7,16 @@ use crate::ui::Ui;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// From this many cases on, the table is of causes.
+/// From this number of cases on, the table lists causes.
 const MANY: usize = 60;
-/// At most this many causes are shown; the report has them all.
+/// The maximum number of causes shown; the report has all of them.
 const CAUSES: usize = 40;
-/// Where nothing was concluded, at most this many cases are shown.
+/// The maximum number of cases shown if nothing was concluded.
 const WALKS: usize = 200;
-/// Narrower than this, the path and the confidence stay out.
+/// Below this width, path and confidence are omitted.
 const NARROW: usize = 110;
 
-/// The table of cases (or of causes, where there are many), a line of totals, and where the report is.
+/// Prints the table of cases (or of causes, if there are many), a line of totals, and the path of the report.
 pub(super) fn print(ui: Ui, report: &RunReport, result: &RunResult) {
     let concluded = report.cases.iter().any(|case| !case.defect_type.is_empty() || !case.category.is_empty());
     match (concluded, report.cases.len()) {
@@ -43,7 +43,7 @@ fn findings(ui: Ui, report: &RunReport) {
         let finding = &case.finding;
         let mut row = vec![name(case), finding.category.clone(), finding.defect_type.clone(), finding.component.clone()];
         if !narrow {
-            row.extend([confidence(finding.confidence), squeezed(&case.path)]);
+            row.extend([confidence(finding.confidence), compress(&case.path)]);
         }
         row.push(next(case));
         table.row(row);
@@ -76,7 +76,7 @@ fn walks(ui: Ui, report: &RunReport) {
     for case in (0..WALKS).filter_map(|at| report.cases.whole(at)) {
         let edges: Vec<String> = case.turns.iter().map(|turn| turn.edge.clone()).collect();
         let status = case.error.as_ref().map_or_else(|| case.status.word().to_owned(), |error| error.kind.clone());
-        table.row([name(case), status, squeezed(&case.path), squeezed(&edges)]);
+        table.row([name(case), status, compress(&case.path), compress(&edges)]);
     }
     ui.out(&table.text());
     if let Some(more @ 1..) = report.cases.len().checked_sub(WALKS) {
@@ -126,13 +126,13 @@ fn name(case: &CaseReport) -> String {
     labelled(&case.case, &case.name)
 }
 
-/// Id and name; an id that ends with the name, as those of JUnit do, says both.
+/// Id and name; an id that ends with the name, as those of JUnit do, is used alone.
 fn labelled(id: &str, name: &str) -> String {
     if id.ends_with(name) { id.to_owned() } else { format!("{id} {}", clip(name, 40)) }
 }
 
-/// Names in a row, a run of the same one counted.
-fn squeezed(names: &[String]) -> String {
+/// Joins names; repetitions are counted.
+fn compress(names: &[String]) -> String {
     let runs = names.chunk_by(|a, b| a == b).map(|run| match run.len() {
         1 | 2 => run.join(" "),
         n => format!("{} x{n}", run[0]),
@@ -140,7 +140,7 @@ fn squeezed(names: &[String]) -> String {
     runs.collect::<Vec<_>>().join(" ")
 }
 
-/// At most that many characters of a text.
+/// Cuts a text to a number of characters.
 fn clip(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
 }
@@ -152,12 +152,12 @@ mod tests {
     #[test]
     fn long_runs_of_one_name_are_counted() {
         let names = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(squeezed(&names("a b b c c c c a")), "a b b c x4 a");
-        assert_eq!(squeezed(&[]), "");
+        assert_eq!(compress(&names("a b b c c c c a")), "a b b c x4 a");
+        assert_eq!(compress(&[]), "");
     }
 
     #[test]
-    fn a_name_that_the_id_has_is_not_said_twice() {
+    fn a_name_within_the_id_is_not_repeated() {
         assert_eq!(labelled("tests.cart::adds", "adds"), "tests.cart::adds");
         assert_eq!(labelled("7", "adds"), "7 adds");
     }

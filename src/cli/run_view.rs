@@ -1,4 +1,4 @@
-//! What `run` and `status` show a person.
+//! Output of `run` and `status` for people.
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::model::{Case, Hash};
@@ -8,19 +8,19 @@ use crate::walk::{Event, EventBody, ReloadCause, TextChange};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// After so many failures it is told how far a fetch is.
-const FETCHED: usize = 100;
+/// How often the progress of a fetch is printed with `-v`, in failures.
+const FETCH_STEP: usize = 100;
 
-/// Shows a run while it goes on: a progress bar, and with `-v` every turn.
+/// Shows the progress of a run: a progress bar, and with `-v` every turn.
 pub(super) struct LiveView {
     ui: Ui,
     verbose: u8,
     bar: OnceLock<Progress>,
-    /// Becomes true when the first walk may begin.
+    /// Set when the first walk may begin.
     walking: Arc<AtomicBool>,
-    /// Whether the run is to go on by the texts of now.
+    /// Whether the run is to be migrated to the current texts.
     migrate: bool,
-    /// Keeps lines of several threads whole.
+    /// Prevents interleaving of lines from several threads.
     line: Mutex<()>,
 }
 
@@ -35,12 +35,12 @@ impl LiveView {
         }
     }
 
-    fn say(&self, text: &str) {
-        self.aside(|ui| ui.note(&plain(text)));
+    fn print(&self, text: &str) {
+        self.with_bar_hidden(|ui| ui.note(&plain(text)));
     }
 
-    /// Writes, the bar out of the way.
-    pub(super) fn aside(&self, write: impl FnOnce(Ui)) {
+    /// Writes with the progress bar hidden.
+    pub(super) fn with_bar_hidden(&self, write: impl FnOnce(Ui)) {
         let _line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         match self.bar.get() {
             Some(bar) => bar.aside(|| write(self.ui)),
@@ -58,7 +58,7 @@ impl RunListener for LiveView {
         let StartedRun { run, cases, .. } = *begun;
         self.walking.store(true, Ordering::Relaxed);
         if self.verbose > 0 {
-            self.say(&format!("run {run}: {cases} cases"));
+            self.print(&format!("run {run}: {cases} cases"));
         }
         self.bar.get_or_init(|| self.ui.progress(if self.verbose > 0 { 0 } else { cases }));
     }
@@ -67,43 +67,43 @@ impl RunListener for LiveView {
         match (&event.what, self.verbose) {
             (EventBody::ThermalWarning { spent_ms, ceiling_ms, .. }, 0 | 1) => {
                 let ceiling = ceiling_ms.map_or(String::new(), |ceiling| format!("; at {ceiling} ms it stops"));
-                self.say(&format!("warning: the answers of case {} took {spent_ms} ms{ceiling}", event.case));
+                self.print(&format!("warning: the answers of case {} took {spent_ms} ms{ceiling}", event.case));
             }
             (EventBody::Transition { from, to, edge, because, .. }, 1) => {
-                self.say(&format!("{} {}: {from} -> {to} by {edge}: {because}", event.case, event.path));
+                self.print(&format!("{} {}: {from} -> {to} by {edge}: {because}", event.case, event.path));
             }
             (_, 0 | 1) => {}
-            (_, _) => self.say(&serde_json::to_string(event).unwrap_or_default()),
+            (_, _) => self.print(&serde_json::to_string(event).unwrap_or_default()),
         }
     }
 
     fn reloaded(&self, reloaded: &AppliedReload) {
         let AppliedReload { revision, cause, changed, graph_kept } = reloaded;
         if *cause == ReloadCause::Migrate {
-            self.say(&format!("migrated to the texts of now (generation {revision}):\n{}", changes(changed)));
+            self.print(&format!("migrated to the texts of now (generation {revision}):\n{}", changes(changed)));
         } else if self.verbose > 0 {
-            self.say(&format!("generation {revision}:\n{}", changes(changed)));
+            self.print(&format!("generation {revision}:\n{}", changes(changed)));
         }
         if *graph_kept {
-            self.say("reload: nodes or edges of the pipeline changed; this run keeps those it began with, and takes the rest");
+            self.print("reload: nodes or edges of the pipeline changed; this run keeps those it began with, and takes the rest");
         }
     }
 
     fn kept(&self, problems: &Diagnostics) {
-        self.aside(|ui| {
+        self.with_bar_hidden(|ui| {
             ui.diagnostics(problems);
             ui.note("reload: not taken, for it does not fit the nodes and edges that this run began with");
         });
     }
 
     fn pinned(&self, changed: &[TextChange]) {
-        let say = "these texts changed since; the run goes on by those it went by (--migrate takes the texts of now)";
-        self.say(&format!("{say}:\n{}", changes(changed)));
+        let message = "these texts changed since; the run goes on by those it went by (--migrate takes the texts of now)";
+        self.print(&format!("{message}:\n{}", changes(changed)));
     }
 
     fn over(&self) {
         if self.migrate {
-            self.say("the run is over: there is nothing to migrate");
+            self.print("the run is over: there is nothing to migrate");
         }
     }
 
@@ -111,7 +111,9 @@ impl RunListener for LiveView {
         match (self.verbose, done) {
             (0, 0) => self.bar.get_or_init(|| self.ui.progress(of)).begin("fetching ", of),
             (0, _) => self.bar.get_or_init(|| self.ui.progress(of)).step(""),
-            _ if done.is_multiple_of(FETCHED) => self.say(&format!("fetching: the logs of {done} of {of} failures are read")),
+            _ if done.is_multiple_of(FETCH_STEP) => {
+                self.print(&format!("fetching: the logs of {done} of {of} failures are read"));
+            }
             _ => {}
         }
     }
@@ -130,7 +132,7 @@ impl RunListener for LiveView {
     }
 }
 
-/// A line for each text that changed, with its addresses.
+/// A line for each changed text, with its content addresses.
 fn changes(changed: &[TextChange]) -> String {
     let short = |hash: Option<Hash>, none: &str| hash.map_or(none.to_owned(), |hash| hash.short()[..8].to_owned());
     let line = |change: &TextChange| {
@@ -139,16 +141,16 @@ fn changes(changed: &[TextChange]) -> String {
     changed.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Says why walks failed: a failure that several cases share is told once.
+/// Prints why walks failed; a failure shared by several cases is printed once.
 pub(super) fn failures(ui: Ui, result: &RunResult) {
-    let mut told: Vec<(&Diagnostic, Vec<&str>)> = Vec::new();
+    let mut distinct: Vec<(&Diagnostic, Vec<&str>)> = Vec::new();
     for (case, failure) in &result.failures {
-        match told.iter_mut().find(|(diagnostic, _)| **diagnostic == *failure.diagnostic) {
+        match distinct.iter_mut().find(|(diagnostic, _)| **diagnostic == *failure.diagnostic) {
             Some((_, cases)) => cases.push(case),
-            None => told.push((&failure.diagnostic, vec![case])),
+            None => distinct.push((&failure.diagnostic, vec![case])),
         }
     }
-    for (diagnostic, cases) in told {
+    for (diagnostic, cases) in distinct {
         ui.diagnostic(diagnostic);
         match cases.as_slice() {
             [one] => ui.note(&format!("  in case {one}\n")),
@@ -161,7 +163,7 @@ pub(super) fn failures(ui: Ui, result: &RunResult) {
     }
 }
 
-/// Says what candidate rules would have decided.
+/// Prints what candidate rules would have decided.
 pub(super) fn shadow(ui: Ui, result: &RunResult) {
     let Some(shadow) = &result.shadow else { return };
     let by = |(edge, count): (&String, &usize)| match edge.as_str() {
@@ -174,7 +176,7 @@ pub(super) fn shadow(ui: Ui, result: &RunResult) {
     ui.note(&format!("shadow: {} of {} decisions would differ{ways}", shadow.differ, shadow.decisions));
 }
 
-/// Says what the answers took that came from outside.
+/// Prints the token usage of external answers.
 pub(super) fn tokens(ui: Ui, result: &RunResult) {
     let tokens = &result.tokens;
     if !tokens.is_none() {
@@ -186,17 +188,17 @@ pub(super) fn tokens(ui: Ui, result: &RunResult) {
     }
 }
 
-/// Why a run stopped, and how to go on with it. `again`: what the command needs to find it.
-pub(super) fn stopped(session: &Session, result: &RunResult, again: &str) -> String {
+/// Why a run stopped, and the command that continues it. `store_flag` is appended to the command to find the store.
+pub(super) fn stopped(session: &Session, result: &RunResult, store_flag: &str) -> String {
     let run = &result.run;
     let waiting = session.waiting(result).count();
     if let Some((status, true)) = &result.budget {
         let more = status.used.max(status.total_budget) * 2;
-        return format!("stopped: the budget is used up; go on with: asterisk run --resume {run} --budget {more}{again}");
+        return format!("stopped: the budget is used up; go on with: asterisk run --resume {run} --budget {more}{store_flag}");
     }
     match waiting {
-        0 => format!("stopped; go on with: asterisk run --resume {run}{again}"),
-        1 => format!("1 case waits for an answer; take its prompt with: asterisk cursor --suite-id {run}{again}"),
-        n => format!("{n} cases wait for an answer; take the next prompt with: asterisk cursor --suite-id {run}{again}"),
+        0 => format!("stopped; go on with: asterisk run --resume {run}{store_flag}"),
+        1 => format!("1 case waits for an answer; take its prompt with: asterisk cursor --suite-id {run}{store_flag}"),
+        n => format!("{n} cases wait for an answer; take the next prompt with: asterisk cursor --suite-id {run}{store_flag}"),
     }
 }

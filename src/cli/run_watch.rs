@@ -1,4 +1,4 @@
-//! `run --watch`: edits of the texts are taken while the run goes on.
+//! `run --watch`: applies edits of the texts during a run.
 
 use super::run_view::LiveView;
 use super::{GlobalArgs, ProjectArgs};
@@ -12,7 +12,7 @@ use crate::walk::TextChange;
 use std::path::PathBuf;
 use std::thread;
 
-/// Where the texts of a run are: the settings are looked up again each time, for the project file may be edited too.
+/// The location of a run's texts: the settings are resolved again each time, for the project file may be edited too.
 pub(super) struct WatchedTexts {
     pub(super) global: GlobalArgs,
     pub(super) project: ProjectArgs,
@@ -25,7 +25,7 @@ pub(super) struct WatchedTexts {
 }
 
 impl WatchedTexts {
-    /// A session with the settings of now, the pipeline, and who answers.
+    /// A session with the current settings, the pipeline, and its answerers.
     fn session(&self) -> Result<(Session, Option<String>, AnswererNames), SessionError> {
         let session =
             self.global.session(&self.project, self.out.clone())?.with_masks(&self.masks).with_team(self.team.as_deref());
@@ -61,15 +61,15 @@ impl LoadProject for WatchedTexts {
     }
 }
 
-/// Runs by texts that are watched meanwhile; with `pin`, only until they compile.
-pub(super) fn watched(
+/// Runs while the texts are watched; with `pin`, only until they compile.
+pub(super) fn run_watched(
     texts: WatchedTexts,
     pin: bool,
     live: &LiveView,
     run: impl FnOnce(&CurrentProject) -> Result<RunResult, SessionError>,
 ) -> Result<RunResult, SessionError> {
     let mut follower = ReloadFollower::new(texts, DEBOUNCE)?;
-    // Nobody stops it before: an interruption ends the process, as there is no step to finish.
+    // Nothing stops it earlier: an interrupt ends the process, as there is no step to finish.
     let Some(first) = follower.first(live)? else { return Err(SessionError::Journal(interrupted())) };
     let current = CurrentProject::new(first);
     if pin {
@@ -90,7 +90,7 @@ fn interrupted() -> crate::walk::JournalError {
 
 impl ReloadListener<SessionError> for LiveView {
     fn broken(&self, error: &SessionError, last: bool) {
-        self.aside(|ui| {
+        self.with_bar_hidden(|ui| {
             ui.failure(error);
             ui.note(if last {
                 "reload: not taken; the run goes on by the last good texts"
@@ -102,7 +102,7 @@ impl ReloadListener<SessionError> for LiveView {
 
     fn loaded(&self, _project: &Project, changed: &[TextChange]) {
         let names: Vec<&str> = changed.iter().map(|change| change.what.as_str()).collect();
-        self.aside(|ui| match names.as_slice() {
+        self.with_bar_hidden(|ui| match names.as_slice() {
             [] => ui.note("reload: mended"),
             names => ui.note(&format!("reload: {}; each case takes it at its next step", names.join(", "))),
         });

@@ -14,9 +14,9 @@ use std::sync::atomic::AtomicBool;
 
 /// Submit the answer to a step that waits for one.
 ///
-/// The answer is held against the schema of its node. One that does not fit is told why and changes nothing; one that does is recorded,
-/// and the case goes on as far as it can: to the next step that waits, or to its end. Wrapped as
-/// `{dispatch_id, data}`, or with --request, it is taken only for that request.
+/// The answer is checked against the schema of its node. An invalid one is rejected with the reasons and changes nothing; a valid
+/// one is recorded, and the case continues as far as it can: to the next step that waits, or to its end. Wrapped as
+/// `{dispatch_id, data}`, or with --request, it is accepted only for that request.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk save -f recall-result.json --case-id 880501\n  asterisk save -f - --case-id 880501 --suite-id 20260214-212109-ab12cd < recall-result.json"
@@ -31,10 +31,10 @@ pub(super) struct SaveArgs {
     /// The suite: the id of the run.
     #[arg(long, value_name = "RUN", default_value = "latest")]
     suite_id: String,
-    /// The request that it answers, as `cursor` shows it.
+    /// The request it answers, as shown by `cursor`.
     #[arg(long, value_name = "ID")]
     request: Option<i64>,
-    /// Whose word it is. Only a person's word counts as a review.
+    /// The author. Only an answer of a person counts as a review.
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
     by: AnswerAuthor,
     #[command(flatten)]
@@ -43,10 +43,10 @@ pub(super) struct SaveArgs {
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum AnswerAuthor {
-    /// An agent's.
+    /// An agent.
     #[default]
     Agent,
-    /// A person's.
+    /// A person.
     Human,
 }
 
@@ -58,15 +58,15 @@ pub(super) fn save(global: &GlobalArgs, args: &SaveArgs) -> Result<Exit, Session
         AnswerAuthor::Agent => "agent",
         AnswerAuthor::Human => "human",
     };
-    let brought = Submission { run: &args.suite_id, case: &args.case_id, answer: &answer, request: args.request, by };
+    let submission = Submission { run: &args.suite_id, case: &args.case_id, answer: &answer, request: args.request, by };
     let live = LiveView::new(ui, global.verbose, Arc::new(AtomicBool::new(false)), false);
-    let result = session.submit(&brought, &live, &AtomicBool::new(false));
+    let result = session.submit(&submission, &live, &AtomicBool::new(false));
     live.finish();
-    told(ui, &session, global, result?, &args.case_id)
+    print_case(ui, &session, global, result?, &args.case_id)
 }
 
-/// Says how far a case has come that somebody brought something for.
-pub(super) fn told(
+/// Prints the state of a case after a submission.
+pub(super) fn print_case(
     ui: Ui,
     session: &Session,
     global: &GlobalArgs,
@@ -85,17 +85,17 @@ pub(super) fn told(
     let mut case = None;
     result.each(|one| {
         if one.case.id == id {
-            case = Some((one.summary(), said(one)));
+            case = Some((one.summary(), state_line(one)));
         }
         Ok(())
     })?;
-    let Some((summary, said)) = case else { return Ok(Exit::Ok) };
+    let Some((summary, line)) = case else { return Ok(Exit::Ok) };
     match ui.format() {
         OutputFormat::Json => {
             let report = result.report.as_ref().map(|path| path.display().to_string());
             ui.json(&json!({ "schema_version": 1, "suite_id": result.run, "status": result.status, "case": summary, "report": report }));
         }
-        OutputFormat::Pretty => ui.out(&plain(&said)),
+        OutputFormat::Pretty => ui.out(&plain(&line)),
     }
     super::run_view::failures(ui, &result);
     tokens(ui, &result);
@@ -104,20 +104,20 @@ pub(super) fn told(
             ui.note(&format!("the run is over; report: {}", path.display()));
         }
     } else {
-        let again = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", store.display()));
-        ui.note(&stopped(session, &result, &again));
+        let store_flag = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", store.display()));
+        ui.note(&stopped(session, &result, &store_flag));
     }
     Ok(if damaged || summary.status == WalkStatus::Error { Exit::Cases } else { Exit::Ok })
 }
 
-/// How far a case is, in a line.
-fn said(case: &CaseResult) -> String {
+/// The state of a case as a line.
+fn state_line(case: &CaseResult) -> String {
     let state = &case.state;
     let (id, path) = (&case.case.id, state.path.iter().map(compact_str::CompactString::as_str).collect::<Vec<_>>().join(" "));
     match (state.waits(), state.status) {
         (Some(open), _) => format!("{id}: {path}; now `{}` waits for its answer", open.node),
         (None, WalkStatus::Done) => format!("{id}: {path}; it is over"),
         (None, WalkStatus::Error) => format!("{id}: {path}; it failed"),
-        (None, _) => format!("{id}: {path}; it waits until the other cases have come as far"),
+        (None, _) => format!("{id}: {path}; it waits for the other cases to catch up"),
     }
 }

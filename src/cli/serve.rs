@@ -12,10 +12,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The variable that a token is read from.
+/// The environment variable with the token.
 const TOKEN: &str = "ASTERISK_TOKEN";
 
-/// Serve agents over MCP: they start runs, pull steps, submit answers, read reports, and ask why.
+/// Serve agents over MCP: they start runs, pull steps, submit answers, read reports, and query decisions.
 #[derive(Debug, Args)]
 #[command(
     after_help = "An agent's settings name the program: {\"command\": \"asterisk\", \"args\": [\"serve\", \"--mcp\", \"stdio\"]}.\n\
@@ -25,34 +25,34 @@ const TOKEN: &str = "ASTERISK_TOKEN";
                   asterisk serve --mcp http --http 0.0.0.0:8700 --allow-host ci.example.com --token-file token"
 )]
 pub(super) struct ServeArgs {
-    /// How agents come: by standard input and output, or over HTTP.
+    /// The transport: standard input and output, or HTTP.
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     mcp: Transport,
-    /// Where to listen. Anywhere but on the loopback whoever comes must show a token: that of the variable
-    /// `ASTERISK_TOKEN`, or of --token-file.
+    /// The address to listen on. On any but the loopback interface, clients need a token: that of the variable `ASTERISK_TOKEN`,
+    /// or of --token-file.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8700")]
     http: SocketAddr,
-    /// A file with the token, that nobody else may read (mode 0600).
+    /// A file with the token, not readable by others (mode 0600).
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// A name that this server may be called by, besides those of the loopback.
+    /// An accepted host name of this server, besides those of the loopback.
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
-    /// An origin whose pages may call, besides those of this machine.
+    /// An origin whose pages may send requests, besides those of this machine.
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
-    /// The most connections at once; others wait until one ends or has nothing to do.
+    /// The maximum number of connections; others wait until one ends or becomes idle.
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..))]
     connections: u16,
-    /// The most connections from one address [default: half of all; from this machine as many as there is place for].
+    /// The maximum number of connections from one address [default: half of all; all for this machine].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     connections_per_peer: Option<u16>,
-    /// After so many seconds without a word from any agent a run is aborted; it can be resumed.
+    /// A run is aborted after this many seconds without a message from any agent; it can be resumed.
     #[arg(long, value_name = "SECONDS", default_value_t = IDLE.as_secs_f64())]
     idle: f64,
     #[command(flatten)]
     project: ProjectArgs,
-    /// The root of all that runs write [default: .asterisk/investigations in the project's directory].
+    /// The output directory of runs [default: .asterisk/investigations in the project's directory].
     #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
     out: Option<PathBuf>,
 }
@@ -67,23 +67,27 @@ enum Transport {
 pub(super) fn serve(global: &GlobalArgs, args: &ServeArgs) -> Result<Exit, SessionError> {
     let ui = Ui::new(global.color, OutputFormat::Pretty);
     let idle = Duration::try_from_secs_f64(args.idle).ok().filter(|idle| !idle.is_zero()).ok_or_else(|| {
-        SessionError::asked("serve/idle", format!("`--idle {}` is no time", args.idle), Some("give seconds, more than 0".into()))
+        SessionError::bad_request(
+            "serve/idle",
+            format!("`--idle {}` is no time", args.idle),
+            Some("give seconds, more than 0".into()),
+        )
     })?;
     let resolved = global.resolve(&args.project, args.out.clone())?;
     let how = match args.mcp {
         Transport::Stdio => ServeMode::Stdio,
-        Transport::Http => ServeMode::Http(door(args)?),
+        Transport::Http => ServeMode::Http(network_guard(args)?),
     };
     served(Session::new(resolved.setup), resolved.lint, how, idle, ui)?;
     Ok(Exit::Ok)
 }
 
-fn door(args: &ServeArgs) -> Result<NetworkGuard, SessionError> {
+fn network_guard(args: &ServeArgs) -> Result<NetworkGuard, SessionError> {
     let token = token(args)?;
     if token.is_none() && !args.http.ip().is_loopback() {
         let message = format!("`{}` can be reached from other machines, so whoever comes must show a token", args.http);
         let help = format!("set {TOKEN}, or name a file of mode 0600 with --token-file");
-        return Err(SessionError::asked("serve/token", message, Some(help)));
+        return Err(SessionError::bad_request("serve/token", message, Some(help)));
     }
     Ok(NetworkGuard {
         at: args.http,
@@ -103,6 +107,6 @@ fn token(args: &ServeArgs) -> Result<Option<Token>, SessionError> {
     let Some(secret) = secret else { return Ok(None) };
     Token::new(secret.trim()).map(Some).ok_or_else(|| {
         let message = format!("the token of {from} is shorter than {} bytes", Token::LEAST);
-        SessionError::Asked(Box::new(Diagnostic::error("serve/token", message).help("for example: openssl rand -hex 32")))
+        SessionError::BadRequest(Box::new(Diagnostic::error("serve/token", message).help("for example: openssl rand -hex 32")))
     })
 }

@@ -1,6 +1,6 @@
 //! `asterisk show`.
 
-use super::{FormatArg, GlobalArgs, ProjectArgs, show_knowledge, show_walkers};
+use super::{FormatArg, GlobalArgs, ProjectArgs, show_evidence, show_knowledge, show_signatures, show_walkers};
 use crate::exit::Exit;
 use crate::files::FileOrigin;
 use crate::model::shell;
@@ -10,19 +10,25 @@ use crate::ui::{OutputFormat, Ui};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-/// Show elements, personas, cycles, masks, pipelines, domains, data files, or what the store knows: symptoms and root causes.
+/// Show elements, personas, cycles, masks, pipelines, domains, signatures, data files, or what the store knows: the evidence of a
+/// case, symptoms and root causes.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk show elements\n  asterisk show personas herald\n  asterisk show domains\n  asterisk show data domain --domain ptp --format json\n  \
-                  asterisk show rcas --status open\n  asterisk show rca 4711"
+                  asterisk show rcas --status open\n  asterisk show rca 4711\n  \
+                  asterisk show evidence latest --case 880501\n  asterisk show signatures connection-refused"
 )]
 pub(super) struct ShowArgs {
     /// What to show.
     #[arg(value_enum)]
     what: ShowTarget,
-    /// Of `elements`, `personas`, `masks` and `cycles`: only this one. Of `data`: only this file, by its stem. Of `symptom` and `rca`: the id.
+    /// For `elements`, `personas`, `masks` and `cycles`: only this one. For `data`: only this file, by its stem. For `symptom`
+    /// and `rca`: the id. For `signatures`: everything about this one. For `evidence`: the run [default: latest].
     #[arg(allow_negative_numbers = true)]
     name: Option<String>,
+    /// For `evidence`: the case; by default the only one, or a list of the cases if there are several.
+    #[arg(long, value_name = "ID")]
+    case: Option<String>,
     #[command(flatten)]
     which: show_knowledge::KnowledgeFilter,
     #[command(flatten)]
@@ -35,18 +41,22 @@ pub(super) struct ShowArgs {
 enum ShowTarget {
     /// The elements and their traits.
     Elements,
-    /// The personas: who may walk.
+    /// The personas: walkers for teams.
     Personas,
     /// The masks: scripts around a step.
     Masks,
-    /// What element strengthens and overcomes which.
+    /// Which element strengthens or overcomes which.
     Cycles,
-    /// The pipelines that can be named.
+    /// The available pipelines.
     Pipelines,
     /// The domains.
     Domains,
     /// The data files of the scripts.
     Data,
+    /// The signatures of the domain, and how often each matched in recorded cases.
+    Signatures,
+    /// The evidence extracted from the texts of a recorded case.
+    Evidence,
     /// The known symptoms.
     Symptoms,
     /// One symptom.
@@ -86,6 +96,8 @@ pub(super) fn show(global: &GlobalArgs, args: &ShowArgs) -> Result<Exit, Session
         ShowTarget::Personas => show_walkers::personas(ui, &session, args.name.as_deref())?,
         ShowTarget::Masks => show_walkers::masks(ui, &session, args.name.as_deref())?,
         ShowTarget::Cycles => show_walkers::cycles(ui, &session, args.name.as_deref())?,
+        ShowTarget::Signatures => show_signatures::signatures(ui, &session, args.name.as_deref())?,
+        ShowTarget::Evidence => show_evidence::evidence(ui, &session, args.name.as_deref(), args.case.as_deref())?,
         ShowTarget::Data => match &args.name {
             Some(name) => one(ui, name, &session.data()?)?,
             None if ui.format() == OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "data": session.data()? })),
@@ -123,7 +135,7 @@ fn domains(ui: Ui, session: &Session) -> Result<(), SessionError> {
         ui.json(&json!({ "schema_version": 1, "domains": listed.iter().map(entry).collect::<Vec<_>>() }));
         return Ok(());
     }
-    let mut table = ui.table(&["vocabulary", "extends", "for", "origin"]);
+    let mut table = ui.table(&["domain", "extends", "for", "origin"]);
     for (entry, from) in listed {
         let mark = if entry.name == used { " (used)" } else { "" };
         table.row([format!("{}{mark}", entry.name), entry.extends, entry.description, origin(&from)]);
@@ -132,12 +144,12 @@ fn domains(ui: Ui, session: &Session) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// One data file: a table for each of its maps of records, the rest as JSON.
+/// Prints one data file: a table for each of its maps of records, the rest as JSON.
 fn one(ui: Ui, name: &str, data: &Map<String, Value>) -> Result<(), SessionError> {
     let Some(value) = data.get(name) else {
         let hint = crate::diag::did_you_mean(name, data.keys().map(String::as_str));
         let diagnostic = crate::diag::Diagnostic::error("input/no-data", format!("there is no data file `{name}`"));
-        return Err(SessionError::Asked(Box::new(diagnostic.maybe_help(hint))));
+        return Err(SessionError::BadRequest(Box::new(diagnostic.maybe_help(hint))));
     };
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, name: value.get(name).unwrap_or(value) }));
@@ -160,7 +172,7 @@ fn one(ui: Ui, name: &str, data: &Map<String, Value>) -> Result<(), SessionError
     Ok(())
 }
 
-/// Columns and rows of a map of maps, or a list of maps.
+/// The columns and rows of a map of maps, or a list of maps.
 fn records(part: &Value) -> Option<(Vec<&str>, Vec<Vec<String>>)> {
     let entries: Vec<(String, &Map<String, Value>)> = match part {
         Value::Object(map) => map.iter().map(|(key, value)| Some((key.clone(), value.as_object()?))).collect::<Option<_>>()?,

@@ -1,4 +1,4 @@
-//! `asterisk show symptoms`, `symptom`, `rcas`, `rca`: what the store knows across runs.
+//! `asterisk show symptoms`, `symptom`, `rcas`, `rca`: the knowledge of the store across runs.
 
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, did_you_mean};
@@ -12,28 +12,28 @@ use serde_json::json;
 /// The statuses of symptoms.
 const STATUSES: [(&str, SymptomStatus); 2] = [("active", SymptomStatus::Active), ("dormant", SymptomStatus::Dormant)];
 
-/// Which symptoms or root causes are listed.
+/// Selects symptoms or root causes.
 #[derive(Clone, Debug, Args)]
 pub(super) struct KnowledgeFilter {
-    /// Of `symptoms` and `rcas`: only those of this run.
+    /// For `symptoms` and `rcas`: only those of this run.
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
-    /// Of `symptoms`: only `active` or `dormant` ones. Of `rcas`: only those of this status (`open`, `resolved`, `verified`,
+    /// For `symptoms`: only `active` or `dormant` ones. For `rcas`: only those with this status (`open`, `resolved`, `verified`,
     /// `archived`).
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
-    /// Of `rcas`: only those seen in this version.
+    /// For `rcas`: only those seen in this version.
     #[arg(long, value_name = "VERSION")]
     version: Option<String>,
-    /// Of `symptoms` and `rcas`: at most so many.
+    /// For `symptoms` and `rcas`: the maximum number listed.
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
 }
 
 pub(super) fn symptoms(ui: Ui, session: &Session, which: &KnowledgeFilter) -> Result<(), SessionError> {
     let status = which.status.as_deref().map(status).transpose()?;
-    let asked = SymptomQuery { ids: None, run: which.run.clone(), status, limit: Some(which.limit) };
-    let rows = session.symptoms(asked)?;
+    let query = SymptomQuery { ids: None, run: which.run.clone(), status, limit: Some(which.limit) };
+    let rows = session.symptoms(query)?;
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "symptoms": rows }));
         return Ok(());
@@ -127,9 +127,9 @@ pub(super) fn rca(ui: Ui, session: &Session, id: Option<&str>) -> Result<(), Ses
     ui.out(&format!("root cause {}: {}", rca.id, rca.title));
     lines(ui, &[("cause", rca.message.as_str()), ("type", &rca.defect_type), ("component", &rca.component)]);
     lines(ui, &[("status", &state(&row)), ("sure to", &row.confidence.to_string())]);
-    if let Some(said) = &rca.status_change {
-        let why = if said.message.is_empty() { String::new() } else { format!(": {}", said.message) };
-        lines(ui, &[("said", &format!("{} by {}, {}{why}", said.status, said.by, age(said.at, now)))]);
+    if let Some(change) = &rca.status_change {
+        let why = if change.message.is_empty() { String::new() } else { format!(": {}", change.message) };
+        lines(ui, &[("said", &format!("{} by {}, {}{why}", change.status, change.by, age(change.at, now)))]);
     }
     seen(ui, &row.seen, now);
     for symptom in &row.symptoms {
@@ -152,7 +152,7 @@ fn seen(ui: Ui, seen: &Occurrences, now: Timestamp) {
     lines(ui, &[("seen", &often), ("versions", &seen.versions.join(", ")), ("first seen", &first), ("last seen", &last)]);
 }
 
-/// Names and values, but for those that are empty.
+/// Prints names and values, except empty ones.
 fn lines(ui: Ui, lines: &[(&str, &str)]) {
     for (name, value) in lines.iter().filter(|(_, value)| !value.is_empty()) {
         let value = value.lines().collect::<Vec<_>>().join("\n             ");
@@ -173,24 +173,24 @@ fn status(text: &str) -> Result<SymptomStatus, SessionError> {
         return Ok(*status);
     }
     let help = did_you_mean(text, STATUSES.iter().map(|(word, _)| *word)).unwrap_or_else(|| "it is `active` or `dormant`".into());
-    Err(asked("input/status", format!("`{text}` is no status of a symptom"), help))
+    Err(bad_request("input/status", format!("`{text}` is no status of a symptom"), help))
 }
 
 fn number(what: &str, id: Option<&str>) -> Result<i64, SessionError> {
     let list = format!("asterisk show {what}s lists what there is");
-    let Some(text) = id else { return Err(asked("input/no-id", format!("which {what}?"), list)) };
-    text.parse().map_err(|_| asked("input/no-id", format!("`{text}` is no id of a {what}; ids are whole numbers"), list))
+    let Some(text) = id else { return Err(bad_request("input/no-id", format!("which {what}?"), list)) };
+    text.parse().map_err(|_| bad_request("input/no-id", format!("`{text}` is no id of a {what}; ids are whole numbers"), list))
 }
 
-fn asked(code: &'static str, message: String, help: String) -> SessionError {
-    SessionError::Asked(Box::new(Diagnostic::error(code, message).help(help)))
+fn bad_request(code: &'static str, message: String, help: String) -> SessionError {
+    SessionError::BadRequest(Box::new(Diagnostic::error(code, message).help(help)))
 }
 
 fn often(seen: &Occurrences) -> String {
     counted(seen.occurrences, "time", "times")
 }
 
-/// The first and the last of many versions.
+/// The versions; of many, the first and the last.
 fn versions(versions: &[String]) -> String {
     match versions {
         [first, .., last] if versions.len() > 3 => format!("{first} … {last} ({})", versions.len()),
@@ -198,7 +198,7 @@ fn versions(versions: &[String]) -> String {
     }
 }
 
-/// How long ago, in whole days, hours or minutes.
+/// The age of a time, in whole days, hours or minutes.
 fn age(at: Timestamp, now: Timestamp) -> String {
     let seconds = now.seconds_since(at);
     if seconds < 0.0 {

@@ -1,4 +1,4 @@
-//! `asterisk show elements|personas|cycles|masks`: who may walk, and how.
+//! `asterisk show elements|personas|cycles|masks`: walkers and masks.
 
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::project::AnswererNames;
@@ -8,7 +8,7 @@ use crate::ui::{CellPaint, OutputFormat, Ui};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The elements with their traits, or one of them.
+/// Prints the elements with their traits, or one of them.
 pub(super) fn elements(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
     let data = file(session, "elements")?;
     let derived = |record: &Value| derived(record, &data["elements"]);
@@ -37,7 +37,7 @@ pub(super) fn elements(ui: Ui, session: &Session, name: Option<&str>) -> Result<
     Ok(())
 }
 
-/// What a derived element makes of the one it is derived from, as formulas of the accuracy `a`.
+/// The traits of a derived element, as formulas of the accuracy `a`.
 fn derived(record: &Value, elements: &Value) -> Value {
     let mut traits = elements[text(&record["from"]).as_str()].clone();
     traits["max_loops"] = json!(format!("max(0, {} - floor({}a))", traits["max_loops"], record["fewer_loops"]));
@@ -49,7 +49,7 @@ fn derived(record: &Value, elements: &Value) -> Value {
     traits
 }
 
-/// The personas, or one of them.
+/// Prints the personas, or one of them.
 pub(super) fn personas(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
     let data = file(session, "personas")?;
     let list = data["personas"].as_array().into_iter().flatten();
@@ -95,7 +95,7 @@ fn one(ui: Ui, persona: &Value) {
     ui.out(&table.text());
 }
 
-/// The nodes that suit a persona best, best first.
+/// The nodes with the highest affinity of a persona, best first.
 fn strongest(persona: &Value, most: usize) -> String {
     let mut all: Vec<(&String, f64)> =
         entries(&persona["affinities"]).map(|(node, n)| (node, n.as_f64().unwrap_or(0.0))).collect();
@@ -103,7 +103,7 @@ fn strongest(persona: &Value, most: usize) -> String {
     all.iter().take(most).map(|(node, affinity)| format!("{node} {affinity}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The cycles, or one of them.
+/// Prints the cycles, or one of them.
 pub(super) fn cycles(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
     let data = file(session, "elements")?;
     let all: Vec<(String, Value)> = entries(&data["cycles"]).map(|(name, steps)| (name.clone(), steps.clone())).collect();
@@ -127,18 +127,18 @@ pub(super) fn cycles(ui: Ui, session: &Session, name: Option<&str>) -> Result<()
     Ok(())
 }
 
-/// The masks, or one of them.
+/// Prints the masks, or one of them.
 pub(super) fn masks(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
     let project = session.project(None, AnswererNames::Others)?;
     let mask = |file: &LinkedScript| {
         let stem = file.path().strip_prefix("masks/")?.strip_suffix(".rhai")?;
         let doc = |name: &str| file.functions().find(|function| function.name == name).map(|function| function.doc.clone());
         let constant = |name: &str| file.constant(name).unwrap_or_else(|| json!([]));
-        let told = json!({
+        let entry = json!({
             "name": stem, "path": file.path(), "nodes": constant("NODES"), "needs": constant("NEEDS"), "pre": doc("pre"),
             "post": doc("post"),
         });
-        Some((stem.to_owned(), told))
+        Some((stem.to_owned(), entry))
     };
     let all: Vec<(String, Value)> = project.library.files().filter_map(mask).collect();
     let chosen = named("mask", name, &all)?;
@@ -150,14 +150,14 @@ pub(super) fn masks(ui: Ui, session: &Session, name: Option<&str>) -> Result<(),
     let mut table = ui.table(&["mask", "for", "brings", "before the step", "after it"]);
     for (name, mask) in &chosen {
         let list = |key: &str| mask[key].as_array().into_iter().flatten().map(text).collect::<Vec<_>>().join(", ");
-        let said = |key: &str| text(&mask[key]).lines().next().unwrap_or_default().to_owned();
-        table.row([name.clone(), list("nodes"), list("needs"), said("pre"), said("post")]);
+        let summary = |key: &str| text(&mask[key]).lines().next().unwrap_or_default().to_owned();
+        table.row([name.clone(), list("nodes"), list("needs"), summary("pre"), summary("post")]);
     }
     ui.out(&table.text());
     Ok(())
 }
 
-/// The one of that name, in any case, or all.
+/// Selects the entry with a name, ignoring case, or all.
 pub(super) fn named<T: Clone>(what: &str, name: Option<&str>, all: &[(String, T)]) -> Result<Vec<(String, T)>, SessionError> {
     let Some(name) = name else { return Ok(all.to_vec()) };
     let lower = name.to_lowercase();
@@ -167,13 +167,13 @@ pub(super) fn named<T: Clone>(what: &str, name: Option<&str>, all: &[(String, T)
     let lowered: Vec<&str> = all.iter().map(|(known, _)| known.as_str()).collect();
     let known = format!("there are {}", lowered.join(", "));
     let hint = did_you_mean(name, lowered).unwrap_or(known);
-    Err(SessionError::Asked(Box::new(Diagnostic::error("input/unknown", format!("there is no {what} `{name}`")).help(hint))))
+    Err(SessionError::BadRequest(Box::new(Diagnostic::error("input/unknown", format!("there is no {what} `{name}`")).help(hint))))
 }
 
 fn file(session: &Session, stem: &str) -> Result<Value, SessionError> {
     let mut data = session.data()?;
     let missing = || Diagnostic::error("input/no-data", format!("there is no data file `{stem}`"));
-    data.remove(stem).ok_or_else(|| SessionError::Asked(Box::new(missing())))
+    data.remove(stem).ok_or_else(|| SessionError::BadRequest(Box::new(missing())))
 }
 
 fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {

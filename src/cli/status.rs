@@ -8,11 +8,11 @@ use crate::ui::{OutputFormat, Ui};
 use crate::walk::WalkStatus;
 use clap::Args;
 
-/// Show how far a run is, case by case.
+/// Show the progress of a run, case by case.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk status\n  asterisk status 20260214-212109-ab12cd")]
 pub(super) struct StatusArgs {
-    /// The run.
+    /// The run, or `latest`.
     #[arg(default_value = "latest")]
     run: String,
     #[command(flatten)]
@@ -27,31 +27,31 @@ pub(super) fn status(global: &GlobalArgs, args: &StatusArgs) -> Result<Exit, Ses
     match ui.format() {
         OutputFormat::Json => ui.json(&result.summary()),
         OutputFormat::Pretty => {
-            let (report, trouble) = report::build(&result, || Ok(None))?;
-            ui.diagnostics(&trouble);
-            damaged |= trouble.has_errors();
+            let (report, diagnostics) = report::build(&result, || Ok(None))?;
+            ui.diagnostics(&diagnostics);
+            damaged |= diagnostics.has_errors();
             run_table::print(ui, &report, &result);
             waiting(ui, &result)?;
             run_view::tokens(ui, &result);
             if matches!(result.status, WalkStatus::Paused | WalkStatus::Running) {
-                let said = run_view::stopped(&session, &result, "");
-                ui.note(&said.strip_prefix("stopped").map_or(said.clone(), |rest| format!("not finished{rest}")));
+                let text = run_view::stopped(&session, &result, "");
+                ui.note(&text.strip_prefix("stopped").map_or(text.clone(), |rest| format!("not finished{rest}")));
             }
         }
     }
     Ok(if damaged { Exit::Cases } else { Exit::Ok })
 }
 
-/// At most so many cases that wait are shown.
-const WAITING: usize = 60;
+/// The maximum number of waiting cases shown.
+const MAX_WAITING: usize = 60;
 
-/// What cases wait for.
+/// Prints which answers cases wait for.
 fn waiting(ui: Ui, result: &RunResult) -> Result<(), SessionError> {
     if result.waits.is_empty() {
         return Ok(());
     }
     let mut table = ui.table(&["case", "waits at", "for", "request", "since"]);
-    let mut left = WAITING;
+    let mut left = MAX_WAITING;
     result.each(|case| {
         if let (Some(open), 1..) = (case.state.waits(), left) {
             left -= 1;

@@ -14,7 +14,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// The most edges that a table has a column for.
+/// The maximum number of edge columns in a table.
 const EDGES: usize = 6;
 
 /// Try a range of values of a var on past runs or a scenario: what flips, which edges are taken, where nothing changes.
@@ -27,25 +27,25 @@ const EDGES: usize = 6;
                         asterisk sweep --var recall_hit=0.5..0.95:0.05 --svg sweep.svg --format json"
 )]
 pub(super) struct SweepArgs {
-    /// The var and its values: a range A..B:STEP, values with commas between them, or both.
+    /// The var and its values: a range A..B:STEP, comma-separated values, or both.
     #[arg(long, value_name = "NAME=VALUES")]
     var: String,
-    /// The runs; `latest` is the one that began last [default: all].
+    /// The runs; `latest` is the one started last [default: all].
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
     /// A scenario instead of runs; `-` for standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "runs")]
     scenario: Option<PathBuf>,
-    /// The pipeline to go by: a path, a file stem, or a `pipeline:` name [default: each run's own, as it is now].
+    /// The pipeline to use: a path, a file stem, or a `pipeline:` name [default: the current version of each run's own].
     #[arg(long, value_name = "FILE")]
     pipeline: Option<String>,
     /// Write a chart.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// How many cases are decided at once [default: as many as there are processors].
+    /// The number of cases evaluated at once [default: the number of processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
-    /// It is no error if there is nothing to decide again.
+    /// Do not fail if there is nothing to evaluate.
     #[arg(long)]
     allow_empty: bool,
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub(super) struct SweepArgs {
 pub(super) fn sweep(global: &GlobalArgs, args: &SweepArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&args.project, None)?;
-    let var = SweptVar::parse(&args.var).map_err(SessionError::Asked)?;
+    let var = SweptVar::parse(&args.var).map_err(SessionError::BadRequest)?;
     let swept = match &args.scenario {
         Some(path) => {
             let scenario = Scenario::parse(&read_input(path)?)?;
@@ -81,7 +81,7 @@ pub(super) fn sweep(global: &GlobalArgs, args: &SweepArgs) -> Result<Exit, Sessi
     if let Some(path) = &args.svg {
         let failed = |error| {
             let message = format!("cannot write `{}`: {error}", path.display());
-            SessionError::Asked(Box::new(Diagnostic::error("output/file", message).help("--svg names another file")))
+            SessionError::BadRequest(Box::new(Diagnostic::error("output/file", message).help("--svg names another file")))
         };
         std::fs::write(path, chart(&swept)).map_err(failed)?;
         ui.note(&format!("chart: {}", path.display()));

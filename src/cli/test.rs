@@ -30,16 +30,16 @@ pub(super) struct TestArgs {
     /// List the tests instead of running them.
     #[arg(long, conflicts_with = "coverage")]
     list: bool,
-    /// Show what of the scripts the tests went through: functions, branches, conditions, results (-v: whole texts).
+    /// Show the coverage of the scripts by the tests: functions, branches, conditions, results (-v: whole texts).
     #[arg(long)]
     coverage: bool,
-    /// Fail if the tests went through less than this share of all outcomes.
+    /// Fail if the coverage of all outcomes is lower than this.
     #[arg(long, value_name = "PERCENT", requires = "coverage")]
     min_coverage: Option<f64>,
-    /// Change the scripts in one place at a time, and list the changes that no test notices [default: rules,
-    /// effects, schedulers, masks and branches].
+    /// Mutate the scripts in one place at a time, and list the mutants that no test detects [default: rules, effects, schedulers,
+    /// masks and branches].
     ///
-    /// SCRIPTS is a part of `path#function`, or a pattern with `*`; several are separated by commas. A change that means the same is
+    /// SCRIPTS is a part of `path#function`, or a pattern with `*`; several are separated by commas. An equivalent mutant is
     /// explained beside its line: `// mutants: allow(MUTATOR) reason`.
     #[arg(long, value_name = "SCRIPTS", num_args = 0..=1, require_equals = true, default_missing_value = "",
         conflicts_with_all = ["list", "coverage", "watch"])]
@@ -47,17 +47,17 @@ pub(super) struct TestArgs {
     /// Run again whenever a script, a test, a pipeline or the data changes.
     #[arg(long, conflicts_with_all = ["list", "min_coverage"])]
     watch: bool,
-    /// It is no error if there are no tests.
+    /// Do not fail if there are no tests.
     #[arg(long)]
     allow_empty: bool,
     #[command(flatten)]
     project: ProjectArgs,
-    /// How to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: TestFormat,
 }
 
-/// How results are printed.
+/// The format of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum TestFormat {
     /// For people.
@@ -76,24 +76,26 @@ pub(super) fn test(global: &GlobalArgs, args: &TestArgs) -> Result<Exit, Session
     let session = global.session(&args.project, None)?;
     if args.mutate.is_some() && args.format == TestFormat::Lcov {
         let help = "--mutate prints pretty, json or junit";
-        return Err(SessionError::Asked(Box::new(Diagnostic::error("test/format", "lcov is for coverage alone").help(help))));
+        return Err(SessionError::BadRequest(Box::new(
+            Diagnostic::error("test/format", "lcov is for coverage alone").help(help),
+        )));
     }
     let coverage = args.coverage || args.format == TestFormat::Lcov;
-    let asked = TestSpec { paths: args.paths.clone(), filter: args.filter.clone(), coverage };
+    let spec = TestSpec { paths: args.paths.clone(), filter: args.filter.clone(), coverage };
     if args.list {
-        return listed(ui, &session, &asked, args);
+        return listed(ui, &session, &spec, args);
     }
     if args.watch {
-        return watch(global, args, ui, &asked);
+        return watch(global, args, ui, &spec);
     }
-    let results = run(&session, &asked)?;
+    let results = run(&session, &spec)?;
     if results.tests.is_empty() && !args.allow_empty {
         return Err(nothing());
     }
     if let Some(scope) = args.mutate.as_ref().filter(|_| results.failed() == 0 && !results.tests.is_empty()) {
-        return mutated(ui, &session, &asked, scope, args.format, global.verbose > 0);
+        return run_mutants(ui, &session, &spec, scope, args.format, global.verbose > 0);
     }
-    print(ui, args.format, &results, global.verbose > 0, (&asked, session.setup()));
+    print(ui, args.format, &results, global.verbose > 0, (&spec, session.setup()));
     let missing =
         args.min_coverage.filter(|floor| results.coverage.as_ref().is_some_and(|coverage| coverage.share().percent() < *floor));
     if let (Some(floor), Some(coverage)) = (missing, &results.coverage) {
@@ -104,18 +106,18 @@ pub(super) fn test(global: &GlobalArgs, args: &TestArgs) -> Result<Exit, Session
     Ok(if results.failed() > 0 || missing.is_some() { Exit::Findings } else { Exit::Ok })
 }
 
-/// Runs the tests now and after every edit, until somebody interrupts it. What does not link is shown and waits for the next edit.
-fn watch(global: &GlobalArgs, args: &TestArgs, ui: Ui, asked: &TestSpec) -> Result<Exit, SessionError> {
+/// Runs the tests now and after every edit, until interrupted. Link errors are shown.
+fn watch(global: &GlobalArgs, args: &TestArgs, ui: Ui, spec: &TestSpec) -> Result<Exit, SessionError> {
     let paths = |session: &Session| {
         let mut paths = session.text_paths(None);
-        paths.extend(asked.paths.iter().filter(|path| path.exists()).cloned());
+        paths.extend(spec.paths.iter().filter(|path| path.exists()).cloned());
         paths
     };
     let mut session = global.session(&args.project, None)?;
     let mut watcher = Watcher::new(&paths(&session), DEBOUNCE)?;
     loop {
-        match run(&session, asked) {
-            Ok(results) => print(ui, args.format, &results, global.verbose > 0, (asked, session.setup())),
+        match run(&session, spec) {
+            Ok(results) => print(ui, args.format, &results, global.verbose > 0, (spec, session.setup())),
             Err(SessionError::Texts(found)) => ui.diagnostics(&found),
             Err(error) => return Err(error),
         }
@@ -128,16 +130,16 @@ fn watch(global: &GlobalArgs, args: &TestArgs, ui: Ui, asked: &TestSpec) -> Resu
     }
 }
 
-/// What the tests, which all pass, notice of changes.
-fn mutated(
+/// Runs the passing tests on mutants.
+fn run_mutants(
     ui: Ui,
     session: &Session,
-    asked: &TestSpec,
+    spec: &TestSpec,
     scope: &str,
     format: TestFormat,
     whole: bool,
 ) -> Result<Exit, SessionError> {
-    let mutation = mutate::mutate(session, asked, &MutateScope::of(Some(scope)))?;
+    let mutation = mutate::mutate(session, spec, &MutateScope::of(Some(scope)))?;
     match format {
         TestFormat::Json => ui.json(&test_mutants::as_json(&mutation)),
         TestFormat::Junit => {
@@ -151,11 +153,11 @@ fn mutated(
 
 fn nothing() -> SessionError {
     let help = "write `fn test_..() { .. }` in a file `.._test.rhai`, or say --allow-empty";
-    SessionError::Asked(Box::new(Diagnostic::error("test/nothing", "there are no tests").help(help)))
+    SessionError::BadRequest(Box::new(Diagnostic::error("test/nothing", "there are no tests").help(help)))
 }
 
-fn listed(ui: Ui, session: &Session, asked: &TestSpec, args: &TestArgs) -> Result<Exit, SessionError> {
-    let files = list(session, asked)?;
+fn listed(ui: Ui, session: &Session, spec: &TestSpec, args: &TestArgs) -> Result<Exit, SessionError> {
+    let files = list(session, spec)?;
     if files.is_empty() && !args.allow_empty {
         return Err(nothing());
     }
@@ -168,11 +170,11 @@ fn listed(ui: Ui, session: &Session, asked: &TestSpec, args: &TestArgs) -> Resul
     Ok(Exit::Ok)
 }
 
-fn print(ui: Ui, format: TestFormat, results: &TestResults, whole: bool, (asked, setup): (&TestSpec, &Setup)) {
+fn print(ui: Ui, format: TestFormat, results: &TestResults, whole: bool, (spec, setup): (&TestSpec, &Setup)) {
     match format {
         TestFormat::Pretty => {
             test_view::show(ui, results, whole);
-            if asked.paths.is_empty() {
+            if spec.paths.is_empty() {
                 test_view::origins(ui, results, setup.scripts.as_deref());
             }
         }

@@ -1,4 +1,4 @@
-//! How `asterisk test --mutate` shows what became of mutants.
+//! Output of `asterisk test --mutate`.
 
 use super::junit::{self, JunitCase, JunitNote, JunitSuite};
 use crate::diag::Diagnostic;
@@ -6,7 +6,7 @@ use crate::script_tests::mutate::{Mutant, MutantFate, MutatedFile, Mutation, dif
 use crate::ui::{Ui, plain};
 use serde_json::{Value, json};
 
-/// The survivors with their patches, a row a file, and how it went.
+/// Prints the survivors with their patches, a row per file, and a summary.
 pub(super) fn show(ui: Ui, mutation: &Mutation, whole: bool) {
     for file in &mutation.files {
         for (mutant, fate) in &file.mutants {
@@ -50,7 +50,7 @@ fn row(name: &str, all: usize, count: &dyn Fn(fn(&MutantFate) -> bool) -> usize)
     ]
 }
 
-/// How many of those that can be killed were.
+/// The share of mutants killed of those not explained, in percent.
 #[expect(clippy::cast_precision_loss, reason = "for people to read")]
 fn score(killed: usize, all: usize) -> String {
     if all == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * killed as f64 / all as f64) }
@@ -65,7 +65,7 @@ fn shown(ui: Ui, file: &MutatedFile, mutant: &Mutant, how: &str) {
     ui.out("");
 }
 
-/// The functions that no test calls, a line each.
+/// Prints the functions that no test calls, a line each.
 fn not_reached(ui: Ui, mutation: &Mutation) {
     let mut any = false;
     for file in &mutation.files {
@@ -89,7 +89,7 @@ fn not_reached(ui: Ui, mutation: &Mutation) {
     }
 }
 
-/// The same for programs.
+/// The results as JSON.
 pub(super) fn as_json(mutation: &Mutation) -> Value {
     let mutant = |file: &MutatedFile, mutant: &Mutant, fate: &MutantFate| {
         let (line, column) = file.source.line_column(mutant.span.start);
@@ -128,7 +128,7 @@ pub(super) fn as_json(mutation: &Mutation) -> Value {
     })
 }
 
-/// `JUnit` XML: a suite a script, a test case a mutant; survivors are failures.
+/// `JUnit` XML: a suite per script, a test case per mutant; survivors are failures.
 pub(super) fn junit(mutation: &Mutation) -> String {
     let case = |file: &MutatedFile, (mutant, fate): &(Mutant, MutantFate)| {
         let (line, column) = file.source.line_column(mutant.span.start);

@@ -1,4 +1,4 @@
-//! How `asterisk test` shows results and coverage to people.
+//! Output of `asterisk test`: results and coverage.
 
 use super::junit::{self, JunitCase, JunitNote, JunitSuite};
 use crate::diag::Diagnostic;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Failed tests with their diagnostics, a line a file, the coverage if there is one, and how it went.
+/// Prints failed tests with their diagnostics, a line per file, the coverage if there is one, and a summary.
 pub(super) fn show(ui: Ui, results: &TestResults, whole: bool) {
     failures(ui, results);
     for tests in results.tests.chunk_by(|a, b| a.file == b.file) {
@@ -31,8 +31,8 @@ pub(super) fn show(ui: Ui, results: &TestResults, whole: bool) {
     ui.out(&format!("\n{}: {passed} passed{failed}{took}", counted(results.tests.len(), "test", "tests")));
 }
 
-/// How many files of tests are the project's own and where they are, and how many are bundled. `scripts` is the directory laid over
-/// the bundled ones.
+/// Prints how many files of tests are the project's own, and where, and how many are bundled. `scripts` is the directory that
+/// overrides the bundled ones.
 pub(super) fn origins(ui: Ui, results: &TestResults, scripts: Option<&Path>) {
     let files: BTreeSet<&str> = results.tests.iter().map(|test| test.file.as_str()).collect();
     let (own, bundled): (Vec<&str>, Vec<&str>) =
@@ -47,7 +47,7 @@ pub(super) fn origins(ui: Ui, results: &TestResults, scripts: Option<&Path>) {
     ui.note(&plain(&format!("tests: {all}")));
 }
 
-/// The diagnostics of failed tests.
+/// Prints the diagnostics of failed tests.
 pub(super) fn failures(ui: Ui, results: &TestResults) {
     for test in results.tests.iter().filter(|test| !test.passed()) {
         if test.failed_rows() > 0 {
@@ -130,7 +130,7 @@ fn listed(line: &ListingLine, width: usize, whole: bool) -> String {
     }
 }
 
-/// The coverage for programs.
+/// The coverage as JSON.
 pub(super) fn coverage_json(coverage: &Coverage) -> Value {
     let kinds = |share: &dyn Fn(CoverageKind) -> CoverageShare| json!({ "branches": share(CoverageKind::Branch), "conditions": share(CoverageKind::Condition), "results": share(CoverageKind::Result) });
     let file = |file: &FileCoverage| {
@@ -164,7 +164,7 @@ pub(super) fn coverage_json(coverage: &Coverage) -> Value {
     all
 }
 
-/// `JUnit` XML: a suite a file, a test case a test, a failure a failed row.
+/// `JUnit` XML: a suite per file, a test case per test, a failure per failed row.
 pub(super) fn junit(results: &TestResults) -> String {
     let failure = |failed: &TestFailure| {
         let row = failed.row.as_ref().map_or(String::new(), |(_, index, values)| format!("row {index}, {values}: "));
@@ -185,7 +185,7 @@ pub(super) fn junit(results: &TestResults) -> String {
     junit::write("asterisk test", &suites, results.seconds)
 }
 
-/// The places and the help of a diagnostic, a line each.
+/// The locations and the help of a diagnostic, a line each.
 fn places(diagnostic: &Diagnostic) -> String {
     let places = diagnostic.labels.iter().map(|label| {
         let (line, column) = label.source.line_column(label.span.start);

@@ -1,7 +1,7 @@
 //! The keys of `asterisk.yaml` and of the user's own file.
 
 use crate::agent::AnswererKind;
-use crate::form::{Form, FormKey, MayBeEmpty, UsualValue, ValueForm, of_form};
+use crate::form::{DefaultValue, Form, FormKey, MayBeEmpty, ValueForm, of_form};
 use crate::lint::{self, OptionDefault};
 use serde_json::{Map, Value, json};
 
@@ -11,12 +11,12 @@ const TEXTS: ValueForm = ValueForm::List(&ValueForm::Text);
 const COUNT: ValueForm = ValueForm::Whole(1, 1024);
 const BYTES: ValueForm = ValueForm::Whole(1, 64 << 20);
 /// A program with its arguments, or the program alone.
-const COMMAND: ValueForm = ValueForm::Fitting(&[ValueForm::Some(&ValueForm::Text), ValueForm::Text]);
+const COMMAND: ValueForm = ValueForm::FirstMatching(&[ValueForm::NonEmptyList(&ValueForm::Text), ValueForm::Text]);
 /// A time with its unit, or a number of seconds.
-const TIME: ValueForm = ValueForm::Own(time);
+const TIME: ValueForm = ValueForm::Custom(time);
 
 /// Where a secret is; never the secret.
-const PLACE: ValueForm = ValueForm::Own(place);
+const PLACE: ValueForm = ValueForm::Custom(place);
 
 fn time() -> Value {
     json!({ "type": ["string", "number"] })
@@ -31,7 +31,7 @@ const fn key(name: &'static str, holds: ValueForm, doc: &'static str) -> FormKey
 }
 
 const fn time_key(name: &'static str, usual: &'static str, doc: &'static str) -> FormKey {
-    FormKey::new(name, TIME, doc).usual(UsualValue::Text(usual)).examples(&["500ms", "30s", "10m"])
+    FormKey::new(name, TIME, doc).default_value(DefaultValue::Text(usual)).examples(&["500ms", "30s", "10m"])
 }
 
 pub(super) const PROJECT: Form = Form {
@@ -45,7 +45,7 @@ pub(super) const PROJECT: Form = Form {
         key("domain", TEXT, "The vocabulary to go by."),
         key("vars", ValueForm::Entries(&ValueForm::Any), "Vars for every pipeline that has them; `--set` goes before."),
         key("workspace", ValueForm::Map(&WORKSPACE), "The repositories that failures may come from."),
-        key("lint", ValueForm::Own(lint), "Levels and options of the linter's rules (`asterisk lint --list`)."),
+        key("lint", ValueForm::Custom(lint), "Levels and options of the linter's rules (`asterisk lint --list`)."),
         key(
             "observers",
             TEXTS,
@@ -86,7 +86,7 @@ pub(super) const REPOSITORY: Form = Form {
 pub(super) const AGENT: Form = Form {
     what: "an agent",
     keys: &[
-        key("kind", ValueForm::Own(kinds), "What it is; its name says so if this is not there."),
+        key("kind", ValueForm::Custom(kinds), "What it is; its name says so if this is not there."),
         key(
             "command",
             COMMAND,
@@ -106,7 +106,7 @@ pub(super) const AGENT: Form = Form {
         key("breaker", ValueForm::Map(&BREAKER), "When it is left alone for a while."),
         key("concurrency", COUNT, "How many may ask it at once; any number if this is not there."),
         key("price", ValueForm::Map(&PRICE), "US dollars for a million tokens."),
-        key("max_bytes", BYTES, "The most bytes of an answer.").usual(UsualValue::Whole(4 << 20)),
+        key("max_bytes", BYTES, "The most bytes of an answer.").default_value(DefaultValue::Whole(4 << 20)),
         key("answer", TEXT, "The field of what it says that holds the answer, as a path; the whole if this is not there.")
             .examples(&["result"]),
         key("tokens", ValueForm::Map(&TOKENS), "The fields that say how many tokens it took; estimated without them."),
@@ -117,7 +117,7 @@ pub(super) const AGENT: Form = Form {
         )
         .examples(&["signals"]),
         time_key("poll", "500ms", "Of `file` and `batch-file`: how often it is looked for the answer."),
-        key("size", COUNT, "Of `batch-file`: the most requests of a batch.").usual(UsualValue::Whole(4)),
+        key("size", COUNT, "Of `batch-file`: the most requests of a batch.").default_value(DefaultValue::Whole(4)),
         time_key("claim", "5m", "Of `batch-file`: how long a claim to a request holds without an answer."),
     ],
     ..OPEN
@@ -130,7 +130,7 @@ pub(super) const SERVER: Form = Form {
             .examples(&["[\"uvx\", \"mcp-server-git\"]"]),
         key(
             "env",
-            ValueForm::Entries(&ValueForm::Fitting(&[ValueForm::Map(&SECRET), ValueForm::Label])),
+            ValueForm::Entries(&ValueForm::FirstMatching(&[ValueForm::Map(&SECRET), ValueForm::Label])),
             "Of a `command`: variables of its environment, beside those that there are; a secret by where it is.",
         ),
         key("url", TEXT, "Where it is, over streamable HTTP.").examples(&["http://127.0.0.1:8700/mcp"]),
@@ -139,7 +139,7 @@ pub(super) const SERVER: Form = Form {
         key("retry", ValueForm::Map(&RETRY), "How often a call is made again."),
         key("breaker", ValueForm::Map(&BREAKER), "When it is left alone for a while."),
         key("concurrency", COUNT, "How many calls may be under way; any number if this is not there."),
-        key("max_bytes", BYTES, "The most bytes of an answer.").usual(UsualValue::Whole(4 << 20)),
+        key("max_bytes", BYTES, "The most bytes of an answer.").default_value(DefaultValue::Whole(4 << 20)),
     ],
     ..OPEN
 };
@@ -168,7 +168,7 @@ pub(super) const RETRY: Form = Form {
     what: "`retry`",
     keys: &[
         key("attempts", ValueForm::Whole(1, 100), "How many attempts a step has; answers that are not accepted count.")
-            .usual(UsualValue::Whole(3)),
+            .default_value(DefaultValue::Whole(3)),
         time_key("wait", "1s", "How long to wait after a first failure; twice as long after each further one."),
         time_key("most", "60s", "The longest wait."),
     ],
@@ -178,7 +178,7 @@ pub(super) const RETRY: Form = Form {
 pub(super) const BREAKER: Form = Form {
     what: "`breaker`",
     keys: &[
-        key("failures", ValueForm::Whole(1, 1_000_000), "After so many failures in a row.").usual(UsualValue::Whole(5)),
+        key("failures", ValueForm::Whole(1, 1_000_000), "After so many failures in a row.").default_value(DefaultValue::Whole(5)),
         time_key("rest", "30s", "For so long; then one request probes it."),
     ],
     ..OPEN
@@ -189,8 +189,8 @@ const DOLLARS: ValueForm = ValueForm::Number(0.0, f64::MAX);
 pub(super) const PRICE: Form = Form {
     what: "`price`",
     keys: &[
-        key("in", DOLLARS, "Of prompts.").usual(UsualValue::Whole(3)),
-        key("out", DOLLARS, "Of answers.").usual(UsualValue::Whole(15)),
+        key("in", DOLLARS, "Of prompts.").default_value(DefaultValue::Whole(3)),
+        key("out", DOLLARS, "Of answers.").default_value(DefaultValue::Whole(15)),
     ],
     ..OPEN
 };

@@ -267,7 +267,7 @@ fn clock() -> Result<Arc<dyn Clock>, SessionError> {
         None => {
             let message = format!("{CLOCK} is not an RFC 3339 instant: {}", text.to_string_lossy());
             let help = "behind a `/` may stand by how many milliseconds it moves on with each reading: 2026-02-14T21:21:09Z/10";
-            Err(SessionError::Asked(Box::new(Diagnostic::error("config/clock", message).help(help))))
+            Err(SessionError::BadRequest(Box::new(Diagnostic::error("config/clock", message).help(help))))
         }
     }
 }
@@ -279,7 +279,7 @@ fn script_time() -> Result<Option<Duration>, SessionError> {
         Some(time) => Ok(Some(time)),
         None => {
             let message = format!("{SCRIPT_SECONDS} is not a number of seconds: {}", text.to_string_lossy());
-            Err(SessionError::Asked(Box::new(Diagnostic::error("config/script-seconds", message))))
+            Err(SessionError::BadRequest(Box::new(Diagnostic::error("config/script-seconds", message))))
         }
     }
 }
@@ -288,7 +288,7 @@ fn keep() -> Result<usize, SessionError> {
     let Some(text) = std::env::var_os(KEEP_CASES) else { return Ok(KEEP) };
     text.to_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
         let message = format!("{KEEP_CASES} is not a number of cases: {}", text.to_string_lossy());
-        SessionError::Asked(Box::new(Diagnostic::error("config/keep-cases", message)))
+        SessionError::BadRequest(Box::new(Diagnostic::error("config/keep-cases", message)))
     })
 }
 
@@ -307,7 +307,7 @@ fn parse_set(set: &[String]) -> Result<(Map<String, Value>, VarPlaces), SessionE
         _ => {
             let message = format!("`--set {text}` is not NAME=VALUE");
             let diagnostic = Diagnostic::error("config/set", message).help("write for example --set recall_hit=0.9");
-            Err(SessionError::Asked(Box::new(diagnostic)))
+            Err(SessionError::BadRequest(Box::new(diagnostic)))
         }
     };
     let vars = set.iter().map(&mut pair).collect::<Result<_, _>>()?;

@@ -33,7 +33,7 @@ pub fn counts(session: &Session, run: &str, case: Option<&str>) -> Result<EdgesT
             let names = record.store().case_names(&run)?;
             if !names.iter().any(|(name, _)| name == case) {
                 let near = did_you_mean(case, names.iter().map(|(name, _)| name.as_str()));
-                return Err(SessionError::asked("input/no-case", format!("the run {run} has no case `{case}`"), near));
+                return Err(SessionError::bad_request("input/no-case", format!("the run {run} has no case `{case}`"), near));
             }
             record.store().events(&run, case)?.iter().for_each(|(_, event)| add(&mut counts, &mut foreach_steps, event));
             1
@@ -59,7 +59,7 @@ fn add(counts: &mut EdgeCounts, foreach_steps: &mut ForeachSteps, event: &Event)
         EventBody::Fork { by: BranchKind::Items, .. } => drop(foreach_steps.insert((event.case.clone(), event.path.clone()))),
         EventBody::Fork { by: BranchKind::Edges, node: Some(from), branches } => {
             for (edge, to) in branches.iter().filter_map(|branch| Some((branch.edge.as_ref()?, &branch.node))) {
-                counts.turn(&place, from, edge, to);
+                counts.transition(&place, from, edge, to);
             }
         }
         // A branch takes the node that the walk has entered.
@@ -68,9 +68,9 @@ fn add(counts: &mut EdgeCounts, foreach_steps: &mut ForeachSteps, event: &Event)
         EventBody::WalkError { node, .. } => counts.failure(&place, node),
         EventBody::EdgeEvaluate { node, considered, .. } => {
             let advisories = considered.iter().filter(|entry| entry.outcome == EdgeOutcome::Advisory);
-            advisories.for_each(|entry| counts.turn(&place, node, &entry.edge, node));
+            advisories.for_each(|entry| counts.transition(&place, node, &entry.edge, node));
         }
-        EventBody::Transition { from, to, edge, .. } => counts.turn(&place, from, edge, to),
+        EventBody::Transition { from, to, edge, .. } => counts.transition(&place, from, edge, to),
         _ => {}
     }
 }

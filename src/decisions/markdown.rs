@@ -51,7 +51,7 @@ fn write(out: &mut String, step: &StepExplanation, detailed: bool) {
         let _ = writeln!(out, "\n### {}{}\n\n```text", escaped(&edge.edge), escaped(&rule));
         for line in &edge.values {
             // Indented lines in a fence cannot end it.
-            let _ = writeln!(out, "    {}", line.told(LONGEST).replace(['\n', '\r'], " "));
+            let _ = writeln!(out, "    {}", line.format(LONGEST).replace(['\n', '\r'], " "));
         }
         let _ = writeln!(out, "```");
     }

@@ -12,6 +12,7 @@
 //! blame              attributes decisions to rule, line, text revision and commit
 //! coverage           counts how often every edge was evaluated, fired, failed, or was shadowed
 //! save, shrink       saves a decision as a test, with minimal inputs
+//! evidence, params   the evidence document of a case, and where signatures matched
 //! edge_counts        counts the edges taken by a run's cases, for a picture
 //! replay             replays runs with other texts
 //! ```
@@ -20,11 +21,14 @@ mod blame;
 mod blame_page;
 mod coverage;
 mod edge_counts;
+mod evidence;
+mod evidence_page;
 mod explain;
 mod explanation;
 mod literal;
 mod markdown;
 mod page;
+mod params;
 mod recorded;
 mod reevaluate;
 pub mod replay;
@@ -41,6 +45,8 @@ pub use blame::{CaseBlame, CodeLine, StepBlame, blame};
 pub use blame_page::blame_page;
 pub use coverage::{DecisionHistory, EdgeHistory, PipelineHistory, coverage};
 pub use edge_counts::{EdgesTaken, counts};
+pub use evidence::{CaseEvidence, FoundEvidence, SignatureHits, SignatureSighting, evidence, signature_hits};
+pub use evidence_page::evidence_page;
 pub use explain::{Explanation, explain};
 pub use explanation::{CaseExplanation, EdgeExplanation, EdgeKind, InputValue, RuleExplanation, StepExplanation, WalkFailure};
 pub use markdown::markdown;

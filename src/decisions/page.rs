@@ -253,7 +253,7 @@ impl TextPage {
         }
         for line in &edge.values {
             let tone = if line.outcome == crate::script::probe::OutlineOutcome::Skipped { Tone::Quiet } else { Tone::Plain };
-            self.text(tone, "      ", 10 + 2 * line.depth, &line.told(LONGEST));
+            self.text(tone, "      ", 10 + 2 * line.depth, &line.format(LONGEST));
         }
     }
 

@@ -8,7 +8,7 @@ use crate::diag::Diagnostic;
 use crate::model::Hash;
 use crate::pipeline::{EdgeCondition, EdgeIx, EdgeTarget, Pipeline, PipelineNode};
 use crate::project::Project;
-use crate::script::probe::{Outline, Recorder, RecordingScope, telling, text_of_view};
+use crate::script::probe::{Outline, Recorder, RecordingScope, explanatory, text_of_view};
 use crate::script::{LinkedScript, ScriptFunction};
 use crate::walk::{ConsideredEdge, EdgeOutcome, EdgeRule, FALLBACK, RuleInputs, is_branch};
 use std::collections::{BTreeMap, BTreeSet};
@@ -150,7 +150,7 @@ impl Reevaluator<'_> {
             values: Vec::new(),
         };
         if let Some(evaluation) = observed.and_then(|observed| observed.recorder.evaluations().first()) {
-            explanation.values = telling(self.outline.lines(evaluation));
+            explanation.values = explanatory(self.outline.lines(evaluation));
             if outcome != EdgeOutcome::Error {
                 explanation.values.extend(self.outline.unreached(evaluation));
             }

@@ -137,5 +137,5 @@ pub(super) fn choose(steps: Vec<JournalStep>, query: &StepQuery, pipeline: &Pipe
 }
 
 pub(super) fn refused(code: &'static str, message: String, help: Option<String>) -> SessionError {
-    SessionError::Asked(Box::new(Diagnostic::error(code, message).maybe_help(help)))
+    SessionError::BadRequest(Box::new(Diagnostic::error(code, message).maybe_help(help)))
 }

@@ -92,7 +92,7 @@ impl StepAssembler {
         let done = if same { None } else { self.open.take() };
         let Event { case, path, at, what } = event;
         match what {
-            EventBody::Adopt { revision, manifest } => {
+            EventBody::Upgraded { revision, manifest } => {
                 self.upgraded.insert(case, (revision, manifest));
             }
             EventBody::NodeEnter { node } => {
@@ -102,7 +102,7 @@ impl StepAssembler {
                 return done;
             }
             EventBody::WalkerSwitch { to, because, .. } => self.walkers.switch(&case, &path, to, because),
-            EventBody::Asked { call: Some(call), .. } => {
+            EventBody::Requested { call: Some(call), .. } => {
                 self.called.insert((case, path), call.hash());
             }
             EventBody::Masked { masks, .. } => self.change(|step| step.masks = masks),
@@ -144,8 +144,8 @@ impl StepAssembler {
             | EventBody::Reload { .. }
             | EventBody::Shadow { .. }
             | EventBody::ThermalWarning { .. }
-            | EventBody::Asked { .. }
-            | EventBody::Complained { .. }
+            | EventBody::Requested { .. }
+            | EventBody::Rejected { .. }
             | EventBody::Unanswered { .. }
             | EventBody::Reopened { .. } => {}
         }

@@ -1,8 +1,8 @@
-//! Forms: one table of keys for each kind of YAML file, from which come its checked reading, the "did you mean" lists and its
-//! JSON Schema. Below them the YAML reader itself.
+//! Forms: one table of keys per kind of YAML file. Validation, "did you mean" suggestions and JSON Schemas are derived from the
+//! tables. The YAML reader is included.
 //!
-//! Innermost first: `spanned`, `yaml` (the tree), `table` (forms), `schema` (JSON Schema), `read` (checking a tree), `fields`
-//! (taking values from a checked tree).
+//! Innermost first: `spanned`, `yaml` (the tree), `table` (forms), `schema` (JSON Schema), `read` (checks a tree against a form),
+//! `fields` (extracts values from a checked tree).
 
 mod fields;
 mod read;
@@ -15,4 +15,4 @@ pub use fields::FormFields;
 pub use read::{FormReader, ListedPattern, ReadPattern, fill};
 pub use schema::{json_schema, of_form};
 pub use spanned::Spanned;
-pub use table::{Form, FormKey, MayBeEmpty, Requirement, UsualValue, ValueForm};
+pub use table::{DefaultValue, Form, FormKey, MayBeEmpty, Requirement, ValueForm};

@@ -1,4 +1,4 @@
-//! Reading a file by its form: everything that is wrong is found at once, and what is right comes back as JSON.
+//! Reads a file according to its form: reports all errors in one pass and returns the valid values as JSON.
 
 use super::spanned::Spanned;
 use super::table::{Form, MayBeEmpty, Requirement, ValueForm};
@@ -6,15 +6,15 @@ use super::yaml::{Yaml, YamlEntry, YamlKind, YamlReader};
 use crate::diag::{Diagnostics, Source, Span};
 use serde_json::{Map, Value, json};
 
-/// How patterns are read, by the engine that will search with them.
+/// Compiles patterns with the regex engine that will run them.
 pub trait ReadPattern: Sized {
-    /// Reads a pattern, or says what is wrong and where in it.
+    /// Compiles a pattern. An error is a message and the span within the pattern.
     fn read_pattern(text: &str) -> Result<Self, (String, Span)>;
-    /// The number of its groups.
+    /// The number of capture groups.
     fn groups(&self) -> usize;
 }
 
-/// For files without patterns: any text will do.
+/// For files without patterns: accepts any text.
 impl ReadPattern for () {
     fn read_pattern(_: &str) -> Result<Self, (String, Span)> {
         Ok(())
@@ -25,55 +25,55 @@ impl ReadPattern for () {
     }
 }
 
-/// A name that refers to an entry elsewhere in the file.
+/// A reference by name to an entry elsewhere in the file.
 #[derive(Clone, Debug)]
 pub struct EntryReference {
-    /// The key at the top whose entry it means.
+    /// The top-level key that holds the referenced entry.
     pub to: &'static str,
-    /// The name.
+    /// The referenced name.
     pub name: Spanned<String>,
-    /// What refers: `` `category` of signature `x` ``.
+    /// A description of the referrer: `` `category` of signature `x` ``.
     pub by: String,
 }
 
-/// A pattern that compiles, and the list it stands in.
+/// A compiled pattern and the list that contains it.
 #[derive(Clone, Debug)]
 pub struct ListedPattern<P> {
     /// The pattern as written.
     pub text: Spanned<String>,
-    /// The pattern as read.
+    /// The compiled pattern.
     pub pattern: P,
-    /// What it stands in: `` `patterns` of component `x` ``.
+    /// A description of the containing list: `` `patterns` of component `x` ``.
     pub of: String,
 }
 
-/// Reads one file.
+/// Reads one file and collects its diagnostics.
 pub struct FormReader<'a, P = ()> {
-    /// Reads values, and has what is wrong with them.
+    /// Reads values and collects errors.
     pub reader: YamlReader<'a>,
-    /// What the file refers to.
+    /// References found in the file.
     pub references: Vec<EntryReference>,
-    /// Its patterns.
+    /// Patterns found in the file.
     pub patterns: Vec<ListedPattern<P>>,
 }
 
 impl<'a, P: ReadPattern> FormReader<'a, P> {
-    /// Begins with a file; codes of what is found begin with `area`.
+    /// Starts reading a file; error codes start with `area`.
     pub fn new(source: &'a Source, area: &'static str) -> Self {
         Self { reader: YamlReader::new(source, area), references: Vec::new(), patterns: Vec::new() }
     }
 
-    /// Reads the whole file. What `base` has need not be here again.
+    /// Reads the whole file. Required keys present in `base` may be omitted.
     pub fn file(&mut self, yaml: &Yaml, form: &'static Form, base: Option<&Value>) -> Value {
         self.map(yaml, form, form.what, base, true).unwrap_or_else(|| json!({}))
     }
 
-    /// Reads a part of a file that is called `what`.
+    /// Reads a fragment of a file, called `what` in messages.
     pub fn part(&mut self, yaml: &Yaml, form: &'static Form, what: &str) -> Option<Value> {
         self.map(yaml, form, what, None, false)
     }
 
-    /// What was found.
+    /// Returns the diagnostics.
     pub fn finish(self) -> Diagnostics {
         self.reader.finish()
     }
@@ -121,14 +121,14 @@ impl<'a, P: ReadPattern> FormReader<'a, P> {
 
     fn value(&mut self, yaml: &Yaml, holds: &'static ValueForm, what: &str, base: Option<&Value>) -> Option<Value> {
         match holds {
-            ValueForm::Any | ValueForm::Own(_) => Some(yaml.to_json()),
+            ValueForm::Any | ValueForm::Custom(_) => Some(yaml.to_json()),
             ValueForm::Label | ValueForm::Reference if blank(yaml) => None,
             ValueForm::Text | ValueForm::Label | ValueForm::Reference | ValueForm::Matching(_) | ValueForm::Script => {
                 self.reader.text(yaml, what).map(|text| json!(text.value))
             }
             ValueForm::Expression => self.reader.expression(yaml, what).map(|text| json!(text.text())),
             ValueForm::Distinct(code) => self.distinct(yaml, code, what),
-            ValueForm::Fitting(forms) => {
+            ValueForm::FirstMatching(forms) => {
                 let form = forms.iter().find(|form| fits(yaml, form)).or(forms.last())?;
                 self.value(yaml, form, what, base)
             }
@@ -145,7 +145,7 @@ impl<'a, P: ReadPattern> FormReader<'a, P> {
                 self.references.push(EntryReference { to, name: name.clone(), by: what.to_owned() });
                 Some(json!(name.value))
             }
-            ValueForm::List(item) | ValueForm::Some(item) => {
+            ValueForm::List(item) | ValueForm::NonEmptyList(item) => {
                 let items = self.reader.list(yaml, what)?;
                 Some(items.iter().filter_map(|yaml| self.value(yaml, item, &format!("an item of {what}"), None)).collect())
             }
@@ -164,7 +164,7 @@ impl<'a, P: ReadPattern> FormReader<'a, P> {
                         ValueForm::Map(form) => format!("{} `{name}`", bare(form.what)),
                         _ => format!("`{name}` of {what}"),
                     };
-                    // A name alone is an entry that says nothing more.
+                    // A bare name is an entry without settings.
                     let value = match (&value.is_null(), item) {
                         (true, ValueForm::Map(form)) if form.empty == MayBeEmpty::AllButTexts => {
                             let empty = Yaml { span: name.span, kind: YamlKind::Map(Vec::new()) };
@@ -196,7 +196,7 @@ impl<'a, P: ReadPattern> FormReader<'a, P> {
         None
     }
 
-    /// A list of maps, no two with the same id.
+    /// Reads a list of maps with unique ids.
     fn records(&mut self, yaml: &Yaml, form: &'static Form, id: &'static str, what: &str, base: Option<&Value>) -> Option<Value> {
         let items = self.reader.list(yaml, what)?;
         let mut seen: Vec<Spanned<String>> = Vec::new();
@@ -220,7 +220,7 @@ impl<'a, P: ReadPattern> FormReader<'a, P> {
         Some(Value::Array(out))
     }
 
-    /// A list of texts, none of them twice.
+    /// Reads a list of distinct strings.
     fn distinct(&mut self, yaml: &Yaml, code: &str, what: &str) -> Option<Value> {
         let list = self.reader.texts(yaml, what)?;
         for (index, item) in list.iter().enumerate() {
@@ -237,17 +237,16 @@ impl<'a, P: ReadPattern> FormReader<'a, P> {
         match P::read_pattern(&text) {
             Err((message, span)) => {
                 let place = yaml.mapped(self.reader.source()).map_or(yaml.span, |mapped| mapped.locate(span));
-                let title = format!("{what} is no regular expression");
+                let title = format!("{what} is not a regular expression");
                 let error = self.reader.error("bad-pattern", title, place, message);
-                let help =
-                    "put a `\\` before a character that is to stand for itself: `\\(`, `\\[`, `\\.`; there is no look-around";
+                let help = "put a `\\` before a literal special character: `\\(`, `\\[`, `\\.`; there is no look-around";
                 self.reader.push(error.help(help));
                 None
             }
             Ok(pattern) if pattern.groups() < groups => {
                 let message = format!("{what} has no group");
                 let error = self.reader.error("no-group", message, text.span, "nothing is caught here");
-                self.reader.push(error.help("put parentheses around the part that is wanted"));
+                self.reader.push(error.help("put parentheses around the part to capture"));
                 None
             }
             Ok(pattern) => {
@@ -259,15 +258,17 @@ impl<'a, P: ReadPattern> FormReader<'a, P> {
     }
 }
 
-/// Whether nothing is written, or a blank text.
+/// Whether a value is null or a blank string.
 fn blank(yaml: &Yaml) -> bool {
     yaml.is_null() || yaml.as_text().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Whether a value is written as one of this form is.
+/// Whether the YAML type of a value matches the form.
 fn fits(yaml: &Yaml, form: &ValueForm) -> bool {
     match form {
-        ValueForm::List(_) | ValueForm::Some(_) | ValueForm::Distinct(_) | ValueForm::Records(..) => yaml.as_list().is_some(),
+        ValueForm::List(_) | ValueForm::NonEmptyList(_) | ValueForm::Distinct(_) | ValueForm::Records(..) => {
+            yaml.as_list().is_some()
+        }
         ValueForm::Map(_) | ValueForm::Entries(_) => yaml.as_map().is_some(),
         ValueForm::Script => yaml.as_text().is_some_and(|text| text.contains(".rhai#")),
         ValueForm::Text | ValueForm::Word(_) | ValueForm::Expression => yaml.as_text().is_some(),
@@ -277,18 +278,18 @@ fn fits(yaml: &Yaml, form: &ValueForm) -> bool {
     }
 }
 
-/// What an item of a list is called: by its name, if it has one.
+/// The description of a list item in messages: by its id, if it has one.
 fn of_item(yaml: &Yaml, form: &Form) -> String {
     let name = form.id.and_then(|id| yaml.get(id)?.as_text()).filter(|name| !name.trim().is_empty());
     name.map_or_else(|| form.what.to_owned(), |name| format!("{} `{name}`", bare(form.what)))
 }
 
-/// A name without its article.
+/// Strips the article of a noun.
 fn bare(what: &str) -> &str {
     what.strip_prefix("a ").or_else(|| what.strip_prefix("an ")).unwrap_or(what)
 }
 
-/// Gives every key of a form that is absent the empty value of its kind, at any depth, so that scripts need not ask.
+/// Fills absent keys of a form with the empty value of their type, at any depth, so that scripts need not check for them.
 pub fn fill(value: &mut Value, form: &'static Form) {
     let Some(map) = value.as_object_mut() else { return };
     for key in form.keys {
@@ -312,10 +313,10 @@ fn empty(holds: &ValueForm) -> Value {
         ValueForm::Bool => Value::Bool(false),
         ValueForm::Number(least, _) => json!(least),
         ValueForm::Whole(least, _) => json!(least),
-        ValueForm::List(_) | ValueForm::Some(_) | ValueForm::Distinct(_) | ValueForm::Records(..) => json!([]),
+        ValueForm::List(_) | ValueForm::NonEmptyList(_) | ValueForm::Distinct(_) | ValueForm::Records(..) => json!([]),
         ValueForm::Entries(_) | ValueForm::Map(_) => json!({}),
-        ValueForm::Any | ValueForm::Own(_) => Value::Null,
-        ValueForm::Fitting(forms) => forms.last().map_or(Value::Null, empty),
+        ValueForm::Any | ValueForm::Custom(_) => Value::Null,
+        ValueForm::FirstMatching(forms) => forms.last().map_or(Value::Null, empty),
         _ => json!(""),
     }
 }

@@ -1,10 +1,10 @@
-//! The JSON Schema (2020-12) of a form.
+//! Generates the JSON Schema (2020-12) of a form.
 
-use super::table::{Form, FormKey, MayBeEmpty, Requirement, UsualValue, ValueForm};
+use super::table::{DefaultValue, Form, FormKey, MayBeEmpty, Requirement, ValueForm};
 use serde_json::{Map, Value, json};
 
-/// The schema of files of a form. Where they may extend another file by the key `extends`, what is required is so only of a
-/// file that does not.
+/// The schema of a file. In forms whose files may extend another file with `extends`, required keys apply only to files that do
+/// not extend one.
 pub fn json_schema(title: &str, form: &Form) -> Value {
     let mut schema = of_form(form);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
@@ -20,16 +20,16 @@ pub fn json_schema(title: &str, form: &Form) -> Value {
     schema
 }
 
-/// The schema of a map of a form, to be a part of another schema.
+/// The schema of a map, to be embedded in another schema.
 pub fn of_form(form: &Form) -> Value {
     let property = |key: &FormKey| {
         let mut schema = of(&key.holds, form.skips_empty(key));
         schema["description"] = json!(key.doc);
-        if let Some(usual) = key.usual {
-            schema["default"] = match usual {
-                UsualValue::Whole(number) => json!(number),
-                UsualValue::Text(text) => json!(text),
-                UsualValue::Flag(flag) => json!(flag),
+        if let Some(default) = key.default {
+            schema["default"] = match default {
+                DefaultValue::Whole(number) => json!(number),
+                DefaultValue::Text(text) => json!(text),
+                DefaultValue::Flag(flag) => json!(flag),
             };
         }
         if !key.examples.is_empty() {
@@ -48,12 +48,12 @@ pub fn of_form(form: &Form) -> Value {
     schema
 }
 
-/// The schema of a value; one that `may` be left out may also be written as nothing, if it is a collection.
+/// The schema of a value. If `may` (the key is optional), a collection may also be null.
 fn of(holds: &ValueForm, may: bool) -> Value {
     let kind = |name: &str| if may { json!([name, "null"]) } else { json!(name) };
     match holds {
         ValueForm::Any => json!({}),
-        ValueForm::Own(schema) => schema(),
+        ValueForm::Custom(schema) => schema(),
         ValueForm::Label => json!({ "type": ["string", "null"] }),
         ValueForm::Text | ValueForm::Reference => json!({ "type": "string", "pattern": "\\S" }),
         ValueForm::Matching(pattern) => json!({ "type": "string", "pattern": pattern }),
@@ -62,13 +62,14 @@ fn of(holds: &ValueForm, may: bool) -> Value {
         ValueForm::Distinct(_) => {
             json!({ "type": kind("array"), "items": { "type": "string", "pattern": "\\S" }, "uniqueItems": true })
         }
-        ValueForm::Some(item) => json!({ "type": "array", "items": of(item, false), "minItems": 1 }),
-        ValueForm::Fitting(forms) => {
+        ValueForm::NonEmptyList(item) => json!({ "type": "array", "items": of(item, false), "minItems": 1 }),
+        ValueForm::FirstMatching(forms) => {
             let mut forms: Vec<Value> = forms.iter().map(|form| of(form, false)).collect();
             forms.extend(may.then(|| json!({ "type": "null" })));
             json!({ "anyOf": forms })
         }
-        ValueForm::Pattern(_) => json!({ "type": "string", "pattern": "\\S", "format": "regex" }),
+        ValueForm::Pattern(0) => json!({ "type": "string", "pattern": "\\S", "format": "regex" }),
+        ValueForm::Pattern(_) => json!({ "type": "string", "pattern": "\\((?:[^?]|\\?P?<)", "format": "regex" }),
         ValueForm::Name(to) => json!({ "type": "string", "pattern": "\\S", "$comment": format!("a name under `{to}`") }),
         ValueForm::Bool => json!({ "type": kind("boolean") }),
         ValueForm::Number(least, most) => json!({ "type": kind("number"), "minimum": least, "maximum": most }),
@@ -80,7 +81,7 @@ fn of(holds: &ValueForm, may: bool) -> Value {
         }
         ValueForm::List(item) => {
             let mut schema = of(item, false);
-            // What is only listed is never laid over anything, and has to be whole.
+            // Items of a list are never merged with a base and have to be complete.
             if let ValueForm::Map(form) = item {
                 let names = form.keys.iter().filter(|key| key.is_required()).map(|key| key.name);
                 let mut names: Vec<&str> = names.collect();
@@ -113,7 +114,7 @@ fn of(holds: &ValueForm, may: bool) -> Value {
     }
 }
 
-/// Only what has to be there, at any depth.
+/// The required keys alone, at any depth.
 fn required(form: &Form) -> Option<Value> {
     let names: Vec<&str> = form.keys.iter().filter(|key| key.is_required()).map(|key| key.name).collect();
     let below = |key: &FormKey| Some((key.name.to_owned(), required_below(&key.holds)?));

@@ -1,20 +1,20 @@
-//! A value with the place in its file where it was written.
+//! A value with its source span.
 
 use crate::diag::Span;
 use std::fmt;
 use std::ops::Deref;
 
-/// A value and where it stands. Derefs to the value.
+/// A value and its source span. Derefs to the value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Its place in the text it was read from.
+    /// Its span in the source text.
     pub span: Span,
 }
 
 impl<T> Spanned<T> {
-    /// Puts a value at a place.
+    /// Attaches a span to a value.
     pub fn new(value: T, span: Span) -> Self {
         Self { value, span }
     }

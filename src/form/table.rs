@@ -1,181 +1,181 @@
-//! The tables: which keys a map has, what each holds, and what it is for.
+//! The tables: the keys of a map, their types and their documentation.
 
 use serde_json::Value;
 
 /// A map with fixed keys.
 #[derive(Debug)]
 pub struct Form {
-    /// What people call such a map, with an article.
+    /// The noun for such a map in messages, with an article.
     pub what: &'static str,
-    /// The key that tells such maps apart in messages: ``node `a` ``.
+    /// The key that identifies such a map in messages: ``node `a` ``.
     pub id: Option<&'static str>,
-    /// Its keys.
+    /// The keys, in the order of documentation.
     pub keys: &'static [FormKey],
-    /// Keys that are refused as not supported yet.
+    /// Keys that are rejected as not supported yet.
     pub later: &'static [&'static str],
-    /// Which keys may be written with nothing behind them.
+    /// Which keys may have a null value.
     pub empty: MayBeEmpty,
 }
 
-/// Which keys may be written with nothing behind them, which is then the same as leaving them out.
+/// Which keys may have a null value, which is then equivalent to omitting the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MayBeEmpty {
-    /// Lists and maps, all of whose items may be commented out.
+    /// Lists and maps, whose items may all be commented out.
     Collections,
-    /// All but texts.
+    /// All but strings.
     AllButTexts,
-    /// All.
+    /// All keys.
     All,
 }
 
 /// A key of a [`Form`].
 #[derive(Clone, Copy, Debug)]
 pub struct FormKey {
-    /// The key.
+    /// The name of the key.
     pub name: &'static str,
-    /// What its value is.
+    /// The type of its value.
     pub holds: ValueForm,
-    /// Whether it has to be there.
+    /// Whether the key is required.
     pub required: Requirement,
-    /// What it says, in a sentence.
+    /// One sentence of documentation.
     pub doc: &'static str,
-    /// What it is if it is left out.
-    pub usual: Option<UsualValue>,
+    /// The default value.
+    pub default: Option<DefaultValue>,
     /// Examples, as JSON or plain text.
     pub examples: &'static [&'static str],
 }
 
-/// Whether a key has to be there.
+/// Whether a key is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requirement {
-    /// It may be left out.
+    /// May be omitted.
     Optional,
-    /// It has to be there; what a file extends may bring it.
+    /// Required, here or in the file that this one extends.
     Required,
-    /// It has to be there and not blank. Its absence has a code and a message of its own.
+    /// Required and not blank. Its absence has its own error code and message.
     Named(&'static str, &'static str),
-    /// The same, where only the reader of the file knows whether it has to be there.
+    /// Like [`Named`](Self::Named), but the reader of the file decides whether it is required.
     Sometimes(&'static str, &'static str),
 }
 
-/// The value of a key that is left out.
+/// The default value of a key.
 #[derive(Clone, Copy, Debug)]
-pub enum UsualValue {
-    /// A whole number.
+pub enum DefaultValue {
+    /// An integer.
     Whole(i64),
-    /// A text.
+    /// A string.
     Text(&'static str),
-    /// `true` or `false`.
+    /// A boolean.
     Flag(bool),
 }
 
-/// What the value of a key is.
+/// The type of the value of a key.
 #[derive(Clone, Copy, Debug)]
 pub enum ValueForm {
-    /// Anything.
+    /// Any value.
     Any,
-    /// A text that is not blank.
+    /// A string that is not blank.
     Text,
-    /// A text for people, which may be blank.
+    /// A human-readable string, possibly blank.
     Label,
-    /// A text that has this regular expression in the JSON Schema; the reader of the file checks it.
+    /// A string matching this regular expression in the JSON Schema; the reader of the file validates it.
     Matching(&'static str),
-    /// A function of a script: `rules/rca.rhai#recall_hit`.
+    /// A reference to a script function: `rules/rca.rhai#recall_hit`.
     Script,
-    /// An expression in a text; `true` and `false` are expressions too.
+    /// An expression as a string; `true` and `false` are valid expressions.
     Expression,
-    /// The name of something in the file, which may be blank; whoever resolves it reports that.
+    /// A reference by name, possibly blank; the code that resolves it reports errors.
     Reference,
-    /// `true` or `false`.
+    /// A boolean.
     Bool,
-    /// A number within bounds, both included.
+    /// A number within inclusive bounds.
     Number(f64, f64),
-    /// A whole number within bounds, both included.
+    /// An integer within inclusive bounds.
     Whole(i64, i64),
-    /// One of these words.
+    /// One of these strings.
     Word(&'static [&'static str]),
-    /// A regular expression with at least so many groups.
+    /// A regular expression with at least this many capture groups.
     Pattern(usize),
-    /// The name of an entry of the key of this name at the top of the file.
+    /// The name of an entry of this top-level key.
     Name(&'static str),
     /// A list.
     List(&'static Self),
     /// A list with at least one item; the reader of the file reports an empty one.
-    Some(&'static Self),
-    /// A list of texts, none of them twice, and the code of the error about one that is.
+    NonEmptyList(&'static Self),
+    /// A list of distinct strings, with the code of the error for duplicates.
     Distinct(&'static str),
-    /// A list of maps, told apart by this key.
+    /// A list of maps, identified by this key.
     Records(&'static Form, &'static str),
-    /// A map from names to values.
+    /// A map with arbitrary keys.
     Entries(&'static Self),
     /// A map with fixed keys.
     Map(&'static Form),
-    /// The first of these that goes with how the value is written; the last, if none does.
-    Fitting(&'static [Self]),
-    /// A language of its own, which its own reader checks, with its JSON Schema.
-    Own(fn() -> Value),
+    /// The first alternative that matches the YAML type of the value; the last, if none does.
+    FirstMatching(&'static [Self]),
+    /// A format with a reader of its own, and its JSON Schema.
+    Custom(fn() -> Value),
 }
 
 impl FormKey {
-    /// A key that may be left out.
+    /// An optional key.
     pub const fn new(name: &'static str, holds: ValueForm, doc: &'static str) -> Self {
-        Self { name, holds, required: Requirement::Optional, doc, usual: None, examples: &[] }
+        Self { name, holds, required: Requirement::Optional, doc, default: None, examples: &[] }
     }
 
-    /// A key that has to be there.
+    /// A required key.
     pub const fn required(name: &'static str, holds: ValueForm, doc: &'static str) -> Self {
-        Self { name, holds, required: Requirement::Required, doc, usual: None, examples: &[] }
+        Self { name, holds, required: Requirement::Required, doc, default: None, examples: &[] }
     }
 
-    /// The same key, which has to be there, with the code and the message where it is not.
+    /// Makes the key required, with a dedicated error code and message.
     #[must_use]
     pub const fn named(mut self, code: &'static str, message: &'static str) -> Self {
         self.required = Requirement::Named(code, message);
         self
     }
 
-    /// The same, where only the reader of the file knows whether it has to be there.
+    /// Like [`named`](Self::named), but the reader of the file decides whether it is required.
     #[must_use]
     pub const fn sometimes(mut self, code: &'static str, message: &'static str) -> Self {
         self.required = Requirement::Sometimes(code, message);
         self
     }
 
-    /// The same key with the value that leaving it out stands for.
+    /// Sets the default value.
     #[must_use]
-    pub const fn usual(mut self, value: UsualValue) -> Self {
-        self.usual = Some(value);
+    pub const fn default_value(mut self, value: DefaultValue) -> Self {
+        self.default = Some(value);
         self
     }
 
-    /// The same key with examples.
+    /// Sets the examples.
     #[must_use]
     pub const fn examples(mut self, examples: &'static [&'static str]) -> Self {
         self.examples = examples;
         self
     }
 
-    /// Whether a map without it is incomplete, unless what it extends has it.
+    /// Whether the key is required, here or in the file that this one extends.
     pub(super) fn is_required(&self) -> bool {
         self.required == Requirement::Required
     }
 }
 
 impl Form {
-    /// What most forms are: the rest of `Form { what, keys, ..Form::PLAIN }`.
+    /// Defaults for most forms, as in `Form { what, keys, ..Form::PLAIN }`.
     pub const PLAIN: Self = Self { what: "", id: None, keys: &[], later: &[], empty: MayBeEmpty::AllButTexts };
 
-    /// The key of that name.
+    /// The key with this name.
     pub fn key(&self, name: &str) -> Option<&'static FormKey> {
         self.keys.iter().find(|key| key.name == name)
     }
 
-    /// The names of its keys.
+    /// The names of the keys.
     pub fn names(&self) -> Vec<&'static str> {
         self.keys.iter().map(|key| key.name).collect()
     }
 
-    /// Whether nothing behind a key is the same as no key.
+    /// Whether a null value of the key is equivalent to omitting it.
     pub(super) fn skips_empty(&self, key: &FormKey) -> bool {
         use ValueForm as V;
         if key.required != Requirement::Optional {
@@ -189,12 +189,12 @@ impl Form {
     }
 }
 
-/// Whether all of a value may stand in comments.
+/// Whether the value is a collection, whose items may all be commented out.
 fn is_collection(holds: &ValueForm) -> bool {
     use ValueForm as V;
     match holds {
-        V::Fitting(forms) => forms.iter().any(is_collection),
-        V::Any | V::Label | V::Reference | V::Own(_) => true,
-        other => matches!(other, V::List(_) | V::Some(_) | V::Distinct(_) | V::Records(..) | V::Entries(_) | V::Map(_)),
+        V::FirstMatching(forms) => forms.iter().any(is_collection),
+        V::Any | V::Label | V::Reference | V::Custom(_) => true,
+        other => matches!(other, V::List(_) | V::NonEmptyList(_) | V::Distinct(_) | V::Records(..) | V::Entries(_) | V::Map(_)),
     }
 }

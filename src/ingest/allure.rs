@@ -1,46 +1,45 @@
 //! Allure results: a directory with one JSON file for each test (`*-result.json`) and fixture (`*-container.json`).
 //!
-//! Files come in any order. The results of a directory are one launch; results of one history are attempts, in the order of time;
-//! a fixture that failed is a case of its own.
+//! Files come in any order. The results in a directory form one launch; results with the same history are attempts, ordered by
+//! time; a failed fixture is a case of its own.
 
 use super::detect::LaunchFormat;
-use super::junit_case::TestOutcome;
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
 use super::room::TextRoom;
 use super::{InputPart, cut, json_span, texts, times};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source};
-use crate::model::{Attributes, Hasher};
+use crate::model::{Attributes, Hasher, TestOutcome};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The bytes of texts that are held whole before the results are put together; of what comes later less is kept.
+/// Once this many bytes of texts are held, the texts of further results are cut shorter.
 const HELD: usize = 128 << 20;
 
-/// The most bytes of one text, and the most once so many are held.
+/// The maximum bytes of one text: below and above [`HELD`].
 const MAX_TEXT: [usize; 2] = [64 << 10, 512];
 
-/// The deepest steps that become lines of a log.
+/// The maximum depth of steps shown in a log.
 const MAX_DEPTH: usize = 16;
 
-/// What one file holds.
+/// The contents of one file.
 #[derive(Debug)]
 pub(super) enum AllureFile {
-    /// A test, with its history: what its attempts have in common.
+    /// A test, with the history that its attempts share.
     Result { history: String, record: Box<TestRecord> },
-    /// Fixtures; those that failed.
+    /// The failed fixtures of a container.
     Container(Vec<TestRecord>),
-    /// What ran the tests.
+    /// The tool that ran the tests.
     Executor { name: String, number: Option<i64> },
-    /// It is broken: the line, and what is wrong there.
+    /// Invalid JSON: line and message.
     Broken(usize, String),
 }
 
-/// Reads one file. A broken one among results costs a note.
+/// Reads one file. An invalid result file becomes a note on the launch, not an error.
 pub(super) fn read(source: &Source) -> Result<InputPart, Diagnostics> {
     let file = match serde_json::from_str::<Value>(source.text().trim_start_matches('\u{feff}')) {
-        Ok(value) => of(&value),
+        Ok(value) => parse(&value),
         Err(error) if is_result_name(source.name()) => AllureFile::Broken(error.line(), error.to_string()),
         Err(error) => return Err(json_span::syntax(source, &error).into()),
     };
@@ -51,7 +50,7 @@ fn is_result_name(name: &str) -> bool {
     ["-result.json", "-container.json"].iter().any(|ending| name.ends_with(ending))
 }
 
-fn of(value: &Value) -> AllureFile {
+fn parse(value: &Value) -> AllureFile {
     let list = |name| value.get(name).and_then(Value::as_array).into_iter().flatten();
     if value.get("befores").is_some() || value.get("afters").is_some() {
         let before = list("befores").map(|fixture| (fixture, "set-up"));
@@ -76,7 +75,7 @@ fn outcome(value: &Value) -> TestOutcome {
         "passed" => TestOutcome::Passed,
         "failed" => TestOutcome::Failed,
         "skipped" => TestOutcome::Skipped,
-        // A test without a status did not end.
+        // A test without a status did not finish.
         _ => TestOutcome::Error,
     }
 }
@@ -115,7 +114,7 @@ fn result(value: &Value) -> AllureFile {
             own.push(pair);
         }
     }
-    // Results of one name and other parameters are other tests.
+    // Results with the same name but different parameters are different tests.
     if !own.is_empty() && !own.iter().all(|pair| record.name.contains(pair.split_once('=').map_or("", |(_, value)| value))) {
         let list = texts::one_line(&own.join(", "));
         record.name = format!("{} [{}]", record.name, &list[..cut::floor(&list, 120)]);
@@ -137,20 +136,20 @@ fn result(value: &Value) -> AllureFile {
     AllureFile::Result { history, record: Box::new(record) }
 }
 
-/// A fixture that failed.
+/// Reads a fixture; `None` if it did not fail.
 fn fixture(value: &Value, suite: &str, kind: &str) -> Option<TestRecord> {
     let outcome = outcome(value);
     if !outcome.is_failure() || text(value, "status").is_empty() {
         return None;
     }
     let name = Some(text(value, "name")).filter(|name| !name.is_empty()).unwrap_or(kind);
-    let mut record = TestRecord::new(suite, name, TestOutcome::Error);
+    let mut record = TestRecord::fixture(suite, name);
     record.set("fixture", kind);
     fill(&mut record, value);
     Some(record)
 }
 
-/// Time, error, log and attachments of a test or fixture.
+/// Reads the time, error, log and attachments of a test or fixture.
 fn fill(record: &mut TestRecord, value: &Value) {
     let time = |key| value.get(key).and_then(Value::as_i64).and_then(times::from_millis);
     (record.started_at, record.duration_s) = (time("start"), None);
@@ -166,7 +165,7 @@ fn fill(record: &mut TestRecord, value: &Value) {
     attachments(value, 0, record);
 }
 
-/// The steps as lines, with what those that failed say.
+/// Writes the steps as log lines, with the messages of failed ones.
 fn steps(value: &Value, depth: usize, log: &mut String) {
     for step in value.get("steps").and_then(Value::as_array).into_iter().flatten() {
         if depth > MAX_DEPTH || log.len() > MAX_TEXT[0] {
@@ -175,9 +174,9 @@ fn steps(value: &Value, depth: usize, log: &mut String) {
         let status = text(step, "status");
         // Writing to a string cannot fail.
         writeln!(log, "{}{} [{status}]", "  ".repeat(depth), texts::one_line(text(step, "name"))).unwrap_or_default();
-        let said = step.get("statusDetails").map_or("", |details| text(details, "message"));
-        if !said.is_empty() && status != "passed" {
-            writeln!(log, "{}{}", "  ".repeat(depth + 1), texts::one_line(said)).unwrap_or_default();
+        let message = step.get("statusDetails").map_or("", |details| text(details, "message"));
+        if !message.is_empty() && status != "passed" {
+            writeln!(log, "{}{}", "  ".repeat(depth + 1), texts::one_line(message)).unwrap_or_default();
         }
         steps(step, depth + 1, log);
     }
@@ -197,7 +196,7 @@ fn attachments(value: &Value, depth: usize, record: &mut TestRecord) {
 /// The files of one directory.
 #[derive(Debug, Default)]
 struct AllureLaunch {
-    /// By history; with the time each began.
+    /// Attempts by history.
     results: BTreeMap<String, Vec<TestRecord>>,
     fixtures: Vec<TestRecord>,
     executor: Option<(String, Option<i64>)>,
@@ -208,36 +207,35 @@ struct AllureLaunch {
 #[derive(Debug, Default)]
 pub(super) struct AllureResults {
     launches: BTreeMap<String, AllureLaunch>,
-    /// Bytes of texts that are held.
+    /// The bytes of texts held so far.
     held: usize,
-    /// How many files were whole.
-    whole: usize,
+    /// The number of valid files.
+    valid_files: usize,
 }
 
 impl AllureResults {
-    /// Whether no whole file was taken.
+    /// Whether no valid result or container was added.
     pub(super) fn is_empty(&self) -> bool {
-        self.whole == 0
+        self.valid_files == 0
     }
 
-    /// How many launches there are.
+    /// The number of launches (directories).
     pub(super) fn len(&self) -> usize {
         self.launches.len()
     }
 
-    /// Takes a file.
     pub(super) fn add(&mut self, name: &str, file: AllureFile) {
         let dir = name.rsplit_once(['/', '\\']).map_or("", |(dir, _)| dir);
-        self.whole += usize::from(!matches!(file, AllureFile::Broken(..) | AllureFile::Executor { .. }));
+        self.valid_files += usize::from(!matches!(file, AllureFile::Broken(..) | AllureFile::Executor { .. }));
         let launch = self.launches.entry(dir.to_owned()).or_default();
         match file {
             AllureFile::Result { history, mut record } => {
-                bound(&mut record, &mut self.held);
+                limit_texts(&mut record, &mut self.held);
                 launch.results.entry(history).or_default().push(*record);
             }
             AllureFile::Container(fixtures) => {
                 for mut record in fixtures {
-                    bound(&mut record, &mut self.held);
+                    limit_texts(&mut record, &mut self.held);
                     launch.fixtures.push(record);
                 }
             }
@@ -246,14 +244,14 @@ impl AllureResults {
         }
     }
 
-    /// The launches.
+    /// Builds a launch for each directory.
     pub(super) fn into_parts(self, room: &TextRoom) -> Vec<InputPart> {
         self.launches.into_iter().map(|(dir, launch)| launch.part(&dir, room)).collect()
     }
 }
 
-/// Keeps so much of a record's texts as there is room for.
-fn bound(record: &mut TestRecord, held: &mut usize) {
+/// Cuts the texts of a record to what the budget allows. Only failures keep attributes.
+fn limit_texts(record: &mut TestRecord, held: &mut usize) {
     let most = if *held < HELD { MAX_TEXT[0] } else { MAX_TEXT[1] };
     for text in [&mut record.error, &mut record.log] {
         *text = cut::cut(std::mem::take(text), most).0;
@@ -295,7 +293,7 @@ impl AllureLaunch {
         }
         let mut fixtures = self.fixtures;
         fixtures.sort_by(|a, b| (a.started_at, &a.suite, &a.name).cmp(&(b.started_at, &b.suite, &b.name)));
-        // A fixture of several tests stands in the container of each.
+        // A fixture shared by several tests is in the container of each.
         fixtures.dedup_by(|a, b| (&a.suite, &a.name, a.started_at, &a.error) == (&b.suite, &b.name, b.started_at, &b.error));
         for record in fixtures {
             builder.add(record);

@@ -1,13 +1,13 @@
-//! Attributes: names and short values, whatever a source attached to a launch or a test.
+//! Attributes of a launch or a test: names with short values.
 
 use super::{clean, cut, texts};
 use crate::model::Attributes;
 use compact_str::CompactString;
 
-/// The most bytes of a value that are kept; what is longer (a class path, a dump) tells nothing a rule could use.
+/// The maximum bytes of a value. Longer ones (a class path, a dump) are of no use to rules.
 const MAX_VALUE: usize = 1024;
 
-/// The most attributes that are kept.
+/// The maximum number of attributes.
 const MAX_COUNT: usize = 256;
 
 /// Adds an attribute. Values of the same name are listed once each, separated by commas; empty names and values are dropped.
@@ -28,7 +28,7 @@ pub(super) fn add(attributes: &mut Attributes, name: &str, value: &str) {
     }
 }
 
-/// `value`, cut to what is kept of one.
+/// Cuts a value to [`MAX_VALUE`] bytes.
 fn short(value: &str) -> CompactString {
     if value.len() <= MAX_VALUE {
         value.into()

@@ -1,4 +1,4 @@
-//! Cleaning of texts that were written for a terminal: escapes, control characters, progress lines.
+//! Removes terminal output artefacts from texts: escapes, control characters, progress lines.
 
 use crate::model::is_invisible;
 use std::iter::Peekable;
@@ -7,18 +7,18 @@ use std::str::Chars;
 /// Spellings of the escape character by tools that could not write it: JSON and C escapes shown raw, pytest's, `cat -v`'s.
 const SPELT_ESCAPES: [&str; 9] = ["\\u001b", "\\u001B", "\\x1b", "\\x1B", "\\033", "\\e", "#x1B", "\u{241b}", "^["];
 
-/// Ends of colours. A text that has one without its escape character has lost that on the way.
+/// Sequences that end a colour. A text that has one without its escape character has lost that character.
 const RESETS: [&str; 3] = ["[0m", "[39m", "[22m"];
 
-/// How many characters of a string sequence (a window title, a link) are looked through for its end.
+/// How far to look for the end of a string sequence (a window title, a link), in characters.
 const MAX_SEQUENCE: usize = 4096;
 
-/// More blank lines than this in a row are dropped.
+/// The maximum number of consecutive blank lines.
 const MAX_BLANK_LINES: usize = 1;
 
-/// The text as a person would have seen it at the end: no escape sequences, no control or invisible characters except line
-/// breaks and tabs, of a line overwritten by carriage returns only its last state, no trailing white space and no runs of
-/// blank lines.
+/// Returns the text as a terminal would show it in the end: no escape sequences, no control or invisible characters except line
+/// breaks and tabs, only the last state of a line overwritten by carriage returns, no trailing white space and no runs of blank
+/// lines.
 pub(super) fn clean(text: &str) -> String {
     let spelt = strip_spelt(text);
     let mut page = TerminalPage { returns_break: !spelt.contains('\n'), ..TerminalPage::default() };
@@ -38,7 +38,7 @@ pub(super) fn clean(text: &str) -> String {
     page.finish()
 }
 
-/// Removes colour sequences whose escape character is spelt out, or was lost on the way (`[31mred[0m`).
+/// Removes colour sequences whose escape character is spelt out or was lost (`[31mred[0m`).
 fn strip_spelt(text: &str) -> String {
     let orphans = !text.contains('\u{1b}')
         && RESETS.iter().any(|reset| text.match_indices(reset).any(|(at, _)| !text[at + reset.len()..].starts_with(']')));
@@ -64,7 +64,7 @@ fn strip_spelt(text: &str) -> String {
     out
 }
 
-/// The length of `[1;31m` or `[K` at the start of `text`.
+/// The length of a sequence such as `[1;31m` or `[K` at the start of `text`.
 fn colour(text: &str) -> Option<usize> {
     let parameters = text.strip_prefix('[')?;
     let end = parameters.find(|ch: char| !ch.is_ascii_digit() && ch != ';')?;
@@ -76,7 +76,7 @@ fn colour(text: &str) -> Option<usize> {
     known.then_some(end + 2)
 }
 
-/// What follows an escape character.
+/// Skips the rest of an escape sequence.
 fn skip_escape(chars: &mut Peekable<Chars<'_>>) {
     match chars.peek() {
         Some('[') => {
@@ -98,15 +98,16 @@ fn skip_escape(chars: &mut Peekable<Chars<'_>>) {
     }
 }
 
-/// Parameters, intermediates and the final character of a control sequence; a malformed one ends where it stops being one.
+/// Skips the parameters, intermediates and final character of a control sequence; a malformed one ends at the first character
+/// that does not belong.
 fn skip_control_sequence(chars: &mut Peekable<Chars<'_>>) {
     while chars.next_if(|ch| ('0'..='?').contains(ch)).is_some() {}
     while chars.next_if(|ch| (' '..='/').contains(ch)).is_some() {}
     chars.next_if(|ch| ('@'..='~').contains(ch));
 }
 
-/// A string sequence up to its terminator. When there is none on the line, only its opening is dropped: better some
-/// rubbish than a lost log.
+/// Skips a string sequence up to its terminator. Without one on the line, only the opening is dropped: better some garbage than a
+/// lost log.
 fn skip_string(chars: &mut Peekable<Chars<'_>>) {
     let mut ahead = chars.clone();
     for _ in 0..MAX_SEQUENCE {
@@ -117,7 +118,7 @@ fn skip_string(chars: &mut Peekable<Chars<'_>>) {
                 return;
             }
             Some('\u{1b}') => {
-                // An escape ends the string; it is a part of its terminator, or begins the next sequence.
+                // An escape ends the string: it begins the terminator or the next sequence.
                 *chars = if ahead.next_if_eq(&'\\').is_some() { ahead } else { before };
                 return;
             }
@@ -127,7 +128,7 @@ fn skip_string(chars: &mut Peekable<Chars<'_>>) {
     }
 }
 
-/// What a terminal would show, line by line.
+/// The text shown by a terminal, line by line.
 #[derive(Default)]
 struct TerminalPage {
     out: String,
@@ -144,7 +145,7 @@ impl TerminalPage {
         if std::mem::take(&mut self.overwrite) {
             self.line.clear();
         }
-        // Bytes that were no text at all come as runs of replacement characters: one says as much.
+        // Undecodable bytes give runs of replacement characters: one is enough.
         if ch != '\u{fffd}' || !self.line.ends_with('\u{fffd}') {
             self.line.push(ch);
         }
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unterminated_sequence_costs_one_look_each() {
+    fn unterminated_sequences_take_linear_time() {
         for opening in ["\u{1b}]x", "\u{9d}x", "\u{1b}[", "[0m[", "\\x1b[1"] {
             let text = opening.repeat(200_000);
             assert!(!clean(&text).contains(['\u{1b}', '\u{9d}']), "{opening:?}");
@@ -240,7 +241,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn clean_text_has_nothing_to_hide(text in any::<String>()) {
+        fn clean_text_has_no_control_characters(text in any::<String>()) {
             let clean = clean(&text);
             prop_assert!(clean.chars().all(|ch| ch == '\n' || ch == '\t' || !ch.is_control()), "{clean:?}");
             prop_assert!(clean.len() <= text.len());

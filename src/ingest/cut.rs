@@ -1,13 +1,13 @@
-//! Cutting long texts: the first third and the last two thirds of what is allowed, on line boundaries, with a marker between.
+//! Cuts long texts: keeps the first third and the last two thirds of the limit, on line boundaries, with a marker between.
 //!
-//! A failing test's log tells how it began and, more than that, how it ended; the middle is what one can do without.
+//! The end of a failing test's log matters most and its beginning some; the middle is expendable.
 
 use crate::model::{Cut, counted};
 
-/// Room kept for the marker line: its words and two numbers of up to 20 digits, with the line breaks around it.
+/// Bytes reserved for the marker line: its words and two numbers of up to 20 digits, with the line breaks around it.
 const MARKER: usize = 80;
 
-/// `text` in at most `limit` bytes, and what was cut if it was longer.
+/// Cuts `text` to at most `limit` bytes. Returns what was cut, if it was longer.
 pub(super) fn cut(text: String, limit: usize) -> (String, Option<Cut>) {
     if text.len() <= limit {
         return (text, None);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_left_alone() {
+    fn a_text_within_the_limit_is_unchanged() {
         assert_eq!(cut("abc".to_owned(), 3), ("abc".to_owned(), None));
         assert_eq!(cut(String::new(), 0), (String::new(), None));
     }

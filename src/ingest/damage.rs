@@ -1,14 +1,14 @@
-//! What of an input could not be read, place by place: one damaged test costs a note, not the file.
+//! Unreadable places of an input: one damaged test costs a note, not the file.
 
 use crate::model::{Launch, counted};
 
-/// How many places are told.
-const MAX_TOLD: usize = 10;
+/// The maximum number of places noted one by one.
+const MAX_PLACES: usize = 10;
 
 /// Damaged places of an input, in the order of its lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct DamageLog {
-    told: Vec<(usize, String)>,
+    places: Vec<(usize, String)>,
     count: usize,
 }
 
@@ -16,15 +16,15 @@ impl DamageLog {
     /// Records what is wrong at a line, counted from 1.
     pub(super) fn add(&mut self, line: usize, what: impl Into<String>) {
         self.count += 1;
-        if self.told.len() < MAX_TOLD {
-            self.told.push((line, what.into()));
+        if self.places.len() < MAX_PLACES {
+            self.places.push((line, what.into()));
         }
     }
 
     /// Notes each place as `FILE:LINE: what`; failures may be missing there.
     pub(super) fn note(self, file: &str, launch: &mut Launch) {
-        let more = self.count - self.told.len();
-        for (line, what) in self.told {
+        let more = self.count - self.places.len();
+        for (line, what) in self.places {
             launch.gap(format!("{file}:{line}: {what}"));
         }
         if more > 0 {

@@ -1,10 +1,10 @@
-//! Bytes of a file to a text.
+//! Decodes the bytes of a file.
 
 use super::foreign;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 
-/// A named text from a file's bytes: UTF-8, UTF-16, or Latin-1 (Windows-1252) where an XML declaration says so.
-/// Bytes that are no characters become U+FFFD; what is no text at all is refused by name.
+/// Decodes a file: UTF-8, UTF-16, or Latin-1 (Windows-1252) if an XML declaration names it. Undecodable bytes become U+FFFD; the
+/// error of binary data names its format.
 pub fn decode(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Result<Source, Diagnostics> {
     let name = name.into();
     let mut bytes: Vec<u8> = bytes.into();
@@ -18,7 +18,7 @@ pub fn decode(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Result<Sour
         }
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        // Without a mark, the first character of XML or JSON tells the order.
+        // Without a byte order mark, the first character of XML or JSON shows the byte order.
         [b'<' | b'{' | b'[', 0, ..] => utf16(&bytes, u16::from_le_bytes),
         [0, b'<' | b'{' | b'[', ..] => utf16(&bytes, u16::from_be_bytes),
         _ if bytes.contains(&0) => {
@@ -44,7 +44,7 @@ fn lossy(bytes: Vec<u8>) -> String {
     }
 }
 
-/// What Windows-1252 has where Latin-1 has control characters. What says it is Latin-1 is often that.
+/// The characters of Windows-1252 where Latin-1 has control characters. Files declared as Latin-1 are often Windows-1252.
 const WINDOWS: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’', '“', '”',
     '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused_by_name() {
+    fn binary_files_are_refused_by_format_name() {
         let table: [(&[u8], &str); 4] = [
             (b"\x1f\x8b\x08\0", "a gzip file"),
             (b"PK\x03\x04...", "a zip archive"),
@@ -109,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_get_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        fn any_bytes_are_decoded_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
             if let Ok(source) = decode("x", bytes) {
                 prop_assert!(super::super::read(&source).map_or_else(|found| !found.is_empty(), |_| true));
             }

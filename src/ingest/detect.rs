@@ -1,4 +1,4 @@
-//! Which format a text is in, told by what stands in it; refusals say what it looks like instead.
+//! Detects the format of a text by its content. Errors name the format it looks like.
 
 use super::foreign::{self, UnsupportedFormat};
 use super::json_span;
@@ -10,22 +10,22 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use std::fmt;
 
-/// What every reader wants, as the last words of a refusal.
+/// The supported formats, as the last words of an error.
 pub(super) const WANTED: &str = "give a ReportPortal launch (JSON with `run_id`, `name` and `failure_list`), ReportPortal items, JUnit XML, or \
      results of Visual Studio (TRX), NUnit, xUnit.net, TestNG, Robot Framework, Allure, `go test -json`, TAP or libtest";
 
-/// So much of an input tells its format, in bytes.
+/// The format is detected from this many bytes at the start of an input.
 const HEAD: usize = 64 << 10;
 
-/// How many lines are looked through for an event or a test point.
+/// How many lines are searched for an event or a test point.
 const MAX_LINES: usize = 500;
 
-/// A format that is read.
+/// A supported format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LaunchFormat {
-    /// A ReportPortal launch, page or list; JSON that is nothing else.
+    /// A ReportPortal launch, page or list; also any other JSON.
     ReportPortal,
-    /// JUnit XML; XML that is nothing else.
+    /// JUnit XML; also any other XML.
     Junit,
     /// Visual Studio.
     Trx,
@@ -44,7 +44,7 @@ pub(super) enum LaunchFormat {
 }
 
 impl LaunchFormat {
-    /// What a report calls it.
+    /// Its name in reports.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::ReportPortal => "ReportPortal",
@@ -63,8 +63,7 @@ impl LaunchFormat {
     }
 }
 
-/// The format of bytes that begin so, if that can be told: by the root of XML, the keys of JSON, or the first lines that are
-/// events or test points.
+/// Detects the format by the first bytes: the root of XML, the keys of JSON, or the first line that is an event or a test point.
 pub(super) fn of_head(head: &[u8]) -> Option<LaunchFormat> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let head = &head[..head.len().min(HEAD)];
@@ -81,7 +80,7 @@ fn first_text_line(head: &[u8]) -> &[u8] {
     head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// The first of the lines that is an event of a test tool, or a part of TAP.
+/// The format of the first line that is an event of a test tool or part of TAP.
 fn of_lines(head: &[u8]) -> Option<LaunchFormat> {
     head.split(|byte| *byte == b'\n').take(MAX_LINES).find_map(|line| {
         let line = line.trim_ascii();
@@ -89,7 +88,7 @@ fn of_lines(head: &[u8]) -> Option<LaunchFormat> {
     })
 }
 
-/// Whether a line is a version, a plan or a numbered point of TAP.
+/// Whether a line is a TAP version, a plan or a numbered test point.
 fn is_tap(line: &[u8]) -> bool {
     let number = |text: &[u8]| text.first().is_some_and(u8::is_ascii_digit);
     let point = line.strip_prefix(b"not ok ").or_else(|| line.strip_prefix(b"ok "));
@@ -104,7 +103,7 @@ fn is_tap(line: &[u8]) -> bool {
     point || plan || line.strip_prefix(b"TAP version ").is_some_and(number)
 }
 
-/// The format that a whole line of JSON is an event of.
+/// The format that has this line of JSON as an event.
 fn of_line(line: &[u8]) -> Option<LaunchFormat> {
     let value: Value = serde_json::from_slice(line).ok()?;
     let has = |key| value.get(key).is_some_and(Value::is_string);
@@ -116,16 +115,16 @@ fn of_line(line: &[u8]) -> Option<LaunchFormat> {
     is_event.then_some(LaunchFormat::Libtest)
 }
 
-/// The format of a JSON object by the keys that stand in its beginning.
+/// The format of a JSON object, by the keys in its head.
 fn of_keys(head: &[u8]) -> LaunchFormat {
     let mut keys = HeadKeys::default();
-    // The end of a large object is missing in its head.
+    // A large object is cut off at the end of the head.
     drop(DeserializeSeed::deserialize(&mut keys, &mut serde_json::Deserializer::from_slice(head)));
     let has = |names: &[&str]| names.iter().any(|name| keys.0.iter().any(|key| key == name));
     if has(&["failure_list", "startTime", "content", "launchId"]) {
         return LaunchFormat::ReportPortal;
     }
-    // Messages of a build stand before the events of its tests.
+    // Messages of a build precede the events of its tests.
     let is_build = has(&["reason"]) && has(&["package_id", "success"]);
     let is_result = has(&["uuid"])
         && has(&["historyId", "statusDetails", "stage", "labels", "steps"])
@@ -140,11 +139,11 @@ fn of_keys(head: &[u8]) -> LaunchFormat {
     }
 }
 
-/// The keys of an object, as far as it goes.
+/// The keys of an object that may be cut off.
 #[derive(Default)]
 struct HeadKeys(Vec<String>);
 
-/// The most keys that are looked at.
+/// The maximum number of keys that are considered.
 const MAX_KEYS: usize = 100;
 
 impl<'de> DeserializeSeed<'de> for &mut HeadKeys {
@@ -189,7 +188,7 @@ fn of_root(head: &[u8]) -> LaunchFormat {
                     "test-run" => LaunchFormat::Nunit3,
                     "test-results" => LaunchFormat::Nunit2,
                     "assemblies" => LaunchFormat::Xunit,
-                    // Maven has assemblies too.
+                    // Maven also has assemblies.
                     "assembly" if has("total") || has("run-date") || has("test-framework") => LaunchFormat::Xunit,
                     "testng-results" => LaunchFormat::Testng,
                     "robot" => LaunchFormat::Robot,
@@ -202,7 +201,7 @@ fn of_root(head: &[u8]) -> LaunchFormat {
     }
 }
 
-/// The format of a text.
+/// Detects the format of a text; the error names what it looks like instead.
 pub(super) fn detect(source: &Source) -> Result<LaunchFormat, Diagnostic> {
     let text = source.text();
     let body = text.trim_start_matches('\u{feff}').trim_start();
@@ -216,7 +215,7 @@ pub(super) fn detect(source: &Source) -> Result<LaunchFormat, Diagnostic> {
         return Err(refuse(source, Span::new(at, at + 1), "binary data", WANTED));
     }
     match of_head(body.as_bytes()) {
-        Some(LaunchFormat::Junit) => page_of_the_web(source, body).map_or(Ok(LaunchFormat::Junit), Err),
+        Some(LaunchFormat::Junit) => refuse_web_page(source, body).map_or(Ok(LaunchFormat::Junit), Err),
         Some(format) => Ok(format),
         None => {
             let known = foreign::text(body);
@@ -227,14 +226,14 @@ pub(super) fn detect(source: &Source) -> Result<LaunchFormat, Diagnostic> {
     }
 }
 
-/// The refusal of a web page, which is no XML.
-fn page_of_the_web(source: &Source, body: &str) -> Option<Diagnostic> {
+/// The error for a web page, which is no XML.
+fn refuse_web_page(source: &Source, body: &str) -> Option<Diagnostic> {
     let start = body.get(..15).unwrap_or(body).to_ascii_lowercase();
     let known = foreign::root("html").filter(|_| start.starts_with("<!doctype html") || start.starts_with("<html"))?;
     Some(refuse(source, first_line(source.text()), known.what, known.help))
 }
 
-/// Several JSON values, one a line, are a log of events: says which.
+/// The error for several JSON values, one per line: an unsupported log of events.
 pub(super) fn json_lines(source: &Source, body: &str) -> Option<Diagnostic> {
     let mut lines = body.lines().filter(|line| !line.trim().is_empty());
     let first: Value = serde_json::from_str(lines.next()?).ok().filter(Value::is_object)?;
@@ -246,10 +245,10 @@ pub(super) fn json_lines(source: &Source, body: &str) -> Option<Diagnostic> {
     Some(refuse(source, first_line(source.text()), &what, help))
 }
 
-/// The refusal of an object that holds no list of items, unless it seems to be a launch that lacks its own.
+/// The error for an object without a list of items, unless it seems to be a launch that lacks its list.
 pub(super) fn object(source: &Source, value: &Value) -> Option<Diagnostic> {
     if let Some(known) = foreign::object(value) {
-        return Some(answer(refuse(source, key(source, &[], known), known.what, known.help), value, known));
+        return Some(with_api_message(refuse(source, key(source, &[], known), known.what, known.help), value, known));
     }
     if value.get("run_id").is_some() || value.as_object().is_some_and(|map| map.keys().any(|key| key.contains("failure"))) {
         return None;
@@ -264,16 +263,16 @@ pub(super) fn object(source: &Source, value: &Value) -> Option<Diagnostic> {
     Some(refuse(source, span, &what, WANTED))
 }
 
-/// What the API said when it refused is the most useful thing to pass on.
-fn answer(diagnostic: Diagnostic, value: &Value, known: UnsupportedFormat) -> Diagnostic {
-    let said = ["message", "error_description"].iter().find_map(|key| value.get(key)?.as_str());
-    match said.filter(|_| known.what.contains("ReportPortal API")) {
-        Some(said) => diagnostic.help(format!("it says: {}; {}", super::clean::clean(said), known.help)),
+/// Adds the message of the API's error response.
+fn with_api_message(diagnostic: Diagnostic, value: &Value, known: UnsupportedFormat) -> Diagnostic {
+    let message = ["message", "error_description"].iter().find_map(|key| value.get(key)?.as_str());
+    match message.filter(|_| known.what.contains("ReportPortal API")) {
+        Some(message) => diagnostic.help(format!("the API responded: {}; {}", super::clean::clean(message), known.help)),
         None => diagnostic,
     }
 }
 
-/// The refusal of a list by its first element.
+/// The error for a list, by its first element.
 pub(super) fn element(source: &Source, known: Option<UnsupportedFormat>) -> Diagnostic {
     let place = [JsonStep::Index(0)];
     if let Some(known) = known {
@@ -283,26 +282,26 @@ pub(super) fn element(source: &Source, known: Option<UnsupportedFormat>) -> Diag
     refuse(source, json_span::locate(source.text(), &place), "a JSON list of something else than test items", &help)
 }
 
-/// The place of the key that gives a format away.
+/// The span of the key by which a format was recognised.
 pub(super) fn key(source: &Source, path: &[JsonStep<'_>], known: UnsupportedFormat) -> Span {
     json_span::locate_key(source.text(), path, known.clue)
 }
 
-/// The refusal of a text with nothing in it.
+/// The error for an empty text.
 fn empty(source: &Source) -> Diagnostic {
     Diagnostic::error("ingest/empty", format!("{} is empty", source.name()))
         .label(source, Span::new(0, 0), "nothing here")
         .help(format!("the tool that writes it may have stopped before it did; {WANTED}"))
 }
 
-/// The refusal of something that is no launch.
+/// The error for something that is no launch.
 pub(super) fn refuse(source: &Source, span: Span, what: &str, help: &str) -> Diagnostic {
     Diagnostic::error("ingest/format", format!("{} is no launch: it looks like {what}", source.name()))
         .label(source, span, format!("looks like {what}"))
         .help(help)
 }
 
-/// The first line that shows something, or so much of it as fits a report.
+/// The span of the first non-blank line, at most 60 characters.
 fn first_line(text: &str) -> Span {
     let start = text.len() - text.trim_start().len();
     let line = text[start..].lines().next().unwrap_or_default().trim_end();

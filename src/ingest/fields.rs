@@ -1,4 +1,4 @@
-//! Typed reading of JSON values, where every complaint knows the value it is about and all are collected.
+//! Reads typed values out of JSON. Each error is located at its value, and all errors are collected.
 
 use super::json_span::{self, JsonStep};
 use super::times;
@@ -7,26 +7,25 @@ use crate::diag::{Diagnostic, Diagnostics, Source, nearest};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// After so many complaints the rest is only counted.
-const MAX_COMPLAINTS: usize = 20;
+/// Errors beyond this number are only counted.
+const MAX_ERRORS: usize = 20;
 
-/// A value and the way to it from the root.
+/// A value and its path from the root.
 #[derive(Clone, Copy)]
 pub(super) struct FieldNode<'a> {
-    /// The value.
     pub(super) value: &'a Value,
     up: Option<(&'a Self, JsonStep<'a>)>,
-    /// The way from the text's value to the outermost node.
+    /// The path from the root of the text to the outermost node.
     base: &'a [JsonStep<'a>],
 }
 
 impl<'a> FieldNode<'a> {
-    /// The whole text's value.
+    /// The root value of a text.
     pub(super) fn root(value: &'a Value) -> Self {
         Self { value, up: None, base: &[] }
     }
 
-    /// A value that was read by itself, and the way to it.
+    /// A value that was parsed on its own, with its path in the text.
     pub(super) fn at(value: &'a Value, base: &'a [JsonStep<'a>]) -> Self {
         Self { value, up: None, base }
     }
@@ -37,7 +36,7 @@ impl<'a> FieldNode<'a> {
         Some(Self { value, up: Some((self, JsonStep::Key(key))), base: self.base })
     }
 
-    /// The elements of a list; nothing if it is none.
+    /// The elements of a list; none if it is not a list.
     pub(super) fn elements(&'a self) -> impl Iterator<Item = FieldNode<'a>> {
         let list = self.value.as_array().map_or(&[][..], Vec::as_slice);
         list.iter().enumerate().map(move |(index, value)| Self {
@@ -53,7 +52,7 @@ impl<'a> FieldNode<'a> {
         path
     }
 
-    /// The way here as people write it: `failure_list[3].name`.
+    /// The path in the usual notation: `failure_list[3].name`.
     fn name(&self) -> String {
         self.path().iter().fold(String::new(), |mut name, step| {
             match step {
@@ -71,29 +70,28 @@ impl<'a> FieldNode<'a> {
     }
 }
 
-/// Reads values out of one source and keeps what was wrong with them.
+/// Reads values of one source and collects errors.
 pub(super) struct FieldReader<'s> {
     source: &'s Source,
     found: Diagnostics,
-    uncounted: usize,
-    /// How many times could not be read, and a remark on the first.
+    not_shown: usize,
+    /// The number of invalid times, and a description of the first.
     unread_times: (usize, String),
-    /// Remarks for the launch's notes.
+    /// Notes for the launch.
     pub(super) notes: Vec<String>,
 }
 
 impl<'s> FieldReader<'s> {
-    /// A reader of one source.
     pub(super) fn new(source: &'s Source) -> Self {
-        Self { source, found: Diagnostics::new(), uncounted: 0, unread_times: (0, String::new()), notes: Vec::new() }
+        Self { source, found: Diagnostics::new(), not_shown: 0, unread_times: (0, String::new()), notes: Vec::new() }
     }
 
-    /// Takes over what another reader of the same source found.
+    /// Takes over the errors and notes of another reader of the same source.
     pub(super) fn absorb(&mut self, other: Self) {
         for found in other.found {
-            self.complain(|_| found);
+            self.report(|_| found);
         }
-        self.uncounted += other.uncounted;
+        self.not_shown += other.not_shown;
         self.notes.extend(other.notes);
         if self.unread_times.0 == 0 {
             self.unread_times.1 = other.unread_times.1;
@@ -101,10 +99,10 @@ impl<'s> FieldReader<'s> {
         self.unread_times.0 += other.unread_times.0;
     }
 
-    /// `value` unless something was wrong.
+    /// Returns `value`, or the errors if there are any.
     pub(super) fn finish<T>(mut self, value: Option<T>) -> Result<T, Diagnostics> {
-        if self.uncounted > 0 {
-            let more = format!("{} more problems of this kind are not shown", self.uncounted);
+        if self.not_shown > 0 {
+            let more = format!("{} more problems of this kind are not shown", self.not_shown);
             self.found.push(Diagnostic::error("ingest/more", more));
         }
         match value {
@@ -113,18 +111,18 @@ impl<'s> FieldReader<'s> {
         }
     }
 
-    /// Keeps a complaint; it is only made when there is still room for it, because finding its place takes a look at the text.
-    fn complain(&mut self, make: impl FnOnce(&'s Source) -> Diagnostic) {
-        if self.found.len() < MAX_COMPLAINTS {
+    /// Adds an error. It is only made while there is room for it, because locating it searches the text.
+    fn report(&mut self, make: impl FnOnce(&'s Source) -> Diagnostic) {
+        if self.found.len() < MAX_ERRORS {
             self.found.push(make(self.source));
         } else {
-            self.uncounted += 1;
+            self.not_shown += 1;
         }
     }
 
-    /// Says that a value has the wrong type.
+    /// Reports a value of the wrong type.
     pub(super) fn wrong_type(&mut self, node: &FieldNode<'_>, wanted: &str) {
-        self.complain(|source| {
+        self.report(|source| {
             let span = json_span::locate(source.text(), &node.path());
             let name = node.name();
             let subject = if name.is_empty() { "the whole text".to_owned() } else { format!("`{name}`") };
@@ -136,26 +134,26 @@ impl<'s> FieldReader<'s> {
         });
     }
 
-    /// Says that `key` is missing in an object; `rule` is the rule that wants it.
+    /// Reports that `key` is missing in an object; `rule` is the help line.
     pub(super) fn missing(&mut self, node: &FieldNode<'_>, key: &str, rule: &str) {
-        self.complain(|source| {
+        self.report(|source| {
             let path = node.path();
             let name = node.name();
             let subject = if name.is_empty() { "the launch".to_owned() } else { format!("`{name}`") };
             let keys = node.value.as_object().into_iter().flat_map(Map::keys).map(String::as_str);
-            let slip = nearest(key, keys);
+            let similar = nearest(key, keys);
             let is_null = node.value.get(key).is_some();
             let message = if is_null { format!("`{key}` of {subject} is null") } else { format!("{subject} has no `{key}`") };
-            let (span, label) = match slip {
+            let (span, label) = match similar {
                 _ if is_null => (json_span::locate_key(source.text(), &path, key), "is null".to_owned()),
-                Some(slip) => (json_span::locate_key(source.text(), &path, slip), format!("is this meant to be `{key}`?")),
+                Some(similar) => (json_span::locate_key(source.text(), &path, similar), format!("is this meant to be `{key}`?")),
                 None => (json_span::locate(source.text(), &path), format!("no `{key}` in here")),
             };
             Diagnostic::error("ingest/missing", message).label(source, span, label).help(rule.to_owned())
         });
     }
 
-    /// True if the value is an object; complains if not.
+    /// Whether the value is an object; an error is added if not.
     pub(super) fn expect_object(&mut self, node: &FieldNode<'_>) -> bool {
         if !node.value.is_object() {
             self.wrong_type(node, "an object");
@@ -163,7 +161,7 @@ impl<'s> FieldReader<'s> {
         node.value.is_object()
     }
 
-    /// A text; numbers and booleans are taken as their text.
+    /// Reads a text; numbers and booleans are converted.
     pub(super) fn text(&mut self, node: &FieldNode<'_>, key: &str) -> Option<String> {
         let field = node.get(key)?;
         let text = scalar(field.value);
@@ -173,7 +171,7 @@ impl<'s> FieldReader<'s> {
         text
     }
 
-    /// A text that must be there; `rule` says who wants it.
+    /// Reads a required text; `rule` is the help line.
     pub(super) fn required_text(&mut self, node: &FieldNode<'_>, key: &str, rule: &str) -> Option<String> {
         if node.get(key).is_none() {
             self.missing(node, key, rule);
@@ -182,7 +180,7 @@ impl<'s> FieldReader<'s> {
         self.text(node, key)
     }
 
-    /// An id that must be there: a text that is not empty, or a whole number.
+    /// Reads a required id: a non-empty text or a whole number.
     pub(super) fn required_id(&mut self, node: &FieldNode<'_>, key: &str, rule: &str) -> Option<String> {
         let Some(field) = node.get(key) else {
             self.missing(node, key, rule);
@@ -200,7 +198,7 @@ impl<'s> FieldReader<'s> {
         id
     }
 
-    /// A whole number, perhaps written as a text.
+    /// Reads a whole number, which may be written as a text.
     pub(super) fn integer(&mut self, node: &FieldNode<'_>, key: &str) -> Option<i64> {
         let field = node.get(key)?;
         let number = field.value.as_i64().or_else(|| field.value.as_str()?.trim().parse().ok());
@@ -210,7 +208,8 @@ impl<'s> FieldReader<'s> {
         number
     }
 
-    /// A time: milliseconds since 1970, or RFC 3339. What is no time is left out and noted: it spoils no analysis.
+    /// Reads a time: milliseconds since 1970, or RFC 3339. An invalid time is left out and noted: the analysis does not depend on
+    /// it.
     pub(super) fn time(&mut self, node: &FieldNode<'_>, key: &str) -> Option<Timestamp> {
         let field = node.get(key)?;
         let time = match field.value {
@@ -232,7 +231,7 @@ impl<'s> FieldReader<'s> {
         time
     }
 
-    /// All remarks for the launch's notes.
+    /// Takes all notes for the launch.
     pub(super) fn take_notes(&mut self) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.notes);
         match &self.unread_times {
@@ -243,12 +242,12 @@ impl<'s> FieldReader<'s> {
         notes
     }
 
-    /// The member `key` if it is an object; complains if it is something else.
+    /// The member `key` if it is an object; anything else is an error.
     pub(super) fn object<'a>(&mut self, node: &'a FieldNode<'a>, key: &'a str) -> Option<FieldNode<'a>> {
         node.get(key).filter(|field| self.expect_object(field))
     }
 
-    /// The member `key` if it is a list; complains if it is something else.
+    /// The member `key` if it is a list; anything else is an error.
     pub(super) fn list<'a>(&mut self, node: &'a FieldNode<'a>, key: &'a str) -> Option<FieldNode<'a>> {
         let field = node.get(key)?;
         if !field.value.is_array() {
@@ -259,7 +258,7 @@ impl<'s> FieldReader<'s> {
     }
 }
 
-/// The text of a scalar.
+/// A scalar as text.
 pub(super) fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -269,7 +268,7 @@ pub(super) fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// What people call a value of this type.
+/// The name of the value's type, for messages.
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -305,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn complaints_say_where_and_what() {
+    fn errors_have_a_location_and_a_message() {
         let table: [(&str, Read, &str); 5] = [
             ("{\n \"a\": [1]}", |f, n| f.required_text(n, "a", ""), "x.json:2:7: `a` is a list, but should be a text"),
             (
@@ -327,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn complaints_are_bounded() {
+    fn the_number_of_errors_is_bounded() {
         let text = format!("[{}]", vec!["1"; 100].join(","));
         let error = with::<()>(&text, |f, n| {
             for element in n.elements() {
@@ -335,8 +334,8 @@ mod tests {
             }
             None
         });
-        let error = error.expect_err("complaints");
-        assert_eq!(error.lines().count(), MAX_COMPLAINTS + 1);
+        let error = error.expect_err("errors");
+        assert_eq!(error.lines().count(), MAX_ERRORS + 1);
         assert!(error.ends_with("80 more problems of this kind are not shown"), "{error}");
     }
 }

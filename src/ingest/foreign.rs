@@ -1,30 +1,30 @@
-//! What is no launch, by name: other tools' formats and what people hand over by mistake, and what to do about each.
+//! Unsupported formats: other tools' formats and files given by mistake, with advice for each.
 
 use serde_json::Value;
 
-/// A format that is not read.
+/// A format that is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UnsupportedFormat {
-    /// What it is, as the end of "this is ...".
+    /// A description, as the end of "this is ...".
     pub(super) what: &'static str,
-    /// What to do.
+    /// Advice.
     pub(super) help: &'static str,
-    /// The word that gives it away, for the label.
+    /// The word by which it was recognised, for the label.
     pub(super) clue: &'static str,
 }
 
 impl UnsupportedFormat {
-    /// A build without tests.
+    /// The messages of a successful build without tests.
     pub(super) const BUILD: Self = Self { what: "messages of a build by cargo that went well", help: NOT_TESTS, clue: "reason" };
 }
 
-/// What to do with a test tool's own report.
+/// Advice for a test tool's own report.
 const USE_JUNIT: &str = "give a ReportPortal launch or the JUnit XML that the same tool can write";
 
-/// What to do with a report on something other than tests.
-const NOT_TESTS: &str = "this tells nothing about failed tests: give a ReportPortal launch or JUnit XML";
+/// Advice for a report on something other than tests.
+const NOT_TESTS: &str = "this has no data about failed tests: give a ReportPortal launch or JUnit XML";
 
-/// A JSON object with all of these keys is that; the first match counts.
+/// Formats of JSON objects: the keys that one has; the first match counts.
 const OBJECTS: [(&[&str], &str, &str); 21] = [
     (&["runs", "$schema"], "a SARIF report of a static analyser", NOT_TESTS),
     (&["runs", "version"], "a SARIF report of a static analyser", NOT_TESTS),
@@ -39,8 +39,8 @@ const OBJECTS: [(&[&str], &str, &str); 21] = [
         "run the tests with a profile that has `junit.path` set and give that file",
     ),
     (&["total_count", "workflow_runs"], "a list of GitHub Actions runs", NOT_TESTS),
-    (&["errorCode", "message"], "an error answer of the ReportPortal API", "ask again with a valid token, project and launch id"),
-    (&["error", "error_description"], "a refused login of the ReportPortal API", "ask again with a valid token"),
+    (&["errorCode", "message"], "an error response of the ReportPortal API", "retry with a valid token, project and launch id"),
+    (&["error", "error_description"], "a refused login of the ReportPortal API", "retry with a valid token"),
     (&["rcas", "symptoms", "cases"], "a calibration scenario", "use it with `asterisk calibrate`"),
     (&["schema_version", "pipeline", "cases"], "a result of `asterisk run`", "give the launch that the run was about"),
     (&["schema_version", "findings"], "a result of `asterisk lint`", NOT_TESTS),
@@ -57,7 +57,7 @@ const OBJECTS: [(&[&str], &str, &str); 21] = [
     (&["coverage"], "a coverage report", NOT_TESTS),
 ];
 
-/// The elements of a list with all of these keys make it that.
+/// Formats of JSON lists: the keys that the elements have.
 const ELEMENTS: [(&[&str], &str, &str); 6] = [
     (&["elements", "uri", "keyword"], "a Cucumber report", "run Cucumber with its `junit` formatter"),
     (&["check_name", "fingerprint"], "a Code Climate report", NOT_TESTS),
@@ -67,7 +67,7 @@ const ELEMENTS: [(&[&str], &str, &str); 6] = [
     (&["mode", "statistics", "uuid"], "a list of ReportPortal launches", "give one launch with its failed items"),
 ];
 
-/// An XML document with this root element is that.
+/// Formats of XML documents, by the root element.
 const ROOTS: [(&str, &str, &str); 8] = [
     ("html", "a web page", "this is often a login or error page saved in place of the file: fetch it again"),
     ("testExecutions", "a SonarQube test report", USE_JUNIT),
@@ -79,7 +79,7 @@ const ROOTS: [(&str, &str, &str); 8] = [
     ("feed", "a feed", NOT_TESTS),
 ];
 
-/// A text with a line that begins so is that.
+/// Formats of texts, by the start of a line.
 const LINES: [(&str, &str, &str); 12] = [
     (
         "=== RUN",
@@ -103,7 +103,7 @@ const LINES: [(&str, &str, &str); 12] = [
     ("#!/", "a script", NOT_TESTS),
 ];
 
-/// Formats of bytes, by how they begin.
+/// Binary formats, by their first bytes.
 const MAGIC: [(&[u8], &str, &str); 12] = [
     (b"\x1f\x8b", "a gzip file", "unpack it first"),
     (b"PK\x03\x04", "a zip archive", "unpack it and give the launch in it"),
@@ -131,23 +131,23 @@ fn find<const N: usize>(
     found.map(|&(keys, what, help)| UnsupportedFormat { what, help, clue: keys[0] })
 }
 
-/// What a JSON object is, if it is known.
+/// Recognises a JSON object.
 pub(super) fn object(value: &Value) -> Option<UnsupportedFormat> {
     find(&OBJECTS, value)
 }
 
-/// What a list of such elements is, if it is known.
+/// Recognises a list by one of its elements.
 pub(super) fn element(value: &Value) -> Option<UnsupportedFormat> {
     find(&ELEMENTS, value).or_else(|| object(value))
 }
 
-/// What an XML document with this root is, if it is known.
+/// Recognises an XML document by its root element.
 pub(super) fn root(name: &str) -> Option<UnsupportedFormat> {
     let found = ROOTS.iter().find(|(root, ..)| root.eq_ignore_ascii_case(name));
     found.map(|&(clue, what, help)| UnsupportedFormat { what, help, clue })
 }
 
-/// What a text is, if one of its first lines tells.
+/// Recognises a text by its first 200 lines.
 pub(super) fn text(text: &str) -> Option<UnsupportedFormat> {
     text.lines().take(200).find_map(|line| {
         let found = LINES.iter().find(|(start, ..)| line.starts_with(start));
@@ -155,7 +155,7 @@ pub(super) fn text(text: &str) -> Option<UnsupportedFormat> {
     })
 }
 
-/// What bytes are, if they begin like something that is no text.
+/// Recognises a binary format: description and advice.
 pub(super) fn bytes(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     MAGIC.iter().find(|(magic, ..)| bytes.starts_with(magic)).map(|&(_, what, help)| (what, help))
 }

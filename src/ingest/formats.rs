@@ -1,4 +1,4 @@
-//! The reader of each format.
+//! Dispatches to the reader of each format.
 
 use super::detect::LaunchFormat;
 use super::room::TextRoom;
@@ -7,29 +7,29 @@ use crate::diag::{Diagnostics, Source};
 use crate::model::counted;
 use std::io::BufRead;
 
-/// Reads a text.
+/// Reads a text in memory.
 pub(super) fn read(format: LaunchFormat, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     let is_json =
         matches!(format, LaunchFormat::ReportPortal | LaunchFormat::Allure | LaunchFormat::GoTest | LaunchFormat::Libtest);
-    let Some((text, count)) = is_json.then(|| surrogates::mended(source.text())).flatten() else {
-        return whole(format, source, room);
+    let Some((text, count)) = is_json.then(|| surrogates::replace_lone(source.text())).flatten() else {
+        return read_text(format, source, room);
     };
-    let mut part = whole(format, &Source::new(source.name(), text), room)?;
+    let mut part = read_text(format, &Source::new(source.name(), text), room)?;
     let what = counted(count, "escape is half of a surrogate pair", "escapes are halves of surrogate pairs");
     part.launch.notes.push(format!("{what}, no character; `\u{fffd}` stands in the place"));
     Ok(part)
 }
 
-fn whole(format: LaunchFormat, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
+fn read_text(format: LaunchFormat, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     match format {
         LaunchFormat::ReportPortal => reportportal::read(source, room),
         LaunchFormat::Allure => allure::read(source),
-        _ => streamed(format, source.text().trim_start_matches('\u{feff}').as_bytes(), source, room),
+        _ => read_stream(format, source.text().trim_start_matches('\u{feff}').as_bytes(), source, room),
     }
 }
 
-/// Reads a stream; `source` is its text where that is at hand, or an empty one. An error may say nothing: then the text is needed.
-pub(super) fn streamed(
+/// Reads a stream; `source` is its text if in memory, else empty. An error may be empty: then the text is needed for a message.
+pub(super) fn read_stream(
     format: LaunchFormat,
     mut input: impl BufRead,
     source: &Source,
@@ -43,7 +43,7 @@ pub(super) fn streamed(
         LaunchFormat::Xunit => xunit::read(input, source, room),
         LaunchFormat::Testng => testng::read(input, source, room),
         LaunchFormat::Robot => robot::read(input, source, room),
-        // A file of one test is never so large.
+        // The file of one test is never this large.
         LaunchFormat::Allure => Err(Diagnostics::new()),
         LaunchFormat::GoTest => go_test::read(input, source, room),
         LaunchFormat::Libtest => libtest::read(input, source, room),

@@ -1,4 +1,4 @@
-//! Inputs gathered one after another, each let go before the next, and what comes of all of them together.
+//! Reads inputs one after another, each freed before the next, and merges them into one launch.
 
 use super::allure::AllureResults;
 use super::detect;
@@ -8,22 +8,24 @@ use super::room::TextRoom;
 use super::stream::Stream;
 use super::{TextLimits, decode, formats, merge};
 use crate::diag::{Diagnostic, Diagnostics, Source};
-use crate::model::{Hash, Launch};
+use crate::evidence::Masker;
+use crate::model::{Hash, Launch, TestOutcomes};
 use std::io::{self, BufReader, Read, Seek as _, Write as _};
+use std::sync::Arc;
 
-/// The largest input that is read, in bytes.
+/// The maximum size of an input, in bytes.
 pub const MAX_BYTES: u64 = 1 << 30;
 
-/// Up to this size an input is held as a whole: then its text is at hand if something is to be said about a place in it.
+/// Inputs up to this size, in bytes, are held in memory, so that errors can be located.
 const HELD: u64 = 4 << 20;
 
-/// So much of an input must look like one before more of it is read: devices have no end.
+/// The format is checked on this many bytes before more is read: devices have no end.
 const HEAD: u64 = 64 << 10;
 
-/// Bytes read at a time.
+/// The read buffer, in bytes.
 const BUFFER: usize = 256 << 10;
 
-/// Gathers the launches of several inputs.
+/// Collects the launches of several inputs and merges them.
 ///
 /// ```text
 /// bytes -decode-> Source -detect-> format -formats-> Part -merge-> Launch
@@ -38,34 +40,41 @@ pub struct LaunchMerger {
 }
 
 impl LaunchMerger {
-    /// Nothing gathered yet.
+    /// An empty merger.
     pub fn new(limits: TextLimits) -> Self {
         Self { room: TextRoom::new(limits), ..Self::default() }
     }
 
-    /// How many launches were gathered.
+    /// Masks secrets and personal data in all texts read from now on.
+    #[must_use]
+    pub fn masking(mut self, masker: Arc<Masker>) -> Self {
+        self.room.masker = masker;
+        self
+    }
+
+    /// The number of launches read.
     pub fn len(&self) -> usize {
         self.parts.len() + self.allure.len()
     }
 
-    /// Whether no launch was gathered yet: log entries are none.
+    /// Whether no launch was read yet. Log entries do not count.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty() && self.allure.is_empty()
     }
 
-    /// Reads a text. The error says everything that is wrong with it, each finding at its place.
+    /// Reads a text. The error lists everything that is wrong with it, each problem with its location.
     pub fn add(&mut self, source: &Source) -> Result<(), Diagnostics> {
         let mut part = formats::read(detect::detect(source)?, source, &self.room)?;
         if source.text().contains(char::REPLACEMENT_CHARACTER) {
             let note = "some bytes are no characters of the text's encoding; `\u{fffd}` stands in their places";
             part.launch.notes.push(note.to_owned());
         }
-        self.keep(source.name(), part, || Hash::of(source.text().as_bytes()));
+        self.add_part(source.name(), part, || Hash::of(source.text().as_bytes()));
         Ok(())
     }
 
-    /// Reads a large input without holding it: `open` begins at its first byte each time. Only if something is wrong with it
-    /// is it read as a whole, to say where.
+    /// Reads an input, a large one without holding it. `open` starts at its first byte each time. Only if something is wrong is
+    /// it read as a whole, to locate the errors.
     pub fn add_input<R: Read>(
         &mut self,
         name: &str,
@@ -82,7 +91,7 @@ impl LaunchMerger {
         let mut head = Vec::new();
         open()?.take(HEAD).read_to_end(&mut head)?;
         refuse_head(name, &head)?;
-        match self.streamed(name, &head, open()?) {
+        match self.read_large(name, &head, open()?) {
             Some(part) => {
                 self.take(part);
                 Ok(())
@@ -91,7 +100,7 @@ impl LaunchMerger {
         }
     }
 
-    /// Reads an input that can be read only once. What is too much to hold goes through a file without a name.
+    /// Reads an input that can be read only once. A large one is spooled to an unnamed temporary file.
     fn add_pipe(&mut self, name: &str, mut input: impl Read) -> Result<(), InputError> {
         let mut bytes = Vec::new();
         input.by_ref().take(HEAD).read_to_end(&mut bytes)?;
@@ -111,7 +120,7 @@ impl LaunchMerger {
             return Err(InputError::Wrong(too_large(name).into()));
         }
         file.rewind()?;
-        if let Some(part) = self.streamed(name, &head, &file) {
+        if let Some(part) = self.read_large(name, &head, &file) {
             self.take(part);
             return Ok(());
         }
@@ -133,20 +142,20 @@ impl LaunchMerger {
         self.add(&source).map_err(InputError::Wrong)
     }
 
-    /// The launch of a stream; nothing if anything is wrong with it, or if it has to be decoded.
-    fn streamed(&self, name: &str, head: &[u8], input: impl Read) -> Option<InputPart> {
+    /// The launch of a stream; `None` if anything is wrong with it, or if it has to be decoded.
+    fn read_large(&self, name: &str, head: &[u8], input: impl Read) -> Option<InputPart> {
         let format = detect::of_head(head)?;
         let mut stream = BufReader::with_capacity(BUFFER, Stream::new(input));
-        // A name without a text: findings get no places.
+        // A name without a text: errors have no location.
         let source = Source::new(name, String::new());
-        let mut part = formats::streamed(format, &mut stream, &source, &self.room).ok()?;
+        let mut part = formats::read_stream(format, &mut stream, &source, &self.room).ok()?;
         let stream = stream.into_inner();
         name.clone_into(&mut part.name);
         complete(&mut part, || stream.hash());
         Some(part)
     }
 
-    fn keep(&mut self, name: &str, mut part: InputPart, hash: impl FnOnce() -> Hash) {
+    fn add_part(&mut self, name: &str, mut part: InputPart, hash: impl FnOnce() -> Hash) {
         name.clone_into(&mut part.name);
         complete(&mut part, hash);
         self.take(part);
@@ -162,12 +171,16 @@ impl LaunchMerger {
         }
     }
 
-    /// All of them as one launch, with the log entries that were given beside it.
+    /// Merges all inputs into one launch, with the log entries that were given beside it.
     pub fn finish(self) -> Launch {
         let mut parts = self.parts;
         parts.extend(self.allure.into_parts(&self.room));
         let mut launch = merge::merge(parts);
-        self.logs.give(&mut launch, &self.room);
+        self.logs.apply(&mut launch, &self.room);
+        launch.outcomes.settle();
+        if launch.outcomes.is_over() {
+            launch.notes.push(format!("more than {} tests: the others have no history", TestOutcomes::MAX));
+        }
         launch
     }
 }
@@ -175,15 +188,15 @@ impl LaunchMerger {
 /// Why an input could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
-    /// The operating system says no.
+    /// An I/O error.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is no launch, or something is wrong with it.
+    /// It is no launch, or it is invalid.
     #[error("{0}")]
     Wrong(Diagnostics),
 }
 
-/// Words by which a broken text shows that it was a launch.
+/// Words by which an invalid text is recognised as a launch.
 const MARKS: [&str; 11] = [
     "<testsuite",
     "\"failure_list\"",
@@ -198,8 +211,7 @@ const MARKS: [&str; 11] = [
     "\"historyId\"",
 ];
 
-/// Whether what is wrong with an input is that it is no launch at all: another format, empty, or broken without anything in it
-/// that a launch would have.
+/// Whether an input is no launch at all: another format, empty, or invalid without anything in it that a launch would have.
 pub fn is_no_launch(found: &Diagnostics) -> bool {
     found.iter().all(|one| match one.code.as_ref() {
         "ingest/format" | "ingest/empty" => true,
@@ -211,7 +223,7 @@ pub fn is_no_launch(found: &Diagnostics) -> bool {
     })
 }
 
-/// Gives a launch without an id of its own one, and a launch without a name that of its input.
+/// Sets a missing id from the hash and a missing name from the input.
 fn complete(part: &mut InputPart, hash: impl FnOnce() -> Hash) {
     if part.launch.run_id.is_empty() {
         part.launch.run_id = hash().short();
@@ -221,7 +233,7 @@ fn complete(part: &mut InputPart, hash: impl FnOnce() -> Hash) {
     }
 }
 
-/// Refuses an input by its first bytes, if those are no text, or a text that no launch begins with.
+/// Rejects an input whose first bytes are binary, or text that no launch begins with.
 fn refuse_head(name: &str, head: &[u8]) -> Result<(), InputError> {
     if detect::of_head(head).is_some() || head.iter().all(u8::is_ascii_whitespace) {
         return Ok(());

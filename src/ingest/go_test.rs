@@ -1,28 +1,27 @@
-//! Events of `go test -json`, one a line; other lines (the compiler's, before Go 1.24) may stand between them.
+//! Events of `go test -json`, one per line; other lines (the compiler's, before Go 1.24) may stand between them.
 //!
-//! A test whose subtests failed is no failure of its own. A package that failed without a failed test (it did not build, or it
+//! A test is not a failure of its own if its subtests failed. A package that failed without a failed test (it did not build, or
 //! panicked outside of its tests) is a case. A test that runs again is another attempt.
 
 use super::detect::LaunchFormat;
-use super::junit_case::TestOutcome;
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::lines::{LineReader, push_bounded};
 use super::room::TextRoom;
 use super::{InputPart, attributes, times};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source};
-use crate::model::{Attributes, counted};
+use crate::model::{Attributes, TestOutcome, counted};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::BufRead;
 
-/// The most bytes of output that are held of one test, package or build.
+/// The maximum bytes of output kept of one test, package or build.
 const MAX_OUTPUT: usize = 64 << 10;
 
-/// The most builds of which output is held.
+/// The maximum number of builds whose output is kept.
 const MAX_BUILDS: usize = 1000;
 
-/// How many names are told in a note.
+/// The maximum number of names in a note.
 const MAX_NAMES: usize = 5;
 
 /// An event of `test2json` or of the build.
@@ -41,7 +40,7 @@ struct GoEvent {
     value: Option<String>,
 }
 
-/// Reads events.
+/// Reads a stream of events.
 pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     let mut reader = GoReader {
         builder: LaunchBuilder::new(room, LaunchFormat::GoTest.name()),
@@ -54,11 +53,11 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
     while let Some(line) = lines.next()? {
         let text = line.text.trim();
         if !text.starts_with('{') {
-            reader.compiler(line.text);
+            reader.compiler_line(line.text);
             continue;
         }
         match serde_json::from_str::<GoEvent>(text) {
-            Ok(event) if event.action.is_empty() => reader.compiler(line.text),
+            Ok(event) if event.action.is_empty() => reader.compiler_line(line.text),
             Ok(event) => reader.event(event),
             Err(_) if !line.is_whole => cut = Some(line.number),
             Err(error) => reader.builder.damage.add(line.number, format!("the event could not be read: {error}")),
@@ -67,13 +66,13 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
     Ok(reader.finish(source.name(), cut))
 }
 
-/// A test that runs.
+/// A running test.
 #[derive(Default)]
 struct GoTest {
     output: String,
     started_at: Option<Timestamp>,
     attributes: Attributes,
-    /// It waits for those that do not run in parallel.
+    /// Whether it waits until the sequential tests have ended.
     is_paused: bool,
 }
 
@@ -83,32 +82,32 @@ struct GoPackage {
     output: String,
     started_at: Option<Timestamp>,
     failed: usize,
-    /// The tests whose subtests failed.
-    holders: HashSet<String>,
+    /// Tests with failed subtests.
+    parents: HashSet<String>,
     has_ended: bool,
 }
 
 struct GoReader {
     builder: LaunchBuilder,
     packages: BTreeMap<String, GoPackage>,
-    /// What the compiler says, by the import path of what it builds.
+    /// The compiler's output, by the import path of the package built.
     builds: BTreeMap<String, String>,
-    /// What the compiler speaks of.
+    /// The import path of the package that the compiler's next lines are about.
     building: Option<String>,
 }
 
 impl GoReader {
-    /// A line that is no event: `# PACKAGE`, and what the compiler says of it.
-    fn compiler(&mut self, line: &str) {
+    /// Reads a line that is no event: `# PACKAGE`, or compiler output about it.
+    fn compiler_line(&mut self, line: &str) {
         if let Some(heading) = line.strip_prefix("# ") {
             let path = heading.trim_start_matches('[').split([' ', ']']).next().unwrap_or_default();
             self.building = Some(path.to_owned());
         } else if let Some(path) = self.building.clone().filter(|_| !line.trim().is_empty()) {
-            self.built(path, &format!("{line}\n"));
+            self.build_output(path, &format!("{line}\n"));
         }
     }
 
-    fn built(&mut self, path: String, output: &str) {
+    fn build_output(&mut self, path: String, output: &str) {
         if self.builds.len() < MAX_BUILDS || self.builds.contains_key(&path) {
             push_bounded(self.builds.entry(path).or_default(), output, MAX_OUTPUT);
         }
@@ -119,7 +118,7 @@ impl GoReader {
         self.builder.span(at, at);
         let Some(name) = event.package else {
             if let (Some(path), Some(output)) = (event.import_path, event.output) {
-                self.built(path, &output);
+                self.build_output(path, &output);
             }
             return;
         };
@@ -131,7 +130,7 @@ impl GoReader {
         let Some(test) = event.test else {
             match event.action.as_str() {
                 "output" => push_bounded(&mut package.output, event.output.as_deref().unwrap_or_default(), MAX_OUTPUT),
-                "fail" => self.package_failed(&name, event.elapsed, event.failed_build.as_deref()),
+                "fail" => self.fail_package(&name, event.elapsed, event.failed_build.as_deref()),
                 "pass" | "skip" => {
                     package.has_ended = true;
                     package.running.clear();
@@ -142,7 +141,7 @@ impl GoReader {
         };
         match event.action.as_str() {
             "run" => {
-                package.holders.remove(&test);
+                package.parents.remove(&test);
                 package.running.insert(test, GoTest { started_at: at, ..GoTest::default() });
             }
             "output" => {
@@ -158,55 +157,55 @@ impl GoReader {
                     event.value.as_deref().unwrap_or_default(),
                 );
             }
-            "pass" | "bench" => self.ended(&name, &test, TestOutcome::Passed, event.elapsed),
-            "fail" => self.ended(&name, &test, TestOutcome::Failed, event.elapsed),
-            "skip" => self.ended(&name, &test, TestOutcome::Skipped, event.elapsed),
+            "pass" | "bench" => self.end_test(&name, &test, TestOutcome::Passed, event.elapsed),
+            "fail" => self.end_test(&name, &test, TestOutcome::Failed, event.elapsed),
+            "skip" => self.end_test(&name, &test, TestOutcome::Skipped, event.elapsed),
             _ => {}
         }
     }
 
-    fn ended(&mut self, name: &str, test: &str, outcome: TestOutcome, elapsed: Option<f64>) {
+    fn end_test(&mut self, name: &str, test: &str, outcome: TestOutcome, elapsed: Option<f64>) {
         let Some(package) = self.packages.get_mut(name) else { return };
-        let told = package.running.remove(test).unwrap_or_default();
+        let running = package.running.remove(test).unwrap_or_default();
         if outcome.is_failure() {
             package.failed += 1;
-            package.holders.extend(test.match_indices('/').map(|(at, _)| test[..at].to_owned()));
-            if package.holders.contains(test) {
+            package.parents.extend(test.match_indices('/').map(|(at, _)| test[..at].to_owned()));
+            if package.parents.contains(test) {
                 self.builder.part.parents += 1;
                 return;
             }
         }
         let mut record = TestRecord::new(name, test, outcome);
-        (record.started_at, record.duration_s) = (told.started_at, elapsed.filter(|seconds| *seconds >= 0.0));
-        record.attributes = told.attributes;
+        (record.started_at, record.duration_s) = (running.started_at, elapsed.filter(|seconds| *seconds >= 0.0));
+        record.attributes = running.attributes;
         if outcome.is_failure() {
-            record.error = said(&told.output);
+            record.error = test_error(&running.output);
         }
         self.builder.attempt(record);
     }
 
-    /// What still ran failed with the package; a package without any failed test failed by itself.
-    fn package_failed(&mut self, name: &str, elapsed: Option<f64>, failed_build: Option<&str>) {
+    /// Ends a failed package: tests still running failed with it; without any failed test, the package itself is the failure.
+    fn fail_package(&mut self, name: &str, elapsed: Option<f64>, failed_build: Option<&str>) {
         let Some(package) = self.packages.get_mut(name) else { return };
         package.has_ended = true;
         let running = std::mem::take(&mut package.running);
         let mut failed = package.failed;
         let output = package_output(&package.output);
         let started_at = package.started_at;
-        let holders: BTreeSet<&str> =
+        let parents: BTreeSet<&str> =
             running.keys().flat_map(|test| test.match_indices('/').map(|(at, _)| &test[..at])).collect();
         let mut panicked = false;
-        for (test, told) in &running {
-            if holders.contains(test.as_str()) || package.holders.contains(test) {
+        for (test, state) in &running {
+            if parents.contains(test.as_str()) || package.parents.contains(test) {
                 continue;
             }
-            let outcome = if told.is_paused { TestOutcome::Skipped } else { TestOutcome::Error };
+            let outcome = if state.is_paused { TestOutcome::Skipped } else { TestOutcome::Error };
             let mut record = TestRecord::new(name, test, outcome);
-            record.started_at = told.started_at;
-            record.attributes = told.attributes.clone();
+            record.started_at = state.started_at;
+            record.attributes = state.attributes.clone();
             if outcome.is_failure() {
                 failed += 1;
-                let own = said(&told.output);
+                let own = test_error(&state.output);
                 panicked |= has_panic(&own);
                 let own = if own == FAILED { "the test began and did not end".to_owned() } else { own };
                 record.error = if has_panic(&own) { own } else { format!("{own}\n{output}") };
@@ -218,12 +217,12 @@ impl GoReader {
         }
         let build = failed_build.or(Some(name)).and_then(|path| self.builds.get(path)).map_or("", String::as_str);
         let is_build = failed_build.is_some() || output.contains("[build failed]") || output.contains("[setup failed]");
-        let mut record = TestRecord::new(name, if is_build { "build" } else { "TestMain" }, TestOutcome::Error);
+        let mut record = TestRecord::fixture(name, if is_build { "build" } else { "TestMain" });
         record.started_at = started_at;
         record.duration_s = elapsed.filter(|seconds| *seconds >= 0.0);
         record.set("fixture", if is_build { "build" } else { "package" });
-        let told = if is_build { format!("{build}{output}") } else { output };
-        told.trim_end().clone_into(&mut record.error);
+        let error = if is_build { format!("{build}{output}") } else { output };
+        error.trim_end().clone_into(&mut record.error);
         if record.error.is_empty() {
             record.error = format!("the package {name} failed");
         }
@@ -250,20 +249,20 @@ impl GoReader {
     }
 }
 
-/// What is said of a test that says nothing itself.
+/// The error of a failed test without output.
 const FAILED: &str = "Failed";
 
 /// Lines by which `go test` reports on tests.
 const MARKS: [&str; 8] = ["=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "--- FAIL:", "--- PASS:", "--- SKIP:", "=== ATTR"];
 
-/// What a test printed, without the lines about tests.
-fn said(output: &str) -> String {
+/// The output of a test without the lines of `go test` about tests.
+fn test_error(output: &str) -> String {
     let lines: Vec<&str> = output.lines().filter(|line| !MARKS.iter().any(|mark| line.trim_start().starts_with(mark))).collect();
     let text = lines.join("\n");
     if text.trim().is_empty() { FAILED.to_owned() } else { text.trim_end().trim_start_matches('\n').to_owned() }
 }
 
-/// What a package printed, without its summary.
+/// The output of a package without its summary.
 fn package_output(output: &str) -> String {
     let is_summary = |line: &str| {
         matches!(line.trim(), "PASS" | "FAIL") || line.starts_with("coverage:") || line.starts_with("testing: warning:")

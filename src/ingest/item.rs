@@ -1,48 +1,61 @@
-//! One ReportPortal item, as the API answers it or an envelope holds it.
+//! Reads one ReportPortal item, from a response of the API or from an envelope.
 
 use super::attempts::TestAttempts;
 use super::fields::{FieldNode, FieldReader, scalar};
 use super::texts::{Markup, TextBudget, cleaned, one_line};
 use super::{attributes, cut, times};
-use crate::model::{Attributes, Case};
+use crate::model::{Attributes, Case, TestOutcome};
 
-/// What every item needs, as a help line.
+/// The required fields of an item, as a help line.
 const RULE: &str = "every item needs `id`, `name` and `status`";
 
-/// The most bytes of a description or comment that are kept.
+/// The maximum bytes of a description or comment.
 const MAX_REMARK: usize = 1000;
 
-/// ReportPortal's number for the level of an error.
+/// ReportPortal's number for the level `error`.
 const ERROR_LEVEL: u64 = 40_000;
 
-/// An item, read but not yet judged.
+/// An item that may become a case.
 #[derive(Debug, Default)]
 pub(super) struct Item {
-    /// The case that it makes if it is a failed test. Items that did not fail have no texts in it.
+    /// Its case, should it be a failed test. Items that did not fail have no texts here.
     pub(super) case: Case,
-    /// `1.2`: the ids from the outermost container to the item itself.
+    /// The ids from the outermost container to the item: `1.2`.
     pub(super) path: Option<Box<str>>,
     pub(super) parent: Option<Box<str>>,
-    /// It says of itself that it has children, by `hasChildren` or by counting more than one test.
+    /// Whether it declares children, by `hasChildren` or by counting more than one test.
     pub(super) has_children: bool,
-    /// It is a step within a test (`hasStats` is false): no test of its own.
+    /// Whether it is a step within a test (`hasStats` is false), not a test of its own.
     pub(super) is_step: bool,
-    /// How many failed tests it counts, where it counts any at all.
+    /// The number of failed tests it counts, if it counts any at all.
     pub(super) failed: Option<u64>,
-    /// The names of what it stands in, outermost first, where it tells them, and how many.
-    pub(super) above: (Box<str>, usize),
-    /// It is an attempt of this item, that was tried again.
+    /// The names of its containers, outermost first, joined, and their number.
+    pub(super) containers: (Box<str>, usize),
+    /// The item of which it is an attempt that was retried.
     pub(super) retry_of: Option<Box<str>>,
+    /// Whether attempts before it are listed in it.
+    pub(super) is_retried: bool,
 }
 
 impl Item {
-    /// True if it failed. What is not known to be something else did: a failure list means what it says.
+    /// Whether it failed. An unknown status is a failure: a failure list is taken at its word.
     pub(super) fn is_failure(&self) -> bool {
         is_failure(&self.case.status)
     }
+
+    /// Its outcome; `None` if it did not run to an end.
+    pub(super) fn outcome(&self) -> Option<TestOutcome> {
+        match self.case.status.to_ascii_lowercase().as_str() {
+            "in_progress" | "cancelled" => None,
+            "skipped" | "skip" | "ignored" | "pending" | "to_do" => Some(TestOutcome::Skipped),
+            _ if self.is_failure() => Some(TestOutcome::Failed),
+            _ if self.is_retried => Some(TestOutcome::Flaky),
+            _ => Some(TestOutcome::Passed),
+        }
+    }
 }
 
-/// Statuses that are no failure.
+/// Statuses that are not failures.
 const NOT_FAILED: [&str; 14] = [
     "passed",
     "pass",
@@ -64,10 +77,10 @@ fn is_failure(status: &str) -> bool {
     !NOT_FAILED.iter().any(|known| status.eq_ignore_ascii_case(known))
 }
 
-/// Of the launch an item belongs to, as far as it tells: id, name, number.
+/// The launch that an item belongs to, as far as the item names it: id, name, number.
 pub(super) type LaunchIdentity = (Option<String>, Option<String>, Option<i64>);
 
-/// Reads an item; nothing if it lacks what it must have, which `fields` has then noted.
+/// Reads an item; `None` if a required field is missing, which is an error in `fields`.
 pub(super) fn read(fields: &mut FieldReader<'_>, node: &FieldNode<'_>, kept: &mut TextBudget) -> Option<Item> {
     if !fields.expect_object(node) {
         return None;
@@ -82,7 +95,8 @@ pub(super) fn read(fields: &mut FieldReader<'_>, node: &FieldNode<'_>, kept: &mu
         parent: parent(node).map(String::into_boxed_str),
         is_step: node.get("hasStats").is_some_and(|stats| stats.value == &serde_json::Value::Bool(false)),
         retry_of: node.get("retryOf").and_then(|of| scalar(of.value)).map(String::into_boxed_str),
-        above: names_above(node),
+        containers: container_names(node),
+        is_retried: node.get("retries").is_some_and(|retries| retries.elements().next().is_some()),
         ..Item::default()
     };
     let (error, log) = texts(fields, node);
@@ -99,30 +113,30 @@ pub(super) fn read(fields: &mut FieldReader<'_>, node: &FieldNode<'_>, kept: &mu
     }
     case.status = one_line(&status?);
     if is_failure(&case.status) {
-        let told = retries(node).mark(case, &error);
-        kept.fill(case, &error, &format!("{told}{log}"), Markup::Html);
+        let earlier = retries(node).annotate(case, &error);
+        kept.fill(case, &error, &format!("{earlier}{log}"), Markup::Html);
     }
     Some(item)
 }
 
-/// The attempts before the one that is the item.
+/// The attempts before the item itself.
 fn retries(node: &FieldNode<'_>) -> TestAttempts {
     let mut attempts = TestAttempts::default();
     for retry in node.get("retries").iter().flat_map(FieldNode::elements) {
-        let said = ["error_message", "message", "error"].iter().find_map(|key| retry.value.get(key)?.as_str());
-        attempts.add(&cleaned(said.unwrap_or_default(), Markup::Html));
+        let error = ["error_message", "message", "error"].iter().find_map(|key| retry.value.get(key)?.as_str());
+        attempts.add(&cleaned(error.unwrap_or_default(), Markup::Html));
     }
     attempts
 }
 
-/// The parent's id: a number, a text, or an object with one.
+/// Reads the parent's id: a number, a text, or an object with an id.
 fn parent(node: &FieldNode<'_>) -> Option<String> {
     let field = node.get("parent")?;
     scalar(field.value).or_else(|| field.value.get("id").and_then(scalar))
 }
 
-/// The error and log: `error_message` and `log_snippet` are the documented fields; `message`, `error` and `logs` are what
-/// other exporters call them.
+/// Reads error and log: `error_message` and `log_snippet` are the documented fields; other exporters use `message`, `error` and
+/// `logs`.
 fn texts(fields: &mut FieldReader<'_>, node: &FieldNode<'_>) -> (String, String) {
     let mut error = fields.text(node, "error_message").unwrap_or_default();
     let mut log = match node.get("log_snippet") {
@@ -148,7 +162,7 @@ fn texts(fields: &mut FieldReader<'_>, node: &FieldNode<'_>) -> (String, String)
     (error, log)
 }
 
-/// True if a log entry's level is error or worse.
+/// Whether the level of a log entry is error or worse.
 pub(super) fn is_error(entry: &FieldNode<'_>) -> bool {
     entry.get("level").is_some_and(|level| match level.value.as_str() {
         Some(name) => ["error", "fatal"].iter().any(|bad| name.eq_ignore_ascii_case(bad)),
@@ -156,12 +170,12 @@ pub(super) fn is_error(entry: &FieldNode<'_>) -> bool {
     })
 }
 
-/// What a log entry says.
+/// The message of a log entry.
 pub(super) fn message(entry: &FieldNode<'_>) -> Option<String> {
     entry.get("message").and_then(|message| scalar(message.value)).or_else(|| scalar(entry.value))
 }
 
-/// The name of a level; ReportPortal also has numbers for them.
+/// The name of a level, which may be given as a number.
 fn level_name(level: &str) -> String {
     let name = match level {
         "50000" => "FATAL",
@@ -190,12 +204,12 @@ fn statistics(node: &FieldNode<'_>, item: &mut Item) {
     let executions = node.value.pointer("/statistics/executions");
     let total = executions.and_then(|counts| counts.get("total")?.as_u64());
     item.failed = executions.map(|counts| counts.get("failed").and_then(serde_json::Value::as_u64).unwrap_or(0));
-    let says_so = node.value.get("hasChildren").and_then(serde_json::Value::as_bool);
-    item.has_children = says_so.unwrap_or_else(|| total.is_some_and(|total| total > 1));
+    let declared = node.value.get("hasChildren").and_then(serde_json::Value::as_bool);
+    item.has_children = declared.unwrap_or_else(|| total.is_some_and(|total| total > 1));
 }
 
-/// What an item knows of its launch.
-pub(super) fn belongs(value: &serde_json::Value) -> LaunchIdentity {
+/// Reads the launch that an item belongs to.
+pub(super) fn launch_identity(value: &serde_json::Value) -> LaunchIdentity {
     let at = |pointer: &str| value.pointer(pointer);
     (
         at("/launchId").and_then(scalar),
@@ -204,15 +218,19 @@ pub(super) fn belongs(value: &serde_json::Value) -> LaunchIdentity {
     )
 }
 
-/// What it stands in, and how many names that are.
-fn names_above(node: &FieldNode<'_>) -> (Box<str>, usize) {
-    let above = node.value.pointer("/pathNames/itemPaths").and_then(serde_json::Value::as_array);
-    let names: Vec<String> =
-        above.into_iter().flatten().filter_map(|item| item.get("name").and_then(scalar)).map(|name| one_line(&name)).collect();
+/// The names of the item's containers, joined, and their number.
+fn container_names(node: &FieldNode<'_>) -> (Box<str>, usize) {
+    let containers = node.value.pointer("/pathNames/itemPaths").and_then(serde_json::Value::as_array);
+    let names: Vec<String> = containers
+        .into_iter()
+        .flatten()
+        .filter_map(|item| item.get("name").and_then(scalar))
+        .map(|name| one_line(&name))
+        .collect();
     (names.join(" > ").into_boxed_str(), names.len())
 }
 
-/// The attributes of an item or a launch: an object, or a list of `{key, value}` where the key may be absent.
+/// Reads the attributes of an item or a launch: an object, or a list of `{key, value}` where the key may be absent.
 pub(super) fn read_attributes(fields: &mut FieldReader<'_>, node: &FieldNode<'_>, into: &mut Attributes) {
     let Some(field) = node.get("attributes") else { return };
     if let Some(map) = field.value.as_object() {
@@ -241,7 +259,7 @@ fn add_json(into: &mut Attributes, key: &str, value: &serde_json::Value) {
     }
 }
 
-/// Fields of the API that rules and people can use, as attributes.
+/// Adds fields of the API that are useful to rules and people as attributes.
 fn extras(node: &FieldNode<'_>, into: &mut Attributes) {
     for (field, name) in [("type", "item_type"), ("testCaseId", "test_case_id"), ("codeRef", "code_ref")] {
         if let Some(value) = node.get(field) {
@@ -260,7 +278,7 @@ fn extras(node: &FieldNode<'_>, into: &mut Attributes) {
     }
 }
 
-/// The defect code that the item carries, and its tickets and comment as attributes.
+/// Reads the defect code of the item, and adds its tickets and comment as attributes.
 fn defect(node: &FieldNode<'_>, into: &mut Attributes) -> Option<String> {
     let issue = node.get("issue")?;
     for ticket in issue.get("externalSystemIssues").iter().flat_map(FieldNode::elements) {
@@ -271,7 +289,7 @@ fn defect(node: &FieldNode<'_>, into: &mut Attributes) -> Option<String> {
     if let Some(comment) = issue.get("comment").and_then(|comment| scalar(comment.value)) {
         attributes::add(into, "issue_comment", &remark(&comment));
     }
-    // A person's word counts for more than the analyser's.
+    // A person's classification carries more weight than the analyser's.
     if issue.get("autoAnalyzed").is_some_and(|auto| auto.value == &serde_json::Value::Bool(true)) {
         attributes::add(into, "auto_analyzed", "true");
     }

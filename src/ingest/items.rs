@@ -1,9 +1,9 @@
-//! The items of a ReportPortal list, taken as they are read, and the cases that they make.
+//! Reads the items of a ReportPortal list, and makes cases of them.
 //!
-//! Which level carries a failure: a container (a suite, or a test with tests in it) failed because of what stands in it and
-//! makes no case; a step within a test (`hasStats` is false) tells what the test failed of and makes none either. What is
-//! left is a case, hooks (`BEFORE_CLASS` and their like) among them: what they kept from running is skipped, and skipped
-//! items are counted and not analysed. An attempt that was tried again makes no case; what came of it does.
+//! Containers (a suite, or a test with tests in it) fail because of their contents and make no case; a step within a test
+//! (`hasStats` is false) gives the reason why the test failed and makes none either. The rest are cases, including hooks
+//! (`BEFORE_CLASS` and similar): the tests they prevented are skipped, and skipped items are counted but not analysed. An attempt
+//! that was retried makes no case; its final outcome does.
 
 use super::fields::{FieldNode, FieldReader};
 use super::foreign;
@@ -16,45 +16,45 @@ use super::texts::TextBudget;
 use super::tree::Tree;
 use super::unique::Ids;
 use crate::diag::Source;
-use crate::model::{Case, Launch, counted};
+use crate::model::{Case, Launch, TestIdentity, TestOutcome, counted};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// The most remarks on single items.
+/// The maximum number of notes on single items.
 const MAX_REMARKS: usize = 5;
 
-/// Takes items.
+/// Collects the items of a list.
 pub(super) struct ItemReader<'s> {
-    /// What is wrong with them.
+    /// Reads their fields and collects the errors.
     pub(super) fields: FieldReader<'s>,
-    /// The list that counts.
+    /// The list whose items are used.
     pub(super) list: Option<&'static str>,
-    /// What the first one looks like: an item, or something known that is none.
+    /// The type of the first element.
     pub(super) first: Option<FirstElement>,
-    /// Log entries that stand in the list in place of items.
+    /// Log entries, if the list has these in place of items.
     pub(super) logs: ItemLogs,
-    /// Of the launch they belong to, what any of them tells.
+    /// The launch they belong to, as far as any of them names it.
     pub(super) launch: LaunchIdentity,
-    /// The launches they belong to.
+    /// The ids of all launches named by items.
     launches: HashSet<String>,
-    taken: Vec<Item>,
+    items: Vec<Item>,
     seen: HashSet<u64>,
     repeated: usize,
     texts: TextBudget,
 }
 
-/// What the first element of a list is.
+/// The type of a list's first element.
 pub(super) enum FirstElement {
     /// A test item.
     Item,
-    /// An entry of a log.
+    /// A log entry.
     Log,
-    /// No item, perhaps a known something else.
+    /// Anything else; its format, if recognised.
     Other(Option<foreign::UnsupportedFormat>),
 }
 
-/// True if the value has what every item must have.
+/// Whether the value has the required fields of an item.
 fn is_item(value: &Value) -> bool {
     ["id", "name", "status"].iter().all(|key| value.get(key).is_some()) && value.get("mode").is_none()
 }
@@ -65,7 +65,7 @@ impl Elements for ItemReader<'_> {
             return;
         }
         (self.list, self.first) = (list, None);
-        (self.logs, self.taken) = (ItemLogs::default(), Vec::new());
+        (self.logs, self.items) = (ItemLogs::default(), Vec::new());
         self.seen.clear();
     }
 
@@ -84,19 +84,19 @@ impl Elements for ItemReader<'_> {
             self.logs.add(value);
             return;
         }
-        // Of lists that are no failure list, only those of items are read.
+        // Lists other than `failure_list` are only read if they hold items.
         if list != Some("failure_list") && matches!(self.first, Some(FirstElement::Other(_))) {
             return;
         }
         let (path, from) = ([JsonStep::Key(list.unwrap_or_default()), JsonStep::Index(index)], usize::from(list.is_none()));
         let node = FieldNode::at(value, &path[from..]);
         let Some(item) = item::read(&mut self.fields, &node, &mut self.texts) else { return };
-        // Pages fetched while a launch grows overlap; two different items of one id are both kept, under two ids.
+        // Pages fetched while a launch grows overlap; two different items with the same id are both kept, under two ids.
         if !self.seen.insert(hash(value)) {
             self.repeated += 1;
             return;
         }
-        let (id, name, number) = item::belongs(value);
+        let (id, name, number) = item::launch_identity(value);
         if let Some(id) = id {
             if !self.launches.contains(&id) {
                 self.launches.insert(id.clone());
@@ -106,14 +106,14 @@ impl Elements for ItemReader<'_> {
         if let Some(name) = name {
             self.launch.1.get_or_insert(name);
         }
-        if self.taken.is_empty() {
+        if self.items.is_empty() {
             self.launch.2 = number;
         }
-        self.taken.push(item);
+        self.items.push(item);
     }
 }
 
-/// Tells an element from others.
+/// A hash that identifies an element.
 fn hash(value: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
@@ -121,7 +121,6 @@ fn hash(value: &Value) -> u64 {
 }
 
 impl<'s> ItemReader<'s> {
-    /// Nothing taken yet.
     pub(super) fn new(source: &'s Source, room: &TextRoom) -> Self {
         Self {
             fields: FieldReader::new(source),
@@ -130,16 +129,16 @@ impl<'s> ItemReader<'s> {
             logs: ItemLogs::default(),
             launch: (None, None, None),
             launches: HashSet::new(),
-            taken: Vec::new(),
+            items: Vec::new(),
             seen: HashSet::new(),
             repeated: 0,
             texts: TextBudget::new(room),
         }
     }
 
-    /// Makes the cases of a launch of the items that are failed tests, and notes which items are not; what was wrong is left.
+    /// Makes cases of the items that are failed tests, and notes which items are not. Returns the reader with its errors.
     pub(super) fn fill(self, launch: &mut Launch) -> FieldReader<'s> {
-        let Self { mut fields, launches, taken: mut items, repeated, texts, seen, .. } = self;
+        let Self { mut fields, launches, mut items, repeated, texts, seen, .. } = self;
         if launches.len() > 1 {
             launch.notes.push(format!("the items are of {} launches; they are taken as one", launches.len()));
         }
@@ -148,12 +147,13 @@ impl<'s> ItemReader<'s> {
             fields.notes.push(format!("{} listed twice left out", counted(repeated, "item", "items")));
         }
         let tree = Tree::new(&items);
-        let remarks = odd_containers(&tree, &items);
+        let remarks = container_notes(&tree, &items);
         let steps = fold_steps(&tree, &mut items);
         let mut ids = Ids::default();
         let mut is_case = vec![false; items.len()];
         let mut others: BTreeMap<String, usize> = BTreeMap::new();
         let (mut containers, mut attempts) = (0_usize, 0_usize);
+        mark_retried(&mut items);
         for index in 0..items.len() {
             let item = &items[index];
             if steps.contains(&index) {
@@ -164,12 +164,16 @@ impl<'s> ItemReader<'s> {
             } else if item.is_failure() {
                 is_case[index] = true;
                 complete(&tree, index, &mut items, &mut ids);
+                launch.outcomes.add(items[index].case.identity(), TestOutcome::Failed);
             } else {
+                if let Some(outcome) = item.outcome() {
+                    launch.outcomes.add(TestIdentity::new(&tree.suite(&items, index), &item.case.name), outcome);
+                }
                 *others.entry(item.case.status.to_lowercase()).or_default() += 1;
             }
         }
         drop((tree, ids));
-        // Collected where the items stood: a large launch has no room for both.
+        // Collected in place: there is not enough memory for both lists of a large launch.
         let cases = items.into_iter().zip(is_case).filter_map(|(item, is_case)| is_case.then_some(item.case));
         launch.cases = cases.collect();
         for (count, one, many) in [
@@ -195,8 +199,17 @@ impl<'s> ItemReader<'s> {
     }
 }
 
-/// Gives tests what their failed steps say, where they say nothing themselves; the steps that are told of so, or that did
-/// not fail.
+/// Marks the items of which others are attempts.
+fn mark_retried(items: &mut [Item]) {
+    let retried: HashSet<Box<str>> = items.iter().filter_map(|item| item.retry_of.clone()).collect();
+    if !retried.is_empty() {
+        for item in items {
+            item.is_retried |= retried.contains(item.case.id.as_str());
+        }
+    }
+}
+
+/// Gives tests without texts those of their failed steps. Returns the indexes of all steps that belong to a test.
 fn fold_steps(tree: &Tree, items: &mut [Item]) -> HashSet<usize> {
     let mut folded = HashSet::new();
     for index in 0..items.len() {
@@ -221,18 +234,18 @@ fn fold_steps(tree: &Tree, items: &mut [Item]) -> HashSet<usize> {
     folded
 }
 
-/// Remarks on containers that failed while nothing in the list tells why.
-fn odd_containers(tree: &Tree, items: &[Item]) -> Vec<String> {
-    let explained = tree.holding_failures(items);
-    // What a test's own steps are listed of stands for nothing else.
+/// Notes on containers that failed although no listed item explains it.
+fn container_notes(tree: &Tree, items: &[Item]) -> Vec<String> {
+    let explained = tree.with_failures(items);
+    // A test whose steps are listed does not stand for other items.
     let steps = (0..items.len()).filter(|index| items[*index].is_step);
-    let stepped: HashSet<usize> = steps.filter_map(|index| tree.test_of(items, index)).collect();
+    let with_steps: HashSet<usize> = steps.filter_map(|index| tree.test_of(items, index)).collect();
     let mut notes = Vec::new();
     let mut more = 0_usize;
     for (index, item) in items.iter().enumerate().filter(|(_, item)| item.is_failure()) {
         let remark = match (tree.is_container(items, index), item.has_children) {
             (true, _) if !explained.contains(&index) => "but no failed test in it is listed",
-            (false, true) if !stepped.contains(&index) => "and stands for failed tests in it that are not listed",
+            (false, true) if !with_steps.contains(&index) => "and stands for failed tests in it that are not listed",
             _ => continue,
         };
         if notes.len() == MAX_REMARKS {
@@ -248,7 +261,7 @@ fn odd_containers(tree: &Tree, items: &[Item]) -> Vec<String> {
     notes
 }
 
-/// Makes the case of an item whole. Its containers stay as they are: they make none.
+/// Completes the case of an item. Its containers are left unchanged: they make no case.
 fn complete(tree: &Tree, index: usize, items: &mut [Item], ids: &mut Ids) {
     let suite = tree.suite(items, index);
     let mut attributes = std::mem::take(&mut items[index].case.attributes);

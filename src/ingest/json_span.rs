@@ -1,27 +1,26 @@
-//! Where things stand in a JSON text: syntax errors, and values by their path.
+//! Locations in a JSON text: of syntax errors, and of values by their path.
 //!
-//! `serde_json` reads and judges the text; its values know no places. A place is only looked for when something is to be
-//! said about it, by walking a text already known to be valid JSON: the reader stays as well-tried as it is, and the walk
-//! need not judge anything.
+//! `serde_json` parses and validates the text, but its values have no locations. A value is only located when an error is to be
+//! reported, by scanning text already known to be valid JSON.
 
 use crate::diag::{Diagnostic, Source, Span};
 use serde_json::error::Category;
 
-/// One step from a value to a value in it.
+/// One step from a value to a value within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonStep<'a> {
-    /// Into an object.
+    /// A member of an object.
     Key(&'a str),
-    /// Into a list.
+    /// An element of a list.
     Index(usize),
 }
 
-/// Where the text begins behind a byte order mark.
+/// The start of the text after a byte order mark.
 pub(super) fn body_start(text: &str) -> usize {
     text.len() - text.trim_start_matches('\u{feff}').len()
 }
 
-/// What is wrong with the text, said at its place. Its lines are counted from behind a byte order mark.
+/// The diagnostic for a syntax error. Its lines are counted from after a byte order mark.
 pub(super) fn syntax(source: &Source, error: &serde_json::Error) -> Diagnostic {
     let start = body_start(source.text());
     let words = error.to_string();
@@ -41,7 +40,7 @@ pub(super) fn syntax(source: &Source, error: &serde_json::Error) -> Diagnostic {
         .help("export the launch again, or check the file with a JSON tool")
 }
 
-/// The text ends before its JSON does: says what is still open.
+/// The diagnostic for a text that ends too early; labels the innermost open bracket.
 fn truncated(source: &Source) -> Diagnostic {
     let text = source.text();
     let end = last_char(text);
@@ -54,7 +53,7 @@ fn truncated(source: &Source) -> Diagnostic {
     diagnostic.help("the download or copy was cut off: fetch the file again")
 }
 
-/// The last bracket that is still open at the end of the text.
+/// The last bracket still open at the end of the text.
 fn innermost_open(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut open = Vec::new();
@@ -73,13 +72,13 @@ fn innermost_open(text: &str) -> Option<usize> {
     open.pop()
 }
 
-/// The byte offset of serde's 1-based line and column; its columns count bytes, up to and with the offending one.
+/// The byte offset of serde's 1-based line and column; columns count bytes, up to and including the offending one.
 fn byte_offset(text: &str, line: usize, column: usize) -> usize {
     let start = if line <= 1 { 0 } else { text.match_indices('\n').nth(line - 2).map_or(text.len(), |(at, _)| at + 1) };
     (start + column.saturating_sub(1)).min(text.len())
 }
 
-/// The character that the byte `at` belongs to, or the last one of the text.
+/// The span of the character at byte `at`, or of the last one.
 fn char_at(text: &str, at: usize) -> Span {
     let mut start = at.min(text.len());
     while !text.is_char_boundary(start) {
@@ -88,15 +87,15 @@ fn char_at(text: &str, at: usize) -> Span {
     text[start..].chars().next().map_or_else(|| last_char(text), |ch| Span::new(start, start + ch.len_utf8()))
 }
 
-/// The last character of the text that shows: a label at the very end would show no caret.
+/// The last visible character: a label at the very end would show no caret.
 pub(super) fn last_char(text: &str) -> Span {
     let shown = text.trim_end();
     let start = shown.char_indices().next_back().map_or(0, |(at, _)| at);
     Span::new(start, shown.len())
 }
 
-/// The place of the value at `path`, or of the nearest value on the way that exists. A value that spans lines is shown by
-/// its first character. The text must be valid JSON.
+/// The span of the value at `path`, or of the nearest existing value on the way. A value that spans lines is represented by its
+/// first character. The text must be valid JSON.
 pub(super) fn locate(text: &str, path: &[JsonStep<'_>]) -> Span {
     let bytes = text.as_bytes();
     let mut at = skip_blank(bytes, body_start(text));
@@ -109,14 +108,14 @@ pub(super) fn locate(text: &str, path: &[JsonStep<'_>]) -> Span {
     shown(text, at)
 }
 
-/// The place of the key `key` of the object at `path`.
+/// The span of the key `key` in the object at `path`.
 pub(super) fn locate_key(text: &str, path: &[JsonStep<'_>], key: &str) -> Span {
     let object = locate(text, path).start;
     let found = member(text, object, JsonStep::Key(key)).map(|(key_at, _)| key_at);
     shown(text, found.unwrap_or(object))
 }
 
-/// The whole of a scalar, the opening bracket of anything else.
+/// The span of a scalar, or of the opening bracket of anything else.
 fn shown(text: &str, at: usize) -> Span {
     match text.as_bytes().get(at) {
         Some(b'{' | b'[') => Span::new(at, at + 1),
@@ -125,8 +124,8 @@ fn shown(text: &str, at: usize) -> Span {
     }
 }
 
-/// Where the key (or, in a list, the value) and the value of a member begin. Of a key that occurs twice the last counts, as
-/// it does for the reader.
+/// The offsets of a member's key (or, in a list, its value) and of its value. Of duplicate keys the last counts, as in
+/// `serde_json`.
 fn member(text: &str, container: usize, step: JsonStep<'_>) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let object = match (bytes.get(container)?, step) {
@@ -171,7 +170,7 @@ fn skip_blank(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// One past the closing quote of the string that begins at `at`.
+/// The offset after the closing quote of the string that begins at `at`.
 fn string_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at + 1;
     while let Some(byte) = bytes.get(end) {
@@ -184,7 +183,7 @@ fn string_end(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
-/// One past the value that begins at `at`.
+/// The offset after the value that begins at `at`.
 fn value_end(bytes: &[u8], mut at: usize) -> usize {
     let mut depth = 0_usize;
     loop {
@@ -323,7 +322,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_gets_an_answer(text in any::<String>(), cut in 0_usize..200) {
+        fn any_text_is_parsed_or_located(text in any::<String>(), cut in 0_usize..200) {
             let whole = format!("{{\"a\": [1, \"{}\"]}}", text.escape_default());
             let end = super::super::cut::floor(&whole, cut);
             for text in [text.as_str(), &whole[..end]] {

@@ -1,14 +1,14 @@
-//! A JSON launch read element by element: its lists are never held as a whole, and of what is no part of a launch only the
-//! names are kept.
+//! Reads a JSON launch element by element: its lists are never held as a whole, and only the names of keys are kept of what is no
+//! part of a launch.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The lists that items stand in.
+/// The keys of lists of items.
 const LISTS: [&str; 2] = ["failure_list", "content"];
 
-/// What else is read of a launch or page, and of an error that the API answers.
+/// Other keys that are read, of a launch, a page or an error response of the API.
 const HEADER: [&str; 12] = [
     "run_id",
     "name",
@@ -24,16 +24,15 @@ const HEADER: [&str; 12] = [
     "error_description",
 ];
 
-/// Takes elements as they are read.
+/// Receives elements as they are read.
 pub(super) trait Elements {
-    /// A list begins; if it is not the first one, what was taken so far does not count: of a key that occurs twice the last
-    /// counts.
+    /// A list begins. If it is not the first, what was received so far is discarded: of duplicate keys the last counts.
     fn begin(&mut self, list: Option<&'static str>);
-    /// An element of the list under `list`, or of a text that is a list itself.
+    /// An element of the list under the key `list`, or of a text that is itself a list.
     fn element(&mut self, list: Option<&'static str>, index: usize, value: &Value);
 }
 
-/// What stands around the lists. The lists themselves are empty in it.
+/// Reads a launch. Returns the object around the lists; the lists in it are empty.
 pub(super) fn read<'de, D: Deserializer<'de>>(json: D, elements: &mut impl Elements) -> Result<Value, D::Error> {
     json.deserialize_any(Root(elements))
 }
@@ -64,7 +63,7 @@ impl<'de, E: Elements> Visitor<'de> for Root<'_, E> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Value, A::Error> {
-        stream(seq, None, self.0)
+        read_list(seq, None, self.0)
     }
 
     fn visit_unit<X>(self) -> Result<Value, X> {
@@ -76,8 +75,8 @@ impl<'de, E: Elements> Visitor<'de> for Root<'_, E> {
     }
 }
 
-/// Hands over a list's elements; each is dropped before the next is read.
-fn stream<'de, A: SeqAccess<'de>>(
+/// Passes on the elements of a list; each is dropped before the next is read.
+fn read_list<'de, A: SeqAccess<'de>>(
     mut seq: A,
     list: Option<&'static str>,
     elements: &mut impl Elements,
@@ -101,7 +100,7 @@ impl<'de, E: Elements> DeserializeSeed<'de> for ElementList<'_, E> {
     }
 }
 
-/// A list is handed over; anything else is kept, to be complained of.
+/// Passes on a list; anything else is kept, to be reported as an error.
 impl<'de, E: Elements> Visitor<'de> for ElementList<'_, E> {
     type Value = Value;
 
@@ -110,7 +109,7 @@ impl<'de, E: Elements> Visitor<'de> for ElementList<'_, E> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Value, A::Error> {
-        stream(seq, Some(self.1), self.0)
+        read_list(seq, Some(self.1), self.0)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
@@ -145,7 +144,7 @@ impl<'de, E: Elements> Visitor<'de> for ElementList<'_, E> {
     }
 }
 
-/// Reads over a value, as deep as values may be. (`IgnoredAny` knows no depth.)
+/// Skips a value within the recursion limit, which `IgnoredAny` ignores.
 struct Skip;
 
 impl<'de> DeserializeSeed<'de> for Skip {
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_handed_over_and_the_rest_kept_by_name() {
+    fn elements_are_passed_on_and_the_rest_is_kept_by_name() {
         let (header, elements) =
             seen(r#"{"name": "n", "zzz": [1, {"a": null}], "failure_list": [1, {"b": 2}], "content": null}"#);
         assert_eq!(header, Ok(json!({"name": "n", "zzz": true, "failure_list": [], "content": null})));
@@ -235,13 +234,13 @@ mod tests {
     }
 
     #[test]
-    fn of_a_list_given_twice_the_last_counts() {
+    fn the_last_of_two_lists_counts() {
         let (_, elements) = seen(r#"{"content": [1, 2], "content": [3]}"#);
         assert_eq!(elements.0, [(Some("content"), 0, json!(3))]);
     }
 
     #[test]
-    fn depth_is_bounded_wherever_it_is() {
+    fn depth_is_bounded_everywhere() {
         for key in ["a", "name", "content"] {
             let text = format!("{{\"{key}\":{}", "[".repeat(10_000));
             assert!(seen(&text).0.is_err_and(|error| error.contains("recursion limit")), "{key}");

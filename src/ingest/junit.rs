@@ -1,13 +1,14 @@
-//! JUnit XML in the dialects of its writers: nextest, pytest, surefire, gotestsum, jest-junit, `CTest`, Playwright,
-//! googletest, bazel, `PHPUnit` and what is near enough to them.
+//! Reads JUnit XML in the dialects of its writers: nextest, pytest, surefire, gotestsum, jest-junit, `CTest`, Playwright,
+//! googletest, bazel, `PHPUnit` and similar ones.
 //!
-//! There is no standard; what the readers of this file go by is what these tools write. A suite's output goes to the failed
-//! tests in it that printed nothing themselves; suites may stand in suites; a suite may fail by itself.
+//! There is no standard; this follows what these tools write. The output of a suite is attached to the failed tests in it that
+//! printed nothing themselves; suites may be nested; a suite may fail by itself.
 
 use super::attempts::{self, TestAttempts};
-use super::junit_case::{self, TestOutcome};
+use super::junit_case;
 use super::junit_repeat::{self, RepeatEntry, Repeats};
 use super::junit_retry;
+use super::outcome_counts::OutcomeCounts;
 use super::room::TextRoom;
 use super::texts::{self, TextBudget};
 use super::unique::Ids;
@@ -15,31 +16,27 @@ use super::xml::{self, Element, Visitor};
 use super::{InputPart, attributes, foreign, times};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source};
-use crate::model::Attributes;
+use crate::model::{Attributes, TestOutcome};
 use std::io::BufRead;
 
-/// Reads the suites of a file as one launch; `source` is its text where that is at hand. The `run_id` is empty where the
-/// file has none.
+/// Reads the suites of a file as one launch; `source` is its text if in memory. The `run_id` is empty if the file has none.
 pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     let mut reader = JunitReader {
         source,
         texts: TextBudget::new(room),
         ids: Ids::default(),
-        flaky: Vec::new(),
-        flaky_count: 0,
+        counts: OutcomeCounts::default(),
         open: Vec::new(),
-        declared: None,
-        failing: 0,
         spans: Vec::new(),
-        whole: None,
+        root_span: None,
         root_named: false,
-        quiet: Vec::new(),
+        without_output: Vec::new(),
         nameless: Vec::new(),
         part: InputPart::default(),
     };
-    let cost = xml::read(input, source, &mut reader)?;
+    let problems = xml::read(input, source, &mut reader)?;
     reader.part.drop_marked();
-    let JunitReader { mut part, texts, flaky, flaky_count, nameless, spans, whole, declared, failing, .. } = reader;
+    let JunitReader { mut part, texts, counts, nameless, spans, root_span, .. } = reader;
     let launch = &mut part.launch;
     if let Some(line) = nameless.first() {
         let count = nameless.len();
@@ -49,73 +46,40 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
         let note = format!("{what} {verb} neither `name` nor `classname` ({first}at line {line}): `{unnamed}` stands for it");
         launch.notes.push(note);
     }
-    let is_cut = cost.note(source.name(), launch);
+    let is_cut = problems.note(source.name(), launch);
     if launch.name.is_empty() {
         let file = source.name().rsplit(['/', '\\']).next().unwrap_or_default();
         file.strip_suffix(".xml").unwrap_or(file).clone_into(&mut launch.name);
     }
-    // Whether a launch passed whose end is missing is not known.
-    launch.status = match (launch.cases.is_empty(), is_cut) {
-        (false, _) => Some("FAILED".to_owned()),
-        (true, false) => Some("PASSED".to_owned()),
-        (true, true) => None,
-    };
-    let spans = whole.map_or(spans, |whole| vec![whole]);
+    let spans = root_span.map_or(spans, |root_span| vec![root_span]);
     launch.started_at = spans.iter().map(|(start, _)| *start).min();
     launch.ended_at = spans.iter().map(|(_, end)| *end).max().filter(|end| Some(*end) > launch.started_at);
-    if flaky_count > 0 {
-        let verb = if flaky_count == 1 { "test" } else { "tests" };
-        launch.notes.push(format!("{flaky_count} flaky {verb} passed when tried again: {}", list(&flaky, flaky_count)));
-        launch.totals.insert("flaky".to_owned(), flaky_count as u64);
-    }
-    if let Some(declared) = declared.filter(|declared| *declared > failing) {
-        launch.gap(format!("the file counts {declared} failures, but has {failing}"));
-    }
-    launch.notes.extend(texts.notes());
-    if launch.cases.is_empty() {
-        let total = launch.totals.get("total").copied().unwrap_or(0);
-        launch.notes.push(format!("no failed test among {total}"));
-    }
+    counts.finish(launch, &texts, is_cut);
     Ok(part)
 }
 
-/// How many names of flaky tests are told.
-const MAX_NAMES: usize = 10;
-
-/// The names, shortened when there are many.
-fn list(names: &[String], count: usize) -> String {
-    let mut shown: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    if count > shown.len() {
-        shown.push(format!("{} more", count - shown.len()));
-    }
-    shown.join(", ")
-}
-
-/// When an element says that it began and ended.
+/// The start and end of an element, if it has a timestamp.
 fn span_of(element: &Element) -> Option<(Timestamp, Timestamp)> {
     let start = element.attribute("timestamp").and_then(times::parse)?;
     let end = element.attribute("time").and_then(times::seconds).map_or(start, |seconds| times::later(start, seconds));
     Some((start, end))
 }
 
-/// How many failures an element says that it has.
-fn declared(element: &Element) -> Option<u64> {
-    let count = |name| element.attribute(name).and_then(|count| count.parse::<u64>().ok());
-    match (count("failures"), count("errors")) {
-        (None, None) => None,
-        (failures, errors) => Some(failures.unwrap_or(0).saturating_add(errors.unwrap_or(0))),
-    }
+/// The number of failures and errors that an element declares.
+fn declared(element: &Element) -> u64 {
+    let count = |name| element.attribute(name).and_then(|count| count.parse::<u64>().ok()).unwrap_or(0);
+    count("failures").saturating_add(count("errors"))
 }
 
-/// A suite that is being read.
+/// An open suite.
 struct OpenSuite {
-    /// The names from the outermost suite to this one, the launch's own left out.
+    /// The names from the outermost suite to this one, without the launch's own.
     path: String,
-    /// Its file, or that of the suite around it.
+    /// Its file, or that of the enclosing suite.
     file: Option<String>,
-    /// Where the cases of the suite begin.
+    /// The index of its first case.
     first_case: usize,
-    /// Tests that occur more than once in it.
+    /// Its tests that may occur more than once.
     repeats: Repeats,
 }
 
@@ -123,19 +87,15 @@ struct JunitReader<'s> {
     source: &'s Source,
     texts: TextBudget,
     ids: Ids,
-    flaky: Vec<String>,
-    flaky_count: usize,
+    counts: OutcomeCounts,
     open: Vec<OpenSuite>,
-    /// How many failures the file says that it has, and how many were read.
-    declared: Option<u64>,
-    failing: u64,
-    /// When the outermost suites began and ended, and the root.
+    /// Start and end of the outermost suites, and of the root.
     spans: Vec<(Timestamp, Timestamp)>,
-    whole: Option<(Timestamp, Timestamp)>,
+    root_span: Option<(Timestamp, Timestamp)>,
     root_named: bool,
-    /// Cases that printed nothing themselves.
-    quiet: Vec<usize>,
-    /// The lines of failed tests that have no name.
+    /// Cases without output of their own.
+    without_output: Vec<usize>,
+    /// The lines of failed tests without a name.
     nameless: Vec<usize>,
     part: InputPart,
 }
@@ -153,8 +113,8 @@ impl Visitor for JunitReader<'_> {
         root.attribute("uuid").unwrap_or_default().clone_into(&mut launch.run_id);
         root.attribute("name").unwrap_or_default().clone_into(&mut launch.name);
         self.root_named = !launch.name.is_empty();
-        self.whole = span_of(root);
-        self.declared = declared(root);
+        self.root_span = span_of(root);
+        self.counts.declared = declared(root);
         Ok(())
     }
 
@@ -174,7 +134,7 @@ impl Visitor for JunitReader<'_> {
         let outer = self.open.last();
         let name = suite.attribute("name").filter(|_| suite.name == "testsuite").unwrap_or_default();
         let mut path = outer.map(|outer| outer.path.clone()).unwrap_or_default();
-        // The root's name is the launch's.
+        // The name of the root is that of the launch.
         if !name.is_empty() && path.rsplit(" > ").next() != Some(name) {
             path = if path.is_empty() { name.to_owned() } else { format!("{path} > {name}") };
         }
@@ -193,13 +153,21 @@ impl Visitor for JunitReader<'_> {
         let outcome = junit_case::outcome(test);
         let Some(place) = self.open.last() else { return };
         let full_name = junit_case::full_name(test, &place.path);
-        self.failing += u64::from(outcome.is_failure());
-        // Two tests without names are two tests.
+        let identity = junit_case::identity(test, &place.path);
+        self.counts.failing += u64::from(outcome.is_failure());
+        // Tests without names are never repeats of each other.
         let open = self.open.last_mut().filter(|_| !junit_case::is_nameless(test));
         let repeated = open.and_then(|open| open.repeats.seen(suite, &full_name));
+        let outcomes = &mut self.part.launch.outcomes;
         match repeated {
-            None => self.first(test, outcome, &full_name),
-            Some(entry) => self.again(test, outcome, &full_name, entry),
+            None => {
+                outcomes.add(identity, outcome);
+                self.first_attempt(test, outcome, &full_name);
+            }
+            Some(entry) => {
+                outcomes.add_attempt(identity, outcome);
+                self.later_attempt(test, outcome, &full_name, entry);
+            }
         }
     }
 
@@ -211,52 +179,30 @@ impl Visitor for JunitReader<'_> {
             }
         }
         if suite.children.iter().any(|child| matches!(child.name.as_str(), "failure" | "error")) {
-            self.suite_itself(suite);
+            self.failed_suite(suite);
         }
         let Some(open) = self.open.pop() else { return };
         let output = junit_case::output(suite);
         if !output.is_empty() {
-            while let Some(index) = self.quiet.pop_if(|index| *index >= open.first_case) {
+            while let Some(index) = self.without_output.pop_if(|index| *index >= open.first_case) {
                 self.texts.append_log(&mut self.part.launch.cases[index], &output);
             }
         }
-        self.finish(&open);
+        self.drop_parents(&open);
     }
 }
 
 impl JunitReader<'_> {
-    fn count(&mut self, name: &str, by: i64) {
-        let total = self.part.launch.totals.entry(name.to_owned()).or_default();
-        *total = total.saturating_add_signed(by);
-    }
-
-    /// A test that was not seen before.
-    fn first(&mut self, test: &Element, outcome: TestOutcome, full_name: &str) {
-        self.count("total", 1);
-        self.count(
-            match outcome {
-                TestOutcome::Failed | TestOutcome::Error => "failed",
-                TestOutcome::Skipped => "skipped",
-                TestOutcome::Passed | TestOutcome::Flaky => "passed",
-            },
-            1,
-        );
-        let mut index = None;
-        match outcome {
-            TestOutcome::Skipped => {}
-            TestOutcome::Passed => self.part.passed(full_name),
-            TestOutcome::Flaky => {
-                self.part.passed(full_name);
-                self.flaky(full_name);
-            }
-            TestOutcome::Failed | TestOutcome::Error => index = self.failed(test, outcome, full_name),
-        }
+    /// Adds the first occurrence of a test.
+    fn first_attempt(&mut self, test: &Element, outcome: TestOutcome, full_name: &str) {
+        self.counts.first(&mut self.part, outcome, full_name);
+        let index = if outcome.is_failure() { self.failed(test, outcome, full_name) } else { None };
         if let Some(open) = self.open.last_mut().filter(|_| !junit_case::is_nameless(test)) {
             open.repeats.first(full_name, outcome, index);
         }
     }
 
-    /// Makes a case; its number among the cases.
+    /// Adds a case for a failed test; returns its index.
     fn failed(&mut self, test: &Element, outcome: TestOutcome, full_name: &str) -> Option<usize> {
         self.nameless.extend(junit_case::is_nameless(test).then_some(test.line));
         let open = self.open.last()?;
@@ -264,19 +210,19 @@ impl JunitReader<'_> {
         let mut case = junit_case::case(test, outcome, id, &open.path, open.file.as_deref());
         properties(test, &mut case.attributes);
         let error = junit_case::error(test);
-        let told = junit_retry::attempts(test).mark(&mut case, &error);
+        let earlier = junit_retry::attempts(test).annotate(&mut case, &error);
         let own = junit_case::output(test);
-        self.texts.fill(&mut case, &error, &format!("{told}{own}"), texts::Markup::None);
+        self.texts.fill(&mut case, &error, &format!("{earlier}{own}"), texts::Markup::None);
         let index = self.part.launch.cases.len();
         if own.is_empty() {
-            self.quiet.push(index);
+            self.without_output.push(index);
         }
         self.part.launch.cases.push(case);
         Some(index)
     }
 
-    /// Folds another attempt of a test into the first: flaky if one of them passed, else failed once.
-    fn again(&mut self, test: &Element, outcome: TestOutcome, full_name: &str, entry: RepeatEntry) {
+    /// Folds another attempt of a test into the first: flaky if one of them passed, otherwise a single failure.
+    fn later_attempt(&mut self, test: &Element, outcome: TestOutcome, full_name: &str, entry: RepeatEntry) {
         let (outcome, case) = match outcome {
             TestOutcome::Skipped => return,
             TestOutcome::Error if entry.outcome.is_failure() && junit_repeat::is_teardown(test) => {
@@ -299,72 +245,54 @@ impl JunitReader<'_> {
 
     /// Marks a test as flaky: an earlier attempt failed, and the last one passed.
     fn passed_again(&mut self, full_name: &str, entry: RepeatEntry) {
-        if entry.outcome == TestOutcome::Flaky {
-            return;
+        match entry.outcome {
+            TestOutcome::Flaky => {}
+            TestOutcome::Failed | TestOutcome::Error => self.counts.failure_passed(&mut self.part, entry.case, full_name),
+            TestOutcome::Passed | TestOutcome::Skipped => self.counts.add_flaky(full_name),
         }
-        if entry.outcome.is_failure() {
-            self.part.dropped.extend(entry.case);
-            self.count("failed", -1);
-            self.count("passed", 1);
-            self.part.passed(full_name);
-        }
-        self.flaky(full_name);
     }
 
-    /// It failed in the end. Its number among the cases.
+    /// Records another failed attempt; returns the index of its case.
     fn failed_again(&mut self, test: &Element, outcome: TestOutcome, full_name: &str, entry: RepeatEntry) -> Option<usize> {
         let index = if let Some(index) = entry.case {
             let mut more = TestAttempts::default();
             more.add(&junit_case::error(test));
             let case = &mut self.part.launch.cases[index];
             let error = std::mem::take(&mut case.error_message);
-            let told = more.mark(case, &error);
+            let earlier = more.annotate(case, &error);
             case.error_message = error;
-            self.texts.prepend_log(case, &told);
+            self.texts.prepend_log(case, &earlier);
             Some(index)
         } else {
             if !entry.outcome.is_failure() {
-                self.count(if entry.outcome == TestOutcome::Skipped { "skipped" } else { "passed" }, -1);
-                self.count("failed", 1);
-            }
-            if entry.outcome == TestOutcome::Flaky {
-                self.flaky_count = self.flaky_count.saturating_sub(1);
-                self.flaky.retain(|name| name != full_name);
+                self.counts.became_failure(&mut self.part, entry.outcome, full_name);
             }
             self.failed(test, outcome, full_name)
         };
         if let Some(case) = index.and_then(|index| self.part.launch.cases.get_mut(index)) {
-            attempts::set(case, entry.attempts + 1);
+            attempts::set_attributes(case, entry.attempts + 1);
         }
         index
     }
 
-    fn flaky(&mut self, name: &str) {
-        self.flaky_count += 1;
-        if self.flaky.len() < MAX_NAMES {
-            self.flaky.push(name.to_owned());
-        }
-    }
-
-    /// A suite that failed by itself: it did not compile, or its setup failed.
-    fn suite_itself(&mut self, suite: &Element) {
+    /// Adds a suite that failed by itself: it did not compile, or its setup failed.
+    fn failed_suite(&mut self, suite: &Element) {
         let outcome = if suite.children("failure").next().is_some() { TestOutcome::Failed } else { TestOutcome::Error };
-        self.failing += 1;
+        self.counts.failing += 1;
         let name = self.open.last().map_or_else(String::new, |open| open.path.clone());
         let name = if name.is_empty() { self.part.launch.name.clone() } else { name };
-        self.count("total", 1);
-        self.count("failed", 1);
+        self.counts.first(&mut self.part, outcome, &name);
         self.failed(suite, outcome, &name);
     }
 
-    /// What can only be told of a suite at its end.
-    fn finish(&mut self, open: &OpenSuite) {
+    /// Drops the cases of a closed suite that failed only because of their subtests.
+    fn drop_parents(&mut self, open: &OpenSuite) {
         let parents = open.repeats.parents(&self.part.launch.cases, open.first_case, &self.part.dropped);
         if !parents.is_empty() {
             self.part.parents += parents.len();
             for _ in &parents {
-                self.count("total", -1);
-                self.count("failed", -1);
+                self.part.count("total", -1);
+                self.part.count("failed", -1);
             }
             self.part.dropped.extend(parents);
         }

@@ -1,54 +1,31 @@
-//! One `<testcase>` of a JUnit file, and how it ended in the words of the tools that write one.
+//! One `<testcase>` of a JUnit file, and its outcome in the words of the tools that write one.
 
-use super::junit_failure::{message, told};
+use super::junit_failure::{failure_text, message};
 use super::junit_retry;
 use super::times;
 use super::xml::Element;
 use super::{attributes, texts};
-use crate::model::Case;
+use crate::model::{Case, TestIdentity, TestOutcome};
 
-/// How a test ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TestOutcome {
-    /// It passed.
-    Passed,
-    /// It passed when it was tried again.
-    Flaky,
-    /// It was not run.
-    Skipped,
-    /// It failed.
-    Failed,
-    /// It could not be run to its end: a fixture failed, it died.
-    Error,
-}
-
-impl TestOutcome {
-    /// True for both kinds of failure.
-    pub(super) fn is_failure(self) -> bool {
-        matches!(self, Self::Failed | Self::Error)
-    }
-}
-
-/// Values of `status` and `result` that say that a test failed, for tools that write no `<failure>`.
+/// Values of `status` and `result` for failed tests, from tools that write no `<failure>`.
 const FAILED: [&str; 6] = ["fail", "failed", "failure", "timeout", "timedout", "crashed"];
 
-/// The same for tests that could not be run to their end.
+/// Values for tests that could not be run to their end.
 const BROKEN: [&str; 4] = ["error", "errored", "broken", "aborted"];
 
-/// Values of `status` and `result` that say that a test was not run (googletest, `CTest`).
+/// Values for tests that were not run (googletest, `CTest`).
 const NOT_RUN: [&str; 7] = ["notrun", "disabled", "skipped", "suppressed", "ignored", "pending", "filtered"];
 
-/// What `CTest` says of a test whose program was not built. It counts such a test among the failed ones, although it writes
-/// `<skipped>`.
+/// `CTest`'s message for a test whose program was not built. It counts such a test as failed, although it writes `<skipped>`.
 const NO_PROGRAM: &str = "Unable to find executable";
 
-/// How a test ended. What stands in the element counts before its `status`: tools disagree on what that means (googletest
-/// writes `run` for tests that failed).
+/// The outcome of a test. Child elements take precedence over `status`, which tools use differently (googletest writes `run` for
+/// failed tests).
 pub(super) fn outcome(case: &Element) -> TestOutcome {
     let has = |names: &[&str]| case.children.iter().any(|child| names.contains(&child.name.as_str()));
-    let says = |words: &[&str]| {
-        let said = ["status", "result"].iter().filter_map(|name| case.attribute(name));
-        said.into_iter().any(|said| words.iter().any(|word| said.eq_ignore_ascii_case(word)))
+    let has_status = |words: &[&str]| {
+        let values = ["status", "result"].iter().filter_map(|name| case.attribute(name));
+        values.into_iter().any(|value| words.iter().any(|word| value.eq_ignore_ascii_case(word)))
     };
     if has(&["failure"]) {
         TestOutcome::Failed
@@ -58,18 +35,18 @@ pub(super) fn outcome(case: &Element) -> TestOutcome {
         TestOutcome::Skipped
     } else if has(&junit_retry::ELEMENTS) {
         TestOutcome::Flaky
-    } else if says(&NOT_RUN) {
+    } else if has_status(&NOT_RUN) {
         TestOutcome::Skipped
-    } else if says(&FAILED) {
+    } else if has_status(&FAILED) {
         TestOutcome::Failed
-    } else if says(&BROKEN) {
+    } else if has_status(&BROKEN) {
         TestOutcome::Error
     } else {
         TestOutcome::Passed
     }
 }
 
-/// What a test is called that has no name.
+/// The name of a test without one.
 pub(super) const UNNAMED: &str = "(unnamed)";
 
 /// Whether a test has neither a name nor a class.
@@ -77,8 +54,7 @@ pub(super) fn is_nameless(case: &Element) -> bool {
     case.attribute("name").is_none() && case.attribute("classname").is_none()
 }
 
-/// `classname::name`; the suite stands in for an absent class. A name that repeats its class (jest-junit, `CTest`) stands
-/// alone.
+/// `classname::name`; the suite stands in for an absent class. A name that repeats its class (jest-junit, `CTest`) is used alone.
 pub(super) fn full_name(case: &Element, suite: &str) -> String {
     texts::one_line(&match (case.attribute("classname").unwrap_or(suite), case.attribute("name")) {
         ("", name) => name.unwrap_or(UNNAMED).to_owned(),
@@ -91,15 +67,28 @@ pub(super) fn full_name(case: &Element, suite: &str) -> String {
     })
 }
 
-/// The case without its texts.
+/// Suite and name of a test, which stands in the named suite.
+fn names(case: &Element, suite: &str) -> (String, String) {
+    let class = case.attribute("classname").unwrap_or(suite);
+    let name = case.attribute("name").or(case.attribute("classname")).unwrap_or(UNNAMED);
+    (texts::one_line(class), texts::one_line(name))
+}
+
+/// The identity of a test, that of its case if it failed.
+pub(super) fn identity(case: &Element, suite: &str) -> TestIdentity {
+    let (suite, name) = names(case, suite);
+    TestIdentity::new(&suite, &name)
+}
+
+/// Makes the case of a failed test, without its texts.
 pub(super) fn case(element: &Element, outcome: TestOutcome, id: String, suite: &str, suite_file: Option<&str>) -> Case {
-    let one_line = texts::one_line;
     let class = element.attribute("classname").unwrap_or(suite);
+    let (class_name, name) = names(element, suite);
     let mut case = Case {
         id,
-        name: one_line(element.attribute("name").or(element.attribute("classname")).unwrap_or(UNNAMED)),
+        name,
         status: if outcome == TestOutcome::Error { "ERROR" } else { "FAILED" }.to_owned(),
-        suite: one_line(class),
+        suite: class_name,
         file: element.attribute("file").or(element.attribute("filepath")).or(suite_file).map(str::to_owned),
         started_at: element.attribute("timestamp").and_then(times::parse),
         duration_s: ["time", "duration"].iter().find_map(|name| element.attribute(name).and_then(times::seconds)),
@@ -123,17 +112,17 @@ fn failures(case: &Element) -> impl Iterator<Item = &Element> {
     case.children.iter().filter(|child| child.name == "failure" || child.name == "error")
 }
 
-/// What the failures say: each one's message and text, the message only once, or at the least its type. Where one text holds
-/// what later attempts said (Playwright's), only the first is taken. A program that was not found is said by `<skipped>`.
+/// The texts of the failures: message and text of each, without repeating the message, or at least the type. If one text holds
+/// the output of later attempts (Playwright), only the first is used. For a program that was not found, the text of `<skipped>`.
 pub(super) fn error(case: &Element) -> String {
-    let texts: Vec<String> = failures(case).map(told).filter(|text| !text.is_empty()).collect();
+    let texts: Vec<String> = failures(case).map(failure_text).filter(|text| !text.is_empty()).collect();
     if texts.is_empty() {
-        return case.children("skipped").map(told).collect();
+        return case.children("skipped").map(failure_text).collect();
     }
     texts.join("\n\n")
 }
 
-/// What was printed: `system-out`, then `system-err`, without pytest's headings of sections that are empty.
+/// The output: `system-out`, then `system-err`, without pytest's headings of empty sections.
 pub(super) fn output(element: &Element) -> String {
     let printed = element.children("system-out").chain(element.children("system-err"));
     let parts: Vec<String> =

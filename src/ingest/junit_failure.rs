@@ -1,24 +1,24 @@
-//! What a `<failure>` or an element like it says. Playwright writes all attempts into one text, under headings.
+//! The text of a `<failure>` or similar element. Playwright writes all attempts into one text, under headings.
 
 use super::junit_title;
 use super::xml::Element;
 
-/// How Playwright heads what a later attempt said, up to the number.
+/// Playwright's heading of a later attempt, up to the number.
 const HEADING: &str = "Retry #";
 
 pub(super) fn message(element: &Element) -> &str {
     element.attribute("message").unwrap_or_default()
 }
 
-/// Message and text of one failure.
-pub(super) fn told(failure: &Element) -> String {
+/// Message and text of a failure.
+pub(super) fn failure_text(failure: &Element) -> String {
     let message = message(failure);
     let trace = failure.children("stackTrace").next();
     let own = failure.text.trim();
     let body = if own.is_empty() { trace.map_or("", |trace| trace.text.trim()) } else { own };
     let body = first_attempt(body);
     let untitled = junit_title::without_title(body);
-    let message = if untitled.is_some() && junit_title::is_place(message) { "" } else { message };
+    let message = if untitled.is_some() && junit_title::is_location(message) { "" } else { message };
     let body = untitled.as_deref().unwrap_or(body);
     match (message, body) {
         ("", "") => failure.attribute("type").unwrap_or_default().to_owned(),
@@ -28,12 +28,12 @@ pub(super) fn told(failure: &Element) -> String {
     }
 }
 
-/// True if the message stands in the text's beginning: on its first line, perhaps behind the error's type.
+/// Whether the text starts with the message: on its first line, perhaps after the error's type.
 fn starts_with(body: &str, message: &str) -> bool {
     body.find(message).is_some_and(|at| !body[..at].contains('\n'))
 }
 
-/// The places of Playwright's headings of later attempts.
+/// The offsets of Playwright's headings of later attempts.
 fn headings(body: &str) -> impl Iterator<Item = usize> {
     body.match_indices(HEADING).map(|(at, _)| at).filter(|at| {
         let before = body[..*at].rsplit('\n').next().unwrap_or_default();
@@ -43,12 +43,12 @@ fn headings(body: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A failure's text without what later attempts said.
+/// The text of a failure up to the first later attempt.
 fn first_attempt(body: &str) -> &str {
     headings(body).next().map_or(body, |at| body[..at].trim_end())
 }
 
-/// What later attempts said, each without its heading.
+/// The texts of later attempts, each without its heading.
 pub(super) fn later_attempts(body: &str) -> impl Iterator<Item = &str> {
     let starts: Vec<usize> = headings(body).collect();
     let ends = starts.iter().skip(1).copied().chain([body.len()]).collect::<Vec<_>>();
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attempts_within_a_text_are_told_apart() {
+    fn attempts_within_a_text_are_split() {
         let body = "\n  one\n\n    Retry #1 ─────\n\n    two\n\n    Retry #2 ───\n\n  three";
         assert_eq!(first_attempt(body), "\n  one");
         assert_eq!(later_attempts(body).map(str::trim).collect::<Vec<_>>(), ["two", "three"]);

@@ -1,27 +1,27 @@
-//! Tests that were tried again, in the ways tools write that down.
+//! Retried tests, in the notations of different tools.
 //!
 //! - surefire, nextest, Playwright with `includeRetries`: `<rerunFailure>`, `<rerunError>` in a test that failed in the end,
 //!   `<flakyFailure>`, `<flakyError>` in one that passed.
-//! - gotestsum: the test once more in the same suite, its failures first.
-//! - pytest-rerunfailures: the test once more in the same suite; all attempts but the last look as if they had passed.
+//! - gotestsum: the test again in the same suite, its failures first.
+//! - pytest-rerunfailures: the test again in the same suite; all attempts but the last look as if they had passed.
 //! - Playwright without `includeRetries`: `Retry #1 ───` within the text of the failure.
 //!
-//! What failed each time is one case, with `attempts` (how often it was tried) and `retries` (how often again) among its
-//! attributes, and the later errors that are not the first one's at the head of its log. What passed in the end is no case:
-//! it did not fail. It counts as passed and as `flaky` among the totals and is named in the launch's notes.
+//! A test that failed each time is one case, with the attributes `attempts` (all attempts) and `retries` (all but the first), and
+//! with later errors that differ from the first at the head of its log. A test that passed in the end is no case: it counts as
+//! passed and as `flaky` among the totals and is named in the launch's notes.
 
 use super::attempts::TestAttempts;
-use super::junit_failure::{later_attempts, told};
+use super::junit_failure::{failure_text, later_attempts};
 use super::xml::Element;
 
-/// Elements of a `<testcase>` that tell of an attempt that failed.
+/// Elements of a `<testcase>` for failed attempts.
 pub(super) const ELEMENTS: [&str; 4] = ["flakyFailure", "flakyError", "rerunFailure", "rerunError"];
 
-/// The later attempts that one `<testcase>` tells of.
+/// The later attempts recorded in a `<testcase>`.
 pub(super) fn attempts(test: &Element) -> TestAttempts {
     let mut all = TestAttempts::default();
     for attempt in test.children.iter().filter(|child| ELEMENTS.contains(&child.name.as_str())) {
-        all.add(&told(attempt));
+        all.add(&failure_text(attempt));
     }
     if all.is_empty() {
         for body in test.children("failure").chain(test.children("error")) {

@@ -1,46 +1,45 @@
-//! A launch made test by test: counts outcomes, folds attempts of a test, gives out ids, and tells what was cut or lost.
+//! Builds a launch test by test: counts outcomes, folds attempts of a test, assigns ids, and notes what was cut or lost.
 
 use super::attempts::{self, TestAttempts};
 use super::damage::DamageLog;
-use super::junit_case::TestOutcome;
+use super::outcome_counts::OutcomeCounts;
 use super::room::TextRoom;
 use super::texts::{self, Markup, TextBudget};
 use super::unique::{Ids, name_hash};
-use super::xml::Cost;
+use super::xml::XmlProblems;
 use super::{InputPart, attributes, junit_case};
 use crate::clock::Timestamp;
-use crate::model::{Attributes, Case, Launch};
+use crate::model::{Attributes, Case, Launch, TestIdentity, TestOutcome};
 use std::collections::HashMap;
 
-/// How many names are told in a note.
-const MAX_NAMES: usize = 10;
-
-/// The attribute of a launch that names the format it was read from.
+/// The launch attribute that names the format it was read from.
 const FORMAT: &str = "report_format";
 
-/// One test, or one attempt of it, as a format tells it.
+/// One test, or one attempt of it.
 #[derive(Debug)]
 pub(super) struct TestRecord {
-    /// The name without its suite; a blank one becomes `(unnamed)`.
+    /// The name without the suite; a blank one becomes `(unnamed)`.
     pub(super) name: String,
-    /// What the test stands in: class, package, suite.
+    /// The container of the test: class, package, suite.
     pub(super) suite: String,
     pub(super) outcome: TestOutcome,
     pub(super) file: Option<String>,
     pub(super) started_at: Option<Timestamp>,
-    /// In seconds.
+    /// The duration in seconds.
     pub(super) duration_s: Option<f64>,
     pub(super) attributes: Attributes,
     /// Message and stack.
     pub(super) error: String,
-    /// What the test printed.
+    /// The output of the test.
     pub(super) log: String,
-    /// Attempts beside this one that the format tells with it.
+    /// Other attempts, if the format lists them with this one.
     pub(super) attempts: TestAttempts,
+    /// Whether it is a test, which is listed if it passes too.
+    pub(super) is_test: bool,
 }
 
 impl TestRecord {
-    /// A test of a suite, with nothing else known of it.
+    /// A test without further data.
     pub(super) fn new(suite: &str, name: &str, outcome: TestOutcome) -> Self {
         let name = texts::one_line(name);
         Self {
@@ -54,15 +53,26 @@ impl TestRecord {
             error: String::new(),
             log: String::new(),
             attempts: TestAttempts::default(),
+            is_test: true,
         }
     }
 
-    /// `suite::name`, which is the id of its case unless another one has it.
+    /// A failure of anything but a test: a set-up, a build. The format says nothing of it when it succeeds, so it has no history.
+    pub(super) fn fixture(suite: &str, name: &str) -> Self {
+        Self { is_test: false, ..Self::new(suite, name, TestOutcome::Error) }
+    }
+
+    /// The identity of the test.
+    pub(super) fn identity(&self) -> TestIdentity {
+        TestIdentity::new(&self.suite, &self.name)
+    }
+
+    /// `suite::name`: the id of its case, unless another case has it.
     pub(super) fn full_name(&self) -> String {
         full_name(&self.suite, &self.name)
     }
 
-    /// Adds an attribute, if there is a value.
+    /// Adds an attribute, if it has a value.
     pub(super) fn set<'v>(&mut self, name: &str, value: impl Into<Option<&'v str>>) {
         if let Some(value) = value.into() {
             attributes::add(&mut self.attributes, name, value);
@@ -75,19 +85,19 @@ pub(super) fn full_name(suite: &str, name: &str) -> String {
     if suite.is_empty() { name.to_owned() } else { format!("{suite}::{name}") }
 }
 
-/// Message and stack as one text; the message only once.
+/// Joins message and stack trace, without repeating the message.
 pub(super) fn error_text(message: &str, stack: &str) -> String {
     let (message, body) = (message.trim(), stack.trim_end().trim_start_matches('\n'));
-    let told = body.find(message).is_some_and(|at| !body[..at].contains('\n'));
+    let is_repeated = body.find(message).is_some_and(|at| !body[..at].contains('\n'));
     match (message, body.trim()) {
         (message, "") => message.to_owned(),
         ("", _) => body.to_owned(),
-        _ if told => body.to_owned(),
+        _ if is_repeated => body.to_owned(),
         (message, _) => format!("{message}\n{body}"),
     }
 }
 
-/// What is known of a test that may be tried again.
+/// The state of a test that may be retried.
 #[derive(Clone, Copy, Debug)]
 struct TriedTest {
     outcome: TestOutcome,
@@ -100,18 +110,14 @@ pub(super) struct LaunchBuilder {
     pub(super) part: InputPart,
     texts: TextBudget,
     tried: HashMap<u64, TriedTest>,
-    flaky: Vec<String>,
-    flaky_count: usize,
-    /// Failures that the input says it has, and those it had.
-    declared: u64,
-    failing: u64,
+    counts: OutcomeCounts,
     pub(super) damage: DamageLog,
-    /// The end of the input is missing.
+    /// Whether the end of the input is missing.
     is_cut: bool,
 }
 
 impl LaunchBuilder {
-    /// A launch without tests; `format` is what the report calls its format.
+    /// An empty launch; `format` is the format's name in reports.
     pub(super) fn new(room: &TextRoom, format: &str) -> Self {
         let mut part = InputPart::default();
         attributes::add(&mut part.launch.attributes, FORMAT, format);
@@ -119,64 +125,53 @@ impl LaunchBuilder {
             part,
             texts: TextBudget::new(room),
             tried: HashMap::new(),
-            flaky: Vec::new(),
-            flaky_count: 0,
-            declared: 0,
-            failing: 0,
+            counts: OutcomeCounts::default(),
             damage: DamageLog::default(),
             is_cut: false,
         }
     }
 
-    /// The launch as far as it is read.
+    /// The launch as read so far.
     pub(super) fn launch(&mut self) -> &mut Launch {
         &mut self.part.launch
     }
 
-    /// Adds an attribute of the launch, if there is a value.
+    /// Adds an attribute of the launch, if it has a value.
     pub(super) fn set<'v>(&mut self, name: &str, value: impl Into<Option<&'v str>>) {
         if let Some(value) = value.into() {
             attributes::add(&mut self.part.launch.attributes, name, value);
         }
     }
 
-    /// The input counts so many failures.
+    /// Adds to the number of failures declared by the input.
     pub(super) fn declare(&mut self, failures: u64) {
-        self.declared = self.declared.saturating_add(failures);
+        self.counts.declared = self.counts.declared.saturating_add(failures);
     }
 
-    /// One of the failures that the input counts failed only because others did, or is told by them.
-    pub(super) fn told_by_others(&mut self) {
-        self.failing += 1;
+    /// Counts a declared failure that makes no case: it failed only because of others, or is covered by them.
+    pub(super) fn count_without_case(&mut self) {
+        self.counts.failing += 1;
     }
 
-    /// The launch spans this time too.
+    /// Extends the time span of the launch.
     pub(super) fn span(&mut self, from: Option<Timestamp>, to: Option<Timestamp>) {
         let launch = &mut self.part.launch;
         launch.started_at = [launch.started_at, from].into_iter().flatten().min();
         launch.ended_at = [launch.ended_at, to].into_iter().flatten().max();
     }
 
-    /// Takes a test that occurs once. Returns the number of its case if it failed.
+    /// Adds a test that occurs once. Returns the index of its case if it failed.
     pub(super) fn add(&mut self, test: TestRecord) -> Option<usize> {
         let full_name = test.full_name();
-        self.count("total", 1);
-        match test.outcome {
-            TestOutcome::Passed => self.pass(&full_name),
-            TestOutcome::Skipped => self.count("skipped", 1),
-            TestOutcome::Flaky => {
-                self.pass(&full_name);
-                self.is_flaky(full_name);
-            }
-            TestOutcome::Failed | TestOutcome::Error => {
-                self.count("failed", 1);
-                return Some(self.case(test, full_name));
-            }
+        if test.is_test {
+            self.part.launch.outcomes.add(test.identity(), test.outcome);
         }
-        None
+        self.counts.first(&mut self.part, test.outcome, &full_name);
+        test.outcome.is_failure().then(|| self.case(test, full_name))
     }
 
-    /// Takes one attempt of a test; attempts come in their order. A test that passes in the end did not fail.
+    /// Adds an attempt of a test; attempts come in order. A test that passes in the end did not fail. Returns the index of its
+    /// case, if it has one.
     pub(super) fn attempt(&mut self, test: TestRecord) -> Option<usize> {
         let full_name = test.full_name();
         let key = name_hash(&full_name);
@@ -186,32 +181,27 @@ impl LaunchBuilder {
             self.tried.insert(key, TriedTest { outcome, case, attempts: 1 });
             return case;
         };
+        if test.is_test {
+            self.part.launch.outcomes.add_attempt(test.identity(), outcome);
+        }
         let (outcome, case) = match (known.outcome, outcome) {
             (_, TestOutcome::Skipped) => return known.case,
             (TestOutcome::Failed | TestOutcome::Error, TestOutcome::Passed | TestOutcome::Flaky) => {
-                self.part.dropped.extend(known.case);
-                self.count("failed", -1);
-                self.pass(&full_name);
-                self.is_flaky(full_name);
+                self.counts.failure_passed(&mut self.part, known.case, &full_name);
                 (TestOutcome::Flaky, None)
             }
             (_, TestOutcome::Passed | TestOutcome::Flaky) => return None,
             (TestOutcome::Failed | TestOutcome::Error, _) => {
-                self.failing += 1;
+                self.counts.failing += 1;
                 if let Some(index) = known.case {
                     self.failed_again(index, &test.error, known.attempts + 1);
                 }
                 (outcome, known.case)
             }
             (before, _) => {
-                self.count(if before == TestOutcome::Skipped { "skipped" } else { "passed" }, -1);
-                self.count("failed", 1);
-                if before == TestOutcome::Flaky {
-                    self.flaky_count -= 1;
-                    self.flaky.retain(|name| *name != full_name);
-                }
+                self.counts.became_failure(&mut self.part, before, &full_name);
                 let index = self.case(test, full_name);
-                attempts::set(&mut self.part.launch.cases[index], known.attempts + 1);
+                attempts::set_attributes(&mut self.part.launch.cases[index], known.attempts + 1);
                 (outcome, Some(index))
             }
         };
@@ -219,24 +209,24 @@ impl LaunchBuilder {
         case
     }
 
-    /// Whether an attempt of the test was taken.
+    /// Whether an attempt of the test was added.
     pub(super) fn is_tried(&self, test: &TestRecord) -> bool {
         self.tried.contains_key(&name_hash(&test.full_name()))
     }
 
-    fn failed_again(&mut self, index: usize, said: &str, count: usize) {
+    fn failed_again(&mut self, index: usize, new_error: &str, count: usize) {
         let mut more = TestAttempts::default();
-        more.add(said);
+        more.add(new_error);
         let case = &mut self.part.launch.cases[index];
         let error = std::mem::take(&mut case.error_message);
-        let told = more.mark(case, &error).replacen("attempt 2", &format!("attempt {count}"), 1);
+        let lines = more.annotate(case, &error).replacen("attempt 2", &format!("attempt {count}"), 1);
         case.error_message = error;
-        attempts::set(case, count);
-        self.texts.prepend_log(case, &told);
+        attempts::set_attributes(case, count);
+        self.texts.prepend_log(case, &lines);
     }
 
     fn case(&mut self, test: TestRecord, full_name: String) -> usize {
-        self.failing += 1;
+        self.counts.failing += 1;
         let mut case = Case {
             id: full_name,
             name: test.name,
@@ -248,42 +238,25 @@ impl LaunchBuilder {
             attributes: test.attributes,
             ..Case::default()
         };
-        let told = test.attempts.mark(&mut case, &test.error);
-        self.texts.fill(&mut case, &test.error, &format!("{told}{}", test.log), Markup::None);
+        let earlier = test.attempts.annotate(&mut case, &test.error);
+        self.texts.fill(&mut case, &test.error, &format!("{earlier}{}", test.log), Markup::None);
         self.part.launch.cases.push(case);
         self.part.launch.cases.len() - 1
     }
 
-    fn count(&mut self, outcome: &str, by: i64) {
-        let total = self.part.launch.totals.entry(outcome.to_owned()).or_default();
-        *total = total.saturating_add_signed(by);
-    }
-
-    fn pass(&mut self, full_name: &str) {
-        self.count("passed", 1);
-        self.part.passed(full_name);
-    }
-
-    fn is_flaky(&mut self, name: String) {
-        self.flaky_count += 1;
-        if self.flaky.len() < MAX_NAMES {
-            self.flaky.push(name);
-        }
-    }
-
-    /// Notes that the end of the input is missing, and with it failures perhaps.
+    /// Notes that the end of the input is missing, perhaps with failures.
     pub(super) fn cut_off(&mut self, note: String) {
         self.is_cut = true;
         self.part.launch.gap(note);
     }
 
-    /// The launch of an XML document, with notes on what reading it cost.
-    pub(super) fn finish_document(mut self, input: &str, cost: Cost) -> InputPart {
-        self.is_cut |= cost.note(input, &mut self.part.launch);
+    /// Finishes the launch of an XML document, with notes on problems of reading it.
+    pub(super) fn finish_document(mut self, input: &str, problems: XmlProblems) -> InputPart {
+        self.is_cut |= problems.note(input, &mut self.part.launch);
         self.finish(input)
     }
 
-    /// The launch; without a name of its own it has that of its file.
+    /// Finishes the launch; the default name is that of its file.
     pub(super) fn finish(mut self, input: &str) -> InputPart {
         self.part.drop_marked();
         let launch = &mut self.part.launch;
@@ -296,30 +269,9 @@ impl LaunchBuilder {
             let file = input.rsplit(['/', '\\']).next().unwrap_or_default();
             file.rsplit_once('.').map_or(file, |(stem, _)| stem).clone_into(&mut launch.name);
         }
-        launch.status = match (launch.cases.is_empty(), self.is_cut) {
-            (false, _) => Some("FAILED".to_owned()),
-            (true, false) => Some("PASSED".to_owned()),
-            (true, true) => None,
-        };
         launch.ended_at = launch.ended_at.filter(|end| Some(*end) > launch.started_at);
         self.damage.note(input, launch);
-        if self.flaky_count > 0 {
-            let verb = if self.flaky_count == 1 { "test" } else { "tests" };
-            let mut shown: Vec<String> = self.flaky.iter().map(|name| format!("`{name}`")).collect();
-            if self.flaky_count > shown.len() {
-                shown.push(format!("{} more", self.flaky_count - shown.len()));
-            }
-            launch.notes.push(format!("{} flaky {verb} passed when tried again: {}", self.flaky_count, shown.join(", ")));
-            launch.totals.insert("flaky".to_owned(), self.flaky_count as u64);
-        }
-        if self.declared > self.failing {
-            launch.gap(format!("the file counts {} failures, but has {}", self.declared, self.failing));
-        }
-        launch.notes.extend(self.texts.notes());
-        if launch.cases.is_empty() {
-            let total = launch.totals.get("total").copied().unwrap_or(0);
-            launch.notes.push(format!("no failed test among {total}"));
-        }
+        self.counts.finish(launch, &self.texts, self.is_cut);
         self.part
     }
 }
@@ -343,17 +295,20 @@ mod tests {
         let launch = builder.finish("x").launch;
         let [case] = &launch.cases[..] else { panic!("one case") };
         assert_eq!((case.id.as_str(), case.error_message.as_str(), &case.attributes["attempts"]), ("s::t", "refused", "3"));
-        assert_eq!(case.log_snippet.told(), "attempt 2 failed otherwise: no such host");
+        assert_eq!(case.log_snippet.text_or_error(), "attempt 2 failed otherwise: no such host");
         let mut builder = LaunchBuilder::new(&TextRoom::default(), "x");
         attempt(&mut builder, TestOutcome::Failed, "refused");
         attempt(&mut builder, TestOutcome::Passed, "");
         let launch = builder.finish("dir/report.log").launch;
         assert_eq!((launch.cases.len(), launch.name.as_str()), (0, "report"));
         assert_eq!(["total", "passed", "failed", "flaky"].map(|outcome| launch.totals[outcome]), [1, 1, 0, 1]);
+        let mut outcomes = launch.outcomes;
+        outcomes.settle();
+        assert_eq!(outcomes.get(TestIdentity::new("s", "t")), Some(TestOutcome::Flaky));
     }
 
     #[test]
-    fn a_message_stands_once_in_an_error() {
+    fn a_message_is_not_repeated_in_an_error() {
         for (message, stack, text) in [
             ("boom", "  at a\n", "boom\n  at a"),
             ("boom", "E: boom\n at a", "E: boom\n at a"),

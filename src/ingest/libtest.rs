@@ -1,23 +1,22 @@
-//! Events of Rust's test harness (`--format json`), one a line, and messages of `cargo --message-format json` among them.
+//! Events of Rust's test harness (`--format json`), one per line, and messages of `cargo --message-format json` among them.
 //!
-//! nextest writes the same events, with attempts as `NAME#2`. What else cargo prints may stand between them: it tells the crates.
+//! nextest writes the same events, with attempts as `NAME#2`. Other output of cargo may stand between them: it names the crates.
 
 use super::detect::{self, LaunchFormat};
-use super::junit_case::TestOutcome;
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::lines::{LineReader, push_bounded};
 use super::room::TextRoom;
 use super::{InputPart, foreign, texts, times};
 use crate::diag::{Diagnostics, Source, Span};
-use crate::model::counted;
+use crate::model::{TestOutcome, counted};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::BufRead;
 
-/// The most bytes that are held of what the compiler says.
+/// The maximum bytes of compiler output that are kept.
 const MAX_OUTPUT: usize = 64 << 10;
 
-/// Reads events.
+/// Reads a stream of events.
 pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     let mut reader = LibtestReader {
         builder: LaunchBuilder::new(room, LaunchFormat::Libtest.name()),
@@ -34,7 +33,7 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
     while let Some(line) = lines.next()? {
         let text = line.text.trim();
         if !text.starts_with('{') {
-            reader.cargo(text);
+            reader.cargo_line(text);
             continue;
         }
         match serde_json::from_str::<Value>(text) {
@@ -48,15 +47,15 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
 
 struct LibtestReader {
     builder: LaunchBuilder,
-    /// What cargo says that it runs next.
+    /// The crate that cargo announced to run next.
     next_crate: String,
-    /// The crate whose tests run.
+    /// The crate whose tests are running.
     suite: String,
-    /// Tests that began and did not end.
+    /// Tests that have started but not ended.
     running: BTreeSet<String>,
     is_open: bool,
     suites: usize,
-    /// What the compiler says.
+    /// The errors of the compiler.
     errors: String,
     build_failed: bool,
 }
@@ -66,8 +65,8 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
 }
 
 impl LibtestReader {
-    /// A line that is no event: what cargo runs, or that what it ran died.
-    fn cargo(&mut self, line: &str) {
+    /// Reads a line that is no event: which program cargo runs, or that it died.
+    fn cargo_line(&mut self, line: &str) {
         if let Some(path) = line.strip_prefix("Running ") {
             let program = path.rsplit_once('(').map_or(path, |(_, program)| program.trim_end_matches(')'));
             let file = program.rsplit(['/', '\\']).next().unwrap_or_default().trim_end_matches('`');
@@ -77,14 +76,14 @@ impl LibtestReader {
         } else if let Some(name) = line.strip_prefix("Doc-tests ") {
             self.next_crate = texts::one_line(name);
         } else if line.starts_with("error: test failed") || line.starts_with("error: doctest failed") {
-            self.died();
+            self.process_died();
         }
     }
 
     fn event(&mut self, value: &Value, line: usize) {
         match (text(value, "type"), text(value, "event")) {
             ("suite", "started") => {
-                self.died();
+                self.process_died();
                 self.is_open = true;
                 self.suites += 1;
                 let of = value.get("nextest").map(|of| {
@@ -123,7 +122,7 @@ impl LibtestReader {
             "ignored" => TestOutcome::Skipped,
             // `bench` has no event.
             "" if text(value, "type") == "bench" => TestOutcome::Passed,
-            // A test that takes long is said to, and goes on.
+            // A slow test is reported, and continues.
             "timeout" => {
                 self.running.insert(name.to_owned());
                 return;
@@ -138,7 +137,7 @@ impl LibtestReader {
         record.duration_s = took.and_then(|took| took.as_f64().or_else(|| times::seconds(took.as_str()?)));
         if outcome.is_failure() {
             let (log, panic) = split(text(value, "stdout"));
-            let reason = [text(value, "message"), text(value, "reason")].into_iter().filter(|said| !said.is_empty());
+            let reason = [text(value, "message"), text(value, "reason")].into_iter().filter(|text| !text.is_empty());
             let mut error: Vec<&str> = reason.collect();
             error.extend((!panic.is_empty()).then_some(panic));
             record.error = error.join("\n");
@@ -151,7 +150,7 @@ impl LibtestReader {
         self.builder.attempt(record);
     }
 
-    /// nextest names `CRATE::BINARY$MODULE::TEST#ATTEMPT`.
+    /// Makes a record; nextest's names are `CRATE::BINARY$MODULE::TEST#ATTEMPT`.
     fn record(&self, name: &str, outcome: TestOutcome) -> TestRecord {
         let (suite, own) = name.split_once('$').map_or((self.suite.as_str(), name), |(suite, own)| {
             (suite.split_once("::").filter(|(package, binary)| package == binary).map_or(suite, |(package, _)| package), own)
@@ -162,8 +161,8 @@ impl LibtestReader {
         TestRecord::new(suite, attempt.map_or(own, |(own, _)| own), outcome)
     }
 
-    /// The process ended before its tests did.
-    fn died(&mut self) {
+    /// Ends the running tests as errors: their process died.
+    fn process_died(&mut self) {
         for name in std::mem::take(&mut self.running) {
             let mut record = self.record(&name, TestOutcome::Error);
             "the test began and did not end: its process died".clone_into(&mut record.error);
@@ -174,12 +173,12 @@ impl LibtestReader {
 
     fn finish(mut self, source: &Source, cut: Option<usize>) -> Result<InputPart, Diagnostics> {
         if self.suites == 0 && !self.build_failed && cut.is_none() {
-            // Only messages of a build that went well.
+            // Only messages of a successful build.
             let known = foreign::UnsupportedFormat::BUILD;
             return Err(detect::refuse(source, Span::new(0, 0), known.what, known.help).into());
         }
         if self.build_failed {
-            let mut record = TestRecord::new("", "build", TestOutcome::Error);
+            let mut record = TestRecord::fixture("", "build");
             record.set("fixture", "build");
             record.error = if self.errors.is_empty() { "the build failed".to_owned() } else { std::mem::take(&mut self.errors) };
             self.builder.add(record);
@@ -196,7 +195,7 @@ impl LibtestReader {
     }
 }
 
-/// What a test printed before it panicked, and from there on.
+/// Splits a test's output at the panic message.
 fn split(stdout: &str) -> (&str, &str) {
     let begins = |at: usize| {
         stdout[at..].starts_with("thread '") && stdout[at..].lines().next().is_some_and(|l| l.contains("panicked at"))

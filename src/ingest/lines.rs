@@ -1,21 +1,20 @@
-//! The lines of an input that is read line by line, each of bounded length.
+//! Reads an input line by line, each line of bounded length.
 
 use crate::diag::{Diagnostic, Diagnostics};
 use std::io::{BufRead, Read as _};
 
-/// The longest line that is read, in bytes.
+/// The maximum length of a line, in bytes.
 const MAX_LINE: u64 = 64 << 20;
 
-/// A line without its end.
+/// A line without its line break.
 pub(super) struct InputLine<'b> {
-    /// Counted from 1.
+    /// The number of the line, from 1.
     pub(super) number: usize,
     pub(super) text: &'b str,
-    /// Whether its end is there: the last line of an input that was cut off has none.
+    /// Whether it ends with a line break: the last line of a truncated input has none.
     pub(super) is_whole: bool,
 }
 
-/// Reads lines.
 pub(super) struct LineReader<R> {
     input: R,
     buffer: Vec<u8>,
@@ -23,12 +22,11 @@ pub(super) struct LineReader<R> {
 }
 
 impl<R: BufRead> LineReader<R> {
-    /// Nothing read yet.
     pub(super) fn new(input: R) -> Self {
         Self { input, buffer: Vec::new(), number: 0 }
     }
 
-    /// The next line. What is no UTF-8 is an error without a message: the input has to be decoded first.
+    /// Reads the next line. Invalid UTF-8 is an error without a message: the input has to be decoded first.
     pub(super) fn next(&mut self) -> Result<Option<InputLine<'_>>, Diagnostics> {
         self.buffer.clear();
         let read = self.input.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.buffer).map_err(|_| Diagnostics::new())?;
@@ -46,7 +44,7 @@ impl<R: BufRead> LineReader<R> {
     }
 }
 
-/// Adds a line to a text of which no more than `most` bytes are held: of more, the beginning and the end.
+/// Appends a line to a text of at most `most` bytes; of a longer one the beginning and the end are kept.
 pub(super) fn push_bounded(text: &mut String, line: &str, most: usize) {
     text.push_str(line);
     if text.len() > most {

@@ -1,4 +1,4 @@
-//! A page of ReportPortal's log entries: no launch by itself, but the texts of one whose items are given beside it.
+//! Pages of ReportPortal's log entries: no launch by themselves, but the texts of one whose items are given as well.
 
 use super::attributes;
 use super::cut;
@@ -10,13 +10,13 @@ use crate::model::Launch;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The most bytes of entries that are held of one item: of more, the first and the last half.
+/// The maximum bytes of entries kept per item; beyond this, the beginning and the end are kept.
 const MAX_TEXT: usize = 256 << 10;
 
-/// The entries of one item.
+/// The log entries of one item.
 #[derive(Debug, Default)]
 struct Entries {
-    /// What the first entry of level error says.
+    /// The message of the first entry of level error.
     error: String,
     text: String,
     count: usize,
@@ -26,7 +26,7 @@ struct Entries {
 #[derive(Debug, Default)]
 pub(super) struct ItemLogs(BTreeMap<String, Entries>);
 
-/// Whether an element of a list is a log entry: it has a message and a level, and tells its item.
+/// Whether a list element is a log entry: it has a message, a level and an item.
 pub(super) fn is_entry(value: &Value) -> bool {
     ["message", "level"].iter().all(|key| value.get(key).is_some()) && owner(value).is_some() && value.get("status").is_none()
 }
@@ -38,7 +38,7 @@ fn owner(entry: &Value) -> Option<String> {
 }
 
 impl ItemLogs {
-    /// Takes an entry.
+    /// Adds an entry.
     pub(super) fn add(&mut self, entry: &Value) {
         let Some(owner) = owner(entry) else { return };
         let entries = self.0.entry(owner).or_default();
@@ -57,7 +57,7 @@ impl ItemLogs {
         }
     }
 
-    /// Takes what another page has.
+    /// Adds the entries of another page.
     pub(super) fn extend(&mut self, more: Self) {
         for (owner, more) in more.0 {
             let entries = self.0.entry(owner).or_default();
@@ -69,8 +69,8 @@ impl ItemLogs {
         }
     }
 
-    /// Gives cases the entries of their items, where they have no texts themselves; notes what belongs to none.
-    pub(super) fn give(mut self, launch: &mut Launch, room: &TextRoom) {
+    /// Sets error and log of cases without texts from the entries of their items; notes entries that belong to no case.
+    pub(super) fn apply(mut self, launch: &mut Launch, room: &TextRoom) {
         if self.0.is_empty() {
             return;
         }

@@ -1,16 +1,16 @@
-//! Markup in texts that a web page was meant to show: formatting tags, entities, ReportPortal's Markdown marker.
+//! Removes markup from texts meant for a web page: formatting tags, entities, ReportPortal's Markdown marker.
 //!
-//! Only tags that format are taken out. `<button>`, `Vec<u8>` or `<anonymous>` in an error are what the error is about.
+//! Only formatting tags are removed. `<button>`, `Vec<u8>` or `<anonymous>` in an error are its subject.
 
 use std::borrow::Cow;
 
-/// What ReportPortal puts before a log that it shows as Markdown.
+/// ReportPortal's prefix of a log in Markdown.
 const MARKDOWN: &str = "!!!MARKDOWN_MODE!!!";
 
-/// A tag longer than this is no tag.
+/// The maximum length of a tag, in bytes.
 const MAX_TAG: usize = 2048;
 
-/// Tags that stand on lines of their own.
+/// Block tags.
 const BLOCKS: [&str; 23] = [
     "blockquote",
     "body",
@@ -37,13 +37,13 @@ const BLOCKS: [&str; 23] = [
     "ul",
 ];
 
-/// Tags within a line.
+/// Inline tags.
 const INLINES: [&str; 21] = [
     "a", "abbr", "b", "big", "center", "code", "em", "font", "i", "img", "kbd", "mark", "q", "s", "samp", "small", "span",
     "strong", "sub", "sup", "u",
 ];
 
-/// Named entities that occur in practice; the rest stays as it is.
+/// Named entities that occur in practice; others are left as they are.
 const ENTITIES: [(&str, &str); 20] = [
     ("amp", "&"),
     ("lt", "<"),
@@ -67,7 +67,7 @@ const ENTITIES: [(&str, &str); 20] = [
     ("larr", "←"),
 ];
 
-/// The text without its formatting markup.
+/// Removes formatting markup.
 pub(super) fn strip(text: &str) -> Cow<'_, str> {
     let (text, markdown) = match text.trim_start().strip_prefix(MARKDOWN) {
         Some(rest) => (rest, true),
@@ -77,12 +77,12 @@ pub(super) fn strip(text: &str) -> Cow<'_, str> {
     if text.contains(['<', '&']) { Cow::Owned(Stripper::new(&text).run()) } else { text }
 }
 
-/// Takes out the fences of code blocks.
+/// Removes the fences of code blocks.
 fn unfence(text: &str) -> String {
     text.lines().filter(|line| !line.trim_start().starts_with("```")).collect::<Vec<_>>().join("\n")
 }
 
-/// The character that `body`, the part of a reference between `&` and `;`, stands for.
+/// The character of an entity; `body` is the part between `&` and `;`.
 pub(super) fn entity(body: &str) -> Option<Cow<'static, str>> {
     if let Some(number) = body.strip_prefix('#') {
         let code = match number.strip_prefix(['x', 'X']) {
@@ -107,15 +107,15 @@ struct Stripper<'t> {
     out: String,
     /// For each one-letter tag seen, whether the text has its closing tag.
     closed: [Option<bool>; 26],
-    /// The target of the link being read, and where its text begins in `out`.
+    /// The target of the open link, and the offset of its text in `out`.
     link: Option<(&'t str, usize)>,
-    /// What was found not to end anywhere in the rest of the text.
-    endless: Vec<&'static str>,
+    /// Terminators not found in the rest of the text.
+    unterminated: Vec<&'static str>,
 }
 
 impl<'t> Stripper<'t> {
     fn new(text: &'t str) -> Self {
-        Self { text, out: String::with_capacity(text.len()), closed: [None; 26], link: None, endless: Vec::new() }
+        Self { text, out: String::with_capacity(text.len()), closed: [None; 26], link: None, unterminated: Vec::new() }
     }
 
     fn run(mut self) -> String {
@@ -130,7 +130,7 @@ impl<'t> Stripper<'t> {
         self.out
     }
 
-    /// Reads what starts with `&`; returns how much was read.
+    /// Reads an entity at `&`; returns the number of bytes read.
     fn reference(&mut self, rest: &str) -> usize {
         let body = rest[1..].bytes().take(10).take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#').count();
         let known = rest[1 + body..].starts_with(';').then(|| entity(&rest[1..=body])).flatten();
@@ -143,7 +143,7 @@ impl<'t> Stripper<'t> {
         }
     }
 
-    /// Reads what starts with `<`; returns how much was read.
+    /// Reads a tag at `<`; returns the number of bytes read.
     fn tag(&mut self, rest: &'t str) -> usize {
         if let Some(length) = self.hidden(rest, "<!--", "-->") {
             return length;
@@ -198,19 +198,19 @@ impl<'t> Stripper<'t> {
         ch.len_utf8()
     }
 
-    /// The length of a stretch from `start` to `end` that shows nothing.
+    /// The length of an invisible range from `start` to `end`.
     fn hidden(&mut self, rest: &str, start: &str, end: &'static str) -> Option<usize> {
-        if !rest.starts_with(start) || self.endless.contains(&end) {
+        if !rest.starts_with(start) || self.unterminated.contains(&end) {
             return None;
         }
         let found = rest.find(end).map(|at| at + end.len());
         if found.is_none() {
-            self.endless.push(end);
+            self.unterminated.push(end);
         }
         found
     }
 
-    /// True if the text closes the one-letter tag somewhere: `<b>` alone may as well be a type parameter.
+    /// Whether the text closes the one-letter tag somewhere: `<b>` alone may be a type parameter.
     fn has_closing(&mut self, name: &str) -> bool {
         let letter = usize::from(name.as_bytes()[0].wrapping_sub(b'a'));
         let text = self.text;
@@ -228,7 +228,7 @@ fn parse(rest: &str) -> Option<MarkupTag<'_>> {
     let known = BLOCKS.contains(&name.as_str())
         || INLINES.contains(&name.as_str())
         || ["dd", "dt", "li", "script", "style", "td", "th", "tr"].contains(&name.as_str());
-    // One capital letter is a type parameter sooner than a tag.
+    // A single capital letter is more likely a type parameter than a tag.
     if !known || (name.len() == 1 && raw_name != name) {
         return None;
     }
@@ -237,7 +237,7 @@ fn parse(rest: &str) -> Option<MarkupTag<'_>> {
         after.bytes().take(MAX_TAG).position(|byte| matches!(byte, b'<' | b'>')).filter(|at| after[*at..].starts_with('>'))?;
     let attributes = after[..end].strip_suffix('/').unwrap_or(&after[..end]);
     let plain = attributes.trim().is_empty();
-    // `<code, T>` or `<span: 3>` are no tags; attributes are set off by white space and have values.
+    // `<code, T>` and `<span: 3>` are no tags; attributes follow white space and have values.
     if !plain && (closing || !attributes.starts_with(char::is_whitespace) || !attributes.contains('=')) {
         return None;
     }
@@ -258,7 +258,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn markup_is_stripped_and_what_only_looks_like_it_stays() {
+    fn markup_is_stripped_and_lookalikes_are_kept() {
         let table = [
             ("plain", "plain"),
             ("<b>bold</b> and <span style=\"color: red\">red</span>", "bold and red"),
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_markup_takes_no_endless_time() {
+    fn unterminated_markup_takes_linear_time() {
         for piece in ["<!--", "<script>", "<b>", "<a href=", "&#", "<", "<p "] {
             let text = piece.repeat(100_000);
             assert!(strip(&text).len() <= text.len());

@@ -1,30 +1,34 @@
-//! Several inputs as one launch: shards of a run, pages of a list, attempts, several tools' reports.
+//! Merges several inputs into one launch: shards of a run, pages of a list, attempts, reports of several tools.
 
 use super::attributes;
 use super::part::InputPart;
 use super::rerun;
 use super::unique::Ids;
-use crate::model::{Attributes, Case, Launch, LaunchCheckout};
+use crate::model::{Attributes, Case, Launch, LaunchCheckout, TestOutcomes};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Several inputs as one launch. Files that are attempts of one another (see [`rerun`]) are folded first. Parts of one run
-/// (of one `run_id`) are laid over each other: a case that occurs in several of them is one case with what any of them
-/// tells. Cases of different runs all stay, each with its file as `report_file`: the same test may fail on two platforms for
-/// two reasons. Where their ids meet, later ones get `#2`, `#3`... The same inputs in the same order give the same result.
+/// Merges several inputs into one launch. Files that are attempts of one another (see [`rerun`]) are folded first. Parts of one
+/// run (with the same `run_id`) are overlaid: a case that occurs in several of them becomes one case with the data of all. Cases
+/// of different runs are all kept, each with its file as `report_file`: the same test may fail on two platforms for two reasons.
+/// Of equal ids, later ones get `#2`, `#3`... The same inputs in the same order give the same result.
 pub(super) fn merge(parts: Vec<InputPart>) -> Launch {
     let mut runs: Vec<Launch> = Vec::new();
     let mut files: Vec<String> = Vec::new();
+    // Of a run whose passed tests are not listed, it is unknown which tests ran.
+    let mut only_failures: Vec<bool> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut pages: BTreeMap<usize, (u64, BTreeSet<u64>)> = BTreeMap::new();
     for part in rerun::fold(parts) {
         let InputPart { launch, page, name, .. } = part;
         let index = if let Some(&index) = known.get(&launch.run_id) {
             overlay(&mut runs[index], launch);
+            only_failures[index] &= part.only_failures;
             index
         } else {
             known.insert(launch.run_id.clone(), runs.len());
             runs.push(launch);
             files.push(name);
+            only_failures.push(part.only_failures);
             runs.len() - 1
         };
         if let Some((number, all)) = page {
@@ -36,6 +40,11 @@ pub(super) fn merge(parts: Vec<InputPart>) -> Launch {
     for (index, (all, seen)) in pages {
         if let Some(note) = missing_pages(all, &seen) {
             runs[index].gap(note);
+        }
+    }
+    for (run, only_failures) in runs.iter_mut().zip(only_failures) {
+        if only_failures {
+            run.outcomes = TestOutcomes::default();
         }
     }
     if runs.len() == 1 {
@@ -68,6 +77,7 @@ pub(super) fn merge(parts: Vec<InputPart>) -> Launch {
             *total = total.saturating_add(count);
         }
         merged.cases.extend(run.cases);
+        merged.outcomes.merge(run.outcomes);
         let named = |note| if run.name.is_empty() { note } else { format!("{}: {note}", run.name) };
         merged.notes.extend(run.notes.into_iter().map(named));
         merged.gaps.extend(run.gaps.into_iter().map(named));
@@ -78,9 +88,9 @@ pub(super) fn merge(parts: Vec<InputPart>) -> Launch {
     merged
 }
 
-/// What to say of a list of which not every page was given.
+/// The note on a paged list with missing pages.
 fn missing_pages(all: u64, seen: &BTreeSet<u64>) -> Option<String> {
-    // How many there are is what the input claims: it is not counted up to.
+    // The number of pages is the input's claim: never iterate up to it.
     let missing = all.saturating_sub(seen.range(1..=all.max(1)).count() as u64);
     match (missing, seen.first()) {
         (0, _) | (_, None) => None,
@@ -91,7 +101,7 @@ fn missing_pages(all: u64, seen: &BTreeSet<u64>) -> Option<String> {
     }
 }
 
-/// Lays `more`, a part of the same run, over what is known of it.
+/// Overlays `more`, a part of the same run, on `launch`.
 fn overlay(launch: &mut Launch, more: Launch) {
     let known: HashMap<(String, String), usize> =
         launch.cases.iter().enumerate().map(|(index, case)| ((case.id.clone(), case.name.clone()), index)).collect();
@@ -118,7 +128,8 @@ fn overlay(launch: &mut Launch, more: Launch) {
     launch.git.commit = launch.git.commit.take().or(more.git.commit);
     launch.git.remote = launch.git.remote.take().or(more.git.remote);
     add_all(&mut launch.attributes, &more.attributes);
-    // Parts of a run count the whole run, each as far as it was.
+    launch.outcomes.merge(more.outcomes);
+    // Each part counts the whole run up to its own time: the maximum is the latest.
     for (outcome, count) in more.totals {
         let total = launch.totals.entry(outcome).or_default();
         *total = count.max(*total);
@@ -135,12 +146,12 @@ fn overlay(launch: &mut Launch, more: Launch) {
     }
 }
 
-/// Fills in what `case` lacks and `more`, the same case read elsewhere, has.
+/// Fills in fields that `case` lacks from `more`, the same case in another input.
 fn fill_in(case: &mut Case, more: Case) {
     if case.suite.is_empty() {
         case.suite = more.suite;
     }
-    // The recall key is that of the error, so they go together.
+    // The recall key is derived from the error, so they are taken together.
     if case.error_message.is_empty() && !more.error_message.is_empty() {
         (case.error_message, case.recall_key) = (more.error_message, more.recall_key);
     }
@@ -163,7 +174,7 @@ fn add_all(into: &mut Attributes, more: &Attributes) {
     }
 }
 
-/// The different ones, in their order.
+/// The distinct parts, in order.
 fn joined<'a>(parts: impl Iterator<Item = &'a str>, between: &str) -> String {
     let mut different: Vec<&str> = Vec::new();
     for part in parts {
@@ -174,14 +185,14 @@ fn joined<'a>(parts: impl Iterator<Item = &'a str>, between: &str) -> String {
     different.join(between)
 }
 
-/// The value that all who have one agree on.
+/// The value that all present ones agree on.
 fn agreed<T: PartialEq>(values: impl Iterator<Item = Option<T>>) -> Option<T> {
     let mut values = values.flatten();
     let first = values.next()?;
     values.all(|value| value == first).then_some(first)
 }
 
-/// The status of all, or that of the first with failures.
+/// The common status, or that of the first launch with failures.
 fn status(runs: &[Launch]) -> Option<String> {
     agreed(runs.iter().map(|run| run.status.clone()))
         .or_else(|| runs.iter().find(|run| !run.cases.is_empty()).and_then(|run| run.status.clone()))
@@ -211,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_one_are_themselves() {
+    fn zero_and_one_launch_are_unchanged() {
         assert_eq!(merge(Vec::new()), Launch::default());
         let one = launch("1", vec![case("a", "")]);
         assert_eq!(merge(vec![one.clone()]), one);
     }
 
     #[test]
-    fn cases_of_different_runs_all_stay_under_ids_of_their_own() {
+    fn cases_of_different_runs_are_kept_under_distinct_ids() {
         let mut first = launch("1", vec![case("a", "x")]);
         let mut second = launch("2", vec![case("a", "y"), case("b", "")]);
         first.totals.insert("failed".to_owned(), 1);
@@ -240,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_one_run_are_laid_over_each_other() {
+    fn parts_of_one_run_are_overlaid() {
         let mut bare = launch("1", vec![case("a", ""), case("b", "old")]);
         let mut full = launch("1", vec![case("b", "new"), case("a", "boom"), case("c", "")]);
         bare.totals.insert("failed".to_owned(), 3);
@@ -255,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_are_missing_are_told() {
+    fn missing_pages_are_noted() {
         let page = |number, id: &str| InputPart {
             page: Some((number, 3)),
             launch: launch("1", vec![case(id, "")]),

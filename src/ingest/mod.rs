@@ -1,11 +1,10 @@
-//! Readers of launches: a text in, a [`Launch`] out, whichever tool wrote it.
+//! Reads launches of test results: a text in, a [`Launch`] out, whichever tool wrote it.
 //!
-//! The format is told by content, never by a file's name (`detect`): a ReportPortal launch (`failure_list`), ReportPortal items (a
-//! page of the API or a bare list), JUnit XML in its dialects, TRX, `NUnit`, xUnit.net, `TestNG`, Robot Framework, Allure, the events of
-//! `go test -json` and of libtest, TAP. Anything else is refused by the name of what it looks like.
-//! Texts are cleaned of terminal escapes and markup, long ones are cut with the cut recorded, and what was left out is told
-//! in [`Launch::notes`]. Lists are read element by element and suites test by test: nothing is ever held as a whole but the
-//! failures themselves.
+//! The format is detected by content, never by a file's name (`detect`): a ReportPortal launch (`failure_list`), ReportPortal
+//! items (a page of the API or a bare list), JUnit XML in its dialects, TRX, `NUnit`, xUnit.net, `TestNG`, Robot Framework,
+//! Allure, the events of `go test -json` and of libtest, TAP. For anything else, the error names the format it looks like. Texts
+//! are cleaned of terminal escapes and markup, long ones are cut with the cut recorded, and [`Launch::notes`] lists what was left
+//! out. Lists are read element by element and suites test by test: only the failures themselves are held in memory.
 
 mod allure;
 mod attempts;
@@ -37,6 +36,7 @@ mod logs;
 mod markup;
 mod merge;
 mod nunit;
+mod outcome_counts;
 mod part;
 mod reportportal;
 mod rerun;
@@ -61,17 +61,19 @@ pub use decode::decode;
 pub use gather::{InputError, LaunchMerger, MAX_BYTES, is_no_launch};
 
 use crate::diag::{Diagnostics, Source};
+use crate::evidence::Masker;
 use crate::model::Launch;
 use part::InputPart;
+use std::sync::Arc;
 
-/// How much of its texts a launch keeps.
+/// The limits of texts of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextLimits {
-    /// The most bytes that a log or an error keeps; longer ones are cut.
+    /// The maximum bytes of a log or an error; longer ones are cut.
     pub text: usize,
-    /// The bytes that all errors of an input share: the less of them is left, the less an error may keep.
+    /// The total bytes of all errors of an input: the less is left, the less an error may keep.
     pub errors: usize,
-    /// The same for logs; they need not stay in memory.
+    /// The total bytes of all logs; these need not stay in memory.
     pub logs: usize,
 }
 
@@ -81,7 +83,17 @@ impl Default for TextLimits {
     }
 }
 
-/// Reads a launch. The error says everything that is wrong with the text, each finding at its place in it.
+/// Reads a launch with secrets and personal data masked.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_masked(source: &Source, masker: &Arc<Masker>) -> Result<Launch, Diagnostics> {
+    let mut gather = LaunchMerger::default().masking(Arc::clone(masker));
+    gather.add(source)?;
+    Ok(gather.finish())
+}
+
+/// Reads a launch. The error lists everything that is wrong with the text, each problem with its location.
 pub fn read(source: &Source) -> Result<Launch, Diagnostics> {
     let mut gather = LaunchMerger::default();
     gather.add(source)?;

@@ -1,15 +1,15 @@
 //! `NUnit` results: version 3 (`test-run`) and version 2 (`test-results`).
 //!
-//! A fixture whose set-up or tear-down failed by itself is a case of its own; one that failed because its tests did is none.
+//! A fixture whose set-up or tear-down failed is a case of its own; one that failed because of its tests is none.
 
 use super::detect::LaunchFormat;
-use super::junit_case::TestOutcome;
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
 use super::room::TextRoom;
 use super::xml::{self, Element, Visitor};
 use super::{InputPart, times};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::model::TestOutcome;
 use std::io::BufRead;
 
 /// Reads a results file of either version.
@@ -20,13 +20,13 @@ pub(super) fn read(
     room: &TextRoom,
 ) -> Result<InputPart, Diagnostics> {
     let mut reader = NunitReader { builder: LaunchBuilder::new(room, format.name()), fixtures: Vec::new() };
-    let cost = xml::read(input, source, &mut reader)?;
-    Ok(reader.builder.finish_document(source.name(), cost))
+    let problems = xml::read(input, source, &mut reader)?;
+    Ok(reader.builder.finish_document(source.name(), problems))
 }
 
 struct NunitReader {
     builder: LaunchBuilder,
-    /// The names of the open suites that are fixtures or namespaces, with the one of the innermost fixture last.
+    /// The names of the open suites, each with the name of the innermost enclosing fixture or namespace.
     fixtures: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ impl Visitor for NunitReader {
             let outer = self.fixtures.last().map_or("", String::as_str);
             let name = suite.attribute("fullname").or(suite.attribute("name")).unwrap_or_default();
             let kind = suite.attribute("type").unwrap_or("TestFixture");
-            // Assemblies, themes and cases with parameters are no part of a class's name; version 2 names namespaces part by part.
+            // Assemblies, theories and parameterized tests are no part of a class name; version 2 names namespaces part by part.
             let name = match kind {
                 "Assembly"
                 | "Project"
@@ -113,7 +113,7 @@ impl Visitor for NunitReader {
         let message = suite.child("failure").map_or("", |failure| failure.text_of("message"));
         let of_others = ["One or more child tests had", "Child test failed", "One or more tests"];
         let site = suite.attribute("site").unwrap_or_default();
-        if message.is_empty() || of_others.iter().any(|said| message.starts_with(said)) || matches!(site, "Child" | "Parent") {
+        if message.is_empty() || of_others.iter().any(|start| message.starts_with(start)) || matches!(site, "Child" | "Parent") {
             return;
         }
         if !matches!(suite.attribute("result"), Some("Failed" | "Failure" | "Error" | "NotRunnable" | "Invalid")) {
@@ -128,7 +128,7 @@ impl Visitor for NunitReader {
             _ if message.starts_with("TearDown") => "OneTimeTearDown",
             _ => "fixture",
         };
-        let mut record = TestRecord::new(name, part, TestOutcome::Error);
+        let mut record = TestRecord::fixture(name, part);
         (record.started_at, _) = span(suite);
         record.set("fixture", part);
         fill(&mut record, suite);
@@ -136,7 +136,7 @@ impl Visitor for NunitReader {
     }
 }
 
-/// How a test ended: by `result` and, in version 3, `label`; old files of version 2 say `success`.
+/// The outcome of a test: by `result` and, in version 3, `label`; old files of version 2 have `success`.
 fn outcome(test: &Element) -> TestOutcome {
     match (test.attribute("result").unwrap_or_default(), test.attribute("label")) {
         ("Failed", Some("Error" | "Invalid" | "Cancelled")) | ("Error" | "NotRunnable" | "Cancelled" | "Invalid", _) => {
@@ -152,7 +152,7 @@ fn outcome(test: &Element) -> TestOutcome {
     }
 }
 
-/// Class and name of a full name; dots within parameters part nothing.
+/// Splits a full name into class and name; dots within parameters do not count.
 fn split<'n>(full: &'n str, fixture: &'n str) -> (&'n str, &'n str) {
     let end = full.find('(').unwrap_or(full.len());
     match full[..end].rfind('.') {
@@ -166,16 +166,16 @@ fn span(element: &Element) -> (Option<Timestamp>, Option<Timestamp>) {
     (time("start-time"), time("end-time"))
 }
 
-/// Error, output and attributes of a test or a fixture.
+/// Reads the error, output and attributes of a test or a fixture.
 fn fill(record: &mut TestRecord, element: &Element) {
     let failures = element.children("failure");
     let asserts = element.children("assertions").flat_map(|all| all.children("assertion"));
-    let told = |failure: &Element| {
+    let text = |failure: &Element| {
         error_text(failure.text_of("message"), failure.child("stack-trace").map_or("", |stack| stack.text.as_str()))
     };
-    let mut texts: Vec<String> = failures.map(told).collect();
+    let mut texts: Vec<String> = failures.map(text).collect();
     if texts.iter().all(String::is_empty) {
-        texts = asserts.map(told).collect();
+        texts = asserts.map(text).collect();
     }
     record.error = texts.join("\n\n");
     element.text_of("output").clone_into(&mut record.log);

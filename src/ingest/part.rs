@@ -1,4 +1,4 @@
-//! What one input holds, before it is merged with the others.
+//! The contents of one input, before it is merged with others.
 
 use super::allure::AllureFile;
 use super::logs::ItemLogs;
@@ -6,34 +6,41 @@ use super::unique::name_hash;
 use crate::model::Launch;
 use std::collections::BTreeSet;
 
-/// What one input holds.
+/// The contents of one input.
 #[derive(Debug, Default)]
 pub(super) struct InputPart {
-    /// The name of the input.
     pub(super) name: String,
-    /// Its launch; of inputs with no id of their own, `run_id` is derived from their bytes.
+    /// Its launch; if the input has no id of its own, `run_id` is derived from its bytes.
     pub(super) launch: Launch,
-    /// It is one page of so many.
+    /// The page number and the number of pages, if it is a page.
     pub(super) page: Option<(u64, u64)>,
-    /// It is no launch but holds log entries of one.
+    /// Log entries, if it holds these instead of a launch.
     pub(super) logs: Option<ItemLogs>,
-    /// It is one file of a launch that is spread over a directory.
+    /// One file of a launch that is spread over a directory.
     pub(super) allure: Option<AllureFile>,
+    /// Whether it lists no test that passed, as pages of failures do.
+    pub(super) only_failures: bool,
     /// Hashes of the names of the tests that passed.
     pub(super) passed: Vec<u64>,
-    /// Cases, by number, that turned out to be none.
+    /// Indexes of cases to drop.
     pub(super) dropped: BTreeSet<usize>,
-    /// How many of them failed only because others did.
+    /// How many of them failed only because of subtests.
     pub(super) parents: usize,
 }
 
 impl InputPart {
-    /// Takes note of a test that passed.
+    /// Changes a total of the launch.
+    pub(super) fn count(&mut self, outcome: &str, by: i64) {
+        let total = self.launch.totals.entry(outcome.to_owned()).or_default();
+        *total = total.saturating_add_signed(by);
+    }
+
+    /// Records a test that passed.
     pub(super) fn passed(&mut self, full_name: &str) {
         self.passed.push(name_hash(full_name));
     }
 
-    /// Lets go of the cases that turned out to be none.
+    /// Drops the cases marked in `dropped`.
     pub(super) fn drop_marked(&mut self) {
         if self.parents > 0 {
             let many = if self.parents == 1 { "test that failed" } else { "tests that failed" };

@@ -1,4 +1,4 @@
-//! ReportPortal: a launch with its failures, a page of items as the API answers it, or a bare list of items.
+//! Reads ReportPortal data: a launch with its failures, a page of items from the API, or a bare list of items.
 
 use super::fields::{FieldNode, FieldReader};
 use super::item;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-/// What a launch needs, as a help line.
+/// The required fields of a launch, as a help line.
 const RULE: &str = "a launch needs `run_id`, `name` and `failure_list`";
 
 /// Reads the text of a source.
@@ -27,7 +27,7 @@ pub(super) fn read(source: &Source, room: &TextRoom) -> Result<InputPart, Diagno
     }
 }
 
-/// Reads a stream. What is wrong with it is not said: for that its text is needed.
+/// Reads a stream. Errors have no message: that requires the text.
 pub(super) fn read_stream(source: &Source, input: impl Read, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     let mut json = serde_json::Deserializer::from_reader(input);
     let mut items = ItemReader::new(source, room);
@@ -35,8 +35,8 @@ pub(super) fn read_stream(source: &Source, input: impl Read, room: &TextRoom) ->
     part(source, &header.map_err(|_| Diagnostics::new())?, items)
 }
 
-/// What the text is, by its keys and the first element of its list. A list of items without ids of its own has no `run_id`
-/// here.
+/// Detects the type of the text by its keys and the first element of its list. A list of items that name no launch has an empty
+/// `run_id`.
 fn part(source: &Source, header: &Value, items: ItemReader<'_>) -> Result<InputPart, Diagnostics> {
     if header.get("failure_list").is_some() {
         return launch(source, header, items);
@@ -56,14 +56,15 @@ fn part(source: &Source, header: &Value, items: ItemReader<'_>) -> Result<InputP
     if header.is_object() {
         return match detect::object(source, header) {
             Some(refusal) => Err(refusal.into()),
-            // An envelope that lacks its list gets told so, with a did-you-mean.
+            // An envelope without its list gets an error with a did-you-mean.
             None => launch(source, header, items),
         };
     }
     match &items.first {
         Some(FirstElement::Item) => {
-            let mut part = InputPart::default();
-            of_items(&mut part.launch, items).finish(Some(part))
+            let mut launch = Launch::default();
+            let fields = of_items(&mut launch, items);
+            fields.finish(Some(of_launch(launch, None)))
         }
         Some(FirstElement::Log) => Ok(logs(items)),
         Some(FirstElement::Other(known)) => Err(detect::element(source, *known).into()),
@@ -74,7 +75,7 @@ fn part(source: &Source, header: &Value, items: ItemReader<'_>) -> Result<InputP
     }
 }
 
-/// Reads a launch: `run_id`, `name` and `failure_list` are needed, the rest is optional.
+/// Reads a launch: `run_id`, `name` and `failure_list` are required, the rest is optional.
 fn launch(source: &Source, header: &Value, items: ItemReader<'_>) -> Result<InputPart, Diagnostics> {
     let mut fields = FieldReader::new(source);
     let root = FieldNode::root(header);
@@ -103,25 +104,30 @@ fn launch(source: &Source, header: &Value, items: ItemReader<'_>) -> Result<Inpu
             launch.notes.push(format!("the launch counts {failed} failed tests, but its list has {listed}"));
         }
         launch.notes.extend(fields.take_notes());
-        InputPart { launch, ..InputPart::default() }
+        of_launch(launch, None)
     });
     fields.finish(part)
 }
 
-/// Reads a page of items as the API answers it: `{content: [...], page: {...}}`.
+/// Reads a page of items from the API: `{content: [...], page: {...}}`.
 fn page(header: &Value, items: ItemReader<'_>) -> Result<InputPart, Diagnostics> {
     let count = |key| header.pointer(key).and_then(Value::as_u64);
     let page = count("/page/number").zip(count("/page/totalPages")).filter(|(_, pages)| *pages > 1);
-    let mut part = InputPart { page, ..InputPart::default() };
-    of_items(&mut part.launch, items).finish(Some(part))
+    let mut launch = Launch::default();
+    let fields = of_items(&mut launch, items);
+    fields.finish(Some(of_launch(launch, page)))
 }
 
-/// A page of log entries: the texts of a launch that is given beside it.
+fn of_launch(launch: Launch, page: Option<(u64, u64)>) -> InputPart {
+    InputPart { only_failures: !launch.outcomes.has_passes(), launch, page, ..InputPart::default() }
+}
+
+/// A page of log entries: the texts of a launch that is given as well.
 fn logs(items: ItemReader<'_>) -> InputPart {
     InputPart { logs: Some(items.logs), ..InputPart::default() }
 }
 
-/// A launch of which only the items are known; they tell its id, name and number.
+/// Makes a launch of bare items, which give its id, name and number.
 fn of_items<'s>(launch: &mut Launch, mut items: ItemReader<'s>) -> FieldReader<'s> {
     let (run_id, name, number) = std::mem::take(&mut items.launch);
     (launch.run_id, launch.name, launch.number) = (run_id.unwrap_or_default(), name.unwrap_or_default(), number);

@@ -1,11 +1,10 @@
-//! Files that are attempts of one another: `junit.xml` and `junit-rerun-1.xml`, `attempt-1/` and `attempt-2/`, bazel's
+//! Folds files that are attempts of one another: `junit.xml` and `junit-rerun-1.xml`, `attempt-1/` and `attempt-2/`, bazel's
 //! `test.xml` and `test_attempts/attempt_1.xml`.
 //!
-//! Only names tell attempts from the same tests run elsewhere (another platform, another shard), whose outcomes are two
-//! outcomes. What failed first and passed in a later attempt did not fail in the end: it is no case, counts as passed and
-//! `flaky`, and is named in a note. What failed in several is one case of the last one, with
-//! `attempts` and `retries`, and with `earlier_error` where that was another. What a
-//! later attempt did not run again stays as it was.
+//! Only file names distinguish attempts from the same tests run elsewhere (another platform, another shard). A test that failed
+//! first and passed in a later attempt is no case: it counts as passed and `flaky`, and is named in a note. A test that failed in
+//! several attempts is one case of the last one, with `attempts` and `retries`, and with `earlier_error` if that was another
+//! error. A test that a later attempt did not run again is unchanged.
 
 use super::part::InputPart;
 use super::unique::name_hash;
@@ -15,17 +14,17 @@ use regex::Regex;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// The part of a path that says which attempt it is, set off from its neighbours.
+/// The part of a path with the number of the attempt, set off from its neighbours.
 static MARK: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)(^|[-_./\\ ])(?:re-?run|re-?try|attempt)s?[-_. #]?([0-9]{0,6})(?P<end>[-_./\\ ]|$)").ok());
 
-/// Where bazel keeps the attempts before the last.
+/// Where bazel stores the attempts before the last.
 const BAZEL: &str = "/test_attempts/attempt_";
 
-/// How many names are told.
+/// The maximum number of names in a note.
 const MAX_NAMES: usize = 10;
 
-/// What attempts have in common, and which one it is: what has no mark comes first, bazel's last.
+/// Splits a name into what attempts share and the number of the attempt: a name without a mark is first, bazel's `test.xml` last.
 fn attempt(name: &str) -> (String, u64) {
     if let Some((dir, file)) = name.rsplit_once(BAZEL)
         && let Some(number) = file.strip_suffix(".xml").and_then(|number| number.parse().ok())
@@ -37,16 +36,16 @@ fn attempt(name: &str) -> (String, u64) {
         let (whole, end) = (captures.get(0), captures.name("end").map_or("", |end| end.as_str()));
         let (from, to) = whole.map_or((0, 0), |whole| (whole.start(), whole.end()));
         let before = captures.get(1).map_or("", |before| before.as_str());
-        // `junit-rerun.xml` goes with `junit.xml`, `attempt-1/a.xml` with `attempt-2/a.xml`.
+        // `junit-rerun.xml` belongs to `junit.xml`, `attempt-1/a.xml` to `attempt-2/a.xml`.
         let between = if before == "/" || before.is_empty() { before } else { "" };
         let kept = if between.is_empty() && !end.is_empty() && from > 0 { end } else { between };
         return (format!("{}{kept}{}", &name[..from], &name[to..]), number.unwrap_or(1));
     }
-    // Where bazel has attempts at all, the file beside them is the last.
+    // If bazel has attempts at all, the file beside them is the last.
     (name.to_owned(), if name.ends_with("/test.xml") { u64::MAX } else { 0 })
 }
 
-/// Folds attempts; everything else stays, in its order.
+/// Folds attempts; all other parts are kept, in order.
 pub(super) fn fold(parts: Vec<InputPart>) -> Vec<InputPart> {
     if parts.len() < 2 {
         return parts;
@@ -63,10 +62,10 @@ pub(super) fn fold(parts: Vec<InputPart>) -> Vec<InputPart> {
             }
         }
     }
-    groups.into_iter().filter_map(folded).collect()
+    groups.into_iter().filter_map(fold_group).collect()
 }
 
-fn folded(mut group: Vec<(u64, InputPart)>) -> Option<InputPart> {
+fn fold_group(mut group: Vec<(u64, InputPart)>) -> Option<InputPart> {
     group.sort_by_key(|(number, _)| *number);
     let attempts = group.len();
     let mut parts = group.into_iter().map(|(_, part)| part);
@@ -77,7 +76,7 @@ fn folded(mut group: Vec<(u64, InputPart)>) -> Option<InputPart> {
     let mut tried: BTreeMap<String, usize> = BTreeMap::new();
     let mut flaky = Vec::new();
     for part in parts {
-        flaky.extend(again(&mut first, part, &mut tried));
+        flaky.extend(apply_attempt(&mut first, part, &mut tried));
     }
     let launch = &mut first.launch;
     launch.notes.retain(|note| !note.starts_with("no failed test among"));
@@ -95,10 +94,12 @@ fn folded(mut group: Vec<(u64, InputPart)>) -> Option<InputPart> {
     Some(first)
 }
 
-/// Lays a later attempt over what is known. Returns the tests that failed before and passed now.
-fn again(known: &mut InputPart, later: InputPart, tried: &mut BTreeMap<String, usize>) -> Vec<String> {
+/// Applies a later attempt. Returns the tests that failed before and passed now.
+fn apply_attempt(known: &mut InputPart, mut later: InputPart, tried: &mut BTreeMap<String, usize>) -> Vec<String> {
     let passed_now: HashSet<u64> = later.passed.iter().copied().collect();
     let passed_before: HashSet<u64> = known.passed.iter().copied().collect();
+    known.launch.outcomes.merge_attempts(std::mem::take(&mut later.launch.outcomes));
+    known.only_failures &= later.only_failures;
     let mut flaky = Vec::new();
     known.launch.cases.retain(|case| {
         let passed = passed_now.contains(&name_hash(&case.id));
@@ -123,7 +124,7 @@ fn again(known: &mut InputPart, later: InputPart, tried: &mut BTreeMap<String, u
             if normalise_error(earlier) != normalise_error(first_line(&case.error_message)) {
                 attributes::add(&mut case.attributes, "earlier_error", earlier);
             }
-            attempts::set(&mut case, *count);
+            attempts::set_attributes(&mut case, *count);
             *before = case;
             continue;
         }
@@ -156,7 +157,7 @@ mod tests {
     use crate::model::{Case, Launch};
 
     #[test]
-    fn attempts_are_told_by_their_names() {
+    fn attempts_are_recognised_by_their_names() {
         let table = [
             ("a/junit.xml", "a/junit.xml", 0),
             ("a/junit-rerun-1.xml", "a/junit.xml", 1),
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passed_later_is_no_case_and_what_failed_again_is_one() {
+    fn a_test_that_passed_later_is_no_case() {
         let parts = vec![
             part("j.xml", &[("flaky", "x"), ("bad", "first"), ("once", "z")], &["good"]),
             part("j-retry-2.xml", &[("bad", "third")], &[]),

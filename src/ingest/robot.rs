@@ -1,10 +1,9 @@
-//! Robot Framework's `output.xml`, of versions 3 to 7.
+//! Reads Robot Framework's `output.xml`, versions 3 to 7.
 //!
-//! A test's keywords become its log. A suite whose set-up or tear-down failed is a case of its own, beside the tests that failed
-//! with it. What `rebot --merge` says of an earlier execution makes attempts.
+//! The keywords of a test become its log. A suite whose set-up or tear-down failed is a case of its own, beside the tests that
+//! failed with it. Earlier executions recorded by `rebot --merge` are attempts.
 
 use super::detect::LaunchFormat;
-use super::junit_case::TestOutcome;
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::room::TextRoom;
 use super::texts::{self, Markup};
@@ -12,25 +11,26 @@ use super::xml::{self, Element, Visitor};
 use super::{InputPart, cut, times};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::model::TestOutcome;
 use std::fmt::Write as _;
 use std::io::BufRead;
 
-/// The most bytes of log that are held of one keyword and all within it.
+/// The maximum bytes of log kept of a keyword with everything in it.
 const MAX_LOG: usize = 32 << 10;
 
-/// The deepest nesting of an output: keywords stand in keywords.
+/// The maximum nesting of an output: keywords contain keywords.
 const MAX_DEPTH: usize = 400;
 
 /// Reads an output file.
 pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     let mut reader = RobotReader { builder: LaunchBuilder::new(room, LaunchFormat::Robot.name()), suites: Vec::new() };
-    let cost = xml::read(input, source, &mut reader)?;
-    Ok(reader.builder.finish_document(source.name(), cost))
+    let problems = xml::read(input, source, &mut reader)?;
+    Ok(reader.builder.finish_document(source.name(), problems))
 }
 
 struct RobotReader {
     builder: LaunchBuilder,
-    /// Name and file of the open suites; the root has neither.
+    /// Path and file of the open suites; the root has neither.
     suites: Vec<(String, Option<String>)>,
 }
 
@@ -56,13 +56,13 @@ impl Visitor for RobotReader {
         test.child("status").is_some_and(|status| outcome(status).is_failure())
     }
 
-    fn kept(&self, element: Element) -> Option<Element> {
+    fn filter(&self, element: Element) -> Option<Element> {
         match element.name.as_str() {
             "statistics" | "errors" | "arguments" => None,
             "msg" | "status" | "doc" | "tag" | "tags" | "arg" | "meta" | "metadata" | "timeout" | "item" | "stat" | "var" => {
                 Some(element)
             }
-            _ => Some(flattened(element)),
+            _ => Some(flatten(element)),
         }
     }
 
@@ -103,12 +103,12 @@ impl Visitor for RobotReader {
         for keyword in suite.children("kw") {
             let Some(status) = keyword.child("status").filter(|status| outcome(status).is_failure()) else { continue };
             let kind = keyword.attribute("type").unwrap_or("setup").to_lowercase();
-            let mut record = TestRecord::new(&path, &format!("Suite {kind}"), TestOutcome::Error);
+            let mut record = TestRecord::fixture(&path, &format!("Suite {kind}"));
             record.file.clone_from(&file);
             record.set("fixture", kind.as_str());
             fill(&mut record, status, keyword.text.clone());
             if record.error.is_empty() {
-                // Before version 4 only the suite tells why.
+                // Before version 4 only the suite has the message.
                 suite.text_of("status").clone_into(&mut record.error);
             }
             self.builder.add(record);
@@ -124,7 +124,7 @@ fn outcome(status: &Element) -> TestOutcome {
     }
 }
 
-/// Start and duration in seconds: `starttime`/`endtime` before version 7, `start`/`elapsed` since.
+/// Start, and duration in seconds: `starttime`/`endtime` before version 7, `start`/`elapsed` since.
 fn span(status: &Element) -> (Option<Timestamp>, Option<f64>) {
     let old = |name| status.attribute(name).and_then(compact_time);
     let start = status.attribute("start").and_then(times::parse).or_else(|| old("starttime"));
@@ -133,21 +133,22 @@ fn span(status: &Element) -> (Option<Timestamp>, Option<f64>) {
     (start, elapsed)
 }
 
-/// `20260302 02:00:00.500`, as versions before 7 write times.
+/// Parses `20260302 02:00:00.500`, the time format before version 7.
 fn compact_time(text: &str) -> Option<Timestamp> {
     let (date, time) = text.split_once(' ')?;
     let (year, month, day) = (date.get(..4)?, date.get(4..6)?, date.get(6..8)?);
     times::parse(&format!("{year}-{month}-{day} {time}"))
 }
 
-/// The error is the status's text, and the stack that the failing keyword logged; what an earlier execution said makes an attempt.
+/// Reads error and log. The error is the text of the status with the stack trace that the failing keyword logged; an earlier
+/// execution becomes an attempt.
 fn fill(record: &mut TestRecord, status: &Element, log: String) {
     (record.started_at, record.duration_s) = span(status);
     let mut error = status.text.trim().to_owned();
     if let Some(html) = error.strip_prefix("*HTML*") {
         error = texts::cleaned(html, Markup::Html);
     }
-    if let Some((now, before)) = merged(&error) {
+    if let Some((now, before)) = split_merged(&error) {
         let now = now.to_owned();
         if before.0.is_failure() {
             if record.outcome == TestOutcome::Passed {
@@ -168,20 +169,20 @@ fn fill(record: &mut TestRecord, status: &Element, log: String) {
     record.log = log;
 }
 
-/// Of a message that `rebot --merge` wrote: what this execution says, and how the earlier one ended and what it said.
-fn merged(error: &str) -> Option<(&str, (TestOutcome, &str))> {
+/// Splits a message written by `rebot --merge`: the message of this execution, and outcome and message of the earlier one.
+fn split_merged(error: &str) -> Option<(&str, (TestOutcome, &str))> {
     if !error.contains("re-executed and results merged") {
         return None;
     }
     let (new, old) = error.split_once("Old status:")?;
-    let now = new.split_once("New message:").map_or("", |(_, said)| said.trim());
-    let (status, said) = old.split_once("Old message:").unwrap_or((old, ""));
+    let now = new.split_once("New message:").map_or("", |(_, message)| message.trim());
+    let (status, message) = old.split_once("Old message:").unwrap_or((old, ""));
     let outcome = if status.trim().starts_with("FAIL") { TestOutcome::Failed } else { TestOutcome::Passed };
-    Some((now, (outcome, said.trim())))
+    Some((now, (outcome, message.trim())))
 }
 
-/// A keyword or control structure with all within it as one text.
-fn flattened(mut element: Element) -> Element {
+/// Converts a keyword or control structure with everything in it to one text.
+fn flatten(mut element: Element) -> Element {
     if element.child("status").is_some_and(|status| status.attribute("status") == Some("NOT RUN")) {
         element.children.clear();
         element.text.clear();
@@ -202,7 +203,7 @@ fn arguments(keyword: &Element) -> impl Iterator<Item = &Element> {
     keyword.children("arg").take(16)
 }
 
-/// What the messages and keywords within an element say, in their order.
+/// The messages and keywords within an element, in order, as log lines.
 fn log_of(element: &Element) -> String {
     let mut log = String::new();
     for child in &element.children {

@@ -1,25 +1,24 @@
-//! The bytes of a large input as they pass: addressed, and refused if they are not plain UTF-8 text.
+//! Hashes a large input while it is read, and rejects it if it is not plain UTF-8 text.
 
 use crate::model::{Hash, Hasher};
 use std::io::{self, Read};
 
-/// A reader that takes the address of what passes, without the byte order mark before it. What has NUL bytes in it is no
-/// text, or no UTF-8.
+/// A reader that hashes what is read, without a byte order mark at the start. NUL bytes are an error: binary data or another
+/// encoding.
 pub(super) struct Stream<R> {
     inner: R,
     hasher: Hasher,
-    /// Bytes that were read to look for a byte order mark and are still to be given out.
+    /// Bytes read to look for a byte order mark, not yet returned.
     head: Vec<u8>,
     begun: bool,
 }
 
 impl<R: Read> Stream<R> {
-    /// Nothing read yet.
     pub(super) fn new(inner: R) -> Self {
         Self { inner, hasher: Hasher::default(), head: Vec::new(), begun: false }
     }
 
-    /// The address of all bytes that passed.
+    /// The content address of all bytes read.
     pub(super) fn hash(&self) -> Hash {
         self.hasher.finish()
     }
@@ -61,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_is_passed_over_and_the_rest_addressed() {
+    fn a_byte_order_mark_is_skipped_and_the_rest_is_hashed() {
         for (bytes, text) in [(&b"\xef\xbb\xbf{}"[..], "{}"), (b"{}", "{}"), (b"", ""), (b"\xef", "\u{fffd}")] {
             let mut stream = Stream::new(bytes);
             let mut all = Vec::new();

@@ -1,10 +1,10 @@
-//! Halves of surrogate pairs in JSON (`"\ud800"`): no characters, but some writers cut a text in between. Each costs a character,
-//! not the launch.
+//! Replaces lone surrogates in JSON (`"\ud800"`), which some writers produce when they cut a text. Each costs a character, not
+//! the launch.
 
-/// The JSON with an escape of U+FFFD in the place of each lone half, and how many there were; nothing if there are none. Places in
-/// the text stay where they are.
-pub(super) fn mended(json: &str) -> Option<(String, usize)> {
-    let places = lone(json.as_bytes());
+/// Replaces each lone surrogate with an escape of U+FFFD. Returns the text and the number of replacements; `None` if there are
+/// none. Offsets in the text do not change.
+pub(super) fn replace_lone(json: &str) -> Option<(String, usize)> {
+    let places = lone_surrogates(json.as_bytes());
     if places.is_empty() {
         return None;
     }
@@ -19,11 +19,11 @@ pub(super) fn mended(json: &str) -> Option<(String, usize)> {
     Some((text, places.len()))
 }
 
-/// The length of an escape.
+/// The length of an escape, in bytes.
 const ESCAPE: usize = 6;
 
-/// Where lone halves are escaped.
-fn lone(json: &[u8]) -> Vec<usize> {
+/// The offsets of escapes of lone surrogates.
+fn lone_surrogates(json: &[u8]) -> Vec<usize> {
     let mut places = Vec::new();
     let mut at = 0;
     while let Some(next) = json[at..].iter().position(|byte| *byte == b'\\') {
@@ -41,7 +41,7 @@ fn lone(json: &[u8]) -> Vec<usize> {
     places
 }
 
-/// The code unit that is escaped at a place.
+/// The code unit of the escape at an offset.
 fn unit(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + ESCAPE)?.strip_prefix(b"\\u")?;
     let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
@@ -54,7 +54,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn lone_halves_are_replaced_and_pairs_stay() {
+    fn lone_surrogates_are_replaced_and_pairs_are_kept() {
         let table = [
             (r#""a\ud800b""#, Some((r#""a\ufffdb""#, 1))),
             (r#""\uDC00\ud83d\ude00\uD83D""#, Some((r#""\ufffd\ud83d\ude00\ufffd""#, 2))),
@@ -63,15 +63,15 @@ mod tests {
             ("\"\\", None),
         ];
         for (json, wanted) in table {
-            assert_eq!(mended(json).as_ref().map(|(text, count)| (text.as_str(), *count)), wanted, "{json}");
+            assert_eq!(replace_lone(json).as_ref().map(|(text, count)| (text.as_str(), *count)), wanted, "{json}");
         }
     }
 
     proptest! {
         #[test]
-        fn what_is_mended_is_json(parts in proptest::collection::vec(r"(\\\\|\\n|\\ud83d|\\ude00|\\u0041|é|x)", 0..12)) {
+        fn the_result_is_valid_json(parts in proptest::collection::vec(r"(\\\\|\\n|\\ud83d|\\ude00|\\u0041|é|x)", 0..12)) {
             let json = format!("\"{}\"", parts.concat());
-            let text = mended(&json).map_or(json, |(text, _)| text);
+            let text = replace_lone(&json).map_or(json, |(text, _)| text);
             prop_assert!(serde_json::from_str::<String>(&text).is_ok(), "{text}");
         }
     }

@@ -1,29 +1,30 @@
-//! TAP, versions 12 to 14: test points, subtests, YAML diagnostics, and the comments that Perl, Bats and others write instead.
+//! Reads TAP, versions 12 to 14: test points, subtests, YAML diagnostics, and the comments that Perl, Bats and others write
+//! instead.
 //!
-//! A test that failed because its subtests did is no failure of its own. Points marked `SKIP` or `TODO` are skipped.
+//! A test that failed because of its subtests is no failure of its own. Points marked `SKIP` or `TODO` are skipped.
 
 use super::detect::LaunchFormat;
-use super::junit_case::TestOutcome;
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::lines::{LineReader, push_bounded};
 use super::room::TextRoom;
 use super::{InputPart, texts, times};
 use crate::diag::{Diagnostics, Source};
+use crate::model::TestOutcome;
 use std::io::BufRead;
 
-/// The most bytes that are held of what stands around one test point.
+/// The maximum bytes of text kept around a test point.
 const MAX_TEXT: usize = 64 << 10;
 
-/// The deepest nesting of subtests.
+/// The maximum nesting of subtests.
 const MAX_DEPTH: usize = 32;
 
-/// A line that says how a test ended.
+/// A test point: a line with the outcome of a test.
 #[derive(Debug, PartialEq, Eq)]
 struct TapPoint<'t> {
     passed: bool,
     number: &'t str,
     description: &'t str,
-    /// What follows `#`: `SKIP`, `TODO`, `time=5ms`.
+    /// The text after `#`: `SKIP`, `TODO`, `time=5ms`.
     directive: &'t str,
 }
 
@@ -40,6 +41,7 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
         yaml: None,
         planned: None,
         seen: 0,
+        bailed_out: false,
     };
     let mut lines = LineReader::new(input);
     while let Some(line) = lines.next()? {
@@ -51,7 +53,7 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
 /// A test point whose diagnostics may follow.
 struct PendingPoint {
     record: TestRecord,
-    /// Its subtests failed.
+    /// Whether its subtests failed.
     is_parent: bool,
     comments: String,
     yaml: String,
@@ -59,7 +61,7 @@ struct PendingPoint {
 
 struct TapReader {
     builder: LaunchBuilder,
-    /// The file whose points follow, as `prove -v` heads them.
+    /// The file whose points follow, from the headings of `prove -v`.
     file: String,
     /// The names of the open subtests.
     path: Vec<String>,
@@ -67,12 +69,13 @@ struct TapReader {
     failed_below: [bool; MAX_DEPTH + 1],
     seen_below: [bool; MAX_DEPTH + 1],
     pending: Option<PendingPoint>,
-    /// What was printed since the last point.
+    /// The output since the last point.
     printed: String,
-    /// The indent of the YAML block that is read.
+    /// The indent of the open YAML block.
     yaml: Option<usize>,
     planned: Option<u64>,
     seen: u64,
+    bailed_out: bool,
 }
 
 impl TapReader {
@@ -84,7 +87,7 @@ impl TapReader {
                 self.yaml = None;
                 return;
             }
-            // A block that is never closed ends with the next point.
+            // An unclosed block ends with the next point.
             if indent >= block || body.is_empty() {
                 if let Some(pending) = &mut self.pending {
                     let own = line.get(block.min(indent)..).unwrap_or_default();
@@ -103,11 +106,12 @@ impl TapReader {
             self.yaml = Some(indent);
         } else if let Some(reason) = body.strip_prefix("Bail out!") {
             self.flush();
-            let mut record = TestRecord::new(&self.file, "Bail out!", TestOutcome::Error);
+            let mut record = TestRecord::fixture(&self.file, "Bail out!");
             record.error = format!("Bail out! {}", reason.trim());
             record.log = std::mem::take(&mut self.printed);
             self.builder.add(record);
             self.planned = None;
+            self.bailed_out = true;
         } else if let Some(name) = body.strip_prefix("# Subtest:").or(body.strip_prefix("# Subtest ")) {
             self.flush();
             self.path.truncate(depth);
@@ -152,7 +156,7 @@ impl TapReader {
             (true, _) => TestOutcome::Passed,
             (false, _) => TestOutcome::Failed,
         };
-        // Subtests that passed are told by themselves.
+        // Passed subtests are counted themselves.
         if had_subtests && !outcome.is_failure() {
             return;
         }
@@ -171,7 +175,7 @@ impl TapReader {
         self.pending = Some(PendingPoint { record, is_parent, comments: String::new(), yaml: String::new() });
     }
 
-    /// Takes the point whose diagnostics are complete.
+    /// Adds the pending point, whose diagnostics are complete.
     fn flush(&mut self) {
         self.yaml = None;
         let Some(PendingPoint { mut record, is_parent, comments, yaml }) = self.pending.take() else { return };
@@ -193,11 +197,17 @@ impl TapReader {
     }
 
     fn finish(mut self, input: &str) -> InputPart {
+        let in_yaml = self.yaml.is_some();
         self.flush();
         match self.planned {
             Some(planned) if planned > self.seen => {
                 let note = format!("the plan has {planned} tests, but {} ran", self.seen);
                 self.builder.cut_off(note);
+            }
+            _ if in_yaml => self.builder.cut_off("the stream ends within a YAML block".to_owned()),
+            // All producers write a plan, before their tests or after them.
+            None if self.seen > 0 && !self.bailed_out => {
+                self.builder.cut_off("the stream has no plan (1..N): tests may be missing at its end".to_owned());
             }
             _ => {}
         }
@@ -210,7 +220,7 @@ fn is_skipped(point: &TapPoint<'_>) -> bool {
     directive.eq_ignore_ascii_case("skip") || directive.eq_ignore_ascii_case("todo")
 }
 
-/// A test point: `not ok 3 - name # SKIP why`.
+/// Parses a test point: `not ok 3 - name # SKIP why`.
 fn point(line: &str) -> Option<TapPoint<'_>> {
     let (passed, rest) = match line.strip_prefix("not ok") {
         Some(rest) => (false, rest),
@@ -223,7 +233,7 @@ fn point(line: &str) -> Option<TapPoint<'_>> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = rest.split_at(digits);
     if number.is_empty() && !rest.is_empty() && !rest.starts_with(['-', '#']) && passed {
-        // `ok  package` of other tools.
+        // `ok  package`, as other tools write.
         return None;
     }
     let rest = rest.trim_start();
@@ -239,7 +249,7 @@ fn is_directive(text: &str) -> bool {
         || text.get(..4).is_some_and(|word| ["skip", "todo"].iter().any(|one| word.eq_ignore_ascii_case(one)))
 }
 
-/// How many tests a plan has.
+/// Parses a plan; returns its number of tests.
 fn plan(line: &str) -> Option<u64> {
     let (from, to) = line.split_once("..")?;
     let to = to.split_whitespace().next()?;
@@ -250,26 +260,26 @@ fn plan(line: &str) -> Option<u64> {
     Some((to + 1).saturating_sub(from))
 }
 
-/// The file that `prove -v` runs next: `t/cart.t ..`.
+/// Parses a heading of `prove -v`: `t/cart.t ..`.
 fn heading(line: &str) -> Option<&str> {
     let (file, dots) = line.trim_end().split_once(' ')?;
     (dots.starts_with("..") && dots.bytes().all(|byte| byte == b'.') && file.contains('.')).then_some(file)
 }
 
-/// What a YAML block tells, read key by key; values may be blocks of deeper lines.
+/// The contents of a YAML block, read key by key; values may be blocks of deeper lines.
 #[derive(Debug, Default)]
 struct TapDiagnostics {
     message: String,
     stack: String,
     failure_type: String,
     kind: String,
-    /// `expected` and `actual`, as they stand.
+    /// `expected` and `actual`, verbatim.
     compared: Vec<String>,
     file: String,
     line: String,
     severity: String,
     duration_s: Option<f64>,
-    /// All of it, for blocks that tell in keys of their own.
+    /// The whole block, for those with other keys.
     whole: String,
 }
 
@@ -331,7 +341,7 @@ impl TapDiagnostics {
         }
     }
 
-    /// Error, place and attributes of a test.
+    /// Sets the error, location and attributes of a test.
     fn fill(&self, record: &mut TestRecord) {
         let mut error: Vec<&str> = vec![&self.message];
         error.extend(self.compared.iter().map(String::as_str));
@@ -347,7 +357,7 @@ impl TapDiagnostics {
     }
 }
 
-/// A value without its quotes.
+/// Removes the quotes of a value.
 fn unquoted(value: &str) -> String {
     if let Some(inner) = value.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return inner.replace("''", "'");
@@ -363,7 +373,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_and_plans_are_told_from_other_lines() {
+    fn points_and_plans_are_distinguished_from_other_lines() {
         let read = |line| point(line).map(|point| (point.passed, point.number, point.description, point.directive));
         for (line, wanted) in [
             ("ok", Some((true, "", "", ""))),

@@ -1,25 +1,25 @@
-//! `TestNG`'s own results (`testng-results.xml`).
+//! Reads `TestNG`'s own results (`testng-results.xml`).
 //!
-//! Configuration methods are no tests; one that failed is a case of its own. A method that was tried again is one test.
+//! Configuration methods are no tests; a failed one is a case of its own. A retried method is one test.
 
 use super::detect::LaunchFormat;
-use super::junit_case::TestOutcome;
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
 use super::room::TextRoom;
 use super::xml::{self, Element, Visitor};
 use super::{InputPart, cut, texts, times};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::model::TestOutcome;
 use std::io::BufRead;
 
-/// The most bytes of parameters that are part of a name.
+/// The maximum bytes of parameters in a name.
 const MAX_PARAMETERS: usize = 120;
 
 /// Reads a results file.
 pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     let mut reader = TestngReader { builder: LaunchBuilder::new(room, LaunchFormat::Testng.name()), path: Vec::new() };
-    let cost = xml::read(input, source, &mut reader)?;
-    Ok(reader.builder.finish_document(source.name(), cost))
+    let problems = xml::read(input, source, &mut reader)?;
+    Ok(reader.builder.finish_document(source.name(), problems))
 }
 
 struct TestngReader {
@@ -46,8 +46,8 @@ impl Visitor for TestngReader {
         outcome(test).is_failure()
     }
 
-    fn kept(&self, element: Element) -> Option<Element> {
-        // The groups list every method once more.
+    fn filter(&self, element: Element) -> Option<Element> {
+        // The groups list every method again.
         (element.name != "method").then_some(element)
     }
 
@@ -92,12 +92,13 @@ impl Visitor for TestngReader {
         }
         if is_configuration {
             record.set("fixture", "configuration");
+            record.is_test = false;
         }
         record.set("testsuite", self.path.get(2).map(String::as_str));
         for exception in test.children("exception") {
             record.set("failure_type", exception.attribute("class"));
         }
-        record.error = test.children("exception").map(told).collect::<Vec<_>>().join("\n\n");
+        record.error = test.children("exception").map(exception_text).collect::<Vec<_>>().join("\n\n");
         let lines = test.children("reporter-output").flat_map(|output| output.children("line"));
         record.log = lines.map(|line| line.text.trim()).collect::<Vec<_>>().join("\n");
         if test.attribute("retried") == Some("true") || self.builder.is_tried(&record) {
@@ -112,7 +113,7 @@ impl Visitor for TestngReader {
     }
 }
 
-/// How a method ended; one that was tried again is said to be skipped, but it failed.
+/// The outcome of a method. A retried one is marked as skipped, but it failed.
 fn outcome(test: &Element) -> TestOutcome {
     match test.attribute("status").unwrap_or_default() {
         _ if test.attribute("retried") == Some("true") => TestOutcome::Failed,
@@ -130,7 +131,7 @@ fn parameter(element: &Element) -> String {
     }
 }
 
-fn told(exception: &Element) -> String {
+fn exception_text(exception: &Element) -> String {
     let kind = exception.attribute("class").unwrap_or_default();
     let stack =
         ["full-stacktrace", "short-stacktrace"].iter().find_map(|name| exception.child(name)).map_or("", |s| s.text.as_str());
@@ -141,7 +142,7 @@ fn told(exception: &Element) -> String {
     }
 }
 
-/// A time without the name of its zone.
+/// Parses a time, ignoring a zone name.
 fn time(element: &Element, name: &str) -> Option<Timestamp> {
     let text = element.attribute(name)?;
     times::parse(text).or_else(|| times::parse(text.split_once(' ').filter(|_| text.contains('T'))?.0))

@@ -1,24 +1,25 @@
-//! The error and log of a case: cleaned, cut, and the cuts told in one note each.
+//! Error and log of cases: cleaned, masked and cut, with a note on the cuts.
 
 use super::room::TextRoom;
 use super::{clean, cut, markup};
 use crate::model::{Case, Cut, recall_key};
+use std::borrow::Cow;
 
-/// Whether a text was meant for a web page.
+/// The markup of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Markup {
     /// Tags and entities are markup (ReportPortal).
     Html,
-    /// Tags and entities are what the text is about (JUnit, where XML has been resolved already).
+    /// Tags and entities are content (JUnit, where XML has been resolved already).
     None,
 }
 
-/// A text without escapes and control characters, on one line.
+/// Removes escapes and control characters, and joins lines.
 pub(super) fn one_line(text: &str) -> String {
     cleaned(text, Markup::None).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text without markup, escapes and control characters.
+/// Removes markup, escapes and control characters.
 pub(super) fn cleaned(text: &str, markup: Markup) -> String {
     match markup {
         Markup::Html => clean::clean(&markup::strip(text)),
@@ -26,30 +27,30 @@ pub(super) fn cleaned(text: &str, markup: Markup) -> String {
     }
 }
 
-/// Puts texts into cases and remembers what had to be cut.
+/// Sets the texts of cases and records the cuts.
 ///
-/// Of a large launch all texts together are bounded too: while more than a third of [`Limits::errors`] or [`Limits::logs`] is
-/// left, each text may have [`Limits::text`] bytes; after that, as much less as is left less, down to [`LEAST`].
+/// The total of all texts is limited too: while more than a third of [`TextLimits::errors`] or [`TextLimits::logs`] is left, each
+/// text may have [`TextLimits::text`] bytes; after that, proportionally less, down to [`LEAST`].
 pub(super) struct TextBudget {
-    /// The most bytes that a text keeps.
+    /// The maximum bytes of a text.
     most: usize,
     errors: TextShare,
     logs: TextShare,
     room: TextRoom,
 }
 
-/// What texts of a kind share.
+/// The budget of texts of one kind.
 struct TextShare {
-    /// The bytes that there are.
+    /// The total budget in bytes.
     total: usize,
-    /// The bytes kept so far.
+    /// The bytes used so far.
     kept: usize,
-    /// The lowest limit that was gone by.
+    /// The lowest limit applied.
     least: usize,
     cuts: TextCuts,
 }
 
-/// So many bytes of a text are kept however many there are.
+/// The bytes that every text may have, in spite of the total.
 const LEAST: usize = 512;
 
 #[derive(Default)]
@@ -77,63 +78,71 @@ impl TextCuts {
 }
 
 impl TextBudget {
-    /// Nothing cut yet.
     pub(super) fn new(room: &TextRoom) -> Self {
         let limits = room.limits;
         let share = |total| TextShare { total, kept: 0, least: limits.text, cuts: TextCuts::default() };
         Self { most: limits.text, errors: share(limits.errors), logs: share(limits.logs), room: room.clone() }
     }
 
-    /// Fills in the error, the log and the recall key of a case that has its name already. The key is that of the whole
-    /// error, so that it does not depend on where a cut falls.
-    pub(super) fn fill(&mut self, case: &mut Case, error: &str, log: &str, markup: Markup) {
-        let error = cleaned(error, markup);
-        case.recall_key = recall_key(&case.name, &error);
-        (case.error_message, _) = self.errors.keep(error, self.most);
-        self.put_log(case, cleaned(log, markup));
+    /// Removes markup and escapes, and masks secrets and personal data.
+    fn cleaned(&self, text: &str, markup: Markup) -> String {
+        let text = cleaned(text, markup);
+        match self.room.masker.mask(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(masked) => masked,
+        }
     }
 
-    /// Adds to the log of a case.
+    /// Sets the error, the log and the recall key of a case that already has its name. The key is derived from the uncut error,
+    /// so that it does not depend on the limit.
+    pub(super) fn fill(&mut self, case: &mut Case, error: &str, log: &str, markup: Markup) {
+        let error = self.cleaned(error, markup);
+        case.recall_key = recall_key(&case.name, &error);
+        (case.error_message, _) = self.errors.keep(error, self.most);
+        self.set_log(case, self.cleaned(log, markup));
+    }
+
+    /// Appends to the log of a case.
     pub(super) fn append_log(&mut self, case: &mut Case, log: &str) {
         let before = self.take_log(case);
         let between = if before.is_empty() { "" } else { "\n" };
-        self.put_log(case, format!("{before}{between}{}", cleaned(log, Markup::None)));
+        self.set_log(case, format!("{before}{between}{}", self.cleaned(log, Markup::None)));
     }
 
-    /// Gives a case an error, if there is one, and a log if it has none.
+    /// Sets the error of a case, if there is one, and the log if the case has none.
     pub(super) fn supply(&mut self, case: &mut Case, error: &str, log: &str, markup: Markup) {
         if !error.is_empty() {
             let log = self.take_log(case);
             self.fill(case, error, &log, markup);
         }
         if case.log_snippet.is_empty() {
-            self.put_log(case, cleaned(log, markup));
+            self.set_log(case, self.cleaned(log, markup));
         }
     }
 
-    /// Puts lines before the log of a case.
+    /// Prepends lines to the log of a case.
     pub(super) fn prepend_log(&mut self, case: &mut Case, lines: &str) {
         if !lines.is_empty() {
             let before = self.take_log(case);
-            self.put_log(case, format!("{}\n{before}", cleaned(lines, Markup::None)).trim_end().to_owned());
+            self.set_log(case, format!("{}\n{before}", self.cleaned(lines, Markup::None)).trim_end().to_owned());
         }
     }
 
-    /// Adds to the error of a case.
+    /// Appends to the error of a case.
     pub(super) fn append_error(&mut self, case: &mut Case, more: &str) {
         let before = std::mem::take(&mut case.error_message);
         self.errors.kept = self.errors.kept.saturating_sub(before.len());
-        let error = format!("{before}\n\n{}", cleaned(more, Markup::None)).trim().to_owned();
+        let error = format!("{before}\n\n{}", self.cleaned(more, Markup::None)).trim().to_owned();
         case.recall_key = recall_key(&case.name, &error);
         (case.error_message, _) = self.errors.keep(error, self.most);
     }
 
-    /// Sets the recall key of a case whose error or name came from elsewhere.
+    /// Updates the recall key after the error or the name has changed.
     pub(super) fn set_key(case: &mut Case) {
         case.recall_key = recall_key(&case.name, &case.error_message);
     }
 
-    fn put_log(&mut self, case: &mut Case, log: String) {
+    fn set_log(&mut self, case: &mut Case, log: String) {
         let (kept, cut) = self.logs.keep(log, self.most);
         (case.log_snippet, case.log_cut) = (self.room.keep(kept), cut);
     }
@@ -141,10 +150,10 @@ impl TextBudget {
     fn take_log(&mut self, case: &mut Case) -> String {
         let log = std::mem::take(&mut case.log_snippet);
         self.logs.kept = self.logs.kept.saturating_sub(log.len());
-        log.told().into_owned()
+        log.text_or_error().into_owned()
     }
 
-    /// What was cut, for the launch's notes.
+    /// Notes on what was cut.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
         let note = |share: &TextShare, what| share.cuts.note(what, self.most, share.least);
         note(&self.errors, "error").into_iter().chain(note(&self.logs, "log"))
@@ -152,7 +161,7 @@ impl TextBudget {
 }
 
 impl TextShare {
-    /// So much of a text as is kept, in memory of just that size.
+    /// Cuts a text to the current limit, in an allocation of just that size.
     fn keep(&mut self, text: String, most: usize) -> (String, Option<Cut>) {
         let left = self.total.saturating_sub(self.kept);
         let limit = (left / (self.total / 3 / most.max(1)).max(1)).max(LEAST).min(most);
@@ -177,12 +186,12 @@ mod tests {
         assert_eq!(case.error_message, "boom 1 < 2");
         let cut = case.log_cut.expect("a cut");
         assert_eq!(cut.was, 899);
-        assert!(case.log_snippet.len() <= 200 && case.log_snippet.told().contains(" left out ...]"));
+        assert!(case.log_snippet.len() <= 200 && case.log_snippet.text_or_error().contains(" left out ...]"));
         assert_eq!(texts.notes().collect::<Vec<_>>(), ["1 log was cut to 200 bytes (the longest had 899)"]);
     }
 
     #[test]
-    fn many_texts_are_cut_shorter_the_more_there_are() {
+    fn texts_are_cut_shorter_as_the_budget_is_used() {
         let mut texts = TextBudget::new(&TextRoom::new(TextLimits { logs: 90_000, ..TextLimits::default() })).logs;
         let kept: Vec<usize> = (0..100).map(|_| texts.keep("x".repeat(10_000), 6000).0.len()).collect();
         assert!(kept[..10].iter().all(|kept| *kept > 5900) && kept[99] <= LEAST, "{kept:?}");
@@ -190,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recall_key_is_that_of_the_whole_error() {
+    fn the_recall_key_is_derived_from_the_uncut_error() {
         let key = |limit, error: &str| {
             let mut case = Case { name: "t".to_owned(), ..Case::default() };
             TextBudget::new(&TextRoom::new(TextLimits { text: limit, ..TextLimits::default() })).fill(

@@ -1,21 +1,21 @@
-//! Times as test tools write them.
+//! Parses times and durations as test tools write them.
 
 use crate::clock::Timestamp;
 
-/// The last millisecond of the year 9999, and as much before 1970: beyond it there are no RFC 3339 times, and differences
-/// of times could overflow.
+/// The last millisecond of the year 9999, also used as the limit before 1970: RFC 3339 ends there, and differences of times could
+/// overflow.
 const MAX_MILLIS: i64 = 253_402_300_799_999;
 
-/// Milliseconds since 1970, unless no calendar has them.
+/// A time in milliseconds since 1970, if within [`MAX_MILLIS`].
 pub(super) fn from_millis(millis: i64) -> Option<Timestamp> {
     (-MAX_MILLIS..=MAX_MILLIS).contains(&millis).then(|| Timestamp::from_millis(millis))
 }
 
-/// Digits beyond this are milliseconds: in seconds, that would be the year 5138.
+/// Numbers above this are milliseconds: in seconds, it would be the year 5138.
 const MAX_SECONDS: i64 = 100_000_000_000;
 
-/// A time in RFC 3339, or near it: a space for the `T`, an offset without a colon, none at all (taken as UTC), or seconds or
-/// milliseconds since 1970 as digits.
+/// Parses a time in RFC 3339 or similar: with a space for the `T`, an offset without a colon or no offset (taken as UTC), or in
+/// seconds or milliseconds since 1970.
 pub(super) fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(number) = text.parse::<i64>() {
@@ -25,7 +25,7 @@ pub(super) fn parse(text: &str) -> Option<Timestamp> {
     [Some(text.to_owned()), Some(format!("{text}Z")), colon].into_iter().flatten().find_map(|text| text.parse().ok())
 }
 
-/// Where the hours end in an offset like `+0100` at the end of a text.
+/// The end of the hours in an offset like `+0100` at the end of a text.
 fn offset_hours(text: &str) -> Option<usize> {
     let at = text.len().checked_sub(5)?;
     let offset = text.get(at..)?;
@@ -33,8 +33,8 @@ fn offset_hours(text: &str) -> Option<usize> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(at + 3)
 }
 
-/// A duration in seconds as JUnit's writers put it: with thousands separators, with a decimal comma, with a unit. Negative
-/// and endless ones are none.
+/// Parses a duration in seconds as JUnit's writers put it: with thousands separators, a decimal comma or a unit. Negative and
+/// infinite ones are `None`.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let (number, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
@@ -43,7 +43,7 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
         _ => (text, 1.0),
     };
     let number = match number.trim().split_once(',') {
-        // A comma that three digits follow parts thousands, unless nothing stands before it.
+        // A comma followed by three digits separates thousands, unless only a zero precedes it.
         Some((whole, rest)) if !rest.contains([',', '.']) && (rest.len() != 3 || whole == "0") => format!("{whole}.{rest}"),
         Some(_) => number.replace(',', ""),
         None => number.to_owned(),
@@ -52,7 +52,7 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     (seconds.is_finite() && seconds >= 0.0).then_some(seconds)
 }
 
-/// A duration in seconds as .NET puts it: `[days.]hours:minutes:seconds[.fraction]`.
+/// Parses a duration as .NET writes it, `[days.]hours:minutes:seconds[.fraction]`, to seconds.
 pub(super) fn clock(text: &str) -> Option<f64> {
     let mut parts = text.trim().rsplitn(3, ':');
     let (own, minutes, hours) = (seconds(parts.next()?)?, seconds(parts.next()?)?, parts.next()?);
@@ -60,7 +60,7 @@ pub(super) fn clock(text: &str) -> Option<f64> {
     Some(own + 60.0 * minutes + 3600.0 * seconds(hours)? + 86_400.0 * seconds(days)?)
 }
 
-/// `seconds` later.
+/// The time `seconds` after `from`.
 pub(super) fn later(from: Timestamp, seconds: f64) -> Timestamp {
     // A float to integer cast saturates: a launch of a million years ends at the end of the calendar.
     #[allow(clippy::cast_possible_truncation)]

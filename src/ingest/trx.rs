@@ -1,16 +1,16 @@
-//! Visual Studio test results (TRX), as `dotnet test --logger trx`, vstest and `MSTest` write them.
+//! Reads Visual Studio test results (TRX), as written by `dotnet test --logger trx`, vstest and `MSTest`.
 //!
-//! Results come first and name their classes later, in the definitions: cases get their suites at the end. A data-driven test
-//! holds its rows, which are tests of their own. What the run says of itself is a case if it is no echo of a failed test.
+//! Results come first, their classes later in the definitions: cases get their suites at the end. A data-driven test contains its
+//! rows, which are tests of their own. Errors of the run itself are a case, unless they repeat a failed test.
 
 use super::detect::LaunchFormat;
-use super::junit_case::TestOutcome;
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text, full_name};
 use super::room::TextRoom;
 use super::unique::name_hash;
 use super::xml::{self, Element, Visitor};
 use super::{InputPart, attributes, texts, times};
 use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::model::{TestIdentity, TestOutcome};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
@@ -18,26 +18,27 @@ use std::io::BufRead;
 pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     let builder = LaunchBuilder::new(room, LaunchFormat::Trx.name());
     let mut reader = TrxReader { builder, results: BTreeMap::new(), run_errors: Vec::new() };
-    let cost = xml::read(input, source, &mut reader)?;
-    Ok(reader.finish().finish_document(source.name(), cost))
+    let problems = xml::read(input, source, &mut reader)?;
+    Ok(reader.finish().finish_document(source.name(), problems))
 }
 
-/// What a result becomes when the definition of its test names its class.
+/// The results of a test, until its definition gives its class.
 #[derive(Default)]
 struct TrxResults {
     cases: Vec<usize>,
-    passed: Vec<String>,
+    /// Names and outcomes.
+    tests: Vec<(String, TestOutcome)>,
 }
 
 struct TrxReader {
     builder: LaunchBuilder,
-    /// By the id of the test.
+    /// Results by the hash of the test's id.
     results: BTreeMap<u64, TrxResults>,
-    /// What the run says of itself.
+    /// Errors of the run itself.
     run_errors: Vec<String>,
 }
 
-/// The elements of one result each.
+/// The elements that are results.
 const RESULTS: [&str; 7] = [
     "UnitTestResult",
     "TestResult",
@@ -68,7 +69,7 @@ impl Visitor for TrxReader {
         outcome(test).is_failure()
     }
 
-    fn kept(&self, element: Element) -> Option<Element> {
+    fn filter(&self, element: Element) -> Option<Element> {
         let dropped = ["TestEntry", "TestList", "TestSettings", "CollectorDataEntries"];
         (!dropped.contains(&element.name.as_str())).then_some(element)
     }
@@ -92,7 +93,7 @@ impl Visitor for TrxReader {
     }
 }
 
-/// How a test ended. A test that is said to be in progress was ended with its host.
+/// The outcome of a test. One still in progress ended with its host.
 fn outcome(result: &Element) -> TestOutcome {
     match result.attribute("outcome").unwrap_or_default() {
         "Passed" | "PassedButRunAborted" | "Completed" | "Warning" => TestOutcome::Passed,
@@ -108,7 +109,7 @@ fn error_info(result: &Element) -> Option<&Element> {
 }
 
 impl TrxReader {
-    /// A result, or those of its rows instead. Returns whether any failed.
+    /// Adds a result, or those of its rows instead. Returns whether any failed.
     fn result(&mut self, result: &Element, depth: usize) -> bool {
         let rows: Vec<&Element> = result
             .children("InnerResults")
@@ -122,7 +123,7 @@ impl TrxReader {
         }
         if !rows.is_empty() && (failed || !outcome.is_failure()) {
             if outcome.is_failure() {
-                self.builder.told_by_others();
+                self.builder.count_without_case();
             }
             return failed;
         }
@@ -130,8 +131,8 @@ impl TrxReader {
         let time = |name| result.attribute(name).and_then(times::parse);
         (test.started_at, test.duration_s) = (time("startTime"), result.attribute("duration").and_then(times::clock));
         test.set("computer", result.attribute("computerName"));
-        if let Some(said) = result.attribute("outcome").filter(|said| outcome.is_failure() && *said != "Failed") {
-            test.set("outcome", said);
+        if let Some(reported) = result.attribute("outcome").filter(|reported| outcome.is_failure() && *reported != "Failed") {
+            test.set("outcome", reported);
         }
         let output = result.child("Output");
         let info = error_info(result);
@@ -147,12 +148,12 @@ impl TrxReader {
             test.set("attachments", path.rsplit(['/', '\\']).next());
         }
         let key = name_hash(result.attribute("testId").unwrap_or_default());
-        if outcome == TestOutcome::Passed {
-            self.results.entry(key).or_default().passed.push(test.name.clone());
-        }
+        self.results.entry(key).or_default().tests.push((test.name.clone(), outcome));
+        // Its identity is only known with its definition.
+        test.is_test = false;
         let case = self.builder.add(test);
         if outcome == TestOutcome::Passed {
-            // Its name is not known before its definition.
+            // Its full name is only known with its definition.
             self.builder.part.passed.pop();
         }
         if let Some(case) = case {
@@ -161,16 +162,16 @@ impl TrxReader {
         outcome.is_failure()
     }
 
-    /// The definition of a test: its class, its categories, the file it was built into.
+    /// Applies the definition of a test: class, categories, assembly.
     fn definition(&mut self, definition: &Element) {
         let Some(results) = self.results.remove(&name_hash(definition.attribute("id").unwrap_or_default())) else { return };
         let method = definition.child("TestMethod");
-        // The class may carry its assembly: `Shop.Tests.CartTest, Shop.Tests, Version=1.0.0.0`.
+        // The class may include its assembly: `Shop.Tests.CartTest, Shop.Tests, Version=1.0.0.0`.
         let class = method.and_then(|method| method.attribute("className")).unwrap_or_default();
         let class = texts::one_line(class.split(',').next().unwrap_or_default());
         let storage = definition.attribute("storage").or(method.and_then(|method| method.attribute("codeBase")));
-        for name in results.passed {
-            self.builder.part.passed(&full_name(&class, own_name(&class, &name)));
+        for (name, outcome) in results.tests {
+            self.record_outcome(&class, own_name(&class, &name), outcome);
         }
         for index in results.cases {
             let case = &mut self.builder.launch().cases[index];
@@ -194,6 +195,14 @@ impl TrxReader {
         }
     }
 
+    /// Records the outcome of a test.
+    fn record_outcome(&mut self, class: &str, name: &str, outcome: TestOutcome) {
+        if outcome == TestOutcome::Passed {
+            self.builder.part.passed(&full_name(class, name));
+        }
+        self.builder.launch().outcomes.add(TestIdentity::new(class, name), outcome);
+    }
+
     fn summary(&mut self, summary: &Element) {
         if let Some(counters) = summary.child("Counters") {
             let count = |name| counters.attribute(name).and_then(|count| count.parse::<u64>().ok()).unwrap_or(0);
@@ -202,22 +211,22 @@ impl TrxReader {
         let infos = summary.children("RunInfos").flat_map(|infos| infos.children("RunInfo"));
         for info in infos.filter(|info| matches!(info.attribute("outcome"), Some("Error" | "Failed" | "Aborted" | "Timeout"))) {
             let text = info.text_of("Text");
-            // xunit's runner says of each failed test that it failed.
+            // xunit's runner reports each failed test again.
             if !text.is_empty() && !text.ends_with("[FAIL]") && !text.starts_with("[xUnit.net") {
                 self.run_errors.push(text.to_owned());
             }
         }
     }
 
-    /// Results that no definition names keep their own names; what the run says of itself is a case.
+    /// Results without a definition keep their own names; errors of the run become a case.
     fn finish(mut self) -> LaunchBuilder {
         for results in std::mem::take(&mut self.results).into_values() {
-            for name in results.passed {
-                self.builder.part.passed(&name);
+            for (name, outcome) in results.tests {
+                self.record_outcome("", &name, outcome);
             }
         }
         if !self.run_errors.is_empty() {
-            let mut run = TestRecord::new("", "test run", TestOutcome::Error);
+            let mut run = TestRecord::fixture("", "test run");
             run.error = self.run_errors.join("\n");
             self.builder.add(run);
         }
@@ -225,12 +234,12 @@ impl TrxReader {
     }
 }
 
-/// A name without the class before it.
+/// Removes the class from the start of a name.
 fn own_name<'n>(class: &str, name: &'n str) -> &'n str {
     name.strip_prefix(class).and_then(|rest| rest.strip_prefix('.')).filter(|rest| !rest.is_empty()).unwrap_or(name)
 }
 
-/// A child's text as it stands.
+/// The text of a child, verbatim.
 fn raw(element: Option<&Element>, name: &str) -> String {
     element.and_then(|element| element.child(name)).map_or_else(String::new, |child| child.text.clone())
 }

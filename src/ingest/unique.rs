@@ -1,21 +1,21 @@
-//! Ids that stay unique, the same way each time.
+//! Assigns unique ids, deterministically.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 
-/// A hash by which names are told apart where holding them all would take too much.
+/// A hash that identifies a name where keeping all names would take too much memory.
 pub(super) fn name_hash(name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(name.as_bytes());
     hasher.finish()
 }
 
-/// Gives out ids; the second `x` becomes `x#2`, the third `x#3`.
+/// Assigned ids; the second `x` becomes `x#2`, the third `x#3`.
 #[derive(Default)]
 pub(super) struct Ids(HashMap<String, usize>);
 
 impl Ids {
-    /// `wanted`, or the first free `wanted#N`.
+    /// Assigns `wanted`, or the first free `wanted#N`.
     pub(super) fn take(&mut self, wanted: &str) -> String {
         let Some(&last) = self.0.get(wanted) else {
             self.0.insert(wanted.to_owned(), 1);

@@ -1,6 +1,6 @@
-//! An XML report read piece by piece, each test a small tree with spans, within limits; document types are refused.
+//! Reads an XML report in pieces, each test as a small tree with spans, within limits; document types are rejected.
 //!
-//! What is damaged costs the test it is in: where the text is at hand, reading goes on at the next test.
+//! Damage costs the test it is in: if the text is in memory, reading continues at the next test.
 
 use super::damage::DamageLog;
 use super::json_span::last_char;
@@ -17,93 +17,91 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
 
-/// The deepest nesting that is read; reports of tests need fewer than ten levels.
+/// The maximum nesting; test reports need fewer than ten levels.
 const MAX_DEPTH: usize = 64;
 
-/// The most elements that are held at a time: those of a test, and those of the open suites beside their tests.
+/// The maximum number of elements held at a time: those of a test, and those of the open suites beside their tests.
 const MAX_ELEMENTS: usize = 1_000_000;
 
-/// The most attributes of an element; looking for doubles takes the square of their number.
+/// The maximum number of attributes of an element; the check for duplicates is quadratic.
 const MAX_ATTRIBUTES: usize = 256;
 
-/// An element.
 #[derive(Debug, Default)]
 pub(super) struct Element {
     /// Its name without a namespace prefix.
     pub(super) name: String,
-    /// Its attributes in the order of the text.
+    /// Its attributes in document order.
     pub(super) attributes: Vec<(String, String)>,
-    /// Its own text, that of its children left out.
+    /// Its own text, without that of its children.
     pub(super) text: String,
-    /// Its children.
     pub(super) children: Vec<Self>,
-    /// Its opening tag.
+    /// The span of its opening tag.
     pub(super) span: Span,
     /// The line of its opening tag, counted from 1.
     pub(super) line: usize,
 }
 
 impl Element {
-    /// The value of an attribute, unless it is blank.
+    /// The trimmed value of an attribute, unless it is blank.
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// The children of one name.
+    /// The children with a name.
     pub(super) fn children<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// The first child of a name.
+    /// The first child with a name.
     pub(super) fn child(&self, name: &str) -> Option<&Self> {
         self.children.iter().find(|child| child.name == name)
     }
 
-    /// The text of the first child of a name, without white space around it; empty without one.
+    /// The trimmed text of the first child with a name; empty if there is none.
     pub(super) fn text_of(&self, name: &str) -> &str {
         self.child(name).map_or("", |child| child.text.trim())
     }
 }
 
-/// What is done with the parts of a report as they are read, so that no document is ever held as a whole.
+/// Receives the parts of a report as they are read, so that no document is ever held as a whole.
 pub(super) trait Visitor {
-    /// The root's opening tag was read; an error ends the reading.
+    /// The root's opening tag was read; an error stops reading.
     fn root(&mut self, root: &Element) -> Result<(), Diagnostic>;
-    /// Whether elements of this name hold tests and others of their kind. They are handed over when they end, without those.
+    /// Whether elements of this name contain tests or suites. They are passed on when they end, without these.
     fn is_suite(&self, name: &str) -> bool;
-    /// Whether elements of this name, directly in a suite, are tests. They are handed over when they end, and let go of.
+    /// Whether elements of this name, directly in a suite, are tests. They are passed on when they end, and then dropped.
     fn is_test(&self, name: &str) -> bool;
-    /// A suite begins; what stands in it is not known yet.
+    /// A suite begins; its contents are not known yet.
     fn open(&mut self, _suite: &Element) {}
-    /// A test ended. `suite` is what is known so far of the suite it stands in, without its tests and inner suites.
+    /// A test ended. `suite` is the enclosing suite as read so far, without its tests and inner suites.
     fn test(&mut self, test: &Element, suite: &Element);
-    /// A suite ended: with all that stood in it except tests and inner suites.
+    /// A suite ended, with its contents except tests and inner suites.
     fn close(&mut self, _suite: &Element) {}
-    /// What is kept of an element within a test, or beside the tests of a suite, when it ends.
-    fn kept(&self, element: Element) -> Option<Element> {
+    /// Reduces an element within a test, or beside the tests of a suite, when it ends; `None` drops it.
+    fn filter(&self, element: Element) -> Option<Element> {
         Some(element)
     }
-    /// Whether a test of which only a part could be read is known to have failed: then it is handed over as it is.
+    /// Whether a test that was read in part is known to have failed: if so, it is passed on as it is.
     fn has_failed(&self, test: &Element) -> bool;
-    /// The deepest nesting that is read.
+    /// The maximum nesting.
     fn max_depth(&self) -> usize {
         MAX_DEPTH
     }
 }
 
-/// What reading a document cost.
+/// Problems found while reading a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cost {
-    /// References to characters that XML does not have: U+FFFD stands in their places.
+pub(super) struct XmlProblems {
+    /// The number of references to characters invalid in XML, replaced by U+FFFD.
     pub(super) replaced: usize,
-    /// The document is cut off behind this many whole tests.
+    /// Where the document is cut off, if it is.
     pub(super) cut: Option<CutOff>,
-    /// Damaged places behind which reading went on.
+    /// Damaged places after which reading continued.
     pub(super) damage: DamageLog,
 }
 
-impl Cost {
-    /// Notes all of it. Returns whether the end of the document is missing.
+impl XmlProblems {
+    /// Adds notes on the problems. Returns whether the end of the document is missing.
     pub(super) fn note(self, file: &str, launch: &mut Launch) -> bool {
         if self.replaced > 0 {
             launch.notes.push(format!(
@@ -123,16 +121,16 @@ impl Cost {
 /// Where a document is cut off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CutOff {
-    /// How many tests are whole.
+    /// The number of complete tests.
     pub(super) tests: usize,
-    /// The name of the test that is not, if it is known.
+    /// The name of the incomplete test, if known.
     pub(super) within: Option<String>,
 }
 
-/// Reads a document from its bytes and hands its suites and tests to `visitor`. `source` is the same text where it is at
-/// hand, or an empty one: then the errors have no places, and damage is an error. The bytes begin behind a byte order mark. A
-/// document that is cut off or damaged is read as far as its tests are whole; one with no whole test is an error.
-pub(super) fn read(input: impl BufRead, source: &Source, visitor: &mut impl Visitor) -> Result<Cost, Diagnostic> {
+/// Reads a document and passes its suites and tests to `visitor`. `source` is the same text if in memory, else empty: then errors
+/// have no location, and damage is an error. The input begins after a byte order mark. A document that is cut off or damaged is
+/// read as far as its tests are complete; one without any complete test is an error.
+pub(super) fn read(input: impl BufRead, source: &Source, visitor: &mut impl Visitor) -> Result<XmlProblems, Diagnostic> {
     let text = source.text();
     let mut pass = Pass::default();
     let mut parser = Parser::new(source, input, text.len() - text.trim_start_matches('\u{feff}').len(), 1);
@@ -152,21 +150,21 @@ pub(super) fn read(input: impl BufRead, source: &Source, visitor: &mut impl Visi
     }
     match first {
         Some(error) if pass.tests == 0 => Err(error),
-        _ => Ok(Cost { replaced, cut: result.unwrap_or_default(), damage: pass.damage }),
+        _ => Ok(XmlProblems { replaced, cut: result.unwrap_or_default(), damage: pass.damage }),
     }
 }
 
-/// A damaged document is read so many times its length at the most.
+/// The maximum amount read of a damaged document, as a multiple of its length.
 const MAX_REREAD: usize = 16;
 
-/// An element that is not closed yet.
+/// An open element.
 struct OpenElement {
     element: Element,
-    /// How many elements were held before it.
+    /// The number of elements held before it.
     held: usize,
 }
 
-/// What is known of a document while it is read.
+/// The state of reading a document.
 #[derive(Default)]
 struct Pass {
     open: Vec<OpenElement>,
@@ -177,7 +175,7 @@ struct Pass {
 }
 
 impl Pass {
-    /// Reads to the end, or to the first damage.
+    /// Reads to the end, or to the next damage.
     fn run<R: BufRead>(&mut self, parser: &mut Parser<'_, R>, visitor: &mut impl Visitor) -> Result<Option<CutOff>, Diagnostic> {
         let mut buffer = Vec::new();
         loop {
@@ -190,13 +188,13 @@ impl Pass {
                 }
                 Err(error) => error,
             };
-            if error.code == TRUNCATED && self.is_last(visitor) && !names_test(&buffer, visitor) {
-                return Ok(Some(self.salvaged(visitor)));
+            if error.code == TRUNCATED && self.is_last(visitor) && !starts_test(&buffer, visitor) {
+                return Ok(Some(self.close_truncated(visitor)));
             }
             return Err(error);
         }
         match self.open.last() {
-            Some(_) if self.is_last(visitor) => Ok(Some(self.salvaged(visitor))),
+            Some(_) if self.is_last(visitor) => Ok(Some(self.close_truncated(visitor))),
             Some(open) => Err(parser.truncated(&open.element)),
             None if self.rooted => Ok(None),
             None => Err(parser.no_root()),
@@ -228,7 +226,7 @@ impl Pass {
                 }
                 let opened = OpenElement { element, held };
                 if matches!(event, Event::Empty(_)) {
-                    self.done(opened, visitor);
+                    self.close_element(opened, visitor);
                 } else {
                     self.open.push(opened);
                 }
@@ -236,8 +234,8 @@ impl Pass {
             Event::End(tag) => {
                 let name = tag.local_name();
                 self.close_until(name.as_ref(), parser, visitor)?;
-                if let Some(done) = self.open.pop() {
-                    self.done(done, visitor);
+                if let Some(closed) = self.open.pop() {
+                    self.close_element(closed, visitor);
                 }
             }
             Event::Text(text) => parser.text(self.innermost(), &text.xml10_content())?,
@@ -259,8 +257,8 @@ impl Pass {
         self.open.iter().all(|open| visitor.is_suite(&open.element.name))
     }
 
-    /// Hands a closed element over, or to the one around it.
-    fn done(&mut self, OpenElement { element, held }: OpenElement, visitor: &mut impl Visitor) {
+    /// Passes a closed element to the visitor, or adds it to its parent.
+    fn close_element(&mut self, OpenElement { element, held }: OpenElement, visitor: &mut impl Visitor) {
         let in_suites = self.in_suites(visitor);
         match self.open.last_mut() {
             Some(suite) if in_suites && visitor.is_test(&element.name) => {
@@ -272,7 +270,7 @@ impl Pass {
                 visitor.close(&element);
                 self.held = held;
             }
-            Some(parent) => match visitor.kept(element) {
+            Some(parent) => match visitor.filter(element) {
                 Some(kept) => parent.element.children.push(kept),
                 None => self.held = held,
             },
@@ -280,8 +278,7 @@ impl Pass {
         }
     }
 
-    /// Sees to it that the innermost element is the one that ends here: suites whose own end is missing end with the one around
-    /// them.
+    /// Ensures that the innermost open element is the one that ends here: unclosed suites end with the one around them.
     fn close_until<R: BufRead>(
         &mut self,
         name: &str,
@@ -297,22 +294,22 @@ impl Pass {
         }
         while let Some(open) = self.open.pop_if(|open| open.element.name != name) {
             self.damage.add(open.element.line, format!("`<{}>` is never closed", open.element.name));
-            self.done(open, visitor);
+            self.close_element(open, visitor);
         }
         Ok(())
     }
 
-    /// Whether no test stands in what is open: nothing is to be found behind the place where the document ends.
+    /// Whether the open elements contain no other test: nothing can be recovered after the place where the document ends.
     fn is_last(&self, visitor: &impl Visitor) -> bool {
         let first = self.open.iter().position(|open| !visitor.is_suite(&open.element.name)).unwrap_or(self.open.len());
         let inside = &self.open[first..];
         self.tests > 0
             && inside.iter().skip(1).all(|open| !visitor.is_test(&open.element.name))
-            && inside.iter().all(|open| !holds_test(&open.element, visitor))
+            && inside.iter().all(|open| !contains_test(&open.element, visitor))
     }
 
-    /// Closes the suites of a document that is cut off. The element in which it ends is lost.
-    fn salvaged(&mut self, visitor: &mut impl Visitor) -> CutOff {
+    /// Closes the suites of a truncated document. The element in which it ends is lost.
+    fn close_truncated(&mut self, visitor: &mut impl Visitor) -> CutOff {
         let within = self
             .open
             .iter()
@@ -327,7 +324,7 @@ impl Pass {
         CutOff { tests: self.tests, within }
     }
 
-    /// Leaves the element that is damaged. Returns where reading goes on: at the next test or end of a suite.
+    /// Drops the damaged element. Returns where reading continues: at the next test or end of a suite.
     fn resync(&mut self, text: &str, stop: usize, line: usize, error: &Diagnostic, visitor: &mut impl Visitor) -> Option<usize> {
         let is_damage = matches!(error.code.as_ref(), "ingest/xml-syntax" | "ingest/too-deep" | TRUNCATED);
         if !is_damage || text.is_empty() || self.open.is_empty() {
@@ -343,14 +340,14 @@ impl Pass {
         let swallowed = {
             let inside = &self.open[first..];
             inside.iter().skip(1).any(|open| visitor.is_test(&open.element.name))
-                || inside.iter().any(|open| holds_test(&open.element, visitor))
+                || inside.iter().any(|open| contains_test(&open.element, visitor))
         };
         let begin = self.open[first].element.span.start;
         self.held = self.open[first].held;
         let mut damaged: Option<Element> = None;
         while let Some(OpenElement { mut element, .. }) = if self.open.len() > first { self.open.pop() } else { None } {
             element.children.extend(damaged.take());
-            element.children.retain(|child| !visitor.is_test(&child.name) && !holds_test(child, visitor));
+            element.children.retain(|child| !visitor.is_test(&child.name) && !contains_test(child, visitor));
             damaged = Some(element);
         }
         let damaged = damaged?;
@@ -358,10 +355,10 @@ impl Pass {
         match self.open.last() {
             Some(suite) if visitor.is_test(&damaged.name) => {
                 let name = test_name(&damaged).map_or_else(String::new, |name| format!(" `{}`", texts::one_line(name)));
-                let kept = visitor.has_failed(&damaged);
-                let how = if kept { "is read in part" } else { "could not be read" };
+                let has_failed = visitor.has_failed(&damaged);
+                let how = if has_failed { "is read in part" } else { "could not be read" };
                 self.damage.add(damaged.line, format!("test{name} {how}: {what}"));
-                if kept {
+                if has_failed {
                     visitor.test(&damaged, &suite.element);
                     self.tests += 1;
                 }
@@ -377,23 +374,23 @@ impl Pass {
     }
 }
 
-/// What a test is called.
+/// The name of a test.
 fn test_name(test: &Element) -> Option<&str> {
     ["name", "testName"].iter().find_map(|name| test.attribute(name))
 }
 
-/// Whether an element has a test in it.
-fn holds_test(element: &Element, visitor: &impl Visitor) -> bool {
-    element.children.iter().any(|child| visitor.is_test(&child.name) || holds_test(child, visitor))
+/// Whether an element contains a test.
+fn contains_test(element: &Element, visitor: &impl Visitor) -> bool {
+    element.children.iter().any(|child| visitor.is_test(&child.name) || contains_test(child, visitor))
 }
 
-/// Whether a test begins in these bytes.
-fn names_test(bytes: &[u8], visitor: &impl Visitor) -> bool {
+/// Whether these bytes contain the start of a test.
+fn starts_test(bytes: &[u8], visitor: &impl Visitor) -> bool {
     tags(bytes, 0).any(|(_, ends, name)| !ends && visitor.is_test(name))
 }
 
-/// Where reading can go on in a damaged text from `from` on: at the next test or suite, at the end of an open suite, or behind the
-/// end of a test.
+/// Where reading can continue in a damaged text at or after `from`: at the next test or suite, at the end of an open suite, or
+/// after the end of a test.
 fn next_tag(text: &[u8], from: usize, open: &[OpenElement], visitor: &impl Visitor) -> usize {
     let place = tags(text, from).find_map(|(at, ends, name)| match (ends, visitor.is_test(name), visitor.is_suite(name)) {
         (true, true, false) => text[at..].iter().position(|byte| *byte == b'>').map(|end| at + end + 1),
@@ -404,7 +401,7 @@ fn next_tag(text: &[u8], from: usize, open: &[OpenElement], visitor: &impl Visit
     place.unwrap_or(text.len())
 }
 
-/// The places of what looks like tags: whether it ends an element, and its name without a prefix.
+/// The offsets of what looks like tags, whether each ends an element, and its name without a prefix.
 fn tags(bytes: &[u8], from: usize) -> impl Iterator<Item = (usize, bool, &str)> {
     let mut at = from.min(bytes.len());
     std::iter::from_fn(move || {
@@ -425,10 +422,10 @@ fn tags(bytes: &[u8], from: usize) -> impl Iterator<Item = (usize, bool, &str)> 
     })
 }
 
-/// Counts the lines that pass.
+/// A reader that counts lines.
 struct LineCounter<R> {
     inner: R,
-    /// The line that is being read, counted from 1.
+    /// The current line, counted from 1.
     line: usize,
 }
 
@@ -446,39 +443,39 @@ impl<R: BufRead> BufRead for LineCounter<R> {
     }
 
     fn consume(&mut self, count: usize) {
-        // What was given out is in the buffer still.
+        // The bytes to consume are still in the buffer.
         let passed = self.inner.fill_buf().map_or(&[][..], |bytes| &bytes[..count.min(bytes.len())]);
         self.line += passed.split(|byte| *byte == b'\n').count() - 1;
         self.inner.consume(count);
     }
 }
 
-/// The code of what is wrong with a document that ends too soon.
+/// The code of errors for a document that ends too early.
 const TRUNCATED: &str = "ingest/truncated";
 
 struct Parser<'s, R> {
     source: &'s Source,
     reader: Reader<LineCounter<R>>,
-    /// Where the event being looked at begins.
+    /// The offset of the current event.
     start: usize,
-    /// The line where it begins.
+    /// The line of the current event.
     start_line: usize,
-    /// The length of the byte order mark before the bytes.
+    /// The length of the byte order mark before the input.
     offset: usize,
-    /// References to characters that XML does not have.
+    /// The number of references to characters invalid in XML.
     replaced: Cell<usize>,
 }
 
 impl<'s, R: BufRead> Parser<'s, R> {
     fn new(source: &'s Source, input: R, offset: usize, line: usize) -> Self {
         let mut reader = Reader::from_reader(LineCounter { inner: input, line });
-        // Ends are matched where they are read, so that damage can be passed over.
+        // End tags are matched by `Pass`, so that damage can be skipped.
         reader.config_mut().check_end_names = false;
         reader.config_mut().allow_unmatched_ends = true;
         Self { source, reader, start: offset, start_line: line, offset, replaced: Cell::new(0) }
     }
 
-    /// What a reference stands for. One to a character that XML does not have (`&#0;`) costs that character, not the document.
+    /// Resolves a reference. One to a character invalid in XML (`&#0;`) costs that character, not the document.
     fn resolve(&self, reference: &str) -> Result<Cow<'static, str>, Diagnostic> {
         if let Some(text) = markup::entity(reference) {
             return Ok(text);
@@ -505,14 +502,14 @@ impl<'s, R: BufRead> Parser<'s, R> {
         usize::try_from(offset).unwrap_or(usize::MAX).saturating_add(self.offset).min(self.source.text().len())
     }
 
-    /// The text of the event being looked at; of one that spans lines the first.
+    /// The span of the current event; of one that spans lines, the first line.
     fn span(&self) -> Span {
         let end = self.position(self.reader.buffer_position());
         let text = self.source.text().get(self.start..end).unwrap_or_default();
         Span::new(self.start, self.start + text.lines().next().map_or(0, str::len))
     }
 
-    /// From `at` to the end of the line, or so much of it as fits a report.
+    /// The span from `at` to the end of the line, at most 60 characters.
     fn line_from(&self, at: usize) -> Span {
         let line = self.source.text().get(at..).and_then(|rest| rest.lines().next()).unwrap_or_default();
         let end = line.char_indices().nth(60).map_or(line.len(), |(end, _)| end);
@@ -538,7 +535,7 @@ impl<'s, R: BufRead> Parser<'s, R> {
         Ok(element)
     }
 
-    /// An attribute's value with its references resolved. Line breaks stay, although XML would make them spaces: tools that
+    /// Resolves the references in an attribute's value. Line breaks are kept, although XML would make them spaces: tools that
     /// write them raw mean them.
     fn unescape(&self, raw: &str) -> Result<String, Diagnostic> {
         let mut out = String::with_capacity(raw.len());
@@ -590,9 +587,12 @@ impl<'s, R: BufRead> Parser<'s, R> {
     }
 
     fn doctype(&self) -> Diagnostic {
-        Diagnostic::error("ingest/doctype", "the XML has a document type, which is refused: entities of its own could blow it up")
-            .label(self.source, self.span(), "document type")
-            .help("no test tool writes one: remove the `<!DOCTYPE ...>`")
+        Diagnostic::error(
+            "ingest/doctype",
+            "the XML has a document type, which is rejected: its entities could expand without limit",
+        )
+        .label(self.source, self.span(), "document type")
+        .help("no test tool writes one: remove the `<!DOCTYPE ...>`")
     }
 
     fn no_root(&self) -> Diagnostic {

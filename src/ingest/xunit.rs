@@ -1,27 +1,27 @@
-//! xUnit.net results: the XML of versions 1 to 3 (`assemblies`, or one `assembly`).
+//! Reads xUnit.net results: the XML of versions 1 to 3 (`assemblies`, or one `assembly`).
 //!
-//! What failed outside of a test (the clean-up of a class, a collection or an assembly) is a case of its own.
+//! A failure outside of a test (the clean-up of a class, a collection or an assembly) is a case of its own.
 
 use super::detect::LaunchFormat;
-use super::junit_case::TestOutcome;
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
 use super::room::TextRoom;
 use super::xml::{self, Element, Visitor};
 use super::{InputPart, texts, times};
 use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::model::TestOutcome;
 use std::io::BufRead;
 
 /// Reads a results file.
 pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     let mut reader = XunitReader { builder: LaunchBuilder::new(room, LaunchFormat::Xunit.name()), assemblies: Vec::new() };
-    let cost = xml::read(input, source, &mut reader)?;
+    let problems = xml::read(input, source, &mut reader)?;
     reader.builder.launch().name = reader.assemblies.join(", ");
-    Ok(reader.builder.finish_document(source.name(), cost))
+    Ok(reader.builder.finish_document(source.name(), problems))
 }
 
 struct XunitReader {
     builder: LaunchBuilder,
-    /// The names of the assemblies, as far as a launch's name has room for them.
+    /// The names of the first five assemblies, for the launch's name.
     assemblies: Vec<String>,
 }
 
@@ -82,15 +82,15 @@ impl Visitor for XunitReader {
         for error in suite.children("errors").flat_map(|errors| errors.children("error")) {
             let kind = error.attribute("type").unwrap_or("error");
             let suite = error.attribute("name").unwrap_or(assembly);
-            let mut record = TestRecord::new(suite, kind, TestOutcome::Error);
+            let mut record = TestRecord::fixture(suite, kind);
             record.set("fixture", kind);
             fill(&mut record, error);
             self.builder.add(record);
         }
         if let Some(failure) = suite.child("failure") {
-            let mut record = TestRecord::new(suite.attribute("name").unwrap_or_default(), "class", TestOutcome::Error);
+            let mut record = TestRecord::fixture(suite.attribute("name").unwrap_or_default(), "class");
             record.set("fixture", "class");
-            record.error = told(failure);
+            record.error = failure_text(failure);
             self.builder.add(record);
         }
     }
@@ -107,8 +107,8 @@ fn outcome(test: &Element) -> TestOutcome {
     }
 }
 
-/// Message and stack of a failure, behind the type of its exception where the message does not name it.
-fn told(failure: &Element) -> String {
+/// Message and stack trace of a failure, after the type of its exception if the message does not name it.
+fn failure_text(failure: &Element) -> String {
     let stack = failure.child("stack-trace").map_or("", |stack| stack.text.as_str());
     let message = failure.text_of("message");
     match failure.attribute("exception-type") {
@@ -120,7 +120,7 @@ fn told(failure: &Element) -> String {
     }
 }
 
-/// Whether an exception is one of xunit's own, whose messages say all there is.
+/// Whether an exception is one of xunit's own, whose messages are sufficient.
 fn is_assertion(kind: &str) -> bool {
     kind.starts_with("Xunit.")
 }
@@ -130,7 +130,7 @@ fn fill(record: &mut TestRecord, element: &Element) {
     for failure in &failures {
         record.set("failure_type", failure.attribute("exception-type"));
     }
-    record.error = failures.into_iter().map(told).collect::<Vec<_>>().join("\n\n");
+    record.error = failures.into_iter().map(failure_text).collect::<Vec<_>>().join("\n\n");
     let warnings = element.children("warnings").flat_map(|list| list.children("warning")).map(|warning| warning.text.trim());
     let log: Vec<&str> = std::iter::once(element.text_of("output")).chain(warnings).filter(|text| !text.is_empty()).collect();
     record.log = log.join("\n");

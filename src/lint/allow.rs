@@ -1,4 +1,4 @@
-//! `// lint: allow(id) reason`: findings that a person has looked at, and complaints of allows that allow nothing.
+//! `// lint: allow(id) reason` comments, which suppress findings, and findings about the comments themselves.
 
 use super::config::Config;
 use super::finding::FindingCollector;
@@ -10,10 +10,10 @@ use crate::script::Unit;
 use crate::session::ProjectText;
 use std::collections::BTreeMap;
 
-/// What an allow begins with, behind the sign of a comment.
+/// The start of an allow, after the comment sign.
 const MARK: &str = "lint: allow(";
 
-/// An id in an allow, and what became of it.
+/// An id in an allow comment, and whether it suppressed anything.
 pub(super) struct LintAllow {
     inner: diag::Allow,
     area: Area,
@@ -21,7 +21,7 @@ pub(super) struct LintAllow {
     used: bool,
 }
 
-/// All allows of the texts.
+/// Finds all allow comments of the texts.
 pub(super) fn find(texts: &[ProjectText], units: &[&Unit]) -> Vec<LintAllow> {
     let units: BTreeMap<&str, &&Unit> = units.iter().map(|unit| (unit.name(), unit)).collect();
     let of = |text: &ProjectText| {
@@ -31,7 +31,7 @@ pub(super) fn find(texts: &[ProjectText], units: &[&Unit]) -> Vec<LintAllow> {
             Area::Scripts | Area::Tests if text.source.name().ends_with(".rhai") => Comments::Slashes,
             Area::Scripts | Area::Tests | Area::Pipelines => Comments::Hash,
         };
-        // In a string it is a string.
+        // In a string literal it is not a comment.
         let quoted = |at: usize| unit.is_some_and(|unit| unit.tokens().covers(at));
         let found = diag::Allow::find(&text.source, MARK, comments, quoted);
         let (area, asked) = (text.area, text.requested);
@@ -40,7 +40,7 @@ pub(super) fn find(texts: &[ProjectText], units: &[&Unit]) -> Vec<LintAllow> {
     texts.iter().flat_map(of).collect()
 }
 
-/// Whether a finding is allowed where it stands.
+/// Whether an allow comment suppresses a finding.
 pub(super) fn covers(allows: &mut [LintAllow], text: Option<&ProjectText>, finding: &Diagnostic) -> bool {
     let (Some(text), Some(label)) = (text, finding.primary()) else { return false };
     let mut covered = false;
@@ -53,8 +53,8 @@ pub(super) fn covers(allows: &mut [LintAllow], text: Option<&ProjectText>, findi
     covered
 }
 
-/// Finds allows of rules that there are not, that give no reason, or that allow nothing.
-pub(super) fn complain(allows: &[LintAllow], config: &Config, report: &mut FindingCollector) {
+/// Reports allow comments that name an unknown rule, give no reason, or suppress nothing.
+pub(super) fn report_misuse(allows: &[LintAllow], config: &Config, report: &mut FindingCollector) {
     for LintAllow { inner: allow, .. } in allows.iter().filter(|allow| allow.asked && !allow.used) {
         let id = allow.id();
         let Some(rule) = find_rule(id) else {
@@ -69,7 +69,7 @@ pub(super) fn complain(allows: &[LintAllow], config: &Config, report: &mut Findi
             let found =
                 Diagnostic::warning("allows/without-reason", format!("this allow of `{id}` says no reason, and allows nothing"));
             let found = found.label(&allow.source, allow.comment, "no reason");
-            report.push(found.help(format!("write it behind the id: `lint: allow({id}) why it is right here`")));
+            report.push(found.help(format!("write the reason after the id: `lint: allow({id}) why it is right here`")));
             continue;
         }
         if rule.level_in(config) == Some(LintLevel::Off) {
@@ -86,7 +86,8 @@ pub(super) fn complain(allows: &[LintAllow], config: &Config, report: &mut Findi
     }
 }
 
-/// What is taken away with a comment: its line, if nothing else is on it, else the blanks before it.
+/// The span to delete with a comment: its whole line, if nothing else is on it, otherwise the comment and the white space before
+/// it.
 fn whole(allow: &diag::Allow) -> Span {
     let all = allow.source.text();
     let line = all[..allow.comment.start].rfind('\n').map_or(0, |start| start + 1);

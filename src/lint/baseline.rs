@@ -1,10 +1,10 @@
-//! Findings that are known and not to be told again.
+//! Baselines: known findings that are not reported again.
 
 use super::finding::LintFinding;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A list of known findings, as it is written to a file.
+/// A list of known findings, as stored in a file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Baseline {
@@ -12,7 +12,7 @@ pub struct Baseline {
     findings: Vec<BaselineEntry>,
 }
 
-/// A known finding. Only its fingerprint counts; the rest is for people.
+/// A known finding. Only its fingerprint is compared; the rest is for readers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct BaselineEntry {
     fingerprint: String,
@@ -22,7 +22,7 @@ struct BaselineEntry {
 }
 
 impl Baseline {
-    /// A list of these findings.
+    /// A baseline of these findings.
     pub fn of(findings: &[LintFinding]) -> Self {
         let known = |finding: &LintFinding| BaselineEntry {
             fingerprint: finding.fingerprint.to_string(),
@@ -33,17 +33,17 @@ impl Baseline {
         Self { schema_version: 1, findings: findings.iter().map(known).collect() }
     }
 
-    /// How many findings it lists.
+    /// The number of findings.
     pub fn len(&self) -> usize {
         self.findings.len()
     }
 
-    /// Whether it lists none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.findings.is_empty()
     }
 
-    /// Takes the known findings away; returns how many those were, and how many of the list are found no more.
+    /// Removes the known findings. Returns the number removed, and the number of entries that no longer occur.
     pub fn apply(&self, findings: &mut Vec<LintFinding>) -> (usize, usize) {
         let known: BTreeSet<&str> = self.findings.iter().map(|known| known.fingerprint.as_str()).collect();
         let before = findings.len();

@@ -1,6 +1,6 @@
-//! Which rule a diagnostic of linking belongs to.
+//! Maps diagnostics of linking to lint rules.
 
-/// A code, or the beginning of codes (`area/*`), and the rule's id. The first that fits counts.
+/// A code, or a prefix of codes (`area/*`), and the id of its rule. The first match counts.
 const CODES: &[(&str, &str)] = &[
     ("rule/unknown-field", "correctness/unknown-field"),
     ("rule/unknown-var", "correctness/unknown-var"),
@@ -44,16 +44,16 @@ const CODES: &[(&str, &str)] = &[
     ("domain/*", "correctness/data-form"),
 ];
 
-/// The rule that finds what has no other.
+/// The rule for all other codes.
 const REST: &str = "correctness/syntax";
 
-/// The id of the rule that a code belongs to.
+/// The id of the rule for a diagnostic code.
 pub(super) fn rule_of(code: &str) -> &'static str {
     let fits = |pattern: &str| pattern.strip_suffix('*').map_or(pattern == code, |area| code.starts_with(area));
     CODES.iter().find(|(pattern, _)| fits(pattern)).map_or(REST, |(_, rule)| rule)
 }
 
-/// Whether linking finds anything for a rule.
+/// Whether a rule is checked by linking.
 #[cfg(test)]
 pub(super) fn is_linked(rule: &str) -> bool {
     CODES.iter().any(|(_, known)| *known == rule)
@@ -65,7 +65,7 @@ mod tests {
     use crate::lint::registry::find;
 
     #[test]
-    fn every_code_belongs_to_a_rule_that_there_is() {
+    fn every_code_maps_to_an_existing_rule() {
         for (pattern, rule) in CODES {
             assert!(find(rule).is_some(), "{pattern}: {rule}");
         }

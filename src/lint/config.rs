@@ -1,21 +1,21 @@
-//! Levels and options of rules, as `asterisk.yaml` sets them under `lint:`.
+//! Levels and options of rules, as configured in `asterisk.yaml` under `lint:`.
 
 use super::level::LintLevel;
 use std::collections::BTreeMap;
 
-/// What is set.
+/// The configured levels and options.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    /// By rule id or category; the rule goes before its category.
+    /// By rule id or category; a rule takes precedence over its category.
     pub(super) levels: BTreeMap<String, LintLevel>,
-    /// By rule id and option.
+    /// Integer options, by rule id and option name.
     pub(super) numbers: BTreeMap<(String, String), i64>,
-    /// By rule id and option.
+    /// List options, by rule id and option name.
     pub(super) texts: BTreeMap<(String, String), Vec<String>>,
 }
 
 impl Config {
-    /// What is set, for people: `levels.ID` and `options.ID.NAME`.
+    /// The settings for display: `levels.ID` and `options.ID.NAME`.
     pub fn shown(&self) -> serde_json::Value {
         let mut options: BTreeMap<String, serde_json::Value> = BTreeMap::new();
         let numbers = self.numbers.iter().map(|((rule, name), number)| (rule, name, serde_json::json!(number)));

@@ -1,4 +1,4 @@
-//! Reading `lint:` of `asterisk.yaml`.
+//! Reads `lint:` of `asterisk.yaml`.
 
 use super::config::Config;
 use super::level::LintLevel;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub const KEYS: &[&str] = &["levels", "options"];
 
 impl Config {
-    /// Reads `lint:`; what is wrong with it goes to the reader.
+    /// Reads `lint:`; errors go to the reader.
     pub fn read(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Self {
         let mut config = Self::default();
         let Some(fields) = reader.map(yaml, "`lint`") else { return config };
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_go_before_their_categories() {
+    fn rules_take_precedence_over_categories() {
         let text =
             "levels: { docs: off, docs/rule-without-doc: error }\noptions: { robustness/overlong-function: { max_lines: 9 } }\n";
         let config = read(text).expect("fine");
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_told_with_what_is_meant() {
+    fn typos_get_suggestions() {
         let text = "levels: { dcs: off, docs/rule-without-docs: note, docs: of }\noptions: { docs/rule-without-doc: { x: 1 }, robustness/overlong-function: { max_line: 1, max_lines: many } }\nlevel: {}\n";
         let found = read(text).expect_err("slips");
         let help: Vec<&str> = found.iter().filter_map(|one| one.help.as_deref()).collect();

@@ -1,4 +1,4 @@
-//! What rules look at: everything that links, and what was found out about it.
+//! The input of lint rules: everything that links, with the results of its analysis.
 
 use super::config::Config;
 use super::input::CaseText;
@@ -11,42 +11,41 @@ use crate::prompt::Templates;
 use crate::script::{Library, Unit};
 use crate::session::ProjectText;
 
-/// What rules look at.
+/// The input of lint rules.
 pub(super) struct LintContext<'a> {
-    /// All texts, those that do not parse among them.
+    /// All texts, including those that do not parse.
     pub(super) texts: &'a [ProjectText],
     /// Levels and options.
     pub(super) config: &'a Config,
     /// The scripts that link.
     pub(super) library: &'a Library,
-    /// All scripts that parse, those that do not link and tests among them.
+    /// All scripts that parse, including tests and those that do not link.
     pub(super) units: Vec<&'a Unit>,
-    /// The pipelines that can be read.
+    /// The pipelines that parse.
     pub(super) pipelines: Vec<LintedPipeline<'a>>,
-    /// The teams that data files have, each in a pipeline of one node.
+    /// The teams of data files, each in a pipeline of one node.
     pub(super) teams: Vec<LintedPipeline<'a>>,
     /// The templates that compile.
     pub(super) templates: &'a Templates,
-    /// The data files, with what is in them.
+    /// The parsed data files.
     pub(super) data: &'a [(Source, Yaml)],
-    /// The cases of the store, or of what was given.
+    /// The cases of the store, or those given.
     pub(super) cases: &'a [CaseText],
-    /// Whether everything is linted, so that what nothing uses can be told.
+    /// Whether the whole project is linted, so that unused items can be detected.
     pub(super) whole: bool,
 }
 
-/// A pipeline with what was found out about it.
+/// A pipeline with the results of its analysis.
 pub(super) struct LintedPipeline<'a> {
-    /// The pipeline.
     pub(super) pipeline: &'a Pipeline,
-    /// The functions that it names.
+    /// The functions it references.
     pub(super) examined: Vec<ExaminedFunction<'a>>,
-    /// When each edge fires, as far as that can be told.
+    /// The condition under which each edge fires, as far as it is known.
     pub(super) fires: Vec<Formula>,
 }
 
 impl<'a> LintedPipeline<'a> {
-    /// Finds out when the edges fire.
+    /// Derives the conditions under which the edges fire.
     pub(super) fn new(pipeline: &'a Pipeline, examined: Vec<ExaminedFunction<'a>>) -> Self {
         let mut reasoner = Reasoner::new(pipeline);
         let fires = (0..pipeline.edges.len()).map(|at| {
@@ -64,28 +63,28 @@ impl<'a> LintedPipeline<'a> {
         Self { pipeline, examined, fires }
     }
 
-    /// Whether every edge that has a condition has one that can be looked at.
+    /// Whether the condition of every conditional edge has been analysed.
     pub(super) fn is_complete(&self) -> bool {
         let decided = |(at, edge): (usize, &Edge)| edge.when == EdgeCondition::Always || self.rule(EdgeIx(at)).is_some();
         self.pipeline.edges.iter().enumerate().all(decided)
     }
 
-    /// The function that decides an edge.
+    /// The rule of an edge.
     pub(super) fn rule(&self, edge: EdgeIx) -> Option<&ExaminedFunction<'a>> {
         self.examined.iter().find(|one| one.place == crate::project::FunctionUse::Edge(edge))
     }
 }
 
 impl<'a> LintContext<'a> {
-    /// The functions that pipelines and teams name.
+    /// The functions referenced by pipelines and teams.
     pub(super) fn examined(&self) -> impl Iterator<Item = &ExaminedFunction<'a>> {
         self.pipelines.iter().chain(&self.teams).flat_map(|pipe| &pipe.examined)
     }
 
-    /// Whether a text or pattern has something of one case in it: a number, or a word that is in the name of its test and in no
-    /// other case.
+    /// Whether a string or pattern contains something specific to one case: a number, or a word that occurs in the name of its
+    /// test and in no other case.
     pub(super) fn is_of(&self, text: &str, case: &CaseText) -> bool {
-        // What a pattern says of how often is no number of the case.
+        // The counts of a repetition are no numbers of the case.
         let plain: String = text
             .split('{')
             .enumerate()

@@ -1,25 +1,24 @@
-//! A finding, and how it can be mended.
+//! Findings and fixes.
 
 use super::level::LintLevel;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::model::Hash;
 use serde_json::{Value, json};
 
-/// A replacement of a part of a text.
+/// A replacement of a span of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextEdit {
-    /// The text.
     pub source: Source,
-    /// What is replaced.
+    /// The span to replace.
     pub span: Span,
-    /// By what.
+    /// The replacement.
     pub text: String,
 }
 
-/// How a finding can be mended without thinking.
+/// An automatic fix of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What it does, in a few words.
+    /// A short description.
     pub title: String,
     /// The replacements.
     pub edits: Vec<TextEdit>,
@@ -28,63 +27,63 @@ pub struct Fix {
 /// A finding of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LintFinding {
-    /// The rule's id.
+    /// The id of the rule.
     pub rule: &'static str,
-    /// How bad it is.
     pub level: LintLevel,
-    /// What is wrong, where, and what to do. Its code is the rule's id.
+    /// The diagnostic; its code is the rule's id.
     pub diagnostic: Diagnostic,
-    /// How to mend it.
+    /// The automatic fix, if there is one.
     pub fix: Option<Fix>,
-    /// What it is known by when lines move: the rule, the file, the line's text, and how many alike stand before it.
+    /// Identifies the finding independently of line numbers: the hash of the rule, the file, the text of the line, and the number
+    /// of identical findings before it.
     pub fingerprint: Hash,
 }
 
 impl LintFinding {
-    /// The file's name; the project file for what has no place of its own.
+    /// The name of the file; the project file for findings without a location.
     pub fn file(&self) -> &str {
         self.diagnostic.primary().map_or(NOWHERE, |label| label.source.name())
     }
 
-    /// Line and column, from 1.
+    /// The line and column of its start, from 1.
     pub fn start(&self) -> (usize, usize) {
         self.diagnostic.primary().map_or((1, 1), |label| label.source.line_column(label.span.start))
     }
 
-    /// Line and column of its end.
+    /// The line and column of its end, from 1.
     pub fn end(&self) -> (usize, usize) {
         self.diagnostic.primary().map_or((1, 1), |label| label.source.line_column(label.span.end))
     }
 }
 
-/// What has no place is about the settings.
+/// The file of findings without a location: these concern the settings.
 const NOWHERE: &str = "asterisk.yaml";
 
-/// Collects what rules find.
+/// Collects the findings of rules.
 #[derive(Debug, Default)]
 pub(super) struct FindingCollector {
     pub(super) found: Vec<(Diagnostic, Option<Fix>)>,
 }
 
 impl FindingCollector {
-    /// A finding: a diagnostic whose code is the rule's id.
+    /// Adds a finding: a diagnostic whose code is the rule's id.
     pub(super) fn push(&mut self, diagnostic: Diagnostic) {
         self.found.push((diagnostic, None));
     }
 
-    /// Several findings.
+    /// Adds several findings.
     pub(super) fn extend(&mut self, found: impl IntoIterator<Item = Diagnostic>) {
         self.found.extend(found.into_iter().map(|one| (one, None)));
     }
 
-    /// A finding that can be mended by replacing one part of its text.
+    /// Adds a finding that can be fixed by replacing one span.
     pub(super) fn fixable(&mut self, diagnostic: Diagnostic, title: &str, source: &Source, span: Span, text: impl Into<String>) {
         let edits = vec![TextEdit { source: source.clone(), span, text: text.into() }];
         self.found.push((diagnostic, Some(Fix { title: title.to_owned(), edits })));
     }
 }
 
-/// The contract of `lint --format json`.
+/// Serialises findings as `lint --format json` prints them.
 pub fn json(findings: &[LintFinding]) -> Value {
     let one = |finding: &LintFinding| {
         let (line, column) = finding.start();

@@ -1,4 +1,4 @@
-//! Mending what can be mended without thinking.
+//! Applies automatic fixes.
 
 use super::finding::{LintFinding, TextEdit};
 use crate::files::FileOrigin;
@@ -7,18 +7,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A file that was mended.
+/// A fixed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mended {
-    /// The file.
     pub path: PathBuf,
-    /// Its new text.
+    /// The new text.
     pub text: String,
-    /// How many findings it had mended.
+    /// The number of findings fixed.
     pub fixes: usize,
 }
 
-/// The new texts of the files that can be mended. Fixes that overlap others wait for the next round; bundled files stay.
+/// Applies the fixes to the files of a project. Overlapping fixes are left for the next round; embedded files are not changed.
 pub fn mend(texts: &[ProjectText], findings: &[LintFinding]) -> Vec<Mended> {
     let mut mended = Vec::new();
     for text in texts.iter().filter(|text| text.requested) {
@@ -45,7 +44,7 @@ pub fn mend(texts: &[ProjectText], findings: &[LintFinding]) -> Vec<Mended> {
     mended
 }
 
-/// The files of these that have changes which version control does not have; all of them where there is no version control.
+/// Selects the files with changes that are not committed to version control; all of them without version control.
 pub fn uncommitted(paths: &[PathBuf]) -> Vec<PathBuf> {
     let changed = |path: &&PathBuf| {
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));

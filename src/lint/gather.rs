@@ -1,4 +1,4 @@
-//! Linking as much as links: a text with an error keeps no other from being looked at.
+//! Links everything that links: an error in one text does not prevent the analysis of others.
 
 use super::input::LintInput;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
@@ -10,24 +10,24 @@ pub(super) use crate::script::is_test_file as is_test;
 use crate::script::{Condition, FunctionRef, Library, LibraryInputs, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rounds of leaving out what does not link.
+/// Maximum number of rounds of removing texts that do not link.
 const ROUNDS: usize = 32;
 
-/// The texts by kind, and what of them links.
+/// The texts by kind, as far as they link.
 pub(super) struct LinkedTexts {
     /// The scripts that link, and the conditions of all pipelines, under keys of [`project::condition_key`].
     pub(super) library: Library,
-    /// The scripts that parse and do not link, and tests.
+    /// Tests, and the scripts that parse but do not link.
     pub(super) loose: Vec<Unit>,
-    /// The pipelines that can be read.
+    /// The pipelines that parse.
     pub(super) pipelines: Vec<Pipeline>,
     /// The templates that compile.
     pub(super) templates: Vec<Source>,
     /// The data files.
     pub(super) data: Vec<Source>,
-    /// What is wrong.
+    /// The errors.
     pub(super) found: Vec<Diagnostic>,
-    /// The names of what was left out.
+    /// The names of the texts left out.
     pub(super) left_out: BTreeSet<String>,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn gather(input: &LintInput<'_>) -> LinkedTexts {
     LinkedTexts { library, loose, pipelines, templates, data, found, left_out }
 }
 
-/// The library of all scripts that link, and those that do not.
+/// Builds the library of all scripts that link, and lists the others.
 fn library(
     mut scripts: Vec<Source>,
     pipelines: &[Pipeline],
@@ -93,7 +93,7 @@ fn library(
         };
         let places: Vec<(String, Span)> =
             problems.iter().filter_map(|one| one.primary()).map(|label| (label.source.name().to_owned(), label.span)).collect();
-        // What was left out is missed by those that import it; that says nothing new.
+        // A text left out causes errors in those that import it; these are not reported.
         let missed = |one: &Diagnostic| !first && matches!(one.code.as_ref(), "script/import" | "script/unknown-file");
         found.extend(problems.into_iter().filter(|one| !missed(one)));
         first = false;
@@ -130,10 +130,10 @@ fn templates(mut sources: Vec<Source>, left_out: &mut BTreeSet<String>, found: &
     sources
 }
 
-/// The scripts that a pipeline names, with what they import; nothing if one of them is not there, for then all are wanted to say
-/// what is meant.
+/// The scripts that a pipeline references, with their imports; `None` if one is missing, since all scripts are needed for
+/// suggestions then.
 pub(super) fn named(pipeline: &Pipeline, library: &Library) -> Option<Vec<Source>> {
-    // Those of a team may bring masks.
+    // Team walkers may bring masks.
     if pipeline.team.is_some() {
         return None;
     }
@@ -155,8 +155,8 @@ pub(super) fn named(pipeline: &Pipeline, library: &Library) -> Option<Vec<Source
     Some(seen.into_values().collect())
 }
 
-/// A pipeline's text with every condition that does not link replaced by one of the same length, so that its other edges
-/// can be looked at and every place stays where it is.
+/// The text of a pipeline with every condition that does not link replaced by one of equal length, so that its other edges can be
+/// analysed and all spans stay valid.
 pub(super) fn without(pipeline: &Pipeline, library: &Library) -> Source {
     let mut text = pipeline.source.text().to_owned();
     let mut changed = false;
@@ -175,22 +175,23 @@ pub(super) fn without(pipeline: &Pipeline, library: &Library) -> Source {
     if changed { Source::new(pipeline.source.name(), text) } else { pipeline.source.clone() }
 }
 
-/// The pipelines that are walked as nodes of a pipeline, and of those in turn, as far as they are among `all`.
-pub(super) fn parts(pipeline: &Pipeline, all: &[Pipeline], library: &Library) -> BTreeMap<String, Source> {
-    let asked = |pipeline: &Pipeline| pipeline.nodes.iter().filter_map(|node| Some(node.part.as_ref()?.value.clone())).collect();
-    let (mut parts, mut open): (_, Vec<String>) = (BTreeMap::new(), asked(pipeline));
+/// The subpipelines of a pipeline, recursively, as far as they are among `all`.
+pub(super) fn subpipelines(pipeline: &Pipeline, all: &[Pipeline], library: &Library) -> BTreeMap<String, Source> {
+    let asked =
+        |pipeline: &Pipeline| pipeline.nodes.iter().filter_map(|node| Some(node.subpipeline.as_ref()?.value.clone())).collect();
+    let (mut subpipelines, mut open): (_, Vec<String>) = (BTreeMap::new(), asked(pipeline));
     while let Some(name) = open.pop() {
         let file = |one: &Pipeline| one.source.name().rsplit('/').next().unwrap_or_default().to_owned();
         let stem = |one: &Pipeline| file(one).trim_end_matches(".yaml").trim_end_matches(".yml") == name;
         let meant = |one: &&Pipeline| *one.name == *name || one.source.name() == name || file(one) == name || stem(one);
-        let Some(part) = all.iter().find(meant).filter(|_| !parts.contains_key(&name)) else { continue };
+        let Some(part) = all.iter().find(meant).filter(|_| !subpipelines.contains_key(&name)) else { continue };
         open.extend::<Vec<String>>(asked(part));
-        parts.insert(name, without(part, library));
+        subpipelines.insert(name, without(part, library));
     }
-    parts
+    subpipelines
 }
 
-/// All problems once.
+/// Removes duplicate diagnostics.
 pub(super) fn once(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     type Place = (String, String, Option<(String, Span)>);
     let mut seen: BTreeSet<Place> = BTreeSet::new();
@@ -200,7 +201,7 @@ pub(super) fn once(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.into_iter().filter(|one| fresh(one)).collect()
 }
 
-/// Adds the problems of a list.
+/// The diagnostics of a result.
 pub(super) fn problems(result: Result<impl Sized, Diagnostics>) -> Vec<Diagnostic> {
     result.err().into_iter().flatten().collect()
 }
@@ -211,7 +212,7 @@ mod tests {
     use crate::lint::testing::{Example, all};
 
     #[test]
-    fn whatever_a_pipeline_names_is_there_when_it_is_looked_at() {
+    fn all_references_of_a_pipeline_are_included() {
         let pipeline = "pipeline: example\ndescription: all that can be named\nnodes:\n  - { name: look, prompt: example.md, masks: [masks/m.rhai], \
             foreach: \"agents/f.rhai#items\", merge: \"agents/f.rhai#one\" }\nedges:\n  - { id: end, from: look, to: _done }\nstart: look\ndone: _done\n";
         let functions =
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_expression_of_a_node_reads_is_read() {
+    fn reads_of_node_expressions_are_found() {
         let of = |foreach: &str| {
             let text = format!(
                 "pipeline: example\ndescription: items\nvars: {{ first: [1, 2] }}\nnodes:\n  - {{ name: look, prompt: example.md, foreach: {foreach} }}\n\

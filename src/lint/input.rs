@@ -1,15 +1,15 @@
-//! What is linted, and how.
+//! The input of the linter.
 
 use super::config::Config;
 use crate::project::LinkSettings;
 use crate::session::ProjectText;
 
-/// The texts, and how they are linted.
+/// The texts to lint, and the settings.
 #[derive(Clone, Copy)]
 pub struct LintInput<'a> {
     /// The texts of the project.
     pub texts: &'a [ProjectText],
-    /// What linking takes from outside the texts.
+    /// The settings for linking.
     pub settings: &'a LinkSettings,
     /// Levels and options.
     pub config: &'a Config,
@@ -17,11 +17,11 @@ pub struct LintInput<'a> {
     pub cases: &'a [CaseText],
 }
 
-/// The text of a case that scripts may be overfitted to.
+/// A case that scripts may be overfitted to.
 #[derive(Clone, Debug)]
 pub struct CaseText {
-    /// What people know it by.
+    /// Its display name.
     pub name: String,
-    /// Its test, error and log, in lower case.
+    /// Its test name, error and log, in lower case.
     pub text: String,
 }

@@ -1,31 +1,31 @@
-//! How bad a finding is.
+//! Severity levels of findings.
 
 use crate::diag::Severity;
 
-/// How bad a finding is taken to be.
+/// The severity level of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LintLevel {
-    /// Not looked for.
+    /// The rule is disabled.
     Off,
-    /// Worth knowing; alone, it does not fail the linting.
+    /// Informational; notes alone do not fail a lint run.
     Note,
-    /// Runs, but smells.
+    /// Works, but is suspicious.
     Warning,
-    /// Does not link, or cannot be meant.
+    /// Does not link, or cannot be intended.
     Error,
 }
 
 impl LintLevel {
-    /// All of them, by name.
+    /// All levels with their names.
     pub const NAMES: &'static [(&'static str, Self)] =
         &[("off", Self::Off), ("note", Self::Note), ("warning", Self::Warning), ("error", Self::Error)];
 
-    /// Its name.
+    /// The name of the level.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, level)| *level == self).map_or("", |(name, _)| name)
     }
 
-    /// The same of a diagnostic.
+    /// The corresponding diagnostic severity.
     pub fn severity(self) -> Severity {
         match self {
             Self::Off | Self::Note => Severity::Advice,

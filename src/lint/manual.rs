@@ -1,13 +1,13 @@
-//! Manual pages: prose, then examples that are found and the same mended.
+//! Manual pages: prose, followed by a bad example that the rule finds and its corrected version.
 //!
-//! A page is the Markdown file `manual/CATEGORY/RULE.md`. Behind a line `Found:` stand the fences of the bad example, behind
-//! `Mended:` those of the good one; the word after the language is the file (`pipelines/example.yaml`), and without one it is the
-//! file of that language in [`AROUND`]. What an example does not show is taken from there.
+//! A page is the Markdown file `manual/CATEGORY/RULE.md`. After a line `Found:` come the fenced blocks of the bad example, after
+//! `Mended:` those of the good one. The word after a fence's language is the file (`pipelines/example.yaml`); by default it is
+//! the file of that language in [`AROUND`]. Files that an example does not show are taken from there.
 //!
-//! A line `# ... PART, PART` stands for parts of the pipeline of [`AROUND`], where `# part: PART` begins each; a character
-//! reference (`&#x202e;`) for a character that nobody could see in the file.
+//! A line `# ... PART, PART` stands for parts of the pipeline in [`AROUND`], each of which begins with `# part: PART`. A
+//! character reference (`&#x202e;`) stands for a character that would be invisible in the file.
 
-/// The project that the examples stand in.
+/// The project around the examples.
 pub(super) const AROUND: &[(&str, &str)] = &[
     ("pipelines/example.yaml", include_str!("manual/example.yaml")),
     ("scripts/rules/example.rhai", include_str!("manual/example.rhai")),
@@ -16,7 +16,7 @@ pub(super) const AROUND: &[(&str, &str)] = &[
     ("scripts/schedulers/example.rhai", include_str!("manual/scheduler.rhai")),
 ];
 
-/// The page as it is shown, with the parts that it refers to.
+/// The page as shown, with its references expanded.
 pub(super) fn expanded(page: &str) -> String {
     let mut text = String::with_capacity(page.len());
     for line in page.lines() {
@@ -65,7 +65,7 @@ pub(super) struct ExampleFile {
     pub(super) text: String,
 }
 
-/// The files behind a heading (`Found`, `Mended`) of an expanded page.
+/// The files after a heading (`Found`, `Mended`) of an expanded page.
 #[cfg(test)]
 pub(super) fn example(page: &str, heading: &str) -> Vec<ExampleFile> {
     let Some(rest) = page.split(&format!("\n{heading}:\n")).nth(1) else { return Vec::new() };

@@ -1,16 +1,16 @@
-//! The linter: what runs but smells, and what does not link, over scripts, pipelines, templates and data together.
+//! The linter: reports what is suspicious and what does not link, across scripts, pipelines, templates and data.
 //!
 //! A rule is one file under `rules/`, with its manual page; `registry` lists them, and a test runs every example of every page.
-//! What linking finds is told under the id of the rule it belongs to (`codes`), so there is one list of findings. Rules that
+//! Errors of linking are reported under the id of a corresponding rule (`codes`), so there is one list of findings. Rules that
 //! reason about conditions (`model/`) report only what is certain.
 //!
 //! | layer | files | what |
 //! |---|---|---|
-//! | 1 values | `level`, `config`, `input`, `finding`, `manual` | what rules are given and answer with; pages of the manual |
-//! | 2 reading | `syntax`, `tags`, `codes`, `shown`, `model` | walking scripts and templates; when a rule of a pipeline fires, as a formula |
-//! | 3 rules | `context`, `rule`, `rules`, `registry` | what rules look at, what a rule is, and all of them |
-//! | 4 settings | `config_form`, `allow`, `baseline`, `gather` | `lint:`, `// lint: allow(id) reason`, known findings; linking what links |
-//! | 5 linting | `run`, `fix` | asking every rule, and mending |
+//! | 1 values | `level`, `config`, `input`, `finding`, `manual` | the input and output of rules; manual pages |
+//! | 2 analysis | `syntax`, `tags`, `codes`, `shown`, `model` | walking scripts and templates; the condition under which a rule fires, as a formula |
+//! | 3 rules | `context`, `rule`, `rules`, `registry` | the data available to rules, the definition of a rule, all rules |
+//! | 4 settings | `config_form`, `allow`, `baseline`, `gather` | `lint:`, `// lint: allow(id) reason`, baselines; linking as much as links |
+//! | 5 linting | `run`, `fix` | running all rules, and applying fixes |
 
 mod allow;
 mod baseline;

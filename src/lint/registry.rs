@@ -1,14 +1,14 @@
-//! All rules.
+//! The registry of all rules.
 
 use super::rule::LintRule;
 use super::rules::RULES;
 
-/// All rules, category by category.
+/// All rules, by category.
 pub fn rules() -> impl Iterator<Item = &'static LintRule> {
     RULES.iter().copied().flatten()
 }
 
-/// The rule of that id.
+/// The rule with this id.
 pub fn find(id: &str) -> Option<&'static LintRule> {
     rules().find(|rule| rule.id == id)
 }
@@ -22,7 +22,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_rule_is_named_by_the_convention() {
+    fn every_rule_follows_the_naming_convention() {
         let ids: Vec<&str> = rules().map(|rule| rule.id).collect();
         let unique: BTreeSet<&&str> = ids.iter().collect();
         assert!(ids.len() == unique.len() && ids.len() >= 40, "{} rules", ids.len());
@@ -43,29 +43,29 @@ mod tests {
         }
     }
 
-    /// The bad example of a page is found by its rule and no other, the good one by none.
+    /// The bad example of a page is reported by its rule and no other, the good one by none.
     #[test]
-    fn every_example_of_every_page_is_as_it_says() {
+    fn every_manual_example_is_correct() {
         let mut wrong = Vec::new();
         for rule in rules() {
             let page = rule.manual();
             let (bad, good) = (example(&page, "Found"), example(&page, "Mended"));
             assert!(!bad.is_empty() && !good.is_empty(), "{}: no examples", rule.id);
-            let said = |found: &[crate::lint::LintFinding]| {
+            let shown = |found: &[crate::lint::LintFinding]| {
                 let line = |one: &crate::lint::LintFinding| format!("\n    {} {}", one.rule, one.diagnostic);
                 found.iter().map(line).collect::<String>()
             };
             let found = all(&Example::of(&bad));
             let ids: BTreeSet<&str> = found.iter().map(|finding| finding.rule).collect();
             if ids != BTreeSet::from([rule.id]) {
-                wrong.push(format!("{}, found: {}", rule.id, said(&found)));
+                wrong.push(format!("{}, found: {}", rule.id, shown(&found)));
             }
             if !found.iter().all(|finding| finding.diagnostic.help.is_some()) {
                 wrong.push(format!("{}: no help", rule.id));
             }
             let found = all(&Example::of(&good));
             if !found.is_empty() {
-                wrong.push(format!("{}, mended: {}", rule.id, said(&found)));
+                wrong.push(format!("{}, mended: {}", rule.id, shown(&found)));
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));

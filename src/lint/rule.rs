@@ -1,4 +1,4 @@
-//! What a rule is.
+//! The definition of a rule.
 
 use super::config::Config;
 use super::context::LintContext;
@@ -6,23 +6,22 @@ use super::finding::FindingCollector;
 pub(super) use super::level::LintLevel;
 use super::manual;
 
-/// What an option is if nobody sets it.
+/// The default value of an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OptionDefault {
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A list of texts.
+    /// A list of strings.
     Texts(&'static [&'static str]),
 }
 
 /// An option of a rule, set in `asterisk.yaml` under `lint.options`.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleOption {
-    /// Its name.
     pub name: &'static str,
-    /// What it is if nobody sets it.
+    /// The default value.
     pub default: OptionDefault,
-    /// What it is for.
+    /// One sentence of documentation.
     pub doc: &'static str,
 }
 
@@ -31,20 +30,20 @@ pub struct RuleOption {
 pub struct LintRule {
     /// `category/name`.
     pub id: &'static str,
-    /// How bad a finding is, unless `asterisk.yaml` says otherwise. What linking found keeps its own level.
+    /// The level of its findings, unless `asterisk.yaml` overrides it. Diagnostics of linking keep their own severity.
     pub level: LintLevel,
-    /// What it finds, in one line.
+    /// A one-line summary.
     pub summary: &'static str,
-    /// Its page as it is written; [`LintRule::manual`] is what is shown.
+    /// The source of its manual page; [`LintRule::manual`] is the page as shown.
     pub(super) manual: &'static str,
     /// Its options.
     pub options: &'static [RuleOption],
-    /// Looks for it; nothing if linking does (see `codes`).
+    /// Runs the rule; `None` if linking checks it (see `codes`).
     pub(super) check: Option<fn(&LintContext<'_>, &mut FindingCollector)>,
 }
 
 impl LintRule {
-    /// What stands before the slash.
+    /// The part of the id before the slash.
     pub fn category(&self) -> &'static str {
         self.id.split('/').next().unwrap_or_default()
     }
@@ -54,12 +53,12 @@ impl LintRule {
         manual::expanded(self.manual)
     }
 
-    /// The level that is set for it, or for its category.
+    /// The level configured for it, or for its category.
     pub(super) fn level_in(&self, config: &Config) -> Option<LintLevel> {
         config.levels.get(self.id).or_else(|| config.levels.get(self.category())).copied()
     }
 
-    /// The value of an option that is a number.
+    /// The value of an integer option.
     pub(super) fn number(&self, config: &Config, name: &str) -> usize {
         let default = match self.default(name) {
             Some(OptionDefault::Int(number)) => number,
@@ -69,7 +68,7 @@ impl LintRule {
         usize::try_from(set.unwrap_or(default)).unwrap_or(0)
     }
 
-    /// The value of an option that is a list of texts.
+    /// The value of a list option.
     pub(super) fn texts(&self, config: &Config, name: &str) -> Vec<String> {
         let default = match self.default(name) {
             Some(OptionDefault::Texts(texts)) => texts,

@@ -1,10 +1,10 @@
-//! Linting: link what links, ask every rule, and put together what is to be said.
+//! Runs the linter: links what links, runs every rule, and collects the findings.
 
 use super::allow::{self, LintAllow};
 use super::codes::rule_of;
 use super::context::{LintContext, LintedPipeline};
 use super::finding::{FindingCollector, Fix, LintFinding};
-use super::gather::{LinkedTexts, gather, named, once, parts, problems, without};
+use super::gather::{LinkedTexts, gather, named, once, problems, subpipelines, without};
 use super::input::LintInput;
 use super::level::LintLevel;
 use super::registry::{find, rules};
@@ -21,18 +21,18 @@ use crate::script::{Library, LinkedScript, Unit};
 use crate::session::ProjectText;
 use std::collections::BTreeMap;
 
-/// What came of it.
+/// The result of linting.
 #[derive(Clone, Debug, Default)]
 pub struct LintReport {
-    /// The findings, by file, place and rule.
+    /// The findings, sorted by file, location and rule.
     pub findings: Vec<LintFinding>,
-    /// How many texts were asked for.
+    /// The number of texts linted.
     pub texts: usize,
-    /// How many findings an `allow` took away.
+    /// The number of findings suppressed by allow comments.
     pub allowed: usize,
 }
 
-/// Lints the texts that were asked for; the others are what they are linked with.
+/// Lints the requested texts; the others are only linked with.
 pub fn lint(input: LintInput<'_>) -> LintReport {
     let LinkedTexts { library, loose, pipelines, templates: template_texts, data: data_texts, mut found, left_out } =
         gather(&input);
@@ -42,24 +42,24 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
         found.extend(problems(read_data(&data_texts, input.settings.domain.as_deref())));
     }
     for pipeline in &pipelines {
-        let parts = parts(pipeline, &pipelines, &library);
-        let own = if parts.is_empty() { named(pipeline, &library) } else { None };
+        let subpipelines = subpipelines(pipeline, &pipelines, &library);
+        let own = if subpipelines.is_empty() { named(pipeline, &library) } else { None };
         let sources = Sources {
             scripts: own.unwrap_or_else(|| scripts.clone()),
             templates: template_texts.clone(),
             data: data_texts.clone(),
             pipeline: without(pipeline, &library),
-            parts,
+            subpipelines,
             missing: BTreeMap::new(),
         };
         let linked: Vec<Diagnostic> = match Project::link_after(sources, input.settings.clone(), Some(&library)) {
             Ok(project) => project.warnings.iter().cloned().collect(),
             Err(problems) => problems.into_iter().collect(),
         };
-        // A text that was left out has been complained about; that it is missing says nothing new.
+        // A text left out has been reported; errors about its absence are not.
         found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
     }
-    // Each vocabulary by itself, since only that in force is linked with the pipelines.
+    // Each domain on its own, since linking pipelines covers only the active one.
     for name in domain::names(&data_texts) {
         let mut problems = Diagnostics::new();
         domain::link(&data_texts, Some(name), &mut problems);
@@ -100,13 +100,13 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
     finish(&input, report, allows)
 }
 
-/// A pipeline with what can be found out about it.
+/// Analyses a pipeline.
 fn pipe<'a>(pipeline: &'a Pipeline, library: &'a Library) -> LintedPipeline<'a> {
     let condition = |edge: &str| LintContext::condition(library, &pipeline.source, edge);
     LintedPipeline::new(pipeline, examine(pipeline, library, &condition))
 }
 
-/// What is wrong with a team of the data files; of the pipeline around it nothing is meant.
+/// The errors of a team in a data file; those of the pipeline around it are ignored.
 fn link_team(
     (name, pipeline): &(String, Pipeline),
     scripts: &[Source],
@@ -119,7 +119,7 @@ fn link_team(
         templates: Vec::new(),
         data: data.to_vec(),
         pipeline: pipeline.source.clone(),
-        parts: BTreeMap::new(),
+        subpipelines: BTreeMap::new(),
         missing: BTreeMap::new(),
     };
     let settings = LinkSettings { team: Some(name.clone()), ..settings.clone() };
@@ -128,14 +128,14 @@ fn link_team(
     found
 }
 
-/// Whether a problem is that a text which was left out is missing.
+/// Whether a diagnostic is about the absence of a text that was left out.
 fn misses(one: &Diagnostic, name: &str) -> bool {
     let about =
         matches!(one.code.as_ref(), "script/unknown-file" | "project/unknown-template" | "template/include" | "script/import");
     about && one.message.contains(&format!("`{name}`"))
 }
 
-/// A diagnostic of linking under the id of its rule.
+/// Replaces the code of a linking diagnostic by the id of its rule.
 fn coded(mut one: Diagnostic, pipelines: &[Pipeline]) -> Diagnostic {
     let rule = rule_of(&one.code);
     let label = one.primary().cloned();
@@ -151,7 +151,7 @@ fn coded(mut one: Diagnostic, pipelines: &[Pipeline]) -> Diagnostic {
     });
     if let Some((source, whole)) = sentence {
         let found = Diagnostic::error("correctness/prose-condition", "this condition is a sentence, not an expression");
-        let help = "say it in fields and numbers, such as `confidence >= vars.enough`, or name a rule: `rule: path/of/script.rhai#function`";
+        let help = "write an expression over fields, such as `confidence >= vars.enough`, or name a rule: `rule: path/of/script.rhai#function`";
         return found.label(&source, whole, "cannot be decided").help(help);
     }
     if one.code == "script/unknown-function" && (written == "assert" || written.starts_with("assert_")) {
@@ -163,24 +163,24 @@ fn coded(mut one: Diagnostic, pipelines: &[Pipeline]) -> Diagnostic {
     one.code = rule.into();
     one.help = one.help.or_else(|| {
         Some(match rule {
-            "correctness/syntax" => "put it right here: nothing that needs this text runs until then".to_owned(),
+            "correctness/syntax" => "fix this first: nothing that depends on this text runs until then".to_owned(),
             "correctness/wrong-signature" => {
                 "a rule takes `(artifact, state, vars)`, a responder `(params, vars)`, an effect `(artifact, params)`".to_owned()
             }
-            rule => format!("`asterisk lint --explain {rule}` tells more"),
+            rule => format!("see `asterisk lint --explain {rule}`"),
         })
     });
     one
 }
 
-/// Levels, allows, names and order.
+/// Applies levels and allows, renames files and sorts.
 fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintAllow>) -> LintReport {
     let mut shown = LanguageTexts::new(input.texts);
     let mut outcome = LintReport { texts: input.texts.iter().filter(|text| text.requested).count(), ..LintReport::default() };
     let mut kept: Vec<(Diagnostic, Option<Fix>)> = Vec::new();
     for (one, fix) in report.found {
         let text = one.primary().and_then(|label| shown.text(label));
-        // What keeps a text from linking cannot be right as it is.
+        // An error that prevents linking cannot be allowed.
         let links = find(&one.code).is_none_or(|rule| rule.check.is_some()) || one.severity != Severity::Error;
         if links && allow::covers(&mut allows, text, &one) {
             outcome.allowed += 1;
@@ -189,7 +189,7 @@ fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintA
         }
     }
     let mut more = FindingCollector::default();
-    allow::complain(&allows, input.config, &mut more);
+    allow::report_misuse(&allows, input.config, &mut more);
     kept.extend(more.found);
     for (one, fix) in kept {
         let Some(rule) = find(&one.code) else { continue };
@@ -207,7 +207,7 @@ fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintA
     outcome.findings.sort_by(|a, b| {
         (a.file(), place(a), a.rule, &a.diagnostic.message).cmp(&(b.file(), place(b), b.rule, &b.diagnostic.message))
     });
-    // Two pipelines may be told the same of a script that both use.
+    // Two pipelines may report the same about a script that both use.
     outcome.findings.dedup_by(|a, b| (a.rule, a.file(), place(a)) == (b.rule, b.file(), place(b)));
     fingerprints(&mut outcome.findings);
     outcome
@@ -229,9 +229,9 @@ fn fingerprints(findings: &mut [LintFinding]) {
     }
 }
 
-/// The area that holds a text, for those who make texts.
+/// Constructs texts for tests and callers without files.
 impl ProjectText {
-    /// A text of a project that is not on a disk.
+    /// A project text that is not on disk.
     pub fn embedded(area: Area, source: Source) -> Self {
         let shown = format!("{}/{}", area.name(), source.name());
         Self { area, source, shown, origin: crate::files::FileOrigin::Embedded, requested: true }

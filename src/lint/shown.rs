@@ -1,10 +1,10 @@
-//! Findings under the names that people know files by.
+//! Renames the files in findings to their paths on disk.
 
 use crate::diag::{Diagnostic, Label, Source};
 use crate::session::ProjectText;
 use std::collections::BTreeMap;
 
-/// The texts by the names that the languages know them by.
+/// The texts by their names within the project.
 pub(super) struct LanguageTexts<'a> {
     texts: BTreeMap<&'a str, Vec<&'a ProjectText>>,
     made: BTreeMap<String, Source>,
@@ -16,26 +16,26 @@ impl<'a> LanguageTexts<'a> {
         for text in texts {
             let name = text.source.name();
             by_name.entry(name).or_default().push(text);
-            // Data files are known by their names below `data/`.
+            // Data files are named relative to `data/`.
             by_name.entry(name.strip_prefix("data/").unwrap_or(name)).or_default().push(text);
         }
         Self { texts: by_name, made: BTreeMap::new() }
     }
 
-    /// The text that a label is in.
+    /// The text of a label.
     pub(super) fn text(&self, label: &Label) -> Option<&'a ProjectText> {
         let named = self.texts.get(label.source.name())?;
         let same = named.iter().find(|text| text.source.text() == label.source.text());
         same.or_else(|| named.iter().find(|text| text.source.text().len() == label.source.text().len())).copied()
     }
 
-    /// The text as people know it.
+    /// The text under its path on disk.
     pub(super) fn source(&mut self, text: &ProjectText) -> Source {
         let made = self.made.entry(text.shown.clone());
         made.or_insert_with(|| Source::new(text.shown.clone(), text.source.text())).clone()
     }
 
-    /// The diagnostic with its places so named.
+    /// Renames the files of a diagnostic.
     pub(super) fn rename(&mut self, mut diagnostic: Diagnostic) -> Diagnostic {
         for label in &mut diagnostic.labels {
             if let Some(text) = self.text(label) {

@@ -1,4 +1,4 @@
-//! Walking scripts.
+//! Helpers for walking scripts and data files.
 
 use crate::diag::{Source, Span};
 use crate::form::yaml::{Yaml, YamlKind};
@@ -6,7 +6,7 @@ use crate::script::Unit;
 use crate::script::tree::{self, CallExpr, Expr, Function, Node, Position, Stmt};
 use compact_str::CompactString;
 
-/// Where a function is defined.
+/// The location of a function's name.
 pub(super) fn name_of(unit: &Unit, function: &Function) -> (Source, Span) {
     unit.definition(&function.head).unwrap_or_else(|| unit.locate(Span::default()))
 }
@@ -16,7 +16,7 @@ pub(super) fn takes_rule_inputs(function: &Function) -> bool {
     function.params.iter().map(CompactString::as_str).eq(["artifact", "state", "vars"])
 }
 
-/// The calls of a list of statements by name, with the places of the names; operators are none.
+/// Visits the calls by name in a list of statements, with the positions of the names; operators are excluded.
 pub(super) fn calls<'t>(statements: &'t [Stmt], mut visit: impl FnMut(&'t CallExpr, Position)) {
     tree::each(statements, &mut |node| match node {
         Node::Expr(Expr::Call(call, at) | Expr::Method(call, at)) if !call.operator => visit(call, *at),
@@ -24,7 +24,7 @@ pub(super) fn calls<'t>(statements: &'t [Stmt], mut visit: impl FnMut(&'t CallEx
     });
 }
 
-/// The string literals of a script with their places; interpolated ones by their parts.
+/// The string literals of a script with their spans; of interpolated ones, the literal parts.
 pub(super) fn strings(unit: &Unit) -> Vec<(String, Source, Span)> {
     let mut found = Vec::new();
     unit.tree().each(|node| {
@@ -39,7 +39,7 @@ pub(super) fn strings(unit: &Unit) -> Vec<(String, Source, Span)> {
     found
 }
 
-/// The text of a function from its keyword to its closing brace, and the number of its lines.
+/// The text of a function from its keyword to its closing brace.
 pub(super) fn text_of<'u>(unit: &'u Unit, function: &Function) -> &'u str {
     let script = unit.script();
     let start = unit.tokens().offset(script, function.head.start);
@@ -59,12 +59,16 @@ pub(super) fn text_of<'u>(unit: &'u Unit, function: &Function) -> &'u str {
     &script[start.min(script.len())..]
 }
 
-/// The texts in a data file, each with its place.
+/// The strings of a data file, each with its span.
 pub(super) fn texts(source: &Source, yaml: &Yaml) -> Vec<(String, Source, Span)> {
     match &yaml.kind {
         YamlKind::Text(text) => vec![(text.value.clone(), source.clone(), yaml.span)],
         YamlKind::List(items) => items.iter().flat_map(|item| texts(source, item)).collect(),
-        YamlKind::Map(entries) => entries.iter().flat_map(|entry| texts(source, &entry.value)).collect(),
+        // The examples of a signature are not part of its logic.
+        YamlKind::Map(entries) => {
+            let rules = entries.iter().filter(|entry| !matches!(entry.key.as_str(), "accepts" | "rejects"));
+            rules.flat_map(|entry| texts(source, &entry.value)).collect()
+        }
         _ => Vec::new(),
     }
 }

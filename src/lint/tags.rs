@@ -1,8 +1,8 @@
-//! The tags of a template, each with the conditions and loops that it stands in.
+//! The tags of a template, each with its enclosing conditions and loops.
 
 use crate::diag::{Source, Span};
 
-/// What a tag is.
+/// The kind of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TagKind {
     /// `{{ value }}`
@@ -15,23 +15,23 @@ pub(super) enum TagKind {
 #[derive(Clone, Debug)]
 pub(super) struct TemplateTag {
     pub(super) sort: TagKind,
-    /// What stands in it, without blanks and dashes.
+    /// The content, trimmed, without whitespace control dashes.
     pub(super) inner: String,
-    /// Where that stands.
+    /// The span of the content.
     pub(super) span: Span,
-    /// The conditions it stands in, an `else` by those of its `if`.
+    /// The enclosing conditions; an `else` has those of its `if`.
     pub(super) conditions: Vec<String>,
-    /// The loops it stands in: the variable, and what it is an item of.
+    /// The enclosing loops: the variable, and the list it iterates over.
     pub(super) loops: Vec<(String, String)>,
 }
 
-/// What is open at a place.
+/// An open block.
 enum OpenTag {
     If(String),
     For(Vec<(String, String)>),
 }
 
-/// The tags in order; comments are none.
+/// The tags in order, without comments.
 pub(super) fn tags(source: &Source) -> Vec<TemplateTag> {
     let text = source.text();
     let (mut found, mut open) = (Vec::<TemplateTag>::new(), Vec::<OpenTag>::new());
@@ -87,14 +87,14 @@ pub(super) fn tags(source: &Source) -> Vec<TemplateTag> {
     found
 }
 
-/// `for a in x.y | items` gives `a` and `x.y`.
+/// `for a in x.y | items` returns `a` and `x.y`.
 fn variables(inner: &str) -> Vec<(String, String)> {
     let Some((names, rest)) = inner["for".len()..].split_once(" in ") else { return Vec::new() };
     let of = paths(rest).into_iter().next().map(|(path, _)| path).unwrap_or_default();
     names.split(',').map(|name| (name.trim().to_owned(), format!("{of}[]"))).collect()
 }
 
-/// The paths (`failure.name`) in an expression, with their offsets; texts in quotes, filters and words of the language are none.
+/// The paths (`failure.name`) in an expression, with their offsets; string literals, filters and keywords are excluded.
 pub(super) fn paths(expression: &str) -> Vec<(String, usize)> {
     const WORDS: &[&str] =
         &["in", "is", "not", "and", "or", "if", "else", "elif", "for", "defined", "include", "true", "false", "none"];
@@ -131,7 +131,7 @@ pub(super) fn filters(expression: &str) -> Vec<&str> {
 }
 
 impl TemplateTag {
-    /// A path with the variables of loops replaced by what they are items of.
+    /// Replaces loop variables in a path by the lists they iterate over.
     pub(super) fn resolve(&self, path: &str) -> String {
         let mut path = path.to_owned();
         for (name, of) in self.loops.iter().rev() {
@@ -149,13 +149,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_know_what_they_stand_in() {
+    fn tags_have_their_enclosing_blocks() {
         let text = "{# {{ no }} #}{% for r in a.b | items %}{% if r.x is defined %}{{ r.x.y | code }}{% else %}{{- z -}}{% endif %}{% endfor %}{{ last }}";
         let found = tags(&Source::new("t.md", text));
         let values: Vec<&TemplateTag> = found.iter().filter(|tag| tag.sort == TagKind::Value).collect();
-        let said = |tag: &TemplateTag| format!("{} <{}>", tag.inner, tag.conditions.join(";"));
+        let shown = |tag: &TemplateTag| format!("{} <{}>", tag.inner, tag.conditions.join(";"));
         assert_eq!(
-            values.iter().map(|tag| said(tag)).collect::<Vec<_>>(),
+            values.iter().map(|tag| shown(tag)).collect::<Vec<_>>(),
             ["r.x.y | code <if r.x is defined>", "z <if r.x is defined>", "last <>"]
         );
         assert_eq!(values[0].resolve("r.x.y"), "a.b[].x.y");

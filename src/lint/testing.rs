@@ -1,4 +1,4 @@
-//! Linting small projects, for the tests of rules.
+//! Lints small projects, for the tests of rules.
 
 use super::config::Config;
 use super::finding::LintFinding;
@@ -11,13 +11,13 @@ use crate::form::yaml::{self, YamlReader};
 use crate::project::LinkSettings;
 use crate::session::ProjectText;
 
-/// A project around the files of an example.
+/// The files of an example project.
 pub(super) struct Example {
     files: Vec<(String, String)>,
 }
 
 impl Example {
-    /// The project of the manual pages with these files.
+    /// The project of the manual pages, with these files replaced.
     pub(super) fn of(files: &[ExampleFile]) -> Self {
         let mut all: Vec<(String, String)> = AROUND.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
         for file in files {
@@ -78,7 +78,7 @@ impl Example {
 /// The project file of an example.
 const SETTINGS: &str = "asterisk.yaml";
 
-/// Its levels and options.
+/// The levels and options of an example.
 fn config(example: &Example) -> Config {
     let Some((name, text)) = example.files.iter().find(|(path, _)| path == SETTINGS) else { return Config::default() };
     let source = Source::new(name, text);
@@ -88,7 +88,7 @@ fn config(example: &Example) -> Config {
     reader.finish().into_result(config).expect("settings")
 }
 
-/// The cases that examples of overfitting stand beside.
+/// The cases for the examples of overfitting.
 pub(super) fn cases() -> Vec<CaseText> {
     let case = |name: &str, text: &str| CaseText { name: name.into(), text: text.into() };
     vec![
@@ -105,7 +105,7 @@ pub(super) fn all(example: &Example) -> Vec<LintFinding> {
     lint(LintInput { texts: &texts, settings: &settings, config: &config, cases: &cases }).findings
 }
 
-/// The labelled texts of what one rule finds.
+/// The labelled texts of the findings of one rule.
 pub(super) fn found(rule: &str, example: &Example) -> Vec<String> {
     let all = all(example);
     let broken = all.iter().find(|finding| finding.rule == "correctness/syntax");

@@ -1,4 +1,4 @@
-//! Attributes of a launch or a case: few names with short values, held without an allocation where they are short.
+//! Attributes of a launch or a case: few names with short values, stored inline where short.
 
 use compact_str::CompactString;
 use serde::de::{MapAccess, Visitor};
@@ -6,8 +6,8 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Names and values, each name once, sorted by name. Serialises as a map. A launch may have a hundred thousand cases: a
-/// sorted list of inline strings takes a tenth of what a map of strings takes.
+/// Names and values, sorted by name, without duplicates. Serialises as a map. A launch may have a hundred thousand cases: a
+/// sorted list of inline strings takes a tenth of the memory of a map of strings.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Attributes(Vec<(CompactString, CompactString)>);
 
@@ -17,40 +17,40 @@ impl Attributes {
         self.place(name).ok().map(|at| self.0[at].1.as_str())
     }
 
-    /// Whether there is a value of that name.
+    /// Whether a name has a value.
     pub fn contains_key(&self, name: &str) -> bool {
         self.place(name).is_ok()
     }
 
-    /// Sets a value, in place of the one that the name had.
+    /// Sets a value, replacing a previous one.
     pub fn insert(&mut self, name: impl Into<CompactString>, value: impl Into<CompactString>) {
         let (name, value) = (name.into(), value.into());
         match self.place(&name) {
             Ok(at) => self.0[at].1 = value,
             Err(at) => {
-                // Most cases have a few: growing by doubling would waste more than it saves.
+                // Most cases have few attributes: doubling the capacity would waste more memory than it saves time.
                 self.0.reserve_exact(1);
                 self.0.insert(at, (name, value));
             }
         }
     }
 
-    /// Takes a name out.
+    /// Removes a name and returns its value.
     pub fn remove(&mut self, name: &str) -> Option<CompactString> {
         self.place(name).ok().map(|at| self.0.remove(at).1)
     }
 
-    /// Names and values, in order of the names.
+    /// Iterates over names and values, in order of names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// The values, in order of their names.
+    /// Iterates over the values, in order of names.
     pub fn values(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(_, value)| value.as_str())
     }
 
-    /// How many there are.
+    /// The number of attributes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -68,7 +68,7 @@ impl Attributes {
 impl std::ops::Index<&str> for Attributes {
     type Output = str;
 
-    /// The value of a name; empty if there is none.
+    /// The value of a name; empty if absent.
     fn index(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }

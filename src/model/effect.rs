@@ -1,79 +1,72 @@
-//! What a script wants written to the store, as data.
+//! Effects: writes to the store requested by a script, as data.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One write. Scripts return a list of maps `#{ effect: "create_rca", .. }`; `I` is how ids are written: a [`Handle`] as it
-/// comes from a script, an `i64` once resolved.
+/// One write. Scripts return a list of maps `#{ effect: "create_rca", .. }`. `I` is the type of ids: a [`Handle`] as written by a
+/// script, an `i64` once resolved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case", deny_unknown_fields, bound(deserialize = "I: Deserialize<'de>"))]
 pub enum Effect<I> {
     /// Links the case to a known symptom.
     LinkSymptom {
-        /// The symptom.
         id: I,
-        /// The name later effects may use.
+        /// The name by which later effects can refer to it.
         #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
-    /// Creates the symptom of a fingerprint, or finds it; links the case to it and counts the sighting.
+    /// Creates the symptom of a fingerprint, or finds it; links the case to it and counts the occurrence.
     UpsertSymptom {
-        /// Given by the host: derived from the fingerprint.
+        /// Set by the host: derived from the fingerprint.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<I>,
-        /// The name later effects may use.
+        /// The name by which later effects can refer to it.
         #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// What identifies it.
+        /// Identifies the symptom.
         fingerprint: String,
-        /// The test's name.
+        /// The name of the test.
         test: String,
-        /// The error's text.
+        /// The error text.
         #[serde(default)]
         error: String,
-        /// The category.
         #[serde(default)]
         category: String,
-        /// The component, if one is suspected.
+        /// The suspected component, if any.
         #[serde(default)]
         component: String,
     },
-    /// Counts a sighting of a known symptom.
-    MarkSeen {
-        /// The symptom.
-        id: I,
-    },
+    /// Counts an occurrence of a known symptom.
+    MarkSeen { id: I },
     /// Records the triage of the case.
     CreateTriage {
-        /// The symptom's category.
+        /// The category of the symptom.
         category: String,
-        /// How bad it is.
         #[serde(default)]
         severity: String,
         /// The suspected defect code.
         #[serde(default)]
         defect_type: String,
-        /// Whether an investigation was skipped.
+        /// Whether the investigation was skipped.
         #[serde(default)]
         skip_investigation: bool,
         /// The suspected repositories.
         #[serde(default)]
         repos: Vec<String>,
     },
-    /// Creates a root cause and links the case to it. A case has one root cause per name: creating it again (an
-    /// investigation that looped) replaces its content.
+    /// Creates a root cause and links the case to it. A case has one root cause per name: creating it again (an investigation
+    /// that looped) replaces its content.
     CreateRca {
-        /// Given by the host: derived from run, case and name.
+        /// Set by the host: derived from run, case and name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<I>,
-        /// The name later effects may use.
+        /// The name by which later effects can refer to it.
         #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// Its title.
         title: String,
-        /// Its text.
+        /// The explanation.
         message: String,
-        /// Its defect code.
+        /// The defect code.
         defect_type: String,
         /// The component at fault.
         #[serde(default)]
@@ -84,57 +77,44 @@ pub enum Effect<I> {
     },
     /// Links the case to a known root cause.
     LinkRca {
-        /// The root cause.
         id: I,
-        /// The name later effects may use.
+        /// The name by which later effects can refer to it.
         #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
-    /// Says that a symptom comes of a root cause.
+    /// Records that a symptom is caused by a root cause.
     LinkSymptomRca {
-        /// The symptom.
         symptom: I,
-        /// The root cause.
         rca: I,
-        /// How sure that is, 0 to 1.
+        /// The confidence, 0 to 1.
         confidence: f64,
     },
-    /// Takes back that a symptom comes of a root cause: the case is not one of it, and it is not offered as the symptom's cause
-    /// again unless somebody of the same standing says so.
+    /// Retracts the link from a symptom to a root cause: the case no longer counts as an instance of the root cause, and the link
+    /// is not suggested again unless someone with equal authority restores it.
     Overturn {
-        /// The symptom.
         symptom: I,
-        /// The root cause.
         rca: I,
-        /// Whether the root cause itself is put right by effects that follow, so that it is only its present words that are
-        /// taken back.
+        /// Whether following effects correct the root cause itself, so that only its current text is retracted.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replaced: bool,
     },
-    /// Replaces what is known of a root cause; absent parts stay.
+    /// Updates a root cause; absent fields are unchanged.
     UpdateRca {
-        /// The root cause.
         id: I,
-        /// Its new text.
+        /// The new explanation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
-        /// Its new defect code.
+        /// The new defect code.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         defect_type: Option<String>,
-        /// Its new status (`open`, `resolved`, ...).
+        /// The new status (`open`, `resolved`, ...).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<String>,
     },
     /// Sets the status of the case in the store.
-    SetCaseStatus {
-        /// The status.
-        status: String,
-    },
-    /// Leaves a remark on the case.
-    Note {
-        /// The remark.
-        text: String,
-    },
+    SetCaseStatus { status: String },
+    /// Adds a note to the case.
+    Note { text: String },
 }
 
 /// The names of the effects, as scripts write them.
@@ -152,23 +132,24 @@ pub const EFFECTS: [&str; 11] = [
     "note",
 ];
 
-/// An id as a script writes it: a number, or `"$name"` for what an earlier effect of the same case called `as: "name"`.
+/// An id as written by a script: a number, or `"$name"` for the record that an earlier effect of the same case named with `as:
+/// "name"`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Handle {
-    /// A stored id.
+    /// The id of a stored record.
     Id(i64),
     /// A symbolic id, with its `$`.
     Name(String),
 }
 
-/// A symbolic id that nothing was called by.
+/// A symbolic id that no effect has bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnresolvedHandle(pub String);
 
 impl Effect<Handle> {
-    /// Gives every handle its id. `bindings` are the names bound by this case so far and grow by this effect's own `as`;
-    /// `derive` makes the id of a new record from its kind (`symptom`, `rca`) and what identifies it.
+    /// Resolves every handle to an id. `bindings` holds the names bound so far by this case; the effect's own `as` is added.
+    /// `derive` computes the id of a new record from its kind (`symptom`, `rca`) and its identifying text.
     pub fn resolve(
         self,
         bindings: &mut BTreeMap<String, i64>,
@@ -256,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_effect_or_part_is_refused_by_name() {
+    fn an_unknown_effect_or_field_is_refused_by_name() {
         let unknown = serde_json::from_value::<Effect<Handle>>(json!({"effect": "drop_table"})).expect_err("unknown");
         assert!(unknown.to_string().contains("drop_table"), "{unknown}");
         let part = serde_json::from_value::<Effect<Handle>>(json!({"effect": "mark_seen", "id": 1, "x": 2})).expect_err("part");

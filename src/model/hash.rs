@@ -15,7 +15,7 @@ impl Hash {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
-    /// The address of a JSON value: that of its [`canonical`] text.
+    /// The address of a JSON value: the hash of its [`canonical`] text.
     pub fn of_json(value: &Value) -> Self {
         Self::of(canonical(value).as_bytes())
     }
@@ -25,35 +25,35 @@ impl Hash {
         &self.0
     }
 
-    /// From the raw 32 bytes.
+    /// Creates an address from the raw 32 bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The first 12 hex digits, for people.
+    /// The first 12 hex digits, for display.
     pub fn short(&self) -> String {
         self.to_string()[..12].to_owned()
     }
 }
 
-/// Makes the address of bytes that come piece by piece.
+/// Computes a content address incrementally.
 #[derive(Clone, Default)]
 pub struct Hasher(blake3::Hasher);
 
 impl Hasher {
-    /// Takes the next bytes.
+    /// Adds bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The address of all bytes so far.
+    /// The address of all bytes added so far.
     pub fn finish(&self) -> Hash {
         Hash(*self.0.finalize().as_bytes())
     }
 }
 
-/// The canonical text of a JSON value: no white space, keys in byte order, numbers as `serde_json` prints them. (Key order
-/// comes from `serde_json::Map` being a B-tree; a test guards against its `preserve_order` feature being switched on.)
+/// The canonical text of a JSON value: no white space, keys in byte order, numbers as printed by `serde_json`. (Key order relies
+/// on `serde_json::Map` being a B-tree; a test guards against its `preserve_order` feature being enabled.)
 pub fn canonical(value: &Value) -> String {
     value.to_string()
 }

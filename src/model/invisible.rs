@@ -1,16 +1,16 @@
-//! Characters that show nothing and yet do something: texts from outside lose them.
+//! Invisible characters, which are removed from external texts.
 
 use std::borrow::Cow;
 
-/// Whether a character shows nothing but can hide, reorder or command: control characters but the tabulator, direction marks, zero-width
-/// spaces, tags, byte order marks.
+/// Whether a character is invisible but can hide, reorder or control text: control characters except tab, direction marks,
+/// zero-width spaces, tags, byte order marks.
 pub fn is_invisible(ch: char) -> bool {
     let format = matches!(ch, '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
         | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
     format || (ch.is_control() && ch != '\t')
 }
 
-/// A text without them; ends of lines stay.
+/// Removes invisible characters; line endings stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let goes = |ch: char| ch != '\n' && is_invisible(ch);
     if text.chars().any(goes) { Cow::Owned(text.chars().filter(|ch| !goes(*ch)).collect()) } else { Cow::Borrowed(text) }
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_shows_nothing_goes() {
+    fn invisible_characters_are_removed() {
         assert_eq!(visible("a\u{1b}[2J\u{202e}b\r\n\tc\u{200b}\u{e0041}\u{0}"), "a[2Jb\n\tc");
         assert!(matches!(visible("plain, grün\n"), Cow::Borrowed(_)));
     }

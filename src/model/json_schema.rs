@@ -1,10 +1,10 @@
-//! The declared form of an artifact as JSON Schema 2020-12, for models that are told by it what to answer.
+//! Artifact shapes as JSON Schema 2020-12, for models that constrain their output by it.
 
 use super::shape::Kind;
 use serde_json::{Map, Value, json};
 
 impl Kind {
-    /// The form as JSON Schema.
+    /// The shape as JSON Schema.
     pub fn json_schema(&self) -> Value {
         match self {
             Self::Any => json!({}),
@@ -47,7 +47,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_form_is_told_with_its_bounds() {
+    fn a_schema_includes_bounds() {
         let field = |name: &str, kind, required| Field { name: name.into(), kind, required };
         let fields = vec![
             field("sure", Kind::Number { min: Some(0.0), max: Some(1.0) }, true),

@@ -1,6 +1,6 @@
-//! A failed CI launch and its cases, as every reader of a format delivers them.
+//! A failed CI launch and its cases, as produced by every format reader.
 
-use super::{Attributes, LaunchText};
+use super::{Attributes, LaunchText, TestIdentity, TestOutcomes};
 use crate::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -8,58 +8,59 @@ use std::collections::BTreeMap;
 /// One run of a test suite in CI.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
-    /// Its id where it came from.
+    /// The id in the source system.
     pub run_id: String,
-    /// Its name.
     pub name: String,
-    /// Its number, if it has one.
+    /// The sequence number, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<i64>,
-    /// Its status, as its source words it.
+    /// The status, in the words of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// When it began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// Versions, lanes, clusters: whatever its source attached.
+    /// Versions, lanes, clusters: anything that the source attached.
     #[serde(default, skip_serializing_if = "Attributes::is_empty")]
     pub attributes: Attributes,
-    /// How many tests ran, by outcome (`total`, `passed`, `failed`, `skipped`).
+    /// The number of tests by outcome (`total`, `passed`, `failed`, `skipped`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub totals: BTreeMap<String, u64>,
-    /// What was checked out.
+    /// The checked out revision.
     #[serde(default)]
     pub git: LaunchCheckout,
-    /// One per failure, in the order of the source.
+    /// One per failure, in source order.
     pub cases: Vec<Case>,
-    /// How many more failures it has, which are not in memory: nobody is told of them.
+    /// The number of further failures that were not loaded and are not investigated.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: usize,
-    /// What reading it left out or cut, for the report.
+    /// Notes about what was left out or cut while reading, for the report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Those of the notes that say that failures may be missing.
+    /// The notes that mean that failures may be missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<String>,
+    /// The outcomes of all tests, if the source lists those that passed. No part of what is recorded of a launch: the store keeps
+    /// them apart.
+    #[serde(skip)]
+    pub outcomes: TestOutcomes,
 }
 
 impl Launch {
-    /// Notes that failures may be missing.
+    /// Adds a note that failures may be missing.
     pub fn gap(&mut self, note: String) {
         self.gaps.push(note.clone());
         self.notes.push(note);
     }
 
-    /// How many failures it has.
+    /// The number of failures, including those not loaded.
     pub fn failures(&self) -> usize {
         self.cases.len() + self.left_out
     }
 
-    /// The label of the version it tested; empty if its attributes tell none. That is the attribute `version`, or else
-    /// `product_version`, `release`, `build`, or the first in the order of names that ends in `version` (case does not count).
+    /// The label of the tested version; empty if no attribute names it. It is the attribute `version`, or else `product_version`,
+    /// `release`, `build`, or the first in order of names that ends in `version` (ignoring case).
     pub fn version(&self) -> &str {
         let rank = |name: &str| match name.to_ascii_lowercase().replace('-', "_").as_str() {
             "version" => Some(0),
@@ -71,6 +72,41 @@ impl Launch {
         let ranked = self.attributes.iter().filter_map(|(name, value)| Some((rank(name)?, value)));
         ranked.min_by_key(|(rank, _)| *rank).map_or("", |(_, value)| value)
     }
+
+    /// The tested commit; empty if it is unknown. It is the checked out one, or else that of the first attribute in order of
+    /// `COMMITS`. An attribute with several values names none.
+    pub fn commit(&self) -> &str {
+        let checked_out = self.git.commit.as_deref().map(str::trim).filter(|commit| !commit.is_empty());
+        let ranked = self.attributes.iter().filter_map(|(name, value)| {
+            let (name, value) = (plain(name), value.trim());
+            let rank = COMMITS.iter().position(|known| *known == name)?;
+            (!value.is_empty() && !value.contains([',', ' '])).then_some((rank, value))
+        });
+        checked_out.or_else(|| ranked.min_by_key(|(rank, _)| *rank).map(|(_, value)| value)).unwrap_or_default()
+    }
+}
+
+/// Names of attributes that hold the commit, the most specific first; dots and dashes are as good as underscores.
+const COMMITS: [&str; 14] = [
+    "commit",
+    "git_commit",
+    "commit_sha",
+    "git_commit_sha",
+    "commit_hash",
+    "git_commit_hash",
+    "commit_id",
+    "git_commit_id",
+    "git_sha",
+    "ci_commit_sha",
+    "github_sha",
+    "vcs_revision",
+    "git_revision",
+    "revision",
+];
+
+/// A name of an attribute without differences of case and of separators.
+fn plain(name: &str) -> String {
+    name.to_ascii_lowercase().replace(['-', '.'], "_")
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
@@ -78,16 +114,13 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// What a launch checked out.
+/// The revision that a launch checked out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchCheckout {
-    /// The branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// The commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The remote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,
 }
@@ -97,47 +130,53 @@ pub struct LaunchCheckout {
 pub struct Case {
     /// Unique in the launch.
     pub id: String,
-    /// The test's name.
+    /// The name of the test.
     pub name: String,
-    /// Its status, as its source words it.
+    /// The status, in the words of the source.
     pub status: String,
-    /// What the test stands in: suite, class, parent item; empty if unknown.
+    /// The container of the test: suite, class, parent item; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub suite: String,
-    /// The file of the test, where the source says so.
+    /// The file of the test, if the source provides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// When the test began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
-    /// Labels, ticket ids, lanes: whatever its source attached.
+    /// Labels, ticket ids, lanes: anything that the source attached.
     #[serde(default, skip_serializing_if = "Attributes::is_empty")]
     pub attributes: Attributes,
-    /// The error's text, cleaned; empty if there is none.
+    /// The error text, cleaned; empty if there is none.
     #[serde(default)]
     pub error_message: String,
-    /// The log's text, cleaned and perhaps cut; empty if there is none.
+    /// The log text, cleaned and possibly truncated; empty if there is none.
     #[serde(default)]
     pub log_snippet: LaunchText,
-    /// What was cut out of the log.
+    /// The truncation of the log, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_cut: Option<Cut>,
-    /// The defect code that the source already carries.
+    /// The defect code already assigned in the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_defect: Option<String>,
     /// Hash of test name and normalised error, for recall (`decisions.md` 45).
     pub recall_key: String,
 }
 
-/// A cut made in a long text.
+impl Case {
+    /// The identity of its test, which is the same in every launch.
+    pub fn identity(&self) -> TestIdentity {
+        TestIdentity::new(&self.suite, &self.name)
+    }
+}
+
+/// The truncation of a long text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
-    /// How long it was, in bytes, after cleaning.
+    /// The original length in bytes, after cleaning.
     pub was: usize,
-    /// How many bytes were kept.
+    /// The number of bytes kept.
     pub kept: usize,
 }
 
@@ -146,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_is_the_plainest_attribute_that_names_one() {
+    fn the_version_comes_from_the_most_specific_attribute() {
         let of = |attributes: &[(&str, &str)]| {
             let attributes = attributes.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
             Launch { attributes, ..Launch::default() }.version().to_owned()
@@ -155,5 +194,18 @@ mod tests {
         assert_eq!(of(&[("build", "77"), ("os-version", "9"), ("release", "r1")]), "r1");
         assert_eq!(of(&[("b_version", "2"), ("a-version", "1"), ("conversion", "3")]), "1");
         assert_eq!(of(&[("lane", "a")]), "");
+    }
+
+    #[test]
+    fn the_commit_is_the_checked_out_one_or_an_attribute() {
+        let mut launch = Launch::default();
+        assert_eq!(launch.commit(), "");
+        launch.attributes.insert("Revision", "r");
+        launch.attributes.insert("commit", "a, b");
+        assert_eq!(launch.commit(), "r");
+        launch.attributes.insert("git.commit", "abc");
+        assert_eq!(launch.commit(), "abc");
+        launch.git.commit = Some("def".into());
+        assert_eq!(launch.commit(), "def");
     }
 }

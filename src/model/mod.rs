@@ -1,4 +1,4 @@
-//! The things investigations are about: launches and cases, artifacts' shapes, canonical JSON and content hashes, effects.
+//! The subjects of investigations: launches and cases, artifact shapes, canonical JSON and content hashes, effects.
 
 mod attributes;
 mod effect;
@@ -7,6 +7,7 @@ mod invisible;
 mod json_schema;
 mod launch;
 mod normalise;
+mod outcomes;
 mod outline;
 mod plural;
 mod shape;
@@ -19,7 +20,8 @@ pub use hash::{Hash, Hasher, canonical};
 pub use invisible::{is_invisible, visible};
 pub use launch::{Case, Cut, Launch, LaunchCheckout};
 pub use normalise::{normalise_error, recall_key};
+pub use outcomes::{TestIdentity, TestOutcome, TestOutcomes};
 pub use plural::counted;
-pub use shape::{Complaint, Field, Kind, Shape};
+pub use shape::{Field, Kind, Shape, ValidationError};
 pub use shell::shell;
 pub use text::{LaunchText, TextStore};

@@ -1,14 +1,14 @@
-//! An error's text without what changes from run to run, and the recall key made of it (`decisions.md` 45).
+//! Normalises error texts by removing what varies between runs, and derives recall keys (`decisions.md` 45).
 
 use super::Hash;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// The bytes of an error that its recall key is made of: what fails is said at its head, the rest is output.
+/// The number of leading bytes of an error that its recall key covers: the failure is described at its head, the rest is output.
 const RECALLED: usize = 16 * 1024;
 
-/// The hash that recognises the same failure of the same test in another run: 32 hex digits over the test's name and the
-/// error as [`normalise_error`] leaves it, of which only the first 16 KiB count. White space in the name does not count.
+/// The hash that identifies the same failure of the same test in another run: 32 hex digits over the test name and the error
+/// after [`normalise_error`], limited to the first 16 KiB. White space in the name is ignored.
 pub fn recall_key(test_name: &str, error: &str) -> String {
     let name = test_name.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut key = Hash::of(format!("{name}\n{}", normalise_error(head_of(error))).as_bytes()).to_string();
@@ -16,17 +16,16 @@ pub fn recall_key(test_name: &str, error: &str) -> String {
     key
 }
 
-/// The part of an error that its recall key is made of.
+/// The prefix of an error that its recall key covers.
 fn head_of(error: &str) -> &str {
     let end = (0..=RECALLED.min(error.len())).rev().find(|at| error.is_char_boundary(*at)).unwrap_or(0);
     &error[..end]
 }
 
-/// An error's text with everything that changes from run to run replaced by a placeholder: times, dates and durations
-/// (`<time>`), network addresses (`<addr>`), UUIDs and generated names (`<id>`), hexadecimal numbers and memory addresses
-/// (`<hex>`), all other numbers, line numbers included (`<n>`). Terminal colours are dropped, runs of white space become
-/// one space. Takes time proportional to the text's length: no alternative looks further ahead than a few of its own parts, or
-/// than the word it stands in.
+/// Replaces everything in an error text that varies between runs by a placeholder: times, dates and durations (`<time>`), network
+/// addresses (`<addr>`), UUIDs and generated names (`<id>`), hexadecimal numbers and memory addresses (`<hex>`), all other
+/// numbers including line numbers (`<n>`). Removes terminal colours and collapses white space. Linear in the length of the text:
+/// no alternative looks further ahead than a few of its own parts, or than the word it is in.
 pub fn normalise_error(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -42,7 +41,7 @@ pub fn normalise_error(text: &str) -> String {
     out
 }
 
-/// What a match stands for.
+/// The kind of a match.
 #[derive(Clone, Copy, Debug)]
 enum VaryingKind {
     Colour,
@@ -56,20 +55,20 @@ enum VaryingKind {
     Word,
 }
 
-/// What varies: one group per alternative, and what each stands for.
+/// The pattern, with one group per alternative, and the kind of each group.
 struct Varying {
     regex: Regex,
     groups: Vec<VaryingKind>,
 }
 
-/// The first alternative that matches at a place wins, so the more specific stand first; the last takes every remaining
-/// word, so that nothing matches inside one.
+/// The first alternative that matches at a position wins, so more specific ones come first; the last matches every remaining
+/// word, so that nothing matches inside a word.
 static VARYING: LazyLock<Varying> = LazyLock::new(|| {
     let clock = r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?";
     let zone = r"(?: ?(?:Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?";
     let month = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*";
     let hex = "[0-9A-Fa-f]";
-    // What Kubernetes makes up names of: no vowels, no digits that look like letters.
+    // The alphabet of generated Kubernetes names: no vowels, no digits that look like letters.
     let made_up = "[bcdfghjklmnpqrstvwxz2456789]";
     let alternatives = [
         (VaryingKind::Colour, r"\x1b\[[0-9;?]*[A-Za-z]".to_owned()),
@@ -82,7 +81,7 @@ static VARYING: LazyLock<Varying> = LazyLock::new(|| {
         // I0214 21:21:09.123456, as klog writes it
         (VaryingKind::Time, format!(r"\b[IWEF][0-9]{{4}} {clock}\b")),
         (VaryingKind::Time, format!(r"\b{clock}{zone}\b")),
-        // 1m30.5s; one that went on without end would be read to its end from each of its parts
+        // 1m30.5s; bounded, since an endless one would be scanned to its end from each of its parts
         (VaryingKind::Time, r"\b(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|h|m|s)){1,8}\b".to_owned()),
         (VaryingKind::Id, format!(r"\b{hex}{{8}}(?:-{hex}{{4}}){{3}}-{hex}{{12}}\b")),
         (VaryingKind::Address, format!(r"\b{hex}{{2}}(?::{hex}{{2}}){{5,7}}\b")),
@@ -102,14 +101,14 @@ static VARYING: LazyLock<Varying> = LazyLock::new(|| {
 });
 
 impl Varying {
-    /// What a match stands for: the one group that took part in it.
+    /// The kind of a match: that of the one group that participated.
     fn of(&self, captures: &Captures<'_>) -> VaryingKind {
         let group = captures.iter().skip(1).position(|group| group.is_some());
         group.and_then(|index| self.groups.get(index)).copied().unwrap_or(VaryingKind::Word)
     }
 }
 
-/// Writes what stands for a match; `before` is the character before it.
+/// Writes the placeholder of a match; `before` is the preceding character.
 fn push_placeholder(out: &mut String, found: VaryingKind, text: &str, before: Option<char>) {
     match found {
         VaryingKind::Colour => {}
@@ -130,13 +129,13 @@ fn push_placeholder(out: &mut String, found: VaryingKind, text: &str, before: Op
     }
 }
 
-/// A run of digits only is a number; one with a letter in it (`1e9`) may be a hash cut short, which is the same to us.
+/// Only digits are a number; with a letter (`1e9`) it may be an abbreviated hash, which gets the same placeholder.
 fn push_number(out: &mut String, number: &str) {
     let hash = number.len() >= 7 && number.contains(['e', 'E']) && !number.contains(['.', '-', '+']);
     out.push_str(if hash { "<hex>" } else { "<n>" });
 }
 
-/// `-x9k2p` at the end of a name was made up; `-https` was not.
+/// `-x9k2p` at the end of a name is generated; `-https` is not.
 fn push_suffix(out: &mut String, suffix: &str) {
     if suffix.contains(|ch: char| ch.is_ascii_digit()) && suffix.contains(|ch: char| ch.is_ascii_alphabetic()) {
         out.push_str("-<id>");
@@ -147,8 +146,8 @@ fn push_suffix(out: &mut String, suffix: &str) {
     }
 }
 
-/// A word: one without digits stays; hashes and jumbles of letters and digits are replaced whole; else (`node12`) only the
-/// digits are.
+/// Writes a word: unchanged if it has no digits; hashes and mixtures of letters and digits are replaced as a whole; otherwise
+/// (`node12`) only the digits are.
 fn push_word(out: &mut String, word: &str) {
     let bytes = word.as_bytes();
     if !bytes.iter().any(u8::is_ascii_digit) {
@@ -171,7 +170,7 @@ fn push_word(out: &mut String, word: &str) {
     }
 }
 
-/// How often letters and digits take turns.
+/// The number of transitions between letters and digits.
 fn changes(word: &[u8]) -> usize {
     word.split(|byte| *byte == b'_')
         .map(|part| part.windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit()).count())
@@ -179,7 +178,7 @@ fn changes(word: &[u8]) -> usize {
         .unwrap_or(0)
 }
 
-/// Writes text with runs of white space squeezed to one space, none at the very beginning.
+/// Writes text with runs of white space collapsed to one space, and none at the start.
 fn push_squeezed(out: &mut String, text: &str) {
     for ch in text.chars() {
         if !ch.is_whitespace() {
@@ -195,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_varies_is_replaced() {
+    fn varying_parts_are_replaced() {
         for (text, expected) in [
             ("Timed out after 300.001s.", "Timed out after <time>."),
             ("offset -100 is not under 100", "offset <n> is not under <n>"),
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn normalising_again_changes_nothing() {
+    fn normalising_is_idempotent() {
         for text in ["a 12 b 0xff 10.1.1.1", "pod web-7d4b9c6f5-x2x4z at 12:00:01", "x  y\n\nz 9fceb02d"] {
             let once = normalise_error(text);
             assert_eq!(normalise_error(&once), once, "{text:?}");
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_sees_through_noise_and_tells_errors_and_tests_apart() {
+    fn the_key_ignores_noise_and_distinguishes_errors_and_tests() {
         let key = recall_key("sync  test", "offset 12 at 10:00:01");
         assert_eq!(key, recall_key("sync test", "offset 9000 at 23:59:59"));
         assert_ne!(key, recall_key("sync test", "offset 12 gone"));
@@ -242,8 +241,8 @@ mod tests {
     }
 
     #[test]
-    fn what_almost_is_a_duration_is_read_once() {
-        // Read to the end from each of its parts, each of these takes minutes.
+    fn near_durations_take_linear_time() {
+        // Scanned to the end from each of its parts, each of these would take minutes.
         for (part, end, normal) in
             [("1.5s", "_", "<n>."), ("1h", "_", ""), ("1.", "_", "<addr>."), ("12:", "x", "<time>"), ("-bcdfg-", "_", "-bcdfg-")]
         {

@@ -1,10 +1,11 @@
-//! The form of an artifact as it is shown to whoever is to write one.
+//! A compact outline of an artifact shape, for whoever has to write the artifact.
 
 use super::shape::{Kind, Shape};
 use std::fmt::Write as _;
 
 impl Shape {
-    /// The form as JSON with a word for each value, one field a line: `"confidence": number from 0 to 1,  // required`.
+    /// The shape as JSON with a description in place of each value, one field per line: `"confidence": number from 0 to 1,  //
+    /// required`.
     pub fn outline(&self) -> String {
         let mut out = String::new();
         object(self, 0, &mut out);
@@ -64,7 +65,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn every_kind_has_a_word() {
+    fn every_kind_is_described() {
         let field = |name: &str, kind, required| Field { name: name.into(), kind, required };
         let text = |words: &[&str]| Kind::Text { one_of: words.iter().map(ToString::to_string).collect() };
         let inner = Shape {

@@ -1,4 +1,4 @@
-//! The declared form of an artifact: what validation, reading in scripts, lint and completion go by.
+//! The declared shape of an artifact: the basis of validation, field access in scripts, lints and completion.
 
 use serde_json::Value;
 use std::fmt;
@@ -7,83 +7,81 @@ use std::sync::Arc;
 /// The type of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// Anything.
+    /// Any value.
     Any,
-    /// `true` or `false`.
+    /// A boolean.
     Bool,
-    /// A whole number, within bounds (inclusive) if given.
+    /// An integer, within inclusive bounds if given.
     Int { min: Option<i64>, max: Option<i64> },
-    /// A number, within bounds (inclusive) if given; scripts always see it as a float.
+    /// A number, within inclusive bounds if given; scripts always see a float.
     Number { min: Option<f64>, max: Option<f64> },
-    /// A text; one of the given ones if the list is not empty.
+    /// A string; one of the given ones if the list is not empty.
     Text { one_of: Vec<String> },
-    /// A list of values of one kind.
+    /// A list of values of one type.
     List(Box<Self>),
-    /// An object with known fields.
+    /// An object with declared fields.
     Object(Arc<Shape>),
-    /// An object with any keys, whose values are of one kind.
+    /// An object with arbitrary keys and values of one type.
     Map(Box<Self>),
 }
 
 /// A field of a [`Shape`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// Its name.
     pub name: String,
-    /// Its type.
+    /// The type of its value.
     pub kind: Kind,
-    /// Whether an accepted artifact must have it.
+    /// Whether an accepted artifact must have the field.
     pub required: bool,
 }
 
-/// The fields of an object. Fields that are not listed are refused.
+/// The fields of an object. Undeclared fields are refused.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
-    /// What people call it (`recall artifact`).
+    /// The name in messages (`recall artifact`).
     pub name: String,
-    /// Its fields, in the order declared.
+    /// The fields, in declaration order.
     pub fields: Vec<Field>,
 }
 
-/// What is wrong with one place of an artifact.
+/// An error at one place of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Complaint {
-    /// The place: `$.selected_repos[0].name`.
+pub struct ValidationError {
+    /// The path: `$.selected_repos[0].name`.
     pub path: String,
-    /// What is wrong there.
+    /// The error message.
     pub message: String,
 }
 
-impl fmt::Display for Complaint {
+impl fmt::Display for ValidationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path, self.message)
     }
 }
 
 impl Shape {
-    /// The field of that name.
+    /// The field with this name.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// Everything that keeps `value` from being an acceptable artifact: missing required fields, unknown fields, wrong
-    /// types, values out of bounds.
-    pub fn check(&self, value: &Value) -> Vec<Complaint> {
-        let mut complaints = Vec::new();
-        self.check_at(value, "$", &mut complaints);
-        complaints
+    /// Returns all errors of `value`: missing required fields, unknown fields, wrong types, values out of bounds.
+    pub fn check(&self, value: &Value) -> Vec<ValidationError> {
+        let mut errors = Vec::new();
+        self.check_at(value, "$", &mut errors);
+        errors
     }
 
-    fn check_at(&self, value: &Value, path: &str, out: &mut Vec<Complaint>) {
+    fn check_at(&self, value: &Value, path: &str, out: &mut Vec<ValidationError>) {
         let Value::Object(object) = value else {
-            out.push(Complaint { path: path.into(), message: format!("expected an object, got {}", name_of(value)) });
+            out.push(ValidationError { path: path.into(), message: format!("expected an object, got {}", name_of(value)) });
             return;
         };
         for field in &self.fields {
             let at = format!("{path}.{}", field.name);
             match object.get(&field.name) {
                 None | Some(Value::Null) if field.required => {
-                    out.push(Complaint { path: at, message: "is required and missing".into() });
+                    out.push(ValidationError { path: at, message: "is required and missing".into() });
                 }
                 None | Some(Value::Null) => {}
                 Some(value) => field.kind.check_at(value, &at, out),
@@ -92,13 +90,16 @@ impl Shape {
         for name in object.keys().filter(|name| self.field(name).is_none()) {
             let known = crate::diag::nearest(name, self.fields.iter().map(|field| field.name.as_str()));
             let hint = known.map_or(String::new(), |known| format!("; did you mean `{known}`?"));
-            out.push(Complaint { path: format!("{path}.{name}"), message: format!("is not a field of the {}{hint}", self.name) });
+            out.push(ValidationError {
+                path: format!("{path}.{name}"),
+                message: format!("is not a field of the {}{hint}", self.name),
+            });
         }
     }
 }
 
 impl Kind {
-    /// What people call it.
+    /// The name of the type in messages.
     pub fn name(&self) -> String {
         match self {
             Self::Any => "anything".into(),
@@ -112,15 +113,15 @@ impl Kind {
         }
     }
 
-    /// Whether a value is of this type, within its bounds.
+    /// Whether a value is of this type and within its bounds.
     pub fn accepts(&self, value: &Value) -> bool {
-        let mut complaints = Vec::new();
-        self.check_at(value, "$", &mut complaints);
-        complaints.is_empty()
+        let mut errors = Vec::new();
+        self.check_at(value, "$", &mut errors);
+        errors.is_empty()
     }
 
-    fn check_at(&self, value: &Value, path: &str, out: &mut Vec<Complaint>) {
-        let mut bad = |message: String| out.push(Complaint { path: path.into(), message });
+    fn check_at(&self, value: &Value, path: &str, out: &mut Vec<ValidationError>) {
+        let mut bad = |message: String| out.push(ValidationError { path: path.into(), message });
         match (self, value) {
             (Self::Any, _) | (Self::Bool, Value::Bool(_)) => {}
             (Self::Int { min, max }, Value::Number(number)) if number.is_i64() => {
@@ -199,17 +200,17 @@ mod tests {
     }
 
     #[test]
-    fn a_good_artifact_has_no_complaints() {
+    fn a_valid_artifact_has_no_errors() {
         let good = json!({"confidence": 1, "decision": null, "repos": [{"name": "a"}], "loops": {"x": 2}});
         assert_eq!(shape().check(&good), vec![]);
     }
 
     #[test]
-    fn every_fault_is_named_with_its_place() {
+    fn every_error_has_its_path() {
         let bad = json!({"confidence": 1.5, "decision": "aprove", "repos": [{}, {"name": 3}], "loops": {"x": -1}, "zz": 1});
-        let said: Vec<String> = shape().check(&bad).iter().map(ToString::to_string).collect();
+        let message: Vec<String> = shape().check(&bad).iter().map(ToString::to_string).collect();
         assert_eq!(
-            said,
+            message,
             [
                 "$.confidence: 1.5 is out of bounds (0 to 1)",
                 "$.decision: `aprove` is not one of approve, reassess; did you mean `approve`?",
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_said_so() {
+    fn a_non_object_is_reported() {
         assert_eq!(shape().check(&json!(null))[0].to_string(), "$: expected an object, got null");
     }
 }

@@ -1,10 +1,10 @@
-//! Words of a command as a shell reads them: what is suggested can be pasted.
+//! Quotes words for a shell, so that suggested commands can be pasted.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// A word quoted for a POSIX shell; unchanged if it needs no quotes. Control characters and those that show nothing are escaped in
-/// `$'...'`, as bash, zsh and ksh read it: the command stays one visible line.
+/// Quotes a word for a POSIX shell; unchanged if it needs no quotes. Control and invisible characters are escaped with `$'...'`,
+/// as supported by bash, zsh and ksh, so that the command stays one visible line.
 pub fn shell(word: &str) -> Cow<'_, str> {
     let bare = |ch: char| ch.is_alphanumeric() || "_-./:@%+,".contains(ch) || ch == '=';
     if !word.is_empty() && !word.starts_with('=') && word.chars().all(bare) {
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_that_needs_no_quotes_stays() {
+    fn a_word_that_needs_no_quotes_is_unchanged() {
         for word in ["20260214-212109-ab12cd", "a/b.yaml", "tests.cart::adds", "NAME=1", "größe"] {
             assert_eq!(shell(word), word);
         }
@@ -47,7 +47,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_shell_reads_the_word_that_was_quoted() {
+    fn a_shell_parses_the_quoted_word_back() {
         for word in
             ["", "a b", "$(x) `y` \"z\" \\", "'", "~", "=ls", "*?[a]", "a;b&c|d>e", "a\nb\tc'\\", "#x", "!x", "{a,b}", "-x"]
         {

@@ -1,4 +1,4 @@
-//! A long text: in memory, or put aside until somebody reads it.
+//! A long text, in memory or spilled to a store until it is read.
 
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -7,8 +7,8 @@ use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
-/// A text that is long and seldom read: of a launch with a hundred thousand logs, most wait outside of memory. Reads, compares
-/// and serialises as the text it is, wherever that stands.
+/// A long text that is seldom read: in a launch with a hundred thousand logs, most are kept outside memory. Reads, compares and
+/// serialises as its content, wherever it is stored.
 #[derive(Clone, Debug)]
 pub struct LaunchText(TextStorage);
 
@@ -18,19 +18,19 @@ enum TextStorage {
     Aside { shelf: Arc<dyn TextStore>, place: u64, len: usize },
 }
 
-/// Where texts are put aside.
+/// Stores spilled texts.
 pub trait TextStore: Debug + Send + Sync {
-    /// The `len` bytes at a place.
+    /// Reads the `len` bytes at an offset.
     fn text(&self, place: u64, len: usize) -> io::Result<String>;
 }
 
 impl LaunchText {
-    /// The text of `len` bytes that a shelf has at a place.
+    /// A spilled text: `len` bytes at an offset of a store.
     pub fn aside(shelf: Arc<dyn TextStore>, place: u64, len: usize) -> Self {
         Self(TextStorage::Aside { shelf, place, len })
     }
 
-    /// How long it is, in bytes.
+    /// The length in bytes.
     pub fn len(&self) -> usize {
         match &self.0 {
             TextStorage::Here(text) => text.len(),
@@ -38,12 +38,12 @@ impl LaunchText {
         }
     }
 
-    /// Whether there is nothing in it.
+    /// Whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The text. An error is that of the shelf: a text in memory has none.
+    /// Returns the text. Fails with the error of the store; a text in memory never fails.
     pub fn read(&self) -> io::Result<Cow<'_, str>> {
         match &self.0 {
             TextStorage::Here(text) => Ok(Cow::Borrowed(text)),
@@ -51,8 +51,8 @@ impl LaunchText {
         }
     }
 
-    /// The text, or why it cannot be read any more: for readers that cannot stop.
-    pub fn told(&self) -> Cow<'_, str> {
+    /// Returns the text, or the reason why it cannot be read, for readers that cannot fail.
+    pub fn text_or_error(&self) -> Cow<'_, str> {
         self.read().unwrap_or_else(|error| Cow::Owned(format!("(this text could not be read again: {error})")))
     }
 }
@@ -71,7 +71,7 @@ impl<T: Into<Box<str>>> From<T> for LaunchText {
 
 impl PartialEq for LaunchText {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.told() == other.told()
+        self.len() == other.len() && self.text_or_error() == other.text_or_error()
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_the_same_wherever_it_stands() {
+    fn a_text_is_equal_wherever_it_is_stored() {
         let shelf: Arc<dyn TextStore> = Arc::new(FixedShelf("one two"));
         let (here, aside) = (LaunchText::from("two"), LaunchText::aside(Arc::clone(&shelf), 4, 3));
         assert_eq!(here, aside);
@@ -115,9 +115,9 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_lost_is_an_error_and_says_so() {
+    fn a_lost_text_is_an_error_with_its_reason() {
         let lost = LaunchText::aside(Arc::new(FixedShelf("")), 4, 3);
         assert!(lost.read().is_err() && serde_json::to_string(&lost).is_err());
-        assert!(lost.told().starts_with("(this text could not be read again: "), "{}", lost.told());
+        assert!(lost.text_or_error().starts_with("(this text could not be read again: "), "{}", lost.text_or_error());
     }
 }

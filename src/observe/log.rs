@@ -123,10 +123,10 @@ impl Observer for LogObserver<'_> {
                 line(LogLevel::Info, &[("from", from), ("to", to), ("because", because)]);
             }
             EventBody::Masked { node, masks, .. } => line(LogLevel::Debug, &[("node", node), ("masks", &masks.join(" "))]),
-            EventBody::Asked { id, node, via, .. } => {
+            EventBody::Requested { id, node, via, .. } => {
                 line(LogLevel::Info, &[("node", node), ("via", via), ("request", &id.to_string())]);
             }
-            EventBody::Complained { id, via, errors } => {
+            EventBody::Rejected { id, via, errors } => {
                 let errors = errors.join("; ");
                 line(LogLevel::Warn, &[("via", via), ("request", &id.to_string()), ("complaints", &errors)]);
             }
@@ -147,7 +147,7 @@ impl Observer for LogObserver<'_> {
                 line(LogLevel::Info, &[("wave", &numbers[0]), ("phase", &numbers[1]), ("turn", &numbers[2])]);
             }
             EventBody::Reload { revision, .. } => line(LogLevel::Info, &[("generation", &revision.to_string())]),
-            EventBody::Adopt { revision, .. } => line(LogLevel::Debug, &[("generation", &revision.to_string())]),
+            EventBody::Upgraded { revision, .. } => line(LogLevel::Debug, &[("generation", &revision.to_string())]),
             EventBody::Shadow { node, edge, differs, .. } => {
                 let level = if *differs { LogLevel::Info } else { LogLevel::Trace };
                 let edge = edge.as_deref().unwrap_or_default();

@@ -163,8 +163,8 @@ impl Observer for Metrics<'_> {
                     self.count("masked_total", &[("mask", mask), ("node", node), ("pipeline", pipeline)]);
                 }
             }
-            EventBody::Asked { via, .. } => self.count("requests_total", &[("via", via)]),
-            EventBody::Complained { via, .. } => self.count("complaints_total", &[("via", via)]),
+            EventBody::Requested { via, .. } => self.count("requests_total", &[("via", via)]),
+            EventBody::Rejected { via, .. } => self.count("complaints_total", &[("via", via)]),
             EventBody::Unanswered { via, .. } => self.count("request_failures_total", &[("via", via)]),
             EventBody::ThermalWarning { .. } => self.count("thermal_warnings_total", &[]),
             EventBody::Reload { .. } => self.count("reloads_total", &[]),

@@ -1,13 +1,13 @@
-//! A value that a pipeline has computed: by a function of a script, or by an expression in its place.
+//! A value computed by the pipeline: by a script function or by an inline expression.
 
 use super::Spanned;
 use crate::diag::MappedText;
 
-/// What makes a value.
+/// The source of a computed value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ComputedValue {
-    /// A function (`rules/rca.rhai#repositories`), given `(params, vars)`.
+    /// A function (`rules/rca.rhai#repositories`), called with `(params, vars)`.
     Function(Spanned<String>),
-    /// An expression over the groups of `params`, by name as in templates, `state` and `vars`.
+    /// An expression over the groups of `params`, named as in templates, and `state` and `vars`.
     Expression(MappedText),
 }

@@ -1,28 +1,27 @@
-//! Nodes that are taken once for each item of a list (`foreach:`).
+//! Nodes that run once per item of a list (`foreach:`).
 
 use super::Spanned;
 use super::computed::ComputedValue;
 use crate::diag::Span;
 
-/// How many branches are taken at once where the pipeline does not say.
+/// The default number of concurrent branches.
 pub const CONCURRENCY: usize = 4;
 
-/// A node that is taken once for each item of a list.
+/// The `foreach` settings of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Foreach {
-    /// What makes the list.
+    /// Computes the list.
     pub items: ComputedValue,
-    /// What makes one artifact of those of the branches.
+    /// Merges the artifacts of the branches into one.
     pub merge: Merge,
-    /// Whether a branch that fails is left out, and does not fail the case.
+    /// Whether a failed branch is left out instead of failing the case.
     pub collect: bool,
-    /// How many branches are taken at once, at least 1.
+    /// The maximum number of concurrent branches, at least 1.
     pub concurrency: usize,
-    /// Where it stands.
     pub span: Span,
 }
 
-/// What makes one artifact of those of the branches.
+/// How the artifacts of the branches become one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Merge {
     /// A list of all, in the order of the items.
@@ -31,8 +30,8 @@ pub enum Merge {
     First,
     /// The last one.
     Latest,
-    /// The first of those with the most confidence.
+    /// The one with the highest confidence; the first of equals.
     Best,
-    /// What a function makes of them (`rules/rca.rhai#united`), given `(branches, vars)`.
+    /// The result of a function (`rules/rca.rhai#united`), called with `(branches, vars)`.
     Function(Spanned<String>),
 }

@@ -1,4 +1,4 @@
-//! The JSON Schema (2020-12) of pipeline files, from the forms that the reader goes by.
+//! The JSON Schema (2020-12) of pipeline files, generated from the reader's forms.
 
 use super::keys::{PIPELINE, schema_definitions};
 use crate::form::of_form;
@@ -10,7 +10,7 @@ pub fn json_schema() -> Value {
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("An Asterisk pipeline");
     schema["required"] = json!(["pipeline", "nodes", "done"]);
-    // Where nodes wait for each other, there is neither.
+    // Pipelines with `after:` have neither edges nor a start.
     let neither = json!({ "anyOf": [{ "required": ["edges"] }, { "required": ["start"] }] });
     schema["anyOf"] = json!([{ "required": ["edges", "start"] }, { "not": neither }]);
     let edge = &mut schema["properties"]["edges"]["items"];

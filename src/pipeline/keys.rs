@@ -2,10 +2,10 @@
 
 use super::graph::{DEFAULT_MAX_STEPS, TEAM_MAX_STEPS};
 use super::{foreach, schema_words, vars};
-use crate::form::{Form, FormKey, MayBeEmpty, UsualValue, ValueForm};
+use crate::form::{DefaultValue, Form, FormKey, MayBeEmpty, ValueForm};
 use serde_json::{Value, json};
 
-/// Keys of the language whose machinery is still to come. They are refused by that name, wherever they stand.
+/// Reserved keys that are not implemented yet. They are refused by name, wherever they occur.
 pub(super) const LATER: &[&str] = &["gate", "retry", "timeout", "cache", "category", "stages"];
 
 const STRICT: Form = Form { empty: MayBeEmpty::Collections, later: &[], ..Form::PLAIN };
@@ -14,15 +14,15 @@ const TEXT: ValueForm = ValueForm::Text;
 const TEXTS: ValueForm = ValueForm::List(&ValueForm::Text);
 const FLAG: ValueForm = ValueForm::Bool;
 
-/// A whole number that may be as large as it likes.
+/// A non-negative integer without an upper bound.
 const COUNT: ValueForm = ValueForm::Whole(0, i64::MAX);
 
 #[expect(clippy::cast_possible_wrap, reason = "both are small")]
-const STEPS: UsualValue = UsualValue::Whole(DEFAULT_MAX_STEPS as i64);
+const STEPS: DefaultValue = DefaultValue::Whole(DEFAULT_MAX_STEPS as i64);
 #[expect(clippy::cast_possible_wrap, reason = "both are small")]
-const TEAM_STEPS: UsualValue = UsualValue::Whole(TEAM_MAX_STEPS as i64);
+const TEAM_STEPS: DefaultValue = DefaultValue::Whole(TEAM_MAX_STEPS as i64);
 #[expect(clippy::cast_possible_wrap, reason = "it is small")]
-const BRANCHES: UsualValue = UsualValue::Whole(foreach::CONCURRENCY as i64);
+const BRANCHES: DefaultValue = DefaultValue::Whole(foreach::CONCURRENCY as i64);
 
 pub(super) const PIPELINE: Form = Form {
     what: "a pipeline",
@@ -33,12 +33,12 @@ pub(super) const PIPELINE: Form = Form {
         FormKey::new("description", ValueForm::Label, "What it is for."),
         FormKey::new(
             "vars",
-            ValueForm::Own(vars_schema),
+            ValueForm::Custom(vars_schema),
             "Settings that its rules see as `vars`: each a default, or `{ default, type, min, max, values, doc }`; `--set NAME=VALUE` and the project file change them.",
         ),
         FormKey::new(
             "phases",
-            ValueForm::List(&ValueForm::Fitting(&[ValueForm::Map(&PHASE), TEXTS])),
+            ValueForm::List(&ValueForm::FirstMatching(&[ValueForm::Map(&PHASE), TEXTS])),
             "Lists of nodes, each perhaps with a name: within a wave no case enters a later phase before all have left the earlier ones.",
         ),
         FormKey::new(
@@ -47,16 +47,16 @@ pub(super) const PIPELINE: Form = Form {
             "Cases that are alike, before a phase: the first of each cluster walks the phase ahead of the others.",
         ),
         FormKey::new("zones", ValueForm::Entries(&ValueForm::Map(&ZONE)), "Groups of nodes, by name."),
-        FormKey::new("nodes", ValueForm::Some(&ValueForm::Map(&NODE)), "The steps: each is answered with an artifact."),
+        FormKey::new("nodes", ValueForm::NonEmptyList(&ValueForm::Map(&NODE)), "The steps: each is answered with an artifact."),
         FormKey::new(
             "edges",
-            ValueForm::Some(&ValueForm::Map(&EDGE)),
-            "The ways between them. Those of a node are tried in file order; the first that fires is taken.",
+            ValueForm::NonEmptyList(&ValueForm::Map(&EDGE)),
+            "The edges between them. Those of a node are tried in file order; the first that fires is taken.",
         ),
         FormKey::new("start", TEXT, "The node where walks begin.").sometimes("missing-start", "the pipeline has no start"),
         FormKey::new("done", TEXT, "The name of the end, usually `_done`; no node may have it.")
             .sometimes("missing-done", "the pipeline has no name for its end"),
-        FormKey::new("max_steps", COUNT, "The most steps a walk may take; 0 is no cap.").usual(STEPS),
+        FormKey::new("max_steps", COUNT, "The most steps a walk may take; 0 is no cap.").default_value(STEPS),
         FormKey::new(
             "thermal",
             ValueForm::Map(&THERMAL),
@@ -67,17 +67,13 @@ pub(super) const PIPELINE: Form = Form {
             ValueForm::Word(&["stop", "skip"]),
             "What a rule that throws does: stop the walk, or count as not fired.",
         )
-        .usual(UsualValue::Text("stop")),
+        .default_value(DefaultValue::Text("stop")),
         FormKey::new(
             "team",
             ValueForm::Map(&TEAM),
             "Who may walk: personas and walkers of your own, and the script that chooses one of them for every step.",
         ),
-        FormKey::new(
-            "counters",
-            TEXTS,
-            "Counters that its rules read and that are counted by the walk around it, where it is walked as a node of another pipeline.",
-        ),
+        FormKey::new("counters", TEXTS, "Counters that its rules read and the enclosing walk maintains, if it is a subpipeline."),
         FormKey::new("report", ValueForm::Script, "The function that sums a case up for the report: fn summary(params, vars)."),
     ],
     ..STRICT
@@ -91,7 +87,7 @@ pub(super) const VAR: Form = Form {
         FormKey::new("type", ValueForm::Word(vars::TYPES), "Its type; that of its default without."),
         FormKey::new("min", ValueForm::Number(f64::MIN, f64::MAX), "The least number it may be set to."),
         FormKey::new("max", ValueForm::Number(f64::MIN, f64::MAX), "The greatest number it may be set to."),
-        FormKey::new("values", ValueForm::Some(&TEXT), "The texts it may be set to."),
+        FormKey::new("values", ValueForm::NonEmptyList(&TEXT), "The texts it may be set to."),
         FormKey::new("doc", TEXT, "What it is for."),
     ],
     ..STRICT
@@ -118,7 +114,7 @@ pub(super) const CLUSTERS: Form = Form {
             .named("missing-key", "`clusters` has no `before`"),
         FormKey::new("by", ValueForm::Script, "The function that gives a case its key; cases of one key are alike.")
             .named("missing-key", "`clusters` has no `by`"),
-        FormKey::new("most", ValueForm::Whole(2, 1000), "The most cases of a cluster.").usual(UsualValue::Whole(3)),
+        FormKey::new("most", ValueForm::Whole(2, 1000), "The most cases of a cluster.").default_value(DefaultValue::Whole(3)),
     ],
     ..STRICT
 };
@@ -133,7 +129,7 @@ pub(super) const ZONE: Form = Form {
             ValueForm::Whole(0, 3),
             "How strongly a walker is kept in the zone, 0 (free) to 3 (exclusive).",
         )
-        .usual(UsualValue::Whole(0)),
+        .default_value(DefaultValue::Whole(0)),
     ],
     ..STRICT
 };
@@ -141,7 +137,7 @@ pub(super) const ZONE: Form = Form {
 pub(super) const THERMAL: Form = Form {
     what: "the thermal budget",
     keys: &[
-        FormKey::new("warning_ms", COUNT, "From how much on it is told, once; 0 for never."),
+        FormKey::new("warning_ms", COUNT, "The total at which one warning is issued; 0 for none."),
         FormKey::new("ceiling_ms", COUNT, "From how much on the case takes no further step, and fails with `limit`."),
     ],
     ..STRICT
@@ -153,13 +149,13 @@ pub(super) const TEAM: Form = Form {
     keys: &[
         FormKey::new(
             "walkers",
-            ValueForm::Some(&ValueForm::Fitting(&[ValueForm::Entries(&ValueForm::Any), TEXT])),
+            ValueForm::NonEmptyList(&ValueForm::FirstMatching(&[ValueForm::Entries(&ValueForm::Any), TEXT])),
             "Names of personas (`asterisk show personas`), or maps with the keys of a persona.",
         ),
         FormKey::new("scheduler", TEXT, "The script that chooses: fn select(ctx).")
             .named("missing-key", "`team` has no `scheduler`")
             .examples(&["schedulers/affinity.rhai"]),
-        FormKey::new("max_steps", COUNT, "The most steps a walk may take; 0 is no cap.").usual(TEAM_STEPS),
+        FormKey::new("max_steps", COUNT, "The most steps a walk may take; 0 is no cap.").default_value(TEAM_STEPS),
     ],
     ..STRICT
 };
@@ -178,10 +174,10 @@ pub(super) const NODE: Form = Form {
         FormKey::new("confidence", TEXT, "The field that holds the artifact's confidence."),
         FormKey::new(
             "schema",
-            ValueForm::Own(fields_ref),
+            ValueForm::Custom(fields_ref),
             "The form of its artifact: fields and their types; `?` after a name makes a field optional.",
         ),
-        FormKey::new("needs", ValueForm::Distinct("duplicate-need"), "The queries whose answers it wants, run before the step."),
+        FormKey::new("needs", ValueForm::Distinct("duplicate-need"), "The queries whose results it reads, run before the step."),
         FormKey::new(
             "masks",
             ValueForm::Distinct("duplicate-mask"),
@@ -196,7 +192,7 @@ pub(super) const NODE: Form = Form {
         ),
         FormKey::new(
             "via",
-            ValueForm::Fitting(&[ValueForm::Distinct("duplicate-via"), TEXT]),
+            ValueForm::FirstMatching(&[ValueForm::Distinct("duplicate-via"), TEXT]),
             "Who answers it, in the order to be tried: `script`, `manual`, or a name of `agents:` in asterisk.yaml.",
         )
         .examples(&["manual", "[\"claude\", \"script\"]"]),
@@ -228,17 +224,17 @@ pub(super) const NODE: Form = Form {
         ),
         FormKey::new(
             "merge",
-            ValueForm::Fitting(&[ValueForm::Script, ValueForm::Word(&["append", "first", "latest", "best"])]),
+            ValueForm::FirstMatching(&[ValueForm::Script, ValueForm::Word(&["append", "first", "latest", "best"])]),
             "What makes one artifact of those of the branches: a word, or fn name(branches, vars).",
         )
-        .usual(UsualValue::Text("append")),
+        .default_value(DefaultValue::Text("append")),
         FormKey::new(
             "on_error",
             ValueForm::Word(&["cancel", "collect"]),
             "What a branch that fails does: fail the case, or be left out.",
         )
-        .usual(UsualValue::Text("cancel")),
-        FormKey::new("concurrency", ValueForm::Whole(1, 256), "How many branches are taken at once.").usual(BRANCHES),
+        .default_value(DefaultValue::Text("cancel")),
+        FormKey::new("concurrency", ValueForm::Whole(1, 256), "How many branches are taken at once.").default_value(BRANCHES),
         FormKey::new(
             "after",
             ValueForm::Distinct("duplicate-after"),
@@ -263,20 +259,21 @@ pub(super) const EDGE: Form = Form {
         ),
         FormKey::new("to", ValueForm::Reference, "Where it goes: a node, or the end."),
         FormKey::new("targets", TEXTS, "What its rule may choose from besides `to`."),
-        FormKey::new("shortcut", FLAG, "Whether it skips steps of the usual way.").usual(UsualValue::Flag(false)),
-        FormKey::new("loop", FLAG, "Whether it goes back: taking it adds one to its counter.").usual(UsualValue::Flag(false)),
+        FormKey::new("shortcut", FLAG, "Whether it skips steps of the regular path.").default_value(DefaultValue::Flag(false)),
+        FormKey::new("loop", FLAG, "Whether it goes back: taking it increments its counter.")
+            .default_value(DefaultValue::Flag(false)),
         FormKey::new(
             "counter",
             ValueForm::Matching("^[A-Za-z_][A-Za-z0-9_]*$"),
             "The counter that taking it adds one to, which rules read as `state.loops.NAME`; its id by default.",
         ),
-        FormKey::new("advisory", FLAG, "Whether it only adds context and never routes.").usual(UsualValue::Flag(false)),
+        FormKey::new("advisory", FLAG, "Whether it only adds context and never routes.").default_value(DefaultValue::Flag(false)),
         FormKey::new(
             "parallel",
             FLAG,
-            "Whether the walk goes by it and by all others of its node that are so and fire, until their nodes lead to one.",
+            "Whether it is taken together with all other parallel edges of its node that fire, until their branches join.",
         )
-        .usual(UsualValue::Flag(false)),
+        .default_value(DefaultValue::Flag(false)),
         FormKey::new("rule", ValueForm::Script, "The function that decides whether it fires: fn name(artifact, state, vars)."),
         FormKey::new(
             "condition",
@@ -288,7 +285,7 @@ pub(super) const EDGE: Form = Form {
     ..STRICT
 };
 
-/// A map of vars. One that is a map with a `default` is the long form.
+/// A map of vars. A value that is a map with a `default` is the long form.
 fn vars_schema() -> Value {
     let long = json!({ "if": { "type": "object", "required": ["default"] }, "then": crate::form::of_form(&VAR) });
     json!({ "type": ["object", "null"], "additionalProperties": long })
@@ -298,7 +295,7 @@ fn fields_ref() -> Value {
     json!({ "$ref": "#/$defs/fields" })
 }
 
-/// The definitions of the schema language, which refers to itself.
+/// The definitions of the schema language, which is recursive.
 pub(super) fn schema_definitions() -> Value {
     json!({
         "fields": { "type": "object", "additionalProperties": { "$ref": "#/$defs/type" } },

@@ -1,7 +1,7 @@
-//! The pipeline language: YAML text -> checked tree -> what the text says -> the graph it means.
+//! The pipeline language: YAML text -> checked tree -> raw pipeline -> resolved graph.
 //!
-//! Innermost first: `schema_words`, `computed`, `foreach`, `tool`, `thermal`, `vars` (parts of a graph), `graph`, `raw` (what a
-//! text says), `keys` (the forms of the files), `json_schema`, `read` (tree to text), `link` (text to graph); beside them
+//! Innermost first: `schema_words`, `computed`, `foreach`, `tool`, `thermal`, `vars` (parts of a graph), `graph`, `raw` (a
+//! pipeline as written), `keys` (the forms of the files), `json_schema`, `read` (tree to raw), `link` (raw to graph); beside them
 //! `same` and `subpipelines`, and `draw` for pictures.
 
 mod computed;
@@ -31,12 +31,12 @@ pub use graph::{
     PipelineNode, TEAM_MAX_STEPS, Team, TeamWalker, Zone, ZoneIx,
 };
 pub use json_schema::json_schema;
-pub use subpipelines::parts_of;
+pub use subpipelines::subpipelines_of;
 pub use thermal::Thermal;
 pub use tool::ToolCall;
 pub use vars::Var;
 
-/// Reads a pipeline. Every problem of the text is reported at once; a text that is not YAML has only its first.
+/// Parses a pipeline and reports all errors at once; a text that is not valid YAML has only its first error.
 pub fn parse(source: &Source) -> Result<Pipeline, Diagnostics> {
     let tree = yaml::parse(source)?;
     let (mut reader, raw) = read::pipeline(source, &tree);
@@ -56,7 +56,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    /// Everything that may be in a pipeline.
+    /// A pipeline that uses every key.
     const WHOLE: &str = r#"
 pipeline: all
 description: everything
@@ -103,7 +103,7 @@ done: _done
         parse(&Source::new("p.yaml", text)).unwrap_or_else(|found| panic!("{found}"))
     }
 
-    /// Parses a text in which `⟦place⟧{code}` marks each expected diagnostic by its primary label, in any order.
+    /// Parses a text in which `⟦place⟧{code}` marks the primary label of each expected diagnostic, in any order.
     fn expect(marked: &str) -> Diagnostics {
         let (mut text, mut expected, mut rest) = (String::new(), Vec::new(), marked);
         while let Some((before, after)) = rest.split_once('⟦') {
@@ -128,7 +128,7 @@ done: _done
         found
     }
 
-    /// A small pipeline with a line in place of the one that begins alike.
+    /// A small pipeline with one line replaced by `line`, which has the same beginning.
     fn small(line: &str) -> String {
         let key = line.split(':').next().map(|key| key.replace(['⟦', '⟧'], ""));
         let mut lines = vec![
@@ -156,7 +156,7 @@ done: _done
     }
 
     #[test]
-    fn the_six_key_form_runs_as_it_stands() {
+    fn the_six_key_form_is_complete() {
         let pipeline = read(
             "pipeline: p\ndescription: d\nzones:\n  z: {nodes: [a, b], element: fire, stickiness: 0}\nnodes:\n  - {name: a, element: fire, family: f}\n  - {name: b}\nedges:\n  \
              - id: E1\n    name: a-b\n    from: a\n    to: b\n    shortcut: true\n    loop: false\n    condition: \"confidence >= 0.90\"\n  - {id: E2, name: end, from: b, to: _done}\nstart: a\ndone: _done\n",
@@ -172,7 +172,7 @@ done: _done
     }
 
     #[test]
-    fn everything_is_read() {
+    fn every_key_is_read() {
         let pipeline = read(WHOLE);
         assert_eq!((&**pipeline.name, pipeline.description.as_str()), ("all", "everything"));
         assert_eq!(Value::from(pipeline.vars_json()), serde_json::json!({"limit": 0.8, "deep": {"x": [1, "two"]}}));
@@ -209,7 +209,7 @@ done: _done
     }
 
     #[test]
-    fn targets_are_found_by_name_code_and_step() {
+    fn targets_resolve_by_name_code_and_step() {
         let pipeline = read(WHOLE);
         let triage = Some(EdgeTarget::Node(NodeIx(1)));
         for (text, target) in [
@@ -235,7 +235,7 @@ done: _done
     }
 
     #[test]
-    fn missing_parts_are_all_said_at_once() {
+    fn all_missing_keys_are_reported_at_once() {
         let found = parse(&Source::new("p.yaml", "description: x\n")).expect_err("missing");
         let codes: Vec<&str> = found.iter().map(|d| &*d.code).collect();
         let all =
@@ -245,7 +245,7 @@ done: _done
     }
 
     #[test]
-    fn each_problem_is_labelled_where_it_is() {
+    fn each_error_is_labelled_at_its_place() {
         for line in [
             "pipeline: ⟦\"\"⟧{missing-name}",
             "pipeline: ⟦1⟧{type}",
@@ -327,7 +327,7 @@ done: _done
     }
 
     #[test]
-    fn phases_hold_every_node_once() {
+    fn phases_list_every_node_once() {
         for line in [
             "phases: [[a, ⟦c⟧{unknown-phase-node}], [b]]",
             "phases: [[a, ⟦_done⟧{unknown-phase-node}], [b]]",
@@ -357,7 +357,7 @@ done: _done
     }
 
     #[test]
-    fn what_comes_later_is_refused_by_name() {
+    fn reserved_keys_are_refused_by_name() {
         for key in keys::LATER {
             drop(expect_line(&format!("nodes: [{{name: a, ⟦{key}⟧{{not-supported}}: x}}, {{name: b}}]")));
             drop(expect_line(&format!("edges: [{{id: E, from: a, to: b, ⟦{key}⟧{{not-supported}}: x}}]")));
@@ -366,7 +366,7 @@ done: _done
     }
 
     #[test]
-    fn slips_are_answered_with_the_nearest_name() {
+    fn typos_get_the_nearest_name() {
         for (line, expected) in [
             ("strat: a", "did you mean `start`?"),
             ("nodes: [{name: a, elment: x}, {name: b}]", "did you mean `element`?"),
@@ -383,7 +383,7 @@ done: _done
     }
 
     #[test]
-    fn references_are_named() {
+    fn errors_name_their_references() {
         for (line, expected) in [
             ("zones: {z: {nodes: [⟦ghost⟧{unknown-zone-node}]}}", "zone `z` lists `ghost`, which is not a node"),
             ("edges: [{id: E9, from: ⟦x⟧{unknown-edge-source}, to: a}]", "edge `E9` comes from `x`, which is not a node"),
@@ -395,7 +395,7 @@ done: _done
     }
 
     #[test]
-    fn all_problems_of_a_file_come_at_once() {
+    fn all_errors_of_a_file_are_reported_at_once() {
         drop(expect(
             "⟦descripton⟧{unknown-key}: x\npipeline: ⟦4⟧{type}\nnodes:\n  - name: a\n    ⟦retry⟧{not-supported}: 3\n  \
              - {name: b, fallback: ⟦nobody⟧{unknown-target}}\n  - {name: ⟦b⟧{duplicate-node}}\nedges:\n  \
@@ -405,7 +405,7 @@ done: _done
     }
 
     #[test]
-    fn files_that_are_no_pipelines_are_told_so() {
+    fn files_that_are_no_pipelines_are_refused() {
         for text in ["", "# only a comment\n", "---\n"] {
             let found = parse(&Source::new("p.yaml", text)).expect_err(text);
             assert_eq!((found.len(), message(&found)), (1, "the file is empty"));
@@ -418,7 +418,7 @@ done: _done
     }
 
     #[test]
-    fn odd_but_legal() {
+    fn unusual_pipelines_are_accepted() {
         for line in [
             "edges: [{id: E, from: a, to: a}]",
             "edges: [{id: E, from: a, to: b}, {id: F, from: a, to: b}]",
@@ -437,7 +437,7 @@ done: _done
     }
 
     #[test]
-    fn the_decided_outcomes_hold() {
+    fn decided_outcomes_hold() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let file = ["../shared", "../../shared"].map(|dir| root.join(dir).join("vectors/dsl_validation.json"));
         let Some(text) = file.iter().find_map(|path| std::fs::read_to_string(path).ok()) else {
@@ -469,7 +469,7 @@ done: _done
         }
     }
 
-    /// No text makes reading panic, fail without a reason or point outside the text; what is read hangs together.
+    /// Parsing never panics, never fails without an error and never points outside the text; a parsed pipeline is consistent.
     fn survives(text: &str) {
         let source = Source::new("p.yaml", text);
         match parse(&source) {

@@ -1,4 +1,4 @@
-//! What the text of a pipeline says: names not yet resolved, parts that could not be read left out.
+//! A pipeline as written: names are not resolved, invalid parts are left out.
 
 use super::Spanned;
 use super::foreach::Foreach;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The `from` of a guard.
 pub(super) const ANY: &str = "*";
-/// What most pipelines call their end.
+/// The usual name of the end.
 pub(super) const USUAL_DONE: &str = "_done";
 
 /// A pipeline as written.
@@ -81,9 +81,9 @@ pub(super) struct RawNode {
     pub(super) effect: Option<Spanned<String>>,
     pub(super) script: Option<Spanned<String>>,
     pub(super) via: Vec<Spanned<String>>,
-    pub(super) part: Option<Spanned<String>>,
+    pub(super) subpipeline: Option<Spanned<String>>,
     pub(super) tool: Option<ToolCall>,
-    pub(super) fan: Option<Foreach>,
+    pub(super) foreach: Option<Foreach>,
     pub(super) after: Vec<Spanned<String>>,
     pub(super) fallback: Option<Spanned<String>>,
 }
@@ -94,7 +94,7 @@ pub(super) struct RawNode {
 pub(super) struct RawEdge {
     /// The whole edge.
     pub(super) whole: Span,
-    /// Its first line, to point at.
+    /// Its first line, for labels.
     pub(super) head: Span,
     pub(super) id: Option<Spanned<String>>,
     pub(super) name: String,
@@ -114,9 +114,9 @@ pub(super) struct RawEdge {
 /// A reference to a node.
 #[derive(Debug)]
 pub(super) enum Ref {
-    /// There is none.
+    /// Absent.
     Missing,
-    /// There is one that cannot be read; that has been said.
+    /// Present but invalid; the error has been reported.
     Bad,
     /// A name.
     Name(Spanned<String>),

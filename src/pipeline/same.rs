@@ -1,11 +1,11 @@
-//! Whether two pipelines are one graph: what a case keeps while scripts, conditions, templates and vars are exchanged.
+//! Compares two pipelines as graphs: a case can continue across a reload that changes only scripts, conditions, templates and
+//! vars.
 
 use super::{Edge, Pipeline, PipelineNode, Spanned};
 
 impl Pipeline {
-    /// Whether nodes and edges are the same, each at its place, with the forms of the artifacts. Vars, conditions, needs, limits,
-    /// what edges add to the context, and which function or template stands where may differ. Walks of one can go on by the
-    /// other.
+    /// Whether nodes, edges and artifact shapes are equal, by index. Vars, conditions, needs, limits, the context added by edges,
+    /// and the functions and templates may differ. A walk of one pipeline can continue on the other.
     pub fn same_graph(&self, other: &Self) -> bool {
         let zones = |pipeline: &Self| -> Vec<_> {
             let zone = |zone: &super::Zone| {
@@ -22,7 +22,7 @@ impl Pipeline {
     }
 }
 
-/// What is written, wherever it stands.
+/// The value without its span.
 fn value<T>(spanned: Option<&Spanned<T>>) -> Option<&T> {
     spanned.map(|spanned| &spanned.value)
 }
@@ -35,8 +35,9 @@ fn same_node(a: &PipelineNode, b: &PipelineNode) -> bool {
         && *a.family == *b.family
         && texts(a) == texts(b)
         && a.schema == b.schema
-        && (&a.after, a.fan.as_ref().map(|fan| fan.collect)) == (&b.after, b.fan.as_ref().map(|fan| fan.collect))
-        && value(a.part.as_ref()) == value(b.part.as_ref())
+        && (&a.after, a.foreach.as_ref().map(|foreach| foreach.collect))
+            == (&b.after, b.foreach.as_ref().map(|foreach| foreach.collect))
+        && value(a.subpipeline.as_ref()) == value(b.subpipeline.as_ref())
         && (a.fallback, a.phase, a.zone) == (b.fallback, b.phase, b.zone)
 }
 
@@ -70,7 +71,7 @@ done: _done
     }
 
     #[test]
-    fn what_decides_may_change_and_where_it_leads_may_not() {
+    fn conditions_may_change_and_targets_may_not() {
         let first = pipeline(TEXT);
         for (from, to, same) in [
             ("sure: 0.5", "sure: 0.7, more: 1", true),

@@ -3,7 +3,7 @@
 use crate::diag::{did_you_mean, nearest};
 
 pub(super) const WORDS: &[&str] = &["bool", "int", "number", "string", "any", "object", "list", "map"];
-/// What people write for one of the words, coming from other languages.
+/// Type names from other languages, with their equivalents here.
 const FOREIGN: &[(&str, &str)] = &[
     ("boolean", "bool"),
     ("integer", "int"),
@@ -16,7 +16,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("flag", "bool"),
 ];
 
-/// The type that an unknown word most likely means.
+/// The most likely intended type for an unknown word.
 pub(super) fn type_hint(word: &str, known: &[&str]) -> Option<String> {
     let foreign = FOREIGN.iter().find(|(theirs, _)| *theirs == word).map(|(_, ours)| *ours);
     match foreign.filter(|ours| known.contains(ours)).or(nearest(word, known.iter().copied())) {

@@ -1,21 +1,21 @@
-//! `thermal:`: how long the answers of a case may take, all together.
+//! `thermal:`: the time budget for the answers of a case.
 
-/// What a case may spend, in milliseconds: the sum of the times that its answered steps took. A step that fails costs nothing.
+/// The time budget of a case in milliseconds, for the total duration of its answered steps. A step that fails costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Thermal {
-    /// From how much on it is told, once; 0 for never.
+    /// The total at which one warning is issued; 0 for none.
     pub warning_ms: u64,
-    /// From how much on the case takes no further step. `None` for no end; 0 ends it after its first step.
+    /// The total at which the case takes no further step. `None` for no limit; 0 stops it after its first step.
     pub ceiling_ms: Option<u64>,
 }
 
 impl Thermal {
-    /// Whether it is to be told that the sum went from `before` to `now`.
+    /// Whether a warning is due when the total rises from `before` to `now`.
     pub fn warns(self, before: u64, now: u64) -> bool {
         self.warning_ms > 0 && before < self.warning_ms && now >= self.warning_ms
     }
 
-    /// Whether a sum is too much.
+    /// Whether a total exceeds the budget.
     pub fn stops(self, spent: u64) -> bool {
         self.ceiling_ms.is_some_and(|ceiling| spent >= ceiling)
     }

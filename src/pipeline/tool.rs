@@ -1,14 +1,14 @@
-//! Nodes whose artifact is what a tool of a server gives back (`tool:`).
+//! Nodes whose artifact is the result of a server's tool (`tool:`).
 
 use super::Spanned;
 use super::computed::ComputedValue;
 
-/// A tool that is called in the place of somebody who answers.
+/// A call of a tool instead of an answerer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
     /// The server and the tool, as written: `SERVER/TOOL`.
     pub name: Spanned<String>,
-    /// What makes its arguments, a map; none are given without it.
+    /// Computes its arguments, a map; without it there are none.
     pub arguments: Option<ComputedValue>,
 }
 
@@ -18,7 +18,7 @@ impl ToolCall {
         self.name.split_once('/').map_or(self.name.as_str(), |(server, _)| server)
     }
 
-    /// The name of the tool, as the server has it.
+    /// The name of the tool on that server.
     pub fn tool(&self) -> &str {
         self.name.split_once('/').map_or("", |(_, tool)| tool)
     }

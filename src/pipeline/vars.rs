@@ -1,26 +1,26 @@
-//! `vars:`: named settings, each with a default. The short form is the default alone, whose type is the var's; the long form
-//! (`{ default, type, min, max, values, doc }`) also says which values are allowed and what the var is for.
+//! `vars:`: named settings with defaults. The short form is the default alone, which determines the type; the long form (`{
+//! default, type, min, max, values, doc }`) also declares the allowed values and documents the var.
 
 use super::Spanned;
 use crate::model::Kind;
 use serde_json::Value;
 
-/// The types that a var may have, by the words of the schema language.
+/// The allowed types of a var, as words of the schema language.
 pub(super) const TYPES: &[&str] = &["number", "int", "string", "bool"];
 
 /// A var of a pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Var {
-    /// Its value unless it is set.
+    /// The value unless overridden.
     pub default: Spanned<Value>,
-    /// Its type with its bounds, if the pipeline declares one; otherwise any value of the default's type is allowed.
+    /// The declared type with its bounds; without it any value of the default's type is allowed.
     pub declared: Option<Kind>,
-    /// What it is for; empty if only comments say so.
+    /// The description; empty if there is none besides comments.
     pub doc: String,
 }
 
 impl Var {
-    /// Whether it may be set to a value.
+    /// Whether a value is allowed.
     pub fn accepts(&self, value: &Value) -> bool {
         match &self.declared {
             Some(kind) => kind.accepts(value),
@@ -28,13 +28,13 @@ impl Var {
         }
     }
 
-    /// The values it accepts, in words: `a number from 0 to 1`.
+    /// A description of the allowed values: `a number from 0 to 1`.
     pub fn allowed(&self) -> String {
         self.declared.as_ref().map_or_else(|| word(&self.default.value).to_owned(), allowed)
     }
 }
 
-/// The values of a type, in words.
+/// A description of the values of a type.
 pub(super) fn allowed(kind: &Kind) -> String {
     match kind {
         Kind::Bool => "true or false".to_owned(),

@@ -1,4 +1,4 @@
-//! The inline conditions of pipelines, and the fields that these may name.
+//! The inline conditions of pipelines, and the fields they may use.
 
 use crate::diag::{Diagnostics, MappedText};
 use crate::model::{Kind, Shape};
@@ -6,15 +6,15 @@ use crate::pipeline::{self, ComputedValue, EdgeCondition, Pipeline};
 use crate::script::{Condition, Library, LibraryInputs};
 use std::collections::BTreeSet;
 
-/// Compiles the inline conditions of a pipeline, without any script.
+/// Compiles the inline conditions of a pipeline without any script.
 pub fn check_conditions(pipeline: &Pipeline) -> Result<(), Diagnostics> {
     let conditions = conditions(pipeline, None);
     let inputs = LibraryInputs { scripts: Vec::new(), conditions, fields: fields(pipeline), ..LibraryInputs::default() };
     Library::link(inputs, None).map(|_| ())
 }
 
-/// The inline conditions, each under its edge's id, and the expressions for the items of nodes and the arguments of tools; with a
-/// `part`, which is what it is referred to as, under that too.
+/// The inline conditions, keyed by their edge's id, and the expressions for the items of nodes and the arguments of tools; those
+/// of a sub-pipeline are also keyed by `part`, the reference to it.
 pub fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
     let condition = |key: String, text: &MappedText| Condition { key, text: text.clone(), locals: Vec::new() };
     let of_edge = |edge: &pipeline::Edge| match &edge.when {
@@ -26,7 +26,7 @@ pub fn conditions(pipeline: &Pipeline, part: Option<&str>) -> Vec<Condition> {
         _ => None,
     };
     let of_node = |node: &pipeline::PipelineNode| {
-        let items = computed(items_key(node), node.fan.as_ref().map(|fan| &fan.items));
+        let items = computed(items_key(node), node.foreach.as_ref().map(|foreach| &foreach.items));
         let arguments = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref());
         items.into_iter().chain(computed(arguments_key(node), arguments))
     };
@@ -53,17 +53,17 @@ pub fn fields(pipeline: &Pipeline) -> BTreeSet<String> {
     out
 }
 
-/// The name of the expression that gives the items of a node.
+/// The key of the expression for the items of a node.
 pub(super) fn items_key(node: &pipeline::PipelineNode) -> String {
     format!("foreach of {}", *node.name)
 }
 
-/// The name of the expression that gives the arguments of a node's tool.
+/// The key of the expression for the arguments of a node's tool.
 pub(super) fn arguments_key(node: &pipeline::PipelineNode) -> String {
     format!("arguments of {}", *node.name)
 }
 
-/// What the condition of an edge is found by.
+/// The key of an edge's condition.
 pub fn condition_key(part: Option<&str>, edge: &str) -> String {
     part.map_or_else(|| edge.to_owned(), |part| format!("{part}/{edge}"))
 }

@@ -1,5 +1,4 @@
-//! Data files: YAML maps that scripts and templates see as `params.data.<stem>`, and the linked vocabulary as
-//! `params.data.domain`.
+//! Data files: YAML maps that scripts and templates see as `params.data.<stem>`, and the linked domain as `params.data.domain`.
 
 use super::domain::{self, Domain};
 use super::forms;
@@ -9,53 +8,60 @@ use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::form::fill;
 use crate::form::yaml::{self, Yaml};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
-/// What scripts know the vocabulary by.
+/// The name of the domain in the data.
 const DOMAIN: &str = "domain";
 
-/// The data of a project, with its vocabulary.
+/// The data of a project, with its domain.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProjectData {
-    /// By stem.
+    /// The data files, by stem.
     pub(super) files: Map<String, Value>,
-    /// The name of the vocabulary, if there is one.
+    /// The name of the domain, if there is one.
     pub(super) domain: Option<String>,
+    /// The locations of the domain's signatures, by id.
+    pub(super) places: BTreeMap<String, String>,
 }
 
-/// Reads all data files into one object by file stem, with the vocabulary of that name among them.
+/// Reads all data files into one object by file stem, including the domain with a name.
 pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnostics) -> ProjectData {
-    let vocabulary = domain::link(sources, name, found);
+    let linked = domain::link(sources, name, found);
     let mut files = Map::new();
-    for source in sources.iter().filter(|source| !domain::is_one(source)) {
+    for source in sources.iter().filter(|source| !domain::is_domain_file(source)) {
         let stem = source.name().rsplit_once('.').map_or(source.name(), |(stem, _)| stem).replace('/', "_");
         match yaml::parse(source) {
             _ if stem == DOMAIN => {
-                let error = Diagnostic::error("data/reserved", "`domain` is what scripts know the vocabulary by");
+                let error = Diagnostic::error("data/reserved", "`domain` is the name of the domain in `params.data`");
                 let error = error.label(source, Span::new(0, source.text().len().min(1)), "in this file");
                 found.push(error.help("give the file another name, or move it into `data/domains/`"));
             }
             Ok(tree) => {
-                let value = file(source, &tree, &stem, vocabulary.as_ref(), found);
+                let value = file(source, &tree, &stem, linked.as_ref(), found);
                 files.insert(stem, value);
             }
             Err(diagnostics) => found.extend(diagnostics),
         }
     }
     personas::check(sources, &files, found);
-    let domain = vocabulary.as_ref().map(|vocabulary| vocabulary.name.clone());
-    files.extend(vocabulary.map(|vocabulary| (DOMAIN.to_owned(), vocabulary.value)));
-    ProjectData { files, domain }
+    let domain = linked.as_ref().map(|linked| linked.name.clone());
+    let mut places = BTreeMap::new();
+    if let Some(linked) = linked {
+        files.insert(DOMAIN.to_owned(), linked.value);
+        places = linked.places;
+    }
+    ProjectData { files, domain, places }
 }
 
-/// One file: by its form, if it has one, else as it is.
-fn file(source: &Source, tree: &Yaml, stem: &str, vocabulary: Option<&Domain>, found: &mut Diagnostics) -> Value {
+/// Reads one file: by its form, if it has one, otherwise unchecked.
+fn file(source: &Source, tree: &Yaml, stem: &str, domain: Option<&Domain>, found: &mut Diagnostics) -> Value {
     let Some(form) = forms::of(stem) else { return tree.to_json() };
     let mut check = DataReader::new(source, "data");
     let mut value = check.file(tree, form, None);
     fill(&mut value, form);
     for reference in std::mem::take(&mut check.references) {
-        let known = vocabulary.and_then(|vocabulary| vocabulary.value[reference.to].as_object());
-        // Without a vocabulary there is nothing to compare with.
+        let known = domain.and_then(|domain| domain.value[reference.to].as_object());
+        // Without a domain there is nothing to compare with.
         let Some(known) = known.filter(|known| !known.contains_key(reference.name.as_str())) else { continue };
         let message = format!("{} names `{}`, which is not under `{}`", reference.by, *reference.name, reference.to);
         let error = check.reader.error("unknown-name", message, reference.name.span, "here");
@@ -65,7 +71,7 @@ fn file(source: &Source, tree: &Yaml, stem: &str, vocabulary: Option<&Domain>, f
     value
 }
 
-/// Reads data files, with the vocabulary of that name, or says what is wrong with them.
+/// Reads data files, with the domain of that name. The error lists everything that is wrong with them.
 pub fn read_data(sources: &[Source], domain: Option<&str>) -> Result<Map<String, Value>, Diagnostics> {
     let mut found = Diagnostics::new();
     let data = read(sources, domain, &mut found);

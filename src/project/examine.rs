@@ -1,4 +1,4 @@
-//! Everything that can be told of the functions a pipeline names, without running them: what the linter goes by.
+//! Static analysis of the functions that a pipeline refers to, for the linter.
 
 use super::{kinds, vars};
 use crate::model::Kind;
@@ -7,45 +7,44 @@ use crate::script::check::{Analysis, CheckedParameter, Checker};
 use crate::script::{FunctionRef, Library, LinkedScript, Unit};
 use std::collections::BTreeMap;
 
-/// Where a pipeline names a function.
+/// How a pipeline uses a function, with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FunctionUse {
-    /// As the rule or condition of an edge: `(artifact, state, vars)`.
+    /// The rule or condition of an edge: `(artifact, state, vars)`.
     Edge(EdgeIx),
-    /// As what answers a node, by its own `script:` or its family: `(params, vars)`.
+    /// The responder of a node, from its `script:` or its family: `(params, vars)`.
     Responder(NodeIx),
-    /// As what a node's artifact makes the store do: `(artifact, params)`.
+    /// The effect of a node: `(artifact, params)`.
     Effect(NodeIx),
-    /// As what makes the list of items that a node is taken for: `(params, vars)`.
+    /// The items of a `foreach` node: `(params, vars)`.
     Items(NodeIx),
-    /// As what makes the arguments of a node's tool: `(params, vars)`.
+    /// The arguments of a node's tool: `(params, vars)`.
     Arguments(NodeIx),
-    /// As what makes one artifact of those of a node's items: `(branches, vars)`.
+    /// The merge of a `foreach` node's artifacts: `(branches, vars)`.
     Merge(NodeIx),
-    /// As what says which cases are alike: `(params, vars)`.
+    /// The cluster key of cases: `(params, vars)`.
     Cluster,
-    /// As what sums a case up for the report: `(params, vars)`.
+    /// The summary of a case for the report: `(params, vars)`.
     Summary,
-    /// As what chooses who takes a step: `(ctx)`.
+    /// The scheduler of a team: `(ctx)`.
     Scheduler,
 }
 
-/// A function that a pipeline names.
+/// An analysed function of a pipeline.
 #[derive(Debug)]
 pub struct ExaminedFunction<'a> {
-    /// Where it is named.
+    /// How it is used.
     pub place: FunctionUse,
-    /// The text it stands in: a script or a condition.
+    /// Its text: a script or a condition.
     pub unit: &'a Unit,
-    /// Its name.
     pub name: String,
-    /// What it is given, by the names of the role.
+    /// The types of its parameters, by name.
     pub inputs: Vec<(&'static str, Kind)>,
-    /// What was found out.
+    /// The result of the analysis.
     pub analysis: Analysis,
 }
 
-/// Looks through every function that the pipeline names and that is there. `condition` gives the text of an edge's condition.
+/// Analyses every existing function that a pipeline refers to. `condition` returns the text of an edge's condition.
 pub fn examine<'a>(
     pipeline: &Pipeline,
     library: &'a Library,
@@ -82,12 +81,12 @@ pub fn examine<'a>(
         let place = NodeIx(at);
         found.extend(responder.map(|(unit, name)| (FunctionUse::Responder(place), unit, name, params(("params", Kind::Any)))));
         let inputs = vec![("artifact", artifact(pipeline, place)), ("params", Kind::Any)];
-        if let Some(fan) = &node.fan {
-            if let pipeline::ComputedValue::Function(reference) = &fan.items {
+        if let Some(foreach) = &node.foreach {
+            if let pipeline::ComputedValue::Function(reference) = &foreach.items {
                 let function = script(reference);
                 found.extend(function.map(|(unit, name)| (FunctionUse::Items(place), unit, name, params(("params", Kind::Any)))));
             }
-            if let pipeline::Merge::Function(reference) = &fan.merge {
+            if let pipeline::Merge::Function(reference) = &foreach.merge {
                 let function = script(reference);
                 found.extend(
                     function.map(|(unit, name)| (FunctionUse::Merge(place), unit, name, params(("branches", Kind::Any)))),
@@ -105,21 +104,21 @@ pub fn examine<'a>(
     found.extend(named(&pipeline.report).map(|(unit, name)| (FunctionUse::Summary, unit, name, params(("params", Kind::Any)))));
     let scheduler = pipeline.team.as_ref().and_then(|team| script(&super::team::select(&team.scheduler)));
     found.extend(scheduler.map(|(unit, name)| (FunctionUse::Scheduler, unit, name, vec![("ctx", kinds::scheduling())])));
-    analysed(found, library)
+    analyse(found, library)
 }
 
 fn artifact(pipeline: &Pipeline, node: NodeIx) -> Kind {
     super::linker::merged_kind(pipeline.at(node))
 }
 
-/// A function as it is named, before it was looked through.
+/// A referenced function before its analysis.
 type NamedFunction<'a> = (FunctionUse, &'a Unit, String, Vec<(&'static str, Kind)>);
 
-fn analysed<'a>(found: Vec<NamedFunction<'a>>, library: &'a Library) -> Vec<ExaminedFunction<'a>> {
+fn analyse<'a>(found: Vec<NamedFunction<'a>>, library: &'a Library) -> Vec<ExaminedFunction<'a>> {
     let modules = |path: &str| library.file(path).map(LinkedScript::unit);
     let mut analyses = Vec::new();
     {
-        // One for each text: looking through a script takes longer than checking a function of it.
+        // One checker per text: preparing a script takes longer than checking one of its functions.
         let mut checkers: BTreeMap<&str, Checker<'_>> = BTreeMap::new();
         for (_, unit, name, inputs) in &found {
             let checker = checkers.entry(unit.name()).or_insert_with(|| Checker::new(unit, &modules).with_facts());
@@ -127,6 +126,6 @@ fn analysed<'a>(found: Vec<NamedFunction<'a>>, library: &'a Library) -> Vec<Exam
             analyses.push(checker.function(name, &inputs));
         }
     }
-    let whole = |((place, unit, name, inputs), analysis)| ExaminedFunction { place, unit, name, inputs, analysis };
-    found.into_iter().zip(analyses).map(whole).collect()
+    let examined = |((place, unit, name, inputs), analysis)| ExaminedFunction { place, unit, name, inputs, analysis };
+    found.into_iter().zip(analyses).map(examined).collect()
 }

@@ -1,10 +1,10 @@
-//! The forms of the data files that come with the program: how texts and stack frames are read, elements and personas.
+//! The forms of the bundled data files: reading of texts and stack frames, elements and personas.
 
 use crate::diag::Span;
 use crate::form::{Form, FormKey, FormReader, ReadPattern, ValueForm};
 use crate::script::Pattern;
 
-/// Reads data files, whose patterns are those of scripts.
+/// Reads data files, with the pattern syntax of scripts.
 pub(super) type DataReader<'a> = FormReader<'a, Pattern>;
 
 impl ReadPattern for Pattern {
@@ -17,9 +17,10 @@ impl ReadPattern for Pattern {
     }
 }
 
-/// The form of a data file by its stem. Others are the user's, and free.
+/// The form of a data file, by its stem. Other files are the user's and have no form.
 pub(super) fn of(stem: &str) -> Option<&'static Form> {
     match stem {
+        "evidence" => Some(&super::evidence::EVIDENCE),
         "reading" => Some(&READING),
         "frames" => Some(&FRAMES),
         "elements" => Some(&ELEMENTS),
@@ -33,20 +34,15 @@ const PATTERNS: ValueForm = ValueForm::List(&ValueForm::Pattern(0));
 const CATCHING: ValueForm = ValueForm::List(&ValueForm::Pattern(1));
 
 const READING: Form = Form {
-    what: "the file of how texts are read",
+    what: "the file for reading texts",
     keys: &[
-        FormKey::required("focus", PATTERNS, "How a tool marks the lines that matter."),
-        FormKey::required("source_line", PATTERN, "A line of source code."),
-        FormKey::required("routine", PATTERN, "Lines that report how things normally go."),
-        FormKey::required("log_errors", PATTERN, "How a log marks a line as an error's."),
-        FormKey::required("frame_lines", PATTERN, "Lines that frame a message without being one."),
-        FormKey::required("details", PATTERN, "What follows a failed check."),
-        FormKey::required("values", PATTERN, "A check that gives both values."),
-        FormKey::required("retries", ValueForm::Text, "The attribute of a case that says how often it was tried again."),
-        FormKey::required("stop_words", ValueForm::List(&ValueForm::Text), "Words that tell nothing of which failure it is."),
-        FormKey::required("test_ids", CATCHING, "How the name of a test gives its id."),
-        FormKey::required("setup_names", PATTERN, "What a test is called that is a setup."),
-        FormKey::required("code", ValueForm::Map(&CODE), "What of a failure is looked for in the code."),
+        FormKey::required("details", PATTERN, "The lines after a failed check."),
+        FormKey::required("values", PATTERN, "A failed check that has both values."),
+        FormKey::required("retries", ValueForm::Text, "The attribute of a case with the number of retries."),
+        FormKey::required("stop_words", ValueForm::List(&ValueForm::Text), "Words that do not distinguish failures."),
+        FormKey::required("test_ids", CATCHING, "The id of a test in its name."),
+        FormKey::required("setup_names", PATTERN, "Names of tests that are a setup."),
+        FormKey::required("code", ValueForm::Map(&CODE), "Which parts of a failure are searched in the code."),
     ],
     ..Form::PLAIN
 };
@@ -54,57 +50,45 @@ const READING: Form = Form {
 const CODE: Form = Form {
     what: "`code`",
     keys: &[
-        FormKey::required("names", PATTERN, "Names as programs write them."),
-        FormKey::required("kinds", PATTERN, "Names that are mere kinds of errors."),
-        FormKey::required("words", PATTERN, "Words as they stand in a message between what varies."),
-        FormKey::required("defines", PATTERN, "How a line reads that defines a name."),
+        FormKey::required("names", PATTERN, "Identifiers."),
+        FormKey::required("kinds", PATTERN, "Identifiers that are mere types of errors."),
+        FormKey::required("words", PATTERN, "Words in the constant parts of a message."),
+        FormKey::required("defines", PATTERN, "Lines that define a name."),
     ],
     ..Form::PLAIN
 };
 
 const FRAMES: Form = Form {
-    what: "the file of how stack frames are written",
+    what: "the file for reading stack frames",
     keys: &[
-        FormKey::required("formats", ValueForm::List(&ValueForm::Map(&FORMAT)), "One frame a match, tried in this order."),
-        FormKey::required("innermost_cause", ValueForm::Text, "The frames of the innermost cause stand after the last of these."),
-        FormKey::required("checkouts", CATCHING, "Beginnings that only say where a machine checks code out."),
-        FormKey::required("foreign", PATTERNS, "Frames of languages, runners and libraries."),
-        FormKey::required("namespace", PATTERN, "The beginning of a package that says whose it is."),
-        FormKey::required("tests", PATTERNS, "What belongs to the test and not to the product."),
-        FormKey::required("components", CATCHING, "What of a path is the component."),
-        FormKey::required("generic", PATTERNS, "Directories that say nothing of the component."),
-        FormKey::required("generic_files", PATTERNS, "File names that say nothing of the component."),
-        FormKey::required("test_affixes", PATTERNS, "What a test's file or class has around the name of what it tests."),
-        FormKey::required("log_tags", CATCHING, "How a line of a log says which program wrote it."),
-        FormKey::required("pod_suffix", PATTERN, "What a cluster puts behind the name of a program."),
+        FormKey::required("checkouts", CATCHING, "Prefixes of paths where a machine checks code out."),
+        FormKey::required("tests", PATTERNS, "Paths that belong to the test, not to the product."),
+        FormKey::required("components", CATCHING, "The component in a path."),
+        FormKey::required("generic", PATTERNS, "Directories that do not indicate the component."),
+        FormKey::required("generic_files", PATTERNS, "File names that do not indicate the component."),
+        FormKey::required(
+            "test_affixes",
+            PATTERNS,
+            "Prefixes and suffixes of a test's file or class around the name of what it tests.",
+        ),
+        FormKey::required("log_tags", CATCHING, "The program that wrote a line of a log."),
+        FormKey::required("pod_suffix", PATTERN, "The suffix that a cluster appends to the name of a program."),
         FormKey::required(
             "culprit_categories",
             ValueForm::List(&ValueForm::Name("categories")),
-            "Where a line may name who is to blame.",
+            "The categories in which a line may name the culprit.",
         ),
-        FormKey::required("culprits", CATCHING, "How a line names who is to blame."),
-        FormKey::required("no_programs", PATTERN, "What stands in such a place without being a program."),
+        FormKey::required("culprits", CATCHING, "The culprit in a line."),
+        FormKey::required("no_programs", PATTERN, "Words in such a place that are no program."),
         FormKey::required(
             "reaching",
             ValueForm::List(&ValueForm::Name("categories")),
             "The categories in which something was not reached.",
         ),
-        FormKey::required("addresses", PATTERNS, "How a line says what was not reached."),
-        FormKey::required("chance_port", PATTERN, "A port that a machine gave at random."),
-        FormKey::required("peers", CATCHING, "Where a connection wanted to go."),
-        FormKey::required("local", PATTERN, "Hosts that are the machine itself."),
-    ],
-    ..Form::PLAIN
-};
-
-const FORMAT: Form = Form {
-    what: "a format",
-    keys: &[
-        FormKey::required("language", ValueForm::Text, "Whose frames they are."),
-        FormKey::required("line", PATTERN, "A frame."),
-        FormKey::new("parts", ValueForm::Pattern(2), "Its file and its line."),
-        FormKey::new("class", ValueForm::Pattern(3), "Its class, file and line, where the path is a package."),
-        FormKey::new("innermost", ValueForm::Word(&["first", "last"]), "Which end of a trace is the innermost."),
+        FormKey::required("addresses", PATTERNS, "The unreachable address in a line."),
+        FormKey::required("chance_port", PATTERN, "A port that was assigned at random."),
+        FormKey::required("peers", CATCHING, "The target of a connection."),
+        FormKey::required("local", PATTERN, "Names of the local host."),
     ],
     ..Form::PLAIN
 };
@@ -116,9 +100,9 @@ const ELEMENTS: Form = Form {
         FormKey::new(
             "derived",
             ValueForm::Entries(&ValueForm::Map(&DERIVED)),
-            "Elements that depend on how accurate a walker has been.",
+            "Elements that depend on the accuracy of a walker.",
         ),
-        FormKey::required("cycles", ValueForm::Map(&CYCLES), "What strengthens and what overcomes what."),
+        FormKey::required("cycles", ValueForm::Map(&CYCLES), "Which element strengthens or overcomes which."),
     ],
     ..Form::PLAIN
 };
@@ -126,18 +110,18 @@ const ELEMENTS: Form = Form {
 const ELEMENT: Form = Form {
     what: "an element",
     keys: &[
-        FormKey::required("speed", ValueForm::Text, "How it moves."),
-        FormKey::required("max_loops", ValueForm::Whole(0, 1000), "How often it looks again."),
-        FormKey::required("convergence_threshold", SHARE, "How sure it must be."),
-        FormKey::required("shortcut_affinity", SHARE, "How readily it takes a shortcut."),
-        FormKey::required("evidence_depth", ValueForm::Whole(0, 1000), "How many pieces of evidence it gathers."),
-        FormKey::required("failure_mode", ValueForm::Text, "What it does wrong when it does wrong."),
-        FormKey::new("colour", ValueForm::Text, "What pictures show it in."),
+        FormKey::required("speed", ValueForm::Text, "Its pace."),
+        FormKey::required("max_loops", ValueForm::Whole(0, 1000), "The maximum number of loops."),
+        FormKey::required("convergence_threshold", SHARE, "The confidence it requires."),
+        FormKey::required("shortcut_affinity", SHARE, "Its tendency to take shortcuts."),
+        FormKey::required("evidence_depth", ValueForm::Whole(0, 1000), "The number of pieces of evidence it gathers."),
+        FormKey::required("failure_mode", ValueForm::Text, "How it fails."),
+        FormKey::new("colour", ValueForm::Text, "Its colour in pictures."),
     ],
     ..Form::PLAIN
 };
 
-/// The names of what an element is like: its traits.
+/// The names of an element's traits.
 pub(super) fn traits() -> impl Iterator<Item = &'static str> {
     ELEMENT.keys.iter().map(|key| key.name).filter(|name| *name != "colour")
 }
@@ -146,10 +130,10 @@ const DERIVED: Form = Form {
     what: "a derived element",
     keys: &[
         FormKey::required("from", ValueForm::Text, "The element it is derived from."),
-        FormKey::required("fewer_loops", ValueForm::Number(0.0, 1000.0), "How many loops fewer the most accurate walker makes."),
-        FormKey::required("more_convergence", SHARE, "How much surer the least accurate walker must be."),
-        FormKey::required("failure_mode", ValueForm::Text, "What it does wrong when it does wrong."),
-        FormKey::new("colour", ValueForm::Text, "What pictures show it in."),
+        FormKey::required("fewer_loops", ValueForm::Number(0.0, 1000.0), "How many fewer loops the most accurate walker makes."),
+        FormKey::required("more_convergence", SHARE, "How much more confidence the least accurate walker requires."),
+        FormKey::required("failure_mode", ValueForm::Text, "How it fails."),
+        FormKey::new("colour", ValueForm::Text, "Its colour in pictures."),
     ],
     ..Form::PLAIN
 };
@@ -157,8 +141,8 @@ const DERIVED: Form = Form {
 const CYCLES: Form = Form {
     what: "`cycles`",
     keys: &[
-        FormKey::required("generative", ValueForm::List(&ValueForm::Map(&STEP)), "What strengthens what."),
-        FormKey::required("destructive", ValueForm::List(&ValueForm::Map(&STEP)), "What overcomes what."),
+        FormKey::required("generative", ValueForm::List(&ValueForm::Map(&STEP)), "Which element strengthens which."),
+        FormKey::required("destructive", ValueForm::List(&ValueForm::Map(&STEP)), "Which element overcomes which."),
     ],
     ..Form::PLAIN
 };
@@ -167,8 +151,8 @@ const STEP: Form = Form {
     what: "a step of a cycle",
     keys: &[
         FormKey::required("from", ValueForm::Text, "An element."),
-        FormKey::required("to", ValueForm::Text, "The element it leads to; itself, if it goes with any."),
-        FormKey::new("meaning", ValueForm::Text, "Why."),
+        FormKey::required("to", ValueForm::Text, "The other element; the same one, if it goes with any."),
+        FormKey::new("meaning", ValueForm::Text, "The reason."),
     ],
     ..Form::PLAIN
 };
@@ -178,38 +162,38 @@ const SHARE: ValueForm = ValueForm::Number(0.0, 1.0);
 const PERSONAS: Form = Form {
     what: "the file of personas",
     keys: &[
-        FormKey::new("positions", ValueForm::Entries(&ValueForm::Text), "The zone that each position plays in."),
-        FormKey::required("personas", ValueForm::Records(&PERSONA, "name"), "The personas, in the order that breaks ties."),
+        FormKey::new("positions", ValueForm::Entries(&ValueForm::Text), "The zone of each position."),
+        FormKey::required("personas", ValueForm::Records(&PERSONA, "name"), "The personas; their order breaks ties."),
     ],
     ..Form::PLAIN
 };
 
 const PERSONA: Form = Form { what: "a persona", keys: WALKER.keys, ..Form::PLAIN };
 
-/// A walker of a pipeline's own: like a persona.
+/// A walker defined by a pipeline, like a persona.
 pub(super) const WALKER: Form = Form {
     what: "a walker of the team",
     keys: &[
-        FormKey::required("name", ValueForm::Text, "What it is called."),
-        FormKey::new("colour", ValueForm::Text, "The name of its colour, which it signs with."),
+        FormKey::required("name", ValueForm::Text, "Its name."),
+        FormKey::new("colour", ValueForm::Text, "The name of its colour, its signature."),
         FormKey::new("hex", ValueForm::Text, "That colour, as `#rrggbb`."),
         FormKey::new("element", ValueForm::Text, "Its element (`asterisk show elements`)."),
-        FormKey::new("position", ValueForm::Text, "Where it plays; one of `positions`."),
-        FormKey::new("side", ValueForm::Word(&["light", "shadow"]), "Whether it looks for the cause or contests it."),
-        FormKey::new("home", ValueForm::Text, "The zone it feels at home in."),
-        FormKey::new("stickiness", ValueForm::Whole(0, 3), "How strongly it keeps to that zone: 0 (free) to 3 (exclusive)."),
+        FormKey::new("position", ValueForm::Text, "Its position; one of `positions`."),
+        FormKey::new("side", ValueForm::Word(&["light", "shadow"]), "Whether it investigates the cause or contests it."),
+        FormKey::new("home", ValueForm::Text, "Its home zone."),
+        FormKey::new("stickiness", ValueForm::Whole(0, 3), "How strongly it stays in that zone: 0 (free) to 3 (exclusive)."),
         FormKey::new(
             "affinities",
             ValueForm::Entries(&ValueForm::Number(-1.0, 1.0)),
-            "How well nodes suit it, by name; none is 0.",
+            "Its affinity to nodes, by name; 0 by default.",
         ),
-        FormKey::new("tags", ValueForm::List(&ValueForm::Text), "What it is like."),
-        FormKey::new("preamble", ValueForm::Text, "What a prompt says of it."),
-        FormKey::new("via", ValueForm::List(&ValueForm::Text), "Who answers what it is to answer, tried in this order."),
+        FormKey::new("tags", ValueForm::List(&ValueForm::Text), "Its characteristics."),
+        FormKey::new("preamble", ValueForm::Text, "Its introduction in prompts."),
+        FormKey::new("via", ValueForm::List(&ValueForm::Text), "Its answerers, tried in this order."),
         FormKey::new(
             "masks",
             ValueForm::List(&ValueForm::Text),
-            "The masks it brings to the nodes they are for (`masks/NAME.rhai`).",
+            "The masks it adds to the nodes they are for (`masks/NAME.rhai`).",
         ),
     ],
     ..Form::PLAIN

@@ -1,11 +1,11 @@
-//! The types of what every rule sees beside its artifact.
+//! The types of the inputs of rules and schedulers.
 
 use crate::model::{Field, Kind, Shape};
 use crate::pipeline::NodeIx;
 use crate::walk::Plan;
 use std::sync::Arc;
 
-/// The form of `state`, as static checks know it.
+/// The type of `state` for static checks.
 pub(super) fn state() -> Kind {
     let text = || Kind::Text { one_of: Vec::new() };
     let int = || Kind::Int { min: None, max: None };
@@ -38,7 +38,7 @@ pub(super) fn state() -> Kind {
     )
 }
 
-/// The form of what a scheduler is given: `ctx`. What its walkers have is what a persona has, and the traits of its element.
+/// The type of a scheduler's parameter, `ctx`. Its walkers have the keys of a persona and the traits of their element.
 pub(super) fn scheduling() -> Kind {
     let text = || Kind::Text { one_of: Vec::new() };
     let node = object("node", ["name", "family", "element", "code"].map(|name| (name, text())));
@@ -72,7 +72,7 @@ fn object<'n>(name: &str, fields: impl IntoIterator<Item = (&'n str, Kind)>) -> 
     Kind::Object(Arc::new(Shape { name: name.into(), fields: fields.into_iter().map(field).collect() }))
 }
 
-/// The forms of what the rules of a node see: `artifact`, `state` and `vars`. Without a node, any artifact.
+/// The types of the inputs of a node's rules: `artifact`, `state` and `vars`. Without a node, any artifact.
 pub fn input_kinds(plan: &Plan, node: Option<NodeIx>) -> [(&'static str, Kind); 3] {
     let artifact = node.map_or(Kind::Any, |node| plan.node(node).kind.clone());
     [("artifact", artifact), ("state", state()), ("vars", super::vars::kind(&plan.pipeline, &plan.vars))]

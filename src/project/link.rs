@@ -1,10 +1,11 @@
-//! Linking a pipeline with its scripts, templates and data, and the checks that need more than one language.
+//! Links a pipeline with its scripts, templates and data, with the checks across languages.
 
 use super::conditions::{conditions, fields};
 use super::plans::{SharedInputs, taxonomy, with_vars};
 use super::settings::LinkSettings;
-use super::{ProjectManifest, Sources, data, masks, prompts, subpipelines, teams, vars};
+use super::{ProjectManifest, Sources, data, evidence, masks, prompts, subpipelines, teams, vars};
 use crate::diag::Diagnostics;
+use crate::evidence::Masker;
 use crate::model::Kind;
 use crate::pipeline;
 use crate::prompt::Templates;
@@ -13,7 +14,7 @@ use crate::walk::{Content, Plan};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// A linked project. Immutable; a reload builds a new one aside.
+/// A linked project. Immutable; a reload builds a new one.
 #[derive(Clone, Debug)]
 pub struct Project {
     /// The pipeline to walk, with everything it refers to.
@@ -24,25 +25,30 @@ pub struct Project {
     pub data: Map<String, Value>,
     /// Its texts.
     pub sources: Sources,
-    /// What linking took from outside.
+    /// The settings it was linked with.
     pub settings: LinkSettings,
-    /// What does not keep it from running but should be known.
+    /// Warnings.
     pub warnings: Diagnostics,
 }
 
 impl Project {
-    /// Links texts into a project, or says everything that is wrong with them.
+    /// The masker for a launch's texts, from `data/evidence.yaml`.
+    pub fn masker(&self) -> Masker {
+        evidence::masker(&self.data)
+    }
+
+    /// Links texts into a project. The error lists everything that is wrong with them.
     pub fn link(sources: Sources, settings: LinkSettings) -> Result<Self, Diagnostics> {
         Self::link_after(sources, settings, None)
     }
 
-    /// The same, given the project that was linked of these texts before some of them changed: what did not change is not
-    /// compiled again. The result is that of [`Project::link`].
+    /// As [`Project::link`], given the project linked before some of the texts changed: unchanged scripts are not compiled again.
+    /// The result is the same.
     pub fn relink(sources: Sources, settings: LinkSettings, previous: Option<&Self>) -> Result<Self, Diagnostics> {
         Self::link_after(sources, settings, previous.map(|previous| &previous.library))
     }
 
-    /// The same, given a library of some of these scripts.
+    /// As [`Project::link`], given a library of some of these scripts.
     pub fn link_after(sources: Sources, mut settings: LinkSettings, previous: Option<&Library>) -> Result<Self, Diagnostics> {
         self_test().map_err(|diagnostic| Diagnostics::from(*diagnostic))?;
         let mut found = Diagnostics::new();
@@ -50,16 +56,17 @@ impl Project {
             found.extend(diagnostics);
             Templates::default()
         });
-        let data::ProjectData { files: data, domain } = data::read(&sources.data, settings.domain.as_deref(), &mut found);
+        let data::ProjectData { files: data, domain, places: signature_places } =
+            data::read(&sources.data, settings.domain.as_deref(), &mut found);
         let mut parsed = pipeline::parse(&sources.pipeline);
         if let (Ok(pipeline), Some(team)) = (&mut parsed, &settings.team) {
-            teams::put_on(pipeline, team, &sources.data, &mut found);
+            teams::apply_team(pipeline, team, &sources.data, &mut found);
         }
-        let parts = subpipelines::parse(&sources.parts, &mut found);
+        let parts = subpipelines::parse(&sources.subpipelines, &mut found);
         let mut conditions = parsed.as_ref().map(|pipeline| conditions(pipeline, None)).unwrap_or_default();
         let mut fields = parsed.as_ref().map(fields).unwrap_or_default();
-        for (asked, part) in &parts {
-            conditions.extend(super::conditions::conditions(part, Some(asked)));
+        for (reference, part) in &parts {
+            conditions.extend(super::conditions::conditions(part, Some(reference)));
             fields.extend(super::conditions::fields(part));
         }
         let inputs = LibraryInputs {
@@ -78,14 +85,14 @@ impl Project {
                 return Err(found);
             }
         };
-        let (set, places) = vars::of_project(&pipeline, &parts, &mut settings, &mut found);
+        let (set, var_places) = vars::resolve_project_vars(&pipeline, &parts, &mut settings, &mut found);
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
         let shared = SharedInputs {
             library: &library,
             templates: &templates,
             texts: &sources.templates,
             parts: &parts,
-            part_texts: &sources.parts,
+            part_texts: &sources.subpipelines,
             missing: &sources.missing,
             answers: settings.answers,
             masks: &settings.masks,
@@ -94,12 +101,13 @@ impl Project {
             files: &data,
             taxonomy: any(&taxonomy(&data), "params.taxonomy"),
             domain,
+            evidence: Arc::new(evidence::reader(&data, &signature_places)),
             data: any(&Value::Object(data.clone()), "params.data"),
             workspace: any(&settings.workspace, "params.workspace"),
         };
         prompts::check_names(&templates, &mut found);
-        let plan = shared.plan(&pipeline, (&set, &places), &mut Vec::new(), &mut found);
-        masks::idle(&settings.masks, plan.masks().iter(), &mut found);
+        let plan = shared.plan(&pipeline, (&set, &var_places), &mut Vec::new(), &mut found);
+        masks::report_unused(&settings.masks, plan.masks().iter(), &mut found);
         let (errors, warnings): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|diagnostic| diagnostic.severity == crate::diag::Severity::Error);
         if errors.is_empty() {
@@ -110,7 +118,7 @@ impl Project {
         }
     }
 
-    /// The plan with other vars: those of the project overlaid by `set`.
+    /// The plan with other vars: those of the project overridden by `set`.
     pub fn plan_with(&self, set: &Map<String, Value>) -> Result<Arc<Plan>, Diagnostics> {
         if set.is_empty() {
             return Ok(Arc::clone(&self.plan));
@@ -121,7 +129,7 @@ impl Project {
         Ok(Arc::new(with_vars(&self.plan, &all)?))
     }
 
-    /// What the walk of a step goes by, with the vars that were recorded of it. Nothing if no such walk is part of this.
+    /// The plan of the walk of a step, with the recorded vars. `None` if the project has no such walk.
     pub fn plan_of(&self, path: &str, vars: &Map<String, Value>) -> Result<Option<Arc<Plan>>, Diagnostics> {
         let Some(plan) = self.plan.of_path(path) else { return Ok(None) };
         if plan.vars == *vars {
@@ -130,12 +138,12 @@ impl Project {
         if Arc::ptr_eq(&plan, &self.plan) {
             return self.plan_with(vars).map(Some);
         }
-        // Another walk of the project may have those that this one lacks.
+        // Another sub-pipeline of the project may have the vars that this one lacks.
         vars::all_known(&self.plan, vars)?;
         with_vars(&plan, vars).map(|plan| Some(Arc::new(plan)))
     }
 
-    /// The project of what is walked at a step, if that is not the pipeline of this one: with the same scripts, templates and data.
+    /// The project of the sub-pipeline walked at a step, with the same scripts, templates and data; `None` for the main pipeline.
     pub fn of_part(&self, path: &str) -> Option<Self> {
         let plan = self.plan.of_path(path).filter(|plan| !Arc::ptr_eq(plan, &self.plan))?;
         let sources = Sources { pipeline: plan.pipeline.source.clone(), ..self.sources.clone() };
@@ -143,7 +151,7 @@ impl Project {
         Some(Self { plan, sources, settings, ..self.clone() })
     }
 
-    /// What it was made of, for the record.
+    /// The manifest of its texts and vars, with the texts.
     pub fn manifest(&self) -> (ProjectManifest, Vec<crate::walk::Blob>) {
         ProjectManifest::of(&self.sources, &self.settings, self.plan.domain.clone())
     }
@@ -183,13 +191,13 @@ done: _done
             templates: vec![Source::new("a.md", "{{ failure.name }}")],
             data: vec![Source::new("words.yaml", "list: [x, y]\n")],
             pipeline: Source::new("t.yaml", pipeline),
-            parts: BTreeMap::new(),
+            subpipelines: BTreeMap::new(),
             missing: BTreeMap::new(),
         };
         Project::link(sources, settings)
     }
 
-    /// Code and labelled text of everything wrong.
+    /// Code and labelled text of all errors.
     fn faults(pipeline: &str, rules: &str, settings: LinkSettings) -> Vec<(String, String)> {
         let found = link(pipeline, rules, settings).err().unwrap_or_default();
         let text = |label: &crate::diag::Label| label.source.slice(label.span).to_owned();
@@ -210,7 +218,7 @@ done: _done
     }
 
     #[test]
-    fn a_template_that_does_not_compile_is_the_only_mistake() {
+    fn a_template_that_does_not_compile_is_the_only_error() {
         let sources = Sources {
             scripts: vec![
                 Source::new("rules/t.rhai", RULES),
@@ -219,7 +227,7 @@ done: _done
             templates: vec![Source::new("a.md", "{% set x = 1 %}"), Source::new("b.md", "fine")],
             data: vec![Source::new("words.yaml", "list: [x, y]\n")],
             pipeline: Source::new("t.yaml", PIPELINE.replace("name: b\n", "name: b\n    prompt: b.md\n")),
-            parts: BTreeMap::new(),
+            subpipelines: BTreeMap::new(),
             missing: BTreeMap::new(),
         };
         let found = Project::link(sources, LinkSettings::default()).err().unwrap_or_default();
@@ -227,7 +235,7 @@ done: _done
     }
 
     #[test]
-    fn what_is_not_there_is_labelled_in_the_pipeline() {
+    fn missing_references_are_labelled_in_the_pipeline() {
         let broken = PIPELINE
             .replace("rules/t.rhai#fits", "rules/t.rhai#fitt")
             .replace("[siblings]", "[sibling]\n    prompt: b.md\n    effect: rules/t.rhai#hidden\n    script: agents/z.rhai#a");
@@ -260,7 +268,7 @@ done: _done
     }
 
     #[test]
-    fn vars_are_overlaid_by_name_and_type() {
+    fn vars_are_overridden_by_name_and_type() {
         let set = |value: serde_json::Value| LinkSettings {
             vars: value.as_object().cloned().unwrap_or_default(),
             ..LinkSettings::default()
@@ -274,7 +282,7 @@ done: _done
     }
 
     #[test]
-    fn a_manifest_brings_the_texts_back() {
+    fn a_manifest_restores_the_texts() {
         let project = link(PIPELINE, RULES, LinkSettings::default()).expect("links");
         let (manifest, blobs) = project.manifest();
         let read =

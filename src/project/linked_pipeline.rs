@@ -1,4 +1,4 @@
-//! A pipeline on its way to be linked, with what it may refer to, and the look-up of functions and answerers.
+//! The linker of one pipeline, with the look-up of functions and answerers.
 
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::pipeline::{Pipeline, Spanned};
@@ -12,21 +12,21 @@ pub(super) struct ProjectLinker<'a> {
     pub(super) pipeline: &'a Arc<Pipeline>,
     pub(super) library: &'a Library,
     pub(super) templates: &'a Templates,
-    /// The texts of all templates, those that do not compile among them.
+    /// The texts of all templates, including those that do not compile.
     pub(super) texts: &'a [Source],
     pub(super) vars: &'a Map<String, Value>,
-    /// What the pipeline is referred to as, if it is a part.
+    /// The reference to the pipeline, if it is a sub-pipeline.
     pub(super) part: Option<&'a str>,
-    /// Masks from outside, by path.
+    /// Additional masks (`--mask`), by path.
     pub(super) masks: &'a [String],
-    /// The names that `via:` may have, if they are known.
+    /// The valid names for `via:`, if known.
     pub(super) agents: Option<&'a [String]>,
-    /// The names of the servers whose tools nodes may call, if they are known.
+    /// The names of the configured tool servers, if known.
     pub(super) servers: Option<&'a [String]>,
 }
 
 impl ProjectLinker<'_> {
-    /// Checks the name of somebody who is to answer.
+    /// Checks the name of an answerer.
     pub(super) fn agent(&self, name: &str, span: Span, found: &mut Diagnostics) {
         let Some(known) = self.agents.filter(|known| !known.iter().any(|known| known == name)) else { return };
         let message = format!("nobody is called `{name}` who could answer");
@@ -37,14 +37,14 @@ impl ProjectLinker<'_> {
         ));
     }
 
-    /// The function that a reference in the pipeline means; what is wrong with it is labelled in the pipeline.
+    /// Resolves a reference to a function; errors are labelled in the pipeline.
     pub(super) fn function(&self, reference: &Spanned<String>, arity: usize, found: &mut Diagnostics) -> Option<ScriptFunction> {
         let function = FunctionRef::parse(reference).and_then(|parsed| self.library.function(&parsed, arity));
         function.map_err(|diagnostic| found.push(label_first(diagnostic, self.pipeline, reference.span))).ok()
     }
 }
 
-/// Puts the place in the pipeline before the labels a diagnostic has.
+/// Prepends the location in the pipeline to the labels of a diagnostic.
 fn label_first(mut diagnostic: Diagnostic, pipeline: &Pipeline, span: Span) -> Diagnostic {
     let label = crate::diag::Label { source: pipeline.source.clone(), span, text: "referred to here".into() };
     diagnostic.labels.insert(0, label);

@@ -1,4 +1,4 @@
-//! What a pipeline refers to, found in the other languages and checked against it.
+//! Resolves the references of a pipeline to the other languages, and checks them.
 
 use super::conditions::{arguments_key, condition_key, items_key};
 use super::linked_pipeline::ProjectLinker;
@@ -14,11 +14,11 @@ use crate::walk::{EdgeRule, ForeachPlan, MergePlan, NEEDS, PlanNode, Query, Tool
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the scripts are called as those who answer.
+/// The name of scripts as an answerer.
 pub const SCRIPT: &str = "script";
 
 impl ProjectLinker<'_> {
-    /// The rules of all edges, checked against the schemas of the nodes they decide at.
+    /// Links the rules of all edges, checked against the schemas of their nodes.
     pub(super) fn rules(&self, found: &mut Diagnostics) -> Vec<Option<EdgeRule>> {
         let (state, vars) = (kinds::state(), vars::kind(self.pipeline, self.vars));
         let kind_at = |edge: &pipeline::Edge| match edge.from {
@@ -26,7 +26,7 @@ impl ProjectLinker<'_> {
             pipeline::EdgeOrigin::Any => Kind::Any,
         };
         let artifacts: Vec<Kind> = self.pipeline.edges.iter().map(kind_at).collect();
-        // One for each script: looking through a script takes longer than checking a function of it.
+        // One checker per script: preparing a script takes longer than checking one of its functions.
         let modules = |path: &str| self.library.file(path).map(LinkedScript::unit);
         let mut checkers: BTreeMap<&str, Checker<'_>> = BTreeMap::new();
         let rule = |(edge, artifact)| {
@@ -58,10 +58,10 @@ impl ProjectLinker<'_> {
         self.pipeline.edges.iter().zip(&artifacts).map(rule).collect()
     }
 
-    /// A counter that no edge counts is always 0: most likely a slip.
+    /// Warns about counters that no edge increments: they are always 0, most likely a typo.
     fn counters(&self, reads: &[check::FieldReadSite], found: &mut Diagnostics) {
-        let around = || self.pipeline.counters.iter().map(|counter| counter.as_str());
-        let counted = || self.pipeline.edges.iter().filter_map(|edge| edge.counter.as_deref()).chain(around());
+        let inherited = || self.pipeline.counters.iter().map(|counter| counter.as_str());
+        let counted = || self.pipeline.edges.iter().filter_map(|edge| edge.counter.as_deref()).chain(inherited());
         for read in reads {
             let Some(name) = read.path.strip_prefix("state.loops.") else { continue };
             if counted().any(|counter| counter == name) {
@@ -102,22 +102,22 @@ impl ProjectLinker<'_> {
             },
             tool: self.tool(node, found),
             subpipeline: None,
-            foreach: node.fan.as_ref().and_then(|fan| self.fan(node, fan, found)),
+            foreach: node.foreach.as_ref().and_then(|foreach| self.foreach(node, foreach, found)),
         }
     }
 
-    /// For which items a node is taken, and what makes one artifact of theirs.
-    fn fan(&self, node: &PipelineNode, fan: &pipeline::Foreach, found: &mut Diagnostics) -> Option<ForeachPlan> {
-        let items = self.computed(&fan.items, &items_key(node), found)?;
-        let merge = match &fan.merge {
+    /// Links the items of a `foreach` node, and the merge of their artifacts.
+    fn foreach(&self, node: &PipelineNode, foreach: &pipeline::Foreach, found: &mut Diagnostics) -> Option<ForeachPlan> {
+        let items = self.computed(&foreach.items, &items_key(node), found)?;
+        let merge = match &foreach.merge {
             pipeline::Merge::Append => MergePlan::Append,
             pipeline::Merge::First => MergePlan::First,
             pipeline::Merge::Latest => MergePlan::Latest,
             pipeline::Merge::Best => MergePlan::Best,
             pipeline::Merge::Function(reference) => MergePlan::Script(self.function(reference, 2, found)?),
         };
-        let place = (self.pipeline.source.clone(), fan.span);
-        Some(ForeachPlan { items, merge, collect: fan.collect, kind: kind_of(node), concurrency: fan.concurrency, place })
+        let place = (self.pipeline.source.clone(), foreach.span);
+        Some(ForeachPlan { items, merge, collect: foreach.collect, kind: kind_of(node), concurrency: foreach.concurrency, place })
     }
 
     fn computed(&self, computed: &ComputedValue, key: &str, found: &mut Diagnostics) -> Option<ScriptFunction> {
@@ -127,7 +127,7 @@ impl ProjectLinker<'_> {
         }
     }
 
-    /// The tool of a node, and what makes its arguments.
+    /// Links the tool of a node, with its arguments.
     fn tool(&self, node: &PipelineNode, found: &mut Diagnostics) -> Option<ToolPlan> {
         let tool = node.tool.as_ref()?;
         let (server, known) = (tool.server(), self.servers.unwrap_or_default());
@@ -147,9 +147,9 @@ impl ProjectLinker<'_> {
         Some(ToolPlan { server: server.to_owned(), name: tool.tool().to_owned(), arguments, place })
     }
 
-    /// A node's own script, or the responder of its family: `agents/<family>.rhai#<family>`.
+    /// Links a node's responder: its own script, or that of its family, `agents/<family>.rhai#<family>`.
     fn responder(&self, node: &PipelineNode, answers: AnswererNames, found: &mut Diagnostics) -> Option<ScriptFunction> {
-        if node.part.is_some() || node.tool.is_some() {
+        if node.subpipeline.is_some() || node.tool.is_some() {
             return None;
         }
         if let Some(reference) = &node.script {
@@ -160,7 +160,7 @@ impl ProjectLinker<'_> {
         match self.library.function(&reference, 2) {
             Ok(function) => Some(function),
             Err(_) if answers == AnswererNames::Others => None,
-            // Somebody else answers it.
+            // It has other answerers.
             Err(_) if !node.via.is_empty() && !node.via.iter().any(|name| name.as_str() == SCRIPT) => None,
             Err(diagnostic) => {
                 let message = format!("nothing answers `{}`: {}", *node.name, diagnostic.message);
@@ -191,7 +191,7 @@ impl ProjectLinker<'_> {
             return self.templates.get(&format!("{}.md", *node.family)).cloned();
         };
         let template = self.templates.get(prompt).cloned();
-        // One that does not compile has been complained about already.
+        // One that does not compile has been reported already.
         if template.is_none() && !self.texts.iter().any(|text| text.name() == prompt.as_str()) {
             let hint = did_you_mean(prompt, self.texts.iter().map(Source::name));
             let diagnostic = Diagnostic::error("project/unknown-template", format!("there is no template `{}`", **prompt));
@@ -210,7 +210,7 @@ impl ProjectLinker<'_> {
         known
     }
 
-    /// What gives cases the keys of their clusters, and what sums them up.
+    /// The functions for cluster keys and summaries of cases.
     pub(super) fn of_cases(&self, found: &mut Diagnostics) -> (Option<ScriptFunction>, Option<ScriptFunction>) {
         let mut function =
             |reference: Option<&Spanned<String>>| reference.and_then(|reference| self.function(reference, 2, found));
@@ -218,7 +218,7 @@ impl ProjectLinker<'_> {
     }
 }
 
-/// A trait that no element has reads as nothing: certainly a slip.
+/// Reports traits that no element has: they are always `()`, certainly a typo.
 fn traits(reads: &[check::FieldReadSite], found: &mut Diagnostics) {
     for read in reads {
         let Some(rest) = read.path.strip_prefix("state.walker.traits.") else { continue };
@@ -236,13 +236,13 @@ fn traits(reads: &[check::FieldReadSite], found: &mut Diagnostics) {
     }
 }
 
-/// The form of a node's artifact: its schema, or anything.
+/// The type of a node's artifact: its schema, or anything.
 fn kind_of(node: &PipelineNode) -> Kind {
     node.schema.as_ref().map_or(Kind::Any, |shape| Kind::Object(Arc::clone(shape)))
 }
 
-/// The same of what the node has in the end: a list of that, where the artifacts of its items are put together.
+/// The type of a node's final artifact: a list, if those of its items are appended.
 pub(super) fn merged_kind(node: &PipelineNode) -> Kind {
-    let listed = node.fan.as_ref().is_some_and(|fan| fan.merge == pipeline::Merge::Append);
+    let listed = node.foreach.as_ref().is_some_and(|foreach| foreach.merge == pipeline::Merge::Append);
     if listed { Kind::List(Box::new(kind_of(node))) } else { kind_of(node) }
 }

@@ -1,4 +1,4 @@
-//! Linking masks: scripts of the form `masks/NAME.rhai`, each with the nodes it is for.
+//! Links masks: scripts `masks/NAME.rhai`, each with the nodes it is for.
 
 use super::linked_pipeline::ProjectLinker;
 use crate::diag::{Diagnostic, Diagnostics, Label, Source, Span, did_you_mean};
@@ -8,26 +8,26 @@ use crate::walk::{Mask, NEEDS, Query};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The masks on a node: those that it lists, then those from outside that are for it.
+/// The masks of a node: those that it lists, then the additional ones that are for it.
 pub(super) fn of_node(linker: &ProjectLinker<'_>, node: &PipelineNode, found: &mut Diagnostics) -> Vec<Arc<Mask>> {
     let source = &linker.pipeline.source;
     let mut masks = Vec::with_capacity(node.masks.len());
-    for asked in &node.masks {
-        let label = Label { source: source.clone(), span: asked.span, text: "put on here".into() };
-        let Some(mask) = link(linker, asked, Some(&label), found) else { continue };
+    for reference in &node.masks {
+        let label = Label { source: source.clone(), span: reference.span, text: "put on here".into() };
+        let Some(mask) = link(linker, reference, Some(&label), found) else { continue };
         if mask.fits(&node.name) {
             masks.push(Arc::new(mask));
             continue;
         }
-        let message = format!("the mask `{}` is not for the node `{}`", **asked, *node.name);
-        let mut error = Diagnostic::error("project/mask-node", message).label(source, asked.span, "put on here");
-        if let Some((script, span)) = constant(linker, asked, "NODES") {
+        let message = format!("the mask `{}` is not for the node `{}`", **reference, *node.name);
+        let mut error = Diagnostic::error("project/mask-node", message).label(source, reference.span, "put on here");
+        if let Some((script, span)) = constant(linker, reference, "NODES") {
             error = error.label(&script, span, "the nodes it is for");
         }
         let names: Vec<&str> = mask.nodes.iter().map(String::as_str).collect();
         found.push(error.help(format!("it is for {}; add `{}` to its `NODES` if it is meant", names.join(", "), *node.name)));
     }
-    if node.part.is_none() {
+    if node.subpipeline.is_none() {
         for path in linker.masks {
             let Some(mask) = link(linker, path, None, found).filter(|mask| mask.fits(&node.name)) else { continue };
             if !masks.iter().any(|known: &Arc<Mask>| known.path == mask.path) {
@@ -38,7 +38,7 @@ pub(super) fn of_node(linker: &ProjectLinker<'_>, node: &PipelineNode, found: &m
     masks
 }
 
-/// A mask that a walker brings.
+/// Links a mask of a walker.
 pub(super) fn of_persona(
     linker: &ProjectLinker<'_>,
     path: &str,
@@ -50,10 +50,10 @@ pub(super) fn of_persona(
     link(linker, path, Some(&label), found).map(Arc::new)
 }
 
-/// Masks from outside that are for no node of any pipeline of the project.
-pub(super) fn idle<'n>(masks: &[String], linked: impl Iterator<Item = &'n Arc<Mask>>, found: &mut Diagnostics) {
+/// Reports additional masks that are for no node of any pipeline of the project.
+pub(super) fn report_unused<'n>(masks: &[String], linked: impl Iterator<Item = &'n Arc<Mask>>, found: &mut Diagnostics) {
     let on: Vec<&str> = linked.map(|mask| &*mask.path).collect();
-    // One that does not link has been complained about.
+    // One that does not link has been reported already.
     if found.has_errors() {
         return;
     }
@@ -101,14 +101,19 @@ fn link(linker: &ProjectLinker<'_>, path: &str, label: Option<&Label>, found: &m
     Some(Mask { path: path.into(), pre, post, nodes, needs })
 }
 
-/// The reads that a script declares: `const NEEDS = [".."];`.
-pub(super) fn needs(linker: &ProjectLinker<'_>, path: &str, asked: Option<Span>, found: &mut Diagnostics) -> Vec<&'static Query> {
+/// The queries that a script declares: `const NEEDS = [".."];`.
+pub(super) fn needs(
+    linker: &ProjectLinker<'_>,
+    path: &str,
+    reference: Option<Span>,
+    found: &mut Diagnostics,
+) -> Vec<&'static Query> {
     let Some(file) = linker.library.file(path) else { return Vec::new() };
     let Some(declared) = file.constant("NEEDS") else { return Vec::new() };
     let at = place(file, "NEEDS").unwrap_or(Span::new(0, 0));
     let mut fault = |error: Diagnostic| {
         let mut error = error.label(file.source(), at, "declared here");
-        if let Some(span) = asked {
+        if let Some(span) = reference {
             error = error.label(&linker.pipeline.source, span, "referred to here");
         }
         if !found.iter().any(|known| *known == error) {
@@ -137,7 +142,7 @@ fn texts(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// Where a script declares a constant.
+/// The location of a constant in a script.
 fn constant(linker: &ProjectLinker<'_>, path: &str, name: &str) -> Option<(Source, Span)> {
     let file = linker.library.file(path)?;
     Some((file.source().clone(), place(file, name)?))

@@ -1,14 +1,15 @@
-//! Linking: the texts of all three languages become one immutable [`Project`] with a plan to walk by.
+//! Linking: the texts of all three languages become one immutable [`Project`] with a plan to walk.
 //!
-//! Innermost first: `sources`, `settings` (what linking is given), `forms`, `domain`, `personas`, `data`, `teams` (data files),
-//! `conditions`, `subpipelines`, `vars`, `kinds`, `prompts`, `linked_pipeline`, `masks`, `linker`, `team` (what one pipeline refers
-//! to), `plans` (pipelines in pipelines), `manifest`, `link` (the whole), and on it `edit`, `examine`, `current`.
+//! Innermost first: `sources`, `settings` (the inputs of linking), `forms`, `domain`, `personas`, `data`, `teams` (data files),
+//! `conditions`, `subpipelines`, `vars`, `kinds`, `prompts`, `linked_pipeline`, `masks`, `linker`, `team` (the references of one
+//! pipeline), `plans` (pipelines in pipelines), `manifest`, `link` (the project), and based on it `edit`, `examine`, `current`.
 
 mod conditions;
 mod current;
 mod data;
 pub mod domain;
 mod edit;
+mod evidence;
 mod examine;
 mod forms;
 mod kinds;
@@ -30,6 +31,7 @@ mod vars;
 pub use conditions::{check_conditions, condition_key, conditions, fields};
 pub use current::CurrentProject;
 pub use data::read_data;
+pub use evidence::signature_reader;
 pub use examine::{ExaminedFunction, FunctionUse, examine};
 pub use kinds::input_kinds;
 pub use link::Project;

@@ -1,22 +1,22 @@
-//! What holds between the data files `personas` and `elements`, and between these and pipelines.
+//! Checks between the data files `personas` and `elements`, and between these and pipelines.
 
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use crate::form::yaml::{self, YamlReader};
 use crate::pipeline::Pipeline;
 use serde_json::{Map, Value};
 
-/// The names of all elements, the derived ones among them.
+/// The names of all elements, including derived ones.
 pub(super) fn elements(data: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let of = |group: &str| data.get("elements").and_then(|file| file.get(group)?.as_object()).into_iter().flatten();
     of("elements").chain(of("derived")).map(|(name, _)| name.as_str())
 }
 
-/// All personas, as their data has them.
+/// All personas of the data.
 pub(super) fn personas(data: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     data.get("personas").and_then(|file| file.get("personas")?.as_array()).into_iter().flatten()
 }
 
-/// Every persona has an element that there is.
+/// Reports personas with an unknown element.
 pub(super) fn check(sources: &[Source], data: &Map<String, Value>, found: &mut Diagnostics) {
     let is_personas = |source: &&Source| source.name().rsplit_once('.').is_some_and(|(stem, _)| stem == "personas");
     // Without any elements there is nothing to compare with.
@@ -40,11 +40,11 @@ pub(super) fn check(sources: &[Source], data: &Map<String, Value>, found: &mut D
     found.extend(reader.finish());
 }
 
-/// The nodes and zones of a pipeline have elements that there are.
+/// Reports nodes and zones of a pipeline with an unknown element.
 pub(super) fn check_elements(pipeline: &Pipeline, data: &Map<String, Value>, found: &mut Diagnostics) {
     let names: Vec<&str> = elements(data).collect();
     if names.is_empty() {
-        return; // without any there is nothing to compare with
+        return; // nothing to compare with
     }
     let nodes = pipeline.nodes.iter().filter_map(|node| node.element.as_ref());
     let zones = pipeline.zones.iter().filter_map(|zone| zone.element.as_ref());
@@ -53,7 +53,7 @@ pub(super) fn check_elements(pipeline: &Pipeline, data: &Map<String, Value>, fou
         let known = || format!("the elements are {}", names.join(", "));
         let help = did_you_mean(element, names.iter().copied()).unwrap_or_else(known);
         let error = error.label(&pipeline.source, element.span, "").help(help);
-        // A pipeline may be a part of another more than once.
+        // A pipeline may be a sub-pipeline more than once.
         if !found.iter().any(|known| *known == error) {
             found.push(error);
         }

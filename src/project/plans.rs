@@ -1,4 +1,4 @@
-//! Pipelines linked into plans, each with those that are walked as its nodes.
+//! Links pipelines into plans, each with its sub-pipelines.
 
 use super::linked_pipeline::ProjectLinker;
 use super::settings::{AnswererNames, VarPlaces};
@@ -6,6 +6,7 @@ use super::subpipelines::Subpipelines;
 use super::team::anonymous;
 use super::{personas, prompts, subpipelines, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::evidence::EvidenceReader;
 use crate::pipeline::{Pipeline, Spanned};
 use crate::prompt::Templates;
 use crate::script::{Library, View};
@@ -14,35 +15,36 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the pipelines of a project have in common.
+/// The inputs shared by the pipelines of a project.
 pub(super) struct SharedInputs<'a> {
     pub(super) library: &'a Library,
     pub(super) templates: &'a Templates,
-    /// The texts of all templates, those that do not compile among them.
+    /// The texts of all templates, including those that do not compile.
     pub(super) texts: &'a [Source],
-    /// The pipelines that nodes refer to.
+    /// The sub-pipelines by reference.
     pub(super) parts: &'a Subpipelines,
-    /// The texts of all of them, those that cannot be read among them.
+    /// The texts of all sub-pipelines, including unreadable ones.
     pub(super) part_texts: &'a BTreeMap<String, Source>,
-    /// Why there is no such pipeline, of those that are referred to and not there.
+    /// Why referenced pipelines are missing.
     pub(super) missing: &'a BTreeMap<String, Diagnostic>,
     pub(super) answers: AnswererNames,
-    /// Masks from outside.
+    /// Additional masks (`--mask`).
     pub(super) masks: &'a [String],
-    /// The names that `via:` may have, if they are known.
+    /// The valid names for `via:`, if known.
     pub(super) agents: Option<&'a [String]>,
     pub(super) servers: Option<&'a [String]>,
     /// The data files, by stem.
     pub(super) files: &'a Map<String, Value>,
     pub(super) taxonomy: Content,
     pub(super) domain: Option<String>,
+    pub(super) evidence: Arc<EvidenceReader>,
     pub(super) data: Content,
     pub(super) workspace: Content,
 }
 
 impl SharedInputs<'_> {
-    /// Links a pipeline, and what is walked as its nodes. `set` has the vars from outside and those of the walk around it, with the
-    /// places where they are set; `within` what the pipelines around it refer to each other as.
+    /// Links a pipeline with its sub-pipelines. `set` has the vars set from outside and those of the enclosing walk, with the
+    /// locations where they are set; `within` the references of the enclosing pipelines.
     pub(super) fn plan(
         &self,
         pipeline: &Arc<Pipeline>,
@@ -54,14 +56,14 @@ impl SharedInputs<'_> {
             found.extend(diagnostics);
             pipeline.vars_json()
         });
-        let asked = within.last().cloned();
+        let reference = within.last().cloned();
         let linker = ProjectLinker {
             pipeline,
             library: self.library,
             templates: self.templates,
             texts: self.texts,
             vars: &vars,
-            part: asked.as_deref(),
+            part: reference.as_deref(),
             masks: self.masks,
             agents: self.agents,
             servers: self.servers,
@@ -78,7 +80,7 @@ impl SharedInputs<'_> {
         let own = (&vars::within(set, &vars), &vars::places_within(pipeline, set, places));
         for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {
             linked.subpipeline =
-                node.part.as_ref().and_then(|asked| self.part(pipeline, asked, own, within, found)).map(Arc::new);
+                node.subpipeline.as_ref().and_then(|reference| self.part(pipeline, reference, own, within, found)).map(Arc::new);
         }
         Plan {
             nodes,
@@ -90,6 +92,7 @@ impl SharedInputs<'_> {
             vars: vars.clone(),
             taxonomy: self.taxonomy.clone(),
             domain: self.domain.clone(),
+            evidence: Arc::clone(&self.evidence),
             data: self.data.clone(),
             workspace: self.workspace.clone(),
             walker: anonymous(),
@@ -99,38 +102,38 @@ impl SharedInputs<'_> {
         }
     }
 
-    /// What a node of `pipeline` refers to, linked. A pipeline that would be a part of itself is an error.
+    /// Links the sub-pipeline of a node. A pipeline within itself is an error.
     fn part(
         &self,
         pipeline: &Pipeline,
-        asked: &Spanned<String>,
+        reference: &Spanned<String>,
         set: (&Map<String, Value>, &VarPlaces),
         within: &mut Vec<String>,
         found: &mut Diagnostics,
     ) -> Option<Plan> {
-        let Some(part) = self.parts.get(&asked.value) else {
-            // One that cannot be read has been complained about.
-            if !self.part_texts.contains_key(&asked.value) {
-                found.push(subpipelines::missing(pipeline, asked, self.missing.get(&asked.value)));
+        let Some(part) = self.parts.get(&reference.value) else {
+            // An unreadable one has been reported already.
+            if !self.part_texts.contains_key(&reference.value) {
+                found.push(subpipelines::missing(pipeline, reference, self.missing.get(&reference.value)));
             }
             return None;
         };
-        if within.contains(&asked.value) {
-            let round: Vec<&str> = within.iter().map(String::as_str).chain([asked.as_str()]).collect();
-            let message = format!("the pipeline `{}` would be a part of itself: {}", **asked, round.join(" -> "));
+        if within.contains(&reference.value) {
+            let cycle: Vec<&str> = within.iter().map(String::as_str).chain([reference.as_str()]).collect();
+            let message = format!("the pipeline `{}` would be a part of itself: {}", **reference, cycle.join(" -> "));
             let diagnostic =
-                Diagnostic::error("project/endless", message).label(&pipeline.source, asked.span, "walked as this node");
+                Diagnostic::error("project/endless", message).label(&pipeline.source, reference.span, "walked as this node");
             found.push(diagnostic.help("a walk within a walk has to end; go back by a `loop: true` edge instead"));
             return None;
         }
-        within.push(asked.value.clone());
+        within.push(reference.value.clone());
         let plan = self.plan(part, set, within, found);
         within.pop();
         Some(plan)
     }
 }
 
-/// A plan with other vars, as far as it and its parts have them; parts take those of the walk around them.
+/// A plan with other vars, as far as it and its sub-pipelines have them; sub-pipelines inherit those of the enclosing walk.
 pub(super) fn with_vars(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> {
     let pipeline = Arc::clone(&plan.pipeline);
     let vars = vars::overlay(&pipeline, set, &VarPlaces::new())?;
@@ -148,7 +151,7 @@ fn content(pipeline: &Pipeline, vars: &Map<String, Value>) -> Content {
     Content::new(View::of(&Value::Object(vars.clone()), &vars::kind(pipeline, vars), "vars"))
 }
 
-/// What of the vocabulary is the words for what is wrong.
+/// The part of the domain that classifies failures: defects, categories and severities.
 pub(super) fn taxonomy(data: &Map<String, Value>) -> Value {
     let Some(domain) = data.get("domain") else { return Value::Null };
     ["defects", "categories", "severities"].into_iter().map(|key| (key, domain[key].clone())).collect()

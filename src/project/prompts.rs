@@ -1,4 +1,4 @@
-//! What templates may name: the groups of parameters, and of the reads those that the node declares.
+//! Checks the parameters that templates use: the groups of parameters, and the queries that the node declares.
 
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
 use crate::pipeline::{Pipeline, PipelineNode};
@@ -16,21 +16,21 @@ fn groups() -> Vec<ParameterGroup> {
     GROUPS.iter().map(|group| ParameterGroup { name: group.name.to_owned(), fields: fields(group) }).collect()
 }
 
-/// Reports what templates name and is not there.
+/// Reports unknown parameters in templates.
 pub(super) fn check_names(templates: &Templates, found: &mut Diagnostics) {
     templates.check_names(&groups(), found);
 }
 
-/// Reports what a node's template reads and the node does not declare.
+/// Reports queries that a node's template reads but the node does not declare.
 pub(super) fn check(pipeline: &Pipeline, linked: &[PlanNode], templates: &Templates, found: &mut Diagnostics) {
     for (node, linked) in pipeline.nodes.iter().zip(linked) {
         let Some(path) = path(node, templates) else { continue };
         for name in templates.names(&path) {
             let Some(need) = name.path.strip_prefix("needs.").and_then(|rest| rest.split('.').next()) else { continue };
             let Some(known) = NEEDS.iter().find(|known| known.name.replace('.', "_") == need) else { continue };
-            let brought = linked.masks.iter().flat_map(|mask| &mask.needs);
-            let declared = linked.needs.iter().chain(brought).any(|declared| declared.name == known.name);
-            // Whoever asks whether it is there knows that it may not be.
+            let of_masks = linked.masks.iter().flat_map(|mask| &mask.needs);
+            let declared = linked.needs.iter().chain(of_masks).any(|declared| declared.name == known.name);
+            // A template that checks whether it is defined expects that it may not be.
             if declared || name.source.text().contains(&format!("needs.{need} is defined")) {
                 continue;
             }
@@ -47,13 +47,13 @@ pub(super) fn check(pipeline: &Pipeline, linked: &[PlanNode], templates: &Templa
     }
 }
 
-/// The template of a node: the one it names, else that of its family, if there is one.
+/// The template of a node: the one it names, otherwise that of its family, if there is one.
 fn path(node: &PipelineNode, templates: &Templates) -> Option<String> {
     let path = node.prompt.as_ref().map_or_else(|| format!("{}.md", *node.family), |prompt| prompt.value.clone());
     templates.get(&path).map(|template| template.source().name().to_owned())
 }
 
-/// What a template says of the form of an answer.
+/// The shape of a node's answer for templates.
 pub(super) fn answer(node: &PipelineNode) -> Content {
     let shape = node.schema.as_ref().map_or_else(String::new, |shape| shape.outline());
     Content::new(View::object("params.answer", [("shape", View::from(shape))]))

@@ -1,4 +1,4 @@
-//! What linking takes from outside the texts.
+//! The inputs of linking besides the texts.
 
 use crate::diag::{Source, Span};
 use crate::script::ScriptLimits;
@@ -6,60 +6,59 @@ use crate::script::probe::Probes;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// A var that a file of settings sets for all pipelines that have it.
+/// A var set in a settings file, for all pipelines that have it.
 #[derive(Clone, Debug)]
 pub struct ProjectVar {
-    /// Its value.
     pub value: Value,
-    /// Where it is set.
+    /// The location where it is set.
     pub place: (Source, Span),
-    /// Whether the project's own file sets it. The user's is for other projects as well.
+    /// Whether it is set in the project's own file; the user's file applies to other projects as well.
     pub own: bool,
     /// Whether another pipeline of the project has it.
     pub elsewhere: bool,
 }
 
-/// Where vars are set, by name.
+/// The locations where vars are set, by name.
 pub type VarPlaces = BTreeMap<String, (Source, Span)>;
 
-/// Such vars by name.
+/// Vars of settings files, by name.
 pub type ProjectVars = BTreeMap<String, ProjectVar>;
 
-/// Who answers the nodes, as far as linking must know.
+/// The answerers of nodes, as far as linking depends on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswererNames {
-    /// The scripts: every node needs a responder (`decisions.md` 51).
+    /// Scripts: every node needs a responder (`decisions.md` 51).
     Scripts,
-    /// Someone else.
+    /// Other answerers.
     Others,
 }
 
-/// What linking takes from outside the texts.
+/// The inputs of linking besides the texts.
 #[derive(Clone, Debug)]
 pub struct LinkSettings {
-    /// Vars set for this pipeline; it must have them.
+    /// Vars set for this pipeline, which must have them.
     pub vars: Map<String, Value>,
-    /// Vars of the project, which those set for this pipeline override; the pipeline need not have them.
+    /// Vars of settings files, overridden by those set for this pipeline, which need not have them.
     pub project_vars: ProjectVars,
-    /// Where vars are set for this pipeline, of those of which it is known.
+    /// The locations where vars are set for this pipeline, if known.
     pub set_places: VarPlaces,
-    /// Who answers.
+    /// The answerers.
     pub answers: AnswererNames,
     /// The repositories of the project file.
     pub workspace: Value,
-    /// The vocabulary, by name; [`domain::DEFAULT_DOMAIN`](super::domain::DEFAULT_DOMAIN) if none is named.
+    /// The domain, by name; by default [`domain::DEFAULT_DOMAIN`](super::domain::DEFAULT_DOMAIN).
     pub domain: Option<String>,
-    /// Masks for every node that they are for, beside those that the pipeline lists, by path.
+    /// Additional masks for every node they are for, by path.
     pub masks: Vec<String>,
-    /// The team, by name, in the place of that of the pipeline; its parts keep their own.
+    /// The team, by name, that replaces that of the pipeline; sub-pipelines keep their own.
     pub team: Option<String>,
-    /// The names that `via:` may have; any, if there are none to compare with.
+    /// The valid names for `via:`; `None` accepts any.
     pub agents: Option<Vec<String>>,
-    /// The names of the servers whose tools nodes may call; any, if there are none to compare with.
+    /// The names of the configured tool servers; `None` accepts any.
     pub servers: Option<Vec<String>>,
     /// The limits of the script engine.
     pub limits: ScriptLimits,
-    /// Whether evaluations of its scripts can be watched.
+    /// Whether evaluations of scripts can be probed.
     pub probes: Probes,
 }
 

@@ -1,9 +1,9 @@
-//! The texts a project is made of.
+//! The texts of a project.
 
 use crate::diag::{Diagnostic, Source};
 use std::collections::BTreeMap;
 
-/// Scripts, templates and data of a project, and the pipeline to walk. Names are paths below their root.
+/// The scripts, templates and data of a project, and its pipeline. Names are paths below their roots.
 #[derive(Clone, Debug)]
 pub struct Sources {
     /// Below the script roots: `rules/rca.rhai`.
@@ -12,10 +12,10 @@ pub struct Sources {
     pub templates: Vec<Source>,
     /// Below `data/` of the script roots: `taxonomy.yaml`.
     pub data: Vec<Source>,
-    /// The pipeline.
+    /// The main pipeline.
     pub pipeline: Source,
-    /// The pipelines that are walked as nodes of it or of one another, by what they are referred to as.
-    pub parts: BTreeMap<String, Source>,
-    /// Why there is no such pipeline, of those that are referred to and not there.
+    /// The sub-pipelines of all pipelines, by reference.
+    pub subpipelines: BTreeMap<String, Source>,
+    /// Why referenced pipelines are missing.
     pub missing: BTreeMap<String, Diagnostic>,
 }

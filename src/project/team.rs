@@ -1,4 +1,4 @@
-//! Linking a team: its walkers from the data of personas or the pipeline, its scheduler from the scripts.
+//! Links a team: its walkers from the personas or the pipeline, its scheduler from the scripts.
 
 use super::forms::DataReader;
 use super::linked_pipeline::ProjectLinker;
@@ -15,16 +15,16 @@ use crate::walk::{Content, NEEDS, TeamMember, TeamPlan, walker_view};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// What a scheduler's script has to have, and may have.
+/// The required and the optional function of a scheduler.
 const SELECT: &str = "select";
 const BECAUSE: &str = "because";
 
 impl ProjectLinker<'_> {
-    /// The team of the pipeline.
+    /// Links the team of the pipeline.
     pub(super) fn team(&self, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<TeamPlan> {
         let team = self.pipeline.team.as_ref()?;
         if team.source != self.pipeline.source {
-            // It comes from outside: what is wrong with it is shown there.
+            // It is defined in another file: errors are labelled there.
             let pipeline = Arc::new(Pipeline { source: team.source.clone(), ..Pipeline::clone(self.pipeline) });
             return ProjectLinker { pipeline: &pipeline, ..*self }.team(data, found);
         }
@@ -49,8 +49,8 @@ impl ProjectLinker<'_> {
             names.push(name);
         }
         let (select, because, needs) = self.scheduler(&team.scheduler, found)?;
-        let all_there = members.len() == team.walkers.len() && found.len() == before;
-        all_there.then(|| TeamPlan {
+        let is_complete = members.len() == team.walkers.len() && found.len() == before;
+        is_complete.then(|| TeamPlan {
             walkers: View::list("ctx.walkers", members.iter().map(|member| member.scheduler_view.clone())),
             members,
             select,
@@ -60,7 +60,7 @@ impl ProjectLinker<'_> {
         })
     }
 
-    /// A walker with every key of a persona.
+    /// Reads a walker, with every key of a persona.
     fn persona(&self, walker: &TeamWalker, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<Value> {
         match walker {
             TeamWalker::Persona(name) => {
@@ -93,36 +93,36 @@ impl ProjectLinker<'_> {
             check.reader.push(error.help(did_you_mean(text, names).unwrap_or(known)));
         }
         let problems = check.finish();
-        let good = !problems.has_errors();
+        let is_valid = !problems.has_errors();
         found.extend(problems);
-        good.then_some(persona)
+        is_valid.then_some(persona)
     }
 
-    /// What chooses, what says why, and what it reads.
+    /// Links the scheduler: its selection, its reason, and its queries.
     fn scheduler(
         &self,
-        asked: &Spanned<String>,
+        reference: &Spanned<String>,
         found: &mut Diagnostics,
     ) -> Option<(ScriptFunction, Option<ScriptFunction>, Vec<&'static crate::walk::Query>)> {
-        let select = self.function(&Spanned::new(select(asked), asked.span), 1, found)?;
+        let select = self.function(&Spanned::new(select(reference), reference.span), 1, found)?;
         let file = select.file()?.to_owned();
         let because = self.library.function(&FunctionRef { file: file.clone(), function: BECAUSE.into() }, 2).ok();
         let (ctx, name) = (kinds::scheduling(), Kind::Text { one_of: Vec::new() });
         let inputs = [CheckedParameter { name: "ctx", kind: &ctx }, CheckedParameter { name: "name", kind: &name }];
         found.extend(self.library.check(&select, &inputs[..1]).diagnostics);
         found.extend(because.iter().flat_map(|because| self.library.check(because, &inputs).diagnostics));
-        let needs = masks::needs(self, &file, Some(asked.span), found);
+        let needs = masks::needs(self, &file, Some(reference.span), found);
         for need in needs.iter().filter(|need| !need.of_run) {
             let of_run: Vec<_> = NEEDS.iter().filter(|need| need.of_run).map(|need| format!("`{}`", need.name)).collect();
             let message = format!("the scheduler `{file}` reads `{}`, which is another at each step", need.name);
             let help = format!("a scheduler may read what stays the same for the whole run: {}", of_run.join(", "));
             let problem = Diagnostic::error("project/scheduler-needs", message);
-            found.push(problem.label(&self.pipeline.source, asked.span, "named here").help(help));
+            found.push(problem.label(&self.pipeline.source, reference.span, "named here").help(help));
         }
         Some((select, because, needs))
     }
 
-    /// A node and its zone as the scheduler sees them.
+    /// A node and its zone, for the scheduler.
     fn place(&self, at: NodeIx) -> (View, View) {
         let pipeline = self.pipeline;
         let node: &PipelineNode = pipeline.at(at);
@@ -141,7 +141,7 @@ impl ProjectLinker<'_> {
     }
 }
 
-/// The function that a team's `scheduler:` means.
+/// The function that a team's `scheduler:` refers to.
 pub(super) fn select(scheduler: &str) -> String {
     if scheduler.contains('#') { scheduler.to_owned() } else { format!("{scheduler}#{SELECT}") }
 }
@@ -182,13 +182,13 @@ fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<Arc<crate::walk
     }
 }
 
-/// What prompts are told of a walker; any key that is absent is nothing.
+/// The parameters of a walker for prompts; absent keys are null.
 fn persona_content(fields: &Map<String, Value>) -> Content {
     let entries = fields.iter().map(|(name, value)| (name.as_str(), View::of(value, &Kind::Any, "params.persona")));
     Content::new(View::map("params.persona", entries, View::null()))
 }
 
-/// The traits of an element; of a derived one those of a walker whose accuracy is not known, which are its most careful.
+/// The traits of an element; of a derived one, those of a walker with unknown accuracy, which are its most careful.
 fn traits(data: &Map<String, Value>, element: &str) -> Map<String, Value> {
     let Some(file) = data.get("elements") else { return Map::new() };
     let plain = |name: &str| file["elements"].get(name).and_then(Value::as_object).cloned();

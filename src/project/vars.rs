@@ -1,4 +1,4 @@
-//! The vars in force: the pipeline's defaults, overlaid from outside.
+//! The effective vars: the pipeline's defaults with overrides.
 
 use super::settings::{LinkSettings, VarPlaces};
 use super::subpipelines::Subpipelines;
@@ -9,10 +9,11 @@ use crate::walk::Plan;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Moves the project's vars that the pipeline or a part of it has to those set for it, and returns them all, with the places where
-/// they are set. A var that nobody has is an error, whether it is set for this pipeline or in the project's file; in the user's own
-/// file it is for another project, unless its name is nearly that of one of this pipeline's: then it is a warning.
-pub(super) fn of_project(
+/// Moves vars of settings files that the pipeline or a sub-pipeline has to those set for it, and returns them all, with the
+/// locations where they are set. A var that no pipeline has is an error, whether it is set for this pipeline or in the project's
+/// file; in the user's own file it belongs to another project, unless its name is similar to one of this pipeline's: then it is a
+/// warning.
+pub(super) fn resolve_project_vars(
     pipeline: &Pipeline,
     parts: &Subpipelines,
     settings: &mut LinkSettings,
@@ -31,8 +32,8 @@ pub(super) fn of_project(
             }
             continue;
         }
-        let near = nearest(name, names.iter().copied());
-        if var.elsewhere || !(var.own || near.is_some()) {
+        let similar = nearest(name, names.iter().copied());
+        if var.elsewhere || !(var.own || similar.is_some()) {
             continue;
         }
         let (source, span) = &var.place;
@@ -46,26 +47,26 @@ pub(super) fn of_project(
             [] => format!("the pipeline `{}` has no vars", *pipeline.name),
             names => format!("the pipeline `{}` has {}", *pipeline.name, names.join(", ")),
         };
-        let help = near.map_or_else(known, |near| format!("did you mean `{near}`?"));
+        let help = similar.map_or_else(known, |similar| format!("did you mean `{similar}`?"));
         found.push(diagnostic.label(source, *span, "set here").help(help));
     }
     (settings.vars.clone(), places)
 }
 
-/// What is set for a walk in the place of a node: what is set from outside, and the vars of the walk around it.
-pub(super) fn within(set: &Map<String, Value>, around: &Map<String, Value>) -> Map<String, Value> {
-    let both = set.iter().chain(around);
+/// The vars set for a sub-pipeline: those set from outside, and those of the enclosing walk.
+pub(super) fn within(set: &Map<String, Value>, outer: &Map<String, Value>) -> Map<String, Value> {
+    let both = set.iter().chain(outer);
     both.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The places of what is set for a walk in the place of a node of `pipeline`: what is not set from outside is set there.
+/// The locations of the vars set for a sub-pipeline of `pipeline`; vars not set from outside are set there.
 pub(super) fn places_within(pipeline: &Pipeline, set: &Map<String, Value>, places: &VarPlaces) -> VarPlaces {
     let defaults = pipeline.vars.iter().filter(|(name, _)| !set.contains_key(*name));
     let defaults = defaults.map(|(name, var)| (name.clone(), (pipeline.source.clone(), var.default.span)));
     places.iter().map(|(name, place)| (name.clone(), place.clone())).chain(defaults).collect()
 }
 
-/// Says which vars neither a plan nor any of its parts has.
+/// Reports vars that neither a plan nor any of its sub-pipelines has.
 pub(super) fn all_known(plan: &Plan, set: &Map<String, Value>) -> Result<(), Diagnostics> {
     fn of<'a>(plan: &'a Plan, all: &mut Vec<&'a Pipeline>) {
         all.push(&plan.pipeline);
@@ -77,20 +78,20 @@ pub(super) fn all_known(plan: &Plan, set: &Map<String, Value>) -> Result<(), Dia
     found.into_result(())
 }
 
-/// What is wrong with vars that none of some pipelines has, of which the first is the one that is walked.
+/// The errors for vars that none of some pipelines has; the first is the main pipeline.
 fn known(all: &[&Pipeline], set: &Map<String, Value>) -> impl Iterator<Item = Diagnostic> {
     let names = || all.iter().flat_map(|pipeline| pipeline.vars.keys()).map(String::as_str);
     let name = all.first().map_or("", |pipeline| pipeline.name.as_str());
     let lacking = set.keys().filter(|name| !names().any(|known| known == name.as_str()));
-    let complaint = |var: &String| {
+    let error = |var: &String| {
         let message = format!("the pipeline `{name}` has no var `{var}`");
         Diagnostic::error("project/unknown-var", message).maybe_help(did_you_mean(var, names()))
     };
-    lacking.map(complaint).collect::<Vec<_>>().into_iter()
+    lacking.map(error).collect::<Vec<_>>().into_iter()
 }
 
-/// Overlays the pipeline's vars with those of `set` that it has. A value that its var does not accept is an error, labelled where
-/// it is set, if that is known.
+/// Overrides the pipeline's vars with those of `set` that it has. A value of the wrong type is an error, labelled where it is
+/// set, if known.
 pub(super) fn overlay(
     pipeline: &Pipeline,
     set: &Map<String, Value>,
@@ -116,8 +117,7 @@ pub(super) fn overlay(
     found.into_result(vars)
 }
 
-/// The types of the vars, for reading and checking: those declared; of others whole only where default and value are whole
-/// numbers.
+/// The types of the vars: as declared; otherwise an integer only if both default and value are integers.
 pub(super) fn kind(pipeline: &Pipeline, vars: &Map<String, Value>) -> Kind {
     let of = |name: &str, value: &Value| {
         let var = pipeline.vars.get(name);

@@ -1,13 +1,12 @@
-//! The filters of templates: the stock ones whose results are about as big as what they are given, and bounded ones in place of
-//! those whose results are not.
+//! The filters of templates: the stock ones with results about as large as their input, and bounded replacements for the others.
 
-#![allow(clippy::needless_pass_by_value)] // so minijinja wants its keyword arguments
+#![allow(clippy::needless_pass_by_value)] // required by minijinja for keyword arguments
 
-use super::budget::{make, text_of};
+use super::budget::{charge, text_of};
 use minijinja::value::Kwargs;
 use minijinja::{Environment, Error, ErrorKind, State, Value};
 
-/// The filters there are.
+/// All filters.
 #[rustfmt::skip]
 pub(super) const NAMES: [&str; 41] = [
     "abs", "bool", "capitalize", "code", "count", "d", "default", "dictsort", "e", "escape", "fence", "first", "float", "groupby", "indent", "int",
@@ -15,10 +14,10 @@ pub(super) const NAMES: [&str; 41] = [
     "reverse", "round", "select", "selectattr", "sort", "split", "string", "title", "tojson", "trim", "unique", "upper",
 ];
 
-/// Columns that `indent` and `tojson` indent at most.
-const WIDEST: usize = 64;
-const JSON_WIDEST: usize = 4;
-/// Takes out what is unbounded, and puts in what is bounded.
+/// The maximum widths of `indent` and `tojson`.
+const MAX_WIDTH: usize = 64;
+const MAX_JSON_WIDTH: usize = 4;
+/// Removes unbounded filters, and registers the bounded ones.
 pub(super) fn register(environment: &mut Environment<'static>) {
     for name in ["batch", "slice", "format", "pprint", "chain", "zip", "sum", "attr", "safe"] {
         environment.remove_filter(name);
@@ -38,7 +37,7 @@ pub(super) fn register(environment: &mut Environment<'static>) {
 fn replace(state: &mut State<'_, '_>, value: &Value, from: &str, to: &str) -> Result<String, Error> {
     let text = text_of(state, value)?;
     let growth = to.len().saturating_sub(from.len());
-    make(state, text.matches(from).count().saturating_mul(growth))?;
+    charge(state, text.matches(from).count().saturating_mul(growth))?;
     Ok(text.replace(from, to))
 }
 
@@ -49,7 +48,7 @@ fn join(state: &mut State<'_, '_>, value: &Value, by: Option<&str>, kwargs: Kwar
     let mut joined = String::new();
     for (at, item) in value.try_iter()?.enumerate() {
         if at > 0 {
-            make(state, by.len())?;
+            charge(state, by.len())?;
             joined.push_str(&by);
         }
         let item = match attribute {
@@ -61,7 +60,7 @@ fn join(state: &mut State<'_, '_>, value: &Value, by: Option<&str>, kwargs: Kwar
     Ok(joined)
 }
 
-/// Indents all lines but the first; the first and blank ones if asked to.
+/// Indents all lines but the first; optionally also the first and blank ones.
 fn indent(
     state: &mut State<'_, '_>,
     value: &Value,
@@ -73,11 +72,11 @@ fn indent(
     let first = first.or(kwargs.get("first")?).unwrap_or(false);
     let blank = kwargs.get::<Option<bool>>("blank")?.unwrap_or(false);
     kwargs.assert_all_used()?;
-    if width > WIDEST {
-        return Err(too_wide(WIDEST));
+    if width > MAX_WIDTH {
+        return Err(too_wide(MAX_WIDTH));
     }
     let text = text_of(state, value)?;
-    make(state, text.matches('\n').count().saturating_add(1).saturating_mul(width))?;
+    charge(state, text.matches('\n').count().saturating_add(1).saturating_mul(width))?;
     let text = text.strip_suffix('\n').unwrap_or(&text);
     let space = " ".repeat(width);
     let lines = text.split('\n').enumerate().map(|(at, line)| {
@@ -89,11 +88,11 @@ fn indent(
 
 fn tojson(state: &mut State<'_, '_>, value: &Value, indent: Option<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let indent = indent.or(kwargs.get("indent")?);
-    if indent.as_ref().and_then(Value::as_usize).is_some_and(|width| width > JSON_WIDEST) {
-        return Err(too_wide(JSON_WIDEST));
+    if indent.as_ref().and_then(Value::as_usize).is_some_and(|width| width > MAX_JSON_WIDTH) {
+        return Err(too_wide(MAX_JSON_WIDTH));
     }
     let json = minijinja::filters::tojson(value, indent, kwargs)?;
-    make(state, json.len().unwrap_or(0))?;
+    charge(state, json.len().unwrap_or(0))?;
     Ok(json)
 }
 
@@ -101,7 +100,7 @@ fn too_wide(widest: usize) -> Error {
     Error::new(ErrorKind::OutOfFuel, format!("this indents by more than {widest}"))
 }
 
-/// `map(attribute="a.b")`: what each item holds there.
+/// `map(attribute="a.b")`: the attribute of each item.
 fn map(value: &Value, kwargs: Kwargs) -> Result<Vec<Value>, Error> {
     let path: &str = kwargs.get("attribute")?;
     kwargs.assert_all_used()?;
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bounded_filters_do_what_the_stock_ones_do() {
+    fn bounded_filters_behave_like_stock_ones() {
         let params = json!({"s": "a\n\nb\n", "l": [{"n": {"k": "x"}}, {"n": {"k": 2}}], "w": ["a", 1, true]});
         for (text, expected) in [
             ("{{ s|replace('a', 'cc')|replace('\n', '/') }}", "cc//b/"),
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_grow_without_end_is_refused() {
+    fn unbounded_growth_is_rejected() {
         let params = json!({"s": "x".repeat(100_000), "l": [1, 2]});
         for text in [
             "{{ s|replace('x', s) }}",
@@ -159,8 +158,8 @@ mod tests {
             "{% for i in range(1000) %}{{ s|replace('x', 'yy')|length }}{% endfor %}",
             "{% for i in range(1000) %}{{ s }}{% endfor %}",
         ] {
-            let said = render(text, &params).expect_err(text);
-            assert!(said.starts_with("template/limit "), "{text}: {said}");
+            let error = render(text, &params).expect_err(text);
+            assert!(error.starts_with("template/limit "), "{text}: {error}");
         }
         for text in ["{{ namespace() }}", "{{ dict(a=1) }}", "{{ debug() }}", "{{ l|map('default', s) }}"] {
             assert!(render(text, &params).is_err(), "{text}");

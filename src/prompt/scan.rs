@@ -1,28 +1,28 @@
-//! What a template may say, checked before it is parsed: a template shows what it is given and does not compute.
+//! Validates a template before it is parsed: templates show values and do not compute.
 //!
-//! The parser, the code generator and the values' own code recurse, and nothing bounds the memory that values take. So a tag is
-//! short, tags are not deep inside one another, and no value is made that is bigger than the values it is made of.
+//! The parser, the code generator and values recurse, and nothing limits the memory of values. So tags are short, nesting is
+//! limited, and no value can be larger than those it is made of.
 
 use super::filters;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 
-/// Bytes of a template.
-const LONGEST: usize = 256 * 1024;
-/// Words and signs of one tag.
-const WORDS: usize = 200;
-/// Tags inside one another; each `elif` is inside the `if` before it.
-const DEEPEST: usize = 32;
+/// The maximum bytes of a template.
+const MAX_BYTES: usize = 256 * 1024;
+/// The maximum words and symbols of a tag.
+const MAX_WORDS: usize = 200;
+/// The maximum nesting of tags; each `elif` is nested in the `if` before it.
+const MAX_DEPTH: usize = 32;
 
-/// The tags there are.
+/// All tags.
 const TAGS: [&str; 9] = ["for", "else", "endfor", "if", "elif", "endif", "include", "break", "continue"];
-/// Words that are no values.
+/// Words that are not values.
 const KEYWORDS: [&str; 8] = ["in", "and", "or", "not", "if", "else", "is", "include"];
 
-/// Reports what a template must not say. One that passes is parsed and rendered within bounds.
+/// Reports what a template must not contain. A valid template is parsed and rendered within limits.
 pub(super) fn check(source: &Source, found: &mut Diagnostics) {
     let text = source.text();
-    if text.len() > LONGEST {
-        let message = format!("this template has {} bytes, more than {LONGEST}", text.len());
+    if text.len() > MAX_BYTES {
+        let message = format!("this template has {} bytes, more than {MAX_BYTES}", text.len());
         found.push(limit(source, Span::default(), message).help("divide it, and `include` its parts"));
         return;
     }
@@ -46,7 +46,7 @@ fn limit(source: &Source, span: Span, message: impl Into<std::borrow::Cow<'stati
     Diagnostic::error("template/limit", message.into()).label(source, span, "here")
 }
 
-/// The last `for` or `if` of a text that nothing closes, and which of the two it is.
+/// The last unclosed `for` or `if` of a text, and which of the two it is.
 pub(super) fn unclosed(text: &str) -> Option<(Span, &'static str)> {
     let mut open: Vec<(Span, &'static str)> = Vec::new();
     let mut at = 0;
@@ -68,20 +68,20 @@ pub(super) fn unclosed(text: &str) -> Option<(Span, &'static str)> {
 /// `{{ .. }}` or `{% .. %}`.
 struct ScannedTag<'a> {
     source: &'a Source,
-    /// Its words, strings and signs; of a tag that is too long, only the first.
+    /// Its words, strings and symbols; of a tag that is too long, only the first ones.
     words: Vec<Span>,
     start: usize,
     end: usize,
 }
 
-/// What an open bracket is for.
+/// The purpose of an open bracket.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OpenBracket {
     /// Arguments of a call.
     Call,
     /// An index.
     Index,
-    /// A list written out.
+    /// A list literal.
     List,
     /// An expression in parentheses.
     Group,
@@ -93,7 +93,7 @@ impl<'a> ScannedTag<'a> {
         let mut words = Vec::new();
         let mut at = start + 2;
         while let Some(ch) = text[at..].chars().next() {
-            if words.len() > WORDS {
+            if words.len() > MAX_WORDS {
                 break;
             }
             let length = match ch {
@@ -118,7 +118,7 @@ impl<'a> ScannedTag<'a> {
         self.words.get(at).map_or("", |span| self.source.slice(*span))
     }
 
-    /// Checks what kind of tag it is, and how deep. `depths` are how deep the tags inside each open one are.
+    /// Checks the keyword and nesting of the tag. `depths` are the nesting depths within each open tag.
     fn check_keyword(&self, depths: &mut Vec<usize>, found: &mut Diagnostics) {
         let first = usize::from(matches!(self.word(0), "-" | "+"));
         let (keyword, span) = (self.word(first), self.words.get(first).copied().unwrap_or(Span::new(self.start, self.start + 2)));
@@ -138,8 +138,8 @@ impl<'a> ScannedTag<'a> {
             "endfor" | "endif" => drop(depths.pop()),
             _ => {}
         }
-        if depths.iter().sum::<usize>() == DEEPEST + 1 && matches!(keyword, "for" | "if" | "elif") {
-            let message = format!("more than {DEEPEST} tags are inside one another here");
+        if depths.iter().sum::<usize>() == MAX_DEPTH + 1 && matches!(keyword, "for" | "if" | "elif") {
+            let message = format!("more than {MAX_DEPTH} tags are inside one another here");
             found.push(limit(self.source, span, message).help("`include` a part, or prepare the values in a script"));
         }
         if keyword == "for" && (first + 1..self.words.len()).any(|at| self.word(at) == "recursive" && self.word(at - 1) != ".") {
@@ -147,12 +147,12 @@ impl<'a> ScannedTag<'a> {
         }
     }
 
-    /// Checks its words; answers where the text goes on.
+    /// Checks its words; returns where the text continues.
     fn check(&self, found: &mut Diagnostics) -> usize {
-        if self.words.len() > WORDS {
-            let message = format!("this tag has more than {WORDS} words and signs");
+        if self.words.len() > MAX_WORDS {
+            let message = format!("this tag has more than {MAX_WORDS} words and signs");
             found.push(limit(self.source, Span::new(self.start, self.start + 2), message).help("divide it"));
-            return self.source.text().len(); // what follows is not looked at: where the tag ends is not known
+            return self.source.text().len(); // the end of the tag is unknown
         }
         if let Some(next) = self.next_tag() {
             let (tag, close) = (&self.source.text()[self.start..self.start + 2], if self.is_value() { "}}" } else { "%}" });
@@ -186,7 +186,7 @@ impl<'a> ScannedTag<'a> {
         self.source.text()[self.start..].starts_with("{{")
     }
 
-    /// Where another tag begins inside this one: then it has no end of its own.
+    /// The start of another tag inside this one, which then has no end of its own.
     fn next_tag(&self) -> Option<usize> {
         let begins = |span: &&Span| {
             let rest = &self.source.text()[span.start..];
@@ -195,7 +195,7 @@ impl<'a> ScannedTag<'a> {
         self.words.iter().find(begins).map(|span| span.start)
     }
 
-    /// `head` is where a loop's variables end.
+    /// Checks a word; `head` is the end of a loop's variables.
     fn check_word(&self, at: usize, head: usize, open: &mut Vec<OpenBracket>) -> Result<(), String> {
         let (word, before) = (self.word(at), at.checked_sub(1).map_or("", |before| self.word(before)));
         let after_value = (before.ends_with(is_word) && !KEYWORDS.contains(&before)) || before.ends_with(['"', '\'', ')', ']']);
@@ -243,26 +243,26 @@ fn string_length(text: &str, quote: char) -> usize {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> Vec<String> {
+    fn errors(text: &str) -> Vec<String> {
         let mut found = Diagnostics::new();
         check(&Source::new("t.md", text), &mut found);
         found.iter().map(|problem| format!("{} {}", problem.code, problem.message)).collect()
     }
 
     #[test]
-    fn what_shows_values_passes() {
+    fn templates_that_show_values_are_accepted() {
         for text in [
             "a { b } {{ x.y | default(\"}}\", true) }} {# {{ a + b }} #}{%- if a in [\"x\", -1] and (b or not c) -%}{% elif d %}{% else %}{% endif %}",
             "{% for k, v in a.b | items %}{{ k[0][:160] }}{{ loop.index - 1 }}{% if not loop.last %}, {% endif %}{% endfor %}",
             "{% for x in y | default([]) %}{% break %}{% endfor %}{%+ include \"a.md\" +%}{{ x | default({}) }}",
             "{{ 'it\\'s' }} {{ x / 2 % 3 }} {{ f(a, b) if c else d }}",
         ] {
-            assert_eq!(said(text), [""; 0], "{text}");
+            assert_eq!(errors(text), [""; 0], "{text}");
         }
     }
 
     #[test]
-    fn what_makes_values_is_refused() {
+    fn templates_that_make_values_are_rejected() {
         for text in [
             "{{ x ~ x }}",
             "{{ x + x }}",
@@ -274,7 +274,7 @@ mod tests {
             "{{ {\"a\": x} }}",
             "{% for x in x recursive %}{% endfor %}",
         ] {
-            assert!(said(text).iter().all(|line| line.starts_with("template/limit ")) && said(text).len() == 1, "{text}");
+            assert!(errors(text).iter().all(|line| line.starts_with("template/limit ")) && errors(text).len() == 1, "{text}");
         }
         for tag in [
             "set x = 1",
@@ -288,17 +288,20 @@ mod tests {
             "extends 'a'",
             "import 'a'",
         ] {
-            assert!(said(&format!("{{%{tag}%}}")).iter().any(|line| line.starts_with("template/tag ")), "{tag}");
+            assert!(errors(&format!("{{%{tag}%}}")).iter().any(|line| line.starts_with("template/tag ")), "{tag}");
         }
         for filter in ["format(1)", "batch(9)", "slice(9)", "pprint", "chain(x)", "zip(x)"] {
-            assert!(said(&format!("{{{{ x | {filter} }}}}")).iter().all(|line| line.starts_with("template/filter ")), "{filter}");
+            assert!(
+                errors(&format!("{{{{ x | {filter} }}}}")).iter().all(|line| line.starts_with("template/filter ")),
+                "{filter}"
+            );
         }
     }
 
     #[test]
-    fn what_is_too_long_or_too_deep_is_refused() {
+    fn templates_that_are_too_long_or_too_deep_are_rejected() {
         for text in [
-            "x".repeat(LONGEST + 1),
+            "x".repeat(MAX_BYTES + 1),
             format!("{{{{ 1 {} }}}}", "- 1 ".repeat(100_000 / 2)),
             format!("{{{{ a{} }}}}", ".a".repeat(100_000)),
             format!("{{{{ a{} }}}}", "|e".repeat(100_000)),
@@ -308,7 +311,7 @@ mod tests {
             format!("{{% if a %}}{}{{% endif %}}", "{% elif a %}".repeat(10_000)),
             "{% for a in a %}".repeat(10_000),
         ] {
-            let lines = said(&text);
+            let lines = errors(&text);
             assert!(lines.len() == 1 && lines[0].starts_with("template/limit "), "{}: {lines:?}", &text[..20]);
         }
     }

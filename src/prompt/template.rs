@@ -1,4 +1,4 @@
-//! A compiled template, and the set of all of them.
+//! Compiled templates.
 
 use super::values::Values;
 use super::{filters, scan};
@@ -9,10 +9,10 @@ use minijinja::{Environment, UndefinedBehavior};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The instructions one rendering may take.
+/// The maximum instructions of one rendering.
 const FUEL: u64 = 100_000;
-/// The bytes one rendering may write.
-const WRITTEN: usize = 4 * 1024 * 1024;
+/// The maximum bytes written by one rendering.
+const MAX_WRITTEN: usize = 4 * 1024 * 1024;
 
 /// All templates of a project, compiled. A template may include another by its path below the template root.
 #[derive(Debug, Default)]
@@ -29,8 +29,7 @@ pub struct Template {
 }
 
 impl Templates {
-    /// Compiles templates; the name of each source is its path below the template root. All that do not compile are
-    /// reported.
+    /// Compiles templates; the name of each source is its path below the template root. The error lists all that do not compile.
     pub fn compile(sources: impl IntoIterator<Item = Source>) -> Result<Self, Diagnostics> {
         let sources: Vec<Source> = sources.into_iter().collect();
         let mut environment = Environment::new();
@@ -47,7 +46,7 @@ impl Templates {
             let before = found.len();
             scan::check(source, &mut found);
             if found.len() > before {
-                continue; // parsing it might take all memory or the whole stack
+                continue; // parsing it might exhaust memory or the stack
             }
             if let Err(error) = environment.add_template_owned(source.name().to_owned(), source.text().to_owned()) {
                 found.push(explain(&error, source));
@@ -62,7 +61,7 @@ impl Templates {
         found.into_result(Self { templates })
     }
 
-    /// The template of that path.
+    /// The template at a path.
     pub fn get(&self, path: &str) -> Option<&Arc<Template>> {
         self.templates.get(path)
     }
@@ -79,7 +78,7 @@ impl Template {
         self.hash
     }
 
-    /// The parameters it names, with their fields (`failure.name`), includes left out.
+    /// The parameters it uses, with their fields (`failure.name`), without those of includes.
     pub(super) fn undeclared(&self) -> std::collections::BTreeSet<String> {
         let template = self.environment.get_template(self.source.name());
         template.map(|template| template.undeclared_variables(true).into_iter().collect()).unwrap_or_default()
@@ -90,32 +89,32 @@ impl Template {
         &self.source
     }
 
-    /// Fills it with parameters. An undefined value, a failing filter or too much work is an error at its place.
+    /// Renders it with parameters. An undefined value, a failing filter or an exceeded limit is an error at its location.
     pub fn render(&self, params: impl Into<Values>) -> Result<String, Box<Diagnostic>> {
-        // Most of a page is the template's own text, and what it includes is about as much again.
-        let mut page = PromptBuffer { written: Vec::with_capacity(4 * self.source.text().len()), full: false };
+        // Most of the output is the template's own text, and its includes are about as much again.
+        let mut output = PromptBuffer { written: Vec::with_capacity(4 * self.source.text().len()), full: false };
         let params = params.into().0;
         let template = self.environment.get_template(self.source.name());
-        let rendered = template.and_then(|template| template.render_captured_to(params, &mut page).map(drop));
-        if page.full {
-            let message = format!("this template writes more than {WRITTEN} bytes");
+        let rendered = template.and_then(|template| template.render_captured_to(params, &mut output).map(drop));
+        if output.full {
+            let message = format!("this template writes more than {MAX_WRITTEN} bytes");
             return Err(Box::new(Diagnostic::error("template/limit", message).label(&self.source, Span::default(), "here")));
         }
         rendered.map_err(|error| Box::new(explain(&error, &self.source)))?;
-        Ok(String::from_utf8(page.written).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+        Ok(String::from_utf8(output.written).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 }
 
-/// What was written so far.
+/// The output so far.
 struct PromptBuffer {
     written: Vec<u8>,
-    /// More was to be written than fits.
+    /// Whether the limit was exceeded.
     full: bool,
 }
 
 impl std::io::Write for PromptBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if self.written.len().saturating_add(bytes.len()) > WRITTEN {
+        if self.written.len().saturating_add(bytes.len()) > MAX_WRITTEN {
             self.full = true;
             return Err(std::io::ErrorKind::WriteZero.into());
         }
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deepest_template_fits_a_small_stack() {
+    fn the_deepest_template_fits_into_a_small_stack() {
         let deep = std::thread::Builder::new().stack_size(1 << 20).spawn(|| {
             let chains = [
                 "- 1 ".repeat(98),
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_not_parsed() {
+    fn rejected_templates_are_not_parsed() {
         for text in ["+ 1 ".repeat(60_000), "|e".repeat(100_000)] {
             let problems = one(&format!("{{{{ 1 {text} }}}}")).expect_err("too long");
             assert_eq!(problems.iter().map(|problem| problem.code.as_ref()).collect::<Vec<_>>(), ["template/limit"]);

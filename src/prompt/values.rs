@@ -1,14 +1,14 @@
-//! What templates are filled with, converted as far as a template looks at it and no further.
+//! The parameters of templates, converted lazily.
 
 use minijinja::value::{Enumerator, Object, ObjectRepr};
 use std::fmt;
 use std::sync::Arc;
 
-/// A tree of values that templates can show. A part is as cheap to get as a reference count.
+/// A tree of values that templates can show. Getting a part must cost no more than a reference count.
 pub trait TemplateValue: Clone + Send + Sync + 'static {
-    /// What it is.
+    /// The value itself, or its type and size.
     fn look(&self) -> ValueKind<'_>;
-    /// The entry of an object; nothing if it is not there.
+    /// The entry of an object, if it exists.
     fn entry(&self, key: &str) -> Option<Self>;
     /// The item of a list.
     fn item(&self, at: usize) -> Option<Self>;
@@ -16,10 +16,10 @@ pub trait TemplateValue: Clone + Send + Sync + 'static {
     fn keys(&self) -> Vec<&str>;
 }
 
-/// What a value is.
+/// A scalar, or the type and size of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ValueKind<'a> {
-    /// Nothing.
+    /// Null.
     Nothing,
     /// A truth value.
     Bool(bool),
@@ -29,9 +29,9 @@ pub enum ValueKind<'a> {
     Float(f64),
     /// A text.
     Text(&'a str),
-    /// A list of so many items.
+    /// A list, with its number of items.
     List(usize),
-    /// An object of so many entries.
+    /// An object, with its number of entries.
     Object(usize),
 }
 
@@ -40,14 +40,14 @@ pub enum ValueKind<'a> {
 pub struct Values(pub(super) minijinja::Value);
 
 impl Values {
-    /// Parameters that are converted when the template asks for them.
+    /// Wraps parameters that are converted when the template uses them.
     pub fn of<T: TemplateValue>(tree: &T) -> Self {
         Self(value(tree))
     }
 }
 
 impl From<&serde_json::Value> for Values {
-    /// Parameters from a record, converted at once.
+    /// Converts recorded parameters at once.
     fn from(json: &serde_json::Value) -> Self {
         Self(minijinja::Value::from(minijinja::value::Serde(json)))
     }

@@ -1,4 +1,4 @@
-//! Reading what is typed, from a terminal or from a file, until it ends.
+//! Reads input from a terminal or a pipe until it ends.
 
 use super::command::{self, CompletionKind};
 use super::lex::lex;
@@ -12,23 +12,23 @@ use crate::ui::{Assist, Candidate, Hint, SyntaxClass, TypedLine};
 use std::io::{self, BufRead};
 use std::path::PathBuf;
 
-/// What a typed text is called in diagnostics.
+/// The name of typed text in diagnostics.
 const TYPED: &str = "typed";
-/// The most bytes of a text.
-const LARGEST: usize = 1 << 20;
+/// The maximum bytes of a text.
+const MAX_TEXT: usize = 1 << 20;
 
-/// Whether a text is to be taken as it is, or another line belongs to it.
-fn whole(text: &str) -> bool {
+/// Whether a text is complete, or another line belongs to it.
+fn is_complete(text: &str) -> bool {
     match command::parse(&Source::new(TYPED, text)) {
-        Ok(None) => lex(text).is_whole(text),
+        Ok(None) => lex(text).is_complete(text),
         Ok(Some((command, argument, _))) if matches!(command.takes, CompletionKind::Expression | CompletionKind::Data) => {
-            lex(argument).is_whole(argument)
+            lex(argument).is_complete(argument)
         }
         _ => true,
     }
 }
 
-/// What helps with the text being typed.
+/// Completion, hints and colours for the text being typed.
 struct ReplAssist {
     words: CompletionWords,
 }
@@ -44,22 +44,22 @@ impl Assist for ReplAssist {
 
     fn paint(&self, text: &str) -> Vec<(Span, SyntaxClass)> {
         let trimmed = text.trim_start();
-        let Some(rest) = trimmed.strip_prefix(':') else { return lex(text).inks() };
+        let Some(rest) = trimmed.strip_prefix(':') else { return lex(text).classes() };
         let start = text.len() - trimmed.len();
         let end = start + 1 + rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let moved = |(span, ink): (Span, SyntaxClass)| (Span::new(span.start + end, span.end + end), ink);
+        let shifted = |(span, class): (Span, SyntaxClass)| (Span::new(span.start + end, span.end + end), class);
         std::iter::once((Span::new(start, end), SyntaxClass::Command))
-            .chain(lex(&text[end..]).inks().into_iter().map(moved))
+            .chain(lex(&text[end..]).classes().into_iter().map(shifted))
             .collect()
     }
 
-    fn whole(&self, text: &str) -> bool {
-        whole(text)
+    fn is_complete(&self, text: &str) -> bool {
+        is_complete(text)
     }
 }
 
 impl ReplState {
-    /// A session at a terminal.
+    /// Runs the session at a terminal.
     pub(super) fn at_terminal(mut self, history: Option<PathBuf>) -> Result<Exit, SessionError> {
         let failed = |source| SessionError::Write { path: "the terminal".into(), source };
         let mut lines = self.ui.lines(ReplAssist { words: CompletionWords::of(&self.place) }, history).map_err(failed)?;
@@ -69,8 +69,8 @@ impl ReplState {
                 TypedLine::Cancelled => {}
                 TypedLine::Text(text) if text.trim().is_empty() => {}
                 TypedLine::Text(text) => {
-                    match self.take(&Source::new(TYPED, text)) {
-                        Ok(ReplFlow::On | ReplFlow::Interrupted) => {}
+                    match self.execute(&Source::new(TYPED, text)) {
+                        Ok(ReplFlow::Continue | ReplFlow::Interrupted) => {}
                         Ok(ReplFlow::Quit(exit)) => return Ok(exit.unwrap_or(Exit::Ok)),
                         Err(error) => self.ui.failure(&error),
                     }
@@ -95,28 +95,28 @@ impl ReplState {
         format!("{}{tried}> ", crate::ui::plain(&place))
     }
 
-    /// A session that is read from a file or a pipe: nothing but answers is printed. The first error decides how it ends;
-    /// a strict one ends there.
+    /// Runs the session on a file or a pipe, printing only answers. The first error determines the exit code; with `strict` it
+    /// ends the session.
     pub(super) fn piped(mut self, mut input: impl BufRead, strict: bool) -> Result<Exit, SessionError> {
-        let mut ends = Exit::Ok;
+        let mut exit = Exit::Ok;
         loop {
             let done = match read(&mut input) {
-                Ok(None) => return Ok(ends),
+                Ok(None) => return Ok(exit),
                 Ok(Some(text)) if text.trim().is_empty() => continue,
-                Ok(Some(text)) => self.take(&Source::new(TYPED, text)),
+                Ok(Some(text)) => self.execute(&Source::new(TYPED, text)),
                 Err(error) => Err(error),
             };
             match done {
-                Ok(ReplFlow::On) => {}
+                Ok(ReplFlow::Continue) => {}
                 Ok(ReplFlow::Interrupted) => return Ok(Exit::Interrupted),
-                Ok(ReplFlow::Quit(exit)) => return Ok(exit.unwrap_or(ends)),
+                Ok(ReplFlow::Quit(code)) => return Ok(code.unwrap_or(exit)),
                 Err(error) => {
                     self.ui.failure(&error);
-                    if ends == Exit::Ok {
-                        ends = Exit::from(&error);
+                    if exit == Exit::Ok {
+                        exit = Exit::from(&error);
                     }
                     if strict {
-                        return Ok(ends);
+                        return Ok(exit);
                     }
                 }
             }
@@ -124,25 +124,25 @@ impl ReplState {
     }
 }
 
-/// The next text: a line, with those below that belong to it.
+/// Reads the next text: a line, with the following lines that belong to it.
 fn read(input: &mut impl BufRead) -> Result<Option<String>, SessionError> {
     let mut bytes = Vec::new();
     loop {
         let before = bytes.len();
         let failed = |source| SessionError::File(crate::files::FileError::Io { path: "-".into(), source });
-        let more = io::Read::take(&mut *input, (LARGEST + 1 - before) as u64).read_until(b'\n', &mut bytes).map_err(failed)?;
+        let more = io::Read::take(&mut *input, (MAX_TEXT + 1 - before) as u64).read_until(b'\n', &mut bytes).map_err(failed)?;
         if more == 0 && before == 0 {
             return Ok(None);
         }
-        if bytes.len() > LARGEST {
-            // The rest of the line is not read as another.
+        if bytes.len() > MAX_TEXT {
+            // Skip the rest of the line.
             input.skip_until(b'\n').map_err(failed)?;
-            let message = format!("this text has more than {LARGEST} bytes");
-            return Err(SessionError::asked("repl/too-long", message, Some("put it into a script".into())));
+            let message = format!("this text has more than {MAX_TEXT} bytes");
+            return Err(SessionError::bad_request("repl/too-long", message, Some("put it into a script".into())));
         }
         match std::str::from_utf8(&bytes) {
-            Err(_) => return Err(SessionError::asked("repl/not-text", "this line is not UTF-8 text", None)),
-            Ok(text) if more == 0 || whole(text) => return Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned())),
+            Err(_) => return Err(SessionError::bad_request("repl/not-text", "this line is not UTF-8 text", None)),
+            Ok(text) if more == 0 || is_complete(text) => return Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned())),
             Ok(_) => {}
         }
     }
@@ -160,22 +160,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_an_error_and_the_next_line_is_read() {
+    fn invalid_text_is_an_error_and_the_next_line_is_read() {
         let mut input: &[u8] = b"\xff\xfe\n1\n";
         assert!(read(&mut input).is_err());
         assert_eq!(read(&mut input).expect("a text").as_deref(), Some("1"));
-        let long = [vec![b'x'; LARGEST + 5], b"\n2\n".to_vec()].concat();
+        let long = [vec![b'x'; MAX_TEXT + 5], b"\n2\n".to_vec()].concat();
         let mut input: &[u8] = &long;
         assert!(read(&mut input).is_err());
         assert_eq!(read(&mut input).expect("a text").as_deref(), Some("2"));
     }
 
     #[test]
-    fn a_command_and_the_expression_behind_it_are_coloured() {
+    fn a_command_and_its_expression_are_coloured() {
         let helper = ReplAssist { words: CompletionWords::default() };
         let text = " :time artifact.x + 1";
-        let inked: Vec<(&str, SyntaxClass)> =
-            helper.paint(text).iter().map(|(span, ink)| (&text[span.start..span.end], *ink)).collect();
-        assert_eq!(inked, [(":time", SyntaxClass::Command), ("artifact", SyntaxClass::Input), ("1", SyntaxClass::Number)]);
+        let coloured: Vec<(&str, SyntaxClass)> =
+            helper.paint(text).iter().map(|(span, class)| (&text[span.start..span.end], *class)).collect();
+        assert_eq!(coloured, [(":time", SyntaxClass::Command), ("artifact", SyntaxClass::Input), ("1", SyntaxClass::Number)]);
     }
 }

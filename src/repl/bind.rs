@@ -1,31 +1,31 @@
-//! Names that a session binds: `let x = ..`, assignments to them, `_` for the last result, `params`.
+//! Names bound in a session: `let x = ..`, assignments to them, `_` for the last result, `params`.
 
 use super::lex::{LexKind, lex};
 use crate::ui::SyntaxClass;
 
-/// What the last result is called where it is compiled; people write `_`.
+/// The name of the last result in compiled code; users write `_`.
 pub(super) const LAST: &str = "last_result";
 /// The parameters of the step.
 pub(super) const PARAMS: &str = "params";
 
-/// What a typed text binds.
+/// The bindings of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Bound {
-    /// The names, in the order of the text.
+    /// The names, in order.
     pub(super) names: Vec<String>,
-    /// The end of the statements that bind them.
+    /// The end of the binding statements.
     pub(super) end: usize,
-    /// Whether an expression stands behind them.
+    /// Whether an expression follows them.
     pub(super) valued: bool,
 }
 
-/// The names that a text binds at its top level: those of `let`, and those of `known` that it assigns to.
+/// Finds the names that a text binds at its top level: those of `let`, and those of `known` that it assigns to.
 pub(super) fn bound(text: &str, known: impl Fn(&str) -> bool) -> Option<Bound> {
     let pieces: Vec<(crate::diag::Span, LexKind)> =
         lex(text).pieces.into_iter().filter(|(_, piece)| *piece != LexKind::Inked(SyntaxClass::Comment)).collect();
     let word = |at: usize| pieces.get(at).map_or("", |(span, _)| &text[span.start..span.end]);
     let (mut depth, mut begins, mut names) = (0_usize, true, Vec::<String>::new());
-    // The last statement: where it begins, and whether it binds.
+    // The last statement: its start, and whether it binds.
     let (mut start, mut binds) = (0, false);
     for (at, (span, piece)) in pieces.iter().enumerate() {
         if begins {
@@ -51,7 +51,7 @@ pub(super) fn bound(text: &str, known: impl Fn(&str) -> bool) -> Option<Bound> {
     (!names.is_empty()).then_some(Bound { names, end: if valued { start } else { text.len() }, valued })
 }
 
-/// Where `_` stands for the last result.
+/// The offsets of `_`.
 pub(super) fn results(text: &str) -> Vec<usize> {
     lex(text)
         .pieces
@@ -61,12 +61,12 @@ pub(super) fn results(text: &str) -> Vec<usize> {
         .collect()
 }
 
-/// Whether a text names something, other than as a field.
+/// Whether a text uses a name, other than as a field.
 pub(super) fn names(text: &str, name: &str) -> bool {
     let is_it = |(span, piece): &(crate::diag::Span, LexKind)| {
         matches!(piece, LexKind::Name | LexKind::Inked(SyntaxClass::Input)) && &text[span.start..span.end] == name
     };
-    // A text in backticks may name it within.
+    // A template string may contain it.
     lex(text).pieces.iter().any(|found| {
         is_it(found) || found.1 == LexKind::Inked(SyntaxClass::Text) && text[found.0.start..found.0.end].contains("${")
     }) && text.contains(name)
@@ -77,8 +77,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_bound_is_found() {
-        let told = |text: &str| {
+    fn bindings_are_found() {
+        let found = |text: &str| {
             bound(text, |name| name == "x").map(|bound| (bound.names.join(" "), text[..bound.end].to_owned(), bound.valued))
         };
         for (text, wanted) in [
@@ -96,7 +96,7 @@ mod tests {
             ("", None),
         ] {
             let wanted = wanted.map(|(names, end, valued)| (names.to_owned(), end.to_owned(), valued));
-            assert_eq!(told(text), wanted, "{text}");
+            assert_eq!(found(text), wanted, "{text}");
         }
         assert_eq!(results("_ + f(_) + a._ + \"_\" + x_ + _y"), [0, 6]);
         assert!(names("params.failure", PARAMS) && !names("artifact.params", PARAMS) && !names("\"params\"", PARAMS));

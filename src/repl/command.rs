@@ -1,13 +1,15 @@
-//! The commands of a session: one table for reading, completing and explaining them.
+//! The REPL commands: one table for parsing, completion and help.
 
 use crate::diag::{Diagnostic, Source, Span, did_you_mean};
 
-/// What a command does.
+/// The action of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Cases,
     Case,
     Steps,
+    Evidence,
+    Try,
     At,
     Next,
     Back,
@@ -29,7 +31,7 @@ pub(super) enum Verb {
     Quit,
 }
 
-/// What stands behind a command.
+/// The type of a command's argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CompletionKind {
     Nothing,
@@ -40,22 +42,21 @@ pub(super) enum CompletionKind {
     /// A function, script or edge.
     Name,
     Command,
-    /// A word or a number of its own.
+    /// A word or number specific to the command.
     Word,
-    /// A file, or JSON in its place.
+    /// A file, or JSON.
     Data,
     File,
-    /// An expression, or nothing.
+    /// An optional expression.
     Expression,
 }
 
-/// A command.
 #[derive(Debug)]
 pub(super) struct ReplCommand {
     pub(super) name: &'static str,
     pub(super) verb: Verb,
     pub(super) takes: CompletionKind,
-    /// What stands behind it, for people.
+    /// The argument as shown in help.
     pub(super) usage: &'static str,
     pub(super) doc: &'static str,
 }
@@ -64,7 +65,7 @@ const fn command(name: &'static str, verb: Verb, takes: CompletionKind, usage: &
     ReplCommand { name, verb, takes, usage, doc }
 }
 
-/// All of them, in the order they are explained.
+/// All commands, in the order of the help.
 pub(super) const COMMANDS: &[ReplCommand] = &[
     command("cases", Verb::Cases, CompletionKind::Word, "[TEXT]", "the cases of the run (whose id or path has TEXT)"),
     command(
@@ -75,6 +76,14 @@ pub(super) const COMMANDS: &[ReplCommand] = &[
         "go to a case by its id or its number in the list, at its first step",
     ),
     command("steps", Verb::Steps, CompletionKind::Nothing, "", "the steps of the case"),
+    command("evidence", Verb::Evidence, CompletionKind::Nothing, "", "what the texts of the case were read as"),
+    command(
+        "try",
+        Verb::Try,
+        CompletionKind::Word,
+        "\"LINE\"",
+        "which signatures a line of a log matches, where in the line, and where each is written",
+    ),
     command("at", Verb::At, CompletionKind::Step, "N|+N|-N|NODE", "go to a step; without a run, to a node"),
     command("next", Verb::Next, CompletionKind::Nothing, "", "one step forward"),
     command("back", Verb::Back, CompletionKind::Nothing, "", "one step back"),
@@ -126,19 +135,19 @@ pub(super) const COMMANDS: &[ReplCommand] = &[
     command("quit", Verb::Quit, CompletionKind::Word, "[CODE]", "end the session"),
 ];
 
-/// The code of what is wrong with a command.
+/// The code of errors of commands.
 pub(super) const CODE: &str = "repl/command";
 
-/// What people type to get help or to get out, before they know that commands begin with a colon.
+/// Words for help and exit that work without a colon.
 const WORDS: &[(&str, &str)] = &[("help", "help"), ("?", "help"), ("exit", "quit"), ("quit", "quit")];
 
-/// The command that a word stands for, alone in its line.
+/// The command for a word alone on its line.
 fn word(typed: &str) -> Option<&'static ReplCommand> {
     let (_, name) = WORDS.iter().find(|(word, _)| *word == typed)?;
     COMMANDS.iter().find(|command| command.name == *name)
 }
 
-/// The command of a typed text and what stands behind it with its place; nothing if it is an expression.
+/// Parses a command: the command, its argument, and the argument's offset; `None` for an expression.
 pub(super) fn parse(text: &Source) -> Result<Option<(&'static ReplCommand, &str, usize)>, Box<Diagnostic>> {
     let trimmed = text.text().trim_start();
     let start = text.text().len() - trimmed.len();
@@ -164,7 +173,7 @@ pub(super) fn parse(text: &Source) -> Result<Option<(&'static ReplCommand, &str,
     Ok(Some((command, argument, at)))
 }
 
-/// `:name ARGS`, and what it does.
+/// `:name ARGS`, and its description.
 pub(super) fn usage(command: &ReplCommand) -> String {
     let space = if command.usage.is_empty() { "" } else { " " };
     format!(":{}{space}{}: {}", command.name, command.usage, command.doc)
@@ -175,7 +184,7 @@ pub(super) fn names() -> Vec<String> {
     COMMANDS.iter().map(|command| format!(":{}", command.name)).collect()
 }
 
-/// What `:help` says.
+/// The text of `:help`.
 pub(super) fn help() -> String {
     let shown: Vec<(String, &str)> =
         COMMANDS.iter().map(|command| (format!(":{} {}", command.name, command.usage), command.doc)).collect();
@@ -192,7 +201,7 @@ pub(super) fn help() -> String {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> String {
+    fn parsed(text: &str) -> String {
         let source = Source::new("typed", text);
         match parse(&source) {
             Ok(None) => "expression".into(),
@@ -215,12 +224,12 @@ mod tests {
             (":", "typed:1:1: there is no command `:` | :help lists the commands"),
             (":steps 3", "typed:1:8: `:steps` takes nothing | :steps: the steps of the case"),
         ] {
-            assert_eq!(said(text), wanted, "{text}");
+            assert_eq!(parsed(text), wanted, "{text}");
         }
     }
 
     #[test]
-    fn every_command_is_there_once_and_explained() {
+    fn every_command_is_unique_and_documented() {
         let mut names = names();
         names.sort_unstable();
         names.dedup();

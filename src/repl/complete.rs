@@ -1,4 +1,4 @@
-//! What could stand where the cursor is: a pure function of the text, the cursor and the words of the place.
+//! Completion: a pure function of the text, the cursor and the known words.
 
 use super::command::{self, COMMANDS, CompletionKind};
 use super::lex::{LexKind, lex};
@@ -6,19 +6,19 @@ use super::words::CompletionWords;
 use crate::ui::{Candidate, Hint, SyntaxClass};
 use serde_json::Value;
 
-/// Where the word at the cursor begins, and what could stand there.
+/// The start of the word at the cursor, and its completions.
 pub(super) fn complete(text: &str, at: usize, words: &CompletionWords) -> (usize, Vec<Candidate>) {
     let typed = text.get(..at).unwrap_or(text);
     let trimmed = typed.trim_start();
     let lead = typed.len() - trimmed.len();
     let Some(rest) = trimmed.strip_prefix(':') else { return expression(typed, words) };
     let Some((name, behind)) = rest.split_once(char::is_whitespace) else {
-        return (lead, starting(trimmed, command::names().into_iter().zip(COMMANDS.iter().map(|command| command.doc))));
+        return (lead, candidates(trimmed, command::names().into_iter().zip(COMMANDS.iter().map(|command| command.doc))));
     };
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else { return (at, Vec::new()) };
     let argument = behind.trim_start();
     let start = typed.len() - argument.len();
-    let plain = |words: &[String]| (start, starting(argument, words.iter().cloned().zip(std::iter::repeat(""))));
+    let plain = |words: &[String]| (start, candidates(argument, words.iter().cloned().zip(std::iter::repeat(""))));
     match command.takes {
         CompletionKind::Case => plain(&words.cases),
         CompletionKind::Step => plain(&distinct(&words.nodes)),
@@ -27,14 +27,14 @@ pub(super) fn complete(text: &str, at: usize, words: &CompletionWords) -> (usize
             Some(Value::Object(vars)) if !argument.contains('=') => {
                 let sign = if command.name == "set" { "=" } else { "" };
                 let shown: Vec<(String, String)> = vars.keys().map(|name| (format!("{name}{sign}"), String::new())).collect();
-                (start, starting(argument, shown.iter().map(|(name, about)| (name.clone(), about.as_str()))))
+                (start, candidates(argument, shown.iter().map(|(name, about)| (name.clone(), about.as_str()))))
             }
             _ => (at, Vec::new()),
         },
         CompletionKind::Name => {
             let functions = words.functions.iter().map(|(name, signature)| (name.clone(), signature.as_str()));
             let others = words.edges.iter().chain(&words.scripts).map(|name| (name.clone(), ""));
-            (start, starting(argument, functions.chain(others)))
+            (start, candidates(argument, functions.chain(others)))
         }
         CompletionKind::Command => plain(&COMMANDS.iter().map(|command| command.name.to_owned()).collect::<Vec<_>>()),
         CompletionKind::Expression => expression(typed, words),
@@ -44,11 +44,11 @@ pub(super) fn complete(text: &str, at: usize, words: &CompletionWords) -> (usize
     }
 }
 
-/// Fields, inputs and functions.
+/// Completes fields, inputs and functions.
 fn expression(typed: &str, words: &CompletionWords) -> (usize, Vec<Candidate>) {
     let lexed = lex(typed);
     let end = typed.len();
-    // Nothing is completed inside a text, a comment or a number.
+    // Nothing is completed inside a string, a comment or a number.
     if let Some((span, LexKind::Inked(SyntaxClass::Text | SyntaxClass::Bad | SyntaxClass::Comment | SyntaxClass::Number))) =
         lexed.pieces.last()
         && span.end == end
@@ -69,7 +69,7 @@ fn expression(typed: &str, words: &CompletionWords) -> (usize, Vec<Candidate>) {
         let dot = pieces.next_if(|(span, _)| span.end == at && &typed[span.start..span.end] == ".");
         let Some((dot, _)) = dot else { break };
         let Some((name, _)) = pieces.next_if(|(span, piece)| span.end == dot.start && is_name(piece)) else {
-            return (start, Vec::new()); // the field of a call or of an item of a list
+            return (start, Vec::new()); // a field of a call result or a list item
         };
         path.push(&typed[name.start..name.end]);
         at = name.start;
@@ -81,11 +81,11 @@ fn expression(typed: &str, words: &CompletionWords) -> (usize, Vec<Candidate>) {
         let inputs = words.inputs.keys().map(|name| (name.clone(), ""));
         let fields = fields(artifact).into_iter();
         let functions = words.functions.iter().map(|(name, signature)| (format!("{name}("), signature.as_str()));
-        return (start, starting(word, inputs.chain(fields).chain(functions)));
+        return (start, candidates(word, inputs.chain(fields).chain(functions)));
     };
     let root = words.inputs.get(*root).or_else(|| artifact?.get(root));
     let there = rest.iter().try_fold(root, |value, key| Some(value?.get(key)));
-    (start, starting(word, fields(there.flatten()).into_iter()))
+    (start, candidates(word, fields(there.flatten()).into_iter()))
 }
 
 /// The fields of a value.
@@ -93,8 +93,8 @@ fn fields(value: Option<&Value>) -> Vec<(String, &'static str)> {
     value.and_then(Value::as_object).into_iter().flatten().map(|(name, _)| (name.clone(), "")).collect()
 }
 
-/// Those that begin as the word does.
-fn starting<'a>(word: &str, all: impl Iterator<Item = (String, &'a str)>) -> Vec<Candidate> {
+/// The candidates that start with a word.
+fn candidates<'a>(word: &str, all: impl Iterator<Item = (String, &'a str)>) -> Vec<Candidate> {
     let fits = all.filter(|(text, _)| text.starts_with(word));
     let candidate = |(text, about): (String, &str)| {
         let shown = if about.is_empty() { text.clone() } else { format!("{text}  {about}") };
@@ -113,7 +113,7 @@ fn distinct(words: &[String]) -> Vec<String> {
     found
 }
 
-/// What is shown behind the cursor at the end of a text: the rest of the only word it could become, or what a command takes.
+/// The hint at the end of a text: the rest of the only completion, or the argument of a command.
 pub(super) fn hint(text: &str, at: usize, words: &CompletionWords) -> Option<Hint> {
     if at < text.len() || text.trim().is_empty() {
         return None;
@@ -155,13 +155,13 @@ mod tests {
         }
     }
 
-    fn offered(text: &str) -> String {
+    fn completions(text: &str) -> String {
         let (start, found) = complete(text, text.len(), &words());
         format!("{start}: {}", found.into_iter().map(|one| one.text).collect::<Vec<_>>().join(" "))
     }
 
     #[test]
-    fn what_could_stand_there_is_offered() {
+    fn completions_fit_the_position() {
         for (text, wanted) in [
             ("art", "0: artifact"),
             ("co", "0: confidence contains("),
@@ -188,7 +188,7 @@ mod tests {
             (":nothing x", "10: "),
             ("é.artifact.c", "12: "),
         ] {
-            assert_eq!(offered(text), wanted, "{text}");
+            assert_eq!(completions(text), wanted, "{text}");
         }
         assert_eq!(complete("artifact.c + x", 10, &words()).1.len(), 2, "the cursor may stand inside");
         let inside = complete("é", 1, &words());
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_only_word_is_hinted_at_and_a_command_tells_what_it_takes() {
+    fn the_only_completion_or_the_argument_of_a_command_is_hinted() {
         let hint = |text: &str| hint(text, text.len(), &words()).map(|hint| (hint.text, hint.typed));
         assert_eq!(hint("artifact.conf"), Some(("idence".into(), true)));
         assert_eq!(hint("artifact.c"), None);

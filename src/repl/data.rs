@@ -1,4 +1,4 @@
-//! JSON that was typed, or that a file has.
+//! Reads JSON arguments.
 
 use crate::diag::{Diagnostic, Source, Span};
 use crate::files::read_input;
@@ -7,21 +7,21 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
 
-/// JSON that was typed, or that a file has.
-pub(super) fn read<T: DeserializeOwned>(text: &Source, argument: &str, at: usize, what: &str) -> Result<T, SessionError> {
+/// Reads JSON that was typed, or from a file that was named.
+pub(super) fn read<T: DeserializeOwned>(typed_source: &Source, argument: &str, at: usize, what: &str) -> Result<T, SessionError> {
     let typed = argument.starts_with(['{', '[', '"']) || serde_json::from_str::<Value>(argument).is_ok();
     let file;
     let (source, part, start) = if typed {
-        (text, argument, at)
+        (typed_source, argument, at)
     } else {
         file = read_input(Path::new(argument))?;
         (&file, file.text(), 0)
     };
     serde_json::from_str(part).map_err(|error| {
         let there = Source::new("", part).offset(error.line(), error.column()).min(part.len().saturating_sub(1));
-        let said = error.to_string();
-        let said = said.split(" at line ").next().unwrap_or(&said);
-        let diagnostic = Diagnostic::error("input/json", format!("this is not {what}: {said}"));
+        let text = error.to_string();
+        let reason = text.split(" at line ").next().unwrap_or(&text);
+        let diagnostic = Diagnostic::error("input/json", format!("this is not {what}: {reason}"));
         SessionError::Texts(diagnostic.label(source, Span::new(start + there, start + there + 1), "here").into())
     })
 }

@@ -1,9 +1,9 @@
-//! What is other in one value than in another.
+//! Differences between two values.
 
 use super::show::short;
 use serde_json::Value;
 
-/// A line for each part that was added, taken away or changed; `path` is what the values are called.
+/// Lists the parts that were added, removed or changed, a line each; `path` is the name of the values.
 pub(super) fn differences(path: &str, before: &Value, after: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     compare(path, Some(before), Some(after), &mut lines);

@@ -1,4 +1,4 @@
-//! What would have to be other for an edge to be decided otherwise. Every answer was tried with the evaluator itself.
+//! Finds input changes that flip the decision of an edge. Every change was verified with the evaluator itself.
 
 use super::lex::{LexKind, lex};
 use super::scope::EvalScope;
@@ -11,14 +11,14 @@ use crate::walk::{ConsideredEdge, EdgeOutcome, Plan, recorded_state};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// The most changes that are told.
-const TOLD: usize = 8;
-/// The most combinations that are tried.
-const TRIED: usize = 20_000;
-/// The most of a script's text in which values to try are looked for.
-const LOOKED_AT: usize = 8 * 1024;
+/// The maximum number of changes listed.
+const MAX_LISTED: usize = 8;
+/// The maximum number of combinations evaluated.
+const MAX_TRIED: usize = 20_000;
+/// The maximum bytes of a script searched for values to try.
+const MAX_SEARCHED: usize = 8 * 1024;
 
-/// A value that can be tried in the place of another.
+/// A change of one input.
 #[derive(Clone, Debug)]
 struct ValueChange {
     path: String,
@@ -26,16 +26,16 @@ struct ValueChange {
     after: Value,
 }
 
-/// What was tried and flips the edge: one value, or two.
+/// A verified flip: a change of one input, or of two.
 #[derive(Debug)]
 struct FlipFound {
     parts: Vec<ValueChange>,
-    /// The decision then.
+    /// The resulting decision.
     decided: String,
 }
 
 impl ValueChange {
-    /// How far the one value is from the other, for the order in which changes are told.
+    /// The distance between the values, for sorting.
     fn distance(&self) -> f64 {
         match (self.before.as_f64(), self.after.as_f64()) {
             (Some(before), Some(after)) => (before - after).abs(),
@@ -45,7 +45,7 @@ impl ValueChange {
 }
 
 impl FlipFound {
-    /// What flips the edge, and the place with it.
+    /// A flip by some changes, with the scope that has them applied.
     fn of(parts: &[&ValueChange], there: &EvalScope) -> Self {
         let decided = there.decide().map(|decided| decided_as(there, &decided)).unwrap_or_default();
         let decided = decided.split(": ").next().unwrap_or_default().to_owned();
@@ -57,7 +57,7 @@ impl FlipFound {
     }
 }
 
-/// What is said of an edge: what would be without it if it was taken, and which single values would flip it.
+/// Describes how to flip an edge: the decision without it if it fired, and the changes that flip it.
 pub(super) fn flip(here: &EvalScope, edge: EdgeIx) -> Vec<String> {
     let name = here.plan.edge_names[edge.0].clone();
     let now = here.decide().ok();
@@ -65,37 +65,37 @@ pub(super) fn flip(here: &EvalScope, edge: EdgeIx) -> Vec<String> {
         Ok(decision) => &decision.considered,
         Err((considered, _)) => considered,
     });
-    let holds = all.and_then(|considered| holds(considered, &name));
-    let mut lines = vec![match holds {
+    let fires = all.and_then(|considered| fired(considered, &name));
+    let mut lines = vec![match fires {
         Some(true) => format!("{name} fires here"),
         Some(false) => format!("{name} does not fire here"),
         None => {
-            let fired = all.into_iter().flatten().find(|entry| entry.outcome == EdgeOutcome::Fired);
-            let fired = fired.map_or_else(|| "an edge before it".to_owned(), |entry| entry.edge.to_string());
-            format!("{name} is not asked here: {fired} fired first")
+            let first = all.into_iter().flatten().find(|entry| entry.outcome == EdgeOutcome::Fired);
+            let first = first.map_or_else(|| "an edge before it".to_owned(), |entry| entry.edge.to_string());
+            format!("{name} is not asked here: {first} fired first")
         }
     }];
-    if holds == Some(true) {
+    if fires == Some(true) {
         let without = without(here, edge);
         lines.push(format!("without it: {}", without.decide().map(|decided| decided_as(&without, &decided)).unwrap_or_default()));
     }
-    let found = changes(here, edge, holds == Some(true));
-    let verb = if holds == Some(true) { "keep it from firing" } else { "make it fire" };
+    let found = changes(here, edge, fires == Some(true));
+    let verb = if fires == Some(true) { "keep it from firing" } else { "make it fire" };
     if found.is_empty() {
         lines.push(format!("no one or two of the values that are read here would {verb}, of those tried"));
     } else {
         lines.push(format!("one of these would {verb}:"));
     }
-    let told = found.iter().take(TOLD).map(|found| {
+    let listed = found.iter().take(MAX_LISTED).map(|found| {
         let parts = found.parts.iter().map(|part| format!("{}: {} -> {}", part.path, short(&part.before), short(&part.after)));
         format!("  {}   then {}", parts.collect::<Vec<_>>().join(" and "), found.decided)
     });
-    lines.extend(told);
+    lines.extend(listed);
     lines
 }
 
-/// Whether an edge fired in a decision; nothing if it was not asked.
-fn holds(considered: &[ConsideredEdge], name: &str) -> Option<bool> {
+/// Whether an edge fired in a decision; `None` if it was not evaluated.
+fn fired(considered: &[ConsideredEdge], name: &str) -> Option<bool> {
     match considered.iter().find(|entry| *entry.edge == *name)?.outcome {
         EdgeOutcome::Fired | EdgeOutcome::Advisory => Some(true),
         EdgeOutcome::False | EdgeOutcome::Error => Some(false),
@@ -103,7 +103,7 @@ fn holds(considered: &[ConsideredEdge], name: &str) -> Option<bool> {
     }
 }
 
-/// The same place in a pipeline without that edge.
+/// The same scope in a pipeline without an edge.
 fn without(here: &EvalScope, edge: EdgeIx) -> EvalScope {
     let mut pipeline = Pipeline::clone(&here.plan.pipeline);
     for node in &mut pipeline.nodes {
@@ -115,15 +115,15 @@ fn without(here: &EvalScope, edge: EdgeIx) -> EvalScope {
     EvalScope { plan: Arc::new(plan), ..here.clone() }
 }
 
-/// The values with which the edge, which fires here or does not, does the other: the nearest of each input, nearest first. Two at a
-/// time if one does not do.
+/// The changes that flip the edge: the nearest for each input, nearest first. Pairs of changes are tried if no single one
+/// suffices.
 fn changes(here: &EvalScope, edge: EdgeIx, fires: bool) -> Vec<FlipFound> {
     let name = &here.plan.edge_names[edge.0];
     let wanted = |there: &EvalScope| {
-        // Its own rule first: the whole decision takes longer.
+        // Its own rule first: the whole decision takes longer to evaluate.
         if let Some(rule) = there.plan.rule(edge) {
-            let verdict = rule.function.decide(&there.artifact, &there.state, there.plan.vars());
-            if verdict.ok().is_none_or(|verdict| (verdict == RuleOutcome::No) != fires) {
+            let outcome = rule.function.decide(&there.artifact, &there.state, there.plan.vars());
+            if outcome.ok().is_none_or(|outcome| (outcome == RuleOutcome::No) != fires) {
                 return false;
             }
         }
@@ -132,20 +132,20 @@ fn changes(here: &EvalScope, edge: EdgeIx, fires: bool) -> Vec<FlipFound> {
             Ok(Err((considered, _))) => considered,
             Err(_) => return false,
         };
-        // It fires only if it is asked, which edges before it may prevent.
-        fires || holds(&considered, name) == Some(true)
+        // Earlier edges may prevent its evaluation.
+        fires || fired(&considered, name) == Some(true)
     };
-    let mut left = TRIED;
+    let mut left = MAX_TRIED;
     let mut flips = |parts: &[&ValueChange]| {
         left = left.checked_sub(1)?;
-        let there = parts.iter().try_fold(here.clone(), |there, part| with(&there, part))?;
+        let there = parts.iter().try_fold(here.clone(), |there, part| apply(&there, part))?;
         wanted(&there).then_some(there)
     };
     let mut edges = vec![edge];
     if !fires {
         edges.extend(here.edges().into_iter().take_while(|before| *before != edge));
     }
-    let inputs = tried(here, &edges);
+    let inputs = inputs_to_try(here, &edges);
     let mut found: Vec<FlipFound> = Vec::new();
     for changes in &inputs {
         if let Some((change, there)) = changes.iter().find_map(|change| Some((change, flips(&[change])?))) {
@@ -166,15 +166,15 @@ fn changes(here: &EvalScope, edge: EdgeIx, fires: bool) -> Vec<FlipFound> {
     found
 }
 
-/// For each input that the rules of some edges read, what can be tried in its place, nearest first.
-fn tried(here: &EvalScope, edges: &[EdgeIx]) -> Vec<Vec<ValueChange>> {
+/// For each input read by the rules of some edges, the changes to try, nearest first.
+fn inputs_to_try(here: &EvalScope, edges: &[EdgeIx]) -> Vec<Vec<ValueChange>> {
     let mut read: Vec<(String, Kind, Value)> = Vec::new();
     for path in edges.iter().filter_map(|edge| here.plan.rule(*edge)).flat_map(|rule| &rule.reads) {
-        if let (Some((kind, value)), false) = (reached(here, path), read.iter().any(|(known, ..)| *known == **path)) {
+        if let (Some((kind, value)), false) = (value_at(here, path), read.iter().any(|(known, ..)| *known == **path)) {
             read.push((path.to_string(), kind, value));
         }
     }
-    // What a rule compares with is most often a var, or an input with another.
+    // Rules often compare an input with a var or another input.
     let mut literals: Vec<Value> = edges.iter().flat_map(|edge| literals(here, *edge)).collect();
     literals.extend(read.iter().map(|(_, _, value)| value.clone()));
     let changes = |(path, kind, value): &(String, Kind, Value)| {
@@ -187,8 +187,8 @@ fn tried(here: &EvalScope, edges: &[EdgeIx]) -> Vec<Vec<ValueChange>> {
     read.iter().map(changes).collect()
 }
 
-/// The value that a path leads to, and its form.
-fn reached(here: &EvalScope, path: &str) -> Option<(Kind, Value)> {
+/// The value at a path, and its type.
+fn value_at(here: &EvalScope, path: &str) -> Option<(Kind, Value)> {
     let mut parts = path.split('.');
     let root = parts.next()?;
     let (_, mut view) = here.inputs().into_iter().find(|(name, _)| *name == root)?;
@@ -207,8 +207,8 @@ fn reached(here: &EvalScope, path: &str) -> Option<(Kind, Value)> {
     Some((kind, view.json()))
 }
 
-/// The same place with another value.
-fn with(here: &EvalScope, change: &ValueChange) -> Option<EvalScope> {
+/// The same scope with a change applied.
+fn apply(here: &EvalScope, change: &ValueChange) -> Option<EvalScope> {
     let (root, rest) = change.path.split_once('.')?;
     let put = |whole: Value| {
         let mut whole = if whole.is_object() { whole } else { json!({}) };
@@ -241,19 +241,19 @@ fn with(here: &EvalScope, change: &ValueChange) -> Option<EvalScope> {
     Some(there)
 }
 
-/// The numbers and texts that the rule's script has.
+/// The number and string literals of a rule's script.
 fn literals(here: &EvalScope, edge: EdgeIx) -> Vec<Value> {
     let Some((source, span)) = here.plan.rule(edge).and_then(|rule| rule.function.definition()) else { return Vec::new() };
     let rest = source.text().get(span.start..).unwrap_or_default();
-    // A function ends with the first line that begins with its closing brace; a condition is all of its span.
+    // A function ends with the first line that starts with its closing brace; a condition spans all of its text.
     let whole = here.plan.rule(edge).is_some_and(|rule| rule.function.is_condition());
-    let end = if whole { span.len() } else { rest.find("\n}").unwrap_or(rest.len()) }.min(LOOKED_AT);
+    let end = if whole { span.len() } else { rest.find("\n}").unwrap_or(rest.len()) }.min(MAX_SEARCHED);
     let text = rest.get(..end).unwrap_or_default();
     let literal = |(span, piece): &(crate::diag::Span, LexKind)| {
         let word = &text[span.start..span.end];
         match piece {
             LexKind::Inked(SyntaxClass::Number) => serde_json::from_str(&word.replace('_', "")).ok(),
-            // What is put together when it is run is no text to compare with.
+            // An interpolated string is no constant to compare with.
             LexKind::Inked(SyntaxClass::Text) if word.contains("${") => None,
             LexKind::Inked(SyntaxClass::Text) => Some(json!(word.trim_matches(['"', '\'', '`']))),
             _ => None,
@@ -262,7 +262,7 @@ fn literals(here: &EvalScope, edge: EdgeIx) -> Vec<Value> {
     lex(text).pieces.iter().filter_map(literal).collect()
 }
 
-/// What could stand in the place of a value.
+/// Alternatives for a value.
 fn candidates(kind: &Kind, value: &Value, literals: &[Value]) -> Vec<Value> {
     match (kind, value) {
         (_, Value::Bool(truth)) => vec![json!(!truth)],
@@ -274,7 +274,7 @@ fn candidates(kind: &Kind, value: &Value, literals: &[Value]) -> Vec<Value> {
     }
 }
 
-/// Numbers around those that the rule may compare with, within the bounds of the form.
+/// Numbers around those that the rule may compare with, within the bounds of the type.
 fn numbers(kind: &Kind, value: &Value, literals: &[Value]) -> Vec<Value> {
     let mut found = Vec::new();
     if value.is_i64() {
@@ -296,7 +296,7 @@ fn numbers(kind: &Kind, value: &Value, literals: &[Value]) -> Vec<Value> {
             _ => (f64::MIN, f64::MAX),
         };
         for number in literals.iter().filter_map(Value::as_f64).chain([0.0]) {
-            // To two digits more than people write thresholds with.
+            // Rounded to two digits more than thresholds usually have.
             let near = [number, ((number - 0.01) * 1e4).round() / 1e4, ((number + 0.01) * 1e4).round() / 1e4];
             found.extend(near.iter().filter(|n| (min..=max).contains(*n)).map(|n| json!(n)));
         }
@@ -309,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_tried_around_what_the_rule_compares_with() {
+    fn numbers_are_tried_around_those_compared() {
         let bounded = Kind::Number { min: Some(0.0), max: Some(1.0) };
         assert_eq!(numbers(&bounded, &json!(0.5), &[json!(1.0), json!("x")]), [json!(1.0), json!(0.99), json!(0.0), json!(0.01)]);
         let count = Kind::Int { min: Some(0), max: None };
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_truths_have_others() {
+    fn strings_and_booleans_have_alternatives() {
         let one_of = Kind::Text { one_of: vec!["a".into(), "b".into()] };
         assert_eq!(candidates(&one_of, &json!("a"), &[]), [json!("a"), json!("b")]);
         assert_eq!(candidates(&Kind::Any, &json!("a"), &[json!("x"), json!(1)]), [json!("x"), json!("")]);

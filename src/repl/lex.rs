@@ -1,31 +1,31 @@
-//! A typed text taken apart, for its colours, its brackets and its words. It need not be right: it is being typed.
+//! Splits a typed text into tokens, for colours, brackets and words. It is lenient: the text is being typed.
 
 use crate::diag::Span;
 use crate::ui::SyntaxClass;
 
-/// What stands at a place.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LexKind {
     /// A name.
     Name,
     /// A name after a dot.
     Field,
-    /// What has a colour whatever stands beside it.
+    /// A token with a fixed colour.
     Inked(SyntaxClass),
-    /// A bracket that opens.
+    /// An opening bracket.
     Opens,
-    /// A bracket that closes.
+    /// A closing bracket.
     Closes,
-    /// Any other sign.
+    /// Any other symbol.
     Sign,
 }
 
-/// A text taken apart.
+/// The tokens of a text.
 #[derive(Debug, Default)]
 pub(super) struct Lexed {
-    /// Its pieces, in order; spaces are none.
+    /// The tokens in order, without white space.
     pub(super) pieces: Vec<(Span, LexKind)>,
-    /// Whether it ends inside a text or a comment.
+    /// Whether the text ends inside a string or a comment.
     pub(super) open: bool,
 }
 
@@ -33,13 +33,13 @@ const KEYWORDS: &[&str] = &[
     "let", "const", "if", "else", "switch", "for", "in", "while", "loop", "do", "until", "break", "continue", "return", "throw",
     "try", "catch", "fn", "true", "false",
 ];
-/// What rules see.
+/// The inputs of rules.
 pub(super) const INPUTS: &[&str] = &["artifact", "state", "vars"];
-/// What cannot stand at the end of an expression.
-const GOES_ON: &[&str] =
+/// Symbols that cannot end an expression.
+const CONTINUES: &[&str] =
     &["&&", "||", "+", "-", "*", "/", "%", "==", "!=", "<", ">", "<=", ">=", "=", ".", ",", "|", "&", "=>", "??"];
 
-/// Takes a text apart.
+/// Splits a text into tokens.
 pub(super) fn lex(text: &str) -> Lexed {
     let mut lexed = Lexed::default();
     let mut at = 0;
@@ -58,7 +58,7 @@ pub(super) fn lex(text: &str) -> Lexed {
             (end.unwrap_or(rest.len()), LexKind::Inked(SyntaxClass::Comment))
         } else if matches!(c, '"' | '`' | '\'') {
             let end = closing(rest, c);
-            // A single line holds a text in quotes; only what stands in backticks may go on below.
+            // A quoted string ends on its line; only one in backticks may continue.
             lexed.open |= end.is_none() && c == '`';
             (
                 end.unwrap_or(rest.len()),
@@ -78,7 +78,7 @@ pub(super) fn lex(text: &str) -> Lexed {
             match c {
                 '(' | '[' | '{' => (1, LexKind::Opens),
                 ')' | ']' | '}' => (1, LexKind::Closes),
-                _ => (sign(rest).unwrap_or(c.len_utf8()), LexKind::Sign),
+                _ => (symbol(rest).unwrap_or(c.len_utf8()), LexKind::Sign),
             }
         };
         at += len;
@@ -87,7 +87,7 @@ pub(super) fn lex(text: &str) -> Lexed {
     lexed
 }
 
-/// The end of a text that begins with a quote.
+/// The end of a string that starts with a quote.
 fn closing(rest: &str, quote: char) -> Option<usize> {
     let mut chars = rest.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {
@@ -101,12 +101,12 @@ fn closing(rest: &str, quote: char) -> Option<usize> {
     None
 }
 
-fn sign(rest: &str) -> Option<usize> {
-    GOES_ON.iter().filter(|sign| rest.starts_with(**sign)).map(|sign| sign.len()).max()
+fn symbol(rest: &str) -> Option<usize> {
+    CONTINUES.iter().filter(|symbol| rest.starts_with(**symbol)).map(|symbol| symbol.len()).max()
 }
 
 fn name(word: &str, after: &str, before: Option<&(Span, LexKind)>, text: &str) -> LexKind {
-    let behind = |sign: &str| before.is_some_and(|(span, _)| &text[span.start..span.end] == sign);
+    let behind = |symbol: &str| before.is_some_and(|(span, _)| &text[span.start..span.end] == symbol);
     if after.trim_start().starts_with('(') && !KEYWORDS.contains(&word) {
         LexKind::Inked(SyntaxClass::Function)
     } else if behind(".") || behind("?.") {
@@ -121,7 +121,7 @@ fn name(word: &str, after: &str, before: Option<&(Span, LexKind)>, text: &str) -
 }
 
 impl Lexed {
-    /// How many brackets are open at the end; less than none if more were closed than opened.
+    /// The number of open brackets at the end; negative if more were closed than opened.
     fn depth(&self) -> isize {
         self.pieces.iter().fold(0, |depth, (_, piece)| match piece {
             LexKind::Opens => depth + 1,
@@ -130,36 +130,36 @@ impl Lexed {
         })
     }
 
-    /// Whether nothing is missing at the end.
-    pub(super) fn is_whole(&self, text: &str) -> bool {
-        let goes_on = self
+    /// Whether the text is complete.
+    pub(super) fn is_complete(&self, text: &str) -> bool {
+        let continues = self
             .pieces
             .iter()
             .rev()
             .find(|(_, piece)| *piece != LexKind::Inked(SyntaxClass::Comment))
-            .is_some_and(|(span, piece)| *piece == LexKind::Sign && GOES_ON.contains(&&text[span.start..span.end]));
-        !self.open && self.depth() <= 0 && !goes_on
+            .is_some_and(|(span, piece)| *piece == LexKind::Sign && CONTINUES.contains(&&text[span.start..span.end]));
+        !self.open && self.depth() <= 0 && !continues
     }
 
-    /// The parts that have a colour.
-    pub(super) fn inks(&self) -> Vec<(Span, SyntaxClass)> {
+    /// The coloured parts.
+    pub(super) fn classes(&self) -> Vec<(Span, SyntaxClass)> {
         let mut depth = 0_isize;
-        let mut inks = Vec::new();
+        let mut classes = Vec::new();
         for (span, piece) in &self.pieces {
             match piece {
-                LexKind::Inked(ink) => inks.push((*span, *ink)),
+                LexKind::Inked(class) => classes.push((*span, *class)),
                 LexKind::Opens => depth += 1,
                 LexKind::Closes => {
                     depth -= 1;
                     if depth < 0 {
-                        inks.push((*span, SyntaxClass::Bad));
+                        classes.push((*span, SyntaxClass::Bad));
                         depth = 0;
                     }
                 }
                 _ => {}
             }
         }
-        inks
+        classes
     }
 }
 
@@ -167,12 +167,12 @@ impl Lexed {
 mod tests {
     use super::*;
 
-    fn whole(text: &str) -> bool {
-        lex(text).is_whole(text)
+    fn is_complete(text: &str) -> bool {
+        lex(text).is_complete(text)
     }
 
     #[test]
-    fn what_lacks_an_end_goes_on() {
+    fn incomplete_text_continues() {
         for text in [
             "1 + 2",
             "f(1)",
@@ -188,20 +188,20 @@ mod tests {
             "n > 1 // and",
             "let x = 1;",
         ] {
-            assert!(whole(text), "{text}");
+            assert!(is_complete(text), "{text}");
         }
         for text in ["f(", "#{ a: [1", "`open", "a &&", "a + // why", "/* open", "artifact.", "if x {", "let x ="] {
-            assert!(!whole(text), "{text}");
+            assert!(!is_complete(text), "{text}");
         }
     }
 
     #[test]
     fn each_part_has_its_colour() {
         let text = "let x = artifact.confidence >= 0.5 && contains(s, \"é\") // so )";
-        let inked: Vec<(&str, SyntaxClass)> =
-            lex(text).inks().iter().map(|(span, ink)| (&text[span.start..span.end], *ink)).collect();
+        let coloured: Vec<(&str, SyntaxClass)> =
+            lex(text).classes().iter().map(|(span, class)| (&text[span.start..span.end], *class)).collect();
         assert_eq!(
-            inked,
+            coloured,
             [
                 ("let", SyntaxClass::Keyword),
                 ("artifact", SyntaxClass::Input),
@@ -211,12 +211,12 @@ mod tests {
                 ("// so )", SyntaxClass::Comment),
             ]
         );
-        let bad = |text: &str| lex(text).inks().iter().filter(|(_, ink)| *ink == SyntaxClass::Bad).count();
+        let bad = |text: &str| lex(text).classes().iter().filter(|(_, class)| *class == SyntaxClass::Bad).count();
         assert_eq!((bad("(1))"), bad("\"open"), bad("1..2"), bad("'é")), (1, 1, 0, 1));
     }
 
     #[test]
-    fn any_text_is_taken_apart() {
+    fn any_text_is_split() {
         for text in ["\\", "é.ß", "\"\\", "1.", "1.x", "..", "'\\é'", "\u{0}", "a\u{301}(", "`${`"] {
             let lexed = lex(text);
             assert!(lexed.pieces.iter().all(|(span, _)| text.get(span.start..span.end).is_some()), "{text}");

@@ -1,14 +1,15 @@
-//! A session over a run: every step of every case can be gone to, looked at by any expression, and decided again.
+//! An interactive session on a run: any step of any case can be visited, inspected with expressions, and decided again.
 //!
 //! | file | what |
 //! |---|---|
-//! | `place`, `scope` | the run, case and step; the artifact, state and vars there, and evaluating in their midst |
-//! | `command`, `state` | the commands, and what each does |
-//! | `bind` | names that live as long as the session |
-//! | `why`, `flip`, `diff`, `graph`, `show` | what they say |
-//! | `tryout`, `data`, `follow` | other vars, scripts and inputs; a walk that goes on |
-//! | `lex`, `words`, `complete` | colours, brackets, and what could be typed |
-//! | `assist`, `interrupt` | reading from a terminal or a pipe, and ending |
+//! | `place`, `scope` | the run, case and step; the artifact, state and vars there, and evaluation with them |
+//! | `command`, `state` | the commands and their execution |
+//! | `bind` | names bound for the session |
+//! | `why`, `flip`, `diff`, `graph`, `show` | their output |
+//! | `signatures` | which signatures a line matches |
+//! | `tryout`, `data`, `follow` | other vars, scripts and inputs; a walk in progress |
+//! | `lex`, `words`, `complete` | colours, brackets and completion |
+//! | `assist`, `interrupt` | reading from a terminal or a pipe, and interrupts |
 
 mod assist;
 mod bind;
@@ -24,6 +25,7 @@ mod lex;
 mod place;
 mod scope;
 mod show;
+mod signatures;
 mod state;
 mod tryout;
 mod why;
@@ -37,23 +39,23 @@ use place::ReplPosition;
 use state::ReplState;
 use std::path::PathBuf;
 
-/// What a session is begun with.
+/// The options of a session.
 #[derive(Clone, Debug, Default)]
 pub struct ReplSpec {
     /// The pipeline, without a run.
     pub pipeline: Option<String>,
-    /// The run to look at.
+    /// The run to explore.
     pub run: Option<String>,
-    /// The case to begin at.
+    /// The first case.
     pub case: Option<String>,
-    /// Whether the first error ends a session that is not typed.
+    /// Whether the first error ends a session with piped input.
     pub strict: bool,
-    /// Where what is typed is remembered.
+    /// The history file.
     pub history: Option<PathBuf>,
 }
 
-/// Holds a session until it is ended.
-pub fn hold(ui: Ui, session: Session, spec: ReplSpec) -> Result<Exit, SessionError> {
+/// Runs a session until it ends.
+pub fn run(ui: Ui, session: Session, spec: ReplSpec) -> Result<Exit, SessionError> {
     let place = match &spec.run {
         Some(run) => ReplPosition::of_run(session, run, spec.case.as_deref())?,
         None => ReplPosition::scratch(session, spec.pipeline)?,
@@ -62,11 +64,11 @@ pub fn hold(ui: Ui, session: Session, spec: ReplSpec) -> Result<Exit, SessionErr
         Some(walked) => format!("run {}, {} cases; :help lists the commands", walked.run, place.cases()?.len()),
         None => "no run (--run looks at one); :load takes an artifact, :help lists the commands".to_owned(),
     };
-    let desk = ReplState { ui, place, interrupt: Interrupt::installed() };
-    if ui.is_typed_to() {
+    let state = ReplState { ui, place, interrupt: Interrupt::install() };
+    if ui.is_interactive() {
         ui.note(&greeting);
-        desk.at_terminal(spec.history)
+        state.at_terminal(spec.history)
     } else {
-        desk.piped(std::io::stdin().lock(), spec.strict)
+        state.piped(std::io::stdin().lock(), spec.strict)
     }
 }

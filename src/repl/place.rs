@@ -1,45 +1,44 @@
-//! The way through a run: which case, which step; and what is tried out there.
+//! The position in a run, case and step; and the inputs tried out there.
 
 use super::bind;
 use super::scope::EvalScope;
-use crate::decisions::{Decisions, JournalStep};
+use crate::decisions::{CaseEvidence, Decisions, JournalStep};
 use crate::diag::{Diagnostic, Source, Span, did_you_mean};
-use crate::model::{Hash, Kind};
+use crate::model::Kind;
 use crate::pipeline::NodeIx;
 use crate::project::{AnswererNames, LinkSettings, Project};
 use crate::script::View;
 use crate::script::probe::Probes;
 use crate::session::{RouteState, Session, SessionError};
-use crate::store::StoreError;
-use crate::walk::{EventBody, RuleInputs, assemble, recorded_params, recorded_state};
+use crate::walk::{EventBody, RuleInputs, recorded_params, recorded_state};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Where a session is.
+/// The position of a session.
 pub(super) struct ReplPosition {
     pub(super) session: Session,
-    /// The pipeline, as the texts of now have it.
+    /// The pipeline in the current texts.
     pub(super) pipeline: Option<String>,
-    /// The run being looked at, if one is.
+    /// The open case, if there is a run.
     pub(super) walked: Option<OpenedCase>,
-    /// The vars that are tried out.
+    /// Overridden vars.
     pub(super) set: Map<String, Value>,
-    /// The texts of now, where those are gone by.
+    /// The project of the current texts, if these are in use.
     pub(super) now: Option<Arc<Project>>,
-    /// The artifact that is tried out.
+    /// The overridden artifact.
     pub(super) artifact: Option<Value>,
-    /// The state that is tried out.
+    /// The overridden state.
     pub(super) state: Option<RouteState>,
     /// Without a run: the node.
     node: Option<String>,
-    /// What was bound (`let x = ..`), by name.
+    /// Bound names (`let x = ..`) and their values.
     pub(super) bound: BTreeMap<String, Value>,
-    /// What the last expression gave.
+    /// The result of the last expression.
     pub(super) last: Option<Value>,
 }
 
-/// A case of a run, and a step of it.
+/// A case of a run, and the current step.
 pub(super) struct OpenedCase {
     pub(super) decisions: Decisions,
     pub(super) run: String,
@@ -49,7 +48,7 @@ pub(super) struct OpenedCase {
 }
 
 impl ReplPosition {
-    /// Without a run.
+    /// Opens a position without a run.
     pub(super) fn scratch(session: Session, pipeline: Option<String>) -> Result<Self, SessionError> {
         let now = Arc::new(session.project(pipeline.as_deref(), AnswererNames::Others)?);
         let (set, artifact, state) = (Map::new(), None, None);
@@ -57,7 +56,7 @@ impl ReplPosition {
         Ok(Self { session, pipeline, walked, set, now: Some(now), artifact, state, node, bound, last })
     }
 
-    /// At the first step of a case of a run; of its first case if none is named.
+    /// Opens a position at the first step of a case of a run, by default the first case.
     pub(super) fn of_run(session: Session, run: &str, case: Option<&str>) -> Result<Self, SessionError> {
         let decisions = Decisions::open(&session)?;
         let run = decisions.record().run(run)?;
@@ -92,7 +91,7 @@ impl ReplPosition {
         Ok(())
     }
 
-    /// Goes to a case as it was typed: by its id, else by its number in the list of cases.
+    /// Goes to a case by its typed id, or otherwise its number in the list of cases.
     pub(super) fn case(&mut self, text: &Source, case: &str, at: usize) -> Result<(), SessionError> {
         self.walked.as_ref().ok_or_else(no_run)?;
         let names = self.cases()?;
@@ -103,7 +102,13 @@ impl ReplPosition {
         }
     }
 
-    /// Reads the steps of the case again: another process may have made more.
+    /// The evidence of the case.
+    pub(super) fn evidence(&self) -> Result<CaseEvidence, SessionError> {
+        let walked = self.walked.as_ref().ok_or_else(no_run)?;
+        walked.decisions.evidence(&walked.run, &walked.case, &walked.steps)
+    }
+
+    /// Reads the steps of the case again, as another process may have added some.
     pub(super) fn refresh(&mut self) -> Result<(), SessionError> {
         if let Some(walked) = &mut self.walked {
             walked.steps = walked.decisions.steps(&walked.run, &walked.case)?;
@@ -111,7 +116,7 @@ impl ReplPosition {
         Ok(())
     }
 
-    /// Goes to a step as it was typed: by number, by so many on or back, by the name, code or path of a node.
+    /// Goes to a typed step: a number, an offset, or the name, code or path of a node.
     pub(super) fn go(&mut self, text: &Source, to: &str, at: usize) -> Result<(), SessionError> {
         if self.walked.is_none() {
             return self.go_to_node(text, to, at);
@@ -125,12 +130,12 @@ impl ReplPosition {
         Ok(())
     }
 
-    /// The number of a step, from 0.
+    /// Finds a step; returns its index.
     pub(super) fn find(&self, text: &Source, to: &str, at: usize) -> Result<usize, SessionError> {
         let walked = self.walked.as_ref().ok_or_else(no_run)?;
         let wrong = |message: String, help: String| {
             let diagnostic = Diagnostic::error("repl/step", message).label(text, Span::new(at, at + to.len()), "");
-            SessionError::Asked(Box::new(diagnostic.help(help)))
+            SessionError::BadRequest(Box::new(diagnostic.help(help)))
         };
         let count = walked.steps.len();
         let by = |by: &str| by.parse::<usize>().ok();
@@ -151,7 +156,7 @@ impl ReplPosition {
             let node = pipeline.as_ref().and_then(|pipeline| Some(pipeline.at(pipeline.node(&step.node)?)));
             node.and_then(|node| node.code.as_ref()).is_some_and(|code| *code.value == *to)
         };
-        // From here on, and then from the beginning.
+        // Search from here on, then from the beginning.
         let on = (1..=count).map(|by| (walked.at + by) % count);
         let is = |number: &usize| {
             let step = &walked.steps[*number];
@@ -172,19 +177,19 @@ impl ReplPosition {
             let help = did_you_mean(to, known).unwrap_or_else(|| ":graph lists the nodes".into());
             let message = format!("the pipeline `{}` has no node `{to}`", *pipeline.name);
             let diagnostic = Diagnostic::error("repl/step", message).label(text, Span::new(at, at + to.len()), "");
-            return Err(SessionError::Asked(Box::new(diagnostic.help(help))));
+            return Err(SessionError::BadRequest(Box::new(diagnostic.help(help))));
         };
         self.node = Some(pipeline.at(node).name.value.clone());
         Ok(())
     }
 
-    /// What was tried out in place of a step's own is forgotten with the step.
+    /// Drops the overrides of the step being left.
     fn leave(&mut self) {
         self.artifact = None;
         self.state = None;
     }
 
-    /// Without a run: the node that was gone to.
+    /// The current node without a run.
     pub(super) fn node(&self) -> Option<&str> {
         self.node.as_deref()
     }
@@ -194,7 +199,7 @@ impl ReplPosition {
         self.walked.as_ref().and_then(|walked| walked.steps.get(walked.at))
     }
 
-    /// Where the session stands now.
+    /// The scope at the current position.
     pub(super) fn here(&self) -> Result<EvalScope, SessionError> {
         match &self.walked {
             Some(walked) => self.at(walked, walked.at, true),
@@ -202,14 +207,14 @@ impl ReplPosition {
         }
     }
 
-    /// What stands at a step of the case.
+    /// The scope at a step of the case.
     pub(super) fn here_at(&self, number: usize) -> Result<EvalScope, SessionError> {
         let walked = self.walked.as_ref().ok_or_else(no_run)?;
         self.at(walked, number, number == walked.at)
     }
 
-    /// The decision made where the session stands, and what it goes by, linked so that it can be watched.
-    pub(super) fn watched(&self, here: &EvalScope, node: NodeIx) -> Result<(Arc<Project>, RuleInputs), SessionError> {
+    /// The decision at the current position and its inputs, linked with probes for explanation.
+    pub(super) fn with_probes(&self, here: &EvalScope, node: NodeIx) -> Result<(Arc<Project>, RuleInputs), SessionError> {
         let project = match (&self.walked, &self.now, self.step()) {
             (Some(walked), None, Some(step)) => walked.decisions.project(&walked.run, step, Probes::All)?,
             _ => {
@@ -222,9 +227,13 @@ impl ReplPosition {
         Ok((project, RuleInputs { plan, node, artifact: here.artifact.clone(), state: here.state.clone() }))
     }
 
-    fn at(&self, walked: &OpenedCase, number: usize, tried: bool) -> Result<EvalScope, SessionError> {
+    fn at(&self, walked: &OpenedCase, number: usize, with_overrides: bool) -> Result<EvalScope, SessionError> {
         let Some(step) = walked.steps.get(number) else {
-            return Err(SessionError::asked("repl/step", "the case has no steps yet", Some(":follow waits for them".into())));
+            return Err(SessionError::bad_request(
+                "repl/step",
+                "the case has no steps yet",
+                Some(":follow waits for them".into()),
+            ));
         };
         let recorded = walked.decisions.project(&walked.run, step, Probes::None)?;
         let project = self.now.clone().unwrap_or_else(|| Arc::clone(&recorded));
@@ -232,14 +241,14 @@ impl ReplPosition {
         let made = made.pop();
         let own: Option<Map<String, Value>> = made.as_ref().map(|made| read(&made.vars)).transpose()?;
         let no_walk = || {
-            let message = format!("`{}` is no walk of the pipeline `{}` now", step.path, *project.plan.pipeline.name);
-            SessionError::asked("repl/step", message, Some(":reload recorded goes by the recorded texts".into()))
+            let message = format!("the pipeline `{}` no longer has the walk `{}`", *project.plan.pipeline.name, step.path);
+            SessionError::bad_request("repl/step", message, Some(":reload recorded goes by the recorded texts".into()))
         };
         let plan = project.plan.of_path(&step.path).ok_or_else(no_walk)?;
-        // Vars that the texts of now no longer have cannot be set for them.
+        // Vars that the current texts no longer have cannot be set.
         let own = own.unwrap_or_default().into_iter().filter(|(name, _)| plan.pipeline.vars.contains_key(name));
         let mut vars: Map<String, Value> = match &self.now {
-            // A default that was changed since counts; what was set for the run stays set.
+            // Changed defaults take effect; vars set for the run stay set.
             Some(_) => {
                 let defaults = recorded.plan.of_path(&step.path).map(|plan| plan.pipeline.vars_json()).unwrap_or_default();
                 own.filter(|(name, value)| defaults.get(name) != Some(value)).collect()
@@ -250,33 +259,37 @@ impl ReplPosition {
         let plan = project.plan_of(&step.path, &vars)?.ok_or_else(no_walk)?;
         let Some(node) = plan.pipeline.node(&step.node) else {
             let message = format!("the pipeline `{}` has no node `{}` now", *plan.pipeline.name, step.node);
-            return Err(SessionError::asked("repl/step", message, Some(":reload recorded goes by the recorded texts".into())));
+            return Err(SessionError::bad_request(
+                "repl/step",
+                message,
+                Some(":reload recorded goes by the recorded texts".into()),
+            ));
         };
         let artifact = match (&self.artifact, &made) {
-            (Some(artifact), _) if tried => artifact.clone(),
+            (Some(artifact), _) if with_overrides => artifact.clone(),
             (_, Some(made)) => read(&made.artifact)?,
             (_, None) => Self::answer(walked, step)?,
         };
         let artifact = plan.artifact(node, &artifact);
         let state = match (&self.state, &made) {
-            (Some(state), _) if tried => state.clone().at(&plan, Some(node), &artifact, step.at).1,
+            (Some(state), _) if with_overrides => state.clone().at(&plan, Some(node), &artifact, step.at).1,
             (_, Some(made)) => recorded_state(&read(&made.state)?),
             (_, None) => RouteState::default().at(&plan, Some(node), &artifact, step.at).1,
         };
-        let tried = tried && (self.artifact.is_some() || self.state.is_some());
-        let changed = tried || self.now.is_some() || !self.set.is_empty();
+        let with_overrides = with_overrides && (self.artifact.is_some() || self.state.is_some());
+        let changed = with_overrides || self.now.is_some() || !self.set.is_empty();
         Ok(EvalScope { project, plan, node: Some(node), artifact, state, step: Some(step.clone()), changed, locals: Vec::new() })
     }
 
-    /// Where the session stands, with what an expression may name: what was bound, the last result, and the parameters of the step
-    /// if it names them.
+    /// The scope at the current position with the names an expression may use: bound names, the last result, and the step's
+    /// parameters if it uses them.
     pub(super) fn here_for(&self, expression: &str) -> Result<EvalScope, SessionError> {
         let mut here = self.here()?;
         let view = |value: &Value, name: &str| View::of(value, &Kind::Any, name);
         here.locals = self.bound.iter().map(|(name, value)| (name.clone(), view(value, name))).collect();
         if !bind::results(expression).is_empty() {
             let Some(last) = &self.last else {
-                return Err(SessionError::asked("repl/no-result", "there is no result before this one", None));
+                return Err(SessionError::bad_request("repl/no-result", "there is no result before this one", None));
             };
             here.locals.push((bind::LAST.to_owned(), view(last, "_")));
         }
@@ -286,31 +299,20 @@ impl ReplPosition {
         Ok(here)
     }
 
-    /// What the answerer and the effect of the step were given.
+    /// The parameters of the step's answerer and effect.
     fn params(&self, here: &EvalScope) -> Result<View, SessionError> {
         let (Some(walked), Some(step)) = (&self.walked, &here.step) else {
             let help = "`asterisk repl --run` looks at the steps of a run; `asterisk doc params` tells what there is".to_owned();
-            return Err(SessionError::asked("repl/no-params", "there are no `params` without a recorded step", Some(help)));
+            return Err(SessionError::bad_request("repl/no-params", "there are no `params` without a recorded step", Some(help)));
         };
-        let store = walked.decisions.record().store();
-        let recorded = store.events(&walked.run, &step.case)?.into_iter().rev().find_map(|(_, event)| match event.what {
-            EventBody::NodeExit { params, .. } if event.path == step.path => params,
-            EventBody::Asked { params, .. } if event.path == step.path => Some(params),
-            _ => None,
-        });
-        let Some(content) = recorded else {
-            let message = format!("nobody who answered `{}` was given parameters", step.node);
-            return Err(SessionError::asked("repl/no-params", message, Some(":steps lists the other steps".into())));
+        let Some(params) = walked.decisions.params(&walked.run, &step.case, &step.path)? else {
+            let message = format!("the answer of `{}` was made without parameters", step.node);
+            return Err(SessionError::bad_request("repl/no-params", message, Some(":steps lists the other steps".into())));
         };
-        let text = |hash: &Hash| {
-            let missing = || SessionError::Store(StoreError::Damaged(format!("the content {hash} is missing")));
-            Ok::<_, SessionError>(store.blob(hash)?.ok_or_else(missing)?.to_string())
-        };
-        let params = assemble(&text(&content.hash())?, &mut |hash| text(hash))?;
         Ok(recorded_params(&params, &here.project.plan, &step.path))
     }
 
-    /// The artifact of a step that decided nothing: what was answered, if anything was.
+    /// The artifact of a step without a decision: the answer, if there was one.
     fn answer(walked: &OpenedCase, step: &JournalStep) -> Result<Value, SessionError> {
         let store = walked.decisions.record().store();
         let answered = store.events(&walked.run, &step.case)?.into_iter().rev().find_map(|(_, event)| match event.what {
@@ -337,10 +339,10 @@ impl ReplPosition {
     }
 }
 
-/// What needs a run, without one.
+/// The error of commands that need a run.
 pub(super) fn no_run() -> SessionError {
     let help = "asterisk repl --run latest looks at the run that began last".to_owned();
-    SessionError::asked("repl/no-run", "this session looks at no run", Some(help))
+    SessionError::bad_request("repl/no-run", "this session looks at no run", Some(help))
 }
 
 fn no_case(names: &[String], case: &str, typed: Option<(&Source, usize)>) -> SessionError {
@@ -349,7 +351,7 @@ fn no_case(names: &[String], case: &str, typed: Option<(&Source, usize)>) -> Ses
     if let Some((text, at)) = typed {
         diagnostic = diagnostic.label(text, Span::new(at, at + case.len()), "");
     }
-    SessionError::Asked(Box::new(diagnostic))
+    SessionError::BadRequest(Box::new(diagnostic))
 }
 
 fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, SessionError> {

@@ -1,4 +1,4 @@
-//! Where a session stands: a node with its artifact, its state and the vars, ready to be decided and to be looked at.
+//! The scope of a session's position: a node with its artifact, state and vars, for decisions and expressions.
 
 use super::bind;
 use crate::decisions::JournalStep;
@@ -14,21 +14,21 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A place to decide and to look around at.
+/// The inputs of decisions and expressions at a position.
 #[derive(Clone)]
 pub(super) struct EvalScope {
     pub(super) project: Arc<Project>,
-    /// The project's plan with the vars of the place.
+    /// The project's plan with the vars in effect.
     pub(super) plan: Arc<Plan>,
-    /// None for an artifact that no node gave.
+    /// `None` for an artifact of no node.
     pub(super) node: Option<NodeIx>,
     pub(super) artifact: View,
     pub(super) state: View,
-    /// The step as it was recorded, if it was.
+    /// The recorded step, if there is one.
     pub(super) step: Option<JournalStep>,
-    /// Whether it is no longer what was recorded: other vars, scripts, artifact or state.
+    /// Whether it differs from what was recorded: other vars, scripts, artifact or state.
     pub(super) changed: bool,
-    /// What expressions see besides: the names that were bound in the session, and others that it gives.
+    /// Other names in expressions: bound names, the last result and parameters.
     pub(super) locals: Vec<(String, View)>,
 }
 
@@ -38,39 +38,39 @@ fn names_of(locals: &[(String, View)]) -> Vec<String> {
 
 /// The key of the typed expression among the conditions of its library.
 const TYPED: &str = "typed";
-/// A mistake of a rule that is none of an expression, which may have any value.
+/// An error of rules that does not apply to expressions, which may have any value.
 const VERDICT: &str = "rule/return";
 
 impl EvalScope {
-    /// The node's name; nothing without a node.
+    /// The node's name; empty without a node.
     pub(super) fn node_name(&self) -> &str {
         self.node.map_or("", |node| &self.plan.node(node).name)
     }
 
-    /// What rules see, by name.
+    /// The inputs of rules, by name.
     pub(super) fn inputs(&self) -> [(&'static str, View); 3] {
         [("artifact", self.artifact.clone()), ("state", self.state.clone()), ("vars", self.plan.vars().clone())]
     }
 
-    /// The forms of what rules see.
+    /// The types of the inputs of rules.
     pub(super) fn kinds(&self) -> [(&'static str, Kind); 3] {
         input_kinds(&self.plan, self.node)
     }
 
-    /// Makes the decision.
+    /// Evaluates the decision.
     pub(super) fn decide(&self) -> Result<Result<Decision, (Vec<ConsideredEdge>, Failure)>, SessionError> {
         Ok(decide(&self.plan, self.at_node()?, &self.artifact, &self.state))
     }
 
-    /// The node, where something is to be decided.
+    /// The node to decide; an error without one.
     pub(super) fn at_node(&self) -> Result<NodeIx, SessionError> {
         self.node.ok_or_else(|| {
             let help = "say which with `:at NODE`; `:graph` lists them".to_owned();
-            SessionError::asked("repl/no-node", "nothing is decided here: the artifact belongs to no node", Some(help))
+            SessionError::bad_request("repl/no-node", "nothing is decided here: the artifact belongs to no node", Some(help))
         })
     }
 
-    /// The edge of that name that is considered here.
+    /// The edge with a name, if it is considered here.
     pub(super) fn edge(&self, text: &Source, name: &str, at: usize) -> Result<EdgeIx, SessionError> {
         let pipeline = &self.plan.pipeline;
         let found = self.edges().into_iter().find(|edge| *pipeline.edge_at(*edge).id.value == *name);
@@ -88,7 +88,7 @@ impl EvalScope {
                 _ => format!("considered here: {}", known.join(", ")),
             };
             let diagnostic = Diagnostic::error("repl/edge", message).label(text, Span::new(at, at + name.len()), "");
-            SessionError::Asked(Box::new(diagnostic.help(help)))
+            SessionError::BadRequest(Box::new(diagnostic.help(help)))
         })
     }
 
@@ -99,11 +99,11 @@ impl EvalScope {
         node.advisories.iter().chain(&node.edges).chain(&self.plan.pipeline.guards).copied().collect()
     }
 
-    /// Compiles a part of a typed text as rules and conditions are compiled; what is wrong is labelled there. `_` stands for the last
-    /// result, and `more` for a text behind the part that was not typed.
+    /// Compiles a part of a typed text like a rule; errors are labelled there. `_` is the last result, and `more` is text
+    /// appended to the part.
     pub(super) fn compile(&self, text: &Source, start: usize, part: &str, more: &str) -> Result<ScriptFunction, SessionError> {
         let end = start + part.len();
-        // Each byte of a character stands for the character.
+        // Each byte of a character maps to the character.
         let (mut written, mut offsets) = (String::with_capacity(part.len() + more.len()), Vec::with_capacity(part.len()));
         let mut add = |piece: &str, at: usize| {
             written.push_str(piece);
@@ -127,7 +127,7 @@ impl EvalScope {
         };
         let library = Library::link(inputs, Some(&self.project.library))?;
         let Some(function) = library.condition(TYPED) else {
-            return Err(SessionError::asked("repl/empty", "there is no expression", None));
+            return Err(SessionError::bad_request("repl/empty", "there is no expression", None));
         };
         let kinds = self.kinds();
         let inputs = kinds.iter().map(|(name, kind)| CheckedParameter { name, kind });
@@ -138,7 +138,7 @@ impl EvalScope {
         Ok(found.into_result(function)?)
     }
 
-    /// Evaluates what was compiled.
+    /// Evaluates a compiled expression.
     pub(super) fn evaluate(&self, function: &ScriptFunction) -> Result<Value, SessionError> {
         let locals = self.locals.iter().map(|(_, view)| view.clone());
         let args: Vec<View> = self.inputs().into_iter().map(|(_, view)| view).chain(locals).collect();

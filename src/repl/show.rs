@@ -1,18 +1,18 @@
-//! Values and steps as a session shows them.
+//! Formats values and steps.
 
 use super::scope::EvalScope;
 use crate::decisions::{JournalStep, StepEnd};
 use crate::walk::{ConsideredEdge, Decision, EdgeChoice, Failure, Plan};
 use serde_json::Value;
 
-/// The most lines of a value that are shown unless all are asked for.
+/// The maximum lines of a value, unless the whole is requested.
 const LINES: usize = 40;
-/// The most characters of a line of a value.
+/// The maximum characters of a line of a value.
 const WIDTH: usize = 200;
-/// The most characters of a value within a line.
+/// The maximum characters of a value within a line.
 const SHORT: usize = 60;
 
-/// A value as indented JSON; one that is long is cut, and says so.
+/// A value as indented JSON; a long one is cut, with a note.
 pub(super) fn value(value: &Value, full: bool) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     if full {
@@ -51,8 +51,8 @@ pub(super) fn short(value: &Value) -> String {
     }
 }
 
-/// What came of a recorded step.
-pub(super) fn went(step: &JournalStep) -> String {
+/// The outcome of a recorded step, as a line.
+pub(super) fn outcome_line(step: &JournalStep) -> String {
     match &step.end {
         StepEnd::To { to, edge, because, .. } => format!("{} -> {to} by {edge}: {because}", step.node),
         StepEnd::Over => format!("{}: the walk is over", step.node),
@@ -61,7 +61,7 @@ pub(super) fn went(step: &JournalStep) -> String {
     }
 }
 
-/// What was decided at a node.
+/// The decision at a node.
 fn choice(plan: &Plan, node: &str, choice: Option<&EdgeChoice>) -> String {
     match choice {
         Some(choice) => format!("{node} -> {} by {}: {}", plan.pipeline.target_name(choice.to), choice.name, choice.because),
@@ -69,7 +69,7 @@ fn choice(plan: &Plan, node: &str, choice: Option<&EdgeChoice>) -> String {
     }
 }
 
-/// What was decided at a node, or why nothing was.
+/// The decision at a node, or the failure.
 pub(super) fn decided(here: &EvalScope, decided: &Result<Decision, (Vec<ConsideredEdge>, Failure)>) -> String {
     match decided {
         Ok(decision) => choice(&here.plan, here.node_name(), decision.choice.as_ref()),
@@ -83,7 +83,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_long_is_cut_and_says_so() {
+    fn long_values_are_cut_with_a_note() {
         let long: Vec<usize> = (0..100).collect();
         let cut = value(&json!(long), false);
         assert_eq!(cut.lines().count(), LINES + 1);

@@ -1,11 +1,11 @@
-//! What each command and each expression does.
+//! Executes commands and expressions.
 
 use super::bind::{self, Bound};
 use super::command::{self, CODE, COMMANDS, ReplCommand, Verb};
 use super::interrupt::Interrupt;
 use super::place::{ReplPosition, no_run};
-use super::{data, diff, flip, graph, show, why};
-use crate::decisions::{DecisionMade, PageLine};
+use super::{data, diff, flip, graph, show, signatures, why};
+use crate::decisions::{DecisionMade, PageLine, evidence_page};
 use crate::diag::{Diagnostic, Source, Span};
 use crate::exit::Exit;
 use crate::pipeline::draw::Picture;
@@ -16,38 +16,38 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long an expression is measured.
-const MEASURED: Duration = Duration::from_millis(50);
-/// The most cases that are listed.
-const LISTED: usize = 100;
+/// The minimum time of a measurement.
+const MEASURE_TIME: Duration = Duration::from_millis(50);
+/// The maximum number of cases listed.
+const MAX_LISTED: usize = 100;
 
-/// Names that nobody can bind.
+/// Names that cannot be bound.
 const RESERVED: &[&str] = &["artifact", "state", "vars", bind::LAST, bind::PARAMS];
 
-/// A session at work.
+/// A running session.
 pub(super) struct ReplState {
     pub(super) ui: Ui,
     pub(super) place: ReplPosition,
     pub(super) interrupt: Interrupt,
 }
 
-/// Whether the session goes on.
+/// Whether the session continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReplFlow {
-    On,
-    /// It ends, with that code if one was given.
+    Continue,
+    /// The session ends, with an exit code if one was given.
     Quit(Option<Exit>),
-    /// What was waited for was interrupted.
+    /// A wait was interrupted.
     Interrupted,
 }
 
 pub(super) type CommandDone = Result<ReplFlow, SessionError>;
 
 impl ReplState {
-    /// Does what a typed text says.
-    pub(super) fn take(&mut self, text: &Source) -> CommandDone {
-        let asked = |diagnostic| SessionError::Asked(diagnostic);
-        match command::parse(text).map_err(asked)? {
+    /// Executes a command or expression.
+    pub(super) fn execute(&mut self, text: &Source) -> CommandDone {
+        let bad_request = |diagnostic| SessionError::BadRequest(diagnostic);
+        match command::parse(text).map_err(bad_request)? {
             Some((command, argument, at)) => self.command(text, command, argument, at),
             None => self.expression(text, text.text(), 0, false),
         }
@@ -59,15 +59,17 @@ impl ReplState {
             Verb::Cases => self.cases(argument),
             Verb::Case if given => {
                 self.place.case(text, argument, at)?;
-                self.arrived()
+                self.print_position()
             }
             Verb::Steps => self.steps(),
+            Verb::Evidence => self.page(&evidence_page(&self.place.evidence()?, self.ui.width())),
+            Verb::Try if given => self.lines(&signatures::matches(&self.place.here()?.plan.evidence, argument)),
             Verb::At if given => {
                 self.place.go(text, argument, at)?;
-                self.arrived()
+                self.print_position()
             }
-            Verb::At => self.arrived(),
-            Verb::Next | Verb::Back => self.one_on(text, command.verb == Verb::Next),
+            Verb::At => self.print_position(),
+            Verb::Next | Verb::Back => self.step_by_one(text, command.verb == Verb::Next),
             Verb::Why if given => {
                 let edge = self.place.here()?.edge(text, argument, at)?;
                 self.page(&why::edge(&self.place, edge, self.ui.width())?)
@@ -88,11 +90,11 @@ impl ReplState {
             Verb::Unset => self.unset(text, argument, at),
             Verb::Load if given => {
                 self.place.artifact = Some(data::read(text, argument, at, "an artifact")?);
-                self.decided()
+                self.print_decision()
             }
             Verb::State if given => {
                 self.place.state = Some(data::read::<RouteState>(text, argument, at, "a state")?);
-                self.decided()
+                self.print_decision()
             }
             Verb::Reload => self.reload(text, argument, at),
             Verb::Follow => self.follow(),
@@ -107,7 +109,7 @@ impl ReplState {
                 let diagnostic = Diagnostic::error(CODE, format!("`:{}` lacks its {}", command.name, command.usage));
                 let end = text.text().trim_end().len();
                 let diagnostic = diagnostic.label(text, Span::new(end - command.name.len() - 1, end), "");
-                Err(SessionError::Asked(Box::new(diagnostic.help(command::usage(command)))))
+                Err(SessionError::BadRequest(Box::new(diagnostic.help(command::usage(command)))))
             }
         }
     }
@@ -119,7 +121,7 @@ impl ReplState {
         };
         if let Some(reserved) = names.iter().find(|name| RESERVED.contains(&name.as_str())) {
             let message = format!("`{reserved}` is what the session itself gives");
-            return Err(SessionError::asked("repl/bind", message, Some("bind another name".into())));
+            return Err(SessionError::bad_request("repl/bind", message, Some("bind another name".into())));
         }
         let value = if valued { Some(here.evaluate(&here.compile(text, at, part, "")?)?) } else { None };
         let statements = part[..end].trim_end().trim_end_matches(';');
@@ -136,11 +138,11 @@ impl ReplState {
         }
     }
 
-    /// Shows what an expression gave, and keeps it for `_`.
+    /// Prints the result of an expression, and keeps it for `_`.
     fn result(&mut self, value: Value, full: bool) -> CommandDone {
         let text = show::value(&value, full);
         self.place.last = Some(value);
-        self.say(&text)
+        self.print(&text)
     }
 
     fn cases(&self, wanted: &str) -> CommandDone {
@@ -149,7 +151,7 @@ impl ReplState {
         let mut table = self.ui.table(&["", "case", "name", "status", "path"]);
         let (mut listed, mut more) = (0, 0);
         for found in cases {
-            if listed == LISTED && wanted.is_empty() {
+            if listed == MAX_LISTED && wanted.is_empty() {
                 more += 1;
                 continue;
             }
@@ -159,7 +161,7 @@ impl ReplState {
             if ![&found.case.id, &found.case.name, &path].iter().any(|text| text.contains(wanted)) {
                 continue;
             }
-            if listed == LISTED {
+            if listed == MAX_LISTED {
                 more += 1;
                 continue;
             }
@@ -169,9 +171,9 @@ impl ReplState {
         }
         self.ui.out(&table.text());
         if more > 0 {
-            self.say(&format!("and {more} more; :cases TEXT lists those whose id, name or path has TEXT"))?;
+            self.print(&format!("and {more} more; :cases TEXT lists those whose id, name or path has TEXT"))?;
         }
-        Ok(ReplFlow::On)
+        Ok(ReplFlow::Continue)
     }
 
     fn steps(&mut self) -> CommandDone {
@@ -179,61 +181,62 @@ impl ReplState {
         let walked = self.place.walked.as_ref().ok_or_else(no_run)?;
         let lines: Vec<String> = (0..walked.steps.len()).map(|number| self.line(number)).collect();
         match lines.as_slice() {
-            [] => self.say("the case has no steps yet"),
+            [] => self.print("the case has no steps yet"),
             lines => self.lines(lines),
         }
     }
 
-    /// A line about a step: whether the session is there, its number, what came of it.
+    /// A line about a step: whether it is the current one, its number, its outcome.
     pub(super) fn line(&self, number: usize) -> String {
         let Some(walked) = &self.place.walked else { return String::new() };
         let mark = if number == walked.at { '>' } else { ' ' };
         let path = &walked.steps[number].path;
         let number = number + 1;
         let path = if **path == *number.to_string() { String::new() } else { format!(" [{path}]") };
-        format!("{mark} {number}{path}  {}", show::went(&walked.steps[number - 1]))
+        format!("{mark} {number}{path}  {}", show::outcome_line(&walked.steps[number - 1]))
     }
 
-    fn one_on(&mut self, text: &Source, on: bool) -> CommandDone {
+    fn step_by_one(&mut self, text: &Source, forward: bool) -> CommandDone {
         self.place.refresh()?;
         let walked = self.place.walked.as_mut().ok_or_else(no_run)?;
-        let there = if on { walked.at.checked_add(1) } else { walked.at.checked_sub(1) };
-        match there.filter(|there| *there < walked.steps.len()) {
-            Some(there) => self.place.go(text, &(there + 1).to_string(), 0)?,
+        let target = if forward { walked.at.checked_add(1) } else { walked.at.checked_sub(1) };
+        match target.filter(|target| *target < walked.steps.len()) {
+            Some(target) => self.place.go(text, &(target + 1).to_string(), 0)?,
             None => {
-                let message = if on { "this is the last step of the case" } else { "this is the first step of the case" };
-                let help = if on { ":follow waits for more, if the case is not done" } else { ":cases lists the other cases" };
-                return Err(SessionError::asked("repl/step", message, Some(help.to_owned())));
+                let message = if forward { "this is the last step of the case" } else { "this is the first step of the case" };
+                let help =
+                    if forward { ":follow waits for more, if the case is not done" } else { ":cases lists the other cases" };
+                return Err(SessionError::bad_request("repl/step", message, Some(help.to_owned())));
             }
         }
-        self.arrived()
+        self.print_position()
     }
 
-    /// Says where the session is.
-    fn arrived(&self) -> CommandDone {
+    /// Prints the current position.
+    fn print_position(&self) -> CommandDone {
         match (&self.place.walked, self.place.step()) {
             (Some(walked), Some(step)) => {
                 let (case, number, of) = (&walked.case, walked.at + 1, walked.steps.len());
-                self.say(&format!("{case}, step {number} of {of}: {}", show::went(step)))?;
-                if self.place.here()?.changed { self.now() } else { Ok(ReplFlow::On) }
+                self.print(&format!("{case}, step {number} of {of}: {}", show::outcome_line(step)))?;
+                if self.place.here()?.changed { self.print_now() } else { Ok(ReplFlow::Continue) }
             }
-            (Some(walked), None) => self.say(&format!("{}: no steps yet", walked.case)),
+            (Some(walked), None) => self.print(&format!("{}: no steps yet", walked.case)),
             (None, _) => {
                 let here = self.place.here()?;
                 let node = if here.node.is_some() { here.node_name() } else { "no node" };
-                self.say(&format!("{node} of {}", here.plan.pipeline.name.value))
+                self.print(&format!("{node} of {}", here.plan.pipeline.name.value))
             }
         }
     }
 
-    /// Says what is decided here now, if a node is.
-    pub(super) fn decided(&self) -> CommandDone {
-        if self.place.here()?.node.is_some() { self.now() } else { Ok(ReplFlow::On) }
+    /// Prints the decision here, if there is a node.
+    pub(super) fn print_decision(&self) -> CommandDone {
+        if self.place.here()?.node.is_some() { self.print_now() } else { Ok(ReplFlow::Continue) }
     }
 
-    fn now(&self) -> CommandDone {
+    fn print_now(&self) -> CommandDone {
         let here = self.place.here()?;
-        self.say(&format!("now: {}", show::decided(&here, &here.decide()?)))
+        self.print(&format!("now: {}", show::decided(&here, &here.decide()?)))
     }
 
     fn diff(&self, text: &Source, argument: &str, at: usize) -> CommandDone {
@@ -241,7 +244,7 @@ impl ReplState {
         let other = match (argument, walked.at) {
             ("", 0) => {
                 let help = ":diff STEP compares with that one".to_owned();
-                return Err(SessionError::asked("repl/step", "there is no step before the first", Some(help)));
+                return Err(SessionError::bad_request("repl/step", "there is no step before the first", Some(help)));
             }
             ("", at) => at - 1,
             _ => self.place.find(text, argument, at)?,
@@ -252,7 +255,7 @@ impl ReplState {
             lines.extend(diff::differences(name, &before.json(), &after.json()));
         }
         match lines.as_slice() {
-            [] => self.say("nothing differs"),
+            [] => self.print("nothing differs"),
             lines => self.lines(lines),
         }
     }
@@ -264,11 +267,11 @@ impl ReplState {
         match argument {
             "" => {
                 let steps = self.place.walked.iter().flat_map(|walked| walked.steps.iter().take(walked.at));
-                let been: BTreeSet<String> = steps.map(|step| step.node.to_string()).collect();
-                self.say(&graph::outline(&here, &been))
+                let visited: BTreeSet<String> = steps.map(|step| step.node.to_string()).collect();
+                self.print(&graph::outline(&here, &visited))
             }
-            "mermaid" => self.say(&picture()?.mermaid()),
-            "dot" => self.say(&picture()?.dot()),
+            "mermaid" => self.print(&picture()?.mermaid()),
+            "dot" => self.print(&picture()?.dot()),
             _ => Err(wrong_word(text, argument, at, "`:graph`, `:graph mermaid` or `:graph dot`")),
         }
     }
@@ -279,13 +282,13 @@ impl ReplState {
             return self.page(&why::edge(&self.place, edge, self.ui.width())?);
         }
         if let Some(given) = Fields::named(argument, || vec![here.plan.pipeline.as_ref().clone()]) {
-            return self.say(&Fields::text(&given));
+            return self.print(&Fields::text(&given));
         }
         let labelled = |diagnostic: Diagnostic| {
-            SessionError::Asked(Box::new(diagnostic.label(text, Span::new(at, at + argument.len()), "")))
+            SessionError::BadRequest(Box::new(diagnostic.label(text, Span::new(at, at + argument.len()), "")))
         };
         let functions = FunctionDocs::named(&here.project.library, Some(argument)).map_err(labelled)?;
-        self.say(functions.text().trim())
+        self.print(functions.text().trim())
     }
 
     fn time(&self, text: &Source, argument: &str, at: usize) -> CommandDone {
@@ -293,30 +296,30 @@ impl ReplState {
         let function = here.compile(text, at, argument, "")?;
         let clock = &self.place.session.setup().clock;
         let (began, start, mut count) = (clock.now(), Instant::now(), 0_u32);
-        while count == 0 || start.elapsed() < MEASURED {
+        while count == 0 || start.elapsed() < MEASURE_TIME {
             here.evaluate(&function)?;
             count += 1;
         }
         let each = start.elapsed() / count;
-        // A clock that stands still is there for sessions that are the same each time.
+        // Some tests stop the clock for reproducible sessions.
         if clock.now() == began {
-            return self.say("not measured: the clock stands still");
+            return self.print("not measured: the clock stands still");
         }
-        self.say(&format!("{each:.1?} each, of {count} evaluations"))
+        self.print(&format!("{each:.1?} each, of {count} evaluations"))
     }
 
     fn help(&self, text: &Source, argument: &str, at: usize) -> CommandDone {
         let name = argument.trim_start_matches(':');
         if name.is_empty() {
-            return self.say(&command::help());
+            return self.print(&command::help());
         }
         match COMMANDS.iter().find(|command| command.name == name) {
-            Some(command) => self.say(&command::usage(command)),
+            Some(command) => self.print(&command::usage(command)),
             None => Err(wrong_word(text, argument, at, ":help lists the commands")),
         }
     }
 
-    /// Keeps what is decided here, as things are tried out, as a test.
+    /// Saves the decision here, with its overrides, as a test.
     fn save(&self, file: &str) -> CommandDone {
         let here = self.place.here()?;
         let considered = match here.decide()? {
@@ -348,23 +351,23 @@ impl ReplState {
     #[allow(clippy::unnecessary_wraps, reason = "the last thing that some commands do")]
     fn page(&self, lines: &[PageLine]) -> CommandDone {
         self.ui.page(lines);
-        Ok(ReplFlow::On)
+        Ok(ReplFlow::Continue)
     }
 
     pub(super) fn lines(&self, lines: &[String]) -> CommandDone {
-        self.say(&lines.join("\n"))
+        self.print(&lines.join("\n"))
     }
 
     #[allow(clippy::unnecessary_wraps, reason = "the last thing that most commands do")]
-    pub(super) fn say(&self, text: &str) -> CommandDone {
+    pub(super) fn print(&self, text: &str) -> CommandDone {
         self.ui.out(&plain(text));
-        Ok(ReplFlow::On)
+        Ok(ReplFlow::Continue)
     }
 }
 
 pub(super) fn wrong_word(text: &Source, word: &str, at: usize, help: &str) -> SessionError {
-    let diagnostic = Diagnostic::error(CODE, format!("`{word}` makes no sense here"));
-    SessionError::Asked(Box::new(diagnostic.label(text, Span::new(at, at + word.len()), "").help(help)))
+    let diagnostic = Diagnostic::error(CODE, format!("`{word}` is not valid here"));
+    SessionError::BadRequest(Box::new(diagnostic.label(text, Span::new(at, at + word.len()), "").help(help)))
 }
 
 fn quit(text: &Source, argument: &str, at: usize) -> CommandDone {
@@ -376,7 +379,7 @@ fn quit(text: &Source, argument: &str, at: usize) -> CommandDone {
         None => {
             let diagnostic = Diagnostic::error(CODE, format!("`{argument}` is no exit code of asterisk"));
             let diagnostic = diagnostic.label(text, Span::new(at, at + argument.len()), "");
-            Err(SessionError::Asked(Box::new(
+            Err(SessionError::BadRequest(Box::new(
                 diagnostic.help("0 to 6 and 130 are; `asterisk help` and the README say what they mean"),
             )))
         }

@@ -1,4 +1,4 @@
-//! Trying things out where the session stands: other vars, scripts, artifacts and states.
+//! Overrides vars, scripts, artifacts and states.
 
 use super::command::CODE;
 use super::state::{CommandDone, ReplState, wrong_word};
@@ -13,19 +13,19 @@ impl ReplState {
         let Some((name, value)) = argument.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
             let diagnostic = Diagnostic::error(CODE, format!("`{argument}` is not NAME=VALUE"));
             let diagnostic = diagnostic.label(text, Span::new(at, at + argument.len()), "");
-            return Err(SessionError::Asked(Box::new(diagnostic.help("write for example :set recall_hit=0.9"))));
+            return Err(SessionError::BadRequest(Box::new(diagnostic.help("write for example :set recall_hit=0.9"))));
         };
         let value = serde_json::from_str(value.trim()).unwrap_or_else(|_| Value::String(value.trim().to_owned()));
         let before = self.place.set.insert(name.trim().to_owned(), value);
         if let Err(error) = self.place.here() {
-            // What does not fit is not set.
+            // An invalid value is not set.
             match before {
                 Some(before) => drop(self.place.set.insert(name.trim().to_owned(), before)),
                 None => drop(self.place.set.remove(name.trim())),
             }
             return Err(error);
         }
-        self.decided()
+        self.print_decision()
     }
 
     pub(super) fn unset(&mut self, text: &Source, argument: &str, at: usize) -> CommandDone {
@@ -35,16 +35,16 @@ impl ReplState {
             let diagnostic = Diagnostic::error(CODE, format!("`{argument}` is not set here"));
             let hint = did_you_mean(argument, self.place.set.keys().map(String::as_str));
             let diagnostic = diagnostic.label(text, Span::new(at, at + argument.len()), "").maybe_help(hint);
-            return Err(SessionError::Asked(Box::new(diagnostic)));
+            return Err(SessionError::BadRequest(Box::new(diagnostic)));
         }
-        self.decided()
+        self.print_decision()
     }
 
     pub(super) fn reload(&mut self, text: &Source, argument: &str, at: usize) -> CommandDone {
         match argument {
             "recorded" if self.place.walked.is_some() => {
                 self.place.now = None;
-                self.say("by the recorded texts")?;
+                self.print("by the recorded texts")?;
             }
             "" => {
                 let before = self.place.now.clone();
@@ -55,10 +55,10 @@ impl ReplState {
                     self.place.now = before;
                     return Err(error);
                 }
-                self.say("by the texts of now")?;
+                self.print("by the texts of now")?;
             }
             _ => return Err(wrong_word(text, argument, at, "`:reload` or, with a run, `:reload recorded`")),
         }
-        self.decided()
+        self.print_decision()
     }
 }

@@ -1,34 +1,34 @@
-//! Why a step goes where it goes, and what one edge saw.
+//! Explains the decision of a step, or one of its edges.
 
 use super::place::ReplPosition;
 use super::scope::EvalScope;
-use super::show::{decided, went};
+use super::show::{decided, outcome_line};
 use crate::decisions::{PageLine, StepExplanation, Tone, edge_page, look, step_page};
 use crate::pipeline::EdgeIx;
 use crate::session::SessionError;
 
-/// The decision of a step; before it what was recorded, if other things are tried out.
+/// The decision of a step, after the recorded one if inputs are overridden.
 pub(super) fn decision(place: &ReplPosition, width: usize) -> Result<Vec<PageLine>, SessionError> {
     let here = place.here()?;
     let now = decided(&here, &here.decide()?);
     let mut lines = Vec::new();
     if let Some(step) = here.step.as_ref().filter(|_| here.changed) {
-        let recorded = went(step);
+        let recorded = outcome_line(step);
         let same = if recorded == now { "recorded, and the same now: " } else { "recorded: " };
         lines.push(PageLine { tone: Tone::Quiet, text: format!("{same}{recorded}") });
     }
-    lines.extend(step_page(&told(place, &here)?, width));
+    lines.extend(step_page(&explanation(place, &here)?, width));
     Ok(lines)
 }
 
-/// One edge: what it goes by, what came of it, and what was evaluated.
+/// One edge: its inputs, its outcome, and the evaluated parts.
 pub(super) fn edge(place: &ReplPosition, edge: EdgeIx, width: usize) -> Result<Vec<PageLine>, SessionError> {
     let here = place.here()?;
-    Ok(edge_page(&told(place, &here)?, &here.plan.edge_names[edge.0], width))
+    Ok(edge_page(&explanation(place, &here)?, &here.plan.edge_names[edge.0], width))
 }
 
-fn told(place: &ReplPosition, here: &EvalScope) -> Result<StepExplanation, SessionError> {
+fn explanation(place: &ReplPosition, here: &EvalScope) -> Result<StepExplanation, SessionError> {
     let node = here.at_node()?;
-    let (project, again) = place.watched(here, node)?;
-    Ok(look(&again, &project, here.step.as_ref()))
+    let (project, inputs) = place.with_probes(here, node)?;
+    Ok(look(&inputs, &project, here.step.as_ref()))
 }

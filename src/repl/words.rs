@@ -1,4 +1,4 @@
-//! What there is to be typed where a session stands.
+//! The words for completion at a position.
 
 use super::place::ReplPosition;
 use super::scope::EvalScope;
@@ -6,16 +6,16 @@ use crate::model::Kind;
 use crate::script::api::registry;
 use serde_json::{Map, Value, json};
 
-/// The words of a place. Made anew when it changes; completion looks at nothing else.
+/// The words at a position, rebuilt when it changes; completion uses nothing else.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CompletionWords {
-    /// What rules see: `{artifact, state, vars}`, with every field that could be read.
+    /// The inputs of rules: `{artifact, state, vars}`, with every readable field.
     pub(super) inputs: Map<String, Value>,
     /// Functions an expression can call, with their signatures.
     pub(super) functions: Vec<(String, String)>,
     /// The edges considered here.
     pub(super) edges: Vec<String>,
-    /// What can be gone to: the nodes of the case, or of the pipeline.
+    /// The targets of `:at`: the nodes of the case, or of the pipeline.
     pub(super) nodes: Vec<String>,
     /// The cases of the run.
     pub(super) cases: Vec<String>,
@@ -23,17 +23,17 @@ pub(super) struct CompletionWords {
     pub(super) scripts: Vec<String>,
 }
 
-/// The most cases that are completed.
+/// The maximum number of cases completed.
 const CASES: usize = 5000;
 
 impl CompletionWords {
-    /// Those of a place.
+    /// Collects the words at a position.
     pub(super) fn of(place: &ReplPosition) -> Self {
         let mut words = Self { cases: place.cases().unwrap_or_default(), ..Self::default() };
         words.cases.truncate(CASES);
         words.functions = registry().iter().map(|function| (function.name.to_owned(), function.signature.to_owned())).collect();
         if let Ok(here) = place.here() {
-            words.look(&here);
+            words.add_scope(&here);
         }
         words.inputs.extend(place.bound.iter().map(|(name, value)| (name.clone(), value.clone())));
         if let Some(walked) = &place.walked {
@@ -42,7 +42,7 @@ impl CompletionWords {
         words
     }
 
-    fn look(&mut self, here: &EvalScope) {
+    fn add_scope(&mut self, here: &EvalScope) {
         let views = here.inputs();
         for ((name, kind), (_, view)) in here.kinds().iter().zip(&views) {
             self.inputs.insert((*name).to_owned(), outline(kind, &view.json()));
@@ -58,7 +58,7 @@ impl CompletionWords {
     }
 }
 
-/// A value with every field that its form declares.
+/// A value with every field that its type declares.
 fn outline(kind: &Kind, value: &Value) -> Value {
     match kind {
         Kind::Object(shape) => {
@@ -73,7 +73,7 @@ fn outline(kind: &Kind, value: &Value) -> Value {
             Value::Object(value.as_object().into_iter().flatten().map(entry).collect())
         }
         Kind::Any => value.clone(),
-        // What it is, in the place of its value.
+        // The name of the type in place of the value.
         other => json!(other.name()),
     }
 }

@@ -44,6 +44,9 @@ pub struct CaseFinding {
     pub review: Option<Review>,
     /// Evidence for the conclusion.
     pub evidence: Vec<String>,
+    /// Stack frames, the root cause's first, innermost first; those of the product begin with `> `.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<String>,
     /// Missing evidence.
     pub gaps: Vec<String>,
     /// Advisories (clock skew, cascades, ...).

@@ -143,12 +143,16 @@ fn cause_section(cause: &Cause, names: &BTreeMap<&str, &str>, out: &mut String) 
     let names =
         cause.cases.iter().map(|id| format!("{} {}", code(id), line(names.get(id.as_str()).copied().unwrap_or_default())));
     list("Cases", names, out);
-    let parts = [
-        ("Evidence", &finding.evidence),
-        ("Missing", &finding.gaps),
-        ("Keep in mind", &finding.advisories),
-        ("What next", &finding.next_steps),
-    ];
+    list("Evidence", finding.evidence.iter().map(|item| line(item)), out);
+    if !finding.stack.is_empty() {
+        // Indented text is shown as it is.
+        let _ = writeln!(out, "Stack, the product's frames marked `>`:\n");
+        for frame in &finding.stack {
+            let _ = writeln!(out, "    {}", clean(frame));
+        }
+        let _ = writeln!(out);
+    }
+    let parts = [("Missing", &finding.gaps), ("Keep in mind", &finding.advisories), ("What next", &finding.next_steps)];
     for (title, items) in parts {
         list(title, items.iter().map(|item| line(item)), out);
     }

@@ -50,7 +50,7 @@ pub struct Portal<'a> {
 #[derive(Debug)]
 pub enum PortalError {
     /// Not configured, or nothing of that name exists.
-    Asked(Diagnostic),
+    BadRequest(Diagnostic),
     /// The server is unreachable or unavailable.
     Outside(Diagnostic),
     /// The server refuses this request: status and reason.
@@ -65,7 +65,7 @@ impl PortalError {
     /// The diagnostic to show.
     pub fn diagnostic(self) -> Diagnostic {
         match self {
-            Self::Asked(diagnostic)
+            Self::BadRequest(diagnostic)
             | Self::Outside(diagnostic)
             | Self::Refused(_, diagnostic)
             | Self::TooLong(diagnostic)
@@ -77,7 +77,8 @@ impl PortalError {
 impl<'a> Portal<'a> {
     /// A client, if ReportPortal is configured.
     pub fn open(settings: &PortalSettings, access: &Access<'a>) -> Result<Self, PortalError> {
-        let unset = |(why, help): (String, String)| PortalError::Asked(Diagnostic::error("reportportal/setup", why).help(help));
+        let unset =
+            |(why, help): (String, String)| PortalError::BadRequest(Diagnostic::error("reportportal/setup", why).help(help));
         let place = settings.place().map_err(unset)?;
         let token = settings.token.as_ref().map(|token| token.read(access.root, access.secret, "reportportal.token"));
         let token = token.transpose().map_err(|(why, help)| unset((format!("the token of ReportPortal: {why}"), help)))?;
@@ -117,7 +118,7 @@ impl<'a> Portal<'a> {
                     return Err(PortalError::TooLong(Self::failed(&url, &format!("its answer is longer than {most} bytes"))));
                 }
                 Err(error @ (ureq::Error::BadUri(_) | ureq::Error::Http(_))) => {
-                    return Err(PortalError::Asked(
+                    return Err(PortalError::BadRequest(
                         Self::failed(&url, &error.to_string()).help("see `reportportal.url:` in asterisk.yaml"),
                     ));
                 }

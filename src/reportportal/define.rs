@@ -53,7 +53,7 @@ impl Portal<'_> {
             place.project, place.url
         );
         let help = "it is another launch; see `reportportal:` in asterisk.yaml, and which run you name";
-        Err(PortalError::Asked(Diagnostic::error("reportportal/other-launch", message).help(help)))
+        Err(PortalError::BadRequest(Diagnostic::error("reportportal/other-launch", message).help(help)))
     }
 
     /// Writes issues in chunks. `done` receives the result of each before the next chunk is sent. A refused issue does not affect others;

@@ -100,7 +100,7 @@ impl Portal<'_> {
                     "the id is the last number in the address that the browser shows for the launch: .../ui/#{}/launches/all/ID\n{}",
                     place.project, said.message
                 );
-                PortalError::Asked(Diagnostic::error("reportportal/no-launch", message).help(help))
+                PortalError::BadRequest(Diagnostic::error("reportportal/no-launch", message).help(help))
             }
             other => other,
         })

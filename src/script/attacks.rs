@@ -1,4 +1,4 @@
-//! Attacks on the host, and the traps found while building it: each is tried here, and each must end in a diagnostic.
+//! Attacks on the host, and pitfalls found while building it. Each test runs one; each must end in a diagnostic.
 
 use super::ScriptLimits;
 use super::testing::*;
@@ -6,7 +6,7 @@ use crate::memory;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// Limits that end a test soon.
+/// Limits that end a test quickly.
 fn tight() -> ScriptLimits {
     ScriptLimits { operations: 50_000, wall: Duration::from_secs(60), ..ScriptLimits::default() }
 }
@@ -41,18 +41,19 @@ fn endless_loops_end() {
         "Fn(\"f\").call(artifact)",
         "loop { artifact.list.map(|x| x) }",
     ] {
-        let said = stopped(body);
-        assert!(said.starts_with("script/limit @ ") || said.starts_with("script/deadline @ "), "{body}: {said}");
+        let message = stopped(body);
+        assert!(message.starts_with("script/limit @ ") || message.starts_with("script/deadline @ "), "{body}: {message}");
     }
 }
 
 #[test]
-fn operations_of_closures_count_for_the_call() {
+fn operations_of_closures_are_charged_to_the_call() {
     let body = "let n = 0; loop { [1, 2, 3].for_each(|x| { for i in 0..1000 {} }); n += 1; if n > 100 { return n; } }";
-    let said = stopped(body);
+    let message = stopped(body);
     assert!(
-        said.starts_with("script/limit @ t.rhai:") && said.contains("for_each: the script used more than 50000 operations | "),
-        "{said}"
+        message.starts_with("script/limit @ t.rhai:")
+            && message.contains("for_each: the script used more than 50000 operations | "),
+        "{message}"
     );
 }
 
@@ -88,9 +89,9 @@ fn what_grows_without_end_is_stopped() {
         "let f = |x| x; loop { let g = #{a: f, b: f}; f = |x| g.a.call(x); }",
         "let f = [|x| x]; loop { let g = [|| f]; let h = f; f = [|| g, || h]; }",
     ] {
-        let said = stopped(body);
+        let message = stopped(body);
         let known = ["script/limit @", "script/deadline @", "script/unknown-function @"];
-        assert!(known.iter().any(|code| said.starts_with(code)), "{body}: {said}");
+        assert!(known.iter().any(|code| message.starts_with(code)), "{body}: {message}");
     }
     assert!(
         failure("let a = []; loop { a.push(1); }").starts_with("script/limit @ t.rhai:push: a list of more than 10000 items")
@@ -99,14 +100,14 @@ fn what_grows_without_end_is_stopped() {
 }
 
 #[test]
-fn a_call_has_so_many_variables() {
+fn the_number_of_variables_is_limited() {
     let body = (0..300).map(|at| format!("let v{at} = {at};")).collect::<Vec<_>>().concat();
-    let said = failure(&body);
-    assert!(said.starts_with("script/limit @ t.rhai:") && said.contains("more than 128 variables"), "{said}");
+    let message = failure(&body);
+    assert!(message.starts_with("script/limit @ t.rhai:") && message.contains("more than 128 variables"), "{message}");
 }
 
 #[test]
-fn chains_of_closures_are_taken_apart_without_recursion() {
+fn chains_of_closures_are_dropped_without_recursion() {
     assert_eq!(eval("let f = |x| x; for i in 0..9000 { let g = f; f = |x| g.call(x); } 1").expect("fine"), json!(1));
     assert_eq!(
         eval("let s = [0]; for i in 0..5000 { let g = [0]; let h = || g; g.push(s.pop()); s.push(h); } 1").expect("fine"),
@@ -115,7 +116,7 @@ fn chains_of_closures_are_taken_apart_without_recursion() {
 }
 
 #[test]
-fn a_closure_that_holds_itself_is_not_leaked() {
+fn a_self_referential_closure_is_not_leaked() {
     assert_eq!(eval("let f = (); f = || f; let m = #{}; m.f = || m; 7").expect("fine"), json!(7));
 }
 
@@ -129,7 +130,7 @@ fn a_captured_variable_can_be_returned() {
     );
 }
 
-/// Recursion as deep as it gets, with an expression as deep as it gets around each call.
+/// Recursion of maximum depth, with an expression of maximum depth around each call.
 #[test]
 fn recursion_through_deep_expressions_does_not_overflow_the_stack() {
     for (open, close) in [
@@ -161,15 +162,15 @@ fn recursion_through_deep_expressions_does_not_overflow_the_stack() {
             }
         }
     }
-    let said = line(&function("fn f(n) { f(n + 1) }", 1).call_json(&[json!(0)]).expect_err("endless"));
+    let message = line(&function("fn f(n) { f(n + 1) }", 1).call_json(&[json!(0)]).expect_err("endless"));
     assert_eq!(
-        said,
+        message,
         "script/limit @ t.rhai:f: functions call one another more than 64 deep | does a recursion never end? Use a loop"
     );
 }
 
 #[test]
-fn sources_that_nest_without_end_are_refused() {
+fn deeply_nested_sources_are_refused() {
     for (open, close) in [
         ("(", ")"),
         ("[", "]"),
@@ -182,8 +183,8 @@ fn sources_that_nest_without_end_are_refused() {
         ("-(", ")"),
     ] {
         let text = format!("fn f() {{ {}1{} }}", open.repeat(5000), close.repeat(5000));
-        let said = line(&problem(&[("t.rhai", &text)]));
-        assert!(said.starts_with("script/limit @ t.rhai:") && said.contains("nested too deep"), "{open}: {said}");
+        let message = line(&problem(&[("t.rhai", &text)]));
+        assert!(message.starts_with("script/limit @ t.rhai:") && message.contains("nested too deep"), "{open}: {message}");
     }
     for (first, more) in [
         ("1", " + 1"),
@@ -203,12 +204,12 @@ fn sources_that_nest_without_end_are_refused() {
 }
 
 #[test]
-fn huge_sources_are_refused_or_work() {
+fn huge_sources_work_or_are_refused() {
     let text = format!("fn f() {{ 1 }}\n{}", " ".repeat(2 << 20));
     assert!(line(&problem(&[("t.rhai", &text)])).starts_with("script/limit @ t.rhai:: this script has"));
     let text = format!("{}fn f() {{ 1 == \"a\" }}", "\n".repeat(70_000)); // more lines than a position can hold
-    let said = line(&function(&text, 0).call(&[]).expect_err("kinds"));
-    assert!(said.starts_with("rule/compare-types @ t.rhai:"), "{said}");
+    let message = line(&function(&text, 0).call(&[]).expect_err("kinds"));
+    assert!(message.starts_with("rule/compare-types @ t.rhai:"), "{message}");
     let many = (0..2000).map(|at| format!("fn f{at}() {{ {at} }}\n")).collect::<Vec<_>>().concat();
     assert!(line(&problem(&[("t.rhai", &many)])).contains("too many functions"));
 }
@@ -227,17 +228,17 @@ fn texts_that_would_be_huge_are_not_made() {
         "let a = []; a.pad(9000, artifact); a.to_json().len()",
         "let a = []; a.pad(9000, artifact); #{ a: a }.to_string().len()",
     ] {
-        let said = failure(&format!("{long} {body}"));
-        assert!(said.starts_with("script/limit @ t.rhai:"), "{body}: {said}");
+        let message = failure(&format!("{long} {body}"));
+        assert!(message.starts_with("script/limit @ t.rhai:"), "{body}: {message}");
     }
     let big = json!({"text": "x".repeat(100_000)});
     let copies = function("fn f(a) { let l = []; l.pad(9000, a); l }", 1);
-    let said = line(&copies.call_json(std::slice::from_ref(&big)).expect_err("too large"));
-    assert!(said.contains("is too large: more than 16 MiB"), "{said}");
+    let message = line(&copies.call_json(std::slice::from_ref(&big)).expect_err("too large"));
+    assert!(message.contains("is too large: more than 16 MiB"), "{message}");
 }
 
 #[test]
-fn comparing_large_values_counts() {
+fn comparing_large_values_is_charged() {
     let limits = ScriptLimits { operations: 100_000, ..ScriptLimits::default() };
     let text = "fn f(a) { let x = []; x.pad(5000, a); let y = x + []; x == y }";
     let library = try_link_with(&[("t.rhai", text)], limits).expect("links");
@@ -248,7 +249,7 @@ fn comparing_large_values_counts() {
 
 const MK: &str = "fn mk(c, n) { let s = c; while s.len() * 2 <= n { s += s; } s }";
 
-/// The code that a body ends with under these limits; `mk("a", 1000)` makes a long text.
+/// The error code of a body under these limits; `mk("a", 1000)` makes a long string.
 #[track_caller]
 fn code_under(limits: ScriptLimits, body: &str) -> String {
     let library = try_link_with(&[("t.rhai", &format!("{MK}\nfn f() {{ {body} }}"))], limits).expect("links");
@@ -309,7 +310,7 @@ fn the_work_of_host_functions_counts() {
     assert!(code_under(limits, honest).contains("returned"));
 }
 
-/// The message that a call of a script's `f` ends with, and by how many bytes what this thread holds has grown since.
+/// The message with which the `f` of a script fails, and the growth in bytes of the memory held by this thread.
 #[track_caller]
 fn memory_under(limits: ScriptLimits, script: &str) -> (String, isize) {
     let library = match try_link_with(&[("t.rhai", script)], limits) {
@@ -318,14 +319,14 @@ fn memory_under(limits: ScriptLimits, script: &str) -> (String, isize) {
     };
     let function = find(&library, "t.rhai#f", 0);
     let before = memory::held();
-    let said = match function.call(&[]) {
+    let message = match function.call(&[]) {
         Err(problem) => line(&problem),
         Ok(value) => format!("returned a {}", value.type_name()),
     };
-    (said, memory::held() - before)
+    (message, memory::held() - before)
 }
 
-/// What makes the values: a list of 9 000 numbers, a long text, and calls that hold a copy each.
+/// Functions that make values: a list of 9 000 numbers, a long string, and calls that hold a copy each.
 const MAKERS: &str = r"
     fn list() { let a = []; a.pad(9000, 1); a }
     fn mk(c, n) { let s = c; while s.len() * 2 <= n { s += s; } s }
@@ -333,9 +334,9 @@ const MAKERS: &str = r"
     fn nest_texts(s, n) { let all = []; all.pad(100, 0); for i in 0..100 { all[i] = s + `${n}.${i}`; } nest_texts(s, n + 1); all }
 ";
 
-/// Ways to hold memory, all without end or far over the limit.
+/// Ways to hold memory, all unbounded or far beyond the limit.
 const HOLDERS: &[&str] = &[
-    // Assignments, which Rhai does not weigh.
+    // Assignments, whose size Rhai does not check.
     "let m = #{}; let a = list(); for i in 0..9000 { m[`k${i}`] = a; }",
     "let a = list(); let b = list(); for i in 0..9000 { a[i] = b; }",
     "let m = #{a: #{b: 0}}; let a = list(); for i in 0..9000 { m.a[`b${i}`] = a; }",
@@ -350,7 +351,7 @@ const HOLDERS: &[&str] = &[
     "let a = []; a.pad(9000, 0); for (x, i) in a { a[i] = list().extract(0); }",
     "let a = []; a.pad(9000, 0); for i in 0..9000 { a[i] = mk(\"a \", 15000).split(' '); }",
     "let m = #{}; [1].for_each(|x| { for i in 0..9000 { m[`k${i}`] = list(); } });",
-    // Closures: captured, curried, called in one another.
+    // Closures: captured, curried, nested.
     "let s0 = mk(\"a\", 50000); let a = []; for i in 0..9990 { let s = s0 + `${i}`; a.push(|| s); }",
     "let s0 = mk(\"a\", 50000); let a = []; for i in 0..9990 { let s = [s0 + `${i}`]; a.push(|| s); }",
     "let s0 = mk(\"a\", 50000); let a = []; for i in 0..9990 { let s = #{ t: s0 + `${i}` }; a.push(|| s); }",
@@ -360,10 +361,10 @@ const HOLDERS: &[&str] = &[
     "let b = list(); let f = || b; let a = []; a.pad(9000, f); a",
     "let f = |x| x; loop { let g = f; f = |x| g.call(x); }",
     "let n = 0; loop { [1].for_each(|x| n += x); }",
-    // One step that would copy ten thousand times.
+    // One step that would make ten thousand copies.
     "let m = #{}; m[mk(\"k\", 900000)] = 1; let a = []; a.pad(9000, m); a",
     "let a = [0]; for i in 0..20 { a[0] = a; } let b = []; b.pad(9000, a); b",
-    // What functions return.
+    // Results of functions.
     "let a = list().map(|x| list()); a",
     "let a = []; a.pad(9000, 0); a.for_each(|| this = list()); a",
     "let a = list(); let b = []; b.pad(9000, 0); for i in 0..9000 { try { throw a } catch (e) { b[i] = e; } }",
@@ -376,11 +377,11 @@ fn a_call_holds_so_much_memory_and_no_more() {
     for body in HOLDERS {
         let limits = || ScriptLimits { memory: 4 << 20, wall: Duration::from_secs(60), ..ScriptLimits::default() };
         let script = format!("{MAKERS}fn f() {{ {body} }}");
-        let (said, left) = memory_under(limits(), &script);
+        let (message, left) = memory_under(limits(), &script);
         let stopped =
-            said.starts_with("script/limit @ t.rhai:") && said.contains("the script holds more than 4 MiB of memory | ");
+            message.starts_with("script/limit @ t.rhai:") && message.contains("the script holds more than 4 MiB of memory | ");
         if !stopped || left > 1 << 20 {
-            held.push(format!("{body}: {said}, {left} bytes left"));
+            held.push(format!("{body}: {message}, {left} bytes left"));
         }
     }
     assert!(held.is_empty(), "{}", held.join("\n"));

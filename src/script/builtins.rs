@@ -1,9 +1,9 @@
-//! The names of the functions that the language itself and the views of inputs have, in order.
+//! The names of the functions of the language itself and of input views, sorted.
 //!
-//! Asking the engine for its functions' metadata takes longer than linking a whole project, so the names are written down here,
-//! and a test compares them with what the engine has.
+//! Reading the engine's function metadata takes longer than linking a whole project, so the names are listed here, and a test
+//! compares them with the engine.
 
-/// Names of functions, whatever they take.
+/// Names of functions, with any parameters.
 #[rustfmt::skip]
 pub(crate) const NAMES: &[&str] = &[
     "E", "PI", "abs", "acos", "acosh", "all", "any", "append", "as_string", "asin", "asinh", "atan", "atanh", "back_trace",
@@ -21,10 +21,10 @@ pub(crate) const NAMES: &[&str] = &[
     "write_le", "write_utf8", "zip",
 ];
 
-/// Words that look like calls and are part of the language.
+/// Words that look like function calls but are part of the language.
 const WORDS: &[&str] = &["Fn", "call", "curry", "is_def_fn", "is_def_var", "is_shared", "type_of"];
 
-/// Whether the language has a function of that name.
+/// Whether the language has a function with this name.
 pub(crate) fn has(name: &str) -> bool {
     NAMES.binary_search(&name).is_ok() || WORDS.contains(&name)
 }
@@ -37,7 +37,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn the_names_are_those_of_the_engine_in_order() {
+    fn the_names_match_the_engine_and_are_sorted() {
         let engine = build_engine(&ScriptLimits::default(), [], |_| {});
         let all = engine.collect_fn_metadata(None, |function| Some(function.metadata.name.to_string()), true);
         let is_name = |name: &String| {

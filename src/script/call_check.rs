@@ -1,4 +1,4 @@
-//! Whether the functions that texts call of each other are there.
+//! Checks that functions called across files exist.
 
 use super::call_site::{Calls, ModuleCall};
 use super::parse::Parsed;
@@ -8,7 +8,7 @@ use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Reports what the texts call and is not there.
+/// Reports calls of functions that do not exist.
 pub(crate) fn check_calls(
     scripts: &BTreeMap<String, Arc<Parsed>>,
     conditions: &BTreeMap<String, Arc<Parsed>>,

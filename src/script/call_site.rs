@@ -1,5 +1,5 @@
-//! The functions that a text calls. Rhai looks a function up when a call is reached; here each one must be there when the text
-//! is linked, so that a slip in a branch that is seldom taken does not wait there for its walk.
+//! The functions that a text calls. Rhai looks a function up when a call is reached; here every function must exist at link time,
+//! so that a typo in a rarely taken branch is found early.
 
 use super::compare::CompareOp;
 use super::reference::is_test_file;
@@ -11,16 +11,16 @@ use super::{api, builtins, common_mistakes, fault, forbidden};
 use crate::diag::{Diagnostic, nearest};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is to be said of the calls of a text.
+/// The results of checking the calls of a text.
 #[derive(Default)]
 pub(crate) struct Calls {
-    /// What is wrong whatever the other texts hold.
+    /// Errors that do not depend on other texts.
     pub(super) problems: Vec<Diagnostic>,
-    /// Methods that are there only if some map holds a function under that name.
+    /// Methods that exist only if some map holds a function under that name.
     pub(super) methods: Vec<(String, Diagnostic)>,
     /// Functions of imported scripts.
     pub(super) modules: Vec<ModuleCall>,
-    /// Names under which a map may hold a function, and of methods that any script may call.
+    /// Names under which a map may hold a function, and names of methods that any script may call.
     pub(super) members: BTreeSet<String>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct ModuleCall {
     pub(super) at: Position,
 }
 
-/// Finds out what a text calls.
+/// Finds the calls of a text.
 pub(crate) fn calls_of(unit: &Unit) -> Calls {
     let mut calls = Calls::default();
     let tree = unit.tree();
@@ -55,13 +55,13 @@ pub(crate) fn calls_of(unit: &Unit) -> Calls {
     calls
 }
 
-/// What the names of a text stand for.
+/// The names defined in a text.
 struct CallNames {
-    /// The functions, each with the numbers of parameters that there are.
+    /// The functions, each with its parameter counts.
     functions: BTreeMap<String, Vec<usize>>,
-    /// Variables and parameters: they may hold functions.
+    /// Variables and parameters, which may hold functions.
     variables: BTreeSet<String>,
-    /// The imported scripts by their names here.
+    /// The imported scripts, by alias.
     imports: BTreeMap<String, String>,
 }
 
@@ -92,7 +92,7 @@ impl CallNames {
         known
     }
 
-    /// The functions of the file that scripts can name.
+    /// The named functions of the file.
     fn named(&self) -> impl Iterator<Item = &str> {
         self.functions.keys().map(String::as_str).filter(|name| is_word(name) && !name.starts_with("anon$"))
     }
@@ -107,7 +107,7 @@ struct CallCheck<'a> {
 }
 
 impl CallCheck<'_> {
-    /// Whether the host has a function of that name for this text.
+    /// Whether the host provides a function with this name to this text.
     fn is_host(&self, name: &str) -> bool {
         is_host(name) || (self.is_test() && is_for_tests(name))
     }
@@ -147,7 +147,7 @@ impl CallCheck<'_> {
         }
     }
 
-    /// `receiver.name(..)`. A function of the file sees the receiver as `this`, any other as its first argument.
+    /// `receiver.name(..)`. A function of the file receives it as `this`, any other as its first argument.
     fn method(&self, calls: &mut Calls) {
         let name = self.call.name.as_str();
         if !is_word(name) || self.is_host(name) {
@@ -167,7 +167,7 @@ impl CallCheck<'_> {
         calls.methods.push((name.to_owned(), problem));
     }
 
-    /// `alias::name(..)`; calls through names that are no import at the head of the file are refused elsewhere.
+    /// `alias::name(..)`; calls with an alias that is not imported at the head of the file are refused elsewhere.
     fn module(&self) -> Option<ModuleCall> {
         let [alias] = self.call.namespace.as_slice() else { return None };
         let script = self.known.imports.get(alias.as_str())?.clone();
@@ -210,7 +210,7 @@ fn is_for_tests(name: &str) -> bool {
     api::test_registry().iter().any(|function| function.name == name)
 }
 
-/// Values that are certainly no function.
+/// Values that are certainly not functions.
 fn is_data(value: &Expr) -> bool {
     match value {
         Expr::Call(call, _) => call.operator,
@@ -229,7 +229,7 @@ fn is_data(value: &Expr) -> bool {
     }
 }
 
-/// `map.name = ..` and `map["name"] = ..` may put a function there.
+/// `map.name = ..` and `map["name"] = ..` may store a function there.
 fn add_target(target: &Expr, members: &mut BTreeSet<String>) {
     target.each(&mut |node| {
         if let Node::Expr(Expr::Property(name, _) | Expr::Text(name, _)) = node {
@@ -243,14 +243,14 @@ mod tests {
     use crate::script::testing::{eval, find, function, line, link, problem, try_condition, try_link};
     use serde_json::json;
 
-    fn said(text: &str) -> String {
+    fn message(text: &str) -> String {
         line(&problem(&[("t.rhai", text)]))
     }
 
     #[test]
-    fn a_call_that_is_seldom_reached_is_looked_up_when_the_script_is_linked() {
+    fn calls_in_rare_branches_are_checked_when_linking() {
         let unreached = |call: &str| {
-            said(&format!("fn open_file(n) {{ n }}\nfn f(state) {{ if state.steps > 60 {{ {call} }} else {{ false }} }}"))
+            message(&format!("fn open_file(n) {{ n }}\nfn f(state) {{ if state.steps > 60 {{ {call} }} else {{ false }} }}"))
         };
         for (call, want) in [
             (
@@ -279,26 +279,26 @@ mod tests {
     #[test]
     fn every_unknown_function_is_reported_once() {
         let problems = try_link(&[("a.rhai", "fn f() { aa_(1); bb_(2).cc_() }"), ("b.rhai", "fn g() { dd_() }")]);
-        let said: Vec<String> = problems.expect_err("four").iter().map(|problem| problem.message.clone()).collect();
-        assert_eq!(said.len(), 4, "{said:?}");
+        let message: Vec<String> = problems.expect_err("four").iter().map(|problem| problem.message.clone()).collect();
+        assert_eq!(message.len(), 4, "{message:?}");
     }
 
     #[test]
-    fn functions_of_imports_are_looked_up_too() {
+    fn functions_of_imports_are_checked_too() {
         let base = ("lib/base.rhai", "fn over(x, t) { x > t } private fn secret() { 1 }");
-        let said = |call: &str| {
+        let message = |call: &str| {
             line(&problem(&[base, ("t.rhai", &format!("import \"lib/base\" as b;\nfn f(x) {{ if x {{ b::{call} }} }}"))]))
         };
         assert_eq!(
-            said("ovr(1, 2)"),
+            message("ovr(1, 2)"),
             "script/unknown-function @ t.rhai:ovr: `lib/base.rhai` has no function `ovr` | did you mean `over`?"
         );
         assert_eq!(
-            said("over(1)"),
+            message("over(1)"),
             "script/unknown-function @ t.rhai:over, lib/base.rhai:over: `over` takes 2 parameters, not 1"
         );
         assert_eq!(
-            said("secret()"),
+            message("secret()"),
             "script/private @ t.rhai:secret: `secret` is private in `lib/base.rhai` | take the `private` away there"
         );
     }
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_in_variables_and_maps_are_left_alone() {
+    fn functions_in_variables_and_maps_are_accepted() {
         for (body, want) in [
             ("let g = |x| x + 1; g.call(1)", json!(2)),
             ("let m = #{run: |x| x + 1}; m.run(1)", json!(2)),
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_of_the_file_and_a_second_form_of_a_stock_function_are_there() {
+    fn methods_of_the_file_and_overloads_of_stock_functions_exist() {
         let f = function("fn plus(n) { this + n } fn len(a, b) { a + b } fn f(x) { [x.plus(1), len(1, 2), [1].len()] }", 1);
         assert_eq!(f.call_json(&[json!(1)]).expect("fine"), json!([2, 3, 1]));
         let typed =
@@ -345,10 +345,10 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_looked_through_as_well() {
-        let said = try_condition("confidence > 1 && lenn(list) > 1").expect_err("unknown");
+    fn conditions_are_checked_too() {
+        let message = try_condition("confidence > 1 && lenn(list) > 1").expect_err("unknown");
         assert_eq!(
-            said.iter().map(line).collect::<Vec<_>>(),
+            message.iter().map(line).collect::<Vec<_>>(),
             ["script/unknown-function @ p.yaml:lenn: there is no function `lenn` | did you mean `len`?"]
         );
     }
@@ -359,10 +359,10 @@ mod tests {
             let want = format!(
                 "script/forbidden @ t.rhai:\"{operator}\": `{operator}` cannot be called by its name | write a closure: `|a, b| a {operator} b`"
             );
-            assert_eq!(said(&format!("fn f() {{ Fn(\"{operator}\").call(\"1\", 1) }}")), want);
+            assert_eq!(message(&format!("fn f() {{ Fn(\"{operator}\").call(\"1\", 1) }}")), want);
             let made = function(&format!("fn f() {{ let name = \"{operator}\"; Fn(name).call(1, 1) }}"), 0);
-            let said = line(&made.call_json(&[]).expect_err("refused"));
-            assert!(said.starts_with(&format!("script/forbidden @ t.rhai:name: `{operator}` cannot be called")), "{said}");
+            let message = line(&made.call_json(&[]).expect_err("refused"));
+            assert!(message.starts_with(&format!("script/forbidden @ t.rhai:name: `{operator}` cannot be called")), "{message}");
         }
     }
 }

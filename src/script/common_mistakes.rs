@@ -1,21 +1,21 @@
-//! What people write who come from other languages, or in haste: what the parser says of it is told by what was meant.
+//! Recognises common mistakes, such as syntax of other languages, and explains parser errors by the likely intention.
 
 use super::unit::UnitText;
 use crate::diag::Span;
 use rhai::{LexError, ParseErrorType as Kind};
 
-/// An example for people who wrote prose.
+/// Help text with an example, for conditions written as prose.
 pub(crate) const CONDITION_HELP: &str = "a condition is a Rhai expression over the artifact's fields, `artifact`, `state` and `vars`, such as `confidence >= vars.enough`";
 
-/// A slip that is known.
+/// A recognised mistake.
 pub(super) struct CommonMistake {
     pub(super) message: String,
     pub(super) help: String,
-    /// Where it is, if not where the parser stopped.
+    /// Its span, if it is not where the parser stopped.
     pub(super) span: Option<Span>,
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "each is what `slip` answers")]
+#[allow(clippy::unnecessary_wraps, reason = "each is what `recognise` answers")]
 impl CommonMistake {
     fn new(message: impl Into<String>, help: impl Into<String>) -> Option<Self> {
         Some(Self { message: message.into(), help: help.into(), span: None })
@@ -26,11 +26,11 @@ impl CommonMistake {
     }
 }
 
-/// What each role of function is given.
+/// The inputs of all roles of functions.
 const INPUTS: [&str; 4] = ["artifact", "state", "vars", "params"];
 
-/// The slip behind a fault, if it is one of those. `open`: a brace that is still open there.
-pub(super) fn slip(text: &UnitText, kind: &Kind, fault: Span, open: Option<Span>, at_end: bool) -> Option<CommonMistake> {
+/// The common mistake that causes a parser error, if there is one. `open`: a brace that is open at that point.
+pub(super) fn recognise(text: &UnitText, kind: &Kind, fault: Span, open: Option<Span>, at_end: bool) -> Option<CommonMistake> {
     let words: Vec<(&str, Span)> = text.words().collect();
     let at = words.iter().position(|(_, span)| span.start >= fault.start).unwrap_or(words.len());
     let word = words.get(at).map_or("", |(word, _)| *word);
@@ -42,8 +42,8 @@ pub(super) fn slip(text: &UnitText, kind: &Kind, fault: Span, open: Option<Span>
         let help = format!("write `{}`: it never takes a number for a text", &operator[..2]);
         return CommonMistake::at(whole, format!("there is no operator `{operator}`"), help);
     }
-    if let Some(slip) = foreign(kind, word, words.get(at).map(|(_, span)| *span)) {
-        return Some(slip);
+    if let Some(recognise) = foreign(kind, word, words.get(at).map(|(_, span)| *span)) {
+        return Some(recognise);
     }
     match kind {
         Kind::VariableUndefined(name) if next == ":" && before.is_some_and(|(word, _)| *word == "{") => {
@@ -75,7 +75,7 @@ pub(super) fn slip(text: &UnitText, kind: &Kind, fault: Span, open: Option<Span>
     }
 }
 
-/// Something that the parser wanted is not there.
+/// A token expected by the parser is missing.
 fn missing(
     token: &str,
     what: &str,
@@ -110,7 +110,7 @@ fn missing(
     }
 }
 
-/// Words and signs of other languages.
+/// Keywords and operators of other languages.
 fn foreign(kind: &Kind, word: &str, span: Option<Span>) -> Option<CommonMistake> {
     let undefined = match kind {
         Kind::VariableUndefined(name) => Some(name.as_str()),
@@ -143,7 +143,7 @@ fn foreign(kind: &Kind, word: &str, span: Option<Span>) -> Option<CommonMistake>
     }
 }
 
-/// What a function of other languages is called here.
+/// The local equivalent of a function of another language.
 pub(super) fn function(name: &str) -> Option<&'static str> {
     Some(match name {
         "length" | "lenght" | "size" | "count" => "len",
@@ -170,7 +170,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn the_names_of_other_languages_lead_to_functions_that_there_are() {
+    fn equivalents_of_foreign_functions_exist() {
         let signatures =
             engine::build(&crate::script::ScriptLimits::default(), [], crate::script::api::register).gen_fn_signatures(true);
         let known: BTreeSet<&str> = signatures.iter().filter_map(|signature| signature.split('(').next()).collect();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_is_told_by_what_was_meant() {
+    fn mistakes_are_explained_by_the_likely_intention() {
         for (text, want) in [
             ("fn f(a) { a and a }", "script/syntax @ t.rhai:and: there is no operator `and` | write `&&`"),
             ("fn f(a) { a == null }", "script/reserved @ t.rhai:null: there is no `null` | nothing is written `()`: `x == ()`"),

@@ -1,5 +1,5 @@
-//! What comparing means: numbers with numbers by value (IEEE, not with Rhai's tolerance), texts with texts, `()` with anything
-//! by `==`; everything else is refused instead of being `false` (`decisions.md` 56).
+//! Comparison semantics: numbers with numbers by value (IEEE, without Rhai's tolerance), strings with strings, `()` with anything
+//! by `==`; all other comparisons are errors instead of `false` (`decisions.md` 56).
 
 use super::fault::{self, ScriptFault};
 use super::guard;
@@ -29,12 +29,12 @@ pub enum CompareOp {
 impl CompareOp {
     const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Lt, Self::Le, Self::Gt, Self::Ge];
 
-    /// The operator written so.
+    /// Parses an operator.
     pub fn of(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|op| op.text() == text)
     }
 
-    /// As it is written.
+    /// The operator as written.
     pub fn text(self) -> &'static str {
         match self {
             Self::Eq => "==",
@@ -46,7 +46,7 @@ impl CompareOp {
         }
     }
 
-    /// The operator that holds exactly when this one does not, for values that have an order.
+    /// The operator that holds exactly when this one does not, for ordered values.
     #[must_use]
     pub fn negated(self) -> Self {
         match self {
@@ -71,7 +71,7 @@ impl CompareOp {
         !matches!(self, Self::Eq | Self::Ne)
     }
 
-    /// `None` is the order of a NaN: unequal to everything, and in no order.
+    /// `None` is the order of a NaN, which is unequal to everything and unordered.
     fn holds(self, order: Option<Ordering>) -> bool {
         match self {
             Self::Eq => order == Some(Ordering::Equal),
@@ -84,7 +84,7 @@ impl CompareOp {
     }
 }
 
-/// Compares two values, or refuses to.
+/// Compares two values. Fails if their types are not comparable.
 pub(crate) fn compare(op: CompareOp, left: &Dynamic, right: &Dynamic) -> Result<bool, Box<EvalAltResult>> {
     if let (Ok(a), Ok(b)) = (left.as_float(), right.as_float()) {
         return Ok(op.holds(a.partial_cmp(&b)));
@@ -103,7 +103,7 @@ pub(crate) fn compare(op: CompareOp, left: &Dynamic, right: &Dynamic) -> Result<
     if comparable { Ok(equal(left, right)? == (op == CompareOp::Eq)) } else { refuse(op, left, right) }
 }
 
-/// The order of two scalars of one kind. The inner `None` is that of a NaN.
+/// The order of two scalars of one type. The inner `None` is that of a NaN.
 #[expect(clippy::option_option, reason = "not of one kind, and in no order, are two different answers")]
 fn order(left: &Dynamic, right: &Dynamic) -> Option<Option<Ordering>> {
     if let (Ok(a), Ok(b)) = (left.as_int(), right.as_int()) {
@@ -121,7 +121,7 @@ fn order(left: &Dynamic, right: &Dynamic) -> Option<Option<Ordering>> {
     }
     match (text_of_char(left), text_of_char(right)) {
         (Some(a), Some(b)) => return Some(Some(a.cmp(&b))),
-        // A character is a text of length one: `text[0] == "x"` is what people write.
+        // A character is a string of length one: `text[0] == "x"` is what people write.
         (Some(a), None) if right.is_string() => {
             return Some(Some(a.as_str().cmp(right.as_immutable_string_ref().ok()?.as_str())));
         }
@@ -135,10 +135,10 @@ fn order(left: &Dynamic, right: &Dynamic) -> Option<Option<Ordering>> {
     }
 }
 
-/// By value: an integer of more than 53 bits is not rounded to compare it.
+/// Compares by value: an integer of more than 53 bits is not rounded.
 #[expect(clippy::cast_possible_truncation, reason = "the cases where these lose are told apart")]
 fn int_with_float(int: i64, float: f64) -> Option<Ordering> {
-    /// The first float above every `i64`.
+    /// The smallest float above every `i64`.
     const ABOVE: f64 = 9_223_372_036_854_775_808.0;
     if float.is_nan() {
         None
@@ -156,10 +156,10 @@ fn text_of_char(value: &Dynamic) -> Option<String> {
     value.as_char().ok().map(String::from)
 }
 
-/// How deep values are compared. Data is never that deep; a script that builds deeper values is up to no good.
+/// Maximum depth of compared values. Real data is never this deep; deeper values are an attack.
 const DEEPEST: usize = 128;
 
-/// Equality by value, all the way down. Values of different kinds are unequal.
+/// Deep equality by value. Values of different types are unequal.
 pub(crate) fn equal(left: &Dynamic, right: &Dynamic) -> Result<bool, Box<EvalAltResult>> {
     equal_at(left, right, 0)
 }
@@ -171,7 +171,7 @@ fn equal_at(left: &Dynamic, right: &Dynamic, depth: usize) -> Result<bool, Box<E
     if let Some(order) = order(left, right) {
         return Ok(order == Some(Ordering::Equal));
     }
-    // Comparing large values is one operation for Rhai; here each part of them counts.
+    // Comparing large values is one operation for Rhai; here every part is charged.
     if let Some(over) = guard::tick() {
         return Err(Box::new(EvalAltResult::ErrorTerminated(over, rhai::Position::NONE)));
     }
@@ -227,7 +227,7 @@ fn is_scalar(value: &Dynamic) -> bool {
     value.is_string() || value.is_char() || value.is_int() || value.is_float() || value.is_bool() || value.is_unit()
 }
 
-/// A value as it would be written, cut to what a message can bear.
+/// A value in script notation, truncated for messages.
 pub(crate) fn show(value: &Dynamic) -> String {
     const LONGEST: usize = 60;
     let text = if value.is_unit() {
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_equal_to_nothing_only_and_has_no_order() {
+    fn unit_equals_only_itself_and_has_no_order() {
         assert_eq!(check("==", (), ()), Some(true));
         assert_eq!(check("!=", 1_i64, ()), Some(true));
         assert_eq!(check(">=", (), 0.5), None);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_compare_by_their_items() {
+    fn lists_are_compared_by_their_items() {
         let list = |items: [Dynamic; 2]| Dynamic::from_array(items.into());
         assert_eq!(check("==", list([1.into(), "x".into()]), list([1.0.into(), "x".into()])), Some(true));
         assert_eq!(check("!=", list([1.into(), "x".into()]), list([1.into(), 2.into()])), Some(true));

@@ -1,7 +1,7 @@
-//! Inline conditions: the artifact's fields stand for themselves, `artifact`, `state` and `vars` are there too.
+//! Inline conditions, in which the artifact's fields are variables; `artifact`, `state` and `vars` are available too.
 //!
-//! The text is parsed twice: once without strict variables to find which identifiers are free, then, with `artifact.` put in front
-//! of each of them, as the function that is called.
+//! The text is parsed twice: first without strict variables, to find the free identifiers; then, with `artifact.` inserted before
+//! each of them, as the function that is called.
 
 use super::common_mistakes::CONDITION_HELP;
 use super::rhai_internals::tree::{ConstantExpr, Expr, Node, Position, Stmt, SyntaxTree};
@@ -13,23 +13,23 @@ use compact_str::CompactString;
 use rhai::Engine;
 use std::collections::BTreeSet;
 
-/// An expression written in a pipeline.
+/// An expression in a pipeline.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// What it is asked for by; unique.
+    /// Its unique key.
     pub key: String,
-    /// The expression, mapped to the YAML it stands in.
+    /// The expression, mapped to its position in the YAML.
     pub text: MappedText,
-    /// Names that it sees beside those of a rule's inputs: further parameters, in that order.
+    /// Additional variables besides the inputs of a rule: further parameters, in this order.
     pub locals: Vec<String>,
 }
 
-/// The function that a condition becomes.
+/// The name of the function generated for a condition.
 pub(crate) const NAME: &str = "condition";
 const AFTER: &str = "\n}";
 const KNOWN: [&str; 3] = ["artifact", "state", "vars"];
 
-/// The bytes of a condition.
+/// Maximum length of a condition in bytes.
 const LONGEST: usize = 16 * 1024;
 
 /// Parses a condition. `loose` is an engine without strict variables.
@@ -69,7 +69,7 @@ pub(crate) fn parse(
     Ok(Unit::new(condition.key.clone(), text, ast))
 }
 
-/// A condition is one block: no functions, no imports, nothing behind the end.
+/// Refuses anything but one block: functions, imports, text after the end.
 fn refuse_more(text: &UnitText, tree: &SyntaxTree) -> Result<(), Diagnostic> {
     let error = |span: Span, message: &str| {
         let (source, span) = text.locate(span);
@@ -96,7 +96,7 @@ fn refuse_more(text: &UnitText, tree: &SyntaxTree) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// The positions of identifiers that are no parameters and that nothing in the condition defines.
+/// The positions of identifiers that are neither parameters nor defined in the condition.
 fn free<'t>(tree: &'t SyntaxTree, params: &[&'t str]) -> BTreeSet<Position> {
     let Some(condition) = tree.named().find(|function| function.name() == NAME) else { return BTreeSet::new() };
     let mut scope = NameScope { tree, names: params.to_vec(), free: BTreeSet::new() };
@@ -104,7 +104,7 @@ fn free<'t>(tree: &'t SyntaxTree, params: &[&'t str]) -> BTreeSet<Position> {
     scope.free
 }
 
-/// The names in sight while going over the statements in order.
+/// The names in scope while visiting the statements in order.
 struct NameScope<'t> {
     tree: &'t SyntaxTree,
     names: Vec<&'t str>,
@@ -116,7 +116,7 @@ impl<'t> NameScope<'t> {
         self.within([], statements);
     }
 
-    /// The statements with further names in sight.
+    /// Visits statements with additional names in scope.
     fn within(&mut self, names: impl IntoIterator<Item = &'t str>, statements: &'t [Stmt]) {
         let outer = self.names.len();
         self.names.extend(names);
@@ -189,8 +189,8 @@ impl<'t> NameScope<'t> {
         }
     }
 
-    /// A closure that captures variables is `curry(closure, variable, ..)`: the captured ones are its first parameters, and
-    /// are not defined by it.
+    /// A closure that captures variables is `curry(closure, variable, ..)`: the captured ones are its first parameters, and are
+    /// not defined by it.
     fn call(&mut self, name: &str, args: &'t [Expr]) {
         if let ("curry", [Expr::Constant(ConstantExpr::Function(closure), _), captured @ ..]) = (name, args) {
             self.closure(closure, captured.len());
@@ -217,7 +217,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn fields_stand_for_themselves() {
+    fn fields_are_variables() {
         for yes in [
             "confidence >= 0.8",
             "match && confidence >= vars.t",
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn errors_are_labelled_in_the_yaml() {
-        for (text, said) in [
+        for (text, message) in [
             (
                 "label == \"é\" && confidense > 1",
                 "rule/unknown-field @ p.yaml:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
@@ -282,7 +282,7 @@ mod tests {
                 "rule/read-only @ p.yaml:push: `push` would change `artifact.list`, which is read-only | change a copy: `let copy = artifact.list.to_array()`",
             ),
         ] {
-            assert_eq!(decide(text), Err(said.to_owned()), "{text}");
+            assert_eq!(decide(text), Err(message.to_owned()), "{text}");
         }
         assert!(
             decide("confidence = 5")
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_and_other_slips_say_what_a_condition_is() {
+    fn prose_and_other_mistakes_are_explained() {
         for (text, label) in [
             ("when the user is happy", "the"),
             ("confidence >=", ">="),
@@ -302,14 +302,14 @@ mod tests {
             ("", ""),
             ("// nothing", "// nothing"),
         ] {
-            let said = decide(text).expect_err(text);
-            assert!(said.starts_with(&format!("script/syntax @ p.yaml:{label}: ")), "{text}: {said}");
-            assert!(said.contains("a condition is a Rhai expression"), "{text}: {said}");
+            let message = decide(text).expect_err(text);
+            assert!(message.starts_with(&format!("script/syntax @ p.yaml:{label}: ")), "{text}: {message}");
+            assert!(message.contains("a condition is a Rhai expression"), "{text}: {message}");
         }
     }
 
     #[test]
-    fn a_condition_is_no_script() {
+    fn a_condition_is_not_a_script() {
         for text in [
             "true } fn evil() { 1",
             "true }; import \"x\" as y; fn z() {",
@@ -318,10 +318,10 @@ mod tests {
             "true } true; {",
             "export let x = 1; true",
         ] {
-            let said = decide(text).expect_err(text);
+            let message = decide(text).expect_err(text);
             assert!(
-                said.starts_with("script/condition @ p.yaml:") || said.starts_with("script/syntax @ p.yaml:"),
-                "{text}: {said}"
+                message.starts_with("script/condition @ p.yaml:") || message.starts_with("script/syntax @ p.yaml:"),
+                "{text}: {message}"
             );
         }
         assert!(decide("eval(\"1\")").expect_err("no").starts_with("script/forbidden @ p.yaml:eval: "));
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_known_by_its_key() {
+    fn a_condition_is_identified_by_its_key() {
         let condition = try_condition("confidence > 1").expect("links");
         assert_eq!((condition.name(), condition.file(), condition.key().as_str()), ("condition", None, "H1"));
         let (source, span) = condition.definition().expect("a place");
@@ -371,12 +371,15 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_short() {
+    fn the_length_of_a_condition_is_limited() {
         let fine = format!("label != \"{}\"", "x".repeat(LONGEST - 20));
         assert!(decide(&fine).is_ok());
         let problems = try_condition(&"n > 1 && ".repeat(LONGEST / 9 + 1)).expect_err("too long");
-        let said: Vec<String> = problems.iter().map(line).collect();
-        assert_eq!(said.len(), 1);
-        assert!(said[0].starts_with("script/limit @ p.yaml:n: this condition has 16389 bytes, more than 16384"), "{said:?}");
+        let message: Vec<String> = problems.iter().map(line).collect();
+        assert_eq!(message.len(), 1);
+        assert!(
+            message[0].starts_with("script/limit @ p.yaml:n: this condition has 16389 bytes, more than 16384"),
+            "{message:?}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Effects: functions of artifact and parameters that say what the store should be told.
+//! Effects: functions of artifact and parameters that return writes to the store.
 
 use super::invoke::{Parameters, ScriptFunction};
 use super::rule::described;
@@ -10,7 +10,7 @@ const CODE: &str = "effect/return";
 const HELP: &str = "an effect function returns a list of maps: `[ #{ effect: \"note\", text: \"..\" } ]`; no effects: `[]`";
 
 impl ScriptFunction {
-    /// Asks for the effects of an artifact: a list of maps.
+    /// Calls it and returns the effects of an artifact: a list of maps.
     pub fn effects(&self, artifact: &View, params: &View) -> Result<Vec<Value>, Box<Diagnostic>> {
         let value = self.evaluate(&[artifact, params], Parameters::ReadOnly)?;
         let refuse = |message: String| Box::new(self.blame(Diagnostic::error(CODE, message).help(HELP)));
@@ -44,14 +44,14 @@ mod tests {
 
     #[test]
     fn everything_else_is_refused() {
-        for (body, said) in [
+        for (body, message) in [
             ("()", "returned nothing (`()`), not a list of effects"),
             ("#{}", "returned an object (`{}`), not a list of effects"),
             ("[#{}, 1]", "returned a list whose item [1] is `1`, not a map"),
             ("[#{ a: 1.0 / 0.0 }]", "cannot return this: what stands at `$[0].a` is `inf`"),
         ] {
             let got = effects(body).expect_err(body);
-            assert!(got.starts_with(&format!("effect/return @ t.rhai:f: `f` {said}")), "{got}");
+            assert!(got.starts_with(&format!("effect/return @ t.rhai:f: `f` {message}")), "{got}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The one place where engines are made, with every limit on and nothing in reach that a pure function must not have.
+//! Creates all engines, with every limit enabled and nothing available that a pure function must not use.
 
 use super::limits::ScriptLimits;
 use super::rhai_internals::{capture, lexicon};
@@ -7,13 +7,13 @@ use rhai::packages::{Package, StandardPackage};
 use rhai::{Engine, Module, OptimizationLevel, Shared};
 use std::sync::LazyLock;
 
-/// Registers the functions that scripts may call beside the language's own.
+/// Registers additional functions that scripts may call.
 pub type Extend = fn(&mut Engine);
 
-/// The standard library, made once.
+/// The standard library, shared by all engines.
 static STANDARD: LazyLock<Shared<Module>> = LazyLock::new(|| StandardPackage::new().as_shared_module());
 
-/// Makes an engine. `fields` are the names that scripts and schemas use for fields: each gets a native getter.
+/// Creates an engine. `fields` are the field names used by scripts and schemas: each gets a native getter.
 pub fn build<'a>(limits: &ScriptLimits, fields: impl IntoIterator<Item = &'a str>, extend: Extend) -> Engine {
     let mut engine = Engine::new_raw();
     engine.register_global_module(STANDARD.clone());
@@ -46,7 +46,7 @@ pub fn build<'a>(limits: &ScriptLimits, fields: impl IntoIterator<Item = &'a str
 }
 
 fn limit(engine: &mut Engine, limits: &ScriptLimits) {
-    // The guard counts all operations of a call, and says more when it stops one.
+    // The guard counts all operations of a call, and explains better when it stops one.
     engine.set_max_operations(limits.operations.saturating_mul(2));
     engine.set_max_call_levels(limits.call_depth);
     engine.set_max_expr_depths(limits.expr_depth, limits.expr_depth);

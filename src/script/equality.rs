@@ -4,7 +4,7 @@ use super::compare;
 use super::view::{ListView, ObjectView, View, ViewNode};
 use rhai::{Array, Dynamic, Engine, EvalAltResult, Map};
 
-/// Registers what compares views.
+/// Registers the comparison of views.
 pub(crate) fn register(engine: &mut Engine) {
     macro_rules! equality {
         ($($a:ty, $b:ty;)*) => {$(
@@ -32,7 +32,7 @@ fn position(list: &ListView, value: &Dynamic) -> Result<Option<usize>, Box<EvalA
     Ok(None)
 }
 
-/// By value: numbers as numbers, objects by their entries whatever they are called.
+/// By value: numbers as numbers, objects by their entries, ignoring the names used in messages.
 impl PartialEq for View {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {

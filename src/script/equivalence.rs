@@ -1,4 +1,4 @@
-//! The rewritten script means what the script means: random functions give the same value with strict nodes and without.
+//! Tests that rewriting preserves meaning: random functions give the same value with strict nodes and without.
 
 use super::testing::{find, try_link};
 use super::{ScriptLimits, View, build_engine, json};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rhai::{Engine, Scope};
 use serde_json::Value;
 
-/// A number: small and with few decimals, so that Rhai's tolerant comparisons agree with exact ones.
+/// A small number with few decimals, so that Rhai's tolerant comparisons agree with exact ones.
 fn number() -> BoxedStrategy<String> {
     let leaf = prop_oneof![
         (-4_i64..10).prop_map(|n| format!("({n})")),

@@ -1,5 +1,5 @@
-//! Attempts to get out: to write to inputs, to reach what a pure function must not have, to change what others see; and the
-//! traps of the language that lie on the way.
+//! Attempts to escape: writing to inputs, reaching what a pure function must not use, changing what other scripts see; and
+//! related pitfalls of the language.
 
 use super::View;
 use super::testing::*;
@@ -20,10 +20,10 @@ fn what_a_pure_function_must_not_have_is_out_of_reach() {
         ("let print = 1; print", "print"),
         ("artifact.list.eval()", "eval"),
     ] {
-        let said = failure(body);
+        let message = failure(body);
         assert!(
-            said.starts_with(&format!("script/forbidden @ t.rhai:{what}: `{what}` is not available to scripts | ")),
-            "{body}: {said}"
+            message.starts_with(&format!("script/forbidden @ t.rhai:{what}: `{what}` is not available to scripts | ")),
+            "{body}: {message}"
         );
     }
     for body in [
@@ -54,12 +54,12 @@ fn what_a_pure_function_must_not_have_is_out_of_reach() {
 }
 
 #[test]
-fn the_hosts_own_words_cannot_be_written() {
+fn internal_keywords_cannot_be_written() {
     assert!(failure("rewritten_body__").starts_with("script/syntax @ t.rhai:rewritten_body__:"));
     for word in ["\u{2039}compare\u{203a}", "\u{2039}body\u{203a}"] {
         assert!(failure(&format!("{word} 1 2")).starts_with("script/syntax @ t.rhai:"), "{word}");
     }
-    // Naming one of the closures' functions gets nobody anywhere.
+    // Naming the generated function of a closure does not work either.
     assert!(failure("let g = |x| x; Fn(\"anon$1234\").call(1)").starts_with("script/"));
 }
 
@@ -95,8 +95,8 @@ fn inputs_cannot_be_written_in_any_way() {
         ("artifact.repos.for_each(|| this.score = 1.0)", "score"),
         ("for r in artifact.repos { r.score = 2.0; }", "score"),
     ] {
-        let said = failure(body);
-        assert!(said.starts_with(&format!("rule/read-only @ t.rhai:{label}")), "{body}: {said}");
+        let message = failure(body);
+        assert!(message.starts_with(&format!("rule/read-only @ t.rhai:{label}")), "{body}: {message}");
     }
     assert!(eval("take(artifact); artifact.match").is_ok(), "this takes a copy");
 }
@@ -173,7 +173,7 @@ fn a_script_cannot_change_what_others_see() {
 }
 
 #[test]
-fn functions_by_name_reach_only_what_the_file_has() {
+fn function_pointers_reach_only_functions_of_the_file() {
     let library = link(&[
         ("lib.rhai", "private fn secret() { 1 } fn open() { secret() }"),
         (
@@ -184,10 +184,10 @@ fn functions_by_name_reach_only_what_the_file_has() {
     let call = |name: &str| find(&library, &format!("t.rhai#{name}"), 0).call_json(&[]);
     assert_eq!(call("h").expect("public"), json!(1));
     for name in ["f", "i", "j"] {
-        let said = line(&call(name).expect_err(name));
+        let message = line(&call(name).expect_err(name));
         assert!(
-            said.starts_with("script/unknown-function @ t.rhai:") || said.starts_with("script/syntax @ t.rhai:"),
-            "{name}: {said}"
+            message.starts_with("script/unknown-function @ t.rhai:") || message.starts_with("script/syntax @ t.rhai:"),
+            "{name}: {message}"
         );
     }
 }
@@ -195,21 +195,21 @@ fn functions_by_name_reach_only_what_the_file_has() {
 #[test]
 fn an_error_in_a_comparison_for_sorting_is_an_error() {
     for method in ["sort", "sort_by", "order", "order_by", "dedup"] {
-        let said = failure(&format!("let a = [1, 2, 3]; a.{method}(|x, y| {{ throw \"no\" }}); a"));
-        assert_eq!(said, format!("script/throw @ t.rhai:throw, t.rhai:{method}: the script gave up: no"));
-        let said = failure(&format!("let a = [1, 2, 3]; a.{method}(|x, y| x > \"a\"); a"));
-        assert!(said.starts_with("rule/compare-types @ t.rhai:x > \"a\""), "{said}");
+        let message = failure(&format!("let a = [1, 2, 3]; a.{method}(|x, y| {{ throw \"no\" }}); a"));
+        assert_eq!(message, format!("script/throw @ t.rhai:throw, t.rhai:{method}: the script gave up: no"));
+        let message = failure(&format!("let a = [1, 2, 3]; a.{method}(|x, y| x > \"a\"); a"));
+        assert!(message.starts_with("rule/compare-types @ t.rhai:x > \"a\""), "{message}");
     }
 }
 
 #[test]
-fn an_order_that_is_none_does_no_harm() {
+fn inconsistent_comparisons_are_harmless() {
     let body = "let n = 0; let a = []; for i in 0..500 { a.push(i); } a.sort(|x, y| { n += 1; if n % 3 == 0 { 1 } else { -1 } }); a.len()";
     assert_eq!(eval(body).expect("fine"), json!(500));
 }
 
 #[test]
-fn what_is_no_data_cannot_be_returned() {
+fn only_data_can_be_returned() {
     for (body, what) in [
         ("|x| x", "what stands there is a function"),
         ("[1, |x| x]", "what stands at `$[1]` is a function"),
@@ -224,7 +224,7 @@ fn what_is_no_data_cannot_be_returned() {
 
 /// Rhai clones, prints and drops nested values recursively.
 #[test]
-fn values_cannot_be_nested_without_end() {
+fn the_nesting_of_values_is_limited() {
     for body in [
         "let a = []; loop { a = [a]; }",
         "let a = #{}; loop { a = #{a: a}; }",
@@ -244,8 +244,11 @@ fn values_cannot_be_nested_without_end() {
         "let a = [0]; let f = || a; loop { a = [f.call()]; }",
         "let a = []; for i in 0..100 { a = [a]; } throw a",
     ] {
-        let said = failure(body);
-        assert!(said.starts_with("script/limit @ t.rhai:") && said.contains("nested more than 64 deep"), "{body}: {said}");
+        let message = failure(body);
+        assert!(
+            message.starts_with("script/limit @ t.rhai:") && message.contains("nested more than 64 deep"),
+            "{body}: {message}"
+        );
     }
     assert_eq!(eval("let a = []; for i in 0..60 { a = [#{a: 1}, 2, a]; } a.len()").expect("fine"), json!(3));
     assert!(failure("parse_json(\"[\".pad(5000, \"[\"))").starts_with("script/"));

@@ -1,9 +1,9 @@
-//! What a call leaves behind for the next one on the same thread.
+//! Caches evaluation states between calls on the same thread.
 //!
-//! An evaluation begins with a state that knows the file's functions and imports, and finds the function behind each call it
-//! makes by a search that it then remembers. Made afresh, that is half the cost of a short rule, and its reference counts are
-//! those of all threads, which then wait for one another's caches. So a thread keeps the states of the files whose functions
-//! it called last. What a call may change of a state is put back; after an error the state is thrown away.
+//! An evaluation starts with a state that knows the file's functions and imports, and caches the function found for each call.
+//! Creating it takes half the time of a short rule, and its reference counts are shared by all threads, which then contend for
+//! cache lines. So a thread keeps the states of the files whose functions it called last. Changes by a call are undone; after an
+//! error the state is discarded.
 
 use super::environment::Environment;
 use super::linked::LinkedLibrary;
@@ -14,7 +14,7 @@ use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-/// How many states a thread keeps. A pipeline's conditions have one each.
+/// Number of states kept per thread. A pipeline's conditions have one each.
 const KEPT: usize = 32;
 
 thread_local! {
@@ -31,28 +31,28 @@ pub(crate) enum Parameters {
     Variables,
 }
 
-/// The state of an evaluation.
+/// A reusable evaluation state.
 pub(super) struct CachedEvalState {
     pub(super) state: EvalState,
-    /// What the scope holds, as long as that is constants which nothing can have changed: their addresses, by which the next
-    /// call knows that it is given the same. (The edges of a node all see the same artifact, state and vars.)
+    /// The addresses of the bound arguments, as long as they are constants that cannot have changed: the next call with the same
+    /// arguments skips binding. (The edges of a node all see the same artifact, state and vars.)
     bound: Vec<usize>,
     /// This thread's own copies of parameter names.
     names: Vec<ImmutableString>,
-    // Weak, so that a library that was replaced goes away; they still keep these addresses from being used again.
+    // Weak, so that a replaced library can be freed; the address is not reused as long as the weak reference exists.
     linked: Weak<LinkedLibrary>,
     environment: Weak<Environment>,
 }
 
 impl CachedEvalState {
-    /// A state to call a function of that environment: the one kept, or a fresh one.
+    /// Takes the cached state of an environment, or creates one.
     pub(super) fn take(linked: &Arc<LinkedLibrary>, environment: &Arc<Environment>) -> Box<Self> {
         let is_it = |warm: &Self| {
             Weak::as_ptr(&warm.environment) == Arc::as_ptr(environment) && Weak::as_ptr(&warm.linked) == Arc::as_ptr(linked)
         };
         let kept = STATES.with_borrow_mut(|states| {
             let at = states.iter().rposition(|warm| is_it(warm));
-            // A thread holds the inputs of its last call only.
+            // A thread retains only the inputs of its last call.
             if let Some(last) = states.last_mut()
                 && !is_it(last)
             {
@@ -74,13 +74,13 @@ impl CachedEvalState {
         }
     }
 
-    /// Puts the arguments in scope.
+    /// Binds the arguments to the parameters.
     pub(super) fn bind(&mut self, names: &[ImmutableString], args: &[impl Borrow<View>], parameters: Parameters) {
         let given = || args.iter().map(|arg| arg.borrow().address());
         let same = parameters == Parameters::ReadOnly
             && self.bound.len() == args.len()
             && self.bound.iter().zip(given()).all(|(bound, given)| given == Some(*bound))
-            // The innermost comes first.
+            // The innermost variable comes first.
             && self.state.scope.iter_raw().zip(names.iter().rev()).all(|((bound, ..), name)| bound == name.as_str());
         if same {
             return;
@@ -103,7 +103,7 @@ impl CachedEvalState {
         self.bound.clear();
     }
 
-    /// A parameter's name, as a string that no other thread counts references of.
+    /// The name of a parameter, as a string whose reference count is not shared with other threads.
     fn name(&mut self, name: &str) -> ImmutableString {
         if let Some(own) = self.names.iter().find(|own| own.as_str() == name) {
             return own.clone();
@@ -113,7 +113,7 @@ impl CachedEvalState {
         own
     }
 
-    /// Keeps the state for the next call, if it is as it was.
+    /// Returns the state to the cache, if it could be restored.
     pub(super) fn keep(mut self: Box<Self>, environment: &Environment) {
         if self.bound.is_empty() || self.state.scope.len() != self.bound.len() {
             self.unbind();

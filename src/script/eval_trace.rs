@@ -1,8 +1,8 @@
-//! Run-time errors as diagnostics: the innermost place is the primary label, the calls that led there are secondary ones, each
-//! in its own file.
+//! Converts run-time errors to diagnostics: the innermost position is the primary label, the enclosing calls are secondary
+//! labels, each in its own file.
 //!
 //! In Rhai's `ErrorInFunctionCall(name, source, inner, position)`, `source` is the file in which `name` is defined, and
-//! `position` lies in the file of the frame around it.
+//! `position` is in the file of the enclosing frame.
 
 use super::fault;
 use super::guard::EvaluationStop;
@@ -10,24 +10,24 @@ use super::unit::Unit;
 use crate::diag::{Diagnostic, Label, Source, Span};
 use rhai::{Engine, EvalAltResult as E, Position};
 
-/// What errors are explained with.
+/// The context for explaining errors.
 pub(crate) struct Tracer<'a> {
     pub(crate) engine: &'a Engine,
-    /// What was called, or is being linked.
+    /// The text that was called, or is being linked.
     pub(crate) entry: &'a Unit,
-    /// The place to label when an error has none: the called function's definition.
+    /// The label for errors without a position: the definition of the called function.
     pub(crate) fallback: Option<(Source, Span)>,
     /// The scripts, by path.
     pub(crate) unit: &'a dyn Fn(&str) -> Option<&'a Unit>,
 }
 
-/// An error without a place yet.
+/// An error without a position.
 pub(crate) struct Leaf {
     pub(crate) code: std::borrow::Cow<'static, str>,
     pub(crate) message: String,
     pub(crate) help: Option<String>,
     pub(crate) label: String,
-    /// Places that it brought with it.
+    /// Labels that it already has.
     pub(crate) inner: Vec<Label>,
 }
 
@@ -41,7 +41,7 @@ struct TraceFrame<'a> {
 }
 
 impl Tracer<'_> {
-    /// The diagnostic for what ended an evaluation.
+    /// The diagnostic for a stopped evaluation.
     pub(crate) fn explain(&self, stop: EvaluationStop) -> Diagnostic {
         match stop {
             EvaluationStop::Error(error) => self.error(*error),
@@ -75,7 +75,7 @@ impl Tracer<'_> {
         self.report(leaf, &frames, position)
     }
 
-    /// The calls from the outermost to the innermost, and what went wrong there.
+    /// Unwinds the calls, outermost first, down to the innermost error.
     fn unwind(&self, error: Option<E>) -> (Vec<TraceFrame<'_>>, Option<E>) {
         let mut frames: Vec<TraceFrame<'_>> = Vec::new();
         let mut unit = self.entry;
@@ -139,7 +139,7 @@ mod tests {
             ("rules/rca.rhai", "import \"lib/mid\" as m;\nfn local(a) { m::deep2(a) }\nfn bad(artifact) {\n  local(artifact)\n}"),
         ]);
         let problem = find(&library, "rules/rca.rhai#bad", 1).call_json(&[json!({"nape": 1})]).expect_err("no such field");
-        let said: Vec<String> = problem
+        let message: Vec<String> = problem
             .labels
             .iter()
             .map(|label| {
@@ -148,7 +148,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            said,
+            message,
             [
                 "lib/base.rhai:2:5 `nope` no such field",
                 "lib/mid.rhai:4:6 `deep` in `deep`, called here",
@@ -165,15 +165,15 @@ mod tests {
             ("lib.rhai", "fn over(xs, t) {\n  xs.filter(|x| x > t)\n}"),
             ("t.rhai", "import \"lib\" as l;\nfn f(a) { l::over(a, \"x\") }"),
         ]);
-        let said = line(&find(&library, "t.rhai#f", 1).call_json(&[json!([1, 2])]).expect_err("kinds"));
+        let message = line(&find(&library, "t.rhai#f", 1).call_json(&[json!([1, 2])]).expect_err("kinds"));
         assert!(
-            said.starts_with("rule/compare-types @ lib.rhai:x > t, lib.rhai:filter, t.rhai:over: cannot compare a number"),
-            "{said}"
+            message.starts_with("rule/compare-types @ lib.rhai:x > t, lib.rhai:filter, t.rhai:over: cannot compare a number"),
+            "{message}"
         );
     }
 
     #[test]
-    fn a_closure_given_to_an_imported_function_is_blamed_in_its_own_file() {
+    fn errors_in_a_callback_are_labelled_in_its_own_file() {
         let library = link(&[
             ("lib.rhai", "fn each(xs, f) { xs.map(|x| f.call(x)) }"),
             ("t.rhai", "import \"lib\" as l;\nfn f(a) { l::each(a, |x| x.nope) }"),
@@ -183,8 +183,8 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_answered_with_the_nearest() {
-        for (body, said) in [
+    fn unknown_names_get_suggestions() {
+        for (body, message) in [
             (
                 "artifact.confidense",
                 "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
@@ -224,13 +224,13 @@ mod tests {
                 "script/unknown-module @ t.rhai:l: no module `l` is imported | write `import \"path/of/it\" as l;` at the head of the file",
             ),
         ] {
-            assert_eq!(failure(body), said, "{body}");
+            assert_eq!(failure(body), message, "{body}");
         }
     }
 
     #[test]
-    fn errors_say_what_is_wrong_and_what_to_do() {
-        for (body, said) in [
+    fn errors_have_a_message_and_help() {
+        for (body, message) in [
             (
                 "\"0.9\" >= 0.5",
                 "rule/compare-types @ t.rhai:\"0.9\" >= 0.5: cannot compare a string (`\"0.9\"`) with a number (`0.5`) by `>=` | make the string a number first: `parse_float(x)`, or compare with a string",
@@ -302,12 +302,12 @@ mod tests {
                 "script/reserved @ t.rhai:default: `default` is a reserved word | a field of that name is read as `x[\"default\"]`; a variable needs another name",
             ),
         ] {
-            assert_eq!(failure(body), said, "{body}");
+            assert_eq!(failure(body), message, "{body}");
         }
     }
 
     #[test]
-    fn a_caught_error_can_be_looked_at_and_thrown_again() {
+    fn a_caught_error_can_be_inspected_and_rethrown() {
         assert_eq!(
             eval("try { artifact.foo } catch (e) { return e.to_string(); }").expect("caught"),
             json!("`artifact` has no field `foo`")

@@ -1,4 +1,4 @@
-//! What went wrong in an evaluation, in the words of a script's author.
+//! Explains evaluation errors in terms that script authors use.
 
 use super::compare::{CompareOp, show};
 use super::eval_trace::{Leaf, Tracer};
@@ -11,7 +11,7 @@ use rhai::{EvalAltResult as E, ParseErrorType, Position};
 use std::collections::BTreeSet;
 
 impl Tracer<'_> {
-    /// What an error means, without its place.
+    /// Explains an error, without its position.
     pub(crate) fn leaf(&self, error: &E, unit: &Unit, position: Position) -> Leaf {
         let leaf = |code: &'static str, message: String, help: Option<&str>| Leaf {
             code: code.into(),
@@ -93,7 +93,7 @@ impl Tracer<'_> {
             E::ErrorTooManyModules(_) => leaf(fault::LIMIT, "too many scripts are imported".into(), None),
             E::ErrorDataTooLarge(what, _) => leaf(
                 fault::LIMIT,
-                format!("{} goes over the limit", self.too_large(what)),
+                format!("{} exceeds the limit", self.too_large(what)),
                 Some("does something grow in a loop? Keep only what is needed"),
             ),
             E::ErrorDataRace(..) => leaf(
@@ -127,7 +127,7 @@ impl Tracer<'_> {
     fn unknown_function(&self, signature: &str, unit: &Unit, position: Position) -> Leaf {
         let (name, types) = match signature.split_once(" (") {
             Some(parts) => parts,
-            // The stock `sort` reports what it cannot do this way.
+            // The stock `sort` reports unsupported items this way.
             None if signature.contains(' ') => {
                 return Leaf {
                     code: "script/type".into(),
@@ -188,7 +188,7 @@ impl Tracer<'_> {
                 types.contains(&"()").then(|| "a value is missing (`()`): test it first, or give a default with `??`".to_owned());
             (
                 format!("`{name}` cannot be {what} {given}"),
-                nothing.or_else(|| is_word(bare).then(|| taken(bare, &signatures)).flatten()),
+                nothing.or_else(|| is_word(bare).then(|| accepted_arguments(bare, &signatures)).flatten()),
             )
         } else {
             (
@@ -200,8 +200,8 @@ impl Tracer<'_> {
     }
 }
 
-/// What a function of the host takes, in the words of scripts, if that is a few ways.
-fn taken(name: &str, signatures: &[String]) -> Option<String> {
+/// The accepted arguments of a host function, in script notation, if there are only a few overloads.
+fn accepted_arguments(name: &str, signatures: &[String]) -> Option<String> {
     if let Some(function) = super::api::registry().iter().find(|function| function.name == name) {
         return Some(format!("it is `{}`", function.signature));
     }
@@ -227,7 +227,7 @@ fn taken(name: &str, signatures: &[String]) -> Option<String> {
     (1..=6).contains(&ways.len()).then(|| format!("`{name}` takes {}", ways.into_iter().collect::<Vec<_>>().join(", or ")))
 }
 
-/// Methods that change what they are called on.
+/// Methods that modify their receiver.
 const MUTATORS: &[&str] = &[
     "push",
     "append",
@@ -254,7 +254,7 @@ const MUTATORS: &[&str] = &[
     "+=",
 ];
 
-/// `Unknown property 'x' - a getter is not registered for type 't'`, or the same of a setter.
+/// `Unknown property 'x' - a getter is not registered for type 't'`, or the same about a setter.
 fn property(message: &str, unit: &Unit, position: Position) -> Leaf {
     let mut quoted_parts = message.split('\'').skip(1).step_by(2);
     let (name, kind) = (quoted_parts.next().unwrap_or(""), quoted_parts.next().unwrap_or(""));

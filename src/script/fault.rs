@@ -1,71 +1,71 @@
-//! Errors raised inside an evaluation, with their code and help, so that nothing has to be read back from a message.
+//! Errors raised during an evaluation, with code and help as data, so that nothing has to be parsed from a message.
 
 use crate::diag::{Diagnostic, Label};
 use rhai::{Dynamic, EvalAltResult, Position};
 use std::borrow::Cow;
 
-/// Reading a field that is not there and not declared.
+/// Reading a field that is neither present nor declared.
 pub(crate) const UNKNOWN_FIELD: &str = "rule/unknown-field";
-/// Comparing values of different kinds.
+/// Comparing values of different types.
 pub(crate) const COMPARE_TYPES: &str = "rule/compare-types";
 /// Writing to an input.
 pub(crate) const READ_ONLY: &str = "rule/read-only";
-/// Reading an item that is not there.
+/// Reading an item beyond the end of a list.
 pub(crate) const INDEX: &str = "script/index";
-/// Going over a limit.
+/// Exceeding a limit.
 pub const LIMIT: &str = "script/limit";
-/// Taking too long.
+/// Exceeding the time limit.
 pub(crate) const DEADLINE: &str = "script/deadline";
-/// What a script may not use.
+/// Using something forbidden in scripts.
 pub(crate) const FORBIDDEN: &str = "script/forbidden";
 
-/// What went wrong, as the payload of a Rhai run-time error. Host functions raise it too: [`ScriptFault::into`].
+/// An error, as the payload of a Rhai run-time error. Host functions raise it with [`ScriptFault::into`].
 #[derive(Clone, Debug)]
 pub struct ScriptFault {
     /// `area/name`, stable.
     pub code: Cow<'static, str>,
-    /// A sentence in the words of the script's author.
+    /// One sentence for the author of the script.
     pub message: String,
-    /// What to do.
+    /// How to fix it.
     pub help: Option<String>,
-    /// Places beside the one where it was raised: those of what the host ran for the script.
+    /// Additional labels: those of nested evaluations by the host.
     pub(crate) labels: Vec<Label>,
 }
 
 impl ScriptFault {
-    /// A fault without help.
+    /// An error without help.
     pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), help: None, labels: Vec::new() }
     }
 
-    /// Says what to do.
+    /// Adds help.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Says what to do, if there is anything to say.
+    /// Adds help, if there is any.
     #[must_use]
     pub fn maybe_help(mut self, help: Option<String>) -> Self {
         self.help = help.or(self.help);
         self
     }
 
-    /// Fails; the position is filled in on the way out.
+    /// Returns it as an error; the position is added while unwinding.
     #[cold]
     pub fn fail<T>(self) -> Result<T, Box<EvalAltResult>> {
         self.fail_at(Position::NONE)
     }
 
-    /// Fails at a position. (Errors of the host's own nodes get none on the way out.)
+    /// Returns it as an error with a position. (Errors of host nodes get none while unwinding.)
     #[cold]
     pub(crate) fn fail_at<T>(self, position: Position) -> Result<T, Box<EvalAltResult>> {
         Err(Box::new(EvalAltResult::ErrorRuntime(Dynamic::from(self), position)))
     }
 }
 
-/// What came of something that the host ran for a script: its places stay.
+/// An error of something that the host ran for a script keeps its labels.
 impl From<Diagnostic> for ScriptFault {
     fn from(diagnostic: Diagnostic) -> Self {
         let Diagnostic { code, message, labels, help, .. } = diagnostic;
@@ -73,14 +73,14 @@ impl From<Diagnostic> for ScriptFault {
     }
 }
 
-/// A comparison operator in the place of a function's name: what it would stand for is Rhai's own comparison, which takes
-/// values of different kinds for unequal.
+/// The error about a comparison operator used as a function name: it would call Rhai's own comparison, which treats values of
+/// different types as unequal.
 pub(crate) fn operator(operator: &str) -> ScriptFault {
     ScriptFault::new(FORBIDDEN, format!("`{operator}` cannot be called by its name"))
         .help(format!("write a closure: `|a, b| a {operator} b`"))
 }
 
-/// The position is filled in on the way out.
+/// The position is added while unwinding.
 impl From<ScriptFault> for Box<EvalAltResult> {
     #[cold]
     fn from(fault: ScriptFault) -> Self {

@@ -1,9 +1,9 @@
-//! What Rhai offers and a pure function must not have.
+//! Features of Rhai that a pure function must not use.
 
 use super::fault::{self, ScriptFault};
 use rhai::{Dynamic, Engine, EvalAltResult};
 
-/// Symbols that scripts cannot write, and why.
+/// Symbols that scripts cannot use, with the reason.
 pub(crate) const FORBIDDEN: &[(&str, &str)] = &[
     ("eval", "a script cannot run text as code: write a function, or a closure"),
     ("print", "a script cannot print: return what you want to be seen (`because`, or a `note` effect)"),
@@ -15,20 +15,20 @@ pub(crate) const FORBIDDEN: &[(&str, &str)] = &[
     ("curry", "`curry` is not available: write a closure, `|x| f(a, x)`"),
 ];
 
-/// What is said of a symbol that scripts cannot use, if it is one.
+/// The error about a symbol, if it is forbidden.
 pub(crate) fn problem(name: &str) -> Option<ScriptFault> {
     let (_, why) = FORBIDDEN.iter().find(|(word, _)| *word == name)?;
     Some(ScriptFault::new(fault::FORBIDDEN, format!("`{name}` is not available to scripts")).help(*why))
 }
 
-/// Makes the parser refuse the words.
+/// Makes the parser refuse the symbols.
 pub(crate) fn disable(engine: &mut Engine) {
     for (word, _) in FORBIDDEN {
         engine.disable_symbol(*word);
     }
 }
 
-/// Makes the parser refuse the words; the functions behind them are put out of reach of `Fn("sleep").call(1)` too.
+/// Makes the parser refuse the symbols; the functions are also made unreachable for `Fn("sleep").call(1)`.
 pub(crate) fn register(engine: &mut Engine) {
     fn refuse(name: &str) -> Result<(), Box<EvalAltResult>> {
         problem(name).map_or(Ok(()), ScriptFault::fail)

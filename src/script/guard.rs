@@ -1,13 +1,13 @@
-//! Keeps an evaluation within its limits, and its panics from getting out.
+//! Enforces the limits of an evaluation, and catches its panics.
 //!
-//! Rhai's own operation limit does not count what closures do apart from it, and an error raised inside `sort` is swallowed. So
-//! every operation of a call, wherever it happens, is counted here, and the stack it stands on is measured; once the call is over its budget every further operation
-//! fails, and the call's result is refused even if the script caught the error.
+//! Rhai's own operation limit does not count what closures do separately, and an error raised inside `sort` is swallowed. So
+//! every operation of a call, wherever it happens, is counted here, and its stack depth is measured; once the call exceeds its
+//! budget every further operation fails, and the call's result is discarded even if the script caught the error.
 //!
-//! At every operation the memory that the call holds is compared with its limit, as the allocator counts it ([`memory::held`]):
-//! whatever a script keeps its values in, they count. Between two operations the memory can grow by one step of the language, which
-//! copies a value at most; a function of the host that makes many copies calls [`check_memory`] between them. So a call never
-//! holds much more than twice its limit. What the host itself keeps beyond the call is made [`apart`].
+//! At every operation the memory held by the call is compared with its limit, as counted by the allocator ([`memory::held`]), so
+//! it counts however a script stores its values. Between two operations the memory can grow by one step of the language, which
+//! copies at most one value; a host function that makes many copies calls [`check_memory`] between them. So a call never holds
+//! much more than twice its limit. Memory that the host keeps beyond the call is allocated in [`apart`].
 
 use super::fault::{self, ScriptFault};
 use super::limits::ScriptLimits;
@@ -17,13 +17,13 @@ use rhai::{Dynamic, EvalAltResult, FnPtr, Position};
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-/// The clock is read once in so many operations: an operation may be a stock function at work on a megabyte.
+/// The clock is read once per this many operations: an operation may be a stock function working on a megabyte.
 const STRIDE: u64 = 8;
 
-/// A function of the host that works on so many bytes counts as an operation more.
+/// A host function is charged one more operation per this many bytes.
 const BYTES: usize = 64;
 
-/// A function of the host that works on so many bytes looks at the clock.
+/// A host function that works on this many bytes reads the clock.
 const MANY: usize = 4096;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,16 +38,16 @@ enum ExceededLimit {
 struct CallBudget {
     active: Cell<bool>,
     operations: Cell<u64>,
-    /// What this thread may hold, as [`memory::held`] counts it.
+    /// The amount this thread may hold, as counted by [`memory::held`].
     memory: Cell<isize>,
-    /// How much of that is for the call.
+    /// The share of that for the call.
     limit: Cell<isize>,
     deadline: Cell<Option<Instant>>,
     /// The lowest address that the stack of this call may reach.
     floor: Cell<usize>,
     over: Cell<Option<ExceededLimit>>,
-    /// The variables that closures captured. Kept until the call ends, then emptied one by one: a chain of closures of any
-    /// length is taken apart without recursion, and one that contains itself is not leaked.
+    /// The variables captured by closures. Kept until the call ends, then cleared one by one: a chain of closures of any length
+    /// is dropped without recursion, and a cyclic one is not leaked.
     captured: RefCell<Vec<Dynamic>>,
 }
 
@@ -76,11 +76,11 @@ thread_local! {
     };
 }
 
-/// What ended an evaluation.
+/// The reason why an evaluation stopped.
 pub(crate) enum EvaluationStop {
-    /// An error that Rhai reports.
+    /// An error reported by Rhai.
     Error(Box<EvalAltResult>),
-    /// The budget is spent; the error says where it was noticed, if it was.
+    /// The budget is exceeded; the error has the position where that was noticed, if it was.
     Over(ScriptFault, Option<Box<EvalAltResult>>),
     /// A panic inside Rhai or a host function.
     Panic(String),
@@ -91,7 +91,7 @@ pub(crate) fn run<T>(
     limits: &ScriptLimits,
     evaluate: impl FnOnce() -> Result<T, Box<EvalAltResult>>,
 ) -> Result<T, EvaluationStop> {
-    // A host function that calls a script again spends the budget of the call it is part of.
+    // A host function that calls a script again spends the budget of the enclosing call.
     if BUDGET.with(|budget| budget.active.get()) {
         return evaluate().map_err(EvaluationStop::Error);
     }
@@ -121,12 +121,12 @@ pub(crate) fn run<T>(
     }
 }
 
-/// Whether the budget of the call that is going on is spent.
+/// Whether the budget of the current call is exceeded.
 pub(crate) fn is_over() -> bool {
     BUDGET.with(|budget| budget.active.get() && budget.over.get().is_some())
 }
 
-/// Called by the engine at every operation: something, once the budget is spent.
+/// Called by the engine at every operation; returns a value to stop once the budget is exceeded.
 pub(crate) fn tick() -> Option<Dynamic> {
     BUDGET.with(|budget| {
         if !budget.active.get() {
@@ -154,7 +154,7 @@ pub(crate) fn tick() -> Option<Dynamic> {
     })
 }
 
-/// Takes back the operations that a node of ours in front of another counts as: watching a call must not spend its budget.
+/// Refunds the operations of host nodes placed before others: observing a call must not spend its budget.
 pub(crate) fn refund(operations: u64) {
     BUDGET.with(|budget| {
         if budget.active.get() && budget.over.get().is_none() {
@@ -163,19 +163,19 @@ pub(crate) fn refund(operations: u64) {
     });
 }
 
-/// Counts what a function of the host does as its work on so many bytes, for which Rhai counts one operation; fails once the
-/// budget is spent. Costs next to nothing for small texts.
+/// Charges the work of a host function on some bytes, for which Rhai counts only one operation; fails once the budget is
+/// exceeded. Nearly free for small texts.
 pub(crate) fn charge(bytes: usize) -> Result<(), Box<EvalAltResult>> {
     spend(bytes / BYTES, bytes >= MANY)
 }
 
-/// Counts one operation and reads the clock: between the steps of work that may take long without being much.
+/// Charges one operation and reads the clock: for use between steps of slow work.
 pub(crate) fn check_clock() -> Result<(), Box<EvalAltResult>> {
     spend(1, true)
 }
 
-/// Ends the call because of a text that would be too long, if one is going on. What prints a value within a text cannot fail: Rhai
-/// would then print it by itself, whatever its size.
+/// Stops the current call, if any, because of a text that would be too long. Printing a value within a text cannot fail: Rhai
+/// would then print it by itself, at any size.
 pub(crate) fn text_too_long() -> bool {
     BUDGET.with(|budget| {
         if budget.active.get() {
@@ -185,13 +185,13 @@ pub(crate) fn text_too_long() -> bool {
     })
 }
 
-/// Fails once the call holds more memory than it may: between two copies of a value, or two other steps that take memory.
+/// Fails if the call holds more memory than allowed: for use between two copies of a value, or other steps that allocate.
 pub(crate) fn check_memory() -> Result<(), Box<EvalAltResult>> {
     spend(0, false)
 }
 
-/// Does what belongs to the host and not to the call that is going on, such as filling a memory that outlives it: the bytes
-/// it keeps or frees do not count for the call. Scripts that are evaluated meanwhile may hold as much as a call of their own.
+/// Runs host work that is not part of the current call, such as filling a cache that outlives it: bytes allocated or freed are
+/// not charged to the call. Scripts evaluated meanwhile have a memory limit of their own.
 pub fn apart<T>(work: impl FnOnce() -> T) -> T {
     let before = memory::held();
     let most = BUDGET.with(|budget| budget.memory.replace(before.saturating_add(budget.limit.get())));
@@ -228,14 +228,14 @@ fn terminated<T>() -> Result<T, Box<EvalAltResult>> {
     Err(Box::new(EvalAltResult::ErrorTerminated(Dynamic::UNIT, Position::NONE)))
 }
 
-/// Where the stack is, about. How deep a script nests says little about how much stack that takes: an operation inside a list
-/// inside a closure takes ten times what a sum does, and a debug build ten times that again.
+/// The approximate address of the stack. Nesting depth is a poor measure of stack use: an operation inside a list inside a
+/// closure takes ten times as much as an addition, and a debug build ten times more.
 fn stack_address() -> usize {
     let here = 0_u8;
     std::ptr::from_ref(std::hint::black_box(&here)).addr()
 }
 
-/// Called when a closure captures variables: keeps what it captured within reach.
+/// Called when a closure captures variables: keeps track of them.
 pub(crate) fn captured(closure: &Dynamic) {
     BUDGET.with(|budget| {
         if budget.active.get()

@@ -1,4 +1,4 @@
-//! Whether what scripts import is there and leads to no circle, and the order to link them in.
+//! Checks that imports exist and are acyclic, and sorts scripts in link order.
 
 use super::fault;
 use super::imports::Import;
@@ -7,16 +7,16 @@ use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The path of an import as it is written.
+/// The span of the path of an import.
 fn written(import: &Import, file: &Parsed) -> Span {
     file.unit.text().token(import.position).unwrap_or_default()
 }
 
-/// Imports of scripts that are not there, and imports that come back to where they started.
+/// Reports imports of missing scripts, and import cycles.
 pub(crate) fn check_imports(parsed: &BTreeMap<String, Arc<Parsed>>, problems: &mut Diagnostics) {
     for file in parsed.values() {
         for import in file.imports.iter().filter(|import| !parsed.contains_key(&import.script)) {
-            // A script that is there but does not parse is reported already.
+            // A script that exists but does not parse has been reported.
             if problems.iter().any(|problem| problem.primary().is_some_and(|label| label.source.name() == import.script)) {
                 continue;
             }
@@ -35,11 +35,11 @@ pub(crate) fn check_imports(parsed: &BTreeMap<String, Arc<Parsed>>, problems: &m
     }
 }
 
-/// Scripts on the longest way of imports, the importing one included.
+/// Maximum length of a chain of imports, including the importing script.
 const DEEPEST: usize = 64;
 
-/// Reports the circles that a script's imports lead into, and imports that reach too deep. `depths` knows how many scripts stand
-/// on the longest way from those that were visited; one that reaches too deep counts as 1, so that it is reported once.
+/// Reports import cycles reachable from a script, and chains that are too long. `depths` holds the longest chain from each
+/// visited script; one that is too long counts as 1, so that it is reported once.
 fn find_cycle<'a>(
     path: &'a str,
     parsed: &'a BTreeMap<String, Arc<Parsed>>,
@@ -88,7 +88,7 @@ fn too_deep(file: &Parsed, import: &Import, problems: &mut Diagnostics) {
     problems.push(problem.help("import what is needed directly"));
 }
 
-/// The files so that each comes after what it imports.
+/// The files sorted so that each comes after its imports.
 pub(crate) fn order(parsed: &BTreeMap<String, Arc<Parsed>>) -> Vec<&str> {
     fn visit<'a>(path: &'a str, parsed: &'a BTreeMap<String, Arc<Parsed>>, seen: &mut BTreeSet<&'a str>, out: &mut Vec<&'a str>) {
         if !seen.insert(path) {

@@ -1,4 +1,4 @@
-//! What a script imports.
+//! The imports of a script.
 
 use super::resolver::script_of;
 use super::rhai_internals::tree::{Expr, Node, Position, Stmt};
@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Import {
     /// The path of the script.
     pub(crate) script: String,
-    /// Where the path is written.
+    /// The position of the path.
     pub(crate) position: Position,
 }
 
-/// The imports at the head of a file. Any other import, and any path that is not written out, is refused: what a script depends
-/// on is known when it is linked.
+/// Returns the imports at the head of a file. Any other import, and any path that is not a literal, is refused: the dependencies
+/// of a script are known at link time.
 pub(crate) fn imports_of(unit: &Unit, problems: &mut Diagnostics) -> Vec<Import> {
     let mut imports = Vec::new();
     let mut names: BTreeMap<String, Position> = BTreeMap::new();
@@ -66,7 +66,7 @@ pub(crate) fn imports_of(unit: &Unit, problems: &mut Diagnostics) -> Vec<Import>
         if let Node::Stmt(Stmt::Import { at, .. }) = node
             && !at_head.contains(at)
         {
-            let message = "an import must stand at the head of the file".to_owned();
+            let message = "an import must be at the head of the file".to_owned();
             report("script/import", message, place(*at), "move it out of the function or block");
         }
     });

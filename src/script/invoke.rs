@@ -1,7 +1,7 @@
-//! Calling a function of a library.
+//! Calls a function of a library.
 //!
-//! The function's rewritten block is evaluated directly, its parameters in scope. Going through Rhai's own call would look the
-//! function up, hash its arguments' types and wrap its errors each time.
+//! The function's rewritten block is evaluated directly, with its parameters in scope. Rhai's own call would look up the
+//! function, hash the types of its arguments and wrap its errors each time.
 
 use super::eval_cache::CachedEvalState;
 pub(crate) use super::eval_cache::Parameters;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-/// A function of a library, ready to be called, from any thread. Cloning is two reference counts.
+/// A function of a library, callable from any thread. Cloning costs two reference counts.
 #[derive(Clone)]
 pub struct ScriptFunction {
     linked: Arc<LinkedLibrary>,
@@ -31,17 +31,17 @@ impl ScriptFunction {
         Self { linked, callee }
     }
 
-    /// Its name; a condition's is `condition`.
+    /// The name; that of a condition is `condition`.
     pub fn name(&self) -> &str {
         &self.callee.name
     }
 
-    /// The path of its script; nothing for a condition.
+    /// The path of its script; `None` for a condition.
     pub fn file(&self) -> Option<&str> {
         (!self.is_condition()).then(|| self.callee.parsed.unit.name())
     }
 
-    /// What it is known by: `path#name`, or a condition's key.
+    /// The unique key: `path#name`, or a condition's key.
     pub fn key(&self) -> String {
         let unit = self.callee.parsed.unit.name();
         if self.is_condition() { unit.to_owned() } else { format!("{unit}#{}", self.callee.name) }
@@ -57,38 +57,38 @@ impl ScriptFunction {
         &self.callee.doc
     }
 
-    /// Its name where it is defined; the whole of a condition.
+    /// The span of its name in the definition; the whole of a condition.
     pub fn definition(&self) -> Option<(Source, Span)> {
         self.callee.definition()
     }
 
-    /// The address of its script's text and of all that script imports.
+    /// The hash of its script's text and of everything that script imports.
     pub fn hash(&self) -> Hash {
         self.callee.deep
     }
 
-    /// True for an inline condition.
+    /// Whether it is an inline condition.
     pub fn is_condition(&self) -> bool {
         self.callee.parsed.unit.is_condition()
     }
 
-    /// The addresses of what its script imports.
+    /// The hashes of the imports of its script.
     pub(crate) fn imported(&self) -> impl Iterator<Item = Hash> {
         let imports = self.callee.parsed.imports.iter();
         imports.filter_map(|import| self.linked.files.get(&import.script)).map(|file| file.deep)
     }
 
-    /// The script it is part of.
+    /// The script that contains it.
     pub(crate) fn unit(&self) -> &super::Unit {
         &self.callee.parsed.unit
     }
 
-    /// Calls it. What it returns is Rhai's; [`ScriptFunction::call_json`] answers JSON.
+    /// Calls it. The result is a Rhai value; [`ScriptFunction::call_json`] returns JSON.
     pub fn call(&self, args: &[View]) -> Result<Dynamic, Box<Diagnostic>> {
         self.evaluate(args, Parameters::Variables)
     }
 
-    /// Calls it with plain JSON, for people.
+    /// Calls it with JSON arguments, for interactive use.
     pub fn call_json(&self, args: &[Value]) -> Result<Value, Box<Diagnostic>> {
         let names = self.callee.params.iter().map(String::as_str).chain(std::iter::repeat("argument"));
         let views: Vec<View> = args.iter().zip(names).map(|(arg, name)| View::plain(arg, name)).collect();
@@ -96,7 +96,7 @@ impl ScriptFunction {
         self.data(&value, "script/return")
     }
 
-    /// What it returned, as JSON.
+    /// Converts a returned value to JSON.
     pub(crate) fn data(&self, value: &Dynamic, code: &'static str) -> Result<Value, Box<Diagnostic>> {
         json::from_dynamic(value).map_err(|failure| {
             let path = if failure.path == "$" { " there".into() } else { format!(" at `{}`", failure.path) };
@@ -130,7 +130,7 @@ impl ScriptFunction {
             warm.bind(&self.callee.names, args, parameters);
             warm
         });
-        // Flattened while the guard still holds what closures captured.
+        // Flattened while the guard still holds captured variables.
         let value = match lookup_limit::from_outside(|| warm.state.evaluate(&self.linked.engine, &self.callee.block)) {
             Ok(value) => value.flatten(),
             Err(error) => match *error {

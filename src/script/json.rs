@@ -1,4 +1,4 @@
-//! What a script returned, as JSON.
+//! Converts script results to JSON.
 
 use super::value_kind::kind_of;
 use super::view::{ListView, ObjectView, View};
@@ -6,26 +6,26 @@ use crate::memory;
 use rhai::Dynamic;
 use serde_json::{Map, Value};
 
-/// How deep a value may be nested; as deep as JSON that can be read back.
+/// Maximum nesting depth; deeper JSON could not be parsed back.
 const DEEPEST: usize = 100;
 
-/// How many bytes of text and parts of values may be made of one value. Inputs are shared: a list of ten thousand of them costs
-/// a script nothing, but JSON shares nothing.
+/// Maximum size of the JSON, in bytes of text and parts of values. Inputs are shared: a list of ten thousand of them costs a
+/// script nothing, but JSON shares nothing.
 const LARGEST: usize = 16 << 20;
 
-/// How much memory the JSON may take meanwhile. Small objects take many times what they take in writing.
+/// Maximum memory of the JSON under construction. Small objects take many times the size of their text.
 const MEMORY: usize = 128 << 20;
 
-/// A value that has no JSON.
+/// A value that cannot be converted to JSON.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unconvertible {
-    /// Where it stands in what was returned: `$.items[2]`.
+    /// The path within the result: `$.items[2]`.
     pub(crate) path: String,
-    /// What is wrong with it.
+    /// The problem.
     pub(crate) what: String,
 }
 
-/// The JSON of a value.
+/// Converts a value to JSON.
 pub(crate) fn from_dynamic(value: &Dynamic) -> Result<Value, Unconvertible> {
     let mut left = Left { bytes: LARGEST, memory: memory::held().saturating_add_unsigned(MEMORY) };
     convert(value, 0, &mut left).map_err(|(mut path, what)| {
@@ -34,13 +34,13 @@ pub(crate) fn from_dynamic(value: &Dynamic) -> Result<Value, Unconvertible> {
     })
 }
 
-/// The path is collected from the inside out, on the way back.
+/// The path in reverse order, collected while unwinding, and the problem.
 type JsonFailure = (Vec<String>, String);
 
-/// What may still be made.
+/// The remaining budget.
 struct Left {
     bytes: usize,
-    /// What this thread may hold, as [`memory::held`] counts it.
+    /// The amount this thread may hold, as counted by [`memory::held`].
     memory: isize,
 }
 
@@ -65,7 +65,7 @@ fn convert(value: &Dynamic, depth: usize, left: &mut Left) -> Result<Value, Json
     }
     if let Ok(value) = value.as_float() {
         return serde_json::Number::from_f64(value)
-            .map_or_else(|| fail(format!("is `{value}`, which is no number that can be stored")), |number| Ok(number.into()));
+            .map_or_else(|| fail(format!("is `{value}`, which JSON cannot represent")), |number| Ok(number.into()));
     }
     if let Ok(value) = value.as_char() {
         return Ok(value.to_string().into());
@@ -96,7 +96,7 @@ fn convert(value: &Dynamic, depth: usize, left: &mut Left) -> Result<Value, Json
     fail(format!("is {}, which is no data", kind_of(value)))
 }
 
-/// About how much of a value is its own, or shared and about to be copied.
+/// The approximate size of a value that is owned, or shared and about to be copied.
 fn size_of(value: &Dynamic) -> usize {
     const PART: usize = 16;
     let own = value.as_immutable_string_ref().map_or(0, |text| text.len());
@@ -125,13 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_data_is_named_with_its_place() {
+    fn non_data_is_refused_with_its_path() {
         let function = Dynamic::from(FnPtr::new("f").expect("a function"));
         let map: rhai::Map = [("a".into(), Dynamic::from_array(vec![1.into(), function]))].into();
         let failure = from_dynamic(&Dynamic::from_map(map)).expect_err("a function");
         assert_eq!(failure, Unconvertible { path: "$.a[1]".into(), what: "is a function, which is no data".into() });
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            assert!(from_dynamic(&bad.into()).expect_err("not finite").what.contains("no number"), "{bad}");
+            assert!(from_dynamic(&bad.into()).expect_err("not finite").what.contains("cannot represent"), "{bad}");
         }
     }
 

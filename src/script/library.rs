@@ -11,18 +11,18 @@ use super::words::parameters;
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
 use std::sync::Arc;
 
-/// A linked library. Cloning is one reference count.
+/// A linked library. Cloning costs one reference count.
 #[derive(Clone)]
 pub struct Library(Arc<LinkedLibrary>);
 
 impl Library {
-    /// Parses, checks and links. All problems of all files are reported; what did not change since `previous` is reused.
+    /// Parses, checks and links. All errors of all files are reported; whatever did not change since `previous` is reused.
     pub fn link(inputs: LibraryInputs, previous: Option<&Self>) -> Result<Self, Diagnostics> {
         link::link(inputs, previous.map(|library| &*library.0)).map(|linked| Self(Arc::new(linked)))
     }
 
-    /// A function by its reference. The diagnostic is about the reference, so its label is the caller's business; where the
-    /// function is defined in another way than wanted, that place is labelled.
+    /// Looks up a function by reference. The diagnostic concerns the reference, so the caller adds the primary label; if the
+    /// function is defined but unsuitable, its definition is labelled.
     pub fn function(&self, reference: &FunctionRef, arity: usize) -> Result<ScriptFunction, Diagnostic> {
         let Some(file) = self.0.files.get(&reference.file) else {
             let known = self.0.files.keys().map(String::as_str);
@@ -49,17 +49,17 @@ impl Library {
         })
     }
 
-    /// The condition of that key.
+    /// The condition with this key.
     pub fn condition(&self, key: &str) -> Option<ScriptFunction> {
         self.0.conditions.get(key).map(|callee| self.bind(callee))
     }
 
-    /// The conditions' keys and parsed texts, for static checks.
+    /// The parsed conditions, for static checks.
     pub fn conditions(&self) -> impl Iterator<Item = &Unit> {
         self.0.conditions.values().map(|callee| &callee.parsed.unit)
     }
 
-    /// The texts with probes, and what those stand for: scripts by path, then conditions by key.
+    /// The texts with probes, and their tables: scripts by path, then conditions by key.
     pub fn probed(&self) -> impl Iterator<Item = (&Unit, &ProbeTable)> {
         let files = self.0.files.values().map(|file| &file.parsed);
         let conditions = self.0.conditions.values().map(|condition| &condition.parsed);
@@ -71,12 +71,12 @@ impl Library {
         self.0.files.values()
     }
 
-    /// The script of that path.
+    /// The script at this path.
     pub fn file(&self, path: &str) -> Option<&LinkedScript> {
         self.0.files.get(path)
     }
 
-    /// What a call may use.
+    /// The limits of calls.
     pub fn limits(&self) -> &ScriptLimits {
         &self.0.limits
     }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_knows_itself() {
+    fn a_function_has_its_metadata() {
         let library = link(&[(
             "rules/a.rhai",
             "//! About the file.\n\n/// Recall hit.\n///\n/// Twice.\nfn hit(artifact, state, vars) { true }\nprivate fn p() { 1 }\nfn q() { p() }",
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn references_to_nothing_are_answered_with_the_nearest() {
+    fn unknown_references_get_suggestions() {
         let library = link(&[("rules/a.rhai", "fn hit(artifact, state, vars) { true } private fn p() { 1 }")]);
         assert_eq!(
             refused(&library, "rules/b.rhai#hit", 3),
@@ -156,14 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn functions_may_share_a_name_with_other_parameters() {
+    fn functions_are_overloaded_by_parameter_count() {
         let library = link(&[("a.rhai", "fn f(x) { 1 } fn f(x, y) { 2 }")]);
         assert_eq!(find(&library, "a.rhai#f", 1).call_json(&[json!(0)]).expect("fine"), json!(1));
         assert_eq!(find(&library, "a.rhai#f", 2).call_json(&[json!(0), json!(0)]).expect("fine"), json!(2));
     }
 
     #[test]
-    fn plain_json_goes_in_and_comes_out() {
+    fn functions_take_and_return_json() {
         let f = function("fn f(a, b) { #{ sum: a.x + b, list: a.l, nothing: a.n } }", 2);
         let got = f.call_json(&[json!({"x": 1, "l": [1, "é"], "n": null}), json!(2.5)]).expect("fine");
         assert_eq!(got, json!({"sum": 3.5, "list": [1, "é"], "nothing": null}));
@@ -196,17 +196,17 @@ mod tests {
     }
 
     #[test]
-    fn problems_of_all_files_are_reported_at_once() {
+    fn errors_of_all_files_are_reported_at_once() {
         let problems = try_link(&[
             ("a.rhai", "fn f( {"),
             ("b.rhai", "fn g() { zz }"),
             ("c.rhai", "fn ok() { 1 }"),
             ("d.rhai", "import \"cc\" as c;"),
         ]);
-        let said: Vec<String> = problems.expect_err("problems").iter().map(line).collect();
-        assert_eq!(said.len(), 3, "{said:#?}");
-        assert!(said[0].starts_with("script/syntax @ a.rhai:{: "), "{said:#?}");
-        assert!(said[1].starts_with("script/unknown-variable @ b.rhai:zz: "), "{said:#?}");
-        assert_eq!(said[2], "script/import @ d.rhai:\"cc\": there is no script `cc.rhai` | did you mean `c.rhai`?");
+        let message: Vec<String> = problems.expect_err("problems").iter().map(line).collect();
+        assert_eq!(message.len(), 3, "{message:#?}");
+        assert!(message[0].starts_with("script/syntax @ a.rhai:{: "), "{message:#?}");
+        assert!(message[1].starts_with("script/unknown-variable @ b.rhai:zz: "), "{message:#?}");
+        assert_eq!(message[2], "script/import @ d.rhai:\"cc\": there is no script `cc.rhai` | did you mean `c.rhai`?");
     }
 }

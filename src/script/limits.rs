@@ -1,33 +1,33 @@
-//! What a script may use.
+//! Resource limits of scripts.
 
 use std::time::Duration;
 
-/// The limits of one call of a script function, and of the scripts themselves. All are always on.
+/// The limits of one call of a script function, and of the scripts themselves. All are always enabled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptLimits {
-    /// Operations in a call, those of closures included.
+    /// Operations per call, including those of closures.
     pub operations: u64,
-    /// Script functions inside one another.
+    /// Nested calls of script functions.
     pub call_depth: usize,
     /// Nesting of expressions and blocks.
     pub expr_depth: usize,
     /// Bytes of a string, and of all strings in one list or map.
     pub string: usize,
-    /// Items of an array, nested ones included.
+    /// Items of an array, including nested ones.
     pub array: usize,
-    /// Entries of a map, nested ones included.
+    /// Entries of a map, including nested ones.
     pub map: usize,
-    /// Real time of a call.
+    /// Wall-clock time of a call.
     pub wall: Duration,
     /// Scripts that one script may import.
     pub modules: usize,
-    /// Functions of a file, closures included.
+    /// Functions of a file, including closures.
     pub functions: usize,
     /// Variables in scope at once.
     pub variables: usize,
-    /// Bytes that a call may hold at once, whatever holds them: variables, closures, results, what is being worked out.
+    /// Bytes that a call may hold at once, including variables, closures, results and temporary values.
     pub memory: usize,
-    /// Bytes of the stack that a call may use.
+    /// Bytes of stack that a call may use.
     pub stack: usize,
     /// Bytes of a script file.
     pub source: usize,
@@ -42,7 +42,7 @@ impl Default for ScriptLimits {
             string: 1 << 20,
             array: 10_000,
             map: 10_000,
-            // Many unit tests at once on a small machine starve a script of its second.
+            // Many unit tests at once on a small machine exceed one second per script.
             wall: Duration::from_secs(if cfg!(test) { 60 } else { 1 }),
             modules: 64,
             functions: 1_000,

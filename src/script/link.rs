@@ -1,4 +1,4 @@
-//! Texts to a library: parse what changed, check the imports, order by them, evaluate each file's constants once.
+//! Links texts to a library: parses what changed, checks the imports, sorts by them, evaluates each file's constants once.
 
 use super::call_check::check_calls;
 use super::condition::{self, Condition};
@@ -18,7 +18,7 @@ use rhai::{Engine, Module, Scope, Shared};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The functions that scripts may call beside the language's own.
+/// The functions that scripts may call besides the language's own.
 const HOST_API: engine::Extend = super::api::register;
 
 pub(crate) fn link(inputs: LibraryInputs, previous: Option<&LinkedLibrary>) -> Result<LinkedLibrary, Diagnostics> {
@@ -139,9 +139,9 @@ fn link_file(
     Ok(LinkedScript { parsed: parsed.clone(), module: Shared::new(module), callees, deep })
 }
 
-/// Empties the modules inside a module. Its functions carry what they import with them; only a path such as `a::b::f()` would
-/// go through these, and [`imports_of`](super::imports::imports_of) refuses it. Rhai indexes a module with all that is inside it,
-/// however often it is there: the index would double with each script that imports another twice.
+/// Clears the modules nested in a module. Its functions carry their imports with them; only a path such as `a::b::f()` would use
+/// these, and [`imports_of`](super::imports::imports_of) refuses it. Rhai indexes a module with everything nested in it, however
+/// often it occurs: the index would double with each script that imports another twice.
 fn forget_imports(module: &mut Module) {
     let names: Vec<String> = module.iter_sub_modules().map(|(name, _)| name.to_owned()).collect();
     let nothing = Shared::new(Module::new());
@@ -249,23 +249,23 @@ mod tests {
     #[test]
     fn imports_stay_below_the_script_root() {
         for path in ["../x", "/etc/passwd", "a/../../x", "..", "C:/x", "a\\\\b", "a//b", "./a", ""] {
-            let said = line(&problem(&[("a.rhai", &format!("import \"{path}\" as x;"))]));
-            assert!(said.starts_with(&format!("script/import @ a.rhai:\"{path}\": `")), "{said}");
+            let message = line(&problem(&[("a.rhai", &format!("import \"{path}\" as x;"))]));
+            assert!(message.starts_with(&format!("script/import @ a.rhai:\"{path}\": `")), "{message}");
         }
     }
 
     #[test]
-    fn imports_stand_at_the_head_and_are_written_out() {
-        let said = |text: &str| line(&problem(&[("a.rhai", text), ("b.rhai", "fn g() { 1 }")]));
+    fn imports_are_literal_and_at_the_head() {
+        let message = |text: &str| line(&problem(&[("a.rhai", text), ("b.rhai", "fn g() { 1 }")]));
         let place =
-            "script/import @ a.rhai:import: an import must stand at the head of the file | move it out of the function or block";
-        assert_eq!(said("fn f() { import \"b\" as b; b::g() }"), place);
-        assert_eq!(said("fn f() { [1].map(|x| { import \"b\" as b; b::g() }) }"), place);
-        assert_eq!(said("if true { import \"b\" as b; }"), place);
+            "script/import @ a.rhai:import: an import must be at the head of the file | move it out of the function or block";
+        assert_eq!(message("fn f() { import \"b\" as b; b::g() }"), place);
+        assert_eq!(message("fn f() { [1].map(|x| { import \"b\" as b; b::g() }) }"), place);
+        assert_eq!(message("if true { import \"b\" as b; }"), place);
         let written = "the path of an import must be written out | write it as a string: `import \"lib/base\" as base;`";
-        assert_eq!(said("import \"b\" + \"\" as b;"), format!("script/import @ a.rhai:\"b\" + \"\": {written}"));
-        assert_eq!(said("import `${1}b` as b;"), format!("script/import @ a.rhai:`${{1}}b`: {written}"));
-        let twice = said("import \"b\" as b; import \"b\" as b;");
+        assert_eq!(message("import \"b\" + \"\" as b;"), format!("script/import @ a.rhai:\"b\" + \"\": {written}"));
+        assert_eq!(message("import `${1}b` as b;"), format!("script/import @ a.rhai:`${{1}}b`: {written}"));
+        let twice = message("import \"b\" as b; import \"b\" as b;");
         assert_eq!(
             twice,
             "script/duplicate-import @ a.rhai:b: two imports are called `b` (the other is in line 1) | give one of them another name"
@@ -273,15 +273,15 @@ mod tests {
     }
 
     #[test]
-    fn scripts_that_import_one_another_in_a_circle_are_refused_with_the_chain() {
-        let said = line(&problem(&[
+    fn import_cycles_are_refused_with_their_chain() {
+        let message = line(&problem(&[
             ("a.rhai", "import \"b\" as b;"),
             ("b.rhai", "import \"c\" as c;"),
             ("c.rhai", "import \"a\" as a;"),
             ("d.rhai", "import \"a\" as a;"),
         ]));
         assert_eq!(
-            said,
+            message,
             "script/import-cycle @ c.rhai:\"a\", b.rhai:\"c\", a.rhai:\"b\": scripts import one another: a.rhai -> b.rhai -> c.rhai -> a.rhai \
              | move what they share into a script of its own"
         );
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_holds_no_more_than_its_own() {
+    fn a_module_contains_only_its_own_items() {
         let scripts = diamond(30);
         let scripts: Vec<(&str, &str)> = scripts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let library = link(&scripts);
@@ -321,8 +321,8 @@ mod tests {
     }
 
     #[test]
-    fn imports_reach_only_so_deep() {
-        // Named forwards and backwards: the files are visited in the order of their names.
+    fn the_depth_of_imports_is_limited() {
+        // Named forwards and backwards: the files are visited in order of their names.
         for (length, fine) in [(64, true), (65, false), (3_000, false)] {
             for name in [|at: usize| format!("m{at:05}"), |at: usize| format!("m{:05}", 99_999 - at)] {
                 let text = |at| if at + 1 == length { String::new() } else { format!("import \"{}\" as m;", name(at + 1)) };
@@ -337,13 +337,13 @@ mod tests {
     }
 
     #[test]
-    fn a_script_reaches_what_it_imports_itself() {
+    fn a_script_sees_only_its_direct_imports() {
         let base = ("b.rhai", "fn g() { 1 } export const K = 2;");
         let mid = ("m.rhai", "import \"b\" as b; fn g() { b::g() }");
         for (path, label) in [("m::b::g()", "g"), ("m::b::K", "K")] {
-            let said = line(&problem(&[base, mid, ("a.rhai", &format!("import \"m\" as m; fn f() {{ {path} }}"))]));
+            let message = line(&problem(&[base, mid, ("a.rhai", &format!("import \"m\" as m; fn f() {{ {path} }}"))]));
             assert_eq!(
-                said,
+                message,
                 format!(
                     "script/import @ a.rhai:{label}: `m::b` is imported by another script | import it here too, under a name of its own"
                 )
@@ -352,19 +352,19 @@ mod tests {
     }
 
     #[test]
-    fn a_script_whose_constants_fail_is_refused_where_they_do() {
+    fn failing_constants_are_labelled() {
         assert!(
             line(&problem(&[("a.rhai", "const A = 1 / 0;\nfn f() { 1 }")])).starts_with("script/arithmetic @ a.rhai:1 / 0: ")
         );
-        let said = line(&problem(&[("a.rhai", "fn g(x) { x.nope } const A = g(#{});"), ("b.rhai", "import \"a\" as a;")]));
-        assert!(said.starts_with("script/unknown-key @ a.rhai:nope, a.rhai:g: "), "{said}");
+        let message = line(&problem(&[("a.rhai", "fn g(x) { x.nope } const A = g(#{});"), ("b.rhai", "import \"a\" as a;")]));
+        assert!(message.starts_with("script/unknown-key @ a.rhai:nope, a.rhai:g: "), "{message}");
         let limits = ScriptLimits { operations: 10_000, ..ScriptLimits::default() };
         let problems = crate::script::testing::try_link_with(&[("a.rhai", "loop {}")], limits).expect_err("endless");
         assert!(problems.iter().all(|problem| problem.code == fault::LIMIT), "{problems}");
     }
 
     #[test]
-    fn a_path_may_stand_for_one_script_only() {
+    fn paths_are_unique() {
         assert!(
             line(&problem(&[("a.rhai", "fn f() { 1 }"), ("a.rhai", "fn f() { 2 }")])).starts_with("script/duplicate-file @ ")
         );
@@ -375,15 +375,16 @@ mod tests {
 
     #[test]
     fn duplicate_functions_are_labelled_twice() {
-        let said = line(&problem(&[("a.rhai", "fn f(x) { 1 }\nfn g() { 1 }\nfn f(y) { 2 }")]));
+        let message = line(&problem(&[("a.rhai", "fn f(x) { 1 }\nfn g() { 1 }\nfn f(y) { 2 }")]));
         assert!(
-            said.starts_with("script/duplicate-function @ a.rhai:") && said.contains("`f` with 1 parameter is defined twice"),
-            "{said}"
+            message.starts_with("script/duplicate-function @ a.rhai:")
+                && message.contains("`f` with 1 parameter is defined twice"),
+            "{message}"
         );
     }
 
     #[test]
-    fn what_did_not_change_is_reused() {
+    fn unchanged_scripts_are_reused() {
         let base = ("lib/base.rhai", "fn one() { 1 }");
         let user = ("user.rhai", "import \"lib/base\" as b;\nfn f() { b::one() }");
         let other = ("other.rhai", "fn g() { 7 }");
@@ -418,10 +419,10 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_a_function_that_is_a_constant_of_the_file_says_how_to_read_it() {
-        let said = line(&problem(&[("a.rhai", "const LIMIT = 2;\nfn f() { LIMIT }")]));
+    fn a_constant_named_in_a_function_gets_help() {
+        let message = line(&problem(&[("a.rhai", "const LIMIT = 2;\nfn f() { LIMIT }")]));
         assert_eq!(
-            said,
+            message,
             "script/unknown-variable @ a.rhai:LIMIT: `LIMIT` is not defined here | a function reads a constant of its file as `global::LIMIT`"
         );
         assert!(try_link(&[("a.rhai", "const LIMIT = 2;\nconst MORE = LIMIT + 1;\nfn f() { global::MORE }")]).is_ok());

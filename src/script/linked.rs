@@ -1,4 +1,4 @@
-//! What linking makes: scripts with their modules, and functions as they are called.
+//! The result of linking: scripts with their modules, and callable functions.
 
 use super::condition::Condition;
 use super::environment::Environment;
@@ -14,18 +14,18 @@ use rhai::{Engine, ImmutableString, Module, Shared};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a library is linked from.
+/// The input of linking.
 #[derive(Clone, Debug, Default)]
 pub struct LibraryInputs {
-    /// The scripts; a source's name is its path below the script root.
+    /// The scripts; the name of a source is its path below the script root.
     pub scripts: Vec<Source>,
-    /// The expressions written in pipelines.
+    /// The inline expressions of pipelines.
     pub conditions: Vec<Condition>,
-    /// The names of fields that schemas declare.
+    /// The names of fields declared by schemas.
     pub fields: BTreeSet<String>,
-    /// What a call may use.
+    /// The limits of calls.
     pub limits: ScriptLimits,
-    /// Whether evaluations can be watched.
+    /// Whether evaluations can be observed.
     pub probes: Probes,
 }
 
@@ -45,7 +45,7 @@ pub struct LinkedScript {
     pub(crate) deep: Hash,
 }
 
-/// A function as it is called.
+/// A callable function.
 pub(crate) struct Callee {
     pub(crate) name: String,
     pub(crate) params: Vec<String>,
@@ -60,7 +60,7 @@ pub(crate) struct Callee {
 }
 
 impl Callee {
-    /// A function that answers nothing.
+    /// A function that returns nothing.
     pub(crate) fn empty(parsed: Arc<Parsed>, environment: Arc<Environment>) -> Self {
         Self {
             name: String::new(),
@@ -76,34 +76,34 @@ impl Callee {
         }
     }
 
-    /// Its name where it is defined. Looked for in the text when it is asked for, which is when something is wrong.
+    /// The span of its name in the definition. Searched on demand, since it is needed for errors only.
     pub(crate) fn definition(&self) -> Option<(Source, Span)> {
         self.parsed.unit.definition(self.definition.as_ref()?)
     }
 }
 
 impl LinkedScript {
-    /// Its path below the script root.
+    /// The path below the script root.
     pub fn path(&self) -> &str {
         self.parsed.unit.name()
     }
 
-    /// Its text.
+    /// The source text.
     pub fn source(&self) -> &Source {
         &self.parsed.source
     }
 
-    /// The address of its text.
+    /// The hash of its text.
     pub fn hash(&self) -> Hash {
         self.parsed.hash
     }
 
-    /// The address of its text and of all it imports.
+    /// The hash of its text and of everything it imports.
     pub fn deep_hash(&self) -> Hash {
         self.deep
     }
 
-    /// The paths of the scripts it imports itself.
+    /// The paths of its direct imports.
     pub fn imports(&self) -> impl Iterator<Item = &str> {
         self.parsed.imports.iter().map(|import| import.script.as_str())
     }
@@ -113,12 +113,12 @@ impl LinkedScript {
         &self.parsed.unit
     }
 
-    /// Its functions that others may call, in the order of the text.
+    /// Its public functions, in source order.
     pub fn functions(&self) -> impl Iterator<Item = &Public> {
         self.parsed.publics.iter()
     }
 
-    /// The value of a constant of the file (`const NODES = [..]`), if there is one and it is plain data.
+    /// The value of a constant of the file (`const NODES = [..]`), if it exists and is plain data.
     pub fn constant(&self, name: &str) -> Option<serde_json::Value> {
         let constants = self.callees.first()?.environment.scope.constants.as_ref()?;
         let value = constants.read().ok()?.get(name).cloned()?;

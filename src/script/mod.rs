@@ -1,22 +1,22 @@
-//! The script host: one engine with every limit on, libraries of linked scripts, typed calls, read-only inputs.
+//! The script host: an engine with every limit enabled, libraries of linked scripts, typed calls, read-only inputs.
 //!
-//! A [`Library`] is built from script texts and inline conditions by [`Library::link`]; it hands out [`ScriptFunction`]s, whose
-//! calls take [`View`]s (immutable, shared, free to hand over) and answer in the terms of a role: a [`RuleOutcome`], an artifact,
-//! a list of effects. Whatever a script does wrong comes back as one [`Diagnostic`](crate::diag::Diagnostic) on the token.
+//! A [`Library`] is built from script texts and inline conditions by [`Library::link`]; it provides [`ScriptFunction`]s, whose
+//! calls take [`View`]s (immutable, shared, cheap to pass) and return a [`RuleOutcome`], an artifact, or a list of effects,
+//! depending on the role. Every error of a script is one [`Diagnostic`](crate::diag::Diagnostic) at its token.
 //!
-//! The layers, lowest first, as `tests/it/imports.rs` checks them:
+//! The layers, lowest first, as checked by `tests/it/imports.rs`:
 //!
 //! | files | what |
 //! |---|---|
-//! | `fault`, `guard`, `limits`, `panic_guard`, `reference` | what a script may use, and how that is enforced; names of functions |
-//! | `view`, `json`, `value_kind`, `compare`, `equality` | the values that scripts read, and what comparing means |
-//! | `rhai_internals` | the syntax tree, its rewriting, evaluating: all that knows Rhai from the inside |
-//! | `engine`, `forbidden`, `strict`, `environment`, `pad`, `predicate`, `sort`, `text` | the one place where engines are made, and what is otherwise than in Rhai |
-//! | `unit`, `words`, `file_items`, `common_mistakes`, `parse_error`, `recover`, `condition`, `imports`, `resolver` | a text, its tokens and tree; what the parser refuses |
-//! | `probe`, `running_test` | watching an evaluation: values and ways, for explanations and coverage; what tests ask of the host |
+//! | `fault`, `guard`, `limits`, `panic_guard`, `reference` | the limits of scripts and their enforcement; names of functions |
+//! | `view`, `json`, `value_kind`, `compare`, `equality` | the values that scripts read, and comparison semantics |
+//! | `rhai_internals` | the syntax tree, its rewriting, evaluation: everything that depends on Rhai's internals |
+//! | `engine`, `forbidden`, `strict`, `environment`, `pad`, `predicate`, `sort`, `text` | the creation of engines, and deviations from stock Rhai |
+//! | `unit`, `words`, `file_items`, `common_mistakes`, `parse_error`, `recover`, `condition`, `imports`, `resolver` | a text, its tokens and tree; parse errors |
+//! | `probe`, `running_test` | observing evaluations, for explanations and coverage; the host of a running test |
 //! | `api`, `builtins`, `pattern` | the functions that scripts may call |
-//! | `parse`, `call_site`, `call_check`, `import_order`, `linked`, `link`, `eval_trace`, `explain` | texts to a linked library; errors through call frames |
-//! | `eval_cache`, `invoke`, `library`, `reachable`, `rule`, `responder`, `effects`, `role` | calling a function and reading what it returned |
+//! | `parse`, `call_site`, `call_check`, `import_order`, `linked`, `link`, `eval_trace`, `explain` | linking texts to a library; errors through call frames |
+//! | `eval_cache`, `invoke`, `library`, `reachable`, `rule`, `responder`, `effects`, `role` | calling a function and reading its result |
 //! | `check`, `checked`, `self_test`, `test_call` | static checks, and running a test |
 
 pub mod api;

@@ -1,10 +1,10 @@
-//! Filling a list up with copies of a value. The stock function makes all copies in one step, and in looking at their size first
-//! it passes over the keys of maps and what closures captured: ten thousand copies of a megabyte.
+//! `pad` for lists. The stock function makes all copies in one step, and its size check ignores the keys of maps and the
+//! variables captured by closures: ten thousand copies of a megabyte.
 
 use super::guard;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, NativeCallContext, Position};
 
-/// Registers `pad` for lists, in the place of the stock one.
+/// Registers `pad` for lists, replacing the stock one.
 pub(crate) fn register(engine: &mut Engine) {
     engine.register_fn("pad", |context: NativeCallContext, array: &mut Array, len: i64, item: Dynamic| {
         pad(context.engine(), array, len, &item)

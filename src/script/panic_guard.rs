@@ -1,8 +1,8 @@
-//! Panics of Rhai and of host functions are caught and become diagnostics: the report that the standard library writes to
-//! standard error before that would only disturb whoever reads there.
+//! Catches panics of Rhai and of host functions, which become diagnostics, and suppresses the report that the standard library
+//! would write to standard error.
 //!
-//! The hook is the process's, so it is installed once, on top of whatever was there, and keeps silent only on threads that are
-//! just then inside [`catch`].
+//! The panic hook is global to the process, so it is installed once, on top of the previous one, and is silent only on threads
+//! that are inside [`catch`].
 
 use std::any::Any;
 use std::cell::Cell;
@@ -15,7 +15,7 @@ thread_local! {
 
 static INSTALLED: Once = Once::new();
 
-/// Runs what may panic; the panic is the error, and nobody hears of it otherwise.
+/// Runs code that may panic. Returns the payload of a panic as the error, without a report.
 pub(crate) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     install();
     let outer = QUIET.replace(true);
@@ -24,7 +24,7 @@ pub(crate) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>
     outcome
 }
 
-/// A panicking thread cannot change the hook; then the next call does.
+/// A panicking thread cannot set the hook; the next call does it then.
 fn install() {
     if INSTALLED.is_completed() || std::thread::panicking() {
         return;
@@ -46,7 +46,7 @@ mod tests {
 
     const CHILD: &str = "ASTERISK_TEST_QUIET_CHILD";
 
-    /// What a process writes to standard error can only be read from outside: the test runs itself.
+    /// The standard error of a process can only be read from outside: the test runs itself as a child process.
     #[test]
     fn caught_panics_are_silent_and_others_are_not() {
         if std::env::var_os(CHILD).is_some() {
@@ -66,14 +66,14 @@ mod tests {
             .env(CHILD, "1")
             .output()
             .expect("runs");
-        let said = String::from_utf8_lossy(&child.stderr);
-        assert!(child.status.success(), "{said}");
-        assert!(said.contains("loud one") && said.contains("loud two"), "{said}");
-        assert!(!said.contains("unheard"), "{said}");
+        let message = String::from_utf8_lossy(&child.stderr);
+        assert!(child.status.success(), "{message}");
+        assert!(message.contains("loud one") && message.contains("loud two"), "{message}");
+        assert!(!message.contains("unheard"), "{message}");
     }
 
     #[test]
-    fn the_panic_is_handed_back() {
+    fn the_panic_payload_is_returned() {
         assert_eq!(catch(|| 1).ok(), Some(1));
         let panic = catch(|| panic!("why")).expect_err("panics");
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"why"));

@@ -1,4 +1,4 @@
-//! One text: parsed, rewritten, and what linking needs to know of it.
+//! Parses and rewrites one text, and collects what linking needs.
 
 use super::call_site::{Calls, calls_of};
 use super::imports::{Import, imports_of};
@@ -14,10 +14,9 @@ use crate::model::Hash;
 use rhai::{AST, Engine};
 use std::collections::BTreeSet;
 
-/// A function that others may call.
+/// A public function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Public {
-    /// Its name.
     pub name: String,
     /// The names of its parameters.
     pub params: Vec<String>,
@@ -29,11 +28,11 @@ pub struct Public {
 pub(crate) struct Parsed {
     pub(crate) unit: Unit,
     pub(crate) source: Source,
-    /// A condition's text as it is written.
+    /// The text of a condition as written.
     pub(crate) mapped: Option<MappedText>,
     pub(crate) hash: Hash,
     pub(crate) rewritten: RewrittenScript,
-    /// What its probes stand for, if it has any.
+    /// The table of its probes, if it has any.
     pub(crate) table: Option<ProbeTable>,
     pub(crate) imports: Vec<Import>,
     pub(crate) publics: Vec<Public>,
@@ -42,12 +41,12 @@ pub(crate) struct Parsed {
     pub(crate) fields: BTreeSet<String>,
 }
 
-/// How texts are parsed.
+/// The settings of the parser.
 #[derive(Clone, Copy)]
 pub(crate) struct ParseSettings<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) limits: &'a ScriptLimits,
-    /// The names of fields that schemas declare.
+    /// The names of fields declared by schemas.
     pub(crate) fields: &'a BTreeSet<String>,
     pub(crate) probes: Probes,
 }
@@ -78,7 +77,7 @@ pub(crate) fn parse_file(settings: ParseSettings<'_>, source: &Source, problems:
 }
 
 impl Unit {
-    /// Reads a script on its own, without linking it.
+    /// Parses a standalone script, without linking it.
     pub fn read(source: &Source) -> Result<Self, Diagnostic> {
         let limits = ScriptLimits::default();
         let engine = super::engine::build(&limits, [], super::api::register);
@@ -88,7 +87,7 @@ impl Unit {
     }
 }
 
-/// Parses; a panic of the parser is a diagnostic too.
+/// Parses; a panic of the parser becomes a diagnostic too.
 fn parse(engine: &Engine, text: &UnitText, fields: &BTreeSet<String>) -> Result<AST, Diagnostic> {
     let outcome = panic_guard::catch(|| engine.compile(text.script()));
     let Ok(parsed) = outcome else {
@@ -98,7 +97,7 @@ fn parse(engine: &Engine, text: &UnitText, fields: &BTreeSet<String>) -> Result<
     parsed.map_err(|error| parse_error::explain(text, &error, fields))
 }
 
-/// Rewrites what was parsed, and notes what it has and needs.
+/// Rewrites a parsed text, and collects what it defines and needs.
 pub(crate) fn finish(unit: Unit, source: Source, imports: Vec<Import>, probes: Probes) -> Parsed {
     let (rewritten, table) = match probes {
         Probes::None => (rewrite(unit.ast(), &mut Strict), None),

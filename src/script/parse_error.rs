@@ -1,4 +1,4 @@
-//! What the parser refuses, in the words of a script's author. (Rhai stops at the first fault of a file.)
+//! Explains parse errors in terms that script authors use. (Rhai stops at the first error of a file.)
 
 use super::common_mistakes::{self, CONDITION_HELP};
 use super::fault;
@@ -13,8 +13,7 @@ use std::collections::BTreeSet;
 /// The field of `state` that counts loops. Its singular is a keyword.
 const COUNTERS: &str = "loops";
 
-/// The diagnostic for a text that does not parse.
-/// `fields` are the names of fields that schemas declare.
+/// The diagnostic for a text that does not parse. `fields` are the names of fields declared by schemas.
 pub(crate) fn explain(text: &UnitText, error: &ParseError, fields: &BTreeSet<String>) -> Diagnostic {
     let span = text.token(error.1).or_else(|| text.tokens().last()).unwrap_or_default();
     let (code, message, help) =
@@ -28,7 +27,7 @@ pub(crate) fn explain(text: &UnitText, error: &ParseError, fields: &BTreeSet<Str
     let slipped = if code == "script/reserved" && field_near(text, span, fields).is_some() {
         None
     } else {
-        common_mistakes::slip(text, error.err_type(), span, braces, at_end && !text.is_condition())
+        common_mistakes::recognise(text, error.err_type(), span, braces, at_end && !text.is_condition())
     };
     if let Some(slip) = slipped.filter(|_| message != "the condition ends too early") {
         let (source, place) = text.locate(slip.span.unwrap_or(span));
@@ -64,7 +63,7 @@ pub(crate) fn explain(text: &UnitText, error: &ParseError, fields: &BTreeSet<Str
     diagnostic
 }
 
-/// The field that a reserved word after a dot may be a slip for: one that schemas declare, or that the text reads elsewhere.
+/// The field that a reserved word after a dot may be a typo of: one declared by schemas, or one that the text reads elsewhere.
 fn field_near(text: &UnitText, fault: Span, fields: &BTreeSet<String>) -> Option<String> {
     let words: Vec<(&str, Span)> = text.words().collect();
     let at = words.iter().position(|(_, span)| *span == fault)?;
@@ -78,9 +77,9 @@ fn field_near(text: &UnitText, fault: Span, fields: &BTreeSet<String>) -> Option
     nearest(words[at].0, known.filter(|name| is_word(name))).map(|name| format!("did you mean `{name}`?"))
 }
 
-/// Where a file has more `{` than `}`: the innermost one that is open at a fault.
+/// In a file with more `{` than `}`: the innermost one that is open at the error.
 fn open_brace(text: &UnitText, kind: &Kind, fault: Span) -> Option<Span> {
-    // What the lexer refuses hides what follows.
+    // A lexer error hides what follows.
     if text.is_condition() || matches!(kind, Kind::BadInput(_)) {
         return None;
     }
@@ -168,7 +167,7 @@ pub(crate) fn unknown_variable(text: &UnitText, name: &str) -> (&'static str, St
     ("script/unknown-variable", format!("`{name}` is not defined here"), help)
 }
 
-/// Names that a text declares: variables and parameters.
+/// Names declared in a text: variables and parameters.
 fn declared<'a>(words: &[&'a str]) -> Vec<&'a str> {
     let is_name = |word: &str| word.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_');
     let mut names = Vec::new();
@@ -206,7 +205,7 @@ mod tests {
     use crate::script::testing::{decide, failure, line, problem, try_link};
 
     #[test]
-    fn a_brace_that_is_missing_is_looked_for_at_the_innermost_open_one() {
+    fn a_missing_brace_is_attributed_to_the_innermost_open_one() {
         for (text, want) in [
             (
                 "fn f(x) {\n  if x > 1 {\n    5\n  6\n}\nfn g() { 1 }",
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reserved_word_near_a_field_may_be_a_slip() {
+    fn a_reserved_word_near_a_field_may_be_a_typo() {
         assert_eq!(
             failure("artifact.loop.H9 > 1"),
             "script/reserved @ t.rhai:loop: `loop` is a reserved word | did you mean `loops`?"

@@ -1,5 +1,4 @@
-//! Looking at a regular expression before anything is searched with it: whether it can be compiled, and whether it says too
-//! little to be of use.
+//! Analyses regular expressions before use: whether they compile, and whether they are specific enough to be useful.
 
 use super::api;
 use crate::diag::Span;
@@ -7,29 +6,29 @@ use regex_syntax::Parser;
 use regex_syntax::hir::literal::{Extractor, Literal};
 use regex_syntax::hir::{Hir, HirKind};
 
-/// From this many states on ([`size`]) a pattern may be too large for the engine.
+/// The number of states ([`size`]) from which a pattern may be too large for the engine.
 const LARGE: usize = 20_000;
 
-/// A pattern that compiles, by the engine that scripts use.
+/// A pattern that compiles with the engine used by scripts.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     hir: Hir,
 }
 
-/// Why a pattern does not compile.
+/// The reason why a pattern does not compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternFault {
-    /// What is wrong.
+    /// The error message.
     pub message: String,
-    /// Where in the pattern.
+    /// The span within the pattern.
     pub span: Span,
 }
 
 impl Pattern {
-    /// Reads a pattern, or says where it is wrong.
+    /// Parses a pattern.
     pub fn read(text: &str) -> Result<Self, PatternFault> {
         let hir = Parser::new().parse(text).map_err(|error| fault(text, &error))?;
-        // Compiling takes long beside reading, and only what is large can fail.
+        // Compiling is slow compared to parsing, and only a large pattern can fail.
         if size(&hir) > LARGE {
             let whole = Span::new(0, text.len());
             api::compile(text).map_err(|message| PatternFault { message, span: whole })?;
@@ -37,28 +36,28 @@ impl Pattern {
         Ok(Self { hir })
     }
 
-    /// Whether it matches the empty text, and so anywhere in any text.
+    /// Whether it matches the empty string, and thus anywhere in any text.
     pub fn matches_nothing(&self) -> bool {
         self.hir.properties().minimum_len() == Some(0)
     }
 
-    /// How many of these it matches, looking for it anywhere in them, in any letter case.
+    /// The number of samples that it matches anywhere, ignoring case.
     pub fn matches<'t>(text: &str, samples: impl Iterator<Item = &'t str>) -> usize {
         api::compile(&format!("(?im){text}")).map_or(0, |regex| samples.filter(|sample| regex.is_match(sample)).count())
     }
 
-    /// Whether a text could hold a match, by what a match has to begin with: cheap, and never wrong when it says no.
+    /// Whether a text may contain a match, judging by the literal prefixes of a match: fast, and without false negatives.
     pub fn may_be_in(&self, text: &str) -> bool {
         let prefixes = Extractor::new().extract(&self.hir);
         let text = text.to_lowercase();
-        // A long prefix is cut, maybe within a character.
+        // A long prefix is truncated, possibly within a character.
         let shown = |prefix: &Literal| String::from_utf8_lossy(prefix.as_bytes()).trim_end_matches('\u{fffd}').to_lowercase();
         let begins = |prefix: &Literal| text.contains(&shown(prefix));
         // A letter may be three times as long as its other case: the Kelvin sign and `k`.
         self.shortest() <= text.len() * 3 && prefixes.literals().is_none_or(|prefixes| prefixes.iter().any(begins))
     }
 
-    /// The one text that it matches, if it is a plain text.
+    /// The only string that it matches, if it is a literal.
     pub fn literal(&self) -> Option<String> {
         match self.hir.kind() {
             HirKind::Literal(literal) => String::from_utf8(literal.0.to_vec()).ok(),
@@ -66,28 +65,28 @@ impl Pattern {
         }
     }
 
-    /// The least number of bytes that it matches; 0 if it can match nothing at all.
+    /// The minimum length of a match in bytes; 0 if it can match the empty string.
     pub fn shortest(&self) -> usize {
         self.hir.properties().minimum_len().unwrap_or(0)
     }
 
-    /// Whether it matches only where a text or line begins.
+    /// Whether it matches only at the start of a text or line.
     pub fn is_anchored(&self) -> bool {
         self.hir.properties().look_set_prefix().contains_anchor()
     }
 
-    /// The groups that catch something.
+    /// The number of capture groups.
     pub fn groups(&self) -> usize {
         self.hir.properties().explicit_captures_len()
     }
 }
 
-/// A pattern that matches just this text.
+/// A pattern that matches exactly this text.
 pub fn escape(text: &str) -> String {
     regex_syntax::escape(text)
 }
 
-/// About how many states a pattern has.
+/// The approximate number of states of a pattern.
 fn size(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Literal(literal) => literal.0.len(),
@@ -118,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_stands_at_its_place() {
+    fn errors_have_a_span() {
         let fault = Pattern::read("clock (state").unwrap_err();
         assert_eq!((fault.message.as_str(), fault.span), ("unclosed group", Span::new(6, 7)));
         assert!(Pattern::read(r"x(?=y)").unwrap_err().message.contains("look-around"));
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_little_is_seen() {
+    fn unspecific_patterns_are_recognised() {
         let pattern = |text: &str| Pattern::read(text).unwrap();
         assert!(pattern("x*").matches_nothing() && pattern("a|").matches_nothing() && !pattern("ab?").matches_nothing());
         assert!(Pattern::matches(".", ["a", "0"].into_iter()) == 2 && Pattern::matches("a", ["a", "0"].into_iter()) == 1);

@@ -1,5 +1,4 @@
-//! Array methods that ask a closure about each item. The stock ones take an answer that is no truth value for `false`:
-//! `["a"].any(|x| "yes")`.
+//! Array methods with a predicate. The stock ones treat a result that is not a bool as `false`: `["a"].any(|x| "yes")`.
 
 use super::compare::{kind_of, show};
 use super::fault::ScriptFault;
@@ -8,7 +7,7 @@ use std::any::TypeId;
 
 type PredicateResult<T> = Result<T, Box<EvalAltResult>>;
 
-/// The methods, and whether they take the index to begin at.
+/// The methods, and whether they take a start index.
 const METHODS: &[(&str, bool)] = &[
     ("filter", false),
     ("some", false),
@@ -23,7 +22,7 @@ const METHODS: &[(&str, bool)] = &[
     ("retain", false),
 ];
 
-/// Registers them for closures and for names of functions, in the place of the stock ones.
+/// Registers them for closures and for function names, replacing the stock ones.
 pub(crate) fn register(engine: &mut Engine) {
     for &(name, with_start) in METHODS {
         for closure in [TypeId::of::<FnPtr>(), TypeId::of::<ImmutableString>()] {
@@ -42,7 +41,7 @@ pub(crate) fn register(engine: &mut Engine) {
     }
 }
 
-/// The closure that an argument is, or the function that it names.
+/// The closure given as an argument, or the function that it names.
 pub(crate) fn pointer(argument: &Dynamic) -> PredicateResult<FnPtr> {
     if let Some(closure) = argument.read_lock::<FnPtr>() {
         return Ok(closure.clone());
@@ -58,7 +57,7 @@ struct PredicateCall<'a> {
 }
 
 impl PredicateCall<'_> {
-    /// What the method returns. The closure works on a copy, and nothing is changed if it fails.
+    /// Runs the method. The closure works on a copy, and nothing is changed if it fails.
     fn ask(&self, array: &mut Dynamic, start: i64) -> PredicateResult<Dynamic> {
         let in_place = matches!(self.name, "drain" | "retain");
         if in_place && array.is_read_only() {
@@ -87,7 +86,7 @@ impl PredicateCall<'_> {
         })
     }
 
-    /// The items for which the answer is yes, and the others.
+    /// Partitions the items by the predicate.
     fn divide(&self, items: Array) -> PredicateResult<(Array, Array)> {
         let (mut yes, mut no) = (Array::new(), Array::new());
         for (at, mut item) in items.into_iter().enumerate() {
@@ -97,7 +96,7 @@ impl PredicateCall<'_> {
         Ok((yes, no))
     }
 
-    /// Where the first item stands that is answered so. A negative start counts from the end.
+    /// The index of the first item with the wanted result. A negative start counts from the end.
     fn first(&self, items: &mut Array, start: i64, wanted: bool) -> PredicateResult<Option<usize>> {
         let from_end = usize::try_from(start.unsigned_abs()).unwrap_or(usize::MAX);
         let start = if start < 0 { items.len().saturating_sub(from_end) } else { from_end };
@@ -128,7 +127,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_answer_is_true_or_false() {
+    fn a_predicate_returns_a_bool() {
         for call in [
             r#"["a"].any(|x| "yes")"#,
             "[1].none(|x| 1)",
@@ -149,16 +148,16 @@ mod tests {
             "artifact.list.find(|x| x)",
             "artifact.list.index_of(|x| x)",
         ] {
-            let said = failure(call);
-            assert!(said.starts_with("script/type @ t.rhai:"), "{call}: {said}");
-            assert!(said.contains("must answer true or false, not "), "{call}: {said}");
+            let message = failure(call);
+            assert!(message.starts_with("script/type @ t.rhai:"), "{call}: {message}");
+            assert!(message.contains("must answer true or false, not "), "{call}: {message}");
         }
         assert!(failure("[1].filter(|x| ())").contains("the closure of `filter` must answer true or false, not nothing (`()`)"));
         assert!(failure("artifact.list.none(|x| 1)").contains("the closure of `none`"));
     }
 
     #[test]
-    fn the_methods_do_what_the_stock_ones_do() {
+    fn the_methods_agree_with_the_stock_ones() {
         let body = r#"
             let a = [1, 2, 3, 4];
             let even = |x| x % 2 == 0;

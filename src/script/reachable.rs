@@ -1,4 +1,4 @@
-//! What a function may run, as one address: two functions of the same address decide alike.
+//! A hash over everything a function may run: two functions with the same hash decide alike.
 
 use super::invoke::ScriptFunction;
 use super::rhai_internals::tree::FunctionHead;
@@ -7,16 +7,15 @@ use crate::diag::Span;
 use crate::model::Hash;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The functions of a text, each with its extent from `fn` to the closing brace.
+/// The functions of a text, each with its span from `fn` to the closing brace.
 type Extents = BTreeMap<String, Vec<Span>>;
 
 impl ScriptFunction {
-    /// The address of its own text, of the functions of its script that it may call, of what stands outside of functions there, and
-    /// of all that its script imports. An edit of another function of the script leaves it as it is; so do comments outside of
-    /// functions.
+    /// The hash of its own text, of the functions of its script that it may call, of the top-level code, and of everything its
+    /// script imports. Editing another function of the script leaves it unchanged; so do comments outside functions.
     pub fn reach(&self) -> Hash {
         let unit = self.unit();
-        // Where a condition stands is nothing to it.
+        // The location of a condition does not matter.
         let mut text = if unit.is_condition() { String::new() } else { self.key() };
         let extents = extents(unit);
         let mut within: BTreeSet<&str> = BTreeSet::new();
@@ -26,7 +25,7 @@ impl ScriptFunction {
                 continue;
             }
             for extent in &extents[name] {
-                // Whatever mentions a name may call it: by a pointer, or within a text, too.
+                // Any mention of a name may be a call: by a function pointer, or within a string, too.
                 let own = &unit.script()[extent.start..extent.end];
                 open.extend(extents.keys().map(String::as_str).filter(|other| own.contains(other)));
             }
@@ -51,7 +50,7 @@ impl ScriptFunction {
     }
 }
 
-/// Of a condition, nothing: all of it stands outside.
+/// Empty for a condition, which is all top-level code.
 fn extents(unit: &Unit) -> Extents {
     let mut extents = Extents::new();
     if unit.is_condition() {
@@ -97,7 +96,7 @@ fn more(n) { `${half(n)}` }
     }
 
     #[test]
-    fn an_edit_reaches_those_that_may_run_it_and_no_others() {
+    fn an_edit_affects_only_functions_that_may_run_it() {
         let changed = |from: &str, to: &str| {
             assert!(RULES.contains(from));
             let edited = RULES.replace(from, to);

@@ -1,5 +1,5 @@
-//! Further faults of a text that does not parse: the parser stops at the first, so the function it is in is blanked out, and the rest
-//! parsed again.
+//! Finds further errors of a text that does not parse: the parser stops at the first, so the function that contains it is blanked
+//! out, and the rest is parsed again.
 
 use super::file_items::item_of;
 use super::unit::UnitText;
@@ -8,14 +8,14 @@ use crate::diag::{Diagnostic, Source, Span};
 use rhai::Engine;
 use std::collections::BTreeSet;
 
-/// Faults that say nothing of the functions beside.
+/// Errors that do not affect other functions.
 pub(super) const RECOVERABLE: [&str; 5] =
     ["script/syntax", "script/reserved", "script/unknown-variable", "script/unknown-module", super::fault::FORBIDDEN];
 
-/// The most faults told of one text.
+/// Maximum number of errors reported per text.
 const MOST: usize = 8;
 
-/// The faults behind the first, which is `first`, at `fault`.
+/// The errors after the first, which is at `fault`.
 pub(super) fn more(engine: &Engine, source: &Source, fault: Span, fields: &BTreeSet<String>) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
     let (mut text, mut fault) = (source.text().to_owned(), fault);
@@ -35,7 +35,7 @@ pub(super) fn more(engine: &Engine, source: &Source, fault: Span, fields: &BTree
     found
 }
 
-/// Turns all but the ends of lines to spaces, byte for byte.
+/// Replaces everything but line endings by spaces, byte for byte.
 fn blank(text: &mut String, item: Span) {
     let blanks: String = text[item.start..item.end]
         .chars()
@@ -48,17 +48,17 @@ fn blank(text: &mut String, item: Span) {
 mod tests {
     use crate::script::testing::{line, try_link};
 
-    fn told(text: &str) -> Vec<String> {
+    fn reported(text: &str) -> Vec<String> {
         try_link(&[("t.rhai", text)]).expect_err("faults").iter().map(line).collect()
     }
 
     #[test]
-    fn each_function_that_is_broken_is_told() {
-        let said = told(
+    fn every_broken_function_is_reported() {
+        let message = reported(
             "import \"x\" as x;\nconst K = 1;\n/// é doc\nfn a(x) { x + }\n\nfn good(x) { x }\nfn b(x) { let = 1; }\n\
              private fn c(x) {\n  zz\n}\nfn d(x) {\n  if x {\n    1\n}\nfn e() { 1 }\n",
         );
-        let places: Vec<&str> = said.iter().map(|said| said.split(": ").next().unwrap_or_default()).collect();
+        let places: Vec<&str> = message.iter().map(|message| message.split(": ").next().unwrap_or_default()).collect();
         assert_eq!(
             places,
             [
@@ -71,9 +71,9 @@ mod tests {
     }
 
     #[test]
-    fn what_may_only_follow_from_the_first_fault_is_not_told() {
-        assert_eq!(told("import \"x as x;\nfn f() { x::g() }").len(), 1);
-        assert_eq!(told("fn a( {").len(), 1);
-        assert!(told(&"fn a( {\n".repeat(100)).len() <= super::MOST);
+    fn possible_consequential_errors_are_not_reported() {
+        assert_eq!(reported("import \"x as x;\nfn f() { x::g() }").len(), 1);
+        assert_eq!(reported("fn a( {").len(), 1);
+        assert!(reported(&"fn a( {\n".repeat(100)).len() <= super::MOST);
     }
 }

@@ -1,9 +1,9 @@
-//! How pipelines and people name a script function: `path/in/scripts.rhai#function`.
+//! References to script functions: `path/in/scripts.rhai#function`.
 
 use crate::diag::Diagnostic;
 use std::fmt;
 
-/// A function of a script.
+/// A reference to a function of a script.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionRef {
     /// The script's path below the script root.
@@ -13,7 +13,7 @@ pub struct FunctionRef {
 }
 
 impl FunctionRef {
-    /// Reads a reference. The diagnostic has no label: the caller knows where the reference stands.
+    /// Parses a reference. The diagnostic has no label: the caller knows the location of the reference.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let error = |message: String, help: &str| Err(Diagnostic::error("script/reference", message).help(help));
         let Some((file, function)) = text.split_once('#') else {
@@ -41,12 +41,12 @@ impl fmt::Display for FunctionRef {
     }
 }
 
-/// Whether a script of that path holds tests: `*_test.rhai`.
+/// Whether a path is that of a test script: `*_test.rhai`.
 pub fn is_test_file(path: &str) -> bool {
     path.ends_with("_test.rhai")
 }
 
-/// Why a path may not be used, if so: only plain components below the root may.
+/// Checks that a path has only plain components below the root. An error is the reason.
 pub(crate) fn check_path(path: &str) -> Result<(), &'static str> {
     if path.is_empty() {
         Err("is empty")

@@ -1,4 +1,4 @@
-//! Resolves imports among the scripts that are already linked, and nothing else.
+//! Resolves imports among the scripts already linked, and nothing else.
 
 use super::fault::ScriptFault;
 use super::reference::check_path;
@@ -6,7 +6,7 @@ use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Shared};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Modules by the path of their script. Used while linking; calls find what was imported then.
+/// Modules by the path of their script. Used only while linking.
 #[derive(Clone, Default)]
 pub(crate) struct ScriptResolver(Arc<RwLock<HashMap<String, Shared<Module>>>>);
 
@@ -20,7 +20,7 @@ impl ScriptResolver {
     }
 }
 
-/// The script an import names: `lib/base` and `lib/base.rhai` are the same.
+/// The script that an import refers to: `lib/base` and `lib/base.rhai` are equivalent.
 pub(crate) fn script_of(import: &str) -> Result<String, &'static str> {
     check_path(import)?;
     Ok(format!("{}.rhai", import.strip_suffix(".rhai").unwrap_or(import)))

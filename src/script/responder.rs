@@ -1,4 +1,4 @@
-//! Responders: functions of parameters and vars that answer a node with an artifact.
+//! Responders: functions of parameters and vars that return the artifact of a node.
 
 use super::invoke::{Parameters, ScriptFunction};
 use super::rule::described;
@@ -9,13 +9,13 @@ use serde_json::Value;
 const CODE: &str = "responder/return";
 
 impl ScriptFunction {
-    /// Calls it with inputs that it can only read, and gives whatever it returns, as JSON.
+    /// Calls it with read-only inputs and returns its result as JSON.
     pub fn value(&self, inputs: &[&View]) -> Result<Value, Box<Diagnostic>> {
         let value = self.evaluate(inputs, Parameters::ReadOnly)?;
         self.data(&value, "script/return")
     }
 
-    /// Asks a responder for the artifact, which must be a map.
+    /// Calls a responder and returns the artifact, which must be a map.
     pub fn respond(&self, params: &View, vars: &View) -> Result<Value, Box<Diagnostic>> {
         let value = self.evaluate(&[params, vars], Parameters::ReadOnly)?;
         let artifact = self.data(&value, CODE)?;
@@ -49,11 +49,14 @@ mod tests {
 
     #[test]
     fn nothing_but_a_map_is_an_artifact() {
-        for (body, said) in
+        for (body, message) in
             [("()", "nothing (`()`)"), ("1", "a number (`1`)"), ("[]", "a list (`[]`)"), ("\"x\"", "a string (`\"x\"`)")]
         {
             let got = respond(body).expect_err(body);
-            assert!(got.starts_with(&format!("responder/return @ t.rhai:f: `f` returned {said}, not an artifact | ")), "{got}");
+            assert!(
+                got.starts_with(&format!("responder/return @ t.rhai:f: `f` returned {message}, not an artifact | ")),
+                "{got}"
+            );
         }
         assert!(respond("#{ a: |x| x }").expect_err("a function").contains("at `$.a` is a function"));
         assert!(

@@ -1,4 +1,4 @@
-//! Schedulers and masks: functions that choose a walker, and functions around a step.
+//! Schedulers and masks: functions that choose a walker, and functions that wrap a step.
 
 use super::invoke::{Parameters, ScriptFunction};
 use super::rule::described;
@@ -11,12 +11,12 @@ const SCHEDULER: &str = "scheduler/return";
 const MASK: &str = "mask/return";
 
 impl ScriptFunction {
-    /// Asks a scheduler for the name of a walker: `fn select(ctx)`.
+    /// Calls a scheduler and returns the name of the chosen walker: `fn select(ctx)`.
     pub fn select(&self, ctx: &View) -> Result<String, Box<Diagnostic>> {
         self.text_of(&[ctx], "a walker's name")
     }
 
-    /// Asks a scheduler why: `fn because(ctx, name)`.
+    /// Calls a scheduler and returns its reason: `fn because(ctx, name)`.
     pub fn because(&self, ctx: &View, name: &View) -> Result<String, Box<Diagnostic>> {
         self.text_of(&[ctx, name], "a reason")
     }
@@ -33,8 +33,8 @@ impl ScriptFunction {
         }
     }
 
-    /// What a mask changes of what a step is told: `fn pre(ctx)` returns the context with other parts. The parts that differ come
-    /// back; what it leaves out stays as it is.
+    /// Calls a mask before a step: `fn pre(ctx)` returns a modified context. Returns the fields that differ; omitted fields are
+    /// unchanged.
     pub fn before(&self, ctx: &View) -> Result<Vec<(String, Value)>, Box<Diagnostic>> {
         let value = self.evaluate(&[ctx], Parameters::ReadOnly)?;
         if same(&value, ctx) {
@@ -49,7 +49,7 @@ impl ScriptFunction {
         for (key, part) in map.iter() {
             let Some(before) = ctx.present(key) else {
                 let hint = did_you_mean(key, ctx.entries().map(|(name, _)| name));
-                let help = hint.map_or(String::new(), |hint| format!("{hint}; ")) + "what a mask adds goes under `meta`";
+                let help = hint.map_or(String::new(), |hint| format!("{hint}; ")) + "a mask adds fields under `meta`";
                 return Err(refuse(format!("`{}` returned a context with `{key}`, which is no part of it", self.name()), &help));
             };
             if !same(part, before) {
@@ -59,7 +59,7 @@ impl ScriptFunction {
         Ok(changed)
     }
 
-    /// What a mask makes of an artifact: `fn post(ctx, artifact)`.
+    /// Calls a mask after a step: `fn post(ctx, artifact)`. Returns the artifact if it was changed.
     pub fn after(&self, ctx: &View, artifact: &View) -> Result<Option<Value>, Box<Diagnostic>> {
         let value = self.evaluate(&[ctx, artifact], Parameters::ReadOnly)?;
         if same(&value, artifact) {
@@ -75,7 +75,7 @@ impl ScriptFunction {
     }
 }
 
-/// Whether a script handed back the very input it was given.
+/// Whether a script returned its input unchanged.
 fn same(value: &Dynamic, view: &View) -> bool {
     let object = || value.read_lock::<ObjectView>().map(|object| View::from(object.clone()));
     let list = || value.read_lock::<ListView>().map(|list| View::from(list.clone()));
@@ -90,7 +90,7 @@ mod tests {
     use crate::script::testing::{find, line, link};
     use serde_json::json;
 
-    /// The function of that name.
+    /// The function with this name.
     fn function(name: &str, text: &str, arity: usize) -> ScriptFunction {
         find(&link(&[("t.rhai", text)]), &format!("t.rhai#{name}"), arity)
     }
@@ -106,22 +106,22 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_returns_the_context_with_other_parts() {
+    fn a_mask_returns_a_modified_context() {
         assert_eq!(before("ctx"), Ok(vec![]));
         assert_eq!(before("ctx.to_map()"), Ok(vec![]));
         assert_eq!(before("#{ meta: #{ a: true } }"), Ok(vec![("meta".to_owned(), json!({ "a": true }))]));
-        let both = "let told = ctx.to_map(); told.meta = #{ n: told.siblings.len() }; told.siblings = []; told";
+        let both = "let changed = ctx.to_map(); changed.meta = #{ n: changed.siblings.len() }; changed.siblings = []; changed";
         assert_eq!(before(both), Ok(vec![("meta".to_owned(), json!({ "n": 1 })), ("siblings".to_owned(), json!([]))]));
     }
 
     #[test]
-    fn nothing_else_is_a_context() {
+    fn anything_else_is_refused_as_a_context() {
         assert!(
             before("()")
                 .expect_err("nothing")
                 .contains("mask/return @ t.rhai:pre: `pre` returned nothing (`()`), not the context")
         );
-        assert!(before("#{ sibling: [] }").expect_err("unknown").contains("did you mean `siblings`?; what a mask adds"));
+        assert!(before("#{ sibling: [] }").expect_err("unknown").contains("did you mean `siblings`?; a mask adds"));
         assert!(before("ctx.meta.a = 1; ctx").expect_err("read-only").starts_with("rule/read-only"));
     }
 

@@ -1,4 +1,4 @@
-//! Rules: functions of artifact, state and vars that say whether an edge is taken.
+//! Rules: functions of artifact, state and vars that decide whether an edge is taken.
 
 use super::compare::{kind_of, show};
 use super::invoke::{Parameters, ScriptFunction};
@@ -6,38 +6,38 @@ use super::view::View;
 use crate::diag::{Diagnostic, nearest};
 use rhai::{Dynamic, Map};
 
-/// What a rule decided.
+/// The outcome of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RuleOutcome {
     /// The edge is not taken.
     No,
     /// The edge is taken.
     Yes {
-        /// Where to, if the rule chose.
+        /// The target, if the rule chose one.
         to: Option<String>,
-        /// Why, in the rule's words.
+        /// The reason, as given by the rule.
         because: Option<String>,
-        /// What the walk's context gets.
+        /// Context added to the walk.
         context: serde_json::Map<String, serde_json::Value>,
     },
 }
 
 impl RuleOutcome {
-    /// A plain yes.
+    /// A positive outcome without details.
     pub fn yes() -> Self {
         Self::Yes { to: None, because: None, context: serde_json::Map::new() }
     }
 }
 
-/// What is returned is no verdict.
+/// The code of errors about a value that is not an outcome.
 pub(crate) const CODE: &str = "rule/return";
-/// What a rule returns.
+/// Help text on the results of a rule.
 pub(crate) const HELP: &str = "a rule returns `()` or `false` for no, `true` for yes, or `#{ to: \"node\", because: \"why\", context: #{} }` for yes \
                     with more (each key may be left out)";
 const KEYS: [&str; 3] = ["to", "because", "context"];
 
 impl ScriptFunction {
-    /// Asks a rule.
+    /// Evaluates a rule.
     pub fn decide(&self, artifact: &View, state: &View, vars: &View) -> Result<RuleOutcome, Box<Diagnostic>> {
         let value = self.evaluate(&[artifact, state, vars], Parameters::ReadOnly)?;
         if value.is_unit() {
@@ -87,7 +87,7 @@ impl ScriptFunction {
     }
 }
 
-/// A value with its kind, for messages.
+/// A value with its type, for messages.
 pub(crate) fn described(value: &Dynamic) -> String {
     match kind_of(value) {
         "nothing" => "nothing (`()`)".to_owned(),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_says_no_or_yes() {
+    fn a_rule_returns_a_bool_or_nothing() {
         for no in ["()", "false", "", "if artifact.confidence > 1 { true }", "return false;", "let x = 1;"] {
             assert_eq!(decide(no), Ok(RuleOutcome::No), "{no}");
         }
@@ -132,19 +132,19 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_may_say_more() {
-        let verdict = decide(
+    fn a_rule_may_return_details() {
+        let outcome = decide(
             "#{ to: \"review\", because: `score ${artifact.confidence}`, context: #{ depth: \"deep\", n: artifact.n, repos: artifact.list } }",
         );
         let context = json!({"depth": "deep", "n": 3, "repos": ["x", "y"]});
-        let Ok(RuleOutcome::Yes { to, because, context: got }) = verdict else { panic!("{verdict:?}") };
+        let Ok(RuleOutcome::Yes { to, because, context: got }) = outcome else { panic!("{outcome:?}") };
         assert_eq!((to.as_deref(), because.as_deref()), (Some("review"), Some("score 0.85")));
         assert_eq!(serde_json::Value::Object(got), context);
     }
 
     #[test]
     fn everything_else_is_refused() {
-        for (body, said) in [
+        for (body, message) in [
             ("1", "`f` returned a number (`1`)"),
             ("\"yes\"", "`f` returned a string (`\"yes\"`)"),
             ("[true]", "`f` returned a list (`[true]`)"),
@@ -158,12 +158,12 @@ mod tests {
             ("#{ context: #{ a: 0.0 / 0.0 } }", "`f` cannot return this: what stands at `$.a` is `NaN`"),
         ] {
             let got = decide(body).expect_err(body);
-            assert!(got.starts_with(&format!("rule/return @ t.rhai:f: {said}")), "{body}: {got}");
+            assert!(got.starts_with(&format!("rule/return @ t.rhai:f: {message}")), "{body}: {got}");
         }
     }
 
     #[test]
-    fn a_rule_that_fails_is_no_no() {
+    fn a_failing_rule_is_an_error() {
         assert!(decide("artifact.zebra").expect_err("fails").starts_with("rule/unknown-field @ t.rhai:zebra: "));
         assert!(decide("throw \"x\"").expect_err("fails").starts_with("script/throw @ "));
         assert!(decide("artifact = 3").expect_err("fails").starts_with("rule/read-only @ t.rhai:artifact: "));

@@ -1,4 +1,4 @@
-//! The test that is running on this thread: the [`TestHost`] that answers what only tests may ask, and the rows it has tried.
+//! The test running on this thread: its [`TestHost`], and the table rows evaluated so far.
 
 use super::probe::{Evaluation, ObservedValue, last_failed};
 use crate::diag::Diagnostic;
@@ -7,28 +7,28 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What a test asks the host to do as the engine does it.
+/// An operation of the engine requested by a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestQuestion {
-    /// Ask a rule.
+    /// Evaluate a rule.
     Verdict,
     /// Make the routing decision of a node.
     Decide,
-    /// Ask a responder, or another function of parameters and vars.
+    /// Call a responder, or another function of parameters and vars.
     Respond,
-    /// Ask for the effects of an artifact.
+    /// Call a function that returns the effects of an artifact.
     Effects,
-    /// Read a file of data beside the test.
+    /// Read a fixture file beside the test.
     Fixture,
 }
 
-/// Answers what tests ask; `name` is the function, node or file, `inputs` what the test gives.
+/// Executes the operations requested by tests; `name` is the function, node or file, `inputs` are the arguments.
 pub trait TestHost {
-    /// The answer, or why there is none, with the places in the scripts that were asked.
+    /// Executes an operation. An error is labelled in the scripts involved.
     fn answer(&self, question: TestQuestion, name: &str, inputs: &Value) -> Result<Value, Box<Diagnostic>>;
 }
 
-/// A row of the test that is running.
+/// A row of the running test.
 pub(super) struct TableRowResult {
     pub(super) table: usize,
     pub(super) index: usize,
@@ -38,7 +38,7 @@ pub(super) struct TableRowResult {
 }
 
 struct RunningTest {
-    stage: Rc<dyn TestHost>,
+    host: Rc<dyn TestHost>,
     tables: usize,
     rows: Vec<TableRowResult>,
 }
@@ -47,25 +47,25 @@ thread_local! {
     static RUNNING: RefCell<Option<RunningTest>> = const { RefCell::new(None) };
 }
 
-/// Evaluates a test, and gives the rows it tried beside what it answered. Nothing may be running on this thread yet.
-pub(super) fn run<T>(stage: Rc<dyn TestHost>, evaluate: impl FnOnce() -> T) -> (T, Vec<TableRowResult>) {
-    RUNNING.set(Some(RunningTest { stage, tables: 0, rows: Vec::new() }));
+/// Runs a test. Returns its result and the rows it evaluated. No other test may be running on this thread.
+pub(super) fn run<T>(host: Rc<dyn TestHost>, evaluate: impl FnOnce() -> T) -> (T, Vec<TableRowResult>) {
+    RUNNING.set(Some(RunningTest { host, tables: 0, rows: Vec::new() }));
     let outcome = evaluate();
     (outcome, RUNNING.take().map(|running| running.rows).unwrap_or_default())
 }
 
-/// Puts a stage up, or takes it down, for examples outside of tests.
+/// Sets or clears the test host, for examples outside tests.
 #[cfg(test)]
-pub(super) fn set_stage(stage: Option<Rc<dyn TestHost>>) {
-    RUNNING.set(stage.map(|stage| RunningTest { stage, tables: 0, rows: Vec::new() }));
+pub(super) fn set_host(host: Option<Rc<dyn TestHost>>) {
+    RUNNING.set(host.map(|host| RunningTest { host, tables: 0, rows: Vec::new() }));
 }
 
-/// The stage of the test that is running on this thread.
-pub(super) fn stage() -> Option<Rc<dyn TestHost>> {
-    RUNNING.with_borrow(|running| running.as_ref().map(|running| running.stage.clone()))
+/// The host of the test running on this thread.
+pub(super) fn host() -> Option<Rc<dyn TestHost>> {
+    RUNNING.with_borrow(|running| running.as_ref().map(|running| running.host.clone()))
 }
 
-/// Begins a table of the running test.
+/// Starts a table of the running test.
 pub(super) fn begin_table() -> usize {
     RUNNING.with_borrow_mut(|running| {
         running.as_mut().map_or(0, |running| {
@@ -75,7 +75,7 @@ pub(super) fn begin_table() -> usize {
     })
 }
 
-/// Notes what came of a row.
+/// Records the result of a row.
 pub(super) fn note_row(table: usize, index: usize, values: &Dynamic, error: Option<Box<EvalAltResult>>) {
     let evaluation = if error.is_some() { last_failed() } else { None };
     let tried = TableRowResult { table, index, values: ObservedValue::of(values).to_string(), error, evaluation };

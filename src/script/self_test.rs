@@ -1,6 +1,6 @@
-//! The start-up self-test: proves that numbers compare as numbers and that nothing else compares with them, before any rule
-//! decides anything. A dependency that changed its mind would otherwise change decisions silently.
-//! It also proves that a call which holds too much memory is ended: without the allocator that counts, none would be.
+//! The start-up self-test: verifies that numbers compare as numbers and with nothing else, before any rule decides anything. A
+//! dependency that changed its behaviour would otherwise change decisions silently. It also verifies that a call that holds too
+//! much memory is stopped: without the counting allocator, none would be.
 
 use super::{FunctionRef, LIMIT, Library, LibraryInputs, RuleOutcome, ScriptLimits, View};
 use crate::diag::{Diagnostic, Source};
@@ -17,10 +17,10 @@ fn unknown(artifact, state, vars) { artifact.nothing >= 0 }
 fn large(artifact, state, vars) { let list = []; list.pad(8192, 0); list.len() == 8192 }
 ";
 
-/// What calls may hold here: less than the list of `large`.
+/// The memory limit of the test: less than the list of `large`.
 const MEMORY: usize = 64 << 10;
 
-/// Runs the test, once a process.
+/// Runs the test, once per process.
 pub fn self_test() -> Result<(), Box<Diagnostic>> {
     static RESULT: OnceLock<Result<(), String>> = OnceLock::new();
     let failed = |what: &str| {

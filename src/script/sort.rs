@@ -1,5 +1,5 @@
-//! Sorting by a script's comparison. The stock functions swallow what goes wrong in it (a failing comparison would leave the
-//! list as it was, without a word) and rely on an order that a script need not keep to.
+//! Sorting with a script's comparison. The stock functions swallow its errors (a failing comparison would silently leave the list
+//! unsorted) and rely on a total order, which a script need not provide.
 
 use super::compare::{kind_of, show};
 use super::fault::ScriptFault;
@@ -9,8 +9,7 @@ use std::any::TypeId;
 
 type SortResult<T> = Result<T, Box<EvalAltResult>>;
 
-/// Registers `sort`, `sort_by`, `order`, `order_by` and `dedup` with a closure or a function's name, in the place of the stock
-/// ones.
+/// Registers `sort`, `sort_by`, `order`, `order_by` and `dedup` with a closure or a function's name, replacing the stock ones.
 pub(crate) fn register(engine: &mut Engine) {
     for name in ["sort", "sort_by", "order", "order_by", "dedup"] {
         for compare in [TypeId::of::<FnPtr>(), TypeId::of::<ImmutableString>()] {
@@ -43,7 +42,7 @@ fn sort(name: &str, context: &NativeCallContext, array: &mut Dynamic, compare: &
     Ok(Dynamic::UNIT)
 }
 
-/// Whether a comparison's answer says that its first argument comes after its second.
+/// Whether the result of a comparison orders its first argument after its second.
 fn after(answer: &Dynamic) -> SortResult<bool> {
     if let Ok(sign) = answer.as_int() {
         return Ok(sign > 0);
@@ -63,7 +62,7 @@ fn refuse(answer: &Dynamic, wanted: &str) -> SortResult<bool> {
     ScriptFault::new("script/type", message).help(format!("it answers {wanted}")).fail()
 }
 
-/// A stable sort that ends whatever the comparison answers.
+/// A stable sort that terminates for any comparison.
 fn merge_sort(mut items: Array, after: &mut impl FnMut(&Dynamic, &Dynamic) -> SortResult<bool>) -> SortResult<Array> {
     if items.len() < 2 {
         return Ok(items);
@@ -98,7 +97,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_comparison_given_by_its_name_fails_as_a_closure_does() {
+    fn a_comparison_given_by_name_fails_like_a_closure() {
         let functions = "fn c(a, b) { throw \"no\" } fn lt(a, b) { a < b } fn odd(a, b) { \"yes\" }";
         let outcome = |body: &str| {
             let library = link(&[("t.rhai", &format!("{functions} fn f() {{ {body} }}"))]);

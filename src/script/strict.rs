@@ -1,4 +1,4 @@
-//! The nodes of production: comparisons that refuse to compare different kinds, and as little else as possible.
+//! The production nodes: comparisons that refuse operands of different types, and as little else as possible.
 
 use super::compare::{self, CompareOp};
 use super::fault::{self, ScriptFault};
@@ -15,10 +15,11 @@ const CONSTANT: &str = "\u{2039}constant\u{203a}";
 const CLOSURE: &str = "\u{2039}closure\u{203a}";
 const SHALLOW: &str = "\u{2039}shallow\u{203a}";
 
-/// How deep lists and maps may be nested. Rhai walks them recursively to clone, print and drop them, with no limit of its own.
+/// Maximum nesting depth of lists and maps. Rhai walks them recursively to clone, print and drop them, without a limit of its
+/// own.
 const DEEPEST: usize = 64;
 
-/// Strict comparisons, and what keeps a call within its limits and off shared locks.
+/// Strict comparisons, and nodes that enforce limits and avoid shared locks.
 pub(crate) struct Strict;
 
 impl Nodes for Strict {
@@ -39,7 +40,7 @@ impl Nodes for Strict {
     }
 }
 
-/// A strict comparison. (An error raised in a node of ours has no position: the state carries it.)
+/// A strict comparison. (An error raised in a host node has no position: the state carries it.)
 pub(crate) fn compare(op: CompareOp, operands: Vec<RewrittenExpr>, position: Position) -> RewrittenExpr {
     let part = |part: Option<usize>| part.and_then(|part| i64::try_from(part).ok()).unwrap_or(0);
     let state = op.code() | part(position.line()) << 8 | part(position.position()) << 24;
@@ -54,27 +55,27 @@ fn position_in(state: i64) -> Position {
     }
 }
 
-/// The name of a constant and where it is read.
+/// The name of a constant and the position of the access.
 #[derive(Clone)]
 struct Constant(ImmutableString, Position);
 
-/// Reads a constant of the file. Rhai itself takes the constants' lock for writing each time, and panics when another thread
+/// Reads a constant of the file. Rhai itself takes the write lock of the constants each time, and panics when another thread
 /// holds it.
 pub(crate) fn constant(name: &ImmutableString, position: Position) -> RewrittenExpr {
     RewrittenExpr::host(CONSTANT, [], Dynamic::from(Constant(name.clone(), position)), position)
 }
 
-/// Makes a closure that captures variables, under the eyes of the guard.
+/// Creates a closure that captures variables, and registers them with the guard.
 pub(crate) fn closure(made: RewrittenExpr, position: Position) -> RewrittenExpr {
     RewrittenExpr::host(CLOSURE, [made], Dynamic::UNIT, position)
 }
 
-/// Refuses a value that is nested too deep, where it would be put into another.
+/// Refuses a value that is nested too deeply, before it is stored in another.
 pub(crate) fn shallow(value: RewrittenExpr, position: Position) -> RewrittenExpr {
     RewrittenExpr::host(SHALLOW, [value], Dynamic::UNIT, position)
 }
 
-/// Registers what evaluates the nodes.
+/// Registers the evaluation of the nodes.
 pub(crate) fn register(engine: &mut Engine) {
     type Handler = fn(&mut EvalContext, &[Expression], &Dynamic) -> Result<Dynamic, Box<EvalAltResult>>;
     let handlers: [(&str, Handler); 5] =

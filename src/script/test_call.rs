@@ -1,4 +1,4 @@
-//! Running a test: a function of a `*_test.rhai` file, on a [`TestHost`].
+//! Runs a test: a function of a `*_test.rhai` file, on a [`TestHost`].
 
 use super::ScriptFunction;
 use super::guard::EvaluationStop;
@@ -9,34 +9,34 @@ use super::view::View;
 use crate::diag::Diagnostic;
 use std::rc::Rc;
 
-/// What came of a test.
+/// The result of a test.
 #[derive(Debug)]
 pub struct TestCallResult {
-    /// Why it failed, if it did.
+    /// The failure, if it failed.
     pub failure: Option<Box<Diagnostic>>,
-    /// The rows of its tables, in the order they were tried.
+    /// The rows of its tables, in order of evaluation.
     pub rows: Vec<TableRow>,
 }
 
 /// A row of a test's table.
 #[derive(Debug)]
 pub struct TableRow {
-    /// Which of the test's tables, from 0.
+    /// The table, counted from 0.
     pub table: usize,
-    /// Its index there.
+    /// The row's index in it, from 0.
     pub index: usize,
-    /// Its values, as a script would write them.
+    /// Its values, in script notation.
     pub values: String,
-    /// Why it failed, if it did.
+    /// The failure, if it failed.
     pub failure: Option<Box<Diagnostic>>,
-    /// The evaluation that failed, if it was watched.
+    /// The evaluation that failed, if it was observed.
     pub evaluation: Option<Evaluation>,
 }
 
 impl ScriptFunction {
-    /// Runs it as a test. Nothing may be running on this thread yet.
-    pub fn trial(&self, stage: Rc<dyn TestHost>) -> TestCallResult {
-        let (outcome, rows) = running_test::run(stage, || self.evaluate(&[] as &[View], Parameters::ReadOnly));
+    /// Runs it as a test. No other test may be running on this thread.
+    pub fn run_test(&self, host: Rc<dyn TestHost>) -> TestCallResult {
+        let (outcome, rows) = running_test::run(host, || self.evaluate(&[] as &[View], Parameters::ReadOnly));
         let row = |tried: TableRowResult| TableRow {
             table: tried.table,
             index: tried.index,

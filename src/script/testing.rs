@@ -1,4 +1,4 @@
-//! What the tests of the script host share.
+//! Helpers for the tests of the script host.
 
 use super::{Condition, FunctionRef, Library, LibraryInputs, RuleOutcome, ScriptFunction, ScriptLimits, View};
 use crate::diag::{Diagnostic, Diagnostics, MappedText, Source, Span};
@@ -32,7 +32,7 @@ pub(crate) fn find(library: &Library, reference: &str, arity: usize) -> ScriptFu
     library.function(&reference, arity).unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// The artifact of most tests.
+/// The artifact used by most tests.
 pub(crate) fn artifact() -> Value {
     json!({
         "match": true, "confidence": 0.85, "label": "é", "n": 3, "list": ["x", "y"], "empty": [],
@@ -51,7 +51,7 @@ pub(crate) fn eval(body: &str) -> Result<Value, Box<Diagnostic>> {
         .and_then(|value| function.data(&value, "t"))
 }
 
-/// The only problem of scripts that do not link.
+/// The only error of scripts that do not link.
 #[track_caller]
 pub(crate) fn problem(scripts: &[(&str, &str)]) -> Diagnostic {
     let problems = try_link(scripts).expect_err("does not link");
@@ -92,7 +92,7 @@ pub(crate) fn try_condition(text: &str) -> Result<ScriptFunction, Diagnostics> {
     Ok(library.condition("H1").expect("linked"))
 }
 
-/// Decides a condition over [`artifact`], empty state and `vars.t = 0.8`.
+/// Evaluates a condition over [`artifact`], empty state and `vars.t = 0.8`.
 pub(crate) fn decide(text: &str) -> Result<RuleOutcome, String> {
     let condition = try_condition(text).map_err(|problems| problems.iter().map(line).collect::<Vec<_>>().join("\n"))?;
     let artifact = View::of(&artifact(), &Kind::Any, "artifact");

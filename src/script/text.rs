@@ -1,5 +1,5 @@
-//! Functions that make texts, in the place of stock ones that would make them first and look at their size afterwards: a text of
-//! a million characters in which each is replaced by a million others.
+//! Replaces stock functions that produce strings before checking their size: a text of a million characters in which each is
+//! replaced by a million others.
 
 use super::compare;
 use super::fault::{self, ScriptFault};
@@ -19,7 +19,7 @@ pub(crate) fn register(engine: &mut Engine) {
                 engine.register_fn(name, |context: NativeCallContext, $given: &mut $kind| {
                     let value = Dynamic::from($taken);
                     let text = bounded(&context, |out| print(&value, out));
-                    // Rhai prints by itself, and whole, what it could not have printed here: nothing must be left of it.
+                    // Rhai then prints the whole value by itself, which must be discarded.
                     if text.is_err() && guard::text_too_long() {
                         return Ok(String::new());
                     }
@@ -87,7 +87,7 @@ fn join(items: impl Iterator<Item = Dynamic>, separator: &str, out: &mut Bounded
     Ok(())
 }
 
-/// As Rhai prints it: `[1, "x"]`, `#{"a": 1}`; what came as JSON is printed as JSON.
+/// Prints like Rhai: `[1, "x"]`, `#{"a": 1}`; views of JSON are printed as JSON.
 fn print(value: &Dynamic, out: &mut Bounded) -> fmt::Result {
     if let Some(list) = value.read_lock::<ListView>() {
         return write!(out, "{}", super::View::from(list.clone()).json());
@@ -117,7 +117,7 @@ fn print(value: &Dynamic, out: &mut Bounded) -> fmt::Result {
     write!(out, "{value:?}")
 }
 
-/// A text that fails rather than grow over its limit.
+/// A string buffer that fails instead of growing beyond its limit.
 struct Bounded {
     text: String,
     most: usize,

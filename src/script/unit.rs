@@ -1,4 +1,4 @@
-//! A parsed text and where its parts come from: a script file, or an inline condition inside a YAML file.
+//! A parsed text and its origin: a script file, or an inline condition inside a YAML file.
 
 use super::forbidden;
 use super::limits::ScriptLimits;
@@ -13,11 +13,11 @@ use std::sync::{Arc, LazyLock, OnceLock};
 #[derive(Clone, Debug)]
 pub(crate) struct UnitText {
     origin: UnitOrigin,
-    /// Found when something is to be pointed at; linking texts without a flaw does without.
+    /// Lexed on demand: only needed for labels.
     tokens: OnceLock<Tokens>,
 }
 
-/// Lexes as the engines for scripts do.
+/// An engine with the lexer settings of the engines for scripts.
 static LEXER: LazyLock<Engine> = LazyLock::new(|| {
     let mut engine = Engine::new_raw();
     engine.set_max_string_size(ScriptLimits::default().string);
@@ -47,7 +47,7 @@ impl UnitText {
         Self { origin: UnitOrigin::Condition { mapped, compiled, before: before.len() }, tokens: OnceLock::new() }
     }
 
-    /// What the parser gets.
+    /// The text given to the parser.
     pub(crate) fn script(&self) -> &str {
         match &self.origin {
             UnitOrigin::File(source) => source.text(),
@@ -63,13 +63,13 @@ impl UnitText {
         matches!(self.origin, UnitOrigin::Condition { .. })
     }
 
-    /// Where a span of what the parser got stands in the file that people see.
+    /// Maps a span of the parsed text to the file that people see.
     pub(crate) fn locate(&self, span: Span) -> (Source, Span) {
         match &self.origin {
             UnitOrigin::File(source) => (source.clone(), span),
             UnitOrigin::Condition { mapped, before, .. } => {
                 let end = before + mapped.text().len();
-                // An error noticed behind the end is about the last token.
+                // An error noticed after the end concerns the last token.
                 let span = if span.start >= end { self.last_before(end).unwrap_or(Span::new(*before, end)) } else { span };
                 let local = |at: usize| at.clamp(*before, end) - before;
                 (mapped.file().clone(), mapped.locate(Span::new(local(span.start), local(span.end))))
@@ -81,7 +81,7 @@ impl UnitText {
         self.tokens().lexemes().iter().map(|lexeme| lexeme.span).rfind(|span| span.end <= end && !span.is_empty())
     }
 
-    /// The token at a position; without a position, nothing.
+    /// The byte offset of a position.
     pub(crate) fn tokens_offset(&self, position: Position) -> usize {
         self.tokens().offset(self.script(), position)
     }
@@ -91,7 +91,7 @@ impl UnitText {
         self.tokens().token(self.script(), position)
     }
 
-    /// The whole text, for what has no better place.
+    /// The whole text, for errors without a better place.
     pub(crate) fn whole(&self) -> Span {
         self.last_before(self.script().len()).map_or(Span::new(0, 0), |last| {
             let first = self.tokens().lexemes().iter().next().map_or(0, |lexeme| lexeme.span.start);
@@ -99,20 +99,20 @@ impl UnitText {
         })
     }
 
-    /// The words of the text with their places.
+    /// The words of the text with their spans.
     pub(crate) fn words(&self) -> impl DoubleEndedIterator<Item = (&str, Span)> {
         self.tokens().lexemes().iter().map(|lexeme| (&self.script()[lexeme.span.start..lexeme.span.end], lexeme.span))
     }
 }
 
-/// A parsed script or condition, as it was written: what static checks look at.
+/// A parsed script or condition, not rewritten: the input of static checks.
 #[derive(Clone, Debug)]
 pub struct Unit {
     name: String,
     text: UnitText,
     ast: AST,
     tree: Arc<SyntaxTree>,
-    /// The index of each `fn` among the tokens, found when first asked for.
+    /// The index of each `fn` among the tokens, computed on demand.
     keywords: OnceLock<Vec<usize>>,
 }
 
@@ -133,8 +133,8 @@ impl Unit {
         &self.name
     }
 
-    /// True for an inline condition: one function `condition(artifact, state, vars)`, in which free identifiers already stand
-    /// behind an `artifact.`.
+    /// Whether it is an inline condition: one function `condition(artifact, state, vars)`, in which free identifiers already have
+    /// the prefix `artifact.`.
     pub fn is_condition(&self) -> bool {
         self.text.is_condition()
     }
@@ -144,12 +144,12 @@ impl Unit {
         &self.tree
     }
 
-    /// The same as Rhai has it.
+    /// The same as Rhai's tree.
     pub(crate) fn ast(&self) -> &AST {
         &self.ast
     }
 
-    /// What was parsed: positions and spans of tokens are about this text.
+    /// The parsed text: positions and spans of tokens refer to it.
     pub fn script(&self) -> &str {
         self.text.script()
     }
@@ -159,22 +159,22 @@ impl Unit {
         self.text.tokens()
     }
 
-    /// The file that people see, and where a span of [`Unit::script`] stands in it.
+    /// Maps a span of [`Unit::script`] to the file that people see.
     pub fn locate(&self, span: Span) -> (Source, Span) {
         self.text.locate(span)
     }
 
-    /// The token at a position, as a label wants it; nothing if there is no position.
+    /// The token at a position, for labels; `None` without a position.
     pub fn token(&self, position: Position) -> Option<(Source, Span)> {
         self.text.token(position).map(|span| self.locate(span))
     }
 
-    /// The whole of an expression, as a label wants it.
+    /// The span of an expression, for labels.
     pub fn extent(&self, expr: &Expr) -> Option<(Source, Span)> {
         self.tokens().extent(self.script(), expr).map(|span| self.locate(span))
     }
 
-    /// The name of a function where it is defined. A condition is its own definition.
+    /// The name of a function in its definition. A condition is its own definition.
     pub fn definition(&self, function: &FunctionHead) -> Option<(Source, Span)> {
         if self.is_condition() {
             return Some(self.locate(self.text.whole()));
@@ -191,7 +191,7 @@ impl Unit {
         self.head(function).map(|(keyword, _)| self.tokens().lexemes()[keyword].span)
     }
 
-    /// The index of the `fn` of a function among the tokens, and its opening brace.
+    /// The index of a function's `fn` among the tokens, and its opening brace.
     fn head(&self, function: &FunctionHead) -> Option<(usize, Span)> {
         let brace = self.text.token(function.start)?;
         let lexemes = self.tokens().lexemes();

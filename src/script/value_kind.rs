@@ -1,4 +1,4 @@
-//! What people call the kinds of values.
+//! Names of the types of values.
 
 use super::fault::ScriptFault;
 use super::view::{ListView, ObjectView};
@@ -11,7 +11,7 @@ pub(super) fn is_list(value: &Dynamic) -> bool {
     value.is_array() || value.is::<ListView>()
 }
 
-/// What people call the kind of a value, with its article: `a string`, `nothing`.
+/// The name of a value's type, with an article: `a string`, `nothing`.
 pub(crate) fn kind_of(value: &Dynamic) -> &'static str {
     match value {
         v if v.is_unit() => "nothing",

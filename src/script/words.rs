@@ -1,12 +1,12 @@
-//! Words for messages: kinds of values, counts, and the text of what a message is about.
+//! Words for messages: types of values, counts, and the source text that a message is about.
 
 use super::compare::kind_of;
 use super::unit::Unit;
 use crate::diag::Span;
 use rhai::{EvalAltResult as E, Position};
 
-/// The text of the chain that ends in the token at a position: for `push` in `artifact.list.push(1)`, `artifact.list`; for
-/// anything that is no method, the chain up to and with the token.
+/// The text of the chain that ends at a position: for `push` in `artifact.list.push(1)`, `artifact.list`; for anything but a
+/// method, the chain including the token.
 pub(crate) fn receiver(unit: &Unit, position: Position) -> Option<String> {
     let at = unit.text().token(position)?;
     let words: Vec<(&str, Span)> = unit.text().words().collect();
@@ -41,7 +41,7 @@ pub(crate) fn receiver(unit: &Unit, position: Position) -> Option<String> {
     source.get(span.start..span.end).map(str::to_owned)
 }
 
-/// The index of the bracket that a closing one closes.
+/// The index of the opening bracket for a closing one.
 fn opening(words: &[(&str, Span)], closing: usize) -> Option<usize> {
     let mut depth = 0;
     for at in (0..=closing).rev() {
@@ -85,12 +85,12 @@ pub(crate) fn is_word(text: &str) -> bool {
     text.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_')
 }
 
-/// Whether a name near a word is worth proposing: among hundreds of function names, something is always near a short word.
+/// Whether a similar name is worth suggesting: among hundreds of function names, something is always similar to a short word.
 pub(crate) fn plausible(word: &str, known: &str) -> bool {
     word.len() > 4 || word.chars().next() == known.chars().next()
 }
 
-/// What people call one of Rhai's types.
+/// The name of a Rhai type in messages, with an article.
 pub(crate) fn article(kind: &str) -> String {
     match kind {
         "()" => kind_of(&rhai::Dynamic::UNIT).to_owned() + " (`()`)",

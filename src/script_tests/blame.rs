@@ -1,7 +1,7 @@
 //! A failed assertion, with the values it was about: those of its own parts, and what the rule that it asked had seen.
 
 use crate::diag::{Diagnostic, Label, Span};
-use crate::script::probe::{Evaluation, NodeRole, Outline, ProbeTable, clipped, telling};
+use crate::script::probe::{Evaluation, NodeRole, Outline, ProbeTable, clipped, explanatory};
 use crate::script::{Unit, is_test_file};
 
 /// The most values shown under an assertion.
@@ -128,8 +128,8 @@ fn asked(outline: &Outline<'_>, evaluation: &Evaluation) -> Option<String> {
         let value = rule.value.as_ref().map_or_else(|| "an error".to_owned(), |value| clipped(&value.to_string(), LONGEST));
         let name = if unit.is_condition() { unit.name() } else { node.name().unwrap_or("rule") };
         lines.push(format!("`{name}` gave {value}, because"));
-        let told = telling(outline.lines(rule));
-        lines.extend(told.iter().filter(|line| line.depth < DEEPEST).map(|line| format!("  {}", line.told(LONGEST))));
+        let told = explanatory(outline.lines(rule));
+        lines.extend(told.iter().filter(|line| line.depth < DEEPEST).map(|line| format!("  {}", line.format(LONGEST))));
     }
     if lines.len() > LINES {
         let more = lines.len() - LINES;

@@ -7,7 +7,7 @@ use crate::model::{Case, Kind, Launch};
 use crate::pipeline::NodeIx;
 use crate::script::View;
 use crate::session::RouteState;
-use crate::walk::{CaseParams, Content, FieldGroup, GROUPS, NEEDS, Plan, PlanNode, StepContext, StepMoment};
+use crate::walk::{CaseParams, Content, FieldGroup, GROUPS, NEEDS, Plan, PlanNode, StepContext, StepMoment, unknown_history};
 use serde_json::{Value, json};
 
 type DiagnosticResult<T> = Result<T, Box<Diagnostic>>;
@@ -28,11 +28,20 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
         walk.bindings.insert(name.clone(), id.as_i64().unwrap_or_default());
     }
     let needs = needs(&given["needs"])?;
+    let failure = |key: &str| given["failure"][key].as_str().unwrap_or_default().to_owned();
+    let case = Case {
+        id: "case-1".into(),
+        name: failure("name"),
+        suite: failure("suite"),
+        error_message: failure("error_message"),
+        log_snippet: failure("log_snippet").into(),
+        ..Case::default()
+    };
+    let launch = Launch::default();
     let moment = StepMoment { now, chance: 0.0 };
     let step =
         StepContext { plan, node, walk: &walk, path: "1", moment, member: plan.member(None, None), handoffs: walk.handoffs };
-    let (launch, case) = (Launch::default(), Case { id: "case-1".into(), ..Case::default() });
-    let all = CaseParams::new("run", &launch, &case).for_step(&step, &view, &needs).view;
+    let all = CaseParams::new("run", &launch, &case).for_step(&case, &step, &view, &needs).view;
     let groups = GROUPS.iter().map(|FieldGroup { name, fields, .. }| {
         let own = all.get(name).unwrap_or_else(View::null);
         let given = match (*name, &given[*name]) {
@@ -87,9 +96,15 @@ fn needs(given: &Value) -> DiagnosticResult<Vec<(String, View)>> {
     let names: Vec<String> = NEEDS.iter().map(|need| name(need.name)).collect();
     known_keys("the params' `needs`", given, names.iter().map(String::as_str))?;
     let answer = |name: String| {
-        let nothing = if name == "cluster" { json!({}) } else { json!([]) };
-        let answer = given.get(&name).unwrap_or(&nothing);
-        let view = View::of(answer, &Kind::Any, &format!("params.needs.{name}"));
+        let mut answer = match name.as_str() {
+            "cluster" => json!({}),
+            "tests_history" => unknown_history(),
+            _ => json!([]),
+        };
+        if let Some(given) = given.get(&name) {
+            merge(&mut answer, given);
+        }
+        let view = View::of(&answer, &Kind::Any, &format!("params.needs.{name}"));
         (name, view)
     };
     Ok(names.into_iter().map(answer).collect())

@@ -85,8 +85,8 @@ impl TestRunner<'_> {
         let clock = &self.session.setup().clock;
         let begun = clock.now();
         let trial = match function(self.ground, file, name) {
-            Ok(function) if self.coverage => recorder.watch(|| function.trial(scene(self.ground, file))),
-            Ok(function) => function.trial(scene(self.ground, file)),
+            Ok(function) if self.coverage => recorder.watch(|| function.run_test(scene(self.ground, file))),
+            Ok(function) => function.run_test(scene(self.ground, file)),
             Err(diagnostic) => TestCallResult { failure: Some(diagnostic), rows: Vec::new() },
         };
         let seconds = clock.now().seconds_since(begun);
@@ -104,7 +104,7 @@ impl TestRunner<'_> {
         let rerun = watched.and_then(|ground| Some((ground, function(ground, file, name).ok()?)));
         let Some((ground, function)) = rerun else { return failures(first, &mut |_| None, &mut |_| None) };
         let mut recorder = Recorder::new(RecordingScope::Values);
-        let trial = recorder.watch(|| function.trial(scene(ground, file)));
+        let trial = recorder.watch(|| function.run_test(scene(ground, file)));
         let evaluation = recorder.evaluations().last();
         ground.with_probed(|texts| {
             failures(trial, &mut |diagnostic| Some(blame(diagnostic, evaluation?, texts)), &mut |(diagnostic, evaluation)| {

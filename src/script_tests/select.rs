@@ -44,7 +44,7 @@ pub(super) fn select(files: &[TestFile], library: &Library, filter: Option<&str>
         let hint = did_you_mean(filter, names);
         let hint = hint.unwrap_or_else(|| format!("there are {} tests: `asterisk test --list` lists them", all.len()));
         let message = format!("no test has `{filter}` in its name");
-        return Err(SessionError::Asked(Box::new(Diagnostic::error("test/no-match", message).help(hint))));
+        return Err(SessionError::BadRequest(Box::new(Diagnostic::error("test/no-match", message).help(hint))));
     }
     Ok(selected)
 }

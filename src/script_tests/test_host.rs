@@ -85,7 +85,7 @@ impl ScriptTestHost {
         let state = state(&inputs["state"])?;
         let routed = self.ground.session.route(&project, node, &inputs["artifact"], state, &vars(inputs)?);
         let (routed, trouble) = routed.map_err(|error| match error {
-            SessionError::Asked(diagnostic) => diagnostic,
+            SessionError::BadRequest(diagnostic) => diagnostic,
             SessionError::Texts(found) => first(found),
             error => Box::new(Diagnostic::error("test/decide", error.to_string())),
         })?;

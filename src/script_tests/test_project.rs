@@ -155,7 +155,7 @@ fn diagnostic(error: &SessionError) -> Box<Diagnostic> {
             let first = found.iter().next().cloned();
             Box::new(first.unwrap_or_else(|| Diagnostic::error("test/project", error.to_string())))
         }
-        SessionError::Asked(diagnostic) => diagnostic.clone(),
+        SessionError::BadRequest(diagnostic) => diagnostic.clone(),
         error => Box::new(Diagnostic::error("test/project", error.to_string())),
     }
 }

@@ -34,7 +34,7 @@ impl ToolFault {
 impl From<SessionError> for ToolFault {
     fn from(error: SessionError) -> Self {
         match error {
-            SessionError::Asked(one) | SessionError::Outside(one) => Self(to_json(&one)),
+            SessionError::BadRequest(one) | SessionError::Outside(one) => Self(to_json(&one)),
             SessionError::Texts(all) => many(&all),
             other => Self::new("failed", other.to_string()),
         }

@@ -106,5 +106,5 @@ async fn stdio(handler: Handler, end: &CancellationToken) -> Result<(), String> 
 }
 
 fn failed(why: &str) -> SessionError {
-    SessionError::Asked(Box::new(Diagnostic::error("serve/failed", why.to_owned())))
+    SessionError::BadRequest(Box::new(Diagnostic::error("serve/failed", why.to_owned())))
 }

@@ -125,7 +125,7 @@ pub(super) fn replay(session: &Session, args: Replay) -> Result<Value, ToolFault
     let done = decisions::replay::replay(&Session::new(setup), &query)?;
     if done.decisions == 0 {
         let nothing = Diagnostic::error("replay/nothing", "there are no decisions to be made again");
-        return Err(SessionError::Asked(Box::new(nothing)).into());
+        return Err(SessionError::BadRequest(Box::new(nothing)).into());
     }
     Ok(json!({
         "runs": done.runs, "cases": done.cases, "decisions": done.decisions, "changed": done.changed, "flips": done.flips,

@@ -32,7 +32,7 @@ impl Session {
             Err(error) => {
                 let message = format!("the answer in `{}` cannot be read: {error}", path.display());
                 let help = "give the file that has it, or `-` for standard input".to_owned();
-                return Err(SessionError::asked("answer/file", message, Some(help)));
+                return Err(SessionError::bad_request("answer/file", message, Some(help)));
             }
         };
         let name = if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() };

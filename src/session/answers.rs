@@ -85,7 +85,7 @@ impl Session {
                 (format!("several of the kind `{name}` are set up"), format!("name one of them: {}", names.join(", ")))
             }
         };
-        Err(SessionError::asked("input/via", message, Some(help)))
+        Err(SessionError::bad_request("input/via", message, Some(help)))
     }
 
     /// The answerer of a run, whose names were checked by [`Session::via`].
@@ -143,7 +143,7 @@ pub(super) fn stub(via: &Via, stub: Option<&Source>) -> Result<Option<StubAnswer
         }
         (true, None) => {
             let help = Some("give the file of canned answers: --stub FILE".to_owned());
-            Err(SessionError::asked("input/no-stub", "`--via stub` needs answers", help))
+            Err(SessionError::bad_request("input/no-stub", "`--via stub` needs answers", help))
         }
     }
 }
@@ -159,7 +159,7 @@ fn node_named(plan: &Plan, asked: &str) -> Result<String, SessionError> {
     look(plan, asked).ok_or_else(|| {
         let known = plan.pipeline.nodes.iter().map(|node| node.name.as_str());
         let message = format!("the pipeline `{}` has no node `{asked}`", *plan.pipeline.name);
-        SessionError::asked("input/no-node", message, did_you_mean(asked, known))
+        SessionError::bad_request("input/no-node", message, did_you_mean(asked, known))
     })
 }
 

@@ -4,6 +4,7 @@ use super::{Session, SessionError, input};
 use crate::model::Case;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The most cases, of the store those of the latest runs.
 const MOST: usize = 200;
@@ -16,7 +17,7 @@ impl Session {
     /// there is no store.
     pub fn case_texts(&self, launches: &[PathBuf]) -> Result<Vec<(String, String)>, SessionError> {
         if !launches.is_empty() {
-            return Ok(input::launch(launches)?.cases.iter().take(MOST).map(text).collect());
+            return Ok(input::launch(launches, &Arc::default())?.cases.iter().take(MOST).map(text).collect());
         }
         let Some(store) = self.reader()? else { return Ok(Vec::new()) };
         let mut texts: Vec<(String, String)> = Vec::new();
@@ -38,7 +39,7 @@ impl Session {
 }
 
 fn text(case: &Case) -> (String, String) {
-    let log = case.log_snippet.told();
+    let log = case.log_snippet.text_or_error();
     let (error, log) = (head(&case.error_message), head(&log));
     (case.id.clone(), format!("{}\n{error}\n{log}", case.name))
 }

@@ -23,7 +23,8 @@ pub struct CleanResult {
 }
 
 impl Session {
-    /// Removes the events, contents and directories of runs. Symptoms and root causes are kept.
+    /// Removes the events, contents and directories of runs, and the outcomes of tests of all but the latest 200 launches of each
+    /// name. Symptoms and root causes are kept.
     pub fn clean(&self, retention: &Retention) -> Result<CleanResult, SessionError> {
         let mut result = CleanResult { dry_run: retention.dry_run, ..CleanResult::default() };
         if self.reader()?.is_none() {
@@ -43,7 +44,7 @@ impl Session {
                 result.directory_bytes += bytes;
             }
         }
-        if !retention.dry_run && !result.store.runs.is_empty() {
+        if !retention.dry_run && (!result.store.runs.is_empty() || result.store.test_outcomes > 0) {
             result.shrunk = store.shrink()?;
         }
         Ok(result)

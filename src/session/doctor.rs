@@ -74,7 +74,7 @@ impl Session {
             }
             Err(error) => {
                 let (found, help) = match error {
-                    SessionError::Asked(why) => (why.message, why.help),
+                    SessionError::BadRequest(why) => (why.message, why.help),
                     other => (other.to_string(), None),
                 };
                 CheckResult { help, ..CheckResult::new("reportportal", "server", CheckState::Wrong, found) }

@@ -13,7 +13,7 @@ pub enum SessionError {
     Texts(Diagnostics),
     /// The request names something that does not exist or does not fit: a run, a node, a case, a pipeline.
     #[error("{0}")]
-    Asked(Box<Diagnostic>),
+    BadRequest(Box<Diagnostic>),
     /// An external server failed.
     #[error("{0}")]
     Outside(Box<Diagnostic>),
@@ -32,8 +32,8 @@ pub enum SessionError {
 
 impl SessionError {
     /// The error of a request for something that does not exist.
-    pub fn asked(code: &'static str, message: impl Into<String>, help: Option<String>) -> Self {
-        Self::Asked(Box::new(Diagnostic::error(code, message).maybe_help(help)))
+    pub fn bad_request(code: &'static str, message: impl Into<String>, help: Option<String>) -> Self {
+        Self::BadRequest(Box::new(Diagnostic::error(code, message).maybe_help(help)))
     }
 
     /// Whether the disk is full.

@@ -2,19 +2,21 @@
 
 use super::SessionError;
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::evidence::Masker;
 use crate::files::{FileError, InputFile, list_inputs};
 use crate::ingest::{InputError, LaunchMerger, TextLimits, is_no_launch};
 use crate::model::Launch;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The most files that a note on ignored files names.
 const MAX_NAMED: usize = 5;
 
 /// Reads all of them as one launch. A file that was named must be a launch; of those found in a directory, others are skipped
 /// with a note. A launch that is damaged is an error either way: its failures would be missed.
-pub(super) fn launch(paths: &[PathBuf]) -> Result<Launch, SessionError> {
+pub(super) fn launch(paths: &[PathBuf], masker: &Arc<Masker>) -> Result<Launch, SessionError> {
     let listed = list_inputs(paths)?;
-    let mut gather = LaunchMerger::new(TextLimits::default());
+    let mut gather = LaunchMerger::new(TextLimits::default()).masking(Arc::clone(masker));
     let mut found = Diagnostics::new();
     let mut others = Vec::new();
     let mut gaps = listed.gaps;

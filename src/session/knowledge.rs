@@ -85,7 +85,7 @@ impl Session {
         serde_json::from_value(setting).map_err(|error| {
             let help = "it is a map of `days` and `launches`, both numbers, each of which may be left out";
             let diagnostic = Diagnostic::error("input/data", format!("`dormant` of the data file `recall`: {error}"));
-            SessionError::Asked(Box::new(diagnostic.help(help)))
+            SessionError::BadRequest(Box::new(diagnostic.help(help)))
         })
     }
 }
@@ -96,5 +96,7 @@ fn unknown(what: &str, id: i64, ids: &[i64], mixed_up: Option<String>) -> Sessio
     let near = did_you_mean(&id.to_string(), ids.iter().map(String::as_str));
     let list = format!("asterisk show {what}s lists what there is").replace("root cause", "rca");
     let help = mixed_up.or(near).unwrap_or(if ids.is_empty() { format!("the store knows no {what} yet") } else { list });
-    SessionError::Asked(Box::new(Diagnostic::error("input/unknown-id", format!("the store knows no {what} {id}")).help(help)))
+    SessionError::BadRequest(Box::new(
+        Diagnostic::error("input/unknown-id", format!("the store knows no {what} {id}")).help(help),
+    ))
 }

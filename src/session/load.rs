@@ -4,7 +4,7 @@ use super::{Session, SessionError, Setup};
 use crate::diag::{Diagnostic, Source, did_you_mean};
 use crate::files::{Area, FileOrigin, ListedPipeline, Overlay, PipelineLookup, find_pipeline, list_pipelines};
 use crate::form::yaml;
-use crate::pipeline::parts_of;
+use crate::pipeline::subpipelines_of;
 use crate::project::{AnswererNames, LinkSettings, Project, ProjectVars, Sources, domain};
 use crate::script::ScriptLimits;
 use crate::script::probe::Probes;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// The sub-pipelines of a pipeline, by the reference that names them.
 #[derive(Clone, Debug, Default)]
 pub struct LoadedSubpipelines {
-    pub parts: BTreeMap<String, Source>,
+    pub subpipelines: BTreeMap<String, Source>,
     /// The errors of references that cannot be resolved.
     pub missing: BTreeMap<String, Diagnostic>,
 }
@@ -52,7 +52,7 @@ impl Session {
     /// The texts, with another directory of scripts overlaid on the project's.
     pub(super) fn sources_below(&self, pipeline: Option<&str>, over: Option<&Path>) -> Result<Sources, SessionError> {
         let pipeline = self.pipeline(pipeline.unwrap_or(DEFAULT_PIPELINE))?;
-        let LoadedSubpipelines { parts, missing } = self.parts(&pipeline)?;
+        let LoadedSubpipelines { subpipelines, missing } = self.subpipelines(&pipeline)?;
         let mut scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
         if let Some(over) = over {
             scripts.add(Area::Scripts, over)?;
@@ -63,37 +63,37 @@ impl Session {
             templates: templates.sources().cloned().collect(),
             data: self.check_domain(data_files(&scripts))?,
             pipeline,
-            parts,
+            subpipelines,
             missing,
         })
     }
 
     /// Loads the sub-pipelines that a pipeline refers to, recursively, with the errors of those that are missing. A reference by
     /// path is looked up beside the referring file first.
-    pub fn parts(&self, pipeline: &Source) -> Result<LoadedSubpipelines, SessionError> {
-        let LoadedSubpipelines { mut parts, mut missing } = LoadedSubpipelines::default();
+    pub fn subpipelines(&self, pipeline: &Source) -> Result<LoadedSubpipelines, SessionError> {
+        let LoadedSubpipelines { mut subpipelines, mut missing } = LoadedSubpipelines::default();
         let mut open: Vec<(Source, String)> =
-            parts_of(pipeline).into_iter().map(|reference| (pipeline.clone(), reference)).collect();
+            subpipelines_of(pipeline).into_iter().map(|reference| (pipeline.clone(), reference)).collect();
         if open.is_empty() {
-            return Ok(LoadedSubpipelines { parts, missing });
+            return Ok(LoadedSubpipelines { subpipelines, missing });
         }
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
         while let Some((by, reference)) = open.pop() {
-            if parts.contains_key(&reference) {
+            if subpipelines.contains_key(&reference) {
                 continue;
             }
             let beside = Path::new(by.name()).parent().map(|dir| dir.join(&reference)).filter(|beside| beside.is_file());
             let name = beside.map_or_else(|| reference.clone(), |beside| beside.display().to_string());
             match find_pipeline(&name, &overlay, pipeline_name) {
                 Ok(PipelineLookup::One(part)) => {
-                    open.extend(parts_of(&part).into_iter().map(|reference| (part.clone(), reference)));
-                    parts.insert(reference, part);
+                    open.extend(subpipelines_of(&part).into_iter().map(|reference| (part.clone(), reference)));
+                    subpipelines.insert(reference, part);
                 }
                 Ok(PipelineLookup::Not(why)) => drop(missing.insert(reference, *why)),
                 Err(error) => drop(missing.insert(reference, Diagnostic::error("input/file", error.to_string()))),
             }
         }
-        Ok(LoadedSubpipelines { parts, missing })
+        Ok(LoadedSubpipelines { subpipelines, missing })
     }
 
     /// The directories and files that a project's texts are read from, existing or not.
@@ -108,7 +108,7 @@ impl Session {
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
         match find_pipeline(name, &overlay, pipeline_name)? {
             PipelineLookup::One(source) => Ok(source),
-            PipelineLookup::Not(diagnostic) => Err(SessionError::Asked(diagnostic)),
+            PipelineLookup::Not(diagnostic) => Err(SessionError::BadRequest(diagnostic)),
         }
     }
 
@@ -143,7 +143,7 @@ impl Session {
         match &self.setup.domain {
             Some(name) if !names.contains(&name.as_str()) => {
                 let message = format!("there is no vocabulary `{name}`");
-                Err(SessionError::asked("domain/unknown", message, did_you_mean(name, names)))
+                Err(SessionError::bad_request("domain/unknown", message, did_you_mean(name, names)))
             }
             _ => Ok(data),
         }

@@ -111,7 +111,7 @@ impl Session {
             );
             let help =
                 "asterisk status shows how far it is; a run that hands its steps out begins with: asterisk run --via manual";
-            return Err(SessionError::asked("input/not-waiting", message, Some(help.into())));
+            return Err(SessionError::bad_request("input/not-waiting", message, Some(help.into())));
         }
         let batch = if all { Some(self.lay_out_batch(&run, &phase.unwrap_or_default(), &tasks)?) } else { None };
         Ok(CheckedOutTasks { run, prompts: tasks, batch })
@@ -139,7 +139,7 @@ impl Session {
                     shell(brought.case),
                     held.run
                 );
-                return Err(SessionError::asked("answer/stale", message, Some(help)));
+                return Err(SessionError::bad_request("answer/stale", message, Some(help)));
             }
         }
         agent::set_author(&mut artifact, brought.by);
@@ -168,7 +168,7 @@ impl Session {
                 format!("no node of the pipeline `{}` takes the decision `{}`", *held.plan.pipeline.name, verdict.word());
             let help =
                 format!("a review is a node whose schema has `decision: {{ type: string, enum: [{}, ...] }}`", verdict.word());
-            return Err(SessionError::asked("input/no-review", message, Some(help)));
+            return Err(SessionError::bad_request("input/no-review", message, Some(help)));
         };
         let artifact = decision(&held.plan, node, verdict, message)?;
         let over = matches!(held.state.status, WalkStatus::Done | WalkStatus::Error);
@@ -187,7 +187,7 @@ impl Session {
         if !names.contains(&open.node.as_str()) || open.path.contains('/') {
             let message = format!("case `{case}` is at `{}`, not at its review", open.node);
             let help = format!("answer that first: asterisk cursor --case-id {} --suite-id {}", shell(case), held.run);
-            return Err(SessionError::asked("input/no-review", message, Some(help)));
+            return Err(SessionError::bad_request("input/no-review", message, Some(help)));
         }
         let artifact = decision(&held.plan, &open.node, verdict, message)?;
         accept(&held.plan, &open, &artifact)?;
@@ -229,7 +229,11 @@ impl Session {
                     _ => format!("waits for no answer now; go on with: asterisk run --resume {run}"),
                 };
                 let help = "asterisk status shows which cases wait, and for what";
-                Err(SessionError::asked("input/not-waiting", format!("case `{case}` of the run {run} {how}"), Some(help.into())))
+                Err(SessionError::bad_request(
+                    "input/not-waiting",
+                    format!("case `{case}` of the run {run} {how}"),
+                    Some(help.into()),
+                ))
             }
         }
     }
@@ -260,7 +264,7 @@ fn check_case(run: &str, ids: &[String], case: &str) -> Result<(), SessionError>
         return Ok(());
     }
     let hint = did_you_mean(case, ids.iter().map(String::as_str));
-    Err(SessionError::asked("input/no-case", format!("the run {run} has no case `{case}`"), hint))
+    Err(SessionError::bad_request("input/no-case", format!("the run {run} has no case `{case}`"), hint))
 }
 
 /// Renders the prompt of a request from its record, and writes it.
@@ -273,7 +277,7 @@ fn write_task(
     (state, open): (&WalkState, &OpenRequest),
 ) -> Result<PendingTask, SessionError> {
     let asked = events.iter().rev().find_map(|event| match &event.what {
-        EventBody::Asked { id, params, template, call, .. } if *id == open.id => Some((params, template, call)),
+        EventBody::Requested { id, params, template, call, .. } if *id == open.id => Some((params, template, call)),
         _ => None,
     });
     let damaged = |what: &str| crate::store::StoreError::Damaged(format!("{what} of the request {} is missing", open.id));
@@ -355,7 +359,7 @@ fn decision(plan: &Plan, node: &str, verdict: &ReviewWord, message: Option<&str>
             let Some(EdgeTarget::Node(target)) = plan.pipeline.resolve_target(to) else {
                 let known = plan.pipeline.nodes.iter().map(|node| node.name.as_str());
                 let message = format!("the pipeline `{}` has no node `{to}`", *plan.pipeline.name);
-                return Err(SessionError::asked("input/no-node", message, did_you_mean(to, known)));
+                return Err(SessionError::bad_request("input/no-node", message, did_you_mean(to, known)));
             };
             artifact.insert("loop_target".into(), plan.node(target).name.as_str().into());
         }

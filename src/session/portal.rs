@@ -4,11 +4,13 @@ use super::recorded::named;
 use super::run_args::args_of;
 use super::{SECRETS, Session, SessionError};
 use crate::diag::{Diagnostic, Source};
+use crate::evidence::Masker;
 use crate::ingest;
 use crate::model::{Hash, Launch, canonical};
 use crate::reportportal::{Access, Issue, Portal, PortalError, PortalLaunch, UpdateResult};
 use crate::store::{Durability, Store};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// A comment on a case, to be pushed.
@@ -44,7 +46,7 @@ impl From<PortalError> for PushFailure {
 impl From<PortalError> for SessionError {
     fn from(trouble: PortalError) -> Self {
         match trouble {
-            PortalError::Asked(diagnostic) => Self::Asked(Box::new(diagnostic)),
+            PortalError::BadRequest(diagnostic) => Self::BadRequest(Box::new(diagnostic)),
             PortalError::Text(diagnostic) => Self::Texts(diagnostic.into()),
             trouble => Self::Outside(Box::new(trouble.diagnostic())),
         }
@@ -62,12 +64,13 @@ impl Session {
     pub(super) fn fetch(
         &self,
         launch: &str,
+        masker: &Arc<Masker>,
         look: &dyn Fn(usize, usize),
         stop: &AtomicBool,
     ) -> Result<(Launch, PortalLaunch), SessionError> {
         let portal = self.portal(stop)?;
         let fetched = portal.fetch(launch, look)?;
-        let mut launch = ingest::read(&Source::new(fetched.name, fetched.text))?;
+        let mut launch = ingest::read_masked(&Source::new(fetched.name, fetched.text), masker)?;
         launch.notes.extend(fetched.notes);
         Ok((launch, portal.place().clone()))
     }
@@ -78,14 +81,14 @@ impl Session {
         let store = if dry { Store::read_only(&self.setup.store)? } else { self.store(Durability::Step)? };
         let run = named(&store, run)?;
         let place = self.setup.reportportal.place();
-        let place = place.map_err(|(why, help)| SessionError::asked("reportportal/setup", why, Some(help)))?;
+        let place = place.map_err(|(why, help)| SessionError::bad_request("reportportal/setup", why, Some(help)))?;
         if let Some(from) = args_of(&store, &run)?.reportportal.filter(|from| *from != place) {
             let message = format!(
                 "the launch of the run {run} came from the project `{}` of {}, and asterisk.yaml has `{}` of {}",
                 from.project, from.url, place.project, place.url
             );
             let help = format!("give --reportportal-url {} --reportportal-project {}", from.url, from.project);
-            return Err(SessionError::asked("reportportal/other-project", message, Some(help)));
+            return Err(SessionError::bad_request("reportportal/other-project", message, Some(help)));
         }
         let target = format!("reportportal {} {}", place.url, place.project);
         let before = store.pushed(&run, &target)?;

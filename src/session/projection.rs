@@ -151,7 +151,7 @@ fn project_case(
     let mut visits: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut revision = FIRST;
     for event in events {
-        if let EventBody::Adopt { revision: newer, .. } = event.what {
+        if let EventBody::Upgraded { revision: newer, .. } = event.what {
             revision = newer;
         }
         let EventBody::NodeExit { node, artifact, params, template, .. } = &event.what else { continue };

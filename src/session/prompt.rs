@@ -69,7 +69,7 @@ impl Session {
         let run = match &query.run {
             Some(run) => run.clone(),
             None => self.runs()?.into_iter().next().map(|row| row.run).ok_or_else(|| {
-                SessionError::asked("input/no-run", "there is no run yet", Some("make one with: asterisk run".into()))
+                SessionError::bad_request("input/no-run", "there is no run yet", Some("make one with: asterisk run".into()))
             })?,
         };
         let store = Store::read_only(&self.setup.store)?;
@@ -79,7 +79,11 @@ impl Session {
             let hint = did_you_mean(&query.case, cases.iter().map(|case| case.case.id.as_str()));
             let others = "for a case of another run say `--run RUN` (`asterisk runs` lists them)".to_owned();
             let help = hint.map_or_else(|| others.clone(), |hint| format!("{hint}; {others}"));
-            return Err(SessionError::asked("input/no-case", format!("the run {run} has no case `{}`", query.case), Some(help)));
+            return Err(SessionError::bad_request(
+                "input/no-case",
+                format!("the run {run} has no case `{}`", query.case),
+                Some(help),
+            ));
         }
         let events: Vec<Event> = store.events(&run, &query.case)?.into_iter().map(|(_, event)| event).collect();
         let steps: Vec<AnsweredStep<'_>> = AnsweredStep::all(&events);
@@ -94,7 +98,7 @@ impl Session {
             let message = format!("step {} (`{}`) had no prompt: {what}", step.path, step.node);
             let (case, at) = (shell(&query.case), shell(step.path));
             let how = format!("what it was given is shown by: asterisk explain {run} --case {case} --step {at}");
-            return Err(SessionError::asked("input/no-prompt", message, (step.by == TOOL).then_some(how)));
+            return Err(SessionError::bad_request("input/no-prompt", message, (step.by == TOOL).then_some(how)));
         };
         let (found, text) = kept.prompt(step.revision, template, params)?;
         let visits: Vec<&AnsweredStep<'_>> = steps.iter().filter(|other| other.node == step.node).collect();
@@ -185,7 +189,7 @@ fn named(store: &Store, manifest: Option<&ProjectManifest>, name: &str) -> Resul
         _ => {
             let known = pipeline.nodes.iter().map(|node| node.name.as_str());
             let message = format!("the pipeline `{}` has no node `{name}`", *pipeline.name);
-            Err(SessionError::asked("input/no-node", message, did_you_mean(name, known)))
+            Err(SessionError::bad_request("input/no-node", message, did_you_mean(name, known)))
         }
     }
 }
@@ -195,7 +199,7 @@ impl<'e> AnsweredStep<'e> {
     fn all(events: &'e [Event]) -> Vec<Self> {
         let mut revision = FIRST;
         let mut step = |event: &'e Event| match &event.what {
-            EventBody::Adopt { revision: newer, .. } => {
+            EventBody::Upgraded { revision: newer, .. } => {
                 revision = *newer;
                 None
             }
@@ -225,7 +229,7 @@ fn choose<'s, 'e>(
         }
         let answered =
             if nodes.is_empty() { "nothing was answered yet".into() } else { format!("answered: {}", nodes.join(", ")) };
-        SessionError::asked("input/no-visit", format!("case `{}` has no {what}", query.case), Some(answered))
+        SessionError::bad_request("input/no-visit", format!("case `{}` has no {what}", query.case), Some(answered))
     };
     if let Some(path) = &query.path {
         return steps.iter().find(|step| step.path == path).ok_or_else(|| missing(format!("answered step `{path}`")));

@@ -38,7 +38,7 @@ impl Queries for QueryRouter {
 mod tests {
     use super::*;
     use crate::model::{Case, Launch};
-    use crate::walk::NEEDS;
+    use crate::walk::{NEEDS, unknown_history};
     use serde_json::json;
 
     #[test]
@@ -46,7 +46,11 @@ mod tests {
         let reads = QueryRouter { store: StoreQueries::without_store(json!([])), workspace: Workspace::new("", &json!([])) };
         for need in NEEDS {
             let about = QuerySubject { launch: &Launch::default(), case: &Case::default(), prior: &Value::Null };
-            let nothing = if need.name == "cluster" { json!({}) } else { json!([]) };
+            let nothing = match need.name {
+                "cluster" => json!({}),
+                "tests.history" => unknown_history(),
+                _ => json!([]),
+            };
             assert_eq!(reads.query(need.name, &about), Ok(nothing), "{}", need.name);
         }
         let about = QuerySubject { launch: &Launch::default(), case: &Case::default(), prior: &Value::Null };

@@ -133,7 +133,7 @@ pub(super) fn named(store: &Store, run: &str) -> Result<String, SessionError> {
         Some(latest) => Ok(latest.run),
         None => {
             let help = Some("make one with: asterisk run".to_owned());
-            Err(SessionError::asked("input/no-run", "the store has no runs yet", help))
+            Err(SessionError::bad_request("input/no-run", "the store has no runs yet", help))
         }
     }
 }

@@ -118,7 +118,7 @@ impl RevisionSource for RunRevisions<'_> {
 fn with_graph_of(kept: &Project, newer: &Project) -> Result<Project, Diagnostics> {
     let mut sources = newer.sources.clone();
     sources.pipeline = kept.sources.pipeline.clone();
-    sources.parts.clone_from(&kept.sources.parts);
+    sources.subpipelines.clone_from(&kept.sources.subpipelines);
     sources.missing = BTreeMap::new();
     let mut vars = newer.settings.vars.clone();
     vars.extend(newer.plan.vars.clone());

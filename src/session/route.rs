@@ -99,7 +99,7 @@ impl Session {
         let Some(ix) = pipeline.resolve_target(node).and_then(as_node) else {
             let known = pipeline.nodes.iter().map(|node| node.name.as_str());
             let message = format!("the pipeline `{}` has no node `{node}`", *pipeline.name);
-            return Err(SessionError::asked("input/no-node", message, did_you_mean(node, known)));
+            return Err(SessionError::bad_request("input/no-node", message, did_you_mean(node, known)));
         };
         let artifact = plan.artifact(ix, artifact);
         let (walk, view) = state.at(&plan, Some(ix), &artifact, self.setup.clock.now());

@@ -12,15 +12,17 @@ use super::{Session, SessionError, shadow};
 use crate::agent::TokenBudget;
 use crate::clock::Timestamp;
 use crate::diag::{Source, did_you_mean};
+use crate::evidence::Masker;
 use crate::files::{FileIdentity, example_launch};
 use crate::ingest;
-use crate::model::{Case, Hash, Launch};
+use crate::model::{Case, Hash, Launch, TestOutcomes};
 use crate::project::CurrentProject;
 use crate::reportportal::PortalLaunch;
 use crate::store::{Durability, NewRun, Store, StoreError};
 use crate::walk::{Blob, FIRST};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// What to analyse.
@@ -85,7 +87,7 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let (seen, project) = current.get();
-        let (launch, reportportal) = self.launch(&spec.inputs, watch, stop)?;
+        let (mut launch, reportportal) = self.launch(&spec.inputs, &Arc::new(project.masker()), watch, stop)?;
         let cases = select(&launch, &spec.cases)?;
         let via = self.via(&spec.via, &project.plan)?;
         let stub = answers::stub(&via, spec.stub.as_ref())?;
@@ -141,6 +143,8 @@ impl Session {
             }
         };
         drop(new);
+        // The store has them now.
+        launch.outcomes = TestOutcomes::default();
         let assembly = RunAssembly {
             session: self,
             store: &store,
@@ -165,22 +169,23 @@ impl Session {
         assembly.execute(work, watch, stop).map_err(SessionError::of_a_run)
     }
 
-    /// Reads the launch to analyse, and returns where it was fetched from.
+    /// Reads the launch to analyse, without secrets and personal data, and returns where it was fetched from.
     fn launch(
         &self,
         inputs: &RunInputs,
+        masker: &Arc<Masker>,
         watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<(Launch, Option<PortalLaunch>), SessionError> {
         Ok(match inputs {
-            RunInputs::Example => (ingest::read(&example_launch())?, None),
+            RunInputs::Example => (ingest::read_masked(&example_launch(), masker)?, None),
             RunInputs::None => {
                 let case = Case { id: "case-1".into(), name: "case-1".into(), status: "FAILED".into(), ..Case::default() };
                 (Launch { run_id: "none".into(), name: "none".into(), cases: vec![case], ..Launch::default() }, None)
             }
-            RunInputs::Files(paths) => (super::input::launch(paths)?, None),
+            RunInputs::Files(paths) => (super::input::launch(paths, masker)?, None),
             RunInputs::Launch(id) => {
-                let (launch, place) = self.fetch(id, &|done, of| watch.fetched(done, of), stop)?;
+                let (launch, place) = self.fetch(id, masker, &|done, of| watch.fetched(done, of), stop)?;
                 (launch, Some(place))
             }
         })
@@ -200,7 +205,7 @@ fn select<'l>(launch: &'l Launch, names: &[String]) -> Result<Vec<&'l Case>, Ses
     for name in names {
         if !launch.cases.iter().any(|case| case.id == *name) {
             let hint = did_you_mean(name, launch.cases.iter().map(|case| case.id.as_str()));
-            return Err(SessionError::asked("input/no-case", format!("the launch has no case `{name}`"), hint));
+            return Err(SessionError::bad_request("input/no-case", format!("the launch has no case `{name}`"), hint));
         }
     }
     let wanted: BTreeSet<&str> = names.iter().map(String::as_str).collect();

@@ -170,5 +170,5 @@ pub fn refuse_secret(name: &str, value: &str) -> Result<(), SessionError> {
     }
     let message = format!("the var `{name}` looks like a secret: vars are recorded with the run and shown to agents");
     let help = "rules and prompts need none; `secret:` and `env:` in asterisk.yaml tell agents and servers where theirs is";
-    Err(SessionError::asked("config/secret", message, Some(help.to_owned())))
+    Err(SessionError::bad_request("config/secret", message, Some(help.to_owned())))
 }

@@ -69,7 +69,7 @@ impl Session {
             let hint = did_you_mean(name, own.iter().map(Source::name));
             let hint =
                 hint.or_else(|| Some("name a file `.._test.rhai` or a directory, on disk or below the script root".into()));
-            return Err(SessionError::asked("test/no-file", format!("there are no tests at `{}`", path.display()), hint));
+            return Err(SessionError::bad_request("test/no-file", format!("there are no tests at `{}`", path.display()), hint));
         }
         Ok(found)
     }
@@ -103,13 +103,17 @@ fn elsewhere(path: &Path) -> Result<Vec<TestFile>, SessionError> {
         let found = list_tests(path)?.into_iter().map(read).collect::<Result<Vec<_>, FileError>>()?;
         if found.is_empty() {
             let help = "the name of a file of tests ends in `_test.rhai`";
-            return Err(SessionError::asked("test/no-file", format!("there are no tests below `{shown}`"), Some(help.into())));
+            return Err(SessionError::bad_request(
+                "test/no-file",
+                format!("there are no tests below `{shown}`"),
+                Some(help.into()),
+            ));
         }
         return Ok(found);
     }
     if !Area::Tests.takes(&shown) || shown.ends_with(".json") {
         let help = "the name of a file of tests ends in `_test.rhai`";
-        return Err(SessionError::asked("test/no-file", format!("`{shown}` is no file of tests"), Some(help.into())));
+        return Err(SessionError::bad_request("test/no-file", format!("`{shown}` is no file of tests"), Some(help.into())));
     }
     let text = read_input(path)?;
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -21,6 +21,8 @@ pub enum Fault {
     Changed,
     /// No content is stored at the address.
     Missing,
+    /// It was packed by a newer version of the program.
+    Newer,
 }
 
 /// What refers to a content.
@@ -48,6 +50,7 @@ impl fmt::Display for BadContent {
         let fault = match self.fault {
             Fault::Changed => "is not what was stored: its bytes have changed since",
             Fault::Missing => "is missing",
+            Fault::Newer => "was written by a newer asterisk, which can read it",
         };
         write!(f, "the content {} {fault}; it is ", self.hash.short())?;
         match self.owners.as_slice() {

@@ -4,9 +4,10 @@ use super::error::StoreError;
 use super::journal::RunJournal;
 use super::lease::Lease;
 use super::open::Store;
+use super::outcomes::PackedOutcomes;
 use super::step::{CaseIds, insert_blob, insert_blobs};
 use crate::clock::Timestamp;
-use crate::model::{Case, Hash, Launch, canonical};
+use crate::model::{Case, Hash, Launch, TestOutcomes, canonical};
 use crate::walk::Blob;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
@@ -39,6 +40,7 @@ impl Store {
     /// Creates a run in one transaction. The returned journal holds the lease on the run; [`Store::journal`] acquires it later.
     pub fn begin_run(&self, new: &NewRun<'_>) -> Result<RunJournal, StoreError> {
         let writer = self.writer()?;
+        let outcomes = PackedOutcomes::new(new.launch)?;
         let lease = self.lease(new.run).map_err(|error| match error {
             // Another process is creating or executing a run of that name.
             StoreError::Busy(_) => StoreError::RunExists(new.run.to_owned()),
@@ -51,7 +53,11 @@ impl Store {
             }
             insert_blobs(conn, &new.blobs)?;
             let run = insert_run(conn, new, launch)?;
-            Ok((run, insert_cases(conn, run, new)?))
+            let launch = launch_row(conn, run, new)?;
+            if let Some(outcomes) = &outcomes {
+                outcomes.store(conn, launch, run, new.launch)?;
+            }
+            Ok((run, insert_cases(conn, run, launch, new)?))
         })?;
         Ok(RunJournal::new(self.clone(), new.run.to_owned(), run, cases, lease))
     }
@@ -84,8 +90,7 @@ fn insert_run(conn: &Connection, new: &NewRun<'_>, launch: Hash) -> Result<i64, 
     }
 }
 
-fn insert_cases(conn: &Connection, run: i64, new: &NewRun<'_>) -> Result<CaseIds, StoreError> {
-    let launch = launch_row(conn, run, new)?;
+fn insert_cases(conn: &Connection, run: i64, launch: i64, new: &NewRun<'_>) -> Result<CaseIds, StoreError> {
     let mut find = conn.prepare_cached("SELECT id FROM cases WHERE launch = ?1 AND item = ?2")?;
     let mut make = conn.prepare_cached("INSERT INTO cases (launch, item, test) VALUES (?1, ?2, ?3)")?;
     let mut insert = conn.prepare_cached(
@@ -143,6 +148,7 @@ fn store_launch(conn: &Connection, launch: &Launch) -> Result<Hash, StoreError> 
         left_out: 0,
         notes: launch.notes.clone(),
         gaps: launch.gaps.clone(),
+        outcomes: TestOutcomes::default(),
     };
     let blob = stored(&header, &cases)?;
     insert_blob(conn, &blob.hash, &blob.text)?;

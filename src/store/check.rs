@@ -5,7 +5,7 @@ use super::connection::inspect;
 use super::content;
 use super::error::StoreError;
 use super::lease::Lease;
-use super::{migrations, read};
+use super::{migrations, outcomes, read};
 use rusqlite::ErrorCode;
 use std::path::Path;
 
@@ -87,6 +87,10 @@ pub fn health(path: &Path, depth: Depth) -> Result<StoreHealth, StoreError> {
             Err(_) => None,
         },
     };
+    if depth == Depth::Contents {
+        // A store of an older format has none.
+        trouble.extend(outcomes::damaged_outcomes(&conn).unwrap_or_default());
+    }
     let runs = conn.query_row("SELECT count(*) FROM runs", [], |row| row.get(0)).unwrap_or(0);
     let busy = match conn.execute_batch("BEGIN IMMEDIATE; ROLLBACK") {
         Ok(()) => false,

@@ -6,6 +6,8 @@ use super::content::content;
 use super::error::StoreError;
 use super::lease::Lease;
 use super::open::Store;
+use super::outcomes::remove_old_outcomes;
+use super::packing::{StoredText, unpack};
 use super::runs::RunStatus;
 use crate::clock::Timestamp;
 use crate::model::Hash;
@@ -38,13 +40,15 @@ pub struct Cleaned {
     pub events: u64,
     /// Number of contents that nothing else refers to.
     pub blobs: u64,
-    /// Total size of events and contents in bytes.
+    /// Number of launches whose outcomes of tests were removed: those older than the latest 200 of their name.
+    pub test_outcomes: u64,
+    /// Total size of events, contents and outcomes in bytes.
     pub bytes: u64,
 }
 
 impl Store {
     /// Removes the events of runs and the contents that nothing else refers to, in one transaction. Runs in execution are never touched;
-    /// readers and other runs continue meanwhile.
+    /// readers and other runs continue meanwhile. Of each launch name, the outcomes of tests of the latest 200 launches are kept.
     pub fn clean(&self, retention: &Retention, now: Timestamp) -> Result<Cleaned, StoreError> {
         let mut cleaned = Cleaned::default();
         let mut leases = Vec::new();
@@ -71,12 +75,12 @@ impl Store {
             }
             cleaned.runs.push(run.run.clone());
         }
-        if cleaned.runs.is_empty() {
-            return Ok(cleaned);
-        }
         self.writer()?.exclusively(|conn| {
             conn.execute_batch("SAVEPOINT clean")?;
-            remove(conn, &mut cleaned, now)?;
+            (cleaned.test_outcomes, cleaned.bytes) = remove_old_outcomes(conn)?;
+            if !cleaned.runs.is_empty() {
+                remove(conn, &mut cleaned, now)?;
+            }
             // The amount is found by removing, also in a dry run, which rolls back.
             conn.execute_batch(if retention.dry_run { "ROLLBACK TO clean; RELEASE clean" } else { "RELEASE clean" })?;
             Ok(())
@@ -110,7 +114,10 @@ impl Store {
 fn remove(conn: &Connection, cleaned: &mut Cleaned, now: Timestamp) -> Result<(), StoreError> {
     // An event of no run. Written before the removal, it keeps event numbers increasing; the visibility of facts depends on them.
     let body = json!({ "type": "cleaned", "runs": cleaned.runs }).to_string();
-    conn.execute("INSERT INTO events (run, rc, path, at, body) VALUES (0, NULL, '', ?1, ?2)", params![now.millis(), body])?;
+    conn.execute(
+        "INSERT INTO events (run, rc, path, at, body) VALUES (0, NULL, '', ?1, ?2)",
+        params![now.millis(), StoredText::new(body)],
+    )?;
     for name in &cleaned.runs {
         let run: i64 = conn.query_row("SELECT id FROM runs WHERE name = ?1", [name], |row| row.get(0))?;
         let sum = "SELECT count(*), ifnull(sum(length(CAST(body AS BLOB))), 0) FROM events INDEXED BY events_case WHERE run = ?1";
@@ -155,7 +162,7 @@ fn live(conn: &Connection) -> Result<HashSet<[u8; 32]>, StoreError> {
     let mut bodies = conn.prepare("SELECT body FROM events")?;
     let mut bodies = bodies.query([])?;
     while let Some(row) = bodies.next()? {
-        live.extend(addresses(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?));
+        live.extend(addresses(unpack(row.get_ref(0)?, &mut Vec::new())?));
     }
     let mut open: Vec<[u8; 32]> = live.iter().copied().collect();
     while let Some(hash) = open.pop() {

@@ -3,6 +3,7 @@
 
 use super::bad_content::{BadContent, Fault, Owner};
 use super::error::StoreError;
+use super::packing::{Unreadable, unpack};
 use crate::model::Hash;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
@@ -18,9 +19,10 @@ pub(super) fn content<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str)
     let mut find = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
     let mut rows = find.query(params![hash.bytes()])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    match verified(row.get_ref(0)?, hash) {
-        Some(text) => Ok(Some(look(text))),
-        None => Err(bad_content(conn, hash, Fault::Changed)),
+    match verified(row.get_ref(0)?, hash, &mut Vec::new()) {
+        Ok(text) => Ok(Some(look(text))),
+        Err(Unreadable::Changed) => Err(bad_content(conn, hash, Fault::Changed)),
+        Err(newer @ Unreadable::Newer(_)) => Err(newer.into()),
     }
 }
 
@@ -30,9 +32,9 @@ pub(super) fn needed<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str) 
 }
 
 /// The text of a row, if it matches the address.
-fn verified<'r>(value: ValueRef<'r>, hash: &Hash) -> Option<&'r str> {
-    let bytes = value.as_bytes().ok().filter(|bytes| Hash::of(bytes) == *hash)?;
-    std::str::from_utf8(bytes).ok()
+fn verified<'r>(value: ValueRef<'r>, hash: &Hash, room: &'r mut Vec<u8>) -> Result<&'r str, Unreadable> {
+    let text = unpack(value, room)?;
+    if Hash::of(text.as_bytes()) == *hash { Ok(text) } else { Err(Unreadable::Changed) }
 }
 
 fn bad_content(conn: &Connection, hash: &Hash, fault: Fault) -> StoreError {
@@ -75,10 +77,10 @@ fn direct(conn: &Connection, hash: &Hash, found: &mut BTreeSet<Owner>) -> rusqli
     }
     let mut events = conn.prepare_cached(
         "SELECT name, ifnull(item, ''), CASE WHEN path = '' THEN 'a text' \
-         WHEN type = 'node_exit' AND json_extract(body, '$.artifact') = ?1 THEN 'the artifact of step ' || path \
+         WHEN plain(body) ->> '$.type' = 'node_exit' AND plain(body) ->> '$.artifact' = ?1 THEN 'the artifact of step ' || path \
          ELSE 'what went into step ' || path END \
          FROM events JOIN runs ON runs.id = events.run LEFT JOIN run_cases ON run_cases.id = rc \
-         WHERE instr(body, ?1) > 0 ORDER BY seq LIMIT ?2",
+         WHERE instr(plain(body), ?1) > 0 ORDER BY seq LIMIT ?2",
     )?;
     for owner in events.query_map(params![hash.to_string(), MAX_OWNERS], owner)? {
         found.insert(owner?);
@@ -88,7 +90,7 @@ fn direct(conn: &Connection, hash: &Hash, found: &mut BTreeSet<Owner>) -> rusqli
 
 /// The contents whose text contains an address.
 fn parents(conn: &Connection, hash: &Hash) -> rusqlite::Result<Vec<Hash>> {
-    let mut find = conn.prepare_cached("SELECT hash FROM blobs WHERE instr(text, ?1) > 0 LIMIT 16")?;
+    let mut find = conn.prepare_cached("SELECT hash FROM blobs WHERE instr(plain(text), ?1) > 0 LIMIT 16")?;
     find.query_map([hash.to_string()], |row| row.get(0).map(Hash::from_bytes))?.collect()
 }
 
@@ -102,15 +104,17 @@ pub(super) fn verify(conn: &Connection, mut show: impl FnMut(BadContent)) -> Res
     while let Some(row) = all.next()? {
         count += 1;
         let hash = Hash::from_bytes(row.get(0)?);
-        if verified(row.get_ref(1)?, &hash).is_none() {
-            wrong(&hash, Fault::Changed);
+        match verified(row.get_ref(1)?, &hash, &mut Vec::new()) {
+            Ok(_) => {}
+            Err(Unreadable::Changed) => wrong(&hash, Fault::Changed),
+            Err(Unreadable::Newer(_)) => wrong(&hash, Fault::Newer),
         }
     }
     let mut needed = conn.prepare(
         "SELECT hash FROM (SELECT args AS hash FROM runs WHERE cleaned_at IS NULL UNION SELECT manifest FROM runs WHERE cleaned_at IS NULL \
          UNION SELECT launch FROM runs WHERE cleaned_at IS NULL \
          UNION SELECT content FROM run_cases JOIN runs ON runs.id = run WHERE cleaned_at IS NULL \
-         UNION SELECT unhex(json_extract(body, '$.artifact')) FROM events WHERE type = 'node_exit') \
+         UNION SELECT unhex(plain(body) ->> '$.artifact') FROM events WHERE rc IS NOT NULL AND json_valid(plain(body))) \
          WHERE hash IS NOT NULL AND hash NOT IN (SELECT hash FROM blobs)",
     )?;
     let missing: Vec<[u8; 32]> = needed.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -118,4 +122,94 @@ pub(super) fn verify(conn: &Connection, mut show: impl FnMut(BadContent)) -> Res
         wrong(&Hash::from_bytes(hash), Fault::Missing);
     }
     Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::store::Store;
+    use crate::store::fixture::{StoreFixture, launch, step};
+    use crate::walk::Journal;
+    use proptest::prelude::*;
+
+    /// Sets the value of a content.
+    fn put(store: &Store, hash: &Hash, value: &dyn rusqlite::ToSql) {
+        let sql = "UPDATE blobs SET text = ?2 WHERE hash = ?1";
+        store.writer().unwrap().exclusively(|conn| Ok(conn.execute(sql, params![hash.bytes(), value])?)).unwrap();
+    }
+
+    fn packed(store: &Store, hash: &Hash) -> Vec<u8> {
+        store
+            .read(|conn| Ok(conn.query_row("SELECT text FROM blobs WHERE hash = ?1", [hash.bytes()], |row| row.get(0))?))
+            .unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_changed_byte_of_a_packed_content_is_noticed(at in any::<proptest::sample::Index>(), bit in 0..8_u32) {
+            let fixture = StoreFixture::new();
+            let journal = fixture.begin("r", &launch(1));
+            let commit = step("c1", 1);
+            journal.commit(commit.clone()).unwrap();
+            let blob = &commit.blobs[0];
+            let mut bytes = packed(&fixture.store, &blob.hash);
+            let at = at.index(bytes.len());
+            bytes[at] ^= 1 << bit;
+            put(&fixture.store, &blob.hash, &bytes);
+            match fixture.store.blob(&blob.hash) {
+                // Some bits of a frame say nothing.
+                Ok(text) => prop_assert_eq!(text, Some(blob.text.clone())),
+                Err(StoreError::NewerText(_)) => prop_assert_eq!(at, 0),
+                Err(StoreError::Content(bad)) => {
+                    prop_assert_eq!((bad.fault, bad.owners[0].case.as_str()), (Fault::Changed, "c1"));
+                    let mut found = Vec::new();
+                    fixture.store.read(|conn| verify(conn, |bad| found.push(bad))).unwrap();
+                    prop_assert_eq!(found, [*bad]);
+                }
+                Err(other) => prop_assert!(false, "{}", other),
+            }
+        }
+    }
+
+    #[test]
+    fn plain_contents_of_older_stores_are_read() {
+        let fixture = StoreFixture::new();
+        let commit = step("c1", 1);
+        let journal = fixture.begin("r", &launch(1));
+        journal.commit(commit.clone()).unwrap();
+        for blob in &commit.blobs {
+            put(&fixture.store, &blob.hash, &&*blob.text);
+        }
+        let plain = "UPDATE events SET body = plain(body)";
+        fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(plain, [])?)).unwrap();
+        for blob in &commit.blobs {
+            assert_eq!(fixture.store.blob(&blob.hash).unwrap().as_ref(), Some(&blob.text));
+        }
+        let events: Vec<_> = fixture.store.events("r", "c1").unwrap().into_iter().map(|(_, event)| event).collect();
+        assert_eq!(events, commit.events);
+        assert_eq!(fixture.store.read(|conn| verify(conn, |bad| panic!("{bad}"))).unwrap(), 8);
+    }
+
+    #[test]
+    fn a_content_of_a_newer_program_is_not_called_damaged() {
+        let fixture = StoreFixture::new();
+        let journal = fixture.begin("r", &launch(1));
+        let commit = step("c1", 1);
+        journal.commit(commit.clone()).unwrap();
+        let hash = &commit.blobs[0].hash;
+        put(&fixture.store, hash, &vec![200_u8, 1, 2, 3]);
+        let error = fixture.store.needed(hash).expect_err("newer");
+        assert!(!error.is_damage() && error.to_string().contains("written by a newer asterisk"), "{error}");
+        let mut found = Vec::new();
+        fixture.store.read(|conn| verify(conn, |bad| found.push((bad.hash, bad.fault)))).unwrap();
+        assert_eq!(found, [(*hash, Fault::Newer)]);
+        let body = "UPDATE events SET body = x'c8010203' WHERE seq = 2";
+        fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(body, [])?)).unwrap();
+        let error = fixture.store.events("r", "c1").expect_err("newer");
+        assert!(matches!(error, StoreError::NewerText(200)), "{error}");
+    }
 }

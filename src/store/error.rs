@@ -37,6 +37,12 @@ pub enum StoreError {
         /// Newest format version known to this program.
         known: i64,
     },
+    /// A text was packed by a newer version of the program.
+    #[error(
+        "the store has texts that were written by a newer asterisk: they are packed with dictionary {0}, which is unknown here; \
+         update the program"
+    )]
+    NewerText(u8),
     /// The file is not a store.
     #[error("{path} is not a store of this program", path = .0.display())]
     NotAStore(PathBuf),

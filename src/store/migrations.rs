@@ -26,6 +26,8 @@ pub(super) const STEPS: &[Migration] = &[
     Migration { sql: include_str!("schema/4.sql"), then: terms::build_index },
     Migration::sql(include_str!("schema/5.sql")),
     Migration::sql(include_str!("schema/6.sql")),
+    Migration::sql(include_str!("schema/7.sql")),
+    Migration::sql(include_str!("schema/8.sql")),
 ];
 
 /// Version of a file: `PRAGMA user_version`.
@@ -128,6 +130,23 @@ mod tests {
         assert_eq!(text("SELECT concat_ws(' ', version, at, run) FROM launches"), "4.1 500 1");
         assert_eq!(text("SELECT concat_ws(' ', symptom, launch, stamp) FROM symptom_launches"), "5 1 1");
         assert_eq!(text("SELECT test FROM cases WHERE id = 2"), "a test");
+    }
+
+    #[test]
+    fn version_7_takes_packed_values_and_keeps_plain_ones() {
+        let conn = at(6);
+        conn.execute_batch(
+            "INSERT INTO blobs VALUES (1, zeroblob(32), 'a text');
+             INSERT INTO events (run, rc, path, at, body, sum) VALUES (1, 2, '3', 4, '{\"type\":\"node_enter\"}', 5)",
+        )
+        .unwrap();
+        migrate(&conn, Path::new("x"), STEPS).unwrap();
+        conn.execute_batch("INSERT INTO blobs VALUES (2, randomblob(32), x'01'); UPDATE events SET run = 6").unwrap();
+        let types = "SELECT group_concat(typeof(text)), (SELECT typeof(body) || run || sum FROM events) FROM blobs";
+        let found: (String, String) = conn.query_row(types, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        assert_eq!(found, ("text,blob".to_owned(), "text65".to_owned()));
+        let check: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(check, "ok");
     }
 
     #[test]

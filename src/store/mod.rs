@@ -3,11 +3,13 @@
 //! ```text
 //! open, connection, migrations, private   the file: opening, format versions, permissions
 //! durability, writer, step, journal       writing: steps, group commit, the journal of a run
+//! packing                                 texts as they lie in the file: packed with a dictionary, or plain
 //! begin, runs, lease, clean               runs: creation, end, resumption, exclusive execution, retention
 //! effects                                 facts written by steps: symptoms, root causes, cases
 //! reviews, overturned                     statements of people outside of runs; revoked links
 //! read, reading, content, bad_content     reading events and contents, with integrity checks
 //! knowledge, history                      current knowledge and its history
+//! outcomes                                the outcomes of all tests of a launch
 //! needs                                   the bounded queries that nodes declare
 //! words, terms                            tokenization of failure texts; the index of symptoms by terms
 //! check                                   health check of a file
@@ -40,7 +42,9 @@ mod lease;
 mod migrations;
 mod needs;
 mod open;
+mod outcomes;
 mod overturned;
+mod packing;
 mod private;
 mod read;
 mod readers;
@@ -75,6 +79,7 @@ pub use knowledge::{CaseFacts, Rca, RcaStatusChange, Triage};
 pub use needs::{SiblingScope, StoreQueries};
 pub use open::Store;
 pub use overturned::OverturnedLink;
+pub use packing::add_plain;
 pub use read::StoredEvent;
 pub use reading::StoreReading;
 pub use runs::{RunCase, RunRecord, RunRow, RunStatus};

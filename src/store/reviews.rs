@@ -3,6 +3,7 @@
 use super::error::StoreError;
 use super::knowledge::{FactScope, Rca, RcaStatusChange, rca_as_of};
 use super::open::Store;
+use super::packing::StoredText;
 use rusqlite::{OptionalExtension, params};
 use serde_json::json;
 
@@ -23,7 +24,7 @@ impl Store {
             let body = json!({ "type": "rca_status", "rca": id, "from": before.status, "status": status_change.status, "by": status_change.by,
                 "message": status_change.message });
             let mut event = conn.prepare_cached("INSERT INTO events (run, rc, path, at, body) VALUES (?1, NULL, '', ?2, ?3)")?;
-            let stamp = event.insert(params![NO_RUN, status_change.at.millis(), body.to_string()])?;
+            let stamp = event.insert(params![NO_RUN, status_change.at.millis(), StoredText::new(body.to_string())])?;
             conn.prepare_cached("INSERT INTO rca_words (rca, stamp, at, status, by, message) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
                 .execute(params![id, stamp, status_change.at.millis(), status_change.status, status_change.by, status_change.message])?;
             Ok(before)
@@ -73,7 +74,7 @@ mod tests {
             fixture.store.set_rca_status(9, &status_change("verified", 5)).unwrap();
         }
         let bodies = fixture.store.read(|conn| {
-            let mut rows = conn.prepare("SELECT body FROM events WHERE run = 0")?;
+            let mut rows = conn.prepare("SELECT plain(body) FROM events WHERE run = 0")?;
             Ok(rows.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?)
         });
         let expected = r#"{"by":"human","from":"open","message":"","rca":9,"status":"verified","type":"rca_status"}"#;

@@ -2,6 +2,7 @@
 
 use super::effects::{EffectContext, apply};
 use super::error::StoreError;
+use super::packing::StoredText;
 use crate::model::{Effect, Hash, Hasher};
 use crate::walk::{Blob, Commit};
 use crate::walk::{Event, EventBody, Name};
@@ -31,7 +32,8 @@ struct EventRow {
     case: Option<i64>,
     path: Name,
     at: i64,
-    body: String,
+    body: StoredText<'static>,
+    sum: i64,
 }
 
 impl StoredCommit {
@@ -65,7 +67,9 @@ impl StoredCommit {
             }
             let body = serde_json::to_string(&event.what)
                 .map_err(|error| StoreError::Refused(format!("an event cannot be written as JSON: {error}")))?;
-            step.events.push(EventRow { case, path: event.path, at: event.at.millis(), body });
+            let at = event.at.millis();
+            let sum = sum(run, case, &event.path, at, &body);
+            step.events.push(EventRow { case, path: event.path, at, body: StoredText::new(body), sum });
         }
         step.effects.iter().try_for_each(check_numbers)?;
         if !step.effects.is_empty() && (several || step.effect_case.is_none()) {
@@ -81,8 +85,7 @@ impl StoredCommit {
             conn.prepare_cached("INSERT INTO events (run, rc, path, at, body, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
         let mut stamp = 0;
         for event in &self.events {
-            let sum = sum(self.run, event.case, &event.path, event.at, &event.body);
-            insert.execute(params![self.run, event.case, event.path.as_str(), event.at, event.body, sum])?;
+            insert.execute(params![self.run, event.case, event.path.as_str(), event.at, event.body, event.sum])?;
             stamp = conn.last_insert_rowid();
         }
         if !self.statuses.is_empty() {
@@ -118,10 +121,13 @@ pub(super) fn insert_blobs(conn: &Connection, blobs: &[Blob]) -> Result<(), Stor
     blobs.iter().try_for_each(|blob| insert_blob(conn, &blob.hash, &blob.text))
 }
 
-/// Stores a content unless it is stored already.
+/// Stores a content unless it is stored already, as most are that a step comes with: such are not packed for nothing.
 pub(super) fn insert_blob(conn: &Connection, hash: &Hash, text: &str) -> Result<(), StoreError> {
-    let mut insert = conn.prepare_cached("INSERT INTO blobs (hash, text) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?;
-    insert.execute(params![hash.bytes(), text])?;
+    let mut find = conn.prepare_cached("SELECT 1 FROM blobs WHERE hash = ?1")?;
+    if !find.exists([hash.bytes()])? {
+        let mut insert = conn.prepare_cached("INSERT INTO blobs (hash, text) VALUES (?1, ?2)")?;
+        insert.execute(params![hash.bytes(), StoredText::new(text)])?;
+    }
     Ok(())
 }
 
@@ -136,13 +142,13 @@ fn status(event: &Event) -> Option<&'static str> {
         EventBody::WalkComplete { .. } => Some("done"),
         EventBody::Barrier { .. }
         | EventBody::Reload { .. }
-        | EventBody::Adopt { .. }
+        | EventBody::Upgraded { .. }
         | EventBody::SubWalk { .. }
         | EventBody::Join { .. }
         | EventBody::BranchError { .. }
         | EventBody::WalkerSwitch { .. }
-        | EventBody::Asked { .. }
-        | EventBody::Complained { .. }
+        | EventBody::Requested { .. }
+        | EventBody::Rejected { .. }
         | EventBody::Unanswered { .. }
         | EventBody::Masked { .. }
         | EventBody::NodeExit { .. }

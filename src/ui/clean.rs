@@ -1,14 +1,14 @@
-//! The one place where text from outside is made safe to show: control characters, direction marks and other characters that
-//! a terminal obeys, or shows as nothing, become a visible stand-in of one column.
+//! Makes untrusted text safe to print: control characters, direction marks and other characters that a terminal interprets, or
+//! does not show, are replaced by a visible character of one column.
 
 use crate::model::is_invisible;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// What is shown in the place of a character that must not reach a terminal. Every stand-in is one column wide, so carets below a
-/// line stay where they belong.
-fn stand_in(ch: char) -> Option<char> {
+/// The replacement of a character that must not reach a terminal. Each is one column wide, so that carets below a line stay
+/// aligned.
+fn replacement(ch: char) -> Option<char> {
     match ch {
         '\n' | '\t' => None,
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(ch)),
@@ -18,17 +18,17 @@ fn stand_in(ch: char) -> Option<char> {
     }
 }
 
-/// Whether a text has nothing to replace; quick to tell for ASCII.
+/// Whether a text has nothing to replace; fast for ASCII.
 fn is_clean(text: &str) -> bool {
-    text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) || text.chars().all(|ch| stand_in(ch).is_none())
+    text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) || text.chars().all(|ch| replacement(ch).is_none())
 }
 
-/// A text with stand-ins for what a terminal would obey or hide. Ends of lines and tabulators stay; `\r\n` becomes `\n`.
+/// Replaces the characters that a terminal would interpret or hide. Line breaks and tabs are kept; `\r\n` becomes `\n`.
 pub fn plain(text: &str) -> String {
     cleaned(text).into_owned()
 }
 
-/// The same, without a copy where nothing changes.
+/// As [`plain`], without a copy if nothing changes.
 pub(super) fn cleaned(text: &str) -> Cow<'_, str> {
     if is_clean(text) {
         return Cow::Borrowed(text);
@@ -37,20 +37,20 @@ pub(super) fn cleaned(text: &str) -> Cow<'_, str> {
     let mut chars = text.chars().peekable();
     while let Some(ch) = chars.next() {
         if ch != '\r' || chars.peek() != Some(&'\n') {
-            out.push(stand_in(ch).unwrap_or(ch));
+            out.push(replacement(ch).unwrap_or(ch));
         }
     }
     Cow::Owned(out)
 }
 
-/// A JSON text with the same characters escaped. JSON permits them inside of strings only, so the value stays the same.
+/// Escapes the same characters in a JSON text. JSON permits them only inside strings, so the value stays the same.
 fn escaped(json: &str) -> Cow<'_, str> {
     if is_clean(json) {
         return Cow::Borrowed(json);
     }
     let mut out = String::with_capacity(json.len() + 64);
     for ch in json.chars() {
-        match stand_in(ch) {
+        match replacement(ch) {
             None => out.push(ch),
             Some(_) => {
                 for unit in ch.encode_utf16(&mut [0; 2]) {
@@ -63,7 +63,7 @@ fn escaped(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What [`super::Ui`] can print: text, which is cleaned, or text with looks, whose parts were cleaned before they got them.
+/// Text that [`super::Ui`] can print: plain text, which is cleaned, or styled text, whose parts were cleaned before.
 pub trait Printed {
     /// The text as it may be written to a terminal.
     fn printed(&self) -> Cow<'_, str>;
@@ -87,20 +87,20 @@ impl Printed for Cow<'_, str> {
     }
 }
 
-/// How a stream is cleaned.
+/// How a stream is cleaned: text or JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CleanForm {
-    /// Stand-ins are written.
+    /// Characters are replaced.
     Text,
-    /// Escapes of JSON are written.
+    /// Characters are escaped as in JSON.
     Json,
 }
 
-/// A writer that cleans what passes through it.
+/// A writer that cleans its input.
 pub(super) struct Cleaning<W: Write> {
     inner: W,
     form: CleanForm,
-    /// The beginning of a character, or a `\r` of which it is not yet known whether it ends a line.
+    /// The start of an incomplete character, or a `\r` that may be followed by `\n`.
     rest: Vec<u8>,
 }
 
@@ -109,7 +109,7 @@ impl<W: Write> Cleaning<W> {
         Self { inner, form, rest: Vec::new() }
     }
 
-    /// Writes what is left and flushes.
+    /// Writes the rest and flushes.
     pub(super) fn finish(mut self) -> io::Result<()> {
         let rest = std::mem::take(&mut self.rest);
         self.emit(&String::from_utf8_lossy(&rest))?;
@@ -155,7 +155,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_a_terminal_obeys_gets_a_stand_in() {
+    fn control_characters_are_replaced() {
         assert_eq!(plain("a\u{1b}[2Jb\r\n\tc\rd\u{7f}\u{9b}\u{202e}\u{2028}\u{0}é"), "a␛[2Jb\n\tc␍d␡\u{fffd}\u{fffd}\u{fffd}␀é");
         assert!(matches!(cleaned("plain, grün\n"), Cow::Borrowed(_)));
     }
@@ -165,7 +165,7 @@ mod tests {
         let text = "a\u{1b}\u{7f}\u{85}\u{202e}\u{feff}\u{e0041}\r\n\té";
         let json = serde_json::to_string(text).unwrap();
         let safe = escaped(&json);
-        assert!(safe.chars().all(|ch| stand_in(ch).is_none()) && safe.contains("\\udb40\\udc41"), "{safe}");
+        assert!(safe.chars().all(|ch| replacement(ch).is_none()) && safe.contains("\\udb40\\udc41"), "{safe}");
         assert_eq!(serde_json::from_str::<String>(&safe).unwrap(), text);
     }
 

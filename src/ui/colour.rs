@@ -1,4 +1,4 @@
-//! Whether to colour.
+//! The choice of coloured output.
 
 use anstream::ColorChoice;
 use std::io::{self, IsTerminal as _};

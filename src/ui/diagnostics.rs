@@ -1,4 +1,4 @@
-//! Diagnostics as miette shows them.
+//! Renders diagnostics with miette.
 
 use super::Painted;
 use super::clean::{cleaned, plain};
@@ -9,17 +9,17 @@ use miette::{
 };
 use std::fmt;
 
-/// A label further right than this would be drawn off any screen (and past what the formatter can count).
+/// The maximum column of a label that is drawn: beyond it, no screen would show it, and the formatter overflows.
 const COLUMN: usize = 2_000;
 
-/// The diagnostic with its source lines. Labels in other texts than the primary one's follow as remarks of their own.
+/// Renders a diagnostic with its source lines. Labels in other texts than that of the primary label follow as separate notes.
 pub(super) fn render(diagnostic: &Diagnostic, coloured: bool) -> Painted {
     let theme = if coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(120).with_links(false);
     if diagnostic.labels.iter().all(drawable) {
         return painted(&handler, diagnostic);
     }
-    // The lines are too long to be drawn: their places are told instead.
+    // The lines are too long to be drawn: the locations are added to the message instead.
     let mut bare = Diagnostic { labels: Vec::new(), ..diagnostic.clone() };
     let places = diagnostic.labels.iter().map(|label| {
         let (line, column) = label.source.line_column(label.span.start);
@@ -29,12 +29,12 @@ pub(super) fn render(diagnostic: &Diagnostic, coloured: bool) -> Painted {
     painted(&handler, &bare)
 }
 
-/// The parts of a diagnostic are cleaned before the formatter puts its colours around them.
+/// Renders a diagnostic whose parts are cleaned before the formatter adds colours.
 fn painted(handler: &GraphicalReportHandler, diagnostic: &Diagnostic) -> Painted {
     Painted::new(Rendered(handler, &MietteDiagnostic::new(diagnostic)).to_string().trim_end().to_owned())
 }
 
-/// Whether the lines that a label is on, and those beside them, are short enough to be drawn.
+/// Whether the lines of a label, and those beside them, are short enough to be drawn.
 fn drawable(label: &Label) -> bool {
     let text = label.source.text().as_bytes();
     let (start, end) = (label.span.start.min(text.len()), label.span.end.min(text.len()));
@@ -51,7 +51,7 @@ impl fmt::Display for Rendered<'_> {
     }
 }
 
-/// A diagnostic in miette's terms.
+/// A diagnostic for miette.
 #[derive(Debug)]
 struct MietteDiagnostic {
     code: Option<String>,
@@ -70,7 +70,7 @@ impl MietteDiagnostic {
             diagnostic.labels.iter().partition(|label| Some(&label.source) == home);
         let primary = here.first().copied().cloned();
         let labels = here.into_iter().map(|label| span(label, Some(label) == primary.as_ref())).collect();
-        let remark = |label: &&Label| Self {
+        let note = |label: &&Label| Self {
             code: None,
             severity: Severity::Advice,
             message: plain(&label.text),
@@ -86,7 +86,7 @@ impl MietteDiagnostic {
             help: diagnostic.help.as_deref().map(plain),
             source: primary.as_ref().map(named),
             labels,
-            elsewhere: elsewhere.iter().map(remark).collect(),
+            elsewhere: elsewhere.iter().map(note).collect(),
         }
     }
 }
@@ -95,7 +95,7 @@ fn named(label: &Label) -> NamedSource<SourceLines> {
     NamedSource::new(plain(label.source.name()), SourceLines(plain(label.source.text())))
 }
 
-/// A cleaned text whose columns are counted in characters, as everywhere else.
+/// A cleaned text with columns counted in characters, as everywhere else.
 #[derive(Debug)]
 struct SourceLines(String);
 
@@ -115,19 +115,19 @@ impl SourceCode for SourceLines {
     }
 }
 
-/// The offset in the cleaned text of an offset in the text.
-fn moved(source: &Source, offset: usize) -> usize {
+/// Maps an offset in the text to the cleaned text.
+fn cleaned_offset(source: &Source, offset: usize) -> usize {
     let mut offset = offset;
     while !source.text().is_char_boundary(offset) {
         offset -= 1;
     }
     let before = &source.text()[..offset];
-    // A `\r` before a `\n` leaves nothing behind.
+    // A `\r` before a `\n` is removed.
     let before = if source.text()[offset..].starts_with('\n') { before.strip_suffix('\r').unwrap_or(before) } else { before };
     cleaned(before).len()
 }
 
-/// A label draws no caret at the end of the text: it moves back a character.
+/// Converts a label. At the very end of a text no caret would be drawn: it moves back by a character.
 fn span(label: &Label, primary: bool) -> LabeledSpan {
     let text = label.source.text();
     let mut start = label.span.start.min(text.len());
@@ -135,9 +135,13 @@ fn span(label: &Label, primary: bool) -> LabeledSpan {
         start = text.char_indices().next_back().map_or(0, |(at, _)| at);
     }
     let end = label.span.end.clamp(start, text.len());
-    let (start, end) = (moved(&label.source, start), moved(&label.source, end));
-    let said = (!label.text.is_empty()).then(|| plain(&label.text));
-    if primary { LabeledSpan::new_primary_with_span(said, start..end) } else { LabeledSpan::new_with_span(said, start..end) }
+    let (start, end) = (cleaned_offset(&label.source, start), cleaned_offset(&label.source, end));
+    let message = (!label.text.is_empty()).then(|| plain(&label.text));
+    if primary {
+        LabeledSpan::new_primary_with_span(message, start..end)
+    } else {
+        LabeledSpan::new_with_span(message, start..end)
+    }
 }
 
 impl fmt::Display for MietteDiagnostic {
@@ -177,7 +181,7 @@ impl miette::Diagnostic for MietteDiagnostic {
         if self.elsewhere.is_empty() {
             return None;
         }
-        Some(Box::new(self.elsewhere.iter().map(|remark| remark as &dyn miette::Diagnostic)))
+        Some(Box::new(self.elsewhere.iter().map(|note| note as &dyn miette::Diagnostic)))
     }
 }
 
@@ -191,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn carets_stay_below_what_they_are_about() {
+    fn carets_stay_aligned() {
         let text = "{\r\n  \"é\u{1b}]0;P\u{7}\u{202e}\": oops }\r\n";
         let source = Source::new("a\u{1b}[2J.json", text);
         let at = text.find("oops").expect("a place");
@@ -208,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_in_other_texts_follow_as_remarks() {
+    fn labels_in_other_texts_follow_as_notes() {
         let (rule, pipeline) = (Source::new("r.rhai", "fn f() {\n  artifact.x\n}"), Source::new("p.yaml", "rule: r.rhai#f\n"));
         let diagnostic = Diagnostic::error("rule/unknown-field", "`artifact` has no field `x`")
             .label(&rule, Span::new(20, 21), "here")
@@ -222,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_far_out_on_a_line_is_told_not_drawn() {
+    fn a_label_far_out_on_a_line_is_printed_as_a_location() {
         let text = format!("{{\"a\": [{}]}}", "1, ".repeat(40_000));
         let source = Source::new("mini.json", text);
         let at = source.text().len() - 2;
@@ -233,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_behind_the_end_of_a_text_is_drawn_on_its_last_character() {
+    fn a_label_after_the_end_of_a_text_is_drawn_on_its_last_character() {
         let source = Source::new("x", "ab(");
         let diagnostic = Diagnostic::error("x/y", "m").label(&source, Span::new(3, 3), "unclosed");
         assert!(drawn(&diagnostic).contains("unclosed"));

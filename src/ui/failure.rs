@@ -1,4 +1,4 @@
-//! Why something could not be done, for the person who asked for it.
+//! Prints errors of commands, with advice.
 
 use super::Ui;
 use crate::diag::Diagnostic;
@@ -6,16 +6,16 @@ use crate::files::FileError;
 use crate::session::SessionError;
 use crate::store::StoreError;
 
-/// What to do where a disk is full.
+/// Advice for a full disk.
 const MAKE_ROOM: &str = "make room (`asterisk clean` removes what old runs left), or name another place (--store, --out); a run that has begun \
                          then goes on with: asterisk run --resume latest";
 
 impl Ui {
-    /// Says on stderr why a command could not do what it was asked.
+    /// Prints why a command failed on stderr.
     pub fn failure(self, error: &SessionError) {
         match error {
             SessionError::Texts(diagnostics) => self.diagnostics(diagnostics),
-            SessionError::Asked(diagnostic) | SessionError::Outside(diagnostic) => self.diagnostic(diagnostic),
+            SessionError::BadRequest(diagnostic) | SessionError::Outside(diagnostic) => self.diagnostic(diagnostic),
             SessionError::File(error @ FileError::NoDirectory { .. }) => {
                 let help = "make it, or name another (`asterisk config --origin` shows who names it)";
                 self.diagnostic(&Diagnostic::error("input/directory", error.to_string()).help(help));

@@ -1,25 +1,25 @@
-//! What scripts and templates are given, as people read about it.
+//! Documentation of the data that scripts and templates are given.
 
 use crate::diag::Source;
 use crate::pipeline::{Pipeline, Var};
-use crate::walk::{GROUPS, NEEDS, STATE};
+use crate::walk::{EVIDENCE, GROUPS, NEEDS, STATE};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// One thing with its fields.
+/// A documented value with its fields.
 #[derive(Debug)]
 pub struct Fields {
-    /// What it is reached by: `state`, `params.failure`, `vars`.
+    /// Its path: `state`, `params.failure`, `vars`.
     pub path: String,
-    /// What it holds.
+    /// Its description.
     pub doc: String,
-    /// Name, type and meaning of each field; empty if it may have any.
+    /// Name, type and description of each field; empty if there may be any field.
     pub fields: Vec<[String; 3]>,
 }
 
 impl Fields {
-    /// What `state`, `params`, `vars` or a group such as `params.failure` has; nothing for other names. `pipelines` are those whose
-    /// vars are told.
+    /// The documentation of `state`, `params`, `vars`, `evidence` or a group such as `params.failure`; `None` for other names.
+    /// `pipelines` are those whose vars are listed.
     pub fn named(name: &str, pipelines: impl FnOnce() -> Vec<Pipeline>) -> Option<Vec<Self>> {
         let of = |fields: &[crate::walk::DocumentedField]| {
             fields.iter().map(|field| [field.name, field.kind, field.doc].map(str::to_owned)).collect()
@@ -37,13 +37,15 @@ impl Fields {
                 Some(vec![Self { path: name.to_owned(), doc, fields: of(STATE) }])
             }
             None if name == "params" => Some(GROUPS.iter().map(group).collect()),
+            None if name == "evidence" => Some(EVIDENCE.iter().map(group).collect()),
             None if name == "vars" => Some(pipelines().iter().map(vars).collect()),
+            Some(("params", "evidence")) => Some(EVIDENCE.iter().map(group).collect()),
             Some(("params", wanted)) => GROUPS.iter().find(|group| group.name == wanted).map(|found| vec![group(found)]),
             _ => None,
         }
     }
 
-    /// All of them, for people.
+    /// All of them as text.
     pub fn text(all: &[Self]) -> String {
         let mut out = String::new();
         for (at, one) in all.iter().enumerate() {
@@ -59,14 +61,14 @@ impl Fields {
         out.trim_end().to_owned()
     }
 
-    /// The same for programs.
+    /// As JSON.
     pub fn json(&self) -> Value {
         let field = |[name, kind, doc]: &[String; 3]| json!({ "name": name, "type": kind, "doc": doc });
         json!({ "path": self.path, "doc": self.doc, "fields": self.fields.iter().map(field).collect::<Vec<_>>() })
     }
 }
 
-/// The vars of a pipeline; those without a `doc` mean what the comments beside them say.
+/// The vars of a pipeline; those without a `doc` are described by the comments beside them.
 fn vars(pipeline: &Pipeline) -> Fields {
     let mut vars: Vec<_> = pipeline.vars.iter().collect();
     vars.sort_by_key(|(_, var)| var.default.span.start);
@@ -89,7 +91,7 @@ fn vars(pipeline: &Pipeline) -> Fields {
     Fields { path: "vars".to_owned(), doc, fields: vars.into_iter().map(field).collect() }
 }
 
-/// The comment behind a value, or else the one above it, which may be about several lines.
+/// The comment after a value, or otherwise the one above it, which may apply to several lines.
 fn comment(source: &Source, at: usize) -> String {
     let text = source.text();
     let (before, after) = text.split_at(at.min(text.len()));
@@ -112,13 +114,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vars_mean_what_their_comments_say() {
+    fn vars_are_described_by_their_comments() {
         let text = "# The pipeline.\npipeline: p\nvars:\n  # How sure, and\n  # how often.\n  sure: 0.5\n  most: 2\n\n  plain: x\n  own: true # its own\nnodes: [{ name: a }]\n\
                     edges: [{ id: E, from: a, to: _done }]\nstart: a\ndone: _done\n";
         let pipeline = crate::pipeline::parse(&Source::new("p.yaml", text)).expect("a pipeline");
-        let told = vars(&pipeline).fields.into_iter().map(|field| field.join(" | ")).collect::<Vec<_>>();
+        let described = vars(&pipeline).fields.into_iter().map(|field| field.join(" | ")).collect::<Vec<_>>();
         assert_eq!(
-            told,
+            described,
             [
                 "sure | number, 0.5 unless it is set | How sure, and\nhow often.",
                 "most | number, 2 unless it is set | How sure, and\nhow often.",

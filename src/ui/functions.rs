@@ -1,4 +1,4 @@
-//! What scripts may call, as people read about it.
+//! Documentation of the functions that scripts may call.
 
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::script::Library;
@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 /// Functions with their documentation.
 #[derive(Debug)]
 pub struct FunctionDocs {
-    /// Those of the host.
+    /// Functions of the host.
     pub host: Vec<&'static HostFn>,
-    /// Those of scripts.
+    /// Functions of scripts.
     pub scripts: Vec<ScriptFn>,
 }
 
@@ -19,7 +19,6 @@ pub struct FunctionDocs {
 pub struct ScriptFn {
     /// The script's path.
     pub file: String,
-    /// Its name.
     pub name: String,
     /// Its name and parameters.
     pub signature: String,
@@ -28,7 +27,7 @@ pub struct ScriptFn {
 }
 
 impl FunctionDocs {
-    /// Those that have the name, are in the group, in the script or are referred to by it; all of them without a name.
+    /// Selects the functions with a name, in a group or in a script; all of them without a name. An unknown name is an error.
     pub fn named(library: &Library, name: Option<&str>) -> Result<Self, Diagnostic> {
         let wanted = |names: &[&str]| name.is_none_or(|name| names.contains(&name));
         let all_host = || registry().iter().chain(test_registry());
@@ -56,7 +55,7 @@ impl FunctionDocs {
         }
     }
 
-    /// As people read it.
+    /// As text.
     pub fn text(&self) -> String {
         let mut out = String::new();
         let mut group = "";

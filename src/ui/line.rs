@@ -1,4 +1,4 @@
-//! Lines typed at a terminal: edited, completed, coloured, remembered.
+//! Reads lines at a terminal, with editing, completion, colours and history.
 
 use super::{Ui, plain};
 use crate::diag::Span;
@@ -14,57 +14,55 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How many lines are remembered.
+/// The maximum number of lines in the history.
 const HISTORY: usize = 2000;
 
-/// What the editor asks about the text being typed.
+/// Assistance for the editor with the text being typed.
 pub trait Assist {
-    /// Where the word at a position begins, and what could stand there instead.
+    /// The start of the word at a position, and its possible completions.
     fn complete(&self, text: &str, at: usize) -> (usize, Vec<Candidate>);
-    /// What to show behind the cursor, and whether that could be typed.
+    /// The hint to show after the cursor.
     fn hint(&self, text: &str, at: usize) -> Option<Hint>;
-    /// The parts of the text that are coloured.
+    /// The coloured parts of the text.
     fn paint(&self, text: &str) -> Vec<(Span, SyntaxClass)>;
-    /// Whether the text is to be taken, or another line belongs to it.
-    fn whole(&self, text: &str) -> bool;
+    /// Whether the text is complete, or another line belongs to it.
+    fn is_complete(&self, text: &str) -> bool;
 }
 
-/// A text that could stand where the cursor is.
+/// A possible completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// The text.
     pub text: String,
-    /// The text as it is listed, with what it is.
+    /// The text as listed, with its description.
     pub shown: String,
 }
 
-/// What is shown behind the cursor.
+/// A hint shown after the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// The text.
     pub text: String,
-    /// Whether an arrow to the right takes it.
+    /// Whether the right arrow key accepts it as input.
     pub typed: bool,
 }
 
-/// What a part of a text is, for its colour.
+/// The syntax class of a part of a text, for its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyntaxClass {
-    /// A command of the session.
+    /// A REPL command.
     Command,
-    /// A word of the language.
+    /// A keyword of the language.
     Keyword,
     /// An input: `artifact`, `state`, `vars`.
     Input,
     /// A function.
     Function,
-    /// A text.
+    /// A string.
     Text,
     /// A number.
     Number,
     /// A comment.
     Comment,
-    /// A text that is not closed, a bracket that was not opened.
+    /// An unclosed string or an unmatched closing bracket.
     Bad,
 }
 
@@ -83,25 +81,25 @@ impl SyntaxClass {
     }
 }
 
-/// What was typed.
+/// A line that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypedLine {
-    /// A text of one or more lines.
+    /// Text of one or more lines.
     Text(String),
-    /// The text was given up.
+    /// The input was cancelled.
     Cancelled,
-    /// There is no more.
+    /// The end of the input.
     End,
 }
 
-/// The editor.
+/// A line editor.
 pub struct LineEditor<A: Assist> {
     editor: Editor<EditorHelper<A>, FileHistory>,
     history: Option<PathBuf>,
 }
 
 impl Ui {
-    /// An editor of lines at the terminal. Lines are remembered in the file `history`, which nobody else can read.
+    /// Creates a line editor at the terminal. The history is stored in the file `history`, which other users cannot read.
     pub fn lines<A: Assist>(self, assist: A, history: Option<PathBuf>) -> io::Result<LineEditor<A>> {
         let config = Config::builder()
             .max_history_size(HISTORY)
@@ -113,7 +111,7 @@ impl Ui {
             .build();
         let mut editor = Editor::with_config(config).map_err(failed)?;
         editor.set_helper(Some(EditorHelper { assist, coloured: self.colour.on_stdout() }));
-        // One that is not there yet, or cannot be read, is empty.
+        // A missing or unreadable history is empty.
         let history = history.filter(|path| path.parent().is_some_and(make_private));
         if let Some(path) = &history {
             drop(editor.load_history(path));
@@ -123,12 +121,12 @@ impl Ui {
 }
 
 impl<A: Assist> LineEditor<A> {
-    /// What helps with the text being typed.
+    /// The assistance in use.
     pub fn assist(&mut self) -> Option<&mut A> {
         self.editor.helper_mut().map(|helped| &mut helped.assist)
     }
 
-    /// Reads a text after a prompt.
+    /// Shows a prompt and reads a text.
     pub fn read(&mut self, prompt: &str) -> io::Result<TypedLine> {
         match self.editor.readline(&plain(prompt)) {
             Ok(text) => {
@@ -151,7 +149,7 @@ fn failed(error: ReadlineError) -> io::Error {
     }
 }
 
-/// Makes a directory that nobody else can read, unless it is there.
+/// Creates a directory that other users cannot read, unless it exists.
 fn make_private(dir: &Path) -> bool {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -160,7 +158,7 @@ fn make_private(dir: &Path) -> bool {
     builder.create(dir).is_ok()
 }
 
-/// An [`Assist`] in the editor's terms.
+/// Adapts an [`Assist`] to the editor.
 struct EditorHelper<A> {
     assist: A,
     coloured: bool,
@@ -217,19 +215,19 @@ impl<A: Assist> Highlighter for EditorHelper<A> {
 
 impl<A: Assist> Validator for EditorHelper<A> {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        let whole = self.assist.whole(context.input());
-        Ok(if whole { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
+        let is_complete = self.assist.is_complete(context.input());
+        Ok(if is_complete { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
     }
 }
 
-/// A text with its parts coloured; the parts are in order and do not overlap.
+/// Colours the parts of a text; the parts are in order and do not overlap.
 fn coloured(text: &str, parts: &[(Span, SyntaxClass)]) -> String {
     let mut out = String::with_capacity(text.len() + parts.len() * 10);
     let mut at = 0;
-    for (span, ink) in parts {
+    for (span, class) in parts {
         let (Some(before), Some(part)) = (text.get(at..span.start), text.get(span.start..span.end)) else { continue };
         out.push_str(before);
-        out.push_str(ink.code());
+        out.push_str(class.code());
         out.push_str(part);
         out.push_str("\x1b[0m");
         at = span.end;

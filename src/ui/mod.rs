@@ -30,7 +30,7 @@ use clean::{CleanForm, Cleaning};
 use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 
-/// How data is printed.
+/// The format of printed data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum OutputFormat {
     /// For people.
@@ -40,7 +40,7 @@ pub enum OutputFormat {
     Json,
 }
 
-/// The terminal, or what stands in for it.
+/// Prints to the terminal, or to wherever the standard streams lead.
 #[derive(Clone, Copy, Debug)]
 pub struct Ui {
     colour: Colour,
@@ -48,17 +48,17 @@ pub struct Ui {
 }
 
 impl Ui {
-    /// A printer in that colour choice and format.
+    /// Creates a printer with a choice of colours and a format.
     pub fn new(colour: Colour, format: OutputFormat) -> Self {
         Self { colour, format }
     }
 
-    /// The format asked for.
+    /// The requested format.
     pub fn format(self) -> OutputFormat {
         self.format
     }
 
-    /// Prints a value for programs, indented, and an end of line.
+    /// Prints a value as indented JSON, and a line break.
     pub fn json(self, value: &impl Serialize) {
         self.json_with(|out| {
             serde_json::to_writer_pretty(&mut *out, value)?;
@@ -66,7 +66,7 @@ impl Ui {
         });
     }
 
-    /// Prints a value for programs on one line.
+    /// Prints a value as JSON on one line.
     pub fn json_line(self, value: &impl Serialize) {
         self.json_with(|out| {
             serde_json::to_writer(&mut *out, value)?;
@@ -74,20 +74,20 @@ impl Ui {
         });
     }
 
-    /// Prints data and an end of line.
+    /// Prints data and a line break.
     pub fn out(self, text: &(impl Printed + ?Sized)) {
         let text = text.printed();
         let mut stream = AutoStream::new(io::stdout().lock(), self.colour.choice());
         let end = if text.ends_with('\n') { "" } else { "\n" };
-        stdout::keep(write!(stream, "{text}{end}").and_then(|()| stream.flush()));
+        stdout::record(write!(stream, "{text}{end}").and_then(|()| stream.flush()));
     }
 
-    /// Prints text that is too much to hold.
+    /// Prints text too large to hold in memory.
     pub fn out_with(self, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
         self.stream(CleanForm::Text, fill);
     }
 
-    /// Prints JSON that is too much to hold, or in pieces.
+    /// Prints JSON in pieces, or too large to hold in memory.
     pub fn json_with(self, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
         self.stream(CleanForm::Json, fill);
     }
@@ -95,10 +95,10 @@ impl Ui {
     fn stream(self, form: CleanForm, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
         let stream = BufWriter::new(AutoStream::new(io::stdout().lock(), self.colour.choice()));
         let mut stream = Cleaning::new(stream, form);
-        stdout::keep(fill(&mut stream).and_then(|()| stream.finish()));
+        stdout::record(fill(&mut stream).and_then(|()| stream.finish()));
     }
 
-    /// Prints a remark for the person at the terminal.
+    /// Prints a note on stderr.
     pub fn note(self, text: &(impl Printed + ?Sized)) {
         let mut stream = AutoStream::new(io::stderr().lock(), self.colour.choice());
         drop(writeln!(stream, "{}", text.printed()));
@@ -109,13 +109,13 @@ impl Ui {
         self.note(&diagnostics::render(diagnostic, self.colour.on_stderr()));
     }
 
-    /// Prints a diagnostic that is data: what a command was asked to find.
+    /// Prints a diagnostic that is the result of a command, on stdout.
     pub fn finding(self, diagnostic: &Diagnostic) {
         self.out(&diagnostics::render(diagnostic, self.colour.on_stdout()));
         self.out("");
     }
 
-    /// Prints diagnostics, and how many there were if there were several.
+    /// Prints diagnostics, and their number if there are several.
     pub fn diagnostics(self, all: &Diagnostics) {
         all.iter().for_each(|diagnostic| self.diagnostic(diagnostic));
         if all.len() > 1 {
@@ -123,22 +123,22 @@ impl Ui {
         }
     }
 
-    /// A progress bar on stderr; silent off a terminal and for programs.
+    /// A progress bar on stderr; hidden without a terminal and for JSON output.
     pub fn progress(self, total: usize) -> Progress {
         Progress::new(total, self.format == OutputFormat::Pretty)
     }
 
-    /// Whether remarks go to a terminal.
+    /// Whether notes go to a terminal.
     pub fn on_terminal(self) -> bool {
         io::stderr().is_terminal()
     }
 
-    /// Whether someone is typing at a terminal and sees there what is printed.
-    pub fn is_typed_to(self) -> bool {
+    /// Whether input and output are a terminal.
+    pub fn is_interactive(self) -> bool {
         io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
-    /// How wide a table may be, in characters.
+    /// The maximum width of a table, in characters.
     pub fn width(self) -> usize {
         table::width()
     }

@@ -1,4 +1,4 @@
-//! Pages of lines, each with its tone.
+//! Prints pages of lines, each with its tone.
 
 use super::{Painted, TextStyle, Ui};
 use crate::decisions::{PageLine, Tone};

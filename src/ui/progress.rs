@@ -1,10 +1,10 @@
-//! A progress bar on stderr, none off a terminal.
+//! A progress bar on stderr, hidden without a terminal.
 
 use super::plain;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal as _};
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug)]
 pub struct Progress(ProgressBar);
 
@@ -19,7 +19,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// A part begins: so many from nothing. `what` says which it is, and what follows says how far it is.
+    /// Starts a part named `what` with `total` steps.
     pub fn begin(&self, what: &str, total: usize) {
         self.0.set_prefix(plain(what));
         self.0.set_length(total as u64);
@@ -27,18 +27,18 @@ impl Progress {
         self.0.reset_eta();
     }
 
-    /// One more is done; `what` says which.
+    /// Advances by one step, named `what`.
     pub fn step(&self, what: &str) {
         self.0.set_message(plain(what).replace(['\n', '\t'], " "));
         self.0.inc(1);
     }
 
-    /// Lets others write while the bar is out of the way.
+    /// Hides the bar while others write.
     pub fn aside(&self, write: impl FnOnce()) {
         self.0.suspend(write);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.0.finish_and_clear();
     }

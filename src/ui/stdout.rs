@@ -1,4 +1,4 @@
-//! Whether what was printed arrived. Standard output belongs to the process, and so does the record of its failure.
+//! Records failures to write to standard output, which is global to the process.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 /// The first failure to write to standard output.
 static FAILURE: Mutex<Option<io::Error>> = Mutex::new(None);
 
-/// Remembers a failure. A reader that went away (`| head -1`) is none.
-pub(super) fn keep(written: io::Result<()>) {
+/// Records a failure. A reader that closed the pipe (`| head -1`) is none.
+pub(super) fn record(written: io::Result<()>) {
     if let Err(error) = written
         && error.kind() != io::ErrorKind::BrokenPipe
     {
@@ -15,7 +15,7 @@ pub(super) fn keep(written: io::Result<()>) {
     }
 }
 
-/// Takes the first failure to print data, for the end of the program: data that is lost is no success.
+/// Takes the first failure to write data, for the exit code: lost data is no success.
 pub fn take_failure() -> Option<io::Error> {
     FAILURE.lock().unwrap_or_else(PoisonError::into_inner).take()
 }

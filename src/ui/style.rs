@@ -1,19 +1,19 @@
-//! How a line looks on a terminal.
+//! Text styles.
 
 use super::clean::{Printed, cleaned};
 use std::borrow::Cow;
 
-/// A text with looks: every part of it was cleaned before it got one, so the escapes in it are our own.
+/// Styled text: every part was cleaned before it was styled, so the only escapes in it are our own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Painted(String);
 
 impl Painted {
-    /// Takes a text whose foreign parts are clean.
+    /// Wraps a text whose untrusted parts are clean.
     pub(super) fn new(text: String) -> Self {
         Self(text)
     }
 
-    /// The text, escapes and all.
+    /// The text with its escapes.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -25,23 +25,23 @@ impl Printed for Painted {
     }
 }
 
-/// A look.
+/// A style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextStyle {
-    /// As it is.
+    /// Unstyled.
     Plain,
     /// A heading.
     Bold,
-    /// What went well.
+    /// Success.
     Green,
-    /// What went wrong.
+    /// Failure.
     Red,
-    /// What one may pass over.
+    /// Secondary text.
     Dim,
 }
 
 impl TextStyle {
-    /// The text in this look, cleaned. Off a terminal, whoever prints it takes the look away again.
+    /// Cleans and styles a text. Without a terminal, the printer strips the style.
     pub fn paint(self, text: &str) -> Painted {
         let text = cleaned(text);
         let code = match self {

@@ -1,29 +1,29 @@
 //! Tables for people.
 
 use super::{Painted, plain};
-use comfy_table::{Attribute, Cell, Color, ContentArrangement, LineStyle, TableStyle};
+use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, LineStyle, TableStyle};
 use std::borrow::Cow;
 use std::io::IsTerminal as _;
 
-/// How wide a table is off a terminal, in characters, unless `COLUMNS` says otherwise.
+/// The width of a table without a terminal, in characters, unless `COLUMNS` is set.
 const WIDTH: u16 = 160;
-/// A line under the head, and nothing else.
+/// A line under the header, and nothing else.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// The most characters of a cell: laying a longer one out takes time that grows with the square of its length.
+/// The maximum characters of a cell: layout is quadratic in the length.
 const CELL: usize = 1000;
 
-/// What a cell is written in: a colour of its own, or none.
+/// The colour of a cell, if it has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellPaint(Option<[u8; 3]>);
 
 impl CellPaint {
-    /// As the rest.
+    /// The default colour.
     pub fn none() -> Self {
         Self(None)
     }
 
-    /// The colour that `#rrggbb` names; none if it names none.
+    /// Parses `#rrggbb`; anything else is the default colour.
     pub fn of(hex: &str) -> Self {
         let digits = hex.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii());
         let part = |at: usize| u8::from_str_radix(digits?.get(at..at + 2)?, 16).ok();
@@ -31,15 +31,15 @@ impl CellPaint {
     }
 }
 
-/// A table being filled.
+/// A table.
 #[derive(Debug)]
 pub struct Table {
     table: comfy_table::Table,
     coloured: bool,
 }
 
-/// An empty table as wide as what it will be shown on.
-fn fresh() -> comfy_table::Table {
+/// An empty table as wide as the output.
+fn empty() -> comfy_table::Table {
     let mut table = comfy_table::Table::new();
     table.load_style(STYLE);
     table.set_content_arrangement(ContentArrangement::Dynamic);
@@ -50,14 +50,14 @@ fn fresh() -> comfy_table::Table {
     table
 }
 
-/// How wide a table may be, in characters.
+/// The maximum width of a table, in characters.
 pub(super) fn width() -> usize {
-    fresh().width().map_or(usize::from(WIDTH), usize::from)
+    empty().width().map_or(usize::from(WIDTH), usize::from)
 }
 
 impl Table {
     pub(super) fn new(columns: &[&str], coloured: bool) -> Self {
-        let mut table = fresh();
+        let mut table = empty();
         if coloured {
             table.enforce_styling();
         }
@@ -67,6 +67,13 @@ impl Table {
         };
         table.set_header(columns.iter().map(head));
         Self { table, coloured }
+    }
+
+    /// Prevents wrapping in a column, however narrow the table is.
+    pub fn no_wrap(&mut self, column: usize) {
+        if let Some(column) = self.table.column_mut(column) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
     }
 
     /// Adds a row.
@@ -95,12 +102,12 @@ impl Table {
     }
 }
 
-/// What a cell shows of a text. A tabulator would shift the columns behind it.
+/// The text of a cell. A tab would misalign the columns after it.
 fn one_line(text: &str) -> String {
     plain(&clipped(text)).replace('\t', " ")
 }
 
-/// As much of a text as a cell shows.
+/// Cuts a text to the size of a cell.
 fn clipped(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(CELL) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
@@ -113,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_without_end_is_laid_out_soon() {
+    fn a_very_long_text_is_laid_out_quickly() {
         let mut table = Table::new(&["case", "next"], false);
         table.row(["é".repeat(2 << 20), "x".to_owned()]);
         let text = table.text();

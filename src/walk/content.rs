@@ -61,6 +61,11 @@ impl Content {
         Self::made(ContentForm::Parts(parts.into_iter().collect()), false)
     }
 
+    /// An object made of parts that is itself a part of one object only: the addresses of its parts stand in the text of that one.
+    pub fn own_of_parts(parts: impl IntoIterator<Item = (Name, Self)>) -> Self {
+        Self::made(ContentForm::Parts(parts.into_iter().collect()), true)
+    }
+
     /// Content of canonical JSON, without a value: for texts too large to parse.
     pub fn of_text(text: impl Into<Arc<str>>) -> Self {
         let text = text.into();
@@ -175,20 +180,32 @@ pub fn assemble<E>(text: &str, read: &mut impl FnMut(&Hash) -> Result<String, E>
     whole(serde_json::from_str(text).unwrap_or_default(), read)
 }
 
+/// The part of that name of a stored object, if it has one; no other part is read.
+pub fn assemble_part<E>(text: &str, name: &str, read: &mut impl FnMut(&Hash) -> Result<String, E>) -> Result<Option<Value>, E> {
+    let mut object: Value = serde_json::from_str(text).unwrap_or_default();
+    match object.get_mut(PARTS) {
+        Some(parts) => parts.get_mut(name).map(Value::take).map(|part| of_part(part, read)).transpose(),
+        None => Ok(object.get_mut(name).map(Value::take)),
+    }
+}
+
 fn whole<E>(mut value: Value, read: &mut impl FnMut(&Hash) -> Result<String, E>) -> Result<Value, E> {
     let Some(Value::Object(parts)) = value.get_mut(PARTS).map(Value::take) else { return Ok(value) };
     let mut made = Map::new();
     for (name, part) in parts {
-        let part = match part {
-            Value::String(address) => match address.parse() {
-                Ok(hash) => assemble(&read(&hash)?, read)?,
-                Err(_) => Value::Null,
-            },
-            part => whole(part, read)?,
-        };
-        made.insert(name, part);
+        made.insert(name, of_part(part, read)?);
     }
     Ok(Value::Object(made))
+}
+
+fn of_part<E>(part: Value, read: &mut impl FnMut(&Hash) -> Result<String, E>) -> Result<Value, E> {
+    match part {
+        Value::String(address) => match address.parse() {
+            Ok(hash) => assemble(&read(&hash)?, read),
+            Err(_) => Ok(Value::Null),
+        },
+        part => whole(part, read),
+    }
 }
 
 #[cfg(test)]
@@ -206,9 +223,16 @@ mod tests {
             [("n", Content::new(view(json!({ "n": 1 })))), ("data", shared.clone()), ("text", Content::new(View::from("x")))];
         let inner = Content::of_parts(inner.map(|(name, part)| (name.into(), part)));
         let none = Content::of_parts([]);
+        let prior = Content::own_of_parts([("data".into(), shared.clone()), ("one".into(), Content::new(view(json!(1))))]);
         let own = Content::own(view(json!({ "own": [long, "\"quoted\""] })));
-        let parts =
-            [("needs", inner), ("data", shared), ("prior", none), ("own \"it\"", own), ("void", Content::new(View::null()))];
+        let parts = [
+            ("needs", inner),
+            ("data", shared),
+            ("none", none),
+            ("prior", prior),
+            ("own \"it\"", own),
+            ("void", Content::new(View::null())),
+        ];
         let whole = Content::of_parts(parts.map(|(name, part)| (name.into(), part)));
         let mut stored: BTreeMap<Hash, String> = BTreeMap::new();
         whole.each(&mut |content| {
@@ -222,10 +246,19 @@ mod tests {
         let value = assemble(text, &mut read).expect("all there");
         let words = json!({ "words": [long] });
         let expected = json!({
-            "needs": { "n": { "n": 1 }, "data": words, "text": "x" }, "data": words, "prior": {},
+            "needs": { "n": { "n": 1 }, "data": words, "text": "x" }, "data": words, "none": {}, "prior": { "data": words, "one": 1 },
             "own \"it\"": { "own": [long, "\"quoted\""] }, "void": null,
         });
         assert_eq!(value, expected);
+        for (name, part) in expected.as_object().expect("an object") {
+            assert_eq!(assemble_part(text, name, &mut read).expect("all there").as_ref(), Some(part), "{name}");
+        }
+        assert_eq!(assemble_part(text, "evidence", &mut read), Ok(None));
+        let mut only = |hash: &Hash| if *hash == Hash::of(b"{}") { Ok("{}".to_owned()) } else { Err(()) };
+        let other = Hash::of(b"not stored");
+        let text = format!(r#"{{"$parts":{{"a":"{other}","b":"{}"}}}}"#, Hash::of(b"{}"));
+        assert_eq!(assemble_part(&text, "b", &mut only), Ok(Some(json!({}))), "other parts are not read");
+        assert_eq!(assemble_part(r#"{"a":1}"#, "a", &mut only), Ok(Some(json!(1))));
     }
 
     #[test]

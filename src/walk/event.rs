@@ -24,7 +24,7 @@ pub struct Event {
     pub what: EventBody,
 }
 
-/// The kinds of events with their data. `type` on the wire is the variant's name in `snake_case`.
+/// The kinds of events with their data. `type` on the wire is the variant's name in `snake_case`, or the name that an earlier version wrote.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventBody {
@@ -53,7 +53,8 @@ pub enum EventBody {
         changed: Vec<TextChange>,
     },
     /// From this step on, the case uses another revision of the texts.
-    Adopt {
+    #[serde(rename = "adopt")]
+    Upgraded {
         /// The revision.
         #[serde(rename = "generation")]
         revision: u64,
@@ -109,7 +110,8 @@ pub enum EventBody {
     },
     /// The artifact of the step's node is requested from an external answerer. Committed before anything leaves the process; the
     /// step's other events follow with the answer.
-    Asked {
+    #[serde(rename = "asked")]
+    Requested {
         /// The request's id: unique in the run, and the same for a repeated request.
         id: i64,
         node: Name,
@@ -127,7 +129,8 @@ pub enum EventBody {
         call: Option<Content>,
     },
     /// An answer was rejected; its validation errors are reported to the answerer, and the request is repeated.
-    Complained {
+    #[serde(rename = "complained")]
+    Rejected {
         /// The request.
         id: i64,
         /// The answerer.
@@ -267,7 +270,7 @@ impl EventBody {
             Self::NodeExit { artifact, params, .. } => [Some(artifact), params.as_ref(), None],
             Self::EdgeEvaluate { artifact, state, vars, .. } => [Some(artifact), Some(state), Some(vars)],
             Self::WalkerSwitch { needs, .. } => [needs.as_ref(), None, None],
-            Self::Asked { params, call, .. } => [Some(params), call.as_ref(), None],
+            Self::Requested { params, call, .. } => [Some(params), call.as_ref(), None],
             Self::Masked { answer, .. } => [answer.as_ref(), None, None],
             Self::Barrier { clusters, .. } => [clusters.as_ref(), None, None],
             _ => [None, None, None],
@@ -279,10 +282,10 @@ impl EventBody {
         match self {
             Self::Barrier { .. } => EventKind::Barrier,
             Self::Reload { .. } => EventKind::Reload,
-            Self::Adopt { .. } => EventKind::Adopt,
+            Self::Upgraded { .. } => EventKind::Upgraded,
             Self::WalkerSwitch { .. } => EventKind::WalkerSwitch,
-            Self::Asked { .. } => EventKind::Asked,
-            Self::Complained { .. } => EventKind::Complained,
+            Self::Requested { .. } => EventKind::Requested,
+            Self::Rejected { .. } => EventKind::Rejected,
             Self::Unanswered { .. } => EventKind::Unanswered,
             Self::Reopened { .. } => EventKind::Reopened,
             Self::Masked { .. } => EventKind::Masked,

@@ -1,5 +1,7 @@
 //! The fields that scripts and templates are given: the one table for reading, checking and explaining.
 
+use crate::evidence::NAME_KINDS;
+
 /// A field that every value of its group has.
 #[derive(Clone, Copy, Debug)]
 pub struct DocumentedField {
@@ -44,6 +46,121 @@ pub const STATE: &[DocumentedField] = &[
     field("walker", "map", "who walks: `{ element, name, stickiness, traits, zone }`; empty in a walk without a team"),
 ];
 
+/// The evidence document: the document itself, then each map in it, by its path below `params`.
+pub const EVIDENCE: &[FieldGroup] = &[
+    group(
+        "evidence",
+        "what the failure's texts say, read once for the case; `asterisk show evidence RUN --case C` shows it",
+        &[
+            field("checks", "list", "assertions that failed: `evidence.checks[]`"),
+            field("exceptions", "list", "exceptions that lines name, in the order of the text: `evidence.exceptions[]`"),
+            field("frames", "list", "stack frames, the root cause's first, innermost first: `evidence.frames[]`"),
+            field("headline", "text", "the first line that says something; empty if none does"),
+            field("lines", "list", "the lines that count: `evidence.lines[]`"),
+            field("matches", "list", "the signatures that matched, in the order of the domain: `evidence.matches[]`"),
+            field("names", "map", "what the lines name, by kind: `evidence.names`"),
+            field("quoted", "list", "lines that do not count, being titles, source code or context: `evidence.quoted[]`"),
+        ],
+    ),
+    group(
+        "evidence.lines[]",
+        "a line that counts",
+        &[
+            field("at", "text", "the timestamp that it begins with, as written; absent without one"),
+            field("id", "text", "`e12` is line 12 of the error, `l3` line 3 of the log"),
+            field("level", "text", "the level that it names: `debug`, `info`, `warn`, `error`, `fatal`; absent without one"),
+            field("number", "whole number", "its number in the text, from 1"),
+            field("source", "text", "the text that it is of: `error` or `log`"),
+            field("text", "text", "what it says, without marks of a tool (pytest's `E`)"),
+        ],
+    ),
+    group(
+        "evidence.quoted[]",
+        "a line that a tool only quotes",
+        &[
+            field(
+                "kind",
+                "text",
+                "why it does not count: `title` (the test's own name), `source` (source code), `context` (of a difference)",
+            ),
+            field("number", "whole number", "its number in the text, from 1"),
+            field("source", "text", "the text that it is of: `error` or `log`"),
+            field("text", "text", "the line"),
+        ],
+    ),
+    group(
+        "evidence.exceptions[]",
+        "an exception that a line names",
+        &[
+            field("kind", "text", "its type, as written"),
+            field("line", "text", "the id of the line"),
+            field("message", "text", "what follows the type; empty if nothing does"),
+        ],
+    ),
+    group(
+        "evidence.frames[]",
+        "a stack frame",
+        &[
+            field("function", "text", "the function, with class or package where the tool writes them; empty if it writes none"),
+            field(
+                "language",
+                "text",
+                "the way it is written: `jvm`, `python`, `go`, `js`, `rust`, `native`, `dotnet`, `ruby`, `php`, `other`",
+            ),
+            field("line", "whole number", "the line in the file, from 1; 0 if it is not said"),
+            field("number", "whole number", "the number of its line in the text, from 1"),
+            field("owner", "text", "whose code it is, by `data/evidence.yaml`: `product`, `test`, `library`, `runtime`"),
+            field("path", "text", "the file, with forward slashes; empty if only the function is known"),
+            field("source", "text", "the text that it stands in: `error` or `log`"),
+            field("trace", "whole number", "the stack that it is of, from 0; the root cause's is the first"),
+        ],
+    ),
+    group(
+        "evidence.checks[]",
+        "an assertion that failed",
+        &[
+            field("expected", "text", "what was expected, as written; empty if it is not said"),
+            field("found", "text", "what was found, as written; empty if it is not said"),
+            field("kind", "text", "what it asked for: `equal`, `order`, `contains`, `snapshot`, `throws`, `condition`"),
+            field("line", "text", "the id of the line that it is read from"),
+        ],
+    ),
+    group(
+        "evidence.names",
+        "what the lines name: lists of texts by kind, each text once; kinds that are not named are absent",
+        NAMES,
+    ),
+    group(
+        "evidence.matches[]",
+        "a signature that matched",
+        &[
+            field("at", "text", "where the signature is written: `data/signatures/network.yaml:12`"),
+            field("id", "text", "the signature's id"),
+            field("index", "whole number", "its place in the list of the domain, from 0"),
+            field("line", "text", "the id of the line that counts: the error's if one matched there, else the log's"),
+            field("lines", "whole number", "on how many lines it matched"),
+            field("log_text", "text", "what the log's line says, where both texts have one; empty otherwise"),
+            field("pattern", "whole number", "which of the signature's patterns matched, from 0"),
+            field("routine", "true or false", "whether only lines of the log matched that report how things normally go"),
+            field("source", "text", "the text that the line is of: `error` or `log`"),
+            field("span", "list", "where in the line: two byte offsets"),
+            field("subject", "text", "what the line is about, by the signature's `subject`; empty without one"),
+            field("text", "text", "what the line says"),
+        ],
+    ),
+];
+
+/// The kinds of names that lines are read for.
+const NAMES: &[DocumentedField] = &{
+    let mut fields = [field("", "list", ""); NAME_KINDS.len()];
+    let mut at = 0;
+    while at < fields.len() {
+        (fields[at].name, fields[at].doc) = NAME_KINDS[at];
+        at += 1;
+    }
+    fields
+};
+
 /// The parameter groups available to templates, responders and effects.
 pub const GROUPS: &[FieldGroup] = &[
     group(
@@ -72,6 +189,7 @@ pub const GROUPS: &[FieldGroup] = &[
             field("totals", "map", "how many tests ran, by outcome: `total`, `passed`, `failed`, `skipped`"),
         ],
     ),
+    group("evidence", EVIDENCE[0].doc, EVIDENCE[0].fields),
     group(
         "failure",
         "the failed case",
@@ -145,3 +263,75 @@ pub const GROUPS: &[FieldGroup] = &[
         &[field("repositories", "list", "maps `{ name, path, purpose, branch }`")],
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{
+        Check, CheckKind, Evidence, EvidenceFrame, EvidenceLine, FrameLanguage, FrameOwner, LineSource, NamedException, Names,
+        QuoteKind, QuotedLine, SignatureMatch,
+    };
+    use serde_json::{Value, json};
+
+    /// A document that has something everywhere.
+    fn document() -> Value {
+        let text = String::new;
+        let source = LineSource::Error;
+        let names = NAME_KINDS.iter().map(|(kind, _)| (*kind, vec![text()])).collect();
+        json!(Evidence {
+            lines: vec![EvidenceLine { id: text(), source, number: 1, text: text(), level: Some("info"), at: Some(text()) }],
+            quoted: vec![QuotedLine { source, number: 1, kind: QuoteKind::Title, text: text() }],
+            headline: text(),
+            exceptions: vec![NamedException { kind: text(), message: text(), line: text() }],
+            frames: vec![EvidenceFrame {
+                trace: 0,
+                language: FrameLanguage::Go,
+                function: text(),
+                path: text(),
+                line: 1,
+                owner: FrameOwner::Product,
+                source,
+                number: 1,
+            }],
+            checks: vec![Check { kind: CheckKind::Equal, expected: text(), found: text(), line: text() }],
+            names: Names(names),
+            matches: vec![SignatureMatch {
+                id: text(),
+                index: 0,
+                at: text(),
+                line: text(),
+                source,
+                text: text(),
+                pattern: 0,
+                span: [0, 0],
+                subject: text(),
+                log_text: text(),
+                routine: false,
+                lines: 1,
+            }],
+        })
+    }
+
+    #[test]
+    fn every_field_of_the_evidence_document_is_explained() {
+        let document = json!({ "evidence": document() });
+        for group in EVIDENCE {
+            let path = format!("/{}", group.name.replace("[]", ".0").replace('.', "/"));
+            let found = document.pointer(&path).and_then(Value::as_object).unwrap_or_else(|| panic!("{path}"));
+            let named: Vec<&str> = found.keys().map(String::as_str).collect();
+            let told: Vec<&str> = group.fields.iter().map(|field| field.name).collect();
+            assert_eq!(told, named, "{}", group.name);
+            for field in group.fields {
+                let fits = match &found[field.name] {
+                    Value::Array(_) => field.kind == "list",
+                    Value::Object(_) => field.kind == "map",
+                    Value::String(_) => field.kind == "text",
+                    Value::Bool(_) => field.kind == "true or false",
+                    _ => field.kind == "whole number",
+                };
+                assert!(fits && !field.doc.is_empty(), "{}.{}", group.name, field.name);
+            }
+        }
+        assert_eq!(EVIDENCE.len() - 1, EVIDENCE[0].fields.iter().filter(|field| field.kind != "text").count());
+    }
+}

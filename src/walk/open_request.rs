@@ -27,7 +27,7 @@ impl OpenRequest {
     /// Applies an event: a request that is opened, or an answer that was rejected.
     pub(super) fn take(open_requests: &mut Vec<Self>, event: &Event) {
         match &event.what {
-            EventBody::Asked { id, node, via, prompt, .. } => open_requests.push(Self {
+            EventBody::Requested { id, node, via, prompt, .. } => open_requests.push(Self {
                 id: *id,
                 node: node.clone(),
                 path: event.path.clone(),
@@ -36,7 +36,7 @@ impl OpenRequest {
                 at: event.at,
                 errors: Vec::new(),
             }),
-            EventBody::Complained { id, errors, .. } => {
+            EventBody::Rejected { id, errors, .. } => {
                 if let Some(open) = open_requests.iter_mut().rfind(|open| open.id == *id) {
                     open.errors.clone_from(errors);
                 }

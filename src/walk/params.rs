@@ -5,9 +5,11 @@ use super::plan::Plan;
 use super::state::WalkState;
 use super::step_context::StepContext;
 use super::views::recorded_state;
-use crate::model::{Case, Kind, Launch};
+use crate::evidence::FailureTexts;
+use crate::model::{Case, Hash, Kind, Launch};
 use crate::script::View;
 use serde_json::{Value, json};
+use std::sync::OnceLock;
 
 /// The groups that are the same for all steps of a case, converted once.
 #[derive(Clone, Debug)]
@@ -20,6 +22,7 @@ pub struct CaseParams {
     failure: Content,
     urls: Content,
     launch_times: Value,
+    evidence: OnceLock<(Hash, View, Content)>,
 }
 
 /// The parameters of a step, for scripts and templates and for the record.
@@ -42,7 +45,7 @@ impl CaseParams {
         let failure = json!({
             "id": case.id, "name": case.name, "suite": case.suite, "file": case.file.as_deref().unwrap_or(""),
             "status": case.status, "duration_s": case.duration_s, "attributes": case.attributes,
-            "error_message": case.error_message, "log_snippet": case.log_snippet.told(), "log_cut": case.log_cut,
+            "error_message": case.error_message, "log_snippet": case.log_snippet.text_or_error(), "log_cut": case.log_cut,
             "source_defect": case.source_defect.as_deref().unwrap_or(""), "recall_key": case.recall_key,
         });
         let git = json!({
@@ -61,12 +64,33 @@ impl CaseParams {
             launch_times: json!({
                 "launch_started_at": launch.started_at, "launch_ended_at": launch.ended_at, "case_started_at": case.started_at,
             }),
+            evidence: OnceLock::new(),
         }
     }
 
-    /// The parameters of a step, with the state of [`StepContext::state`] or of a test. `needs` are the results of the node's
-    /// queries, named with underscores for dots.
-    pub fn for_step(&self, step: &StepContext<'_>, state: &View, needs: &[(String, View)]) -> Params {
+    /// What the texts of the case say. It is read once, and again only where the data has changed that it is read by.
+    fn evidence(&self, case: &Case, plan: &Plan) -> (View, Content) {
+        let read = || {
+            let texts = FailureTexts {
+                name: &case.name,
+                suite: &case.suite,
+                error: &case.error_message,
+                log: &case.log_snippet.text_or_error(),
+            };
+            let view = View::of(&json!(plan.evidence.read(texts)), &Kind::Any, "params.evidence");
+            (*plan.evidence.address(), view.clone(), Content::new(view))
+        };
+        let (address, view, content) = self.evidence.get_or_init(read);
+        if address == plan.evidence.address() {
+            return (view.clone(), content.clone());
+        }
+        let (_, view, content) = read();
+        (view, content)
+    }
+
+    /// All parameters of a step of this case, with the state as [`StepContext::state`] or a test gives it. `needs` are the results of the
+    /// node's declared reads, under their names with dots turned to underscores.
+    pub fn for_step(&self, case: &Case, step: &StepContext<'_>, state: &View, needs: &[(String, View)]) -> Params {
         let StepContext { plan, node, walk, member, .. } = *step;
         let spec = &plan.pipeline.nodes[node.0];
         let identity = View::object(
@@ -95,6 +119,7 @@ impl CaseParams {
             ("data", kept(&plan.data)),
             ("env", kept(&self.env)),
             ("envelope", kept(&self.envelope)),
+            ("evidence", self.evidence(case, plan)),
             ("failure", kept(&self.failure)),
             ("git", kept(&self.git)),
             ("history", own(state.get("history").unwrap_or_else(View::null))),
@@ -175,12 +200,12 @@ fn entries(value: &Value, part: &dyn Fn(&str, &Value) -> View) -> Vec<(String, V
 fn by_need(needs: &[(String, View)]) -> (View, Content) {
     let view = View::object("params.needs", needs.iter().map(|(name, view)| (name.as_str(), view.clone())));
     let parts = needs.iter().map(|(name, view)| (name.as_str().into(), Content::new(view.clone())));
-    (view, Content::of_parts(parts))
+    (view, Content::own_of_parts(parts))
 }
 
 /// The latest artifacts, each a part already.
 fn by_node(walk: &WalkState) -> (View, Content) {
     let prior = walk.prior.iter().filter_map(|(name, artifact)| Some((&**name, artifact.view()?.clone())));
     let view = View::map("params.prior", prior, View::null());
-    (view, Content::of_parts(walk.prior.iter().map(|(name, artifact)| (name.clone(), artifact.clone()))))
+    (view, Content::own_of_parts(walk.prior.iter().map(|(name, artifact)| (name.clone(), artifact.clone()))))
 }

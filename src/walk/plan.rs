@@ -8,6 +8,7 @@ use super::path::nodes_of;
 use super::queries::Query;
 use super::team_plan::{TeamMember, TeamPlan};
 use super::tool::ToolPlan;
+use crate::evidence::EvidenceReader;
 use crate::model::{Hash, Kind};
 use crate::pipeline::{EdgeIx, NodeIx, Pipeline};
 use crate::prompt::Template;
@@ -39,6 +40,8 @@ pub struct Plan {
     pub taxonomy: Content,
     /// The name of the domain, if there is one.
     pub domain: Option<String>,
+    /// Reads what a failure says, by the data of the project.
+    pub evidence: Arc<EvidenceReader>,
     /// The repositories of the project file.
     pub workspace: Content,
     /// The walker of a pipeline without a team.

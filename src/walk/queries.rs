@@ -1,7 +1,7 @@
 //! The port to bounded reads of the store and the workspace, and the registry of those queries.
 
 use crate::model::{Case, Launch};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Bounded reads of the store and the workspace, declared by nodes as `needs:` and run before the step.
 pub trait Queries: Send + Sync {
@@ -31,6 +31,14 @@ pub struct Query {
     pub of_run: bool,
 }
 
+/// The answer to `tests.history` where no launch tells of the test.
+pub fn unknown_history() -> Value {
+    json!({
+        "known": false, "launches": 0, "passed": 0, "failed": 0, "skipped": 0, "flaky": 0, "flips": 0,
+        "failing_since": null, "last_passed": null, "same_commit": { "passed": 0, "failed": 0 },
+    })
+}
+
 /// Every query that a node may declare.
 pub const NEEDS: &[Query] = &[
     Query {
@@ -57,9 +65,19 @@ pub const NEEDS: &[Query] = &[
               stand before this one: `{id, title, message, defect_type, component, status, cases, same_run, status_since, launches, versions, earlier}`",
     },
     Query {
+        name: "tests.history",
+        of_run: false,
+        doc: "how this very test ended in the up to 50 launches of the same name that began before this one: `{known, launches, passed, \
+              failed, skipped, flaky, flips, failing_since, last_passed, same_commit}`; known: false if no launch tells of it, and all \
+              counts are 0; launches: those that tell of it; flaky: failed and passed when retried, which ends as a pass; flips: changes \
+              between passed and failed; failing_since, last_passed: the launch it fails since, the one it last passed in (`{launch, version, \
+              commit, at}`), or null; same_commit: `{passed, failed}` in up to 50 other launches of the same commit, whatever their name",
+    },
+    Query {
         name: "siblings",
         of_run: false,
-        doc: "up to 50 other failures of the same launch: `{id, name, suite, error_message, recall_key, same_error}`",
+        doc: "up to 50 other failures of the same launch, those with the same error first: `{id, name, suite, error_message, recall_key, \
+              same_error}`; of the error up to 2000 characters if it is another of this suite, otherwise 200",
     },
     Query {
         name: "cluster",

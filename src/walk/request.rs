@@ -114,7 +114,7 @@ impl Request<'_> {
                 let params = self.content();
                 let call = self.call().and_then(Result::ok).and_then(|call| serde_json::to_value(call).ok());
                 let call = call.map(|call| Content::new(View::plain(&call, "call")));
-                self.log.record(EventBody::Asked { id, node, via: via.into(), prompt, params, template, call })?;
+                self.log.record(EventBody::Requested { id, node, via: via.into(), prompt, params, template, call })?;
                 id
             }
         };
@@ -124,7 +124,7 @@ impl Request<'_> {
     /// Records the validation errors of the answer to the last request to `via`; the next prompt includes them.
     pub fn reject(&self, via: &str, errors: Vec<String>) -> Result<(), Refusal> {
         let Some(id) = self.last(via) else { return Ok(()) };
-        self.log.record(EventBody::Complained { id, via: via.into(), errors })
+        self.log.record(EventBody::Rejected { id, via: via.into(), errors })
     }
 
     /// Records a failed attempt of the last request to `via`.

@@ -32,7 +32,7 @@ pub trait RevisionSource: Send + Sync {
 impl Revision {
     /// The event by which a case upgrades to this revision at a step, unless it has it already.
     pub(super) fn upgrade_event(&self, state: &WalkState, case: &Name, path: Name, at: Timestamp) -> Option<Event> {
-        let what = EventBody::Adopt { revision: self.number, manifest: self.manifest };
+        let what = EventBody::Upgraded { revision: self.number, manifest: self.manifest };
         (state.revision != self.number).then(|| Event { case: case.clone(), path, at, what })
     }
 }

@@ -230,7 +230,7 @@ impl WalkState {
             inner.apply(event);
             let (failed, error) = (inner.status == WalkStatus::Error, inner.error.clone());
             // The revision is of the case, whichever branch recorded it.
-            if let EventBody::Adopt { revision, .. } = &event.what {
+            if let EventBody::Upgraded { revision, .. } = &event.what {
                 self.revision = *revision;
             }
             if failed && !matches!(event.what, EventBody::BranchError { .. }) {
@@ -294,12 +294,12 @@ impl WalkState {
                     self.status = WalkStatus::Done;
                 }
             }
-            EventBody::Adopt { revision, .. } => self.revision = *revision,
+            EventBody::Upgraded { revision, .. } => self.revision = *revision,
             EventBody::WalkerSwitch { from, to, .. } => {
                 self.handoffs += i64::from(from.is_some());
                 self.walker = Some(to.clone());
             }
-            EventBody::Asked { .. } | EventBody::Complained { .. } => OpenRequest::take(&mut self.open_requests, event),
+            EventBody::Requested { .. } | EventBody::Rejected { .. } => OpenRequest::take(&mut self.open_requests, event),
             EventBody::Reopened { node, .. } => {
                 self.status = WalkStatus::Running;
                 self.node = Some(node.clone());

@@ -265,7 +265,7 @@ impl<'a> Stepper<'a> {
     pub(super) fn params(&self, step: &StepContext<'_>, needs: &[(String, View)]) -> Params {
         let Walker { run, launch, .. } = self.walker;
         let groups = self.case_params.get_or_init(|| CaseParams::new(run, launch, self.case));
-        groups.for_step(step, &step.state(None), needs)
+        groups.for_step(self.case, step, &step.state(None), needs)
     }
 
     /// Runs queries.

@@ -7,11 +7,12 @@ use asterisk::agent::{AgentSignal, BatchManifest, RunDir, StepFiles, StubAnswers
 use asterisk::clock::Timestamp;
 use asterisk::config::{CommandLine, resolve};
 use asterisk::diag::{Allow, Comments, Diagnostics, Source};
+use asterisk::evidence::{EvidenceReader, EvidenceRules, FailureTexts, SignatureSpec, required_literals};
 use asterisk::files::{Area, FileOrigin};
 use asterisk::form::yaml;
 use asterisk::ingest::{LaunchMerger, decode};
 use asterisk::lint::{Baseline, Config};
-use asterisk::model::{Effect, Handle};
+use asterisk::model::{Effect, Handle, Hash};
 use asterisk::project::{LinkSettings, Project, Sources, read_data};
 use asterisk::prompt::Templates;
 use asterisk::script::{FunctionRef, Library, LibraryInputs, Pattern, ScriptLimits};
@@ -161,6 +162,13 @@ pub(crate) fn all() -> Vec<Target> {
             covers: &["script/reference.rs", "diag/allow.rs", "clock/time.rs"],
         },
         Target {
+            name: "evidence",
+            samples: || files(&["tests/fixtures/failures"], &["json"]),
+            tries: Tries::Each { reads: evidence, mib: 256, kib: 64 },
+            few: 200,
+            covers: &["evidence/signatures.rs"],
+        },
+        Target {
             name: "baseline",
             samples: || texts(&["{\n  \"schema_version\": 1,\n  \"findings\": [{ \"rule\": \"robustness/unused-variable\", \"fingerprint\": \"0a1b\", \"file\": \"rules/x.rhai\" }]\n}"]),
             tries: Tries::Each { reads: baseline, mib: 16, kib: 16 },
@@ -202,7 +210,7 @@ fn launch(bytes: &[u8]) {
         Ok(launch) => {
             let clean = |text: &str| text.chars().all(|ch| matches!(ch, '\n' | '\t') || !ch.is_control());
             for case in &launch.cases {
-                assert!(clean(&case.name) && clean(&case.error_message) && clean(&case.log_snippet.told()), "{case:?}");
+                assert!(clean(&case.name) && clean(&case.error_message) && clean(&case.log_snippet.text_or_error()), "{case:?}");
             }
         }
         Err(found) => sound(&found),
@@ -239,7 +247,7 @@ fn sources(pipeline: &str) -> Sources {
         templates: vec![Source::new("example.md", include_str!("../../src/lint/manual/example.md"))],
         data: Vec::new(),
         pipeline: Source::new("x.yaml", pipeline),
-        parts: std::collections::BTreeMap::new(),
+        subpipelines: std::collections::BTreeMap::new(),
         missing: std::collections::BTreeMap::new(),
     }
 }
@@ -467,6 +475,28 @@ fn effect(bytes: &[u8]) {
     }
 }
 
+/// Half of the text as an error, half as a log.
+fn evidence(bytes: &[u8]) {
+    static READER: OnceLock<EvidenceReader> = OnceLock::new();
+    let reader = READER.get_or_init(|| {
+        let patterns = ["refused", r"\b(?:error|failed)\b:? .+", r"^\s*at .+", r"[^ ]+ != [^ ]+"];
+        let signatures = patterns.iter().map(|pattern| SignatureSpec {
+            id: (*pattern).to_owned(),
+            patterns: vec![(*pattern).to_owned()],
+            ..SignatureSpec::default()
+        });
+        EvidenceReader::new(EvidenceRules { signatures: signatures.collect(), ..EvidenceRules::default() }, Hash::of(b""))
+    });
+    let text = text(bytes);
+    let middle = (text.len() / 2..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let (error, log) = text.split_at(middle);
+    let evidence = reader.read(FailureTexts { name: "a test", suite: "s", error, log });
+    for found in &evidence.matches {
+        let line = evidence.lines.iter().find(|line| line.id == found.line).unwrap();
+        assert!(line.text.get(found.span[0]..found.span[1]).is_some(), "{found:?} in {line:?}");
+    }
+}
+
 fn word(bytes: &[u8]) {
     let text = text(bytes);
     if let Err(problem) = FunctionRef::parse(&text) {
@@ -476,6 +506,7 @@ fn word(bytes: &[u8]) {
         assert!(pattern.literal().is_none_or(|literal| pattern.may_be_in(&literal)), "{text:?}");
         assert!(!pattern.matches_nothing() || pattern.shortest() == 0, "{text:?}");
     }
+    drop(required_literals(&text));
     drop(text.parse::<Timestamp>().map(|at| at.to_string()));
     for comments in [Comments::Slashes, Comments::Hash, Comments::Template] {
         drop(Allow::find(&Source::new("x", text.as_str()), "lint: allow(", comments, |_| false));

@@ -48,7 +48,7 @@ pub(crate) fn project_with(workspace: &Value, domain: Option<&str>, own: Option<
         data: [sources("scripts/data", "yaml"), own.map(|text| Source::new("domains/own.yaml", text)).into_iter().collect()]
             .concat(),
         pipeline: Source::new("rca.yaml", std::fs::read_to_string(root().join("pipelines/rca.yaml")).unwrap()),
-        parts: BTreeMap::from([(
+        subpipelines: BTreeMap::from([(
             "defect-court".to_owned(),
             Source::new("defect-court.yaml", std::fs::read_to_string(root().join("pipelines/defect-court.yaml")).unwrap()),
         )]),

@@ -6,8 +6,8 @@ use asterisk::agent::ScriptAnswerer;
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::model::{Case, Launch};
 use asterisk::walk::{
-    Answerer, CaseParams, Commit, Journal, JournalError, NodeAnswer, Plan, Queries, QuerySubject, Refusal, Request, StepContext,
-    WalkEnd, WalkState, Walker,
+    Answerer, CaseParams, Commit, Journal, JournalError, NodeAnswer, NullQueries, Plan, Queries, QuerySubject, Refusal, Request,
+    StepContext, WalkEnd, WalkState, Walker,
 };
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -41,6 +41,8 @@ impl Queries for Given {
         assert!(!about.case.id.is_empty());
         let given = match name {
             "siblings" => &self.0["siblings"],
+            // Nothing is known of earlier launches.
+            "tests.history" => return NullQueries.query(name, about),
             _ => &self.0["needs"][name.replace('.', "_")],
         };
         Ok(if given.is_array() { given.clone() } else { json!([]) })
@@ -127,7 +129,7 @@ fn walk(fixture: &Value) -> Outcome {
 fn finding(plan: &Plan, launch: &Launch, case: &Case, state: &WalkState) -> Value {
     let last = plan.pipeline.node(state.path.last().unwrap()).unwrap();
     let step = StepContext::between(plan, last, state);
-    let params = CaseParams::new("run", launch, case).for_step(&step, &step.state(None), &[]);
+    let params = CaseParams::new("run", launch, case).for_step(case, &step, &step.state(None), &[]);
     plan.summary.as_ref().unwrap().respond(&params.view, plan.vars()).unwrap()
 }
 

@@ -119,7 +119,7 @@ fn an_older_store_keeps_nobody_from_linting() {
     store.pragma_update(None, "user_version", 1).unwrap();
     drop(store);
     let linted = project.asterisk(&["lint"]).exits(0);
-    assert!(linted.stderr.contains("older format 1") && linted.stderr.contains("held against its cases"), "{}", linted.text());
+    assert!(linted.stderr.contains("older format 1") && linted.stderr.contains("checked against its cases"), "{}", linted.text());
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod court;
 mod crew;
 mod docs;
 mod elements;
+mod evidence;
 mod examples;
 mod exec;
 mod explain;

@@ -418,7 +418,7 @@ proptest::proptest! {
                 templates: below("templates/"),
                 data: below("scripts/data/"),
                 pipeline: below("pipelines/").remove(0),
-                parts: BTreeMap::new(),
+                subpipelines: BTreeMap::new(),
                 missing: BTreeMap::new(),
             };
             let warm = Project::relink(sources(), LinkSettings::default(), last.as_ref());

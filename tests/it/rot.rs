@@ -34,7 +34,9 @@ impl Stored {
     }
 
     fn conn(&self) -> Connection {
-        Connection::open(self.file()).unwrap()
+        let conn = Connection::open(self.file()).unwrap();
+        asterisk::store::add_plain(&conn).unwrap();
+        conn
     }
 
     /// Puts these bytes in the place of the store, and takes away what was reported of it.
@@ -101,7 +103,7 @@ fn a_content_that_changed_is_named_and_not_used() {
     let stored = Stored::new();
     let contents: Vec<(String, String)> = {
         let conn = stored.conn();
-        let mut all = conn.prepare("SELECT lower(hex(hash)), text FROM blobs ORDER BY id").unwrap();
+        let mut all = conn.prepare("SELECT lower(hex(hash)), plain(text) FROM blobs ORDER BY id").unwrap();
         all.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
     };
     // Of texts that all runs share (scripts, templates) some are enough; what is the run's own comes behind them.
@@ -127,8 +129,10 @@ fn a_content_that_changed_is_named_and_not_used() {
     assert!(told > 20 / stride(), "{told}");
     // An artifact by the case it belongs to; what hangs on it is not written, what does not is.
     stored.put(&stored.bytes);
-    let change = "UPDATE blobs SET text = replace(text, '0.9', '0.8') WHERE text LIKE '%the sum is wrong, 0.9%' AND text LIKE '%convergence%' \
-                  AND hash = (SELECT unhex(json_extract(body, '$.artifact')) FROM events WHERE json_extract(body, '$.node') = 'investigate' AND type = 'node_exit' LIMIT 1)";
+    let change = "UPDATE blobs SET text = replace(plain(text), '0.9', '0.8') \
+                  WHERE plain(text) LIKE '%the sum is wrong, 0.9%' AND plain(text) LIKE '%convergence%' \
+                  AND hash = (SELECT unhex(plain(body) ->> '$.artifact') FROM events \
+                  WHERE plain(body) ->> '$.node' = 'investigate' AND plain(body) ->> '$.type' = 'node_exit' LIMIT 1)";
     assert_eq!(stored.conn().execute(change, []).unwrap(), 1);
     let doctor = stored.asterisk(&["doctor"], "").exits(0);
     assert!(doctor.stdout.contains("its pages hang together"), "a quick look reads no contents: {}", doctor.text());

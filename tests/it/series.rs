@@ -63,7 +63,7 @@ fn five_versions_tell_their_story() {
     let gone = |report: &Value, part: &str| {
         report["regression"]["gone"].as_array().unwrap().iter().any(|gone| gone.to_string().contains(part))
     };
-    assert!(gone(second, "ConfigurationError"), "{}", second["regression"]["gone"]);
+    assert!(gone(second, "NOTIFY_SMTP_URL"), "{}", second["regression"]["gone"]);
 
     // 3.3.0: one outage over three services, six tests; the banner is back, which is no regression.
     let outage = cause_of(third, "510301");
@@ -121,4 +121,53 @@ fn five_versions_tell_their_story() {
             assert!(project.read(&format!("{dir}/{file}")) == before, "{file} of {}", report["launch"]["name"]);
         }
     }
+}
+
+/// A JUnit report of two tests, of which one ended so; a failure has its error.
+fn junit(night: usize, failure: Option<&str>) -> String {
+    let ended = failure.map_or_else(String::new, |error| format!("<failure message=\"{error}\">{error}</failure>"));
+    format!(
+        "<testsuites name=\"shop nightly\" uuid=\"n{night}\"><testsuite name=\"shop\" timestamp=\"2026-02-0{night}T02:00:00Z\">\
+         <properties><property name=\"git.commit\" value=\"0a1b2c3\"/><property name=\"version\" value=\"4.{night}\"/></properties>\
+         <testcase classname=\"shop.Cart\" name=\"adds up\">{ended}</testcase><testcase classname=\"shop.Cart\" name=\"empties\"/>\
+         </testsuite></testsuites>"
+    )
+}
+
+#[test]
+fn a_failure_comes_with_the_history_of_its_test() {
+    let project = Project::new();
+    let nights = [None, Some("AssertionError: expected 1, got 2"), Some("panic: no such row in table carts")];
+    let histories: Vec<Value> = (1..)
+        .zip(nights)
+        .map(|(night, failure)| {
+            let path = project.file(&format!("{night}.xml"), junit(night, failure));
+            let ran = project.asterisk(&["run", "--input", path.to_str().unwrap(), "--format", "json"]).exits(0).json();
+            if failure.is_none() {
+                return Value::Null;
+            }
+            let told = |expression: &str| {
+                let lines = format!(":at triage\n\"@@\"\n:full {expression}");
+                let repl = project.asterisk_reading(&["repl", "--run", ran["run"].as_str().unwrap()], &lines).exits(0);
+                repl.stdout.split_once("@@\"\n").unwrap().1.to_owned()
+            };
+            json!([
+                serde_json::from_str::<Value>(&told("params.needs.tests_history")).unwrap(),
+                told("artifact.reasoning").contains("it passed on the same commit before"),
+            ])
+        })
+        .collect();
+    let night = |night: usize| {
+        json!({ "launch": format!("n{night}"), "version": format!("4.{night}"), "commit": "0a1b2c3",
+                "at": format!("2026-02-0{night}T02:00:00Z") })
+    };
+    let second = json!({
+        "known": true, "launches": 1, "passed": 1, "failed": 0, "skipped": 0, "flaky": 0, "flips": 0,
+        "failing_since": null, "last_passed": night(1), "same_commit": { "passed": 1, "failed": 0 },
+    });
+    let third = json!({
+        "known": true, "launches": 2, "passed": 1, "failed": 1, "skipped": 0, "flaky": 0, "flips": 1,
+        "failing_since": night(2), "last_passed": night(1), "same_commit": { "passed": 1, "failed": 1 },
+    });
+    assert_eq!(histories[1..], [json!([second, true]), json!([third, true])]);
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["diag", "model", "clock", "memory"],
     &["form"],
-    &["pipeline", "script", "prompt"],
+    &["pipeline", "script", "prompt", "evidence"],
     &["walk"],
     &["project"],
     &["net", "store", "agent", "ingest", "files", "workspace", "reportportal"],
@@ -355,7 +355,9 @@ fn every_command_shows_an_example() {
         "run_table",
         "run_view",
         "run_watch",
+        "show_evidence",
         "show_knowledge",
+        "show_signatures",
         "show_walkers",
         "test_mutants",
         "test_view",

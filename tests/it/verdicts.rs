@@ -127,7 +127,7 @@ fn the_outcome_is_by_the_evidence_and_not_by_the_words() {
         // Two explanations that weigh the same, before and after another look.
         (
             "tests/test_codes.py:14: in test_taken\nE   Failed: DID NOT RAISE <class 'CodeTaken'>",
-            "2026-03-02T01:00:00Z INFO seed: code A7 already exists",
+            "2026-03-02T01:00:00Z INFO seed: conflict: code A7 already exists",
             wanted("mistrial", "pb001", 1, true),
         ),
         (

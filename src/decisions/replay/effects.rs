@@ -31,7 +31,7 @@ pub(super) fn rewritten(
     let mut off: BTreeSet<Name> = BTreeSet::new();
     let (mut found, mut failed) = (Vec::new(), None);
     record.store().each_event(run, |_, event| {
-        if let EventBody::Adopt { manifest, .. } = event.what {
+        if let EventBody::Upgraded { manifest, .. } = event.what {
             then.upgraded.insert(event.case.clone(), manifest);
         }
         if off.contains(&event.case) {

@@ -77,7 +77,7 @@ pub(super) fn each_run(
                 visit(&record, &run, &base, then.as_deref())?;
             }
             // A pipeline that is gone or was replaced is skipped; one that does not link is an error.
-            Err(SessionError::Asked(why)) if all && spec.pipeline.is_none() => left_out.push((run, why.message.clone())),
+            Err(SessionError::BadRequest(why)) if all && spec.pipeline.is_none() => left_out.push((run, why.message.clone())),
             Err(error) => return Err(error),
         }
     }

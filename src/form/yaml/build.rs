@@ -1,4 +1,4 @@
-//! Parser events into a tree, within limits.
+//! Builds a tree from parser events, within limits.
 
 use super::fault::{diagnose, token};
 use super::number::{Plain, plain};
@@ -8,16 +8,16 @@ use crate::form::Spanned;
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, Span as Place, StructureStyle, Tag, options};
 use std::collections::BTreeMap;
 
-/// The most values (keys included, aliases expanded) of a file.
+/// Maximum number of values in a file (keys included, aliases expanded).
 const MAX_NODES: usize = 10_000;
-/// The most aliases of a file.
+/// Maximum number of aliases in a file.
 const MAX_ALIASES: usize = 50;
-/// How deep lists and maps may nest (aliases expanded).
+/// Maximum nesting depth of lists and maps (aliases expanded).
 const MAX_DEPTH: usize = 32;
 
 const BOM: char = '\u{feff}';
 
-/// Reads a text as one YAML document. An empty one is [`YamlKind::Null`].
+/// Parses a text as one YAML document. An empty document is [`YamlKind::Null`].
 pub fn parse(source: &Source) -> Result<Yaml, Diagnostics> {
     let (base, text) = match source.text().strip_prefix(BOM) {
         Some(text) => (BOM.len_utf8(), text),
@@ -41,21 +41,21 @@ pub fn parse(source: &Source) -> Result<Yaml, Diagnostics> {
 
 struct Builder<'a> {
     source: &'a Source,
-    /// Where the parser's text begins in the source.
+    /// The offset in the source where the parser's input begins.
     base: usize,
     open: Vec<OpenContainer>,
     root: Option<Yaml>,
-    /// Finished anchored values by the parser's number for them.
+    /// Finished anchored values, by the parser's anchor number.
     anchors: BTreeMap<usize, Yaml>,
     documents: usize,
     nodes: usize,
     aliases: usize,
     found: Diagnostics,
-    /// Where the last event ends: so far the text was understood.
+    /// The end of the last event: the text before it was parsed.
     read: usize,
 }
 
-/// A list or map that is not finished.
+/// An unfinished list or map.
 struct OpenContainer {
     span: Span,
     anchor: usize,
@@ -68,14 +68,14 @@ enum ContainerContent {
     Map { entries: Vec<YamlEntry>, key: PendingKey, merges: Vec<Yaml> },
 }
 
-/// What the next value of a map belongs to.
+/// The key that the next value of a map belongs to.
 enum PendingKey {
-    /// Nothing yet: it is a key.
+    /// No key yet: the next value is one.
     None,
     Name(Spanned<String>),
     /// `<<`
     Merge,
-    /// A key that is an error already.
+    /// An invalid key, already reported.
     Bad,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Takes an event. Errors end the reading; problems that don't are put by.
+    /// Handles an event. Fatal errors are returned; others are collected.
     fn take(&mut self, event: Event<'_>, place: Place) -> Result<(), Diagnostic> {
         let span = self.span(place);
         self.read = self.read.max(span.end);
@@ -130,7 +130,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// A place as a span of the source, on character boundaries whatever the parser says.
+    /// Converts a place into a span of the source, clamped to character boundaries.
     fn span(&self, place: Place) -> Span {
         let text = self.source.text();
         let offset = |byte: Option<usize>| {
@@ -220,7 +220,7 @@ impl<'a> Builder<'a> {
             return Err(limit(format!("the file holds more than {MAX_ALIASES} aliases")));
         }
         let Some(value) = self.anchors.get(&anchor) else {
-            let message = format!("`{}` stands inside the value it stands for", self.source.slice(span));
+            let message = format!("`{}` is used inside its own value", self.source.slice(span));
             return Err(Diagnostic::error("yaml/alias", message).label(self.source, span, ""));
         };
         if self.open.len() + value.depth() > MAX_DEPTH {
@@ -255,7 +255,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The entries with those of the merged maps that are not given.
+    /// Adds the entries of merged maps that are not overridden.
     fn merge(&mut self, mut entries: Vec<YamlEntry>, merges: Vec<Yaml>) -> Result<Vec<YamlEntry>, Diagnostic> {
         for merge in merges {
             let maps = match &merge.kind {
@@ -279,7 +279,7 @@ impl<'a> Builder<'a> {
         Ok(entries)
     }
 
-    /// Puts a finished value where it belongs.
+    /// Attaches a finished value to its parent.
     fn finish(&mut self, yaml: Yaml, anchor: usize, unquoted: bool) {
         if anchor != 0 {
             self.anchors.insert(anchor, yaml.clone());
@@ -306,7 +306,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// A value in the place of a key.
+/// Converts a value in key position.
 fn key_of(source: &Source, yaml: &Yaml, unquoted: bool, entries: &[YamlEntry], found: &mut Diagnostics) -> PendingKey {
     let name = match &yaml.kind {
         YamlKind::Text(text) if unquoted && text.value == "<<" => return PendingKey::Merge,
@@ -357,7 +357,7 @@ mod tests {
         (source, yaml)
     }
 
-    /// The places of all keys and values, in the order written.
+    /// The spans of all keys and values, in source order.
     fn places(source: &Source, yaml: &Yaml) -> Vec<String> {
         let mut out = vec![source.slice(yaml.span).to_owned()];
         match &yaml.kind {
@@ -373,7 +373,7 @@ mod tests {
         out
     }
 
-    fn faults(text: &str) -> Vec<(String, String, String)> {
+    fn errors(text: &str) -> Vec<(String, String, String)> {
         let source = Source::new("t.yaml", text);
         let found = parse(&source).expect_err(text);
         let one = |d: Diagnostic| {
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alias_stands_where_it_is_used() {
+    fn an_alias_has_the_span_of_its_use() {
         let (source, yaml) = read("a: &x {k: v}\nb: *x\n");
         let b = yaml.get("b").unwrap();
         assert_eq!(places(&source, b), ["*x", "*x", "*x"]);
@@ -415,32 +415,32 @@ mod tests {
     }
 
     #[test]
-    fn merged_entries_stand_at_the_merge_and_give_way() {
+    fn merged_entries_have_the_span_of_the_merge_and_are_overridden() {
         let (source, yaml) = read("a: &x {k: 1, l: 2}\nb: &y {l: 3, m: 4}\nc:\n  <<: [*x, *y]\n  k: 0\n");
         let c = yaml.get("c").unwrap();
         assert_eq!(c.to_json(), json!({"k": 0, "l": 2, "m": 4}));
         assert_eq!(source.slice(c.get("l").unwrap().span), "[*x, *y]");
-        assert_eq!(faults("c: {<<: 1}")[0], ("yaml/merge".into(), "1".into(), "`<<` merges maps, not a whole number".into()));
+        assert_eq!(errors("c: {<<: 1}")[0], ("yaml/merge".into(), "1".into(), "`<<` merges maps, not a whole number".into()));
         assert_eq!(read("'<<': 1").1.to_json(), json!({"<<": 1}));
     }
 
     #[test]
-    fn scalars_are_typed_strictly_and_keys_are_texts() {
+    fn scalars_are_typed_strictly_and_keys_are_strings() {
         let (_, yaml) = read("1: 007\ntrue: yes\nn: 1_000\nq: '1'\nf: 0.80\ni: -3\nt: !!str 5\nx: !!float 1\ne:\n1.0: ~\n");
         let json = json!({"1": "007", "true": "yes", "n": "1_000", "q": "1", "f": 0.8, "i": -3, "t": "5", "x": 1.0, "e": null, "1.0": null});
         assert_eq!(yaml.to_json(), json);
     }
 
     #[test]
-    fn nothing_is_null() {
+    fn an_empty_document_is_null() {
         for text in ["", "\n\n", "# only\n", "---\n", "\u{feff}"] {
             assert!(read(text).1.is_null(), "{text:?}");
         }
     }
 
     #[test]
-    fn every_fault_has_its_place() {
-        for (text, code, at, said) in [
+    fn every_error_has_a_span() {
+        for (text, code, at, message) in [
             ("a: [1, {", "yaml/syntax", "{", "never closed"),
             ("a: [1, 2", "yaml/syntax", "[", "never closed"),
             ("a: [1}", "yaml/syntax", "[", "closed by `}`"),
@@ -455,7 +455,7 @@ mod tests {
             ("a: *nope", "yaml/syntax", "*nope", "no anchor `&nope`"),
             ("a: 'x\nb: 1\n", "yaml/syntax", "b", "not closed"),
             ("a: 'x", "yaml/syntax", "'", "never closed"),
-            ("a: &x [*x]", "yaml/alias", "*x", "inside the value"),
+            ("a: &x [*x]", "yaml/alias", "*x", "inside its own value"),
             ("a: 1\n---\nb: 2\n", "yaml/documents", "---", "second document"),
             ("a: 1\n...\nb: 2\n", "yaml/documents", "b", "second document"),
             ("a: 1\nb: 2\na: 3\n", "yaml/duplicate-key", "a", "given twice"),
@@ -467,24 +467,24 @@ mod tests {
             ("a: !foo b", "yaml/tag", "b", "`!foo`"),
             ("a: !!int x", "yaml/tag", "x", ""),
         ] {
-            let found = faults(text);
+            let found = errors(text);
             assert_eq!(found.len(), 1, "{text:?}: {found:?}");
             assert_eq!(found[0].0, code, "{text:?}: {found:?}");
             if !at.is_empty() {
                 assert_eq!(found[0].1, at, "{text:?}: {found:?}");
             }
-            assert!(found[0].2.contains(said) || said == "cannot be held", "{text:?}: {found:?}");
+            assert!(found[0].2.contains(message) || message == "cannot be held", "{text:?}: {found:?}");
         }
     }
 
     #[test]
-    fn all_faults_that_do_not_end_the_reading_are_found() {
-        let codes: Vec<String> = faults("a: .inf\na: 1\nb: !x y\n? [c]\n: 1\nb: 2\n").into_iter().map(|fault| fault.0).collect();
+    fn all_recoverable_errors_are_reported() {
+        let codes: Vec<String> = errors("a: .inf\na: 1\nb: !x y\n? [c]\n: 1\nb: 2\n").into_iter().map(|error| error.0).collect();
         assert_eq!(codes, ["yaml/number", "yaml/duplicate-key", "yaml/tag", "yaml/key", "yaml/duplicate-key"]);
     }
 
     #[test]
-    fn a_quote_that_is_not_closed_is_shown() {
+    fn an_unclosed_quote_is_labelled() {
         for (text, open) in [
             ("a: 1\nb: \"unclosed\nc: 2\n", 8),
             ("a: 1\nb: 'unclosed\nc: 2", 8),
@@ -500,12 +500,12 @@ mod tests {
             let shown = labels.get(1).map(|label| (label.span.start, label.text.as_str()));
             assert_eq!(shown, Some((open, "the quote opens here")), "{text:?} {found}");
         }
-        let at_the_quote = faults("a: \"b\" # it's\nc: [\"d, e]\nf: 1\n").remove(0);
+        let at_the_quote = errors("a: \"b\" # it's\nc: [\"d, e]\nf: 1\n").remove(0);
         assert_eq!((at_the_quote.1.as_str(), at_the_quote.2.as_str()), ("\"", "this quote is never closed"));
     }
 
     #[test]
-    fn duplicate_keys_show_the_first() {
+    fn duplicate_keys_label_the_first() {
         let source = Source::new("t.yaml", "a: 1\nb: 2\na: 3\n");
         let found = parse(&source).expect_err("twice");
         let labels = &found.iter().next().unwrap().labels;
@@ -513,20 +513,20 @@ mod tests {
     }
 
     #[test]
-    fn bombs_are_refused() {
+    fn alias_bombs_are_refused() {
         let deep = "[".repeat(MAX_DEPTH + 1) + "]".repeat(MAX_DEPTH + 1).as_str();
-        assert_eq!(faults(&deep)[0].0, "yaml/limit");
-        assert_eq!(faults(&"[".repeat(100_000))[0].1, "[");
+        assert_eq!(errors(&deep)[0].0, "yaml/limit");
+        assert_eq!(errors(&"[".repeat(100_000))[0].1, "[");
         let many = format!("[{}]", "a,".repeat(MAX_NODES));
-        assert_eq!(faults(&many)[0].0, "yaml/limit");
+        assert_eq!(errors(&many)[0].0, "yaml/limit");
         let aliases = format!("a: &x 1\nb: [{}]", "*x,".repeat(MAX_ALIASES + 1));
-        assert_eq!(faults(&aliases)[0].0, "yaml/limit");
+        assert_eq!(errors(&aliases)[0].0, "yaml/limit");
         let mut laughs = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
         for n in 1..9 {
             let items = format!("*a{},", n - 1).repeat(6);
             laughs.push_str(&["a", &n.to_string(), ": &a", &n.to_string(), " [", &items, "]\n"].concat());
         }
-        assert_eq!(faults(&laughs)[0].0, "yaml/limit");
+        assert_eq!(errors(&laughs)[0].0, "yaml/limit");
         assert!(parse(&Source::new("t", "[".repeat(MAX_DEPTH) + "]".repeat(MAX_DEPTH).as_str())).is_ok());
     }
 
@@ -565,12 +565,12 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn any_text_is_read_or_refused(text in "\\PC{0,60}") {
+        fn any_text_is_parsed_or_refused(text in "\\PC{0,60}") {
             survives(&text);
         }
 
         #[test]
-        fn any_yamlish_text_is_read_or_refused(
+        fn any_yamlish_text_is_parsed_or_refused(
             text in "([a-c]|é|[ \n\t\r]|  |: |- |\\{|\\}|\\[|\\]|, |'|\"|\\\\|#|&a |\\*a|!|!!str |\\||>|~|\\?|<<: |---\n|\u{feff}|0|\\.|%|@){0,40}"
         ) {
             survives(&text);

@@ -1,11 +1,11 @@
-//! What is wrong with a text that is not YAML, in words of whoever wrote it.
+//! Diagnostics for texts that are not valid YAML, phrased for the author of the file.
 
 use crate::diag::{Diagnostic, Source, Span};
 use crate::model::counted;
 use serde_saphyr::granit_parser::{ErrorKind as K, ScanError};
 
-/// The diagnostic of a parse error, labelled where it happened. `base` is added to the parser's offsets; `read` is how far
-/// the text was understood before.
+/// Converts a parse error into a diagnostic. `base` is added to the parser's offsets; `read` is the end of the text parsed so
+/// far.
 pub(super) fn diagnose(error: &ScanError, source: &Source, base: usize, read: usize) -> Diagnostic {
     let at = error.marker().byte_offset().map_or(source.text().len(), |offset| offset + base);
     let span = token(source, at);
@@ -30,7 +30,7 @@ pub(super) fn diagnose(error: &ScanError, source: &Source, base: usize, read: us
     }
 }
 
-/// What to say of a line that is indented by a tab, or by a number of spaces that no line above it has.
+/// Explains a line indented by a tab, or by a number of spaces that matches no line above.
 fn indentation(kind: &K, source: &Source, at: usize) -> Option<Diagnostic> {
     let text = source.text();
     let lines: Vec<Line<'_>> = Line::all(text).collect();
@@ -42,7 +42,7 @@ fn indentation(kind: &K, source: &Source, at: usize) -> Option<Diagnostic> {
         kind,
         K::TabNotAllowed | K::TabInBlockIndentation | K::TabInIndentation | K::TabAtBlockScalarStart | K::TabInPlainScalar
     ) {
-        // The parser stops at the end of what it understood, which may be in a line before.
+        // The parser stops at the end of the last valid token, which may be on an earlier line.
         let (line, tab) = lines[here..].iter().find_map(|line| Some((line, line.blank().find('\t')?)))?;
         let tabs = line.blank()[tab..].chars().take_while(|c| *c == '\t').count();
         let span = Span::new(line.start + tab, line.start + tab + tabs);
@@ -60,12 +60,12 @@ fn indentation(kind: &K, source: &Source, at: usize) -> Option<Diagnostic> {
             | K::InvalidColonPlacement
     );
     let line = &lines[here];
-    // What stands behind the first key of a line is no matter of its indentation.
+    // Text after the first key of a line does not affect indentation.
     let first = about_lines && text.get(line.start..at).is_some_and(|before| !before.contains(':'));
     if !first || line.blank().contains('\t') {
         return None;
     }
-    // The columns of the maps or lists that are open above, the innermost first.
+    // The columns of the open maps or lists above, innermost first.
     let mut open: Vec<(usize, &Line<'_>)> = Vec::new();
     let mut least = usize::MAX;
     for above in lines[..here].iter().rev().filter(|above| !above.is_nothing()) {
@@ -94,7 +94,7 @@ fn indentation(kind: &K, source: &Source, at: usize) -> Option<Diagnostic> {
     )
 }
 
-/// A line of a text.
+/// A line of the text.
 struct Line<'a> {
     start: usize,
     text: &'a str,
@@ -109,7 +109,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// The white space that it begins with.
+    /// Its leading white space.
     fn blank(&self) -> &'a str {
         &self.text[..self.text.len() - self.text.trim_start_matches([' ', '\t']).len()]
     }
@@ -128,25 +128,24 @@ impl<'a> Line<'a> {
         self.text[self.indent()..].starts_with("- ")
     }
 
-    /// The column of its first key, behind the mark of an item if it is one.
+    /// The column of its first key, after the `-` of a list item.
     fn key(&self) -> usize {
         let written = self.text.trim_start_matches([' ', '-']);
         if self.is_item() { self.text.len() - written.len() } else { self.indent() }
     }
 
-    /// Its beginning: the first key, or the item.
+    /// Its first key, or the list item.
     fn head(&self, item: bool) -> &'a str {
         let written = self.text[if item { self.indent() } else { self.key() }..].trim_end();
         written.find(':').map_or(written, |end| &written[..=end])
     }
 }
 
-/// The quote from an offset on that opens a text which is not closed before the second offset; if `closed`, the last quote that
-/// opens one.
+/// Finds the first quote after `from` that opens a string not closed before `to`; if `closed`, the last quote that opens one.
 fn open_quote(text: &str, from: usize, to: usize, closed: bool) -> Option<Span> {
     let mut last = None;
     let mut at = from;
-    // A quote opens a text only at its beginning; any other one is a character like any.
+    // A quote opens a string only at the start of a scalar; elsewhere it is an ordinary character.
     let mut opens = true;
     while at <= to {
         let rest = text.get(at..)?;
@@ -173,7 +172,7 @@ fn open_quote(text: &str, from: usize, to: usize, closed: bool) -> Option<Span> 
     last.filter(|_| closed)
 }
 
-/// How long a quoted text is, its quotes included; nothing if it does not end.
+/// The length of a quoted string including its quotes; `None` if it is not closed.
 fn quoted_length(text: &str, quote: char) -> Option<usize> {
     let mut chars = text.char_indices().skip(1).peekable();
     while let Some((at, ch)) = chars.next() {
@@ -186,7 +185,7 @@ fn quoted_length(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// The word at an offset; at the end of the text or on white space, the last character written before.
+/// The word at an offset; at the end of the text or on white space, the last character before it.
 pub(super) fn token(source: &Source, at: usize) -> Span {
     let text = source.text();
     let mut at = at.min(text.len());
@@ -212,7 +211,7 @@ pub(super) fn token(source: &Source, at: usize) -> Span {
 }
 
 fn explain(kind: &K, token: &str) -> (String, Option<&'static str>) {
-    const QUOTE: &str = "put a text that holds such characters in quotes";
+    const QUOTE: &str = "quote a string that contains such characters";
     const TABS: &str = "indent with spaces";
     match kind {
         K::UnclosedFlowCollection { open } => {
@@ -228,7 +227,7 @@ fn explain(kind: &K, token: &str) -> (String, Option<&'static str>) {
             ("a quoted text is not closed before this".into(), Some("close the quote, or indent the lines of the text"))
         }
         K::InvalidTrailingSingleQuotedScalar | K::InvalidTrailingDoubleQuotedScalar => {
-            ("something follows a quoted text".into(), Some("put quotes around the whole text, and double `'` inside '..'"))
+            ("something follows a quoted text".into(), Some("quote the whole string, and double `'` inside '..'"))
         }
         K::UnknownQuotedScalarEscape | K::InvalidQuotedScalarHexEscape | K::InvalidUnicodeEscape => {
             ("a \"..\" text holds an escape that does not exist".into(), Some("in '..' a backslash is only a backslash"))

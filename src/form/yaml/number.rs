@@ -1,18 +1,18 @@
-//! What an unquoted scalar is: the YAML 1.2 core schema, read strictly.
+//! Types unquoted scalars by the YAML 1.2 core schema, strictly.
 
-/// What an unquoted scalar says.
+/// The type of an unquoted scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Plain {
     Null,
     Bool(bool),
     Int(i64),
     Float(f64),
-    /// A number that neither JSON nor a script can hold: not finite, or a whole number past 64 bits.
+    /// A number that neither JSON nor a script can represent: not finite, or an integer beyond 64 bits.
     Unholdable,
     Text,
 }
 
-/// Reads an unquoted scalar.
+/// Types an unquoted scalar.
 pub(super) fn plain(text: &str) -> Plain {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Plain::Null,
@@ -44,7 +44,7 @@ fn is_whole(text: &str) -> bool {
     text == "0" || (!text.is_empty() && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// `1.`, `.5`, `1.5`, `1e3`, `1.5e-3`; the part before the point without a leading zero.
+/// `1.`, `.5`, `1.5`, `1e3`, `1.5e-3`; no leading zero in the integer part.
 fn is_float(text: &str) -> bool {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))),

@@ -1,5 +1,4 @@
-//! Reading a tree with expectations: every value of the wrong type, every missing and unknown key becomes a diagnostic,
-//! and reading goes on.
+//! Reads typed values from a tree. A value of the wrong type and a missing or unknown key become diagnostics; reading continues.
 
 use super::tree::{QuoteStyle, Yaml, YamlEntry, YamlKind};
 use crate::diag::{Diagnostic, Diagnostics, MappedText, Source, Span, did_you_mean, nearest};
@@ -8,8 +7,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// Reads values of one file and collects what is wrong with them. Codes begin with the area of the file (`pipeline`,
-/// `config`, ...): `AREA/type`, `AREA/unknown-key`, `AREA/not-supported`, `AREA/empty`.
+/// Reads the values of one file and collects errors. Error codes start with the area of the file (`pipeline`, `config`, ...):
+/// `AREA/type`, `AREA/unknown-key`, `AREA/not-supported`, `AREA/empty`.
 #[derive(Debug)]
 pub struct YamlReader<'a> {
     source: &'a Source,
@@ -17,13 +16,13 @@ pub struct YamlReader<'a> {
     found: Diagnostics,
 }
 
-/// What to do about a value that is not there.
+/// The help for a null value.
 const EMPTY: &str = "give it a value, or leave the key out";
 
-/// A map whose keys are taken one by one.
+/// A map whose keys are read one by one.
 #[derive(Clone, Copy, Debug)]
 pub struct YamlFields<'y> {
-    /// The whole map.
+    /// The map node.
     pub yaml: &'y Yaml,
     entries: &'y [YamlEntry],
 }
@@ -34,57 +33,57 @@ impl<'y> YamlFields<'y> {
         self.entries.iter().find(|entry| *entry.key == key)
     }
 
-    /// All entries, in the order written.
+    /// All entries, in source order.
     pub fn entries(&self) -> &'y [YamlEntry] {
         self.entries
     }
 }
 
 impl<'a> YamlReader<'a> {
-    /// Begins reading a file.
+    /// Starts reading a file.
     pub fn new(source: &'a Source, area: &'static str) -> Self {
         Self { source, area, found: Diagnostics::new() }
     }
 
-    /// The file.
+    /// The file being read.
     pub fn source(&self) -> &'a Source {
         self.source
     }
 
-    /// Ends the reading: what was found, in the order of the text.
+    /// Returns the diagnostics, in source order.
     pub fn finish(self) -> Diagnostics {
         let mut found: Vec<Diagnostic> = self.found.into_iter().collect();
         found.sort_by_key(|diagnostic| diagnostic.primary().map(|label| label.span.start));
         found.into_iter().collect()
     }
 
-    /// An error with the code `AREA/name`, labelled at `span`, to be completed and [`push`](Self::push)ed.
+    /// Creates an error with the code `AREA/name`, labelled at `span`, to be completed and [`push`](Self::push)ed.
     pub fn error(&self, name: &str, message: impl Into<String>, span: Span, label: impl Into<String>) -> Diagnostic {
         Diagnostic::error(format!("{}/{name}", self.area), message).label(self.source, self.visible(span), label)
     }
 
-    /// An error of this area about a text that nobody is shown, not even with its line.
+    /// Creates an error whose source line is not shown, because it is secret.
     pub fn error_hidden(&self, name: &str, message: impl Into<String>, span: Span) -> Diagnostic {
         let mut text = self.source.text().to_owned();
-        if let Some(told) = text.get(span.start..span.end) {
-            let stars: String = told.bytes().map(|byte| if byte == b'\n' { '\n' } else { '*' }).collect();
+        if let Some(secret) = text.get(span.start..span.end) {
+            let stars: String = secret.bytes().map(|byte| if byte == b'\n' { '\n' } else { '*' }).collect();
             text.replace_range(span.start..span.end, &stars);
         }
         let source = Source::new(self.source.name(), text);
         Diagnostic::error(format!("{}/{name}", self.area), message).label(&source, self.visible(span), "")
     }
 
-    /// Adds a finding.
+    /// Adds a diagnostic.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.found.push(diagnostic);
     }
 
-    /// A span that can be seen: for an empty one the character before it.
+    /// Extends an empty span to the preceding character, so that it is visible.
     fn visible(&self, span: Span) -> Span {
         if span.is_empty() { super::fault::token(self.source, span.start) } else { span }
     }
 
-    /// `what` as a map.
+    /// Reads `what` as a map.
     pub fn map<'y>(&mut self, yaml: &'y Yaml, what: &str) -> Option<YamlFields<'y>> {
         match &yaml.kind {
             YamlKind::Map(entries) => Some(YamlFields { yaml, entries }),
@@ -92,7 +91,7 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// `what` as a list.
+    /// Reads `what` as a list.
     pub fn list<'y>(&mut self, yaml: &'y Yaml, what: &str) -> Option<&'y [Yaml]> {
         match &yaml.kind {
             YamlKind::List(items) => Some(items),
@@ -100,7 +99,7 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// `what` as a text that is not blank.
+    /// Reads `what` as a string that is not blank.
     pub fn text(&mut self, yaml: &Yaml, what: &str) -> Option<Spanned<String>> {
         match &yaml.kind {
             YamlKind::Text(text) if text.value.trim().is_empty() => {
@@ -113,8 +112,7 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// `what` as a text that is not blank, with the place of each of its characters; a bool counts as the text it is
-    /// written as.
+    /// Reads `what` as a string that is not blank, with the source position of each character; a bool counts as its source text.
     pub fn expression(&mut self, yaml: &Yaml, what: &str) -> Option<MappedText> {
         match &yaml.kind {
             YamlKind::Bool(_) => expression(yaml, self.source),
@@ -123,13 +121,13 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// `what` as a list of texts.
+    /// Reads `what` as a list of strings.
     pub fn texts(&mut self, yaml: &Yaml, what: &str) -> Option<Vec<Spanned<String>>> {
         let items = self.list(yaml, what)?;
         Some(items.iter().filter_map(|item| self.text(item, &format!("an item of {what}"))).collect())
     }
 
-    /// `what` as `true` or `false`.
+    /// Reads `what` as a boolean.
     pub fn bool(&mut self, yaml: &Yaml, what: &str) -> Option<bool> {
         match yaml.kind {
             YamlKind::Bool(value) => Some(value),
@@ -137,7 +135,7 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// `what` as a whole number in a range.
+    /// Reads `what` as an integer within a range.
     pub fn int(&mut self, yaml: &Yaml, what: &str, range: &RangeInclusive<i64>) -> Option<i64> {
         match yaml.kind {
             YamlKind::Int(value) if range.contains(&value) => Some(value),
@@ -146,7 +144,7 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// `what` as a number, whole or not.
+    /// Reads `what` as a number, integer or not.
     pub fn number(&mut self, yaml: &Yaml, what: &str) -> Option<f64> {
         match yaml.kind {
             #[expect(clippy::cast_precision_loss, reason = "the nearest float is what a script would see as well")]
@@ -156,7 +154,7 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// `what` as one of some words.
+    /// Reads `what` as one of the given words.
     pub fn one_of<T: Copy>(&mut self, yaml: &Yaml, what: &str, words: &[(&str, T)]) -> Option<T> {
         let text = self.text(yaml, what)?;
         let known = || words.iter().map(|(word, _)| *word);
@@ -169,8 +167,8 @@ impl<'a> YamlReader<'a> {
         None
     }
 
-    /// The entries of a map of settings, whatever their values are. A number that is written with a comma is an error: YAML takes
-    /// it for a text or, within braces, for another key.
+    /// Reads a map of settings with values of any type. A number written with a decimal comma is an error: YAML parses it as a
+    /// string or, within braces, as another key.
     pub fn vars(&mut self, entries: &[YamlEntry]) -> BTreeMap<String, Spanned<Value>> {
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let mut vars = BTreeMap::new();
@@ -195,7 +193,7 @@ impl<'a> YamlReader<'a> {
         vars
     }
 
-    /// Complains of every key that is not known; of those that are known to come later, that they do.
+    /// Reports every unknown key, and every key of `later` as not supported yet.
     pub fn known_keys(&mut self, fields: YamlFields<'_>, what: &str, known: &[&str], later: &[&str]) {
         for entry in fields.entries() {
             let key = entry.key.as_str();
@@ -213,7 +211,7 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// Says that `what` is not what was `wanted`, and finds nothing.
+    /// Reports that `what` is not the `wanted` type. Returns `None`.
     fn wrong<T>(&mut self, yaml: &Yaml, what: &str, wanted: &str) -> Option<T> {
         let got = match &yaml.kind {
             YamlKind::Null => {
@@ -235,7 +233,8 @@ impl<'a> YamlReader<'a> {
     }
 }
 
-/// An expression with the place of each of its characters; nothing of a blank text and of what is neither text nor bool.
+/// An expression with the source position of each character; `None` for a blank string and for a value that is neither string nor
+/// bool.
 pub fn expression(yaml: &Yaml, source: &Source) -> Option<MappedText> {
     match &yaml.kind {
         YamlKind::Bool(value) => {
@@ -247,14 +246,14 @@ pub fn expression(yaml: &Yaml, source: &Source) -> Option<MappedText> {
     }
 }
 
-/// A number that is written with a decimal comma, with a point.
+/// Replaces the decimal comma of a number by a point.
 fn with_point(text: &str) -> Option<String> {
     let (whole, rest) = text.trim().split_once(',')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     (digits(whole.strip_prefix(['-', '+']).unwrap_or(whole)) && digits(rest)).then(|| format!("{whole}.{rest}"))
 }
 
-/// What to write instead, where that can be told.
+/// A suggested replacement, if one can be derived.
 fn instead(yaml: &Yaml, written: &str, wanted: &str) -> Option<String> {
     let scalar = matches!(yaml.kind, YamlKind::Int(_) | YamlKind::Float(_) | YamlKind::Bool(_)) && !written.starts_with('*');
     let text = if let YamlKind::Text(text) = &yaml.kind { Some(text.value.trim()) } else { None };
@@ -294,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_of_the_wrong_type_says_what_to_write() {
+    fn a_value_of_the_wrong_type_has_a_suggestion() {
         let help = |text: &str, read: fn(&mut YamlReader<'_>, &Yaml)| {
             let source = Source::new("x.yaml", text);
             let mut reader = YamlReader::new(&source, "x");
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_to_its_end_whatever_is_wrong() {
+    fn errors_do_not_end_the_reading() {
         let source = Source::new(
             "asterisk.yaml",
             "n: 7\nlist: [a, 2]\nname: x\nflag: on\nhalf: .5\nmode: fasst\nnmae: y\nsoon: 1\nnone:\n",
@@ -335,9 +334,9 @@ mod tests {
         assert_eq!(reader.one_of(at("mode"), "`mode`", &[("fast", 1), ("slow", 2)]), None);
         assert_eq!(reader.text(at("none"), "`none`"), None);
         reader.known_keys(fields, "a project file", &["n", "list", "name", "flag", "half", "mode", "none"], &["soon"]);
-        let said: Vec<String> = reader.finish().iter().map(|d| format!("{} {d}", d.code)).collect();
+        let message: Vec<String> = reader.finish().iter().map(|d| format!("{} {d}", d.code)).collect();
         assert_eq!(
-            said,
+            message,
             [
                 "config/type asterisk.yaml:1:4: `n` must be 8 or more, not 7",
                 "config/type asterisk.yaml:2:11: an item of `list` must be a text, not 2",

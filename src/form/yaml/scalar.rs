@@ -1,15 +1,15 @@
-//! Where each character of a decoded YAML text stands in the file.
+//! Maps each character of a decoded YAML string to its position in the file.
 //!
-//! The decoded text is walked along the written one, character by character. In quotes and plain texts every step is
-//! known: escapes, doubled quotes and folded lines. In block texts only white space is dropped or replaced, so whatever is
-//! visible is found in order without repeating the rules of indentation, folding and chomping. Where the two cannot be
-//! brought together the whole scalar is the place of everything in it.
+//! The decoded and the written text are traversed together, character by character. In quoted and plain scalars every step is
+//! known: escapes, doubled quotes and folded lines. In block scalars only white space is dropped or replaced, so visible
+//! characters are found in order without repeating the rules of indentation, folding and chomping. If the two texts cannot be
+//! aligned, every character maps to the whole scalar.
 
 use super::tree::{QuoteStyle, Yaml, YamlKind, YamlText};
 use crate::diag::{MappedText, Source, Span};
 
 impl Yaml {
-    /// The text with the place of each of its characters, if it is a text.
+    /// The string with the source position of each character; `None` if the value is not a string.
     pub fn mapped(&self, source: &Source) -> Option<MappedText> {
         match &self.kind {
             YamlKind::Text(text) => Some(mapped(source, self.span, text)),
@@ -18,7 +18,7 @@ impl Yaml {
     }
 }
 
-/// The text of a scalar that stands at `span`, with the place of each of its characters.
+/// The string of the scalar at `span`, with the source position of each character.
 fn mapped(source: &Source, span: Span, text: &YamlText) -> MappedText {
     match offsets(source.slice(span), text) {
         Some(offsets) => {
@@ -29,7 +29,7 @@ fn mapped(source: &Source, span: Span, text: &YamlText) -> MappedText {
     }
 }
 
-/// For each byte of the decoded text the offset of its character in the written one.
+/// For each byte of the decoded text, the offset of its character in the written text.
 fn offsets(written: &str, text: &YamlText) -> Option<Vec<usize>> {
     let mut cursor = match text.style {
         QuoteStyle::Plain | QuoteStyle::Block => Cursor { rest: written, at: 0, before: 0, escaped: false, style: text.style },
@@ -49,39 +49,39 @@ fn offsets(written: &str, text: &YamlText) -> Option<Vec<usize>> {
     Some(offsets)
 }
 
-/// A place in the written text.
+/// A position in the written text.
 struct Cursor<'a> {
-    /// What follows it.
+    /// The text after it.
     rest: &'a str,
-    /// How much comes before it.
+    /// Its offset.
     at: usize,
-    /// The place before this one.
+    /// The previous offset.
     before: usize,
-    /// An escaped line break came last: after it every empty line counts.
+    /// Whether an escaped line break came last: every empty line after it is significant.
     escaped: bool,
     style: QuoteStyle,
 }
 
-/// What is written at a place of a quoted or plain text.
+/// A unit of a quoted or plain scalar.
 enum ScalarPiece {
-    /// A character (that the escape or doubled quote of this many bytes stands for).
+    /// A character, and the length in bytes of its written form (an escape, a doubled quote).
     Char(char, usize),
-    /// An escaped line break: nothing, this many bytes long with the indentation of the next line.
+    /// An escaped line break: no character; its length in bytes, including the indentation of the next line.
     Nothing(usize),
 }
 
-/// White space that has line breaks in it.
+/// White space that contains line breaks.
 struct Break {
-    /// The line breaks.
+    /// The number of line breaks.
     lines: usize,
-    /// Where the first begins, and where it ends.
+    /// The start and end of the first one.
     first: (usize, usize),
-    /// The length of all of it.
+    /// The total length in bytes.
     length: usize,
 }
 
 impl Cursor<'_> {
-    /// The offset of the next decoded character, which is left behind.
+    /// Finds the next decoded character and moves past it. Returns its offset.
     fn find(&mut self, decoded: char) -> Option<usize> {
         if self.style == QuoteStyle::Block { self.find_in_block(decoded) } else { self.find_in_flow(decoded) }
     }
@@ -117,7 +117,7 @@ impl Cursor<'_> {
     fn find_in_block(&mut self, decoded: char) -> Option<usize> {
         loop {
             match self.rest.chars().next() {
-                // The text goes on to its end with line breaks that are not part of its place.
+                // Trailing line breaks of the string may lie outside its span.
                 None => return is_white(decoded).then_some(self.before),
                 Some('\r' | '\n') if decoded == '\n' => return Some(self.pass(line_end(self.rest))),
                 Some(ch) if ch == decoded => return Some(self.pass(ch.len_utf8())),
@@ -128,7 +128,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// The white space here, if it has line breaks.
+    /// The white space at the cursor, if it contains line breaks.
     fn line_break(&self) -> Option<Break> {
         let length = self.rest.len() - self.rest.trim_start_matches(is_white).len();
         let white = &self.rest[..length];
@@ -159,7 +159,7 @@ impl Cursor<'_> {
     }
 }
 
-/// What an escape stands for, given what follows its backslash.
+/// Decodes an escape, given the text after its backslash.
 fn escape(rest: &str) -> Option<ScalarPiece> {
     let ch = rest.chars().next()?;
     let stands_for = match ch {
@@ -189,7 +189,7 @@ fn escape(rest: &str) -> Option<ScalarPiece> {
     Some(ScalarPiece::Char(stands_for, 1 + ch.len_utf8()))
 }
 
-/// `x41`, `u0041`, `U00000041`, or two `u` escapes that make a surrogate pair.
+/// Decodes `x41`, `u0041`, `U00000041`, or two `u` escapes that form a surrogate pair.
 fn hex(rest: &str, digits: usize) -> Option<ScalarPiece> {
     let code = u32::from_str_radix(rest.get(1..=digits)?, 16).ok()?;
     if let Some(ch) = char::from_u32(code) {
@@ -200,12 +200,12 @@ fn hex(rest: &str, digits: usize) -> Option<ScalarPiece> {
     Some(ScalarPiece::Char(ch, 12))
 }
 
-/// The length of the line break that a text begins with.
+/// The length of the line break at the start of a text.
 fn line_end(text: &str) -> usize {
     if text.starts_with("\r\n") { 2 } else { 1 }
 }
 
-/// What YAML may add, drop or replace between other characters.
+/// Characters that YAML may add, drop or replace between others.
 fn is_white(ch: char) -> bool {
     matches!(ch, ' ' | '\t' | '\n' | '\r')
 }
@@ -225,7 +225,7 @@ mod tests {
         (source, mapped)
     }
 
-    /// What is written in the file for a word of the decoded text.
+    /// The written form of a word of the decoded text.
     fn written(text: &str, word: &str) -> (usize, String) {
         let (source, mapped) = read(text);
         let at = mapped.text().find(word).unwrap_or_else(|| panic!("no {word:?} in {:?}", mapped.text()));
@@ -254,18 +254,18 @@ mod tests {
     }
 
     #[test]
-    fn what_an_escape_stands_for_is_at_the_escape() {
+    fn an_escaped_character_maps_to_its_escape() {
         assert_eq!(written("c: \"\\u00e9x\"", "é").0, 4);
         assert_eq!(written("c: 'it''s'", "'").0, 6);
         assert_eq!(written("c: \"a\\n\\tb\"", "\t").0, 7);
     }
 
     #[test]
-    fn an_alias_is_one_place() {
+    fn an_alias_maps_to_one_span() {
         assert_eq!(written("a: &x one two\nc: *x\n", "two"), (17, "*x".into()));
     }
 
-    /// The places of the decoded characters rise, and each visible one stands at itself or at an escape.
+    /// Checks that positions increase and that each visible character maps to itself or to an escape.
     fn check(text: &str) -> Result<(), TestCaseError> {
         let (source, mapped) = read(text);
         let mut last = 0;

@@ -4,45 +4,45 @@ use crate::diag::{Source, Span};
 use crate::form::Spanned;
 use serde_json::{Map, Value};
 
-/// A value and where it stands. A value that came by an alias stands where the alias is.
+/// A value and its span. A value that came from an alias has the span of the alias.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yaml {
-    /// Its place: of a scalar the scalar with its quotes (of a block scalar its lines), of a list or map everything from
-    /// its first to its last character; empty where nothing is written (`key:`).
+    /// The span: of a scalar, including its quotes (of a block scalar, its lines); of a list or map, from its first to its last
+    /// character; empty if nothing is written (`key:`).
     pub span: Span,
-    /// What it is.
+    /// The typed content.
     pub kind: YamlKind,
 }
 
-/// What a value is.
+/// The typed content of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum YamlKind {
-    /// Nothing: `~`, `null` or empty.
+    /// `~`, `null` or empty.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A number; always finite.
     Float(f64),
-    /// A text.
+    /// A string.
     Text(YamlText),
     /// A list.
     List(Vec<Yaml>),
-    /// A map, in the order written; no key twice.
+    /// A map in source order, without duplicate keys.
     Map(Vec<YamlEntry>),
 }
 
-/// A text and how it was written.
+/// A string and its written style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct YamlText {
     /// The decoded text.
     pub value: String,
-    /// How it was written.
+    /// The written style.
     pub style: QuoteStyle,
 }
 
-/// How a text was written.
+/// The written style of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuoteStyle {
     /// Without quotes.
@@ -53,7 +53,7 @@ pub enum QuoteStyle {
     Double,
     /// `|` or `>`
     Block,
-    /// Elsewhere: it came by an alias.
+    /// Written elsewhere: the value came from an alias.
     Alias,
 }
 
@@ -67,7 +67,7 @@ pub struct YamlEntry {
 }
 
 impl Yaml {
-    /// What people call what it is, with an article.
+    /// The name of its type in messages, with an article.
     pub fn what(&self) -> &'static str {
         match self.kind {
             YamlKind::Null => "nothing",
@@ -80,12 +80,12 @@ impl Yaml {
         }
     }
 
-    /// True if nothing is there.
+    /// Whether the value is null.
     pub fn is_null(&self) -> bool {
         self.kind == YamlKind::Null
     }
 
-    /// The text, if it is one.
+    /// The string, if it is one.
     pub fn as_text(&self) -> Option<&str> {
         match &self.kind {
             YamlKind::Text(text) => Some(&text.value),
@@ -93,13 +93,13 @@ impl Yaml {
         }
     }
 
-    /// The text with its place, if it is one and not blank.
+    /// The string with its span, if it is one and not blank.
     pub fn text(&self) -> Option<Spanned<String>> {
         let text = self.as_text().filter(|text| !text.trim().is_empty())?;
         Some(Spanned::new(text.to_owned(), self.span))
     }
 
-    /// The texts among the items, if it is a list.
+    /// The strings among the items, if it is a list.
     pub fn texts(&self) -> Option<Vec<Spanned<String>>> {
         Some(self.as_list()?.iter().filter_map(Self::text).collect())
     }
@@ -125,14 +125,14 @@ impl Yaml {
         self.as_map()?.iter().find(|entry| *entry.key == key).map(|entry| &entry.value)
     }
 
-    /// The first line of its span: a place to point at when the whole would be a screenful.
+    /// The first line of its span, to label instead of a long value.
     pub fn head(&self, source: &Source) -> Span {
         let text = source.slice(self.span);
         let line = text.find(['\n', '\r']).map_or(text, |end| &text[..end]);
         Span::new(self.span.start, self.span.start + line.trim_end().len())
     }
 
-    /// The same as JSON.
+    /// Converts the value to JSON.
     pub fn to_json(&self) -> Value {
         match &self.kind {
             YamlKind::Null => Value::Null,
@@ -154,7 +154,7 @@ impl Yaml {
         }
     }
 
-    /// How deep it nests: 0 for a scalar.
+    /// The nesting depth: 0 for a scalar.
     pub(super) fn depth(&self) -> usize {
         match &self.kind {
             YamlKind::List(items) => 1 + items.iter().map(Self::depth).max().unwrap_or(0),
@@ -163,7 +163,7 @@ impl Yaml {
         }
     }
 
-    /// The same value as it is seen at an alias: all of it stands where the alias is.
+    /// A copy for an alias: every span becomes that of the alias.
     pub(super) fn seen_at(&self, span: Span) -> Self {
         let kind = match &self.kind {
             YamlKind::Text(text) => YamlKind::Text(YamlText { value: text.value.clone(), style: QuoteStyle::Alias }),
@@ -180,7 +180,7 @@ impl YamlEntry {
         (self.key.value.clone(), self.value.to_json())
     }
 
-    /// The same entry as it is seen at an alias or merge.
+    /// A copy for an alias or merge: every span becomes the given one.
     pub(super) fn seen_at(&self, span: Span) -> Self {
         Self { key: Spanned::new(self.key.value.clone(), span), value: self.value.seen_at(span) }
     }

@@ -1,4 +1,4 @@
-//! Any input at all gets a launch that keeps its promises, or findings, in reasonable time.
+//! Any input gives a valid launch or errors, in reasonable time.
 
 use super::super::{LaunchMerger, TextLimits, cut, read};
 use super::{example, fixture, read_all, text};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::collections::HashSet;
 
 #[test]
-fn a_large_launch_takes_no_endless_time() {
+fn a_large_launch_is_read_in_reasonable_time() {
     let items: Vec<String> = (0..20_000)
         .map(|number| {
             format!(r#"{{"id": "same", "path": "1.{number}", "parent": {number}, "name": "t{number}", "status": "FAILED", "startTime": "?", "hasChildren": true}}"#)
@@ -20,13 +20,13 @@ fn a_large_launch_takes_no_endless_time() {
     assert_eq!(launch.cases.last().unwrap().id, "same#20000");
 }
 
-/// What must be true of every launch, whatever it was read from.
+/// Checks the invariants of every launch, whatever it was read from.
 fn check(launch: &Launch) {
     let ids: HashSet<&str> = launch.cases.iter().map(|case| case.id.as_str()).collect();
     assert_eq!(ids.len(), launch.cases.len(), "ids are unique");
     for case in &launch.cases {
         assert!(!case.id.is_empty() && !case.name.contains('\n') && !case.recall_key.is_empty());
-        for text in [case.error_message.as_str(), &case.log_snippet.told()].into_iter().chain(case.attributes.values()) {
+        for text in [case.error_message.as_str(), &case.log_snippet.text_or_error()].into_iter().chain(case.attributes.values()) {
             assert!(text.len() <= TextLimits::default().text);
             assert!(text.chars().all(|ch| matches!(ch, '\n' | '\t') || !ch.is_control()), "{text:?}");
         }
@@ -61,7 +61,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn mutated_inputs_get_a_launch_or_findings(
+    fn mutated_inputs_give_a_launch_or_errors(
         which in 0_usize..30,
         edits in proptest::collection::vec((any::<proptest::sample::Index>(), 0_usize..30, "(|[<>&\"{}\\[\\],:]|null|\u{1b}\\[|\\\\u001b|é|&#27;|<b>|\\]\\]>){0,2}"), 1..6),
     ) {
@@ -71,10 +71,10 @@ proptest! {
             let end = cut::floor(&text, start + length).max(start);
             text.replace_range(start..end, &insert);
         }
-        // Held or streamed, the same comes of it.
+        // Reading from memory and streaming give the same result.
         let mut streamed = LaunchMerger::default();
-        let through = streamed.add_input("x", Some(u64::from(u32::MAX) >> 3), || Ok(text.as_bytes())).is_ok();
-        prop_assert_eq!(through, read(&Source::new("x", text.as_str())).is_ok());
+        let is_streamed = streamed.add_input("x", Some(u64::from(u32::MAX) >> 3), || Ok(text.as_bytes())).is_ok();
+        prop_assert_eq!(is_streamed, read(&Source::new("x", text.as_str())).is_ok());
         match read(&Source::new("x", text)) {
             Ok(launch) => {
                 check(&launch);
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn texts_of_any_kind_come_out_clean(error in any::<String>(), log in any::<String>(), names in proptest::collection::vec("[a-c]{1,2}", 1..8)) {
+    fn any_texts_are_cleaned(error in any::<String>(), log in any::<String>(), names in proptest::collection::vec("[a-c]{1,2}", 1..8)) {
         let items: Vec<serde_json::Value> = names.iter().map(|name| {
             serde_json::json!({"id": name, "name": format!("{name}{log}"), "status": "FAILED", "error_message": error, "log_snippet": log.repeat(200), "attributes": {"a": error}})
         }).collect();

@@ -1,4 +1,4 @@
-//! What each tool's report is read as.
+//! The reports of each tool.
 
 use super::super::read;
 use super::{attribute, case, fixture, ids, read_all, text};
@@ -16,7 +16,7 @@ fn ctest() {
     assert_eq!(totals(&launch), [6, 1, 3, 2, 0]);
     let overflow = &launch.cases[0];
     assert_eq!((overflow.error_message.as_str(), attribute(overflow, "cmake_labels")), ("Failed", "ledger;nightly"));
-    assert_eq!(overflow.log_snippet.told(), "ledger.cpp:88: sum overflows: 9223372036854775807 + 1");
+    assert_eq!(overflow.log_snippet.text_or_error(), "ledger.cpp:88: sum overflows: 9223372036854775807 + 1");
     let bench = &launch.cases[2];
     assert_eq!((bench.status.as_str(), bench.error_message.as_str()), ("ERROR", "Unable to find executable"));
 }
@@ -29,7 +29,7 @@ fn gotestsum() {
     let post = &launch.cases[0];
     assert_eq!((attribute(post, "attempts"), attribute(post, "retries")), ("2", "1"));
     assert!(post.error_message.contains("post_test.go:41: want ErrNegative, got nil"));
-    assert_eq!(post.log_snippet.told(), "", "the second attempt said the same");
+    assert_eq!(post.log_snippet.text_or_error(), "", "the second attempt said the same");
     assert_eq!(
         launch.notes,
         [
@@ -57,13 +57,13 @@ fn playwright() {
     assert!(pays.error_message.ends_with("Received: 402"), "later attempts are not its error: {}", pays.error_message);
     assert_eq!(attribute(pays, "attempts"), "3");
     assert_eq!(
-        pays.log_snippet.told().lines().take(2).collect::<Vec<_>>(),
+        pays.log_snippet.text_or_error().lines().take(2).collect::<Vec<_>>(),
         [
             "attempt 2 failed otherwise: Error: page.goto: net::ERR_CONNECTION_REFUSED at http://shop.test/",
             "    at checkout.spec.ts:12:14"
         ]
     );
-    assert!(pays.log_snippet.told().contains("\ntry 0\n"));
+    assert!(pays.log_snippet.text_or_error().contains("\ntry 0\n"));
     assert_eq!(attribute(&launch.cases[1], "attempts"), "2");
     assert_eq!((attribute(&launch.cases[2], "attempts"), launch.cases[2].status.as_str()), ("", "ERROR"));
 }
@@ -109,7 +109,7 @@ fn bazel_and_its_attempts() {
     let test = case(&launch, "ledger/ledger_test");
     assert_eq!((test.status.as_str(), test.error_message.as_str()), ("ERROR", "exited with error code 134"));
     assert_eq!(test.duration_s, Some(61.0));
-    assert!(test.log_snippet.told().ends_with("Assertion `rows > 0' failed."), "{}", test.log_snippet.told());
+    assert!(test.log_snippet.text_or_error().ends_with("Assertion `rows > 0' failed."), "{}", test.log_snippet.text_or_error());
     let passed = report.replace("<error message=\"exited with error code 134\"></error>", "");
     let attempts =
         [named("bazel-testlogs/ledger/test.xml", &passed), named("bazel-testlogs/ledger/test_attempts/attempt_1.xml", &report)];
@@ -119,7 +119,7 @@ fn bazel_and_its_attempts() {
 }
 
 #[test]
-fn the_levels_of_reportportal() {
+fn levels_of_reportportal() {
     let launch = read(&fixture("reportportal-levels.json")).unwrap();
     assert_eq!(ids(&launch), ["2", "4", "7"], "the hook, the test of the step, the interrupted one");
     let trip = case(&launch, "4");
@@ -142,7 +142,7 @@ fn the_levels_of_reportportal() {
 }
 
 #[test]
-fn what_a_file_counts_and_does_not_have_is_noted() {
+fn missing_failures_are_noted() {
     let launch = read(&text(
         "<testsuites failures='3' errors='1'><testsuite name='s'><testcase name='t'><failure/></testcase></testsuite></testsuites>",
     ));
@@ -150,14 +150,14 @@ fn what_a_file_counts_and_does_not_have_is_noted() {
 }
 
 #[test]
-fn a_suite_may_fail_by_itself_and_a_status_may_be_all_there_is() {
+fn a_suite_may_fail_and_a_test_may_have_only_a_status() {
     let launch = read(&text("<testsuite name='s'><error message='does not compile'/><testcase name='a' status='FAILED'/><testcase name='b' result='skipped'/></testsuite>")).unwrap();
     assert_eq!(ids(&launch), ["s::a", "s"]);
     assert_eq!((launch.cases[1].error_message.as_str(), totals(&launch)), ("does not compile", [3, 0, 2, 1, 0]));
 }
 
 #[test]
-fn the_same_test_in_two_reports_is_two_cases_that_know_their_report() {
+fn the_same_test_in_two_reports_is_two_cases() {
     let report = |host: &str| {
         format!("<testsuite name='s' hostname='{host}'><testcase name='t'><failure>{host}</failure></testcase></testsuite>")
     };
@@ -169,7 +169,7 @@ fn the_same_test_in_two_reports_is_two_cases_that_know_their_report() {
 }
 
 #[test]
-fn a_page_of_logs_goes_with_its_items() {
+fn a_page_of_logs_is_joined_with_its_items() {
     let items = text(
         r#"{"content": [{"id": 7, "name": "t", "status": "FAILED", "launchId": 3}], "page": {"number": 1, "totalPages": 1}}"#,
     );
@@ -185,7 +185,7 @@ fn a_page_of_logs_goes_with_its_items() {
         let launch = read_all(&sources);
         let [case] = &launch.cases[..] else { panic!("one case") };
         assert_eq!(case.error_message, "no rows");
-        assert_eq!(case.log_snippet.told(), "2026-03-02T02:00:00.5Z INFO starting\n2026-03-02T02:00:01Z ERROR no rows");
+        assert_eq!(case.log_snippet.text_or_error(), "2026-03-02T02:00:00.5Z INFO starting\n2026-03-02T02:00:01Z ERROR no rows");
         assert_eq!((attribute(case, "log_entries"), launch.run_id.as_str()), ("2", "3"));
         assert_eq!(launch.notes, ["1 log entries of 1 items that are no failed test left out"]);
     }

@@ -1,10 +1,11 @@
-//! The readers as a whole: real launches, the examples, the dialects.
+//! Tests of the readers: real launches, the examples, the dialects.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod any_input;
 mod dialects;
 mod formats;
+mod outcomes;
 mod refusals;
 
 use super::*;
@@ -52,7 +53,7 @@ fn attribute<'a>(case: &'a Case, name: &str) -> &'a str {
     &case.attributes[name]
 }
 
-/// Several sources as one launch.
+/// Reads several sources as one launch.
 fn read_all(sources: &[Source]) -> Launch {
     let mut gather = LaunchMerger::default();
     for source in sources {
@@ -78,7 +79,7 @@ fn a_real_envelope_is_read() {
     let first = &launch.cases[0];
     assert_eq!(first.suite, "[T-TSC] RAN PTP tests");
     assert_eq!((attribute(first, "ci-lane"), attribute(first, "polarion-testcase-id")), ("T-TSC", "OCP-83297"));
-    assert_eq!((first.error_message.as_str(), first.log_snippet.told().as_ref(), first.log_cut), ("", "", None));
+    assert_eq!((first.error_message.as_str(), first.log_snippet.text_or_error().as_ref(), first.log_cut), ("", "", None));
     assert_eq!(first.duration_s, Some(557.145));
     let notes = [
         "4 container items left out",
@@ -101,7 +102,7 @@ fn a_real_page_of_items_is_read_and_merges_with_its_envelope() {
 }
 
 #[test]
-fn the_example_launch_tells_its_story() {
+fn the_example_launch_is_read() {
     let launch = read(&example("checkout-nightly.json")).unwrap();
     assert_eq!((launch.run_id.as_str(), launch.name.as_str()), ("70418", "checkout-nightly"));
     assert_eq!(launch.cases.len(), 16);
@@ -109,7 +110,11 @@ fn the_example_launch_tells_its_story() {
     assert_eq!(launch.git.branch.as_deref(), Some("release/2.7"));
     assert_eq!(launch.notes, ["6 container items left out", "1 log was cut to 16384 bytes (the longest had 19636)"]);
     let about = |words: &str| {
-        launch.cases.iter().filter(|case| format!("{}{}", case.error_message, case.log_snippet.told()).contains(words)).count()
+        launch
+            .cases
+            .iter()
+            .filter(|case| format!("{}{}", case.error_message, case.log_snippet.text_or_error()).contains(words))
+            .count()
     };
     for (words, cases) in [
         ("services/pricing/src/discount.rs:88", 2),
@@ -123,7 +128,9 @@ fn the_example_launch_tells_its_story() {
     ] {
         assert_eq!(about(words), cases, "{words}");
     }
-    assert!(launch.cases.iter().all(|case| !case.log_snippet.told().contains(['\u{1b}', '\r']) && !case.suite.is_empty()));
+    assert!(
+        launch.cases.iter().all(|case| !case.log_snippet.text_or_error().contains(['\u{1b}', '\r']) && !case.suite.is_empty())
+    );
     let voucher = case(&launch, "880501");
     assert!(
         voucher.error_message.starts_with("NameError: name 'voucher_code_for' is not defined\n"),
@@ -134,8 +141,8 @@ fn the_example_launch_tells_its_story() {
     assert!(case(&launch, "880304").error_message.ends_with("<Invoice R-2026-000931>.vat"));
     assert_eq!(case(&launch, "880502").error_message, "");
     let noisy = case(&launch, "880402");
-    assert!(noisy.log_snippet.told().len() <= 16 * 1024 && noisy.log_snippet.told().contains(" left out ...]"));
-    assert!(noisy.log_snippet.told().ends_with("while waiting for state=EXPIRED, last state=ACTIVE"));
+    assert!(noisy.log_snippet.text_or_error().len() <= 16 * 1024 && noisy.log_snippet.text_or_error().contains(" left out ...]"));
+    assert!(noisy.log_snippet.text_or_error().ends_with("while waiting for state=EXPIRED, last state=ACTIVE"));
 }
 
 #[test]
@@ -155,10 +162,10 @@ fn nextest_reports_are_read() {
     assert_eq!(attribute(tier, "failure_type"), "test failure with exit code 101");
     assert!(tier.error_message.starts_with("thread 'discount::tests::the_top_tier_applies_to_large_orders'"));
     assert!(tier.error_message.contains("\nindex out of bounds: the len is 3 but the index is 3\n"));
-    assert!(tier.log_snippet.told().starts_with("running 1 test"));
+    assert!(tier.log_snippet.text_or_error().starts_with("running 1 test"));
     let stream = case(&launch, "larder-pricing::rates_api::rates_stream_ends");
     assert_eq!((stream.error_message.as_str(), stream.duration_s), ("test timeout", Some(2.005)));
-    assert_eq!(stream.log_snippet.told(), "running 1 test\n\nwaiting for the end of the stream");
+    assert_eq!(stream.log_snippet.text_or_error(), "running 1 test\n\nwaiting for the end of the stream");
 }
 
 #[test]
@@ -170,8 +177,8 @@ fn pytest_reports_are_read() {
     let schema = case(&launch, "tests.test_events.TestPublish::test_payload_schema");
     assert_eq!((schema.file.as_deref(), attribute(schema, "line")), (Some("tests/test_events.py"), "11"));
     assert!(schema.error_message.starts_with("NameError: name 'make_payload' is not defined\nself = <test_events.TestPublish"));
-    let told = schema.log_snippet.told();
-    let log = told.lines().map(|line| line.trim_matches('-')).filter(|line| !line.is_empty()).collect::<Vec<_>>();
+    let text = schema.log_snippet.text_or_error();
+    let log = text.lines().map(|line| line.trim_matches('-')).filter(|line| !line.is_empty()).collect::<Vec<_>>();
     assert_eq!(
         log,
         [
@@ -182,7 +189,7 @@ fn pytest_reports_are_read() {
         ]
     );
     let broker = case(&launch, "tests.test_events.TestPublish::test_order_placed_is_published");
-    assert_eq!((broker.status.as_str(), broker.log_snippet.told().as_ref()), ("ERROR", ""));
+    assert_eq!((broker.status.as_str(), broker.log_snippet.text_or_error().as_ref()), ("ERROR", ""));
     assert!(broker.error_message.contains("ConnectionRefusedError: [Errno 111] Connection refused"));
     assert_eq!(attribute(case(&launch, "tests.test_totals::test_vat_is_rounded_half_up"), "ticket"), "LARD-2291");
 }
@@ -202,9 +209,9 @@ fn surefire_reports_are_read() {
     assert_eq!(launch.attributes, [("java.version", "21.0.4")].into());
     let balances = &launch.cases[0];
     assert!(balances.error_message.starts_with("org.opentest4j.AssertionFailedError: expected: <10> but was: <9>\n\tat test."));
-    assert_eq!((attribute(balances, "retries"), balances.log_snippet.told().as_ref()), ("1", "suite output"));
+    assert_eq!((attribute(balances, "retries"), balances.log_snippet.text_or_error().as_ref()), ("1", "suite output"));
     assert_eq!(
-        (launch.cases[1].error_message.as_str(), launch.cases[1].log_snippet.told().as_ref()),
+        (launch.cases[1].error_message.as_str(), launch.cases[1].log_snippet.text_or_error().as_ref()),
         ("java.lang.NullPointerException", "closing")
     );
     assert_eq!(launch.notes, [format!("1 flaky test passed when tried again: `{class}::reopens`")]);
@@ -224,13 +231,13 @@ fn nested_suites_are_read() {
 }
 
 #[test]
-fn items_with_logs_and_what_exporters_call_things_are_read() {
+fn items_with_logs_and_exporters_names_are_read() {
     let launch = read(&fixture("items-with-logs.json")).unwrap();
     assert_eq!(ids(&launch), ["t1", "t2", "t2#2"]);
     let first = &launch.cases[0];
     assert_eq!((first.name.as_str(), first.suite.as_str(), first.duration_s), ("first test", "suite", Some(1.5)));
     assert_eq!(first.error_message, "boom <1>");
-    assert_eq!(first.log_snippet.told(), "2026-03-02T02:00:00.5Z INFO starting\n2026-03-02T02:00:01Z ERROR\nboom <1>");
+    assert_eq!(first.log_snippet.text_or_error(), "2026-03-02T02:00:00.5Z INFO starting\n2026-03-02T02:00:01Z ERROR\nboom <1>");
     assert_eq!(first.source_defect.as_deref(), Some("pb001"));
     let expected = [
         ("ci-lane", "x"),
@@ -247,7 +254,7 @@ fn items_with_logs_and_what_exporters_call_things_are_read() {
     }
     let second = &launch.cases[1];
     assert_eq!(
-        (second.error_message.as_str(), second.log_snippet.told().as_ref(), second.started_at),
+        (second.error_message.as_str(), second.log_snippet.text_or_error().as_ref(), second.started_at),
         ("cut short", "one\ntwo", None)
     );
     let notes = [
@@ -260,7 +267,7 @@ fn items_with_logs_and_what_exporters_call_things_are_read() {
 }
 
 #[test]
-fn the_least_launch_is_read() {
+fn a_minimal_launch_is_read() {
     let launch =
         read(&text(r#"{"run_id": 7, "name": "n", "failure_list": [{"id": 1, "name": "t", "status": "FAILED", "zzz": {}}]}"#))
             .unwrap();
@@ -278,7 +285,7 @@ fn the_least_launch_is_read() {
 }
 
 #[test]
-fn a_page_of_several_and_a_short_list_are_noted() {
+fn missing_pages_and_items_are_noted() {
     let launch =
         read(&text(r#"{"content": [{"id": 1, "name": "t", "status": "FAILED"}], "page": {"number": 1, "totalPages": 3}}"#))
             .unwrap();

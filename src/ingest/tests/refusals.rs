@@ -1,11 +1,11 @@
-//! What is refused, how it is called, and where the label stands.
+//! Inputs that are rejected: the message and the location of the label.
 
 use super::super::{InputError, LaunchMerger, MAX_BYTES, read};
 use super::text;
 use crate::diag::Diagnostic;
 use std::io::Read;
 
-/// What is refused: the text, the code, `line:column` of the label, the message after `x:line:column: `.
+/// Rejected inputs: the text, the code, `line:column` of the label, the message after `x:line:column: `.
 const REFUSALS: [(&str, &str, &str, &str); 38] = [
     ("", "ingest/empty", "1:1", "x is empty"),
     ("\u{feff} \n", "ingest/empty", "1:1", "x is empty"),
@@ -25,7 +25,7 @@ const REFUSALS: [(&str, &str, &str, &str); 38] = [
         "{\"errorCode\": 4003, \"message\": \"You do not have enough permissions.\"}",
         "ingest/format",
         "1:2",
-        "x is no launch: it looks like an error answer of the ReportPortal API",
+        "x is no launch: it looks like an error response of the ReportPortal API",
     ),
     (
         "{\"rcas\": [], \"symptoms\": [], \"cases\": []}",
@@ -103,7 +103,7 @@ const REFUSALS: [(&str, &str, &str, &str); 38] = [
         "<?xml version=\"1.0\"?>\n<!DOCTYPE t [<!ENTITY a \"b\">]>\n<testsuite/>",
         "ingest/doctype",
         "2:1",
-        "the XML has a document type, which is refused: entities of its own could blow it up",
+        "the XML has a document type, which is rejected: its entities could expand without limit",
     ),
     ("<testsuites>\n <testsuite name=\"a\">\n", "ingest/truncated", "2:21", "the XML ends before `<testsuite>` is closed"),
     (
@@ -138,7 +138,7 @@ const REFUSALS: [(&str, &str, &str, &str); 38] = [
 ];
 
 #[test]
-fn what_is_no_launch_is_refused_by_name_and_place() {
+fn inputs_that_are_no_launch_are_rejected() {
     for (input, code, place, message) in REFUSALS {
         let found = read(&text(input)).expect_err(input);
         let first: &Diagnostic = found.iter().next().unwrap();
@@ -165,7 +165,7 @@ fn everything_wrong_is_reported_at_once() {
 }
 
 #[test]
-fn a_slip_in_a_key_is_named() {
+fn a_misspelt_key_is_labelled() {
     let found = read(&text("{\"run_id\": 1, \"name\": \"n\", \"failure_lsit\": []}")).unwrap_err();
     let label = found.iter().next().unwrap().primary().unwrap();
     assert_eq!(
@@ -175,10 +175,10 @@ fn a_slip_in_a_key_is_named() {
 }
 
 #[test]
-fn what_the_api_said_is_passed_on() {
+fn the_message_of_the_api_is_passed_on() {
     let found = read(&text(r#"{"errorCode": 40010, "message": "Project 'x' not found"}"#)).unwrap_err();
     let help = found.iter().next().unwrap().help.clone().unwrap();
-    assert_eq!(help, "it says: Project 'x' not found; ask again with a valid token, project and launch id");
+    assert_eq!(help, "the API responded: Project 'x' not found; retry with a valid token, project and launch id");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn input_without_bounds_is_refused() {
     ] {
         assert_eq!(read(&text(&input)).unwrap_err().iter().next().unwrap().code, code);
     }
-    // Devices have no end; of these no more is read than their beginning.
+    // Devices have no end; only their beginning is read.
     for endless in [0, b'y', 0xa7] {
         let read = LaunchMerger::default().add_input("x", None, || Ok(Read::take(std::io::repeat(endless), 1 << 20)));
         assert!(

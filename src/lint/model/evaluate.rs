@@ -1,4 +1,4 @@
-//! Reading a rule as a formula: when it says yes.
+//! Translates a rule into a formula: the condition under which it fires.
 
 use super::formula::{Formula, InputTest, NumberOp};
 use super::solve::kind_at;
@@ -9,10 +9,10 @@ use crate::script::chain::{Segment, flatten};
 use crate::script::tree::{ConstantExpr, Expr, Node, Stmt};
 use std::collections::BTreeMap;
 
-/// Steps of one rule; past them it cannot be looked into.
+/// Maximum number of evaluation steps for one rule; beyond it the result is unknown.
 const STEPS: u32 = 1_000;
 
-/// What an expression is.
+/// The symbolic value of an expression.
 #[derive(Clone, Debug)]
 enum SymbolicValue {
     Number(f64),
@@ -21,31 +21,31 @@ enum SymbolicValue {
     /// An input or a part of one.
     Input(String),
     Unit,
-    /// A map: of a rule, a yes.
+    /// A map; returned by a rule, it means that the rule fires.
     Map,
     Unknown,
 }
 
-/// The names in sight, innermost last.
+/// The variables in scope, innermost last.
 type SymbolicEnv = Vec<(String, SymbolicValue)>;
 
-/// Statements that are still to be run, and how many names were in sight before them.
+/// Statements still to be evaluated, and the number of variables in scope before them.
 #[derive(Clone)]
 struct PendingStatements<'s> {
     statements: &'s [Stmt],
     names: usize,
 }
 
-/// Reads the rules of a pipeline.
+/// Translates the rules of a pipeline.
 pub(crate) struct Reasoner {
-    /// The declared values of vars that compare.
+    /// The default values of comparable vars.
     vars: BTreeMap<String, SymbolicValue>,
-    /// How many things could not be looked into.
+    /// The number of unknown expressions so far.
     unknown: usize,
 }
 
 impl Reasoner {
-    /// A reader of the rules of this pipeline.
+    /// Creates a translator for the rules of this pipeline.
     pub(crate) fn new(pipeline: &Pipeline) -> Self {
         let value = |value: &serde_json::Value| match value {
             serde_json::Value::Number(number) => number.as_f64().map(SymbolicValue::Number),
@@ -56,13 +56,13 @@ impl Reasoner {
         Self { vars: vars.collect(), unknown: 0 }
     }
 
-    /// Something that cannot be looked into.
+    /// A fresh unknown.
     pub(crate) fn unknown(&mut self) -> Formula {
         self.unknown += 1;
         Formula::Atom(format!("?{}", self.unknown), InputTest::Holds)
     }
 
-    /// When a rule or condition says yes.
+    /// The condition under which a rule or condition fires.
     pub(crate) fn fires(&mut self, of: &ExaminedFunction<'_>) -> Formula {
         let Some(function) = of.unit.tree().function(&of.name, of.inputs.len()) else { return self.unknown() };
         let params = function.params.iter().zip(&of.inputs);
@@ -77,13 +77,13 @@ impl Reasoner {
 struct SymbolicReading<'r, 'x> {
     reasoner: &'r mut Reasoner,
     of: &'x ExaminedFunction<'x>,
-    /// How many names are those of the inputs.
+    /// The number of variables that are inputs.
     known: usize,
     steps: u32,
 }
 
 impl SymbolicReading<'_, '_> {
-    /// When the rest of the function says yes; the innermost statements stand last.
+    /// The condition under which the rest of the function returns a positive outcome; the innermost statements are last.
     fn run(&mut self, mut rest: Vec<PendingStatements<'_>>, mut env: SymbolicEnv) -> Formula {
         loop {
             let Some(frame) = rest.last_mut() else { return Formula::False };
@@ -103,8 +103,8 @@ impl SymbolicReading<'_, '_> {
                     let value = self.value(value, &env);
                     env.push((name.text.to_string(), value));
                 }
-                Stmt::Expr(expr) if last => return self.verdict(expr, &env),
-                Stmt::Return { value: Some(expr), throws: false, .. } => return self.verdict(expr, &env),
+                Stmt::Expr(expr) if last => return self.outcome(expr, &env),
+                Stmt::Return { value: Some(expr), throws: false, .. } => return self.outcome(expr, &env),
                 Stmt::Return { value: None, throws: false, .. } => return Formula::False,
                 Stmt::Return { .. } => return self.reasoner.unknown(),
                 Stmt::If { condition, then, otherwise, .. } => {
@@ -150,8 +150,8 @@ impl SymbolicReading<'_, '_> {
         }
     }
 
-    /// When a value that a rule returns is a yes.
-    fn verdict(&mut self, expr: &Expr, env: &SymbolicEnv) -> Formula {
+    /// The condition under which a returned value is a positive outcome.
+    fn outcome(&mut self, expr: &Expr, env: &SymbolicEnv) -> Formula {
         if let Expr::Block(statements, _) = expr {
             return self.run(vec![PendingStatements { statements, names: env.len() }], env.clone());
         }
@@ -162,7 +162,7 @@ impl SymbolicReading<'_, '_> {
         }
     }
 
-    /// When an expression is `true`.
+    /// The condition under which an expression is `true`.
     fn truth(&mut self, expr: &Expr, env: &SymbolicEnv) -> Formula {
         match self.value(expr, env) {
             SymbolicValue::Truth(formula) => formula,
@@ -173,7 +173,7 @@ impl SymbolicReading<'_, '_> {
         }
     }
 
-    /// An expression that cannot be looked into; the same text is the same, if nothing in it depends on the way there.
+    /// An unknown expression. Equal texts are the same unknown, unless the expression depends on local state.
     fn opaque(&mut self, expr: &Expr, env: &SymbolicEnv) -> Formula {
         let locals: Vec<&str> = env[self.known..].iter().map(|(name, _)| name.as_str()).collect();
         let mut open = false;
@@ -181,7 +181,7 @@ impl SymbolicReading<'_, '_> {
             if let Node::Expr(Expr::Variable(variable, _)) = node {
                 open |= locals.contains(&variable.name.as_str());
             }
-            // A closure's body is elsewhere, and may name locals too.
+            // A closure's body is stored elsewhere, and may refer to locals too.
             open |= matches!(node, Node::Expr(Expr::Constant(..))) && !locals.is_empty();
         });
         let unit = self.of.unit;
@@ -277,7 +277,7 @@ impl SymbolicReading<'_, '_> {
         SymbolicValue::Input(path)
     }
 
-    /// A comparison of an input with a constant; nothing for any other.
+    /// A comparison of an input with a constant; `None` for any other.
     fn compare(&mut self, op: &str, left: SymbolicValue, right: SymbolicValue) -> Option<Formula> {
         let is_input = |value: &SymbolicValue| matches!(value, SymbolicValue::Input(path) if !path.starts_with("vars."));
         let (path, other, op) = match (left, right) {
@@ -321,14 +321,14 @@ fn flipped(op: &str) -> &str {
     }
 }
 
-/// Whether the function may end in it.
+/// Whether the function may return within it.
 fn leaves(statement: &Stmt) -> bool {
     let mut found = false;
     statement.each(&mut |node| found |= matches!(node, Node::Stmt(Stmt::Return { .. })));
     found
 }
 
-/// Whatever a statement names may be another afterwards; of a map it still is one, and inputs cannot be changed.
+/// Forgets the values of all variables that a statement mentions; a map stays a map, and inputs cannot change.
 fn forget(statement: &Stmt, known: usize, env: &mut SymbolicEnv) {
     statement.each(&mut |node| {
         if let Node::Expr(Expr::Variable(variable, _)) = node {

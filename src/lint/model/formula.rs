@@ -1,6 +1,6 @@
 //! Formulas over comparisons of one input with a constant.
 
-/// How a number is compared.
+/// A comparison of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberOp {
     Equal,
@@ -8,24 +8,23 @@ pub(crate) enum NumberOp {
     AtMost,
 }
 
-/// What is asked of an input.
+/// A test of an input.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum InputTest {
-    /// It is `true`.
+    /// The input is `true`.
     Holds,
-    /// It is a number that compares so with this one.
+    /// The comparison with this number holds.
     Number(NumberOp, f64),
-    /// It is this text.
+    /// The input is equal to this string.
     Text(String),
 }
 
-/// When something holds.
+/// A condition.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Formula {
     True,
     False,
-    /// An input (`artifact.confidence`, `artifact.repos.len()`) and what is asked of it. An input that begins with `?` is
-    /// something that cannot be looked into.
+    /// An input (`artifact.confidence`, `artifact.repos.len()`) and its test. An input that begins with `?` is unknown.
     Atom(String, InputTest),
     Not(Box<Self>),
     All(Vec<Self>),
@@ -62,7 +61,7 @@ impl Formula {
         Self::all(parts.into_iter().map(Self::negated)).negated_any()
     }
 
-    /// The negation of a conjunction of negations, written as a disjunction.
+    /// The negation of a conjunction of negations, i.e. a disjunction.
     fn negated_any(self) -> Self {
         match self {
             Self::All(parts) => Self::Any(parts.into_iter().map(Self::negated).collect()),
@@ -70,7 +69,7 @@ impl Formula {
         }
     }
 
-    /// The inputs that it asks about.
+    /// The inputs that it tests.
     pub(crate) fn subjects(&self) -> std::collections::BTreeSet<&str> {
         match self {
             Self::True | Self::False => std::collections::BTreeSet::new(),
@@ -80,7 +79,7 @@ impl Formula {
         }
     }
 
-    /// Whether all of it can be looked into.
+    /// Whether it has no unknowns.
     pub(crate) fn is_exact(&self) -> bool {
         self.subjects().iter().all(|subject| !subject.starts_with('?'))
     }

@@ -1,9 +1,10 @@
-//! When a rule fires, as a formula over what it compares: enough to say what is certain, and nothing else.
+//! The condition under which a rule fires, as a formula over its comparisons: enough for findings that are certain, and nothing
+//! more.
 //!
-//! `evaluate` reads a function as a formula; what it cannot read becomes an atom of which only the name is known, so a proof
-//! that a formula never holds is a proof whatever those are, while an example of where it holds counts only without them.
-//! Vars stand for their declared values where they are compared with an input; a comparison of vars alone decides nothing,
-//! because it may be a switch that is meant to be off.
+//! `evaluate` translates a function into a formula; what it cannot analyse becomes an unknown atom. A proof that a formula never
+//! holds is valid for any value of the unknowns; an example of where it holds is used only if there are none. Vars have their
+//! declared values where they are compared with an input; a comparison of vars alone is unknown, since it may be a switch that is
+//! off by default.
 
 mod evaluate;
 mod formula;

@@ -1,23 +1,23 @@
-//! What an input may be when several tests hold or do not.
+//! The possible values of an input, given the outcome of several tests.
 
 use super::formula::{InputTest, NumberOp};
 use std::collections::BTreeSet;
 
-/// What is known of the values that an input can have at all.
+/// The values that an input can have at all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputDomain {
     pub(crate) least: Option<f64>,
     pub(crate) most: Option<f64>,
     pub(crate) whole: bool,
-    /// The only texts; none if it may be any.
+    /// The allowed strings; empty if any is.
     pub(crate) one_of: Vec<String>,
 }
 
-/// The values that are left.
+/// The remaining values of an input.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Region {
     holds: Option<bool>,
-    /// Lower and upper end, each with whether it belongs to the region.
+    /// The lower bound, and whether it is inclusive.
     low: Option<(f64, bool)>,
     high: Option<(f64, bool)>,
     not: Vec<f64>,
@@ -27,7 +27,7 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// The region in which a test holds too (or does not); nothing if there is none.
+    /// The subregion in which a test has the wanted outcome; `None` if it is empty.
     pub(crate) fn with(mut self, test: &InputTest, wanted: bool, domain: &InputDomain) -> Option<Self> {
         match test {
             InputTest::Holds => {
@@ -74,7 +74,7 @@ impl Region {
         }
     }
 
-    /// Whether any value of the domain is left.
+    /// Whether any value of the domain remains.
     fn any(&self, domain: &InputDomain) -> bool {
         if let Some(text) = &self.text {
             let known = domain.one_of.is_empty() || domain.one_of.contains(text);
@@ -87,7 +87,7 @@ impl Region {
         !self.numeric || self.number(domain).is_some()
     }
 
-    /// A number of the region: a whole one if there is one.
+    /// A number in the region; an integer, if there is one.
     pub(crate) fn number(&self, domain: &InputDomain) -> Option<f64> {
         let mut own = self.clone();
         domain.least.iter().for_each(|least| own.above(*least, true));
@@ -118,7 +118,7 @@ impl Region {
         tries.into_iter().chain(low).chain(high).find(|number| fits(*number))
     }
 
-    /// A value of it, for people.
+    /// An example value, for display.
     pub(crate) fn example(&self, domain: &InputDomain) -> Option<String> {
         if let Some(holds) = self.holds {
             return Some(holds.to_string());
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_met_exactly() {
+    fn interval_bounds_are_exact() {
         let any = InputDomain::default();
         assert_eq!(left(&[(NumberOp::Less, 0.8, true), (NumberOp::Less, 0.8, false)], &any), None);
         assert!(
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_run_out() {
+    fn excluding_every_string_leaves_nothing() {
         let domain = InputDomain { one_of: vec!["a".into(), "b".into()], ..InputDomain::default() };
         let not = |region: Option<Region>, text: &str| region?.with(&InputTest::Text(text.into()), false, &domain);
         let one = not(Some(Region::default()), "a");

@@ -1,4 +1,4 @@
-//! Whether a formula can hold, and where.
+//! Decides whether a formula can hold, and where.
 
 use super::formula::{Formula, InputTest};
 use super::region::{InputDomain, Region};
@@ -6,32 +6,32 @@ use crate::model::{Kind, Shape};
 use crate::project::ExaminedFunction;
 use std::collections::BTreeMap;
 
-/// The most ways to hold that are looked at.
+/// Maximum number of terms of a disjunctive normal form.
 const MOST: usize = 512;
 
-/// One way in which a formula holds.
+/// A conjunction: one way in which a formula holds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Term(BTreeMap<String, Region>);
 
-/// What inputs can be.
+/// The possible inputs.
 pub(crate) struct Solver<'a> {
     inputs: &'a [(&'static str, Kind)],
-    /// Whether an absent field, which reads as the zero of its type, counts as well.
+    /// Whether absent fields, which read as the zero value of their type, are included.
     absent: bool,
 }
 
 impl<'a> Solver<'a> {
-    /// Of everything that an input can be, an artifact that is not there included: for proofs that something never holds.
+    /// A solver over all possible inputs, including absent artifacts: for proofs that something never holds.
     pub(crate) fn proof(of: &'a ExaminedFunction<'_>) -> Self {
         Self { inputs: &of.inputs, absent: true }
     }
 
-    /// Of answers that have what the schema requires: for examples.
+    /// A solver over artifacts with all required fields: for examples.
     pub(crate) fn example(of: &'a ExaminedFunction<'_>) -> Self {
         Self { inputs: &of.inputs, absent: false }
     }
 
-    /// All ways in which a formula holds; nothing if there are too many to tell.
+    /// All terms of a formula; `None` if there are too many.
     pub(crate) fn terms(&self, formula: &Formula) -> Option<Vec<Term>> {
         self.extend(vec![Term::default()], formula, true)
     }
@@ -99,7 +99,7 @@ impl<'a> Solver<'a> {
         InputDomain { least: widened(bounds.0, f64::min), most: widened(bounds.1, f64::max), whole: bounds.2, one_of }
     }
 
-    /// A term in words: `` `confidence` is 0.5 and `label` is "x" ``.
+    /// Describes a term: `` `confidence` is 0.5 and `label` is "x" ``.
     pub(crate) fn words(&self, term: &Term) -> Option<String> {
         let mut words = Vec::new();
         for (subject, region) in &term.0 {
@@ -112,13 +112,13 @@ impl<'a> Solver<'a> {
 }
 
 impl Term {
-    /// Whether all of it can be looked into.
+    /// Whether it has no unknowns.
     pub(crate) fn is_exact(&self) -> bool {
         self.0.keys().all(|subject| !subject.starts_with('?'))
     }
 }
 
-/// The type at a path of the inputs (`artifact.places[].path`), and whether everything on the way is required.
+/// The type at a path of the inputs (`artifact.places[].path`), and whether everything along it is required.
 pub(crate) fn kind_at<'k>(inputs: &'k [(&'static str, Kind)], path: &str) -> Option<(&'k Kind, bool)> {
     let (root, rest) = path.split_once('.').unwrap_or((path, ""));
     let mut kind = &inputs.iter().find(|(name, _)| *name == root)?.1;

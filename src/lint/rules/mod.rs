@@ -1,4 +1,4 @@
-//! The rules, a file each, by category.
+//! The rules, one file each, by category.
 
 mod allows;
 pub(super) mod correctness;
@@ -13,7 +13,7 @@ mod templates;
 
 use super::rule::LintRule;
 
-/// The rules by category, in the order they are listed in.
+/// The rules by category, in listing order.
 pub(super) const RULES: &[&[LintRule]] = &[
     correctness::RULES,
     routing::RULES,

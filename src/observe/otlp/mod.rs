@@ -123,7 +123,7 @@ impl Otlp {
                     span.began = event.at;
                     span.set("asterisk.node", name.to_string());
                 }
-                EventBody::Asked { node: name, .. } => span.name = node(name),
+                EventBody::Requested { node: name, .. } => span.name = node(name),
                 EventBody::NodeExit { node: name, by, confidence, agent, .. } => {
                     span.name = node(name);
                     span.set("asterisk.node", name.to_string());
@@ -194,8 +194,8 @@ impl Otlp {
             EventBody::Masked { masks, answer, .. } => {
                 vec![("masks", masks.join(" ")), ("changed", answer.is_some().to_string())]
             }
-            EventBody::Asked { id, via, .. } => vec![("request", id.to_string()), ("via", via.to_string())],
-            EventBody::Complained { id, via, errors } => {
+            EventBody::Requested { id, via, .. } => vec![("request", id.to_string()), ("via", via.to_string())],
+            EventBody::Rejected { id, via, errors } => {
                 vec![("request", id.to_string()), ("via", via.to_string()), ("complaints", errors.join("; "))]
             }
             EventBody::Unanswered { id, via, message } => {
@@ -216,7 +216,7 @@ impl Otlp {
             }
             EventBody::WalkError { kind, message, .. } => vec![("kind", kind.clone()), ("message", message.clone())],
             EventBody::Reopened { by, .. } => vec![("by", by.to_string())],
-            EventBody::Adopt { revision, .. } => vec![("generation", revision.to_string())],
+            EventBody::Upgraded { revision, .. } => vec![("generation", revision.to_string())],
             EventBody::EdgeEvaluate { considered, .. } => {
                 let worth = considered.iter().filter(|entry| matches!(entry.outcome, EdgeOutcome::Advisory | EdgeOutcome::Error));
                 let edge = |entry: &crate::walk::ConsideredEdge| {

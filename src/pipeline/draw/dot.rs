@@ -1,10 +1,10 @@
-//! A picture in Graphviz's DOT language.
+//! Renders a picture in Graphviz's DOT language.
 
 use super::{Arrow, ArrowKind, Picture, PictureShape, ShapeRole};
 use std::fmt::Write;
 
 impl Picture {
-    /// The picture for `dot`: zones as clusters, elements as fills, kinds of edges as colours and strokes, a legend.
+    /// Renders the picture as DOT: zones as clusters, elements as fill colours, edge kinds as colours and strokes, and a legend.
     pub fn dot(&self) -> String {
         let mut out = format!("digraph {} {{\n", quoted(&self.title));
         let font = "fontname=\"Helvetica,Arial,sans-serif\"";
@@ -22,7 +22,7 @@ impl Picture {
         out
     }
 
-    /// The shapes and arrows, their ids after `prefix`; what is walked in the place of a node is a cluster that hangs on it.
+    /// Writes shapes and arrows, their ids prefixed by `prefix`. The subpipeline of a node is a cluster attached to it.
     fn dot_body(&self, prefix: &str, out: &mut String) {
         for (ix, group) in self.groups.iter().enumerate() {
             let colour = group.colour.as_deref().unwrap_or("#8a94a3");
@@ -48,11 +48,11 @@ impl Picture {
             let (from, to) = (&self.shapes[arrow.from].id, &self.shapes[arrow.to].id);
             _ = writeln!(out, "  {prefix}{from} -> {prefix}{to} [{}]", edge(arrow));
         }
-        for part in &self.parts {
-            let id = &self.shapes[part.shape].id;
-            let title = quoted(&self.part_title(part));
+        for nested in &self.nested {
+            let id = &self.shapes[nested.shape].id;
+            let title = quoted(&self.nested_title(nested));
             _ = writeln!(out, "  subgraph cluster_{prefix}{id} {{\n  label={title}; labeljust=l; style=\"rounded,dashed\"");
-            part.picture.dot_body(&format!("{prefix}{id}_"), out);
+            nested.picture.dot_body(&format!("{prefix}{id}_"), out);
             _ = writeln!(out, "  }}\n  {prefix}{id} -> {prefix}{id}_start [style=dotted, dir=none]");
         }
     }
@@ -66,7 +66,7 @@ impl Picture {
                 ArrowKind::Plain | ArrowKind::Beside | ArrowKind::Guard | ArrowKind::Start => "&#9472;&#9472;",
                 _ => "&#9476;&#9476;",
             };
-            let text = format!("<font color=\"{}\">{stroke} {}</font>", kind.colours().0, kind.says());
+            let text = format!("<font color=\"{}\">{stroke} {}</font>", kind.colours().0, kind.description());
             rows.push_str(&cell(&text));
         }
         for (element, colour) in self.elements() {
@@ -81,7 +81,7 @@ impl Picture {
 
 fn node(shape: &PictureShape) -> String {
     let name = shape.code.as_ref().map_or(shape.name.clone(), |code| format!("{code} {}", shape.name));
-    // The colour says the element.
+    // The colour shows the element already.
     let notes: Vec<String> = shape.notes().into_iter().filter(|note| Some(note) != shape.element.as_ref()).collect();
     let name = if notes.is_empty() { name } else { format!("{name}\n{}", notes.join(" · ")) };
     let mut attributes = match shape.role {
@@ -95,7 +95,7 @@ fn node(shape: &PictureShape) -> String {
         }
     };
     if let Some(colour) = &shape.colour {
-        // A tint of a hexadecimal colour; a named one cannot carry its transparency with it.
+        // A tint of a hexadecimal colour; a named colour cannot carry an alpha value.
         let tint = if colour.len() == 7 { format!("{colour}40") } else { colour.clone() };
         _ = write!(attributes, ", color={}, fillcolor={}", quoted(colour), quoted(&tint));
     }
@@ -121,7 +121,7 @@ fn edge(arrow: &Arrow) -> String {
     if arrow.count.is_some_and(|count| count > 0) {
         out.push_str(", penwidth=2.6");
     }
-    // An advisory's note says what it is.
+    // An advisory's shape describes it already.
     if arrow.kind == ArrowKind::Advisory {
         out.push_str(", dir=none");
     } else if !arrow.label().is_empty() {
@@ -133,7 +133,8 @@ fn edge(arrow: &Arrow) -> String {
     out
 }
 
-/// A DOT string: quotes and backslashes escaped, ends of lines as `\n`, other control characters left out.
+/// A quoted DOT string: quotes and backslashes escaped, line breaks as `\
+/// `, other control characters removed.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

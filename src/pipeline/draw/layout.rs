@@ -1,32 +1,32 @@
-//! Where everything of a picture goes.
+//! Computes the layout of a picture.
 //!
-//! All shapes stand below each other on a spine, zones together. Edges to the next shape go straight down. Those that go
-//! further down leave to the right into a lane of their own, those that go back up leave to the left. Each arrow has a row
-//! of its own where it leaves, with its label on it; so no label can lie on another or on a line, however large the graph.
-//! Rows are ordered so that lines of one node do not cross: on the right what comes in from the near lanes first, then what
-//! goes out to the far lanes first; on the left the other way round.
+//! All shapes are stacked on a vertical spine, grouped by zone. Edges to the next shape go straight down. Forward edges leave to
+//! the right into a lane of their own, backward edges to the left. Each arrow leaves from a row of its own, with its label in
+//! that row, so no label can overlap another label or a line, however large the graph. Rows are ordered so that the lines of one
+//! node do not cross: on the right, incoming lines from the nearest lane first, then outgoing lines to the farthest lane first;
+//! on the left, the reverse.
 
 use super::svg_text::width;
 use super::{Arrow, ArrowKind, Picture, ShapeRole};
 
-/// The height of a row in which a line leaves with its label.
+/// The height of a row with an outgoing line and its label.
 const ROW: f64 = 21.0;
-/// The height of a row in which a line comes in.
+/// The height of a row with an incoming line.
 const ENTRY: f64 = 13.0;
-/// The least height of a node.
+/// The minimum height of a node.
 const NODE: f64 = 46.0;
-/// The distance of lanes, and of lines that go straight down side by side.
+/// The distance between lanes, and between parallel lines going straight down.
 pub(super) const LANE: f64 = 14.0;
-/// The distance of two shapes with nothing written between them.
+/// The gap between two shapes without labels in between.
 const GAP: f64 = 34.0;
-/// What a zone stands out above and below its nodes.
+/// The padding of a zone above and below its nodes.
 const BAND: f64 = 12.0;
-/// The size of labels.
+/// The font size of labels.
 pub(super) const LABEL: f64 = 11.0;
-/// The size of names.
+/// The font size of names.
 pub(super) const NAME: f64 = 13.0;
 
-/// A place.
+/// A point `(x, y)`.
 pub(super) type Point = (f64, f64);
 
 /// A shape on the spine.
@@ -37,7 +37,7 @@ pub(super) struct Placed {
     pub(super) height: f64,
 }
 
-/// A zone: as wide as the picture.
+/// A zone; it spans the width of the picture.
 #[derive(Debug)]
 pub(super) struct Band {
     pub(super) group: usize,
@@ -45,12 +45,12 @@ pub(super) struct Band {
     pub(super) height: f64,
 }
 
-/// A line, as a chain of horizontal and vertical pieces.
+/// A line of horizontal and vertical segments.
 #[derive(Debug)]
 pub(super) struct Polyline {
     pub(super) arrow: usize,
     pub(super) points: Vec<Point>,
-    /// Whether it ends in a head; of several lines that join, the first does.
+    /// Whether it ends in an arrow head; of several lines that join, only the first does.
     pub(super) head: bool,
 }
 
@@ -59,16 +59,16 @@ pub(super) struct Polyline {
 pub(super) struct SpineLabel {
     pub(super) arrow: usize,
     pub(super) at: Point,
-    /// Whether the text ends at its place rather than begins there.
+    /// Whether the text is right-aligned at its point rather than left-aligned.
     pub(super) ends: bool,
 }
 
-/// Where everything is. The spine's middle is at 0; the caller moves it.
+/// The finished layout. The middle of the spine is at x = 0; the caller translates it.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     /// Half the width of nodes.
     pub(super) half: f64,
-    /// The extent to the left and right of the spine's middle, zone names not counted.
+    /// The extent to the left and right of the spine, without zone names.
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) height: f64,
@@ -78,15 +78,15 @@ pub(super) struct Layout {
     pub(super) labels: Vec<SpineLabel>,
 }
 
-/// Arrows of one kind between the same two shapes.
+/// The arrows of one kind between the same two shapes.
 struct Bundle {
     from: usize,
     to: usize,
     kind: ArrowKind,
     arrows: Vec<usize>,
-    /// The lane, 0 nearest to the nodes; none for those that go straight down.
+    /// The lane, 0 nearest to the nodes; unused for those going straight down.
     lane: usize,
-    way: Direction,
+    direction: Direction,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ enum Direction {
     Left,
 }
 
-/// One side of a shape: who comes in and who goes out, each in the order of their rows.
+/// One side of a shape: incoming and outgoing bundles, each in row order.
 #[derive(Default)]
 struct ShapeSide {
     entries: Vec<usize>,
@@ -109,15 +109,16 @@ impl Layout {
         let bundles = bundles(picture, &spine);
         let mut layout = Self { half: half(picture), ..Self::default() };
         let label = |arrow: usize| width(&picture.arrows[arrow].label(), LABEL) + 26.0;
-        let of = |way: Direction| bundles.iter().filter(move |bundle| bundle.way == way);
-        let widest = |way: Direction| of(way).flat_map(|bundle| &bundle.arrows).map(|ix| label(*ix)).fold(16.0, f64::max);
-        let lanes = |way: Direction| of(way).map(|bundle| bundle.lane + 1).max().unwrap_or(0);
+        let of = |direction: Direction| bundles.iter().filter(move |bundle| bundle.direction == direction);
+        let widest =
+            |direction: Direction| of(direction).flat_map(|bundle| &bundle.arrows).map(|ix| label(*ix)).fold(16.0, f64::max);
+        let lanes = |direction: Direction| of(direction).map(|bundle| bundle.lane + 1).max().unwrap_or(0);
         let advisory = |arrow: &Arrow| if arrow.kind == ArrowKind::Advisory { width(&arrow.label(), LABEL) + 44.0 } else { 0.0 };
         let notes = picture.arrows.iter().map(advisory).fold(0.0, f64::max);
         let below = of(Direction::Down).flat_map(|bundle| &bundle.arrows).map(|ix| label(*ix) + 40.0 - layout.half);
         let (left, right) = (widest(Direction::Left), below.fold(widest(Direction::Right).max(notes), f64::max));
         #[expect(clippy::cast_precision_loss, reason = "a few lanes")]
-        let reach = |column: f64, way: Direction| layout.half + column + lanes(way) as f64 * LANE;
+        let reach = |column: f64, direction: Direction| layout.half + column + lanes(direction) as f64 * LANE;
         (layout.left, layout.right) = (reach(left, Direction::Left), reach(right, Direction::Right));
         let columns = [layout.half + left, layout.half + right];
         layout.place(picture, &spine, &bundles, columns);
@@ -125,13 +126,14 @@ impl Layout {
     }
 
     fn place(&mut self, picture: &Picture, spine: &[usize], bundles: &[Bundle], columns: [f64; 2]) {
-        // Where each bundle leaves (a height an arrow) and where it comes in.
+        // The heights at which each bundle leaves (one per arrow) and enters.
         let mut exits: Vec<Vec<f64>> = bundles.iter().map(|_| Vec::new()).collect();
         let mut entries: Vec<f64> = vec![0.0; bundles.len()];
         let mut y = 0.0;
         let mut previous: Option<usize> = None;
         for (at, &shape) in spine.iter().enumerate() {
-            let down: Vec<&Bundle> = bundles.iter().filter(|bundle| bundle.way == Direction::Down && bundle.to == at).collect();
+            let down: Vec<&Bundle> =
+                bundles.iter().filter(|bundle| bundle.direction == Direction::Down && bundle.to == at).collect();
             let written: Vec<usize> = down
                 .iter()
                 .flat_map(|bundle| bundle.arrows.iter().copied())
@@ -218,7 +220,7 @@ impl Layout {
         }
     }
 
-    /// Straight lines between two neighbours, side by side.
+    /// Draws straight lines between two neighbours, side by side.
     fn lines_down(&mut self, down: &[&Bundle], above: f64, y: f64) {
         let first = -count(down.len().saturating_sub(1)) * LANE / 2.0;
         for (ix, bundle) in down.iter().enumerate() {
@@ -228,17 +230,17 @@ impl Layout {
         }
     }
 
-    /// Out into the lane, along it, and in again; the further arrows of a bundle join its lane.
+    /// Draws lines into the lane, along it and back; further arrows of a bundle join the lane.
     fn lines_aside(&mut self, bundle: &Bundle, exits: &[f64], entry: f64, columns: [f64; 2]) {
-        let (sign, column) = match bundle.way {
+        let (sign, column) = match bundle.direction {
             Direction::Down => return,
             Direction::Left => (-1.0, columns[0]),
             Direction::Right => (1.0, columns[1]),
         };
         let (edge, x) = (sign * self.half, sign * (column + count(bundle.lane) * LANE));
         for (row, (arrow, exit)) in bundle.arrows.iter().zip(exits).enumerate() {
-            // The one furthest back in the lane carries the line; the others join it.
-            let carries = row == if bundle.way == Direction::Left { exits.len() - 1 } else { 0 };
+            // The exit furthest back carries the whole line; the others join it.
+            let carries = row == if bundle.direction == Direction::Left { exits.len() - 1 } else { 0 };
             let points = if carries {
                 vec![(edge, *exit), (x, *exit), (x, entry), (edge, entry)]
             } else {
@@ -249,7 +251,7 @@ impl Layout {
     }
 }
 
-/// The order on the spine: start, the nodes in file order with those of a zone together, the end, the guards' origin.
+/// The order on the spine: start, the nodes in file order grouped by zone, the end, the guards' origin.
 fn spine(picture: &Picture) -> Vec<usize> {
     let of = |role: ShapeRole| picture.shapes.iter().enumerate().filter(move |(_, shape)| shape.role == role).map(|(ix, _)| ix);
     let mut spine: Vec<usize> = of(ShapeRole::Start).collect();
@@ -266,7 +268,7 @@ fn spine(picture: &Picture) -> Vec<usize> {
     spine
 }
 
-/// The arrows of the spine, bundled, each with its way and lane. `from` and `to` are places on the spine.
+/// Bundles the arrows of the spine and assigns directions and lanes. `from` and `to` are positions on the spine.
 fn bundles(picture: &Picture, spine: &[usize]) -> Vec<Bundle> {
     let place = |shape: usize| spine.iter().position(|other| *other == shape);
     let mut bundles: Vec<Bundle> = Vec::new();
@@ -275,19 +277,19 @@ fn bundles(picture: &Picture, spine: &[usize]) -> Vec<Bundle> {
         match bundles.iter_mut().find(|bundle| (bundle.from, bundle.to, bundle.kind) == (from, to, arrow.kind)) {
             Some(bundle) => bundle.arrows.push(ix),
             None => {
-                let way = if to == from + 1 {
+                let direction = if to == from + 1 {
                     Direction::Down
                 } else if to > from {
                     Direction::Right
                 } else {
                     Direction::Left
                 };
-                bundles.push(Bundle { from, to, kind: arrow.kind, arrows: vec![ix], lane: 0, way });
+                bundles.push(Bundle { from, to, kind: arrow.kind, arrows: vec![ix], lane: 0, direction });
             }
         }
     }
-    // The shortest in the nearest lanes.
-    let mut order: Vec<usize> = (0..bundles.len()).filter(|ix| bundles[*ix].way != Direction::Down).collect();
+    // Shortest in the nearest lanes.
+    let mut order: Vec<usize> = (0..bundles.len()).filter(|ix| bundles[*ix].direction != Direction::Down).collect();
     order.sort_by_key(|ix| (bundles[*ix].from.abs_diff(bundles[*ix].to), *ix));
     for (done, &ix) in order.iter().enumerate() {
         // There are never more lanes than lines.
@@ -300,28 +302,29 @@ fn bundles(picture: &Picture, spine: &[usize]) -> Vec<Bundle> {
     bundles
 }
 
-/// Whether two bundles would lie on each other in one lane. Where one ends another may begin.
+/// Whether two bundles would overlap in one lane. One may begin where another ends.
 fn meet(a: &Bundle, b: &Bundle) -> bool {
     let ends = |bundle: &Bundle| (bundle.from.min(bundle.to), bundle.from.max(bundle.to));
     let ((a0, a1), (b0, b1)) = (ends(a), ends(b));
     let touch = a0 <= b1 && b0 <= a1;
     let inside = a0 < b1 && b0 < a1;
-    a.way == b.way && if a0 == a1 || b0 == b1 { touch } else { inside }
+    a.direction == b.direction && if a0 == a1 || b0 == b1 { touch } else { inside }
 }
 
 /// The rows of one side of a shape, top down.
-fn side(bundles: &[Bundle], at: usize, way: Direction) -> ShapeSide {
+fn side(bundles: &[Bundle], at: usize, direction: Direction) -> ShapeSide {
     let of = |end: fn(&Bundle) -> usize| {
-        let mut found: Vec<usize> = (0..bundles.len()).filter(|ix| bundles[*ix].way == way && end(&bundles[*ix]) == at).collect();
+        let mut found: Vec<usize> =
+            (0..bundles.len()).filter(|ix| bundles[*ix].direction == direction && end(&bundles[*ix]) == at).collect();
         found.sort_by_key(|ix| bundles[*ix].lane);
         found
     };
     let (mut entries, mut exits) = (of(|bundle| bundle.to), of(|bundle| bundle.from));
-    if way == Direction::Right { &mut exits } else { &mut entries }.reverse();
+    if direction == Direction::Right { &mut exits } else { &mut entries }.reverse();
     ShapeSide { entries, exits }
 }
 
-/// Half the width that the names of all nodes need.
+/// Half the width needed by the widest node name.
 fn half(picture: &Picture) -> f64 {
     let shape = |shape: &super::PictureShape| {
         let code = shape.code.as_ref().map_or(0.0, |code| width(code, NAME) + 10.0);
@@ -349,7 +352,7 @@ mod tests {
     use proptest::prelude::*;
     use std::fmt::Write as _;
 
-    /// A pipeline of that many nodes with these edges (from, to, kind).
+    /// A pipeline with this many nodes and these edges (from, to, kind).
     fn picture(nodes: usize, edges: &[(usize, usize, usize)]) -> Picture {
         let mut text = "pipeline: p\nstart: n0\ndone: _done\nzones: {z: {nodes: [n0]}, y: {nodes: [n1]}}\nnodes:\n".to_owned();
         (0..nodes).for_each(|node| writeln!(text, "  - {{name: n{node}, fallback: n{}}}", (node + 1) % nodes).unwrap());
@@ -377,7 +380,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_label_lies_on_another_or_on_a_line_or_node(
+        fn no_label_overlaps_a_label_or_line_or_node(
             nodes in 2..7_usize, edges in prop::collection::vec((0..7_usize, 0..7_usize, 0..5_usize), 0..14)
         ) {
             let picture = picture(nodes, &edges);

@@ -1,14 +1,14 @@
-//! A picture as a mermaid flowchart.
+//! Renders a picture as a mermaid flowchart.
 //!
-//! Nodes stand in their zones; shortcuts are dotted, loops thick with their counter, fallbacks dotted and called so.
-//! Advisories hang as flags on their nodes, guards start at a node `*`, the end is a stadium. Nodes and zones carry a class
-//! `element_NAME`, which the colours of the element data fill. Names go in as escaped labels, never as ids.
+//! Nodes are grouped by zone; shortcuts are dotted, loops thick with their counter, fallbacks dotted and labelled as such.
+//! Advisories are flags attached to their nodes, guards start at a node `*`, the end is a stadium. Nodes and zones have a class
+//! `element_NAME`, filled with the colour from the element data. Names appear in escaped labels, never as ids.
 
 use super::{ArrowKind, Picture, PictureShape, ShapeRole};
 use std::fmt::Write;
 
 impl Picture {
-    /// The flowchart, with a legend. What is walked in the place of a node is a subgraph that hangs on it.
+    /// Renders the flowchart with a legend. The subpipeline of a node is a subgraph attached to it.
     pub fn mermaid(&self) -> String {
         let mut out = format!("flowchart TD\n  %% {}\n", label(&self.title));
         let mut links = Vec::new();
@@ -31,10 +31,10 @@ impl Picture {
     }
 
     fn has(&self, what: &dyn Fn(&PictureShape) -> bool) -> bool {
-        self.shapes.iter().any(what) || self.parts.iter().any(|part| part.picture.has(what))
+        self.shapes.iter().any(what) || self.nested.iter().any(|nested| nested.picture.has(what))
     }
 
-    /// The shapes and arrows, their ids after `prefix`; each arrow is put on the list.
+    /// Writes shapes and arrows, their ids prefixed by `prefix`; each arrow is appended to `links`.
     fn chart(&self, prefix: &str, out: &mut String, links: &mut Vec<ChartLink>) {
         let mut line = |text: String| {
             out.push_str("  ");
@@ -43,7 +43,7 @@ impl Picture {
         };
         line(format!("{prefix}start((start))"));
         if let Some(team) = &self.team {
-            line(format!("{prefix}team[/\"{}\"/]", label(&team.says())));
+            line(format!("{prefix}team[/\"{}\"/]", label(&team.summary())));
         }
         for (ix, group) in self.groups.iter().enumerate() {
             line(format!("subgraph {prefix}z{ix}[\"{}\"]", label(&group.name)));
@@ -78,23 +78,23 @@ impl Picture {
         if !idle.is_empty() {
             line(format!("class {} idle", idle.join(",")));
         }
-        for part in &self.parts {
-            let within = format!("{prefix}{}_", self.shapes[part.shape].id);
-            _ = writeln!(out, "  subgraph {within}part[\"{}\"]", label(&self.part_title(part)));
-            part.picture.chart(&within, out, links);
-            _ = writeln!(out, "  end\n  {prefix}{} -.- {within}start", self.shapes[part.shape].id);
+        for nested in &self.nested {
+            let within = format!("{prefix}{}_", self.shapes[nested.shape].id);
+            _ = writeln!(out, "  subgraph {within}part[\"{}\"]", label(&self.nested_title(nested)));
+            nested.picture.chart(&within, out, links);
+            _ = writeln!(out, "  end\n  {prefix}{} -.- {within}start", self.shapes[nested.shape].id);
             links.push(ChartLink { kind: None, count: None });
         }
     }
 }
 
-/// An arrow of the chart, in the order in which its lines are counted.
+/// An arrow of the chart, in the order in which mermaid numbers links.
 struct ChartLink {
     kind: Option<ArrowKind>,
     count: Option<u64>,
 }
 
-/// A style for some of the arrows.
+/// Writes a style for the selected arrows.
 fn style(out: &mut String, links: &[ChartLink], which: impl Fn(&ChartLink) -> bool, style: &str) {
     let chosen = links.iter().enumerate().filter(|(_, link)| which(link)).map(|(ix, _)| ix.to_string());
     let chosen: Vec<String> = chosen.collect();
@@ -103,10 +103,10 @@ fn style(out: &mut String, links: &[ChartLink], which: impl Fn(&ChartLink) -> bo
     }
 }
 
-/// A line that makes a shape; the start has one already.
+/// The line that declares a shape; the start is declared elsewhere.
 fn node(prefix: &str, shape: &PictureShape) -> Option<String> {
     let (id, name) = (format!("{prefix}{}", shape.id), label(&shape.name));
-    // The colour says the element.
+    // The colour shows the element already.
     let notes: Vec<String> =
         shape.notes().iter().filter(|note| Some(*note) != shape.element.as_ref()).map(|note| label(note)).collect();
     let notes = if notes.is_empty() { String::new() } else { format!("<br/>{}", notes.join(" #183; ")) };
@@ -121,12 +121,12 @@ fn node(prefix: &str, shape: &PictureShape) -> Option<String> {
     })
 }
 
-/// A hexadecimal colour with the transparency that leaves a label readable on it; other colours as they are.
+/// Adds transparency to a hexadecimal colour, so that labels stay readable; other colours are unchanged.
 fn tint(colour: &str) -> String {
     if colour.starts_with('#') && colour.len() == 7 { format!("{colour}40") } else { colour.to_owned() }
 }
 
-/// A text inside a quoted label: everything that mermaid could read as more than a letter becomes a character code.
+/// Escapes a text for a quoted label: every character with a meaning in mermaid becomes a character code.
 fn label(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for ch in text.chars() {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_edge_has_its_arrow() {
+    fn each_edge_kind_has_its_arrow() {
         let text = "pipeline: p\nzones: {back: {nodes: [a], element: fire}}\nnodes:\n  - {name: a, code: F0, element: fire, fallback: b}\n  - {name: b}\nedges:\n  \
              - {id: E1, name: on, from: a, to: b}\n  - {id: S, from: a, to: _done, shortcut: true}\n  \
              - {id: L, from: b, to: a, loop: true, counter: again, targets: [a, _done]}\n  \
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_names_stay_inside_their_labels() {
+    fn special_characters_stay_inside_labels() {
         let odd = r#"end"]; click n0 "x" %% <b> #35; `|{}()é\n"#;
         let quoted = serde_json::to_string(odd).unwrap();
         let text = format!(

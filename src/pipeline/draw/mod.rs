@@ -1,4 +1,4 @@
-//! A pipeline as a picture: one reading of the graph ([`Picture`]), written in several languages.
+//! Draws pipelines: the graph is converted once to a [`Picture`], which is rendered in several formats.
 
 mod dot;
 mod edge_counts;

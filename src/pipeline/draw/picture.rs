@@ -1,133 +1,129 @@
-//! What a picture of a pipeline shows: shapes, the groups they stand in, and arrows between them.
+//! The content of a drawn pipeline: shapes, zones and arrows.
 
 use super::team::DrawnTeam;
 use crate::pipeline::{Edge, EdgeOrigin, EdgeTarget, NodeIx, Pipeline, PipelineNode};
 use std::collections::BTreeMap;
 
-/// What a picture shows, in the order of the file.
+/// A drawn pipeline, in file order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// The pipeline's name.
+    /// The name of the pipeline.
     pub title: String,
-    /// What it is for; may be empty.
+    /// The description; may be empty.
     pub description: String,
     /// The zones.
     pub groups: Vec<ZoneGroup>,
-    /// Everything that arrows go between: start, nodes, the end, guards' origin, advisories.
+    /// All endpoints of arrows: start, nodes, the end, the guards' origin, advisories.
     pub shapes: Vec<PictureShape>,
     /// The arrows.
     pub arrows: Vec<Arrow>,
-    /// What is walked in the place of nodes.
-    pub parts: Vec<NestedPicture>,
-    /// Who may walk.
+    /// The subpipelines of nodes.
+    pub nested: Vec<NestedPicture>,
+    /// The team, if there is one.
     pub team: Option<DrawnTeam>,
 }
 
-/// A walk in the place of a node.
+/// The subpipeline of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NestedPicture {
     /// The index of the node's shape.
     pub shape: usize,
-    /// What is walked.
+    /// The subpipeline's picture.
     pub picture: Picture,
 }
 
 /// A zone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ZoneGroup {
-    /// Its name.
     pub name: String,
-    /// Its element.
+    /// The name of its element.
     pub element: Option<String>,
     /// The colour of its element.
     pub colour: Option<String>,
 }
 
-/// Something that an arrow can begin or end at.
+/// An endpoint of arrows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PictureShape {
-    /// An id of letters and digits, unique in the picture.
+    /// An alphanumeric id, unique in the picture.
     pub id: String,
-    /// What it stands for.
     pub role: ShapeRole,
     /// The short code of a node.
     pub code: Option<String>,
-    /// Its name.
     pub name: String,
     /// The element of a node.
     pub element: Option<String>,
     /// The colour of that element.
     pub colour: Option<String>,
-    /// The group it stands in.
+    /// The index of its zone.
     pub group: Option<usize>,
-    /// What is special about how a node gets its artifact.
+    /// Labels for special ways in which a node gets its artifact.
     pub badges: Vec<String>,
-    /// How often walks came to it, if that is shown.
+    /// The number of visits, if shown.
     pub count: Option<u64>,
-    /// How often they failed there.
+    /// The number of failures.
     pub failures: u64,
 }
 
-/// What a shape stands for.
+/// The role of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ShapeRole {
-    /// Where walks begin.
+    /// The start of walks.
     Start,
     /// A node.
     Node,
-    /// Where walks end.
+    /// The end of walks.
     Done,
-    /// Every node: where guards come from.
+    /// Any node: the origin of guards.
     Any,
-    /// What an advisory says.
+    /// The target of an advisory.
     Advisory,
 }
 
-/// A way from shape to shape.
+/// An arrow between two shapes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrow {
-    /// The index of the shape it comes from.
+    /// The index of the shape at its tail.
     pub from: usize,
-    /// The index of the shape it goes to.
+    /// The index of the shape at its head.
     pub to: usize,
-    /// What kind of way it is.
     pub kind: ArrowKind,
-    /// The edge's id, or what the arrow is called instead.
+    /// The edge's id, or another label for arrows that are no edge.
     pub id: String,
     /// The edge's name; may be empty.
     pub name: String,
-    /// The counter that it adds one to.
+    /// The counter incremented by the edge.
     pub counter: Option<String>,
-    /// How often it was taken, if that is shown.
+    /// The number of transitions, if shown.
     pub count: Option<u64>,
 }
 
-/// The kinds of ways, in the order of a legend.
+/// The kinds of arrows, in legend order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ArrowKind {
-    /// Into the first node, or from one to another that waits for it.
+    /// To the first node, or from a node to one that waits for it.
     Start,
-    /// A usual edge.
+    /// An ordinary edge.
     Plain,
-    /// One that is taken together with others.
+    /// An edge that may be taken in parallel with others.
     Beside,
-    /// One that skips steps.
+    /// An edge that skips steps.
     Shortcut,
-    /// One that goes back and counts.
+    /// An edge that goes back and increments a counter.
     Loop,
-    /// Another target that an edge's rule may choose.
+    /// An alternative target that an edge's rule may choose.
     Choice,
     /// A guard.
     Guard,
-    /// Where a walk goes when no edge fires.
+    /// Taken when no edge fires.
     Fallback,
-    /// From a node to what advises it.
+    /// From a node to its advisory.
     Advisory,
 }
 
 impl ArrowKind {
-    /// What a legend says of it.
-    pub fn says(self) -> &'static str {
+    /// The legend text.
+    pub fn description(self) -> &'static str {
         match self {
             Self::Start => "start",
             Self::Plain => "edge",
@@ -141,7 +137,7 @@ impl ArrowKind {
         }
     }
 
-    /// A word for machines: a CSS class.
+    /// An identifier: the CSS class.
     pub fn word(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -156,7 +152,7 @@ impl ArrowKind {
         }
     }
 
-    /// Its colour on white paper, and on black.
+    /// The colour on a light and on a dark background.
     pub(super) fn colours(self) -> (&'static str, &'static str) {
         match self {
             Self::Start | Self::Plain | Self::Beside => ("#3f4a5a", "#c3ccd9"),
@@ -170,7 +166,7 @@ impl ArrowKind {
 }
 
 impl Picture {
-    /// The same with who answers for those walkers of the team who do not say it in the pipeline, by name.
+    /// Fills in the answerers of team walkers for which the pipeline does not name any; `via` looks them up by walker name.
     #[must_use]
     pub fn with_via(mut self, via: impl Fn(&str) -> Vec<String>) -> Self {
         for (name, own) in self.team.iter_mut().flat_map(|team| &mut team.walkers).filter(|(_, own)| own.is_empty()) {
@@ -179,13 +175,13 @@ impl Picture {
         self
     }
 
-    /// What stands below the title: what it is for, and who walks.
+    /// The subtitle: the description and the team.
     pub(super) fn subtitle(&self) -> String {
-        let team = self.team.iter().map(DrawnTeam::says);
+        let team = self.team.iter().map(DrawnTeam::summary);
         std::iter::once(self.description.clone()).chain(team).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Reads a pipeline, with a colour (`#rrggbb` or a colour's name) for each element that has one.
+    /// Converts a pipeline. `colours` has the colour (`#rrggbb` or a colour name) of each element that has one.
     pub fn new(pipeline: &Pipeline, colours: &BTreeMap<String, String>) -> Self {
         let colour = |element: Option<&String>| colours.get(element?).filter(|text| is_colour(text)).cloned();
         let groups = pipeline.zones.iter().map(|zone| {
@@ -214,7 +210,7 @@ impl Picture {
             groups: groups.collect(),
             shapes,
             arrows: Vec::new(),
-            parts: Vec::new(),
+            nested: Vec::new(),
             team: pipeline.team.as_ref().map(DrawnTeam::of),
         };
         for (ix, node) in pipeline.nodes.iter().enumerate() {
@@ -242,11 +238,12 @@ impl Picture {
         picture
     }
 
-    /// The same with what is walked in the place of nodes: `part` is asked for each node, by its place in the file.
+    /// Adds the subpipelines of nodes; `subpipeline` is called with the index of each node.
     #[must_use]
-    pub fn with_parts(mut self, part: impl Fn(usize) -> Option<Self>) -> Self {
+    pub fn with_nested(mut self, subpipeline: impl Fn(usize) -> Option<Self>) -> Self {
         let nodes = self.shapes.iter().enumerate().filter(|(_, shape)| shape.role == ShapeRole::Node).map(|(shape, _)| shape);
-        self.parts = nodes.enumerate().filter_map(|(ix, shape)| Some(NestedPicture { shape, picture: part(ix)? })).collect();
+        self.nested =
+            nodes.enumerate().filter_map(|(ix, shape)| Some(NestedPicture { shape, picture: subpipeline(ix)? })).collect();
         self
     }
 
@@ -283,7 +280,7 @@ impl Picture {
     }
 
     fn arrow(&mut self, from: usize, to: usize, kind: ArrowKind, id: &str, name: &str) {
-        // Some edges have no other name than their id.
+        // Some edges have their id as name.
         let name = if name == id { "" } else { name };
         self.arrows.push(Arrow { from, to, kind, id: id.to_owned(), name: name.to_owned(), counter: None, count: None });
     }
@@ -295,35 +292,35 @@ impl Picture {
         }
     }
 
-    /// What a walk in the place of a node is called: `F4b court is walked as defect-court`.
-    pub(super) fn part_title(&self, part: &NestedPicture) -> String {
-        let shape = &self.shapes[part.shape];
+    /// The title of a subpipeline: `F4b court is walked as defect-court`.
+    pub(super) fn nested_title(&self, nested: &NestedPicture) -> String {
+        let shape = &self.shapes[nested.shape];
         let code = shape.code.as_ref().map_or(String::new(), |code| format!("{code} "));
-        format!("{code}{} is walked as {}", shape.name, part.picture.title)
+        format!("{code}{} is walked as {}", shape.name, nested.picture.title)
     }
 
-    /// The elements shown that have a colour, each once; those of walks within too.
+    /// The elements with a colour, including those of subpipelines.
     pub(super) fn elements(&self) -> BTreeMap<&str, &str> {
         let of_shapes = self.shapes.iter().map(|shape| (&shape.element, &shape.colour));
         let of_groups = self.groups.iter().map(|group| (&group.element, &group.colour));
         let own = of_shapes.chain(of_groups).filter_map(|(element, colour)| Some((element.as_deref()?, colour.as_deref()?)));
-        own.chain(self.parts.iter().flat_map(|part| part.picture.elements())).collect()
+        own.chain(self.nested.iter().flat_map(|nested| nested.picture.elements())).collect()
     }
 
-    /// The kinds of arrows shown, in the order of a legend; those of walks within too.
+    /// The kinds of arrows present, in legend order, including those of subpipelines.
     pub(super) fn kinds(&self) -> Vec<ArrowKind> {
         let own = self.arrows.iter().map(|arrow| arrow.kind).filter(|kind| *kind != ArrowKind::Start);
-        let mut kinds: Vec<ArrowKind> = own.chain(self.parts.iter().flat_map(|part| part.picture.kinds())).collect();
+        let mut kinds: Vec<ArrowKind> = own.chain(self.nested.iter().flat_map(|nested| nested.picture.kinds())).collect();
         kinds.sort_unstable();
         kinds.dedup();
         kinds
     }
 }
 
-/// What is special about how a node gets its artifact.
+/// Labels for special ways in which a node gets its artifact.
 fn badges(node: &PipelineNode) -> Vec<String> {
-    let walk = node.part.as_ref().map(|part| format!("walk {}", part.value));
-    let each = node.fan.as_ref().map(|_| "for each item".to_owned());
+    let walk = node.subpipeline.as_ref().map(|subpipeline| format!("walk {}", subpipeline.value));
+    let each = node.foreach.as_ref().map(|_| "for each item".to_owned());
     let tool = node.tool.as_ref().map(|tool| format!("tool {}", tool.name.value));
     let script = node.script.as_ref().map(|script| format!("script {}", script.value));
     let stem = |mask: &str| mask.rsplit('/').next().unwrap_or(mask).trim_end_matches(".rhai").to_owned();
@@ -336,14 +333,14 @@ fn badges(node: &PipelineNode) -> Vec<String> {
 }
 
 impl PictureShape {
-    /// What is written below its name: element, badges, how often it was visited.
+    /// The notes below its name: element, badges, number of visits.
     pub(super) fn notes(&self) -> Vec<String> {
         let count = self.count.filter(|count| *count > 0).map(|count| format!("×{count}"));
         let failed = (self.failures > 0).then(|| format!("{} failed", self.failures));
         self.element.iter().chain(&self.badges).cloned().chain(count).chain(failed).collect()
     }
 
-    /// Whether it is a node that is shown to have been visited by nobody.
+    /// Whether it is a node shown as never visited.
     pub(super) fn is_idle(&self) -> bool {
         self.count == Some(0)
     }
@@ -365,17 +362,17 @@ impl PictureShape {
 }
 
 impl Arrow {
-    /// Whether it is shown to have been taken by nobody.
+    /// Whether it is shown as never taken.
     pub(super) fn is_idle(&self) -> bool {
         self.count == Some(0)
     }
 
-    /// How often it was taken, as it is written; nothing if nobody did, or if that is not shown.
+    /// The number of transitions as text; `None` if zero or not shown.
     pub(super) fn times(&self) -> Option<String> {
         self.count.filter(|count| *count > 0).map(|count| format!("×{count}"))
     }
 
-    /// What is written at it: id, name, the counter as `+1 NAME`, and how often it was taken.
+    /// Its label: id, name, the counter as `+1 NAME`, and the number of transitions.
     pub fn label(&self) -> String {
         let counter = self.counter.as_ref().map(|counter| format!("+1 {counter}"));
         let parts = [Some(self.id.clone()), Some(self.name.clone()), counter, self.times()];
@@ -383,7 +380,7 @@ impl Arrow {
     }
 }
 
-/// A colour as CSS, Mermaid and DOT write it: `#` and hexadecimal digits, or a word.
+/// Whether a text is a colour for CSS, Mermaid and DOT alike: `#` and hexadecimal digits, or a word.
 fn is_colour(text: &str) -> bool {
     match text.strip_prefix('#') {
         Some(digits) => matches!(digits.len(), 3 | 6) && digits.bytes().all(|b| b.is_ascii_hexdigit()),

@@ -1,15 +1,15 @@
-//! A picture as SVG: readable on white and on black, with a title and description for those who hear it.
+//! Renders a picture as SVG, readable on light and dark backgrounds, with a title and description for screen readers.
 
 use super::layout::{LABEL, Layout, NAME, Placed, Point, Polyline, SpineLabel};
 use super::svg_text::{escape, width, wrap};
 use super::{ArrowKind, Picture, ShapeRole};
 use std::fmt::Write;
 
-/// The margin around everything.
+/// The outer margin.
 const MARGIN: f64 = 20.0;
-/// The radius of a line's corners.
+/// The corner radius of lines.
 const CORNER: f64 = 7.0;
-/// The height of a line of the legend.
+/// The height of a legend row.
 const LEGEND: f64 = 20.0;
 
 const KINDS: [ArrowKind; 9] = [
@@ -33,12 +33,12 @@ const STYLE: &str = "\
 .ak .k-advisory{stroke-dasharray:3 3}.ak .id{font-weight:600}\
 .ak .idle{opacity:.32}.ak .taken{stroke-width:3.2}.ak .times{font-weight:700}";
 
-/// What is different on black.
+/// Overrides for a dark background.
 const DARK: &str = ".ak .paper{fill:#14181f}.ak .ink{fill:#e6ebf2}.ak .soft{fill:#a2adbb}\
 .ak .node{fill:#14181f;stroke:#a2adbb}.ak .bandless{fill:#1c222b}";
 
 impl Picture {
-    /// The picture as a whole SVG document; what is walked in the place of nodes stands below it.
+    /// Renders the picture as a complete SVG document; subpipelines are drawn below it.
     pub fn svg(&self) -> String {
         let mut body = String::new();
         let (w, h) = self.svg_at(&mut body, 0.0, &self.title, true);
@@ -63,10 +63,10 @@ impl Picture {
         out
     }
 
-    /// Draws from a height downwards, under a heading. How wide it is, and where it ends.
+    /// Draws the picture below `top`, under a heading. Returns its width and its bottom.
     fn svg_at(&self, out: &mut String, top: f64, heading: &str, whole: bool) -> (f64, f64) {
         let layout = Layout::new(self);
-        // The names of the zones have a column of their own at the far left.
+        // Zone names have a column of their own at the far left.
         let zones = self
             .groups
             .iter()
@@ -92,13 +92,13 @@ impl Picture {
             y += 17.0;
         }
         self.svg_bands(out, &layout, origin.1, inner);
-        // Lines go under the labels and nodes.
+        // Lines are drawn below labels and nodes.
         layout.lines.iter().for_each(|line| self.svg_line(out, line, origin));
         layout.labels.iter().for_each(|label| self.svg_label(out, label, origin));
         layout.placed.iter().for_each(|placed| self.svg_shape(out, placed, layout.half, origin));
         let mut end = (inner + 2.0 * MARGIN, head + layout.height + MARGIN);
-        for part in &self.parts {
-            let (wide, bottom) = part.picture.svg_at(out, end.1, &self.part_title(part), false);
+        for nested in &self.nested {
+            let (wide, bottom) = nested.picture.svg_at(out, end.1, &self.nested_title(nested), false);
             end = (end.0.max(wide), bottom);
         }
         if whole {
@@ -109,7 +109,7 @@ impl Picture {
         end
     }
 
-    /// The picture in a sentence for each arrow.
+    /// Describes the picture in one sentence per arrow.
     fn spoken(&self) -> String {
         let name = |ix: usize| self.shapes[ix].name.as_str();
         let arrow = |arrow: &super::Arrow| match arrow.kind {
@@ -119,7 +119,7 @@ impl Picture {
             _ => format!("{} leads from {} to {}.", arrow.label(), name(arrow.from), name(arrow.to)),
         };
         let arrows: Vec<String> = self.arrows.iter().map(arrow).collect();
-        let parts = self.parts.iter().map(|part| format!("{}: {}", self.part_title(part), part.picture.spoken()));
+        let parts = self.nested.iter().map(|nested| format!("{}: {}", self.nested_title(nested), nested.picture.spoken()));
         let all: Vec<String> = arrows.into_iter().chain(parts).collect();
         format!("{} {}", self.subtitle().replace('\n', " "), all.join(" ")).trim().to_owned()
     }
@@ -170,7 +170,7 @@ impl Picture {
         );
     }
 
-    /// How a line shows whether it was taken. One that carries several arrows was if any of them was.
+    /// The CSS class that shows whether a line was taken. A line shared by several arrows counts as taken if any of them was.
     fn taken(&self, line: &Polyline) -> &'static str {
         let own = &self.arrows[line.arrow];
         let along = |arrow: &&super::Arrow| (arrow.from, arrow.to, arrow.kind) == (own.from, own.to, own.kind);
@@ -279,7 +279,7 @@ impl Picture {
         }
     }
 
-    /// The legend, and how high it is.
+    /// Renders the legend. Returns it with its height.
     fn svg_legend(&self, inner: f64, top: f64) -> (String, f64) {
         let mut out = String::new();
         let (mut x, mut y) = (MARGIN, top);
@@ -292,14 +292,14 @@ impl Picture {
             at
         };
         for kind in self.kinds() {
-            let (x, y) = next(width(kind.says(), LABEL) + 34.0);
+            let (x, y) = next(width(kind.description(), LABEL) + 34.0);
             let word = kind.word();
             _ = writeln!(
                 out,
                 "<path class=\"line k-{word}\" d=\"M{x:.1} {y:.1}h26\"/><text class=\"soft\" x=\"{:.1}\" y=\"{:.1}\" font-size=\"{LABEL}\">{}</text>",
                 x + 32.0,
                 y + 4.0,
-                kind.says()
+                kind.description()
             );
         }
         for (element, colour) in self.elements() {
@@ -331,7 +331,7 @@ fn style() -> String {
     format!("{STYLE}{}@media (prefers-color-scheme:dark){{{DARK}{}}}", rules(false), rules(true))
 }
 
-/// A path through the points, its corners rounded.
+/// A path through the points with rounded corners.
 fn path(points: &[Point], origin: Point) -> String {
     let at = |point: &Point| (origin.0 + point.0, origin.1 + point.1);
     let mut out = String::new();
@@ -351,7 +351,7 @@ fn path(points: &[Point], origin: Point) -> String {
     out
 }
 
-/// The place a corner's radius (or half the way, if that is less) from a corner towards another place.
+/// The point at the corner radius (or half the distance, if that is less) from a corner towards another point.
 fn towards(from: Point, to: Point) -> Point {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let far = dx.hypot(dy);
@@ -369,7 +369,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn whatever_names_say_the_document_is_well_formed() {
+    fn any_name_gives_a_well_formed_document() {
         let odd = serde_json::to_string("</text><script>&\"é\u{7}").unwrap();
         let text = format!(
             "pipeline: {odd}\ndescription: {odd}\nzones: {{{odd}: {{nodes: [a], element: fire}}}}\n\

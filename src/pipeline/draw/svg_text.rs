@@ -1,7 +1,6 @@
-//! Text in an SVG: how wide it is about, how it is broken into lines, how it is escaped.
+//! Text in SVG: estimates widths, wraps lines, escapes.
 
-/// About how wide a text is, in pixels at that size: the wider of the usual sans-serif fonts, so that what is left room
-/// for fits.
+/// An upper estimate of the width of a text in pixels at a font size: that of the wider of the usual sans-serif fonts.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' => 0.34,
@@ -15,7 +14,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
-/// The text in lines of at most that many pixels, broken between words.
+/// Wraps a text between words into lines of at most `room` pixels.
 pub(super) fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -30,7 +29,7 @@ pub(super) fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
     lines
 }
 
-/// The text as XML character data or in an attribute. Characters that XML does not allow are left out.
+/// Escapes a text for XML content and attributes. Characters that XML does not allow are removed.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -52,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_broken_between_words_and_nothing_is_lost() {
+    fn lines_are_wrapped_between_words_without_loss() {
         let text = "from a failed test to a root cause that a person has reviewed";
         let lines = wrap(text, 12.0, 120.0);
         assert!(lines.len() > 3 && lines.iter().all(|line| width(line, 12.0) <= 120.0), "{lines:?}");
@@ -62,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_leaves_its_element() {
+    fn text_is_escaped() {
         assert_eq!(escape("<a b=\"c\">&\u{1}"), "&lt;a b=&quot;c&quot;&gt;&amp; ");
     }
 }

@@ -1,13 +1,13 @@
-//! Who may walk, as a picture says it.
+//! The team of a drawn pipeline.
 
 use crate::pipeline::{self, TeamWalker};
 
-/// Who may walk.
+/// The team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrawnTeam {
-    /// The walkers' names, each with who answers what it is to answer, if it says.
+    /// The names of the walkers, each with its answerers, if declared.
     pub walkers: Vec<(String, Vec<String>)>,
-    /// What chooses among them.
+    /// The scheduler's path.
     pub scheduler: String,
 }
 
@@ -24,8 +24,8 @@ impl DrawnTeam {
         Self { walkers: team.walkers.iter().filter_map(walker).collect(), scheduler: team.scheduler.value.clone() }
     }
 
-    /// In a line: `team: Herald via claude, Seeker; chosen by schedulers/affinity.rhai`.
-    pub(super) fn says(&self) -> String {
+    /// One line: `team: Herald via claude, Seeker; chosen by schedulers/affinity.rhai`.
+    pub(super) fn summary(&self) -> String {
         let walker = |(name, via): &(String, Vec<String>)| {
             if via.is_empty() { name.clone() } else { format!("{name} via {}", via.join(" or ")) }
         };

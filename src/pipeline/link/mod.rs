@@ -1,4 +1,4 @@
-//! What the text says -> what it means: every name resolved, every unknown one reported.
+//! Links a pipeline: resolves every name and reports every unknown one.
 
 mod phases;
 mod waves;
@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 /// The id under which the journal records that a node's fallback was taken.
 const FALLBACK: &str = "fallback";
 
-/// Links a pipeline; `None` if anything is missing that it cannot be without. What is wrong goes to the reader.
+/// Links a pipeline. Errors go to the reader; returns `None` if an essential part is missing.
 pub(super) fn link(reader: &mut YamlReader<'_>, raw: RawPipeline) -> Option<Pipeline> {
-    // Without any node every reference would be unknown; that there is none has been said.
+    // Without nodes every reference would be unknown; the missing nodes have been reported.
     let raw_nodes = raw.nodes.filter(|nodes| !nodes.is_empty())?;
     let names = names(reader, &raw_nodes, raw.done.as_ref());
     check_codes(reader, &raw_nodes);
@@ -36,7 +36,7 @@ pub(super) fn link(reader: &mut YamlReader<'_>, raw: RawPipeline) -> Option<Pipe
     for (ix, edge) in edges.iter().enumerate() {
         match edge.from {
             EdgeOrigin::Any => guards.push(EdgeIx(ix)),
-            // A node without a name is left out and then indices don't match; the error that says so refuses the pipeline.
+            // A node without a name is dropped, which shifts indices; the error about it refuses the pipeline anyway.
             EdgeOrigin::Node(NodeIx(node)) => {
                 if let Some(node) = nodes.get_mut(node) {
                     if edge.advisory { &mut node.advisories } else { &mut node.edges }.push(EdgeIx(ix));
@@ -67,7 +67,7 @@ pub(super) fn link(reader: &mut YamlReader<'_>, raw: RawPipeline) -> Option<Pipe
     })
 }
 
-/// The nodes by name. Names given twice and reserved ones are reported.
+/// The nodes by name. Reports duplicate and reserved names.
 fn names(reader: &mut YamlReader<'_>, nodes: &[RawNode], done: Option<&Spanned<String>>) -> BTreeMap<String, NamedNode> {
     let mut names: BTreeMap<String, NamedNode> = BTreeMap::new();
     for (ix, node) in nodes.iter().enumerate() {
@@ -93,7 +93,7 @@ fn names(reader: &mut YamlReader<'_>, nodes: &[RawNode], done: Option<&Spanned<S
     names
 }
 
-/// Codes and step names name nodes too, so none may name two.
+/// Reports codes and step names that are ambiguous: both refer to nodes.
 fn check_codes(reader: &mut YamlReader<'_>, nodes: &[RawNode]) {
     let mut taken: BTreeMap<String, (usize, Span)> = BTreeMap::new();
     for (ix, node) in nodes.iter().enumerate() {
@@ -152,7 +152,7 @@ impl PipelineLinker<'_, '_> {
         self.names.get(text).map(|named| EdgeTarget::Node(named.ix))
     }
 
-    /// The node of that name.
+    /// The node with this name.
     pub(super) fn node_named(&self, text: &str) -> Option<NodeIx> {
         match self.target(text) {
             Some(EdgeTarget::Node(ix)) => Some(ix),
@@ -160,10 +160,10 @@ impl PipelineLinker<'_, '_> {
         }
     }
 
-    /// Reports a name that is no node's.
+    /// Reports an unknown node name.
     pub(super) fn unknown(&mut self, code: &str, message: String, name: &Spanned<String>, or_done: bool) {
         if self.done.is_none() && name.value == USUAL_DONE {
-            // The end has no name yet, which has been said; this is what it is going to be.
+            // The name of the end is missing, which has been reported; this name is going to be it.
             return;
         }
         let by_code = self.names.iter().find(|(_, named)| named.code.as_deref() == Some(name.as_str()));
@@ -224,9 +224,9 @@ impl PipelineLinker<'_, '_> {
             effect: node.effect,
             script: node.script,
             via: node.via,
-            part: node.part,
+            subpipeline: node.subpipeline,
             tool: node.tool,
-            fan: node.fan,
+            foreach: node.foreach,
             after,
             fallback,
             phase: 0,
@@ -236,7 +236,7 @@ impl PipelineLinker<'_, '_> {
         })
     }
 
-    /// The nodes that one waits for.
+    /// The nodes that a node waits for.
     fn after(&mut self, node: &RawNode) -> Vec<NodeIx> {
         let of = node.name.as_ref().map_or(String::new(), |name| format!(" of node `{name}`"));
         let mut found = Vec::new();
@@ -250,7 +250,7 @@ impl PipelineLinker<'_, '_> {
         found
     }
 
-    /// Where a walk starts. Where nodes wait for each other, that is with all that wait for none, and no edge says otherwise.
+    /// The start of a pipeline with `after:`: all nodes that wait for none. Reports edges and a declared start.
     fn waves(
         &mut self,
         nodes: &[PipelineNode],
@@ -263,16 +263,16 @@ impl PipelineLinker<'_, '_> {
         }
         let idle = [(named.map(|start| start.span), "`start`"), (edges.first().map(|edge| edge.head), "edges")];
         for (span, what) in idle.into_iter().filter_map(|(span, what)| Some((span?, what))) {
-            let message = format!("nodes wait for each other by `after`, so there is nothing for {what} to say");
+            let message = format!("nodes are ordered by `after`, so {what} has no effect");
             let error = self.reader.error("after", message, span, "");
             self.reader.push(error.help("leave it out, or leave `after` out and let edges lead from node to node"));
         }
         let waits: Vec<_> = nodes.iter().map(|node| (node.name.clone(), node.after.clone())).collect();
-        waves::rounds(self.reader, &waits);
+        waves::cycles(self.reader, &waits);
         nodes.iter().position(|node| node.after.is_empty()).map(NodeIx)
     }
 
-    /// Reports ids that are given twice or reserved.
+    /// Reports duplicate and reserved ids.
     fn edge_ids(&mut self, edges: &[RawEdge]) {
         let mut first: BTreeMap<&str, Span> = BTreeMap::new();
         for id in edges.iter().filter_map(|edge| edge.id.as_ref()) {

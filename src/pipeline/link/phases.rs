@@ -1,4 +1,4 @@
-//! Phases and clusters, with their nodes resolved.
+//! Resolves the nodes of phases and clusters.
 
 use super::{NamedNode, PipelineLinker};
 use crate::diag::Span;
@@ -7,7 +7,7 @@ use crate::pipeline::raw::{RawClusters, RawPhase};
 use std::collections::BTreeMap;
 
 impl PipelineLinker<'_, '_> {
-    /// The phase of each node, and the name of each phase if it has one. Without `phases:` there is one phase.
+    /// The phase of each node, and the name of each phase, if any. Without `phases:` there is one phase.
     pub(super) fn phases(
         &mut self,
         phases: Option<Vec<RawPhase>>,
@@ -61,7 +61,7 @@ impl PipelineLinker<'_, '_> {
         self.reader.push(error.help("list every node in exactly one phase"));
     }
 
-    /// The clusters, if the node they are formed before is one that some phase stands before.
+    /// Resolves the clusters. They are formed before the phase of a node, which must not be the first phase.
     pub(super) fn clusters(&mut self, raw: RawClusters, nodes: &[PipelineNode]) -> Option<Clusters> {
         let RawClusters { before, by, most } = raw;
         let Some(ix) = self.node_named(&before) else {

@@ -5,8 +5,8 @@ use crate::form::yaml::YamlReader;
 use crate::pipeline::graph::NodeIx;
 use std::collections::BTreeSet;
 
-/// Refuses nodes that wait for each other in a round. `after` has for each node those it waits for.
-pub(super) fn rounds(reader: &mut YamlReader<'_>, nodes: &[(Spanned<String>, Vec<NodeIx>)]) {
+/// Reports dependency cycles. `after` lists for each node those it waits for.
+pub(super) fn cycles(reader: &mut YamlReader<'_>, nodes: &[(Spanned<String>, Vec<NodeIx>)]) {
     let mut done: BTreeSet<usize> = BTreeSet::new();
     loop {
         let ready = |at: &usize| !done.contains(at) && nodes[*at].1.iter().all(|node| done.contains(&node.0));
@@ -16,16 +16,16 @@ pub(super) fn rounds(reader: &mut YamlReader<'_>, nodes: &[(Spanned<String>, Vec
         }
         done.extend(wave);
     }
-    // Of those that never get their turn, one that is on a round itself: whoever follows what is waited for comes to one.
+    // A node that can never run depends on a cycle: following its dependencies leads into it.
     let Some(mut at) = (0..nodes.len()).find(|at| !done.contains(at)) else { return };
-    let mut way = Vec::new();
-    while !way.contains(&at) {
-        way.push(at);
+    let mut path = Vec::new();
+    while !path.contains(&at) {
+        path.push(at);
         let Some(next) = nodes[at].1.iter().map(|node| node.0).find(|node| !done.contains(node)) else { return };
         at = next;
     }
-    let round: Vec<&str> = way.iter().skip_while(|on| **on != at).chain([&at]).map(|at| nodes[*at].0.as_str()).collect();
-    let message = format!("nodes wait for each other: {}", round.join(" after "));
+    let cycle: Vec<&str> = path.iter().skip_while(|on| **on != at).chain([&at]).map(|at| nodes[*at].0.as_str()).collect();
+    let message = format!("nodes wait for each other: {}", cycle.join(" after "));
     let error = reader.error("endless", message, nodes[at].0.span, "never gets its turn");
     reader.push(error.help("leave one of them out of an `after:`"));
 }
@@ -36,7 +36,7 @@ mod tests {
     use crate::pipeline::parse;
 
     #[test]
-    fn nodes_that_wait_for_others_have_no_edges() {
+    fn nodes_with_after_have_no_edges() {
         let of = |nodes: &str, more: &str| {
             let text = format!("pipeline: t\nnodes: [{nodes}]\n{more}done: _done\n");
             match parse(&Source::new("t.yaml", text)) {

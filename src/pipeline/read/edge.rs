@@ -1,4 +1,4 @@
-//! An edge as written.
+//! Reads an edge.
 
 use crate::diag::Span;
 use crate::form::yaml::{Yaml, YamlReader};
@@ -7,7 +7,7 @@ use crate::pipeline::graph::EdgeCondition;
 use crate::pipeline::keys::EDGE;
 use crate::pipeline::raw::{ANY, RawEdge, Ref};
 
-/// Reads an edge; `None` if it is no map.
+/// Reads an edge; `None` if it is not a map.
 pub(super) fn edge(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawEdge> {
     let fields = FormFields::of(yaml, &EDGE)?;
     let id = fields.text("id");
@@ -65,7 +65,7 @@ fn when(reader: &mut YamlReader<'_>, fields: FormFields<'_>, what: &str) -> (Edg
     }
 }
 
-/// What can be said of an edge without knowing the nodes: that no key of it is without effect.
+/// Checks an edge as far as possible without the nodes: reports keys that have no effect.
 fn consistent(reader: &mut YamlReader<'_>, fields: FormFields<'_>, edge: &RawEdge, what: &str) {
     if let Some(counter) = &edge.counter {
         if !is_identifier(counter) {
@@ -82,7 +82,8 @@ fn consistent(reader: &mut YamlReader<'_>, fields: FormFields<'_>, edge: &RawEdg
     if let (true, Ref::Name(from)) = (edge.parallel, &edge.from)
         && from.value == ANY
     {
-        let error = reader.error("parallel", format!("{what} is a guard: it goes alone"), fields.key_span("parallel"), "");
+        let error =
+            reader.error("parallel", format!("{what} is a guard, which cannot be parallel"), fields.key_span("parallel"), "");
         reader.push(error.help("leave `parallel` out"));
     }
     if !edge.advisory {

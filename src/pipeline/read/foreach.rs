@@ -1,4 +1,4 @@
-//! Reading the keys of a node that is taken for each item of a list.
+//! Reads the `foreach` keys of a node.
 
 use super::computed;
 use crate::form::FormFields;
@@ -6,13 +6,13 @@ use crate::form::yaml::YamlReader;
 use crate::pipeline::foreach::{CONCURRENCY, Foreach, Merge};
 use crate::pipeline::raw::RawNode;
 
-/// Reads them; what is wrong goes to the reader.
+/// Reads the keys; errors go to the reader.
 pub(super) fn foreach(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node: &RawNode, what: &str) -> Option<Foreach> {
     let Some(given) = fields.value("foreach") else {
         for key in ["do", "merge", "on_error", "concurrency"] {
             let Some(entry) = fields.entry(key) else { continue };
             let error = reader.error("no-foreach", format!("{what} has `{key}` but no `foreach`"), entry.key.span, "");
-            reader.push(error.help("`foreach:` says for which items the node is taken"));
+            reader.push(error.help("`foreach:` lists the items that the node runs for"));
         }
         return None;
     };
@@ -20,7 +20,7 @@ pub(super) fn foreach(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node:
         let message = format!("{what} has both `foreach` and `pipeline`");
         let error =
             reader.error("answered-twice", message, yaml.span, "").label(reader.source(), given.span, "for each of these");
-        reader.push(error.help("what is walked for each item stands under `do:`"));
+        reader.push(error.help("put the subpipeline of each item under `do:`"));
     }
     let items = computed(fields, "foreach", reader.source())?;
     let merge = match fields.text("merge") {
@@ -37,7 +37,7 @@ pub(super) fn foreach(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node:
     if merge == Merge::Best && node.confidence.is_none() {
         let span = fields.value("merge").map_or(given.span, |yaml| yaml.span);
         let error = reader.error("bad-confidence", format!("{what} merges by confidence, and names no field for it"), span, "");
-        reader.push(error.help("`confidence: FIELD` says which field of an artifact is its confidence"));
+        reader.push(error.help("set `confidence: FIELD` to the field with the artifact's confidence"));
     }
     let collect = fields.text("on_error").is_some_and(|word| word.value == "collect");
     let concurrency = fields.count("concurrency").unwrap_or(CONCURRENCY);
@@ -49,36 +49,38 @@ mod tests {
     use crate::diag::Source;
     use crate::pipeline::{ComputedValue, Merge, parse};
 
-    fn told(nodes: &str) -> String {
+    fn outcome(nodes: &str) -> String {
         let text = format!(
             "pipeline: t\nnodes:\n{nodes}  - {{ name: z }}\nedges: [{{ id: E, from: a, to: z }}]\nstart: a\ndone: _done\n"
         );
         match parse(&Source::new("t.yaml", text)) {
-            Ok(pipeline) => format!("{:?}", pipeline.nodes[0].fan.as_ref().map(|fan| (fan.collect, fan.concurrency))),
+            Ok(pipeline) => {
+                format!("{:?}", pipeline.nodes[0].foreach.as_ref().map(|foreach| (foreach.collect, foreach.concurrency)))
+            }
             Err(found) => found.iter().map(|found| format!("{}: {}", found.code, found.message)).collect::<Vec<_>>().join("\n"),
         }
     }
 
     #[test]
-    fn what_a_node_is_taken_for_is_read() {
-        assert_eq!(told("  - { name: a, foreach: prior.x.list }\n"), "Some((false, 4))");
-        assert_eq!(told("  - { name: a, foreach: a.rhai#f, do: p, on_error: collect, concurrency: 1 }\n"), "Some((true, 1))");
+    fn foreach_keys_are_read() {
+        assert_eq!(outcome("  - { name: a, foreach: prior.x.list }\n"), "Some((false, 4))");
+        assert_eq!(outcome("  - { name: a, foreach: a.rhai#f, do: p, on_error: collect, concurrency: 1 }\n"), "Some((true, 1))");
         let text = "pipeline: t\nnodes:\n  - { name: a, foreach: \"[1, 2]\", merge: b.rhai#m }\nedges: [{ id: E, from: a, to: _done }]\nstart: a\ndone: _done\n";
-        let fan = parse(&Source::new("t.yaml", text)).ok().and_then(|pipeline| pipeline.nodes[0].fan.clone());
+        let foreach = parse(&Source::new("t.yaml", text)).ok().and_then(|pipeline| pipeline.nodes[0].foreach.clone());
         assert!(matches!(
-            fan.as_ref().map(|fan| (&fan.items, &fan.merge)),
+            foreach.as_ref().map(|foreach| (&foreach.items, &foreach.merge)),
             Some((ComputedValue::Expression(_), Merge::Function(_)))
         ));
-        assert_eq!(told("  - { name: a, do: p }\n"), "pipeline/no-foreach: node `a` has `do` but no `foreach`");
+        assert_eq!(outcome("  - { name: a, do: p }\n"), "pipeline/no-foreach: node `a` has `do` but no `foreach`");
         assert_eq!(
-            told("  - { name: a, foreach: x, pipeline: p }\n"),
+            outcome("  - { name: a, foreach: x, pipeline: p }\n"),
             "pipeline/answered-twice: node `a` has both `foreach` and `pipeline`"
         );
         assert_eq!(
-            told("  - { name: a, foreach: x, merge: best }\n"),
+            outcome("  - { name: a, foreach: x, merge: best }\n"),
             "pipeline/bad-confidence: node `a` merges by confidence, and names no field for it"
         );
-        assert!(told("  - { name: a, foreach: x, merge: bets }\n").contains("bets"));
-        assert!(told("  - { name: a, foreach: x, concurrency: 0 }\n").contains("concurrency"));
+        assert!(outcome("  - { name: a, foreach: x, merge: bets }\n").contains("bets"));
+        assert!(outcome("  - { name: a, foreach: x, concurrency: 0 }\n").contains("concurrency"));
     }
 }

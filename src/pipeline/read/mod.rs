@@ -1,4 +1,4 @@
-//! The tree of a pipeline file -> what it says. Its form has been checked; what is left are the checks between keys.
+//! Converts the tree of a pipeline file to a raw pipeline. The form has been checked; what remains are checks across keys.
 
 mod edge;
 mod foreach;
@@ -18,7 +18,7 @@ use crate::diag::Source;
 use crate::form::yaml::{Yaml, YamlEntry, YamlReader};
 use crate::form::{FormFields, FormReader};
 
-/// Reads the whole file, with the reader that has what is wrong with it.
+/// Reads the whole file. Returns the reader with its errors.
 pub(super) fn pipeline<'a>(source: &'a Source, yaml: &Yaml) -> (YamlReader<'a>, RawPipeline) {
     let mut check: FormReader<'a> = FormReader::new(source, "pipeline");
     if yaml.is_null() {
@@ -37,9 +37,9 @@ pub(super) fn pipeline<'a>(source: &'a Source, yaml: &Yaml) -> (YamlReader<'a>, 
 }
 
 fn raw(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> RawPipeline {
-    // The other form of a pipeline has been refused as a whole; what it lacks of this form is no news.
+    // A file with `stages` has been refused as a whole; do not report the keys it lacks as well.
     let whole = fields.yaml.get("stages").is_none();
-    // Where nodes wait for each other, that says where a walk begins and how it goes on.
+    // With `after:`, the dependencies determine start and order.
     let waves = waits(fields);
     for (key, code, message) in [
         ("pipeline", "missing-name", "the pipeline has no name"),
@@ -81,7 +81,7 @@ fn raw(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> RawPipeline {
     }
 }
 
-/// Whether a node waits for others.
+/// Whether a node has `after:`.
 fn waits(fields: FormFields<'_>) -> bool {
     let nodes = fields.list("nodes").unwrap_or_default();
     nodes.iter().any(|node| node.get("after").is_some_and(|after| !after.is_null()))
@@ -98,7 +98,7 @@ fn thermal(fields: FormFields<'_>) -> Thermal {
     Thermal { warning_ms: millis("warning_ms").unwrap_or(0), ceiling_ms: millis("ceiling_ms") }
 }
 
-/// The list under a key that has to have items.
+/// The list of a key that must have items.
 fn items<'y>(reader: &mut YamlReader<'_>, fields: FormFields<'y>, key: &str, code: &str, required: bool) -> Option<&'y [Yaml]> {
     let message = format!("the pipeline has no {key}");
     let Some(yaml) = fields.present(key) else {
@@ -115,13 +115,13 @@ fn items<'y>(reader: &mut YamlReader<'_>, fields: FormFields<'y>, key: &str, cod
     Some(items)
 }
 
-/// Reports that a key is missing.
+/// Reports a missing key.
 fn missing(reader: &mut YamlReader<'_>, fields: FormFields<'_>, key: &str, code: &str, message: &str) {
     let error = reader.error(code, message, fields.yaml.head(reader.source()), format!("no `{key}` here"));
     reader.push(error.help(format!("add the key `{key}`")));
 }
 
-/// What makes a value: a function where one is named, otherwise an expression.
+/// A computed value: a function if it is a reference to one, otherwise an expression.
 fn computed(fields: FormFields<'_>, key: &str, source: &Source) -> Option<ComputedValue> {
     Some(match fields.text(key) {
         Some(text) if text.contains(".rhai#") => ComputedValue::Function(text),

@@ -1,4 +1,4 @@
-//! A node as written.
+//! Reads a node.
 
 use super::{foreach, schema, tool};
 use crate::diag::{did_you_mean, nearest};
@@ -9,7 +9,7 @@ use crate::pipeline::keys::NODE;
 use crate::pipeline::raw::RawNode;
 use std::sync::Arc;
 
-/// Reads a node; `None` if it is no map.
+/// Reads a node; `None` if it is not a map.
 pub(super) fn node(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawNode> {
     let fields = FormFields::of(yaml, &NODE)?;
     let name = fields.text("name");
@@ -23,7 +23,7 @@ pub(super) fn node(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawNode> 
         confidence: fields.text("confidence"),
         effect: fields.text("effect"),
         script: fields.text("script"),
-        part: if fields.value("foreach").is_some() { fields.text("do") } else { fields.text("pipeline") },
+        subpipeline: if fields.value("foreach").is_some() { fields.text("do") } else { fields.text("pipeline") },
         fallback: fields.text("fallback"),
         needs: fields.texts("needs"),
         masks: fields.texts("masks"),
@@ -32,7 +32,7 @@ pub(super) fn node(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawNode> 
         name,
         ..RawNode::default()
     };
-    node.fan = foreach::foreach(reader, fields, &node, &what);
+    node.foreach = foreach::foreach(reader, fields, &node, &what);
     node.tool = tool::tool(reader, fields, &node, &what);
     node.schema = fields.value("schema").and_then(|yaml| {
         let name = node.name.as_ref().map_or("artifact".to_owned(), |name| format!("{name} artifact"));
@@ -41,25 +41,28 @@ pub(super) fn node(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawNode> 
     for (key, name) in [("name", &node.name), ("code", &node.code), ("family", &node.family), ("artifact", &node.artifact)] {
         segment(reader, name.as_ref(), key, &what);
     }
-    whole_walk(reader, fields, &node, &what);
+    subpipeline(reader, fields, &node, &what);
     confidence(reader, node.confidence.as_ref(), node.schema.as_deref(), &what);
     Some(node)
 }
 
-/// A node that stands for a walk of its own is answered by that walk.
-fn whole_walk(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node: &RawNode, what: &str) {
-    let Some(part) = &node.part else { return };
+/// Reports keys that have no effect on a node answered by a subpipeline.
+fn subpipeline(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node: &RawNode, what: &str) {
+    let Some(subpipeline) = &node.subpipeline else { return };
     for key in ["script", "via", "prompt", "needs", "masks", "family"] {
         let Some(yaml) = fields.present(key) else { continue };
-        let walked = if node.fan.is_some() { "do" } else { "pipeline" };
+        let walked = if node.foreach.is_some() { "do" } else { "pipeline" };
         let message = format!("{what} has both `{walked}` and `{key}`");
-        let error =
-            reader.error("answered-twice", message, yaml.span, "never used").label(reader.source(), part.span, "walked instead");
+        let error = reader.error("answered-twice", message, yaml.span, "never used").label(
+            reader.source(),
+            subpipeline.span,
+            "walked instead",
+        );
         reader.push(error.help("the nodes of that pipeline say who answers them and what they need"));
     }
 }
 
-/// Names become parts of paths and file names, so they must not be paths themselves.
+/// Checks a name that becomes a part of paths and file names, so it must not be a path itself.
 fn segment(reader: &mut YamlReader<'_>, name: Option<&Spanned<String>>, key: &str, what: &str) {
     let Some(name) = name else { return };
     let fault = if key == "name" && name.starts_with("branch[") {

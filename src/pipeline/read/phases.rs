@@ -1,11 +1,12 @@
-//! `phases:` and `clusters:`: which nodes the cases of a run walk before all go on, and which cases wait for another.
+//! `phases:` and `clusters:`: the nodes that all cases of a run pass before any goes on, and the cases that wait for a
+//! representative.
 
 use crate::form::FormFields;
 use crate::form::yaml::Yaml;
 use crate::pipeline::keys::{CLUSTERS, PHASE};
 use crate::pipeline::raw::{RawClusters, RawPhase};
 
-/// The cases of a cluster when the pipeline does not say.
+/// The default maximum number of cases in a cluster.
 const USUAL_MOST: usize = 3;
 
 /// Reads `phases:`: lists of node names, or `{ name, nodes }`.

@@ -1,9 +1,9 @@
-//! The schema mini-language: `match: bool`, `confidence: { type: number, min: 0, max: 1 }`, `reasoning?: string`,
-//! `repos: [{ name: string, path?: string }]`.
+//! The schema language: `match: bool`, `confidence: { type: number, min: 0, max: 1 }`, `reasoning?: string`, `repos: [{ name:
+//! string, path?: string }]`.
 //!
 //! A schema is a map of fields; a `?` after a field's name makes it optional. A type is a word (`bool int number string any
-//! object list map`), a list of one type, a map of fields, or the long form: a map with `type` (or `enum`) and that type's
-//! options. A field that is itself called `type` or `enum` therefore goes under `{ type: object, fields: { .. } }`.
+//! object list map`), a list of one type, a map of fields, or the long form: a map with `type` (or `enum`) and the options of
+//! that type. A field that is itself called `type` or `enum` therefore goes under `{ type: object, fields: { .. } }`.
 
 use crate::form::yaml::{Yaml, YamlFields, YamlKind, YamlReader};
 use crate::model::{Field, Kind, Shape};
@@ -93,7 +93,7 @@ fn by_word(reader: &mut YamlReader<'_>, word: &str, yaml: &Yaml, what: &str) -> 
     })
 }
 
-/// The long form.
+/// Reads the long form.
 fn long(reader: &mut YamlReader<'_>, map: YamlFields<'_>, field: &str, what: &str) -> Option<Kind> {
     let base = match map.entry("type") {
         None => Kind::Text { one_of: Vec::new() },
@@ -146,7 +146,7 @@ fn long(reader: &mut YamlReader<'_>, map: YamlFields<'_>, field: &str, what: &st
     })
 }
 
-/// A list of allowed texts, of which there is at least one.
+/// Reads a list of allowed strings, at least one.
 pub(super) fn words(reader: &mut YamlReader<'_>, yaml: &Yaml, what: &str) -> Option<Vec<String>> {
     let words = reader.texts(yaml, what)?;
     if words.is_empty() {
@@ -156,7 +156,7 @@ pub(super) fn words(reader: &mut YamlReader<'_>, yaml: &Yaml, what: &str) -> Opt
     Some(words.into_iter().map(|word| word.value).collect())
 }
 
-/// Whether `min` is not above `max`; otherwise reports it.
+/// Checks that `min` is not above `max`; otherwise reports it.
 pub(super) fn ordered<T: PartialOrd>(
     reader: &mut YamlReader<'_>,
     map: YamlFields<'_>,
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_in_both_forms() {
+    fn every_type_is_read_in_both_forms() {
         let text = |words: &[&str]| Kind::Text { one_of: words.iter().map(|&word| word.to_owned()).collect() };
         let list = |kind| Kind::List(Box::new(kind));
         let map = |kind| Kind::Map(Box::new(kind));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_called_like_their_fields() {
+    fn objects_are_named_after_their_fields() {
         let repos = field("repos: [{ name: string, path?: string }]");
         let Kind::List(item) = repos.kind else { panic!() };
         let Kind::Object(repo) = *item else { panic!() };
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_has_its_place_and_help() {
+    fn every_error_has_a_span_and_help() {
         for (text, code, at, help) in [
             ("x: strng", "bad-schema", "strng", "did you mean `string`?"),
             ("x: boolean", "bad-schema", "boolean", "did you mean `bool`?"),
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn all_faults_are_found() {
+    fn all_errors_are_reported() {
         let (_, shape, found) = read("a: boo\nb: { c: [nmber], d: bool }\ne: { type: int, mx: 1 }");
         assert!(shape.is_none());
         assert_eq!(found.len(), 3, "{found}");

@@ -1,4 +1,4 @@
-//! `team:`: who may walk, who chooses among them, and for how many steps.
+//! `team:`: the walkers, the scheduler and the maximum number of steps.
 
 use crate::diag::{Diagnostics, Source};
 use crate::form::yaml::{Yaml, YamlKind, YamlReader};
@@ -6,7 +6,7 @@ use crate::form::{FormFields, FormReader, Spanned};
 use crate::pipeline::graph::{DEFAULT_MAX_STEPS, Pipeline, TEAM_MAX_STEPS, Team, TeamWalker};
 use crate::pipeline::keys::TEAM;
 
-/// Reads what `team:` holds.
+/// Reads the value of `team:`.
 pub(super) fn team(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<Team> {
     let fields = FormFields::of(yaml, &TEAM)?;
     let span = yaml.head(reader.source());
@@ -34,8 +34,8 @@ pub(super) fn team(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<Team> {
 }
 
 impl Pipeline {
-    /// Puts the team that stands there, as `team:` has one, in the place of its own. The cap of steps is that team's if it has one; where
-    /// nobody gives one, that of walks of a team.
+    /// Replaces the team of the pipeline by another, in the format of `team:`. The maximum number of steps becomes that of the
+    /// new team if it has one; if neither file has one, the default for teams.
     pub fn take_team(&mut self, source: &Source, yaml: &Yaml) -> Diagnostics {
         let mut check: FormReader<'_> = FormReader::new(source, "data");
         check.part(yaml, &TEAM, "`team`");
@@ -54,7 +54,7 @@ impl Pipeline {
 }
 
 fn no_walkers(reader: &mut YamlReader<'_>, span: crate::diag::Span) {
-    let error = reader.error("no-walkers", "the team has no walkers", span, "nobody could walk");
+    let error = reader.error("no-walkers", "the team has no walkers", span, "there would be no walker");
     reader.push(
         error.help(
             "name personas (`asterisk show personas`), or describe walkers of your own: `walkers: [Herald, { name: Scout }]`",
@@ -62,7 +62,7 @@ fn no_walkers(reader: &mut YamlReader<'_>, span: crate::diag::Span) {
     );
 }
 
-/// The cap of steps: the team's or the pipeline's, but not both.
+/// The maximum number of steps, given by the team or the pipeline, but not both.
 pub(super) fn max_steps(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> Option<u64> {
     let team = fields.map("team", &TEAM);
     let of_team = team.and_then(|team| team.value("max_steps"));
@@ -81,7 +81,7 @@ pub(super) fn max_steps(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> 
 }
 
 impl TeamWalker {
-    /// What it is called, and where; nothing of a walker that has no name, of which it has been said.
+    /// The name and its span; `None` for a walker without a name, which has been reported.
     pub fn name(&self) -> Option<Spanned<String>> {
         match self {
             Self::Persona(name) => Some(name.clone()),

@@ -1,4 +1,4 @@
-//! Reading the tool of a node.
+//! Reads the tool of a node.
 
 use super::computed;
 use crate::form::FormFields;
@@ -6,12 +6,12 @@ use crate::form::yaml::YamlReader;
 use crate::pipeline::raw::RawNode;
 use crate::pipeline::tool::ToolCall;
 
-/// Reads the tool of a node; what is wrong goes to the reader.
+/// Reads the tool of a node; errors go to the reader.
 pub(super) fn tool(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node: &RawNode, what: &str) -> Option<ToolCall> {
     if fields.value("tool").is_none() {
         if let Some(entry) = fields.entry("arguments") {
             let error = reader.error("no-tool", format!("{what} has `arguments` but no `tool`"), entry.key.span, "");
-            reader.push(error.help("`tool: SERVER/TOOL` says what they are for"));
+            reader.push(error.help("add the tool: `tool: SERVER/TOOL`"));
         }
         return None;
     }
@@ -21,7 +21,7 @@ pub(super) fn tool(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node: &R
         reader.push(error.help("write `tool: SERVER/TOOL`; servers are set up under `mcp_servers:` in asterisk.yaml"));
         return None;
     }
-    let walked = node.part.as_ref().map(|_| if node.fan.is_some() { "do" } else { "pipeline" });
+    let walked = node.subpipeline.as_ref().map(|_| if node.foreach.is_some() { "do" } else { "pipeline" });
     for key in walked.into_iter().chain(["script", "via", "prompt"]) {
         let Some(yaml) = fields.present(key) else { continue };
         let message = format!("{what} has both `tool` and `{key}`");
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_and_what_makes_its_arguments_are_read() {
+    fn a_tool_and_its_arguments_are_read() {
         let pipeline = read("tool: notes/find/all, arguments: \"#{ text: failure.name }\"").expect("reads");
         let tool = pipeline.nodes[0].tool.as_ref().expect("a tool");
         assert_eq!((tool.server(), tool.tool()), ("notes", "find/all"));
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together_is_labelled() {
+    fn incompatible_keys_are_labelled() {
         for (node, code, label) in [
             ("tool: notes", "pipeline/bad-tool", "notes"),
             ("tool: /find", "pipeline/bad-tool", "/find"),

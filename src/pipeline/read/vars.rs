@@ -1,4 +1,4 @@
-//! Reading vars, in their short and long forms.
+//! Reads vars, in the short and the long form.
 
 use super::schema;
 use crate::form::Spanned;
@@ -15,7 +15,7 @@ pub(super) fn vars(reader: &mut YamlReader<'_>, entries: &[YamlEntry]) -> BTreeM
     let plain = reader.vars(entries);
     let mut vars = BTreeMap::new();
     for YamlEntry { key, value } in entries {
-        // A number with a comma has been refused.
+        // A number with a decimal comma has been refused.
         let Some(default) = plain.get(key.as_str()) else { continue };
         let var = if is_long(value) {
             long(reader, key, value)
@@ -27,7 +27,7 @@ pub(super) fn vars(reader: &mut YamlReader<'_>, entries: &[YamlEntry]) -> BTreeM
     vars
 }
 
-/// Whether a value is the long form and not a map that is the default itself.
+/// Whether a value is the long form rather than a map that is the default itself.
 fn is_long(yaml: &Yaml) -> bool {
     let typed = || yaml.get("type").and_then(Yaml::as_text).is_some_and(|word| WORDS.contains(&word));
     yaml.get("default").is_some() || typed()
@@ -54,7 +54,7 @@ fn long(reader: &mut YamlReader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Opt
     Some(Var { default, declared, doc: doc.map_or(String::new(), |doc| doc.value.trim().to_owned()) })
 }
 
-/// The type with its bounds; [`Kind::Any`] of a default that is a list or a map.
+/// The type with its bounds; [`Kind::Any`] if the default is a list or a map.
 fn kind(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, default: &Value, what: &str) -> Option<Kind> {
     let given = |key: &str| fields.entry(key).map(|entry| &entry.value);
     let bounds = ["min", "max"].into_iter().find_map(given);
@@ -130,13 +130,13 @@ mod tests {
 
     fn var(written: &str) -> Result<Var, Vec<String>> {
         let source = Source::new("t.yaml", format!("pipeline: t\nvars: {{ x: {written} }}\n{REST}"));
-        let told = |found: crate::diag::Diagnostics| {
+        let messages = |found: crate::diag::Diagnostics| {
             let place = |one: &crate::diag::Diagnostic| {
                 one.primary().map_or(String::new(), |label| label.source.slice(label.span).to_owned())
             };
             found.iter().map(|one| format!("{} [{}] {}", one.code, place(one), one.message)).collect()
         };
-        parse(&source).map_err(told).map(|mut pipeline| pipeline.vars.remove("x").expect("the var"))
+        parse(&source).map_err(messages).map(|mut pipeline| pipeline.vars.remove("x").expect("the var"))
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
             ("{ default: a, type: string }", json!("a"), "a text"),
             ("{ default: [1] }", json!([1]), "a list"),
         ] {
-            let var = var(written).unwrap_or_else(|said| panic!("{written}: {said:?}"));
+            let var = var(written).unwrap_or_else(|errors| panic!("{written}: {errors:?}"));
             assert_eq!((&var.default.value, var.allowed().as_str()), (&default, allowed), "{written}");
             assert!(var.accepts(&default), "{written}");
         }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_compared_with_what_is_allowed() {
+    fn defaults_are_checked_against_their_bounds() {
         for (written, good, bad) in [
             ("1", json!(0.5), json!("a")),
             ("{ default: 1, type: int }", json!(2), json!(0.5)),
@@ -177,8 +177,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_labelled() {
-        for (written, said) in [
+    fn errors_are_labelled() {
+        for (written, message) in [
             (
                 "{ default: 1.5, type: number, min: 0, max: 1 }",
                 "pipeline/var-default [1.5] the default of var `x` must be a number from 0 to 1, not 1.5",
@@ -193,7 +193,7 @@ mod tests {
             ("{ default: 1, min: 2, max: 0 }", "pipeline/bad-schema [2] `min` of var `x` is greater than its `max`"),
         ] {
             let found = var(written).expect_err(written);
-            assert_eq!(found.first().map(String::as_str), Some(said), "{written}: {found:?}");
+            assert_eq!(found.first().map(String::as_str), Some(message), "{written}: {found:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Finding a vocabulary and those it extends, and making one of them.
+//! Links a domain with those it extends.
 
 use super::{check, keys::DOMAIN, merge};
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
@@ -6,52 +6,58 @@ use crate::form::fill;
 use crate::form::yaml::{self, Yaml};
 use crate::project::forms::DataReader;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
-/// The vocabulary of a project that names none.
+/// The default domain.
 pub const DEFAULT_DOMAIN: &str = "generic";
 
-/// Where vocabularies are, below the data.
+/// The directory of domains, below the data.
 const BELOW: &str = "domains/";
 
-/// A vocabulary with everything it extends.
+/// A domain merged with those it extends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
     /// Its name: the stem of its file.
     pub name: String,
-    /// What scripts see: every key of the form, `name`, and `extends` as the list of all it extends, nearest first.
+    /// The value for scripts: every key of the form, `name`, and `extends` as the list of all domains it extends, nearest first.
     pub value: Value,
+    /// The location of each signature, by id: `data/domains/generic.yaml:12`.
+    pub places: BTreeMap<String, String>,
 }
 
-/// A vocabulary that can be named.
+/// An available domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedDomain {
     /// Its name.
     pub name: String,
-    /// What it says it is for.
+    /// Its `description:`.
     pub description: String,
-    /// What it extends directly, or an empty text.
+    /// The domain it extends directly, or an empty text.
     pub extends: String,
     /// The path of its file below the data.
     pub file: String,
 }
 
-/// The name that a data file has as a vocabulary.
+/// The directory of files of signatures, below the data.
+const SIGNATURES: &str = "signatures/";
+
+/// The domain name of a data file, if it is a domain.
 fn name_of(source: &Source) -> Option<&str> {
     let file = source.name().strip_prefix(BELOW)?;
     file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml"))
 }
 
-/// Whether a data file is a vocabulary.
-pub(in crate::project) fn is_one(source: &Source) -> bool {
-    name_of(source).is_some()
+/// Whether a data file is a domain or a file of signatures.
+pub(in crate::project) fn is_domain_file(source: &Source) -> bool {
+    name_of(source).is_some() || source.name().starts_with(SIGNATURES)
 }
 
-/// The names of all vocabularies among the data files.
+/// The names of all domains among the data files.
 pub fn names(data: &[Source]) -> Vec<&str> {
     data.iter().filter_map(name_of).collect()
 }
 
-/// All vocabularies among the data files, with what they say of themselves, as far as they can be read.
+/// Lists all domains among the data files, with their descriptions as far as readable.
 pub fn list(data: &[Source]) -> Vec<ListedDomain> {
     let listed = |source: &Source| {
         let tree = yaml::parse(source).ok();
@@ -62,8 +68,8 @@ pub fn list(data: &[Source]) -> Vec<ListedDomain> {
     data.iter().filter_map(listed).collect()
 }
 
-/// Links the vocabulary of that name. Without a name it is [`DEFAULT_DOMAIN`], if there is one. Errors and warnings of all
-/// files that it is made of are found at once; with any error there is none.
+/// Links the domain of that name, by default [`DEFAULT_DOMAIN`], if it exists. Errors and warnings of all its files are found at
+/// once; with any error the result is `None`.
 pub fn link(data: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Option<Domain> {
     let wanted = match name {
         Some(name) => name,
@@ -76,32 +82,72 @@ pub fn link(data: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Opt
     }
     let layers = layers(wanted, data, found)?;
     let mut merged: Option<Value> = None;
-    let mut sound = true;
+    let mut is_valid = true;
     for (source, tree) in layers.iter().rev() {
         let mut check = DataReader::new(source, "domain");
         let own = check.file(tree, &DOMAIN, merged.as_ref());
-        let whole = merge::merge(merged.take(), own, &DOMAIN);
+        let description = merged.as_ref().filter(|_| name_of(source).is_none()).map(|base| base["description"].clone());
+        let mut whole = merge::merge(merged.take(), own, &DOMAIN);
+        if let Some(description) = description.filter(|description| !description.is_null()) {
+            whole["description"] = description;
+        }
         check::check(&mut check, tree, &whole);
-        let said = check.finish();
-        sound &= !said.has_errors();
-        found.extend(said);
+        let diagnostics = check.finish();
+        is_valid &= !diagnostics.has_errors();
+        found.extend(diagnostics);
         merged = Some(whole);
     }
-    let mut value = merged.filter(|_| sound)?;
+    let mut value = merged.filter(|_| is_valid)?;
     fill(&mut value, &DOMAIN);
     merge::complete(&mut value);
     value["name"] = json!(wanted);
     value["extends"] = layers.iter().skip(1).filter_map(|(source, _)| name_of(source)).collect();
-    Some(Domain { name: wanted.to_owned(), value })
+    Some(Domain { name: wanted.to_owned(), value, places: places(&layers) })
 }
 
-/// What to say of a vocabulary that is not there.
+/// The locations of the signatures; the nearest file that defines an id takes precedence.
+fn places(layers: &[(&Source, Yaml)]) -> BTreeMap<String, String> {
+    let mut places = BTreeMap::new();
+    for (source, tree) in layers.iter().rev() {
+        for item in tree.get("signatures").and_then(Yaml::as_list).unwrap_or_default() {
+            let Some(id) = item.get("id") else { continue };
+            let (line, _) = source.line_column(id.span.start);
+            places.insert(id.as_text().unwrap_or_default().to_owned(), format!("data/{}:{line}", source.name()));
+        }
+    }
+    places
+}
+
+/// The error for an unknown domain.
 pub(super) fn unknown(name: &str, data: &[Source]) -> Diagnostic {
     let help = did_you_mean(name, names(data));
     Diagnostic::error("domain/unknown", format!("there is no vocabulary `{name}`")).maybe_help(help)
 }
 
-/// The file of that name and those it extends, nearest first.
+/// The files of signatures that a domain includes, the last first: each adds to those before it.
+fn included<'s>(source: &Source, tree: &Yaml, data: &'s [Source], found: &mut Diagnostics) -> Option<Vec<(&'s Source, Yaml)>> {
+    let mut files = Vec::new();
+    for item in tree.get("include").and_then(Yaml::as_list).unwrap_or_default() {
+        let Some(name) = item.as_text() else { continue };
+        let stem = |source: &'s Source| source.name().strip_prefix(SIGNATURES)?.strip_suffix(".yaml");
+        let Some(file) = data.iter().find(|source| stem(source) == Some(name)) else {
+            let error = Diagnostic::error("domain/include", format!("there is no file `data/signatures/{name}.yaml`"));
+            let error = error.label(source, item.span, "included here");
+            found.push(error.maybe_help(did_you_mean(name, data.iter().filter_map(stem))));
+            return None;
+        };
+        match yaml::parse(file) {
+            Ok(tree) => files.insert(0, (file, tree)),
+            Err(diagnostics) => {
+                found.extend(diagnostics);
+                return None;
+            }
+        }
+    }
+    Some(files)
+}
+
+/// The file of a domain and those it extends, nearest first.
 fn layers<'s>(name: &str, data: &'s [Source], found: &mut Diagnostics) -> Option<Vec<(&'s Source, Yaml)>> {
     let mut layers: Vec<(&Source, Yaml)> = Vec::new();
     let mut next = name.to_owned();
@@ -114,16 +160,17 @@ fn layers<'s>(name: &str, data: &'s [Source], found: &mut Diagnostics) -> Option
             }
         };
         let extends = tree.get("extends").and_then(|yaml| Some((yaml.as_text()?.to_owned(), yaml.span)));
+        layers.extend(included(source, &tree, data, found)?);
         layers.push((source, tree));
         let Some((base, span)) = extends else { return Some(layers) };
         let known = names(data);
         let fault = if layers.iter().any(|(source, _)| name_of(source) == Some(&base)) {
             let circle: Vec<&str> = layers.iter().filter_map(|(source, _)| name_of(source)).chain([base.as_str()]).collect();
-            let error = Diagnostic::error("domain/circle", "vocabularies extend each other in a circle");
+            let error = Diagnostic::error("domain/circle", "domains extend each other in a cycle");
             Some(error.help(format!("{}: one of them must not extend another", circle.join(" -> "))))
         } else if !known.contains(&base.as_str()) {
             let others = known.into_iter().filter(|name| *name != next);
-            let error = Diagnostic::error("domain/unknown", format!("there is no vocabulary `{base}` to extend"));
+            let error = Diagnostic::error("domain/unknown", format!("there is no domain `{base}` to extend"));
             Some(error.maybe_help(did_you_mean(&base, others)))
         } else {
             None

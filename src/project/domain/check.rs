@@ -1,4 +1,4 @@
-//! What holds between the parts of a vocabulary: names that refer to something, names that mean one thing only.
+//! Checks between the parts of a domain: references exist, and names are unambiguous.
 
 use super::entries::{list, map};
 use super::merge::entries;
@@ -9,11 +9,11 @@ use crate::pipeline::Spanned;
 use crate::project::forms::DataReader;
 use serde_json::Value;
 
-/// Checks a file that has been read, given what it makes together with those it extends.
+/// Checks a file, given the domain merged from it and those it extends.
 pub(super) fn check(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     references(check, whole);
     severities(check, tree, whole);
-    same_names(check, tree, whole);
+    ambiguous_names(check, tree, whole);
     signatures(check, tree, whole);
     markers(check, tree, whole);
     red_herrings(check, tree);
@@ -43,7 +43,7 @@ fn has_alias(entry: &Value, name: &str) -> bool {
     entry["aliases"].as_array().into_iter().flatten().any(|alias| alias == name)
 }
 
-/// Severities are a list, because their order matters, so what refers to them is looked up here.
+/// Severities are a list, because their order matters, so references to them are checked here.
 fn severities(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     let known: Vec<&str> =
         whole["severities"].as_array().into_iter().flatten().filter_map(|item| item["name"].as_str()).collect();
@@ -56,8 +56,8 @@ fn severities(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     }
 }
 
-/// A name that differs from another in letter case only, or that is another's alias, would mean two things.
-fn same_names(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
+/// Reports names that differ from another only in letter case, and aliases of more than one name.
+fn ambiguous_names(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     for key in ["defects", "components", "repositories", "categories"] {
         let Some(all) = entries(whole, key) else { continue };
         let own = map(tree, key);
@@ -91,14 +91,15 @@ fn same_names(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     }
 }
 
-/// A signature has something to be recognised by.
+/// Reports signatures without patterns.
 fn signatures(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     for signature in list(tree, "signatures") {
         let Some(id) = text(signature, "id") else { continue };
         let merged = whole["signatures"].as_array().into_iter().flatten().find(|known| known["id"] == *id.value);
-        // What is there and could not be read has been complained about already.
-        let said = |key: &str| signature.get(key).is_some_and(|yaml| yaml.as_list().is_none_or(|items| !items.is_empty()));
-        let none = |key: &str| !said(key) && merged.is_none_or(|signature| signature[key].as_array().is_none_or(Vec::is_empty));
+        // Unreadable values have been reported already.
+        let is_given = |key: &str| signature.get(key).is_some_and(|yaml| yaml.as_list().is_none_or(|items| !items.is_empty()));
+        let none =
+            |key: &str| !is_given(key) && merged.is_none_or(|signature| signature[key].as_array().is_none_or(Vec::is_empty));
         if none("patterns") && none("markers") {
             let help = "give it `patterns`, or name lists of patterns by `markers`";
             push(check, "no-pattern", format!("nothing recognises the signature `{id}`"), &id, Some(help.into()));
@@ -106,8 +107,12 @@ fn signatures(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     }
 }
 
-/// A list of patterns that no signature names recognises nothing. A script of the project's own may read it, so this is no error.
+/// Warns about lists of patterns that no signature uses. It is no error, because a script of the project may read them.
 fn markers(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
+    // Included files of signatures are read after it.
+    if tree.get("include").is_some() {
+        return;
+    }
     let signatures = || whole["signatures"].as_array().into_iter().flatten();
     let named = || signatures().filter_map(|signature| signature["markers"].as_array()).flatten().filter_map(Value::as_str);
     for entry in map(tree, "markers") {
@@ -124,7 +129,7 @@ fn markers(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     }
 }
 
-/// A red herring is a repository or a message.
+/// Reports red herrings that are not either a repository or a message.
 fn red_herrings(check: &mut DataReader<'_>, tree: &Yaml) {
     for item in list(tree, "red_herrings").iter().filter(|item| item.as_map().is_some()) {
         let help = match (item.get("repository").is_some(), item.get("message").is_some()) {
@@ -138,7 +143,7 @@ fn red_herrings(check: &mut DataReader<'_>, tree: &Yaml) {
     }
 }
 
-/// Roles belong to categories.
+/// Reports roles of unknown categories.
 fn roles(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     let Some(known) = entries(whole, "categories") else { return };
     for entry in map(tree, "roles").iter().filter(|entry| !known.contains_key(&*entry.key)) {

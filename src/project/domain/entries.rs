@@ -1,4 +1,4 @@
-//! The lists and maps of a vocabulary's tree.
+//! Access to the lists and maps of a domain's tree.
 
 use crate::form::yaml::{Yaml, YamlEntry};
 

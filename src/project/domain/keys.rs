@@ -1,26 +1,31 @@
-//! The keys of a vocabulary.
+//! The keys of a domain.
 
 use crate::form::{Form, FormKey, ValueForm};
 
-/// A vocabulary.
+/// The form of a domain.
 pub(super) const DOMAIN: Form = Form {
-    what: "a vocabulary",
+    what: "a domain",
     keys: &[
-        FormKey::new("extends", ValueForm::Text, "The vocabulary that this one adds to, by name."),
-        FormKey::new("description", ValueForm::Text, "What it is for, in a sentence."),
+        FormKey::new("extends", ValueForm::Text, "The domain that this one extends, by name."),
+        FormKey::new(
+            "include",
+            ValueForm::List(&ValueForm::Text),
+            "Files of signatures to include: `data/signatures/NAME.yaml` each.",
+        ),
+        FormKey::new("description", ValueForm::Text, "Its purpose, in a sentence."),
         FormKey::required(
             "defects",
             ValueForm::Entries(&ValueForm::Map(&DEFECT)),
-            "The verdicts an investigation may come to, by code.",
+            "The possible conclusions of an investigation, by code.",
         ),
         FormKey::required("categories", ValueForm::Entries(&ValueForm::Map(&CATEGORY)), "The kinds of symptoms, by name."),
-        FormKey::required("severities", ValueForm::Records(&SEVERITY, "name"), "How bad a failure may be, worst first."),
+        FormKey::required("severities", ValueForm::Records(&SEVERITY, "name"), "The severities of failures, worst first."),
         FormKey::new(
             "markers",
             ValueForm::Entries(&ValueForm::List(&ValueForm::Pattern(0))),
-            "Lists of patterns that signatures refer to by name; what a vocabulary lists is added to what it extends.",
+            "Lists of patterns that signatures refer to by name; a domain appends to those it extends.",
         ),
-        FormKey::required("signatures", ValueForm::Records(&SIGNATURE, "id"), "What failures look like, and what they then are."),
+        FormKey::new("signatures", ValueForm::Records(&SIGNATURE, "id"), "Signatures of known failures."),
         FormKey::new(
             "components",
             ValueForm::Entries(&ValueForm::Map(&COMPONENT)),
@@ -30,25 +35,24 @@ pub(super) const DOMAIN: Form = Form {
         FormKey::new(
             "roles",
             ValueForm::Entries(&ValueForm::Pattern(0)),
-            "For a category, what the name or purpose of a repository of its kind says.",
+            "For a category, a pattern of the name or purpose of its repositories.",
         ),
-        FormKey::new("red_herrings", ValueForm::List(&ValueForm::Map(&RED_HERRING)), "What looks guilty and is not."),
+        FormKey::new(
+            "red_herrings",
+            ValueForm::List(&ValueForm::Map(&RED_HERRING)),
+            "Repositories and messages to ignore as causes.",
+        ),
         FormKey::new(
             "component_attributes",
             ValueForm::List(&ValueForm::Text),
-            "Attributes of a case or launch that name the component outright.",
+            "Attributes of a case or launch that name the component.",
         ),
         FormKey::new(
             "version_attributes",
             ValueForm::List(&ValueForm::Pattern(0)),
-            "Attributes that name a version of what was tested.",
+            "Attributes with a version of what was tested.",
         ),
-        FormKey::new(
-            "telling",
-            ValueForm::List(&ValueForm::Pattern(0)),
-            "What a line of a log has in it when it is worth a look.",
-        ),
-        FormKey::new("glossary", ValueForm::Entries(&ValueForm::Text), "Words of the trade and what they mean, for prompts."),
+        FormKey::new("glossary", ValueForm::Entries(&ValueForm::Text), "Terms of the field with their meanings, for prompts."),
     ],
     ..Form::PLAIN
 };
@@ -56,20 +60,16 @@ pub(super) const DOMAIN: Form = Form {
 const DEFECT: Form = Form {
     what: "a defect",
     keys: &[
-        FormKey::required("name", ValueForm::Text, "What people call it."),
-        FormKey::required("means", ValueForm::Text, "What it says of the failure."),
-        FormKey::new("aliases", ValueForm::List(&ValueForm::Text), "Other codes that are read as this one."),
+        FormKey::required("name", ValueForm::Text, "Its name for people."),
+        FormKey::required("means", ValueForm::Text, "What it means for the failure."),
+        FormKey::new("aliases", ValueForm::List(&ValueForm::Text), "Other codes for the same defect."),
         FormKey::new(
             "issue_type",
             ValueForm::Text,
-            "What ReportPortal calls it: the locator of a defect type of the project; without one nothing is written back there.",
+            "The locator of a defect type of the ReportPortal project; without one, nothing is written back there.",
         ),
-        FormKey::new("undecided", ValueForm::Bool, "It says that nobody knows yet."),
-        FormKey::required(
-            "category",
-            ValueForm::Name("categories"),
-            "The category to name where no evidence speaks for another.",
-        ),
+        FormKey::new("undecided", ValueForm::Bool, "Whether the defect is not decided yet."),
+        FormKey::required("category", ValueForm::Name("categories"), "The category, unless evidence supports another."),
     ],
     ..Form::PLAIN
 };
@@ -77,8 +77,8 @@ const DEFECT: Form = Form {
 const CATEGORY: Form = Form {
     what: "a category",
     keys: &[
-        FormKey::required("defect", ValueForm::Name("defects"), "What such a symptom usually turns out to be."),
-        FormKey::required("means", ValueForm::Text, "What it says of the failure."),
+        FormKey::required("defect", ValueForm::Name("defects"), "The usual defect of such a symptom."),
+        FormKey::required("means", ValueForm::Text, "What it means for the failure."),
     ],
     ..Form::PLAIN
 };
@@ -87,7 +87,7 @@ const SEVERITY: Form = Form {
     what: "a severity",
     keys: &[
         FormKey::required("name", ValueForm::Text, "Its name."),
-        FormKey::required("priority", ValueForm::Text, "The priority that a ticket of it gets."),
+        FormKey::required("priority", ValueForm::Text, "The priority of its tickets."),
     ],
     ..Form::PLAIN
 };
@@ -98,46 +98,54 @@ const SIGNATURE: Form = Form {
         FormKey::required(
             "id",
             ValueForm::Text,
-            "Its name; one that the extended vocabulary has as well changes that one, key by key.",
+            "Its id; it overrides the keys of a signature with the same id in the extended domain.",
         ),
-        FormKey::required("title", ValueForm::Text, "What it stands for, as the title of a report."),
+        FormKey::required("title", ValueForm::Text, "Its title in a report."),
         FormKey::required("category", ValueForm::Name("categories"), "The category of the failure."),
-        FormKey::new("defect", ValueForm::Name("defects"), "The defect; the category's own if left out."),
-        FormKey::required("certainty", ValueForm::Number(0.0, 1.0), "How sure one may be of the cause from such a line alone."),
-        FormKey::required("severity", ValueForm::Text, "How bad it is: the name of a severity."),
-        FormKey::new(
-            "near",
-            ValueForm::List(&ValueForm::Text),
-            "Words in small letters, of which a text has one wherever a pattern matches; only for speed.",
-        ),
-        FormKey::new("patterns", ValueForm::List(&ValueForm::Pattern(0)), "What the line looks like, in any letter case."),
+        FormKey::new("defect", ValueForm::Name("defects"), "The defect; by default that of the category."),
+        FormKey::required("certainty", ValueForm::Number(0.0, 1.0), "The certainty of the cause from such a line alone."),
+        FormKey::required("severity", ValueForm::Text, "The name of its severity."),
+        FormKey::new("patterns", ValueForm::List(&ValueForm::Pattern(0)), "Patterns of the line, case-insensitive."),
         FormKey::new(
             "markers",
             ValueForm::List(&ValueForm::Name("markers")),
-            "Lists of patterns under `markers` that count as its own.",
+            "Names of lists under `markers` whose patterns it also uses.",
         ),
-        FormKey::new("skip", ValueForm::Bool, "An investigation would find nothing in any repository."),
-        FormKey::new("setup", ValueForm::Bool, "The test did not get to run: something before it failed."),
-        FormKey::new("clock_skew", ValueForm::Bool, "Timestamps cannot be trusted."),
+        FormKey::new("skip", ValueForm::Bool, "Whether an investigation of repositories would be useless."),
+        FormKey::new("setup", ValueForm::Bool, "Whether the test did not run, because something before it failed."),
+        FormKey::new("clock_skew", ValueForm::Bool, "Whether timestamps are unreliable."),
         FormKey::new(
             "by_frame",
             ValueForm::Bool,
-            "The place decides: in the test's code the test is to blame, in the product's the product.",
+            "Whether the location decides: in the test's code the test is the cause, in the product's the product.",
         ),
-        FormKey::new("symptom", ValueForm::Bool, "A consequence by nature: whatever else is as certain outranks it."),
-        FormKey::new("weak", ValueForm::Bool, "It counts only where the line is an error's, not in a log."),
-        FormKey::new("unless_retried", ValueForm::Bool, "It does not count when the test was tried again and failed each time."),
-        FormKey::new("unless_text", ValueForm::Pattern(0), "It does not count where the text has this."),
-        FormKey::new("unless_line", ValueForm::Pattern(0), "It does not count where the line has this."),
-        FormKey::new("pick", ValueForm::Word(&["first", "last"]), "Which of several lines that match is the telling one."),
-        FormKey::required("means", ValueForm::Text, "What a person should know."),
+        FormKey::new(
+            "symptom",
+            ValueForm::Bool,
+            "Whether it is a consequence by nature: any other signature that is as certain takes precedence.",
+        ),
+        FormKey::new("weak", ValueForm::Bool, "Whether it applies only to errors, not to logs."),
+        FormKey::new("unless_retried", ValueForm::Bool, "It does not apply if the test was retried and failed each time."),
+        FormKey::new("unless_text", ValueForm::Pattern(0), "It does not apply if the text matches this."),
+        FormKey::new("unless_line", ValueForm::Pattern(0), "It does not apply if the line matches this."),
+        FormKey::new("subject", ValueForm::Pattern(1), "The subject of the line: the first group."),
+        FormKey::new("title_of", ValueForm::Text, "The title if the subject is known, as `{subject}`."),
+        FormKey::new("component", ValueForm::Text, "The failed component, if the line does not name it: `disk`, `memory`."),
+        FormKey::new("accepts", ValueForm::List(&ValueForm::Text), "Lines that it matches; `asterisk lint` checks them."),
+        FormKey::new(
+            "rejects",
+            ValueForm::List(&ValueForm::Text),
+            "Similar lines that it does not match; `asterisk lint` checks them.",
+        ),
+        FormKey::new("pick", ValueForm::Word(&["first", "last"]), "Which of several matching lines is used."),
+        FormKey::required("means", ValueForm::Text, "An explanation for people."),
         FormKey::new(
             "next",
             ValueForm::List(&ValueForm::Text),
-            "What a person should do; `{values}` stands for what a check compared.",
+            "The next steps for people; `{values}` is replaced by the values that a check compared.",
         ),
-        FormKey::new("next_framed", ValueForm::List(&ValueForm::Text), "The same, where a stack frame is known."),
-        FormKey::new("next_unframed", ValueForm::List(&ValueForm::Text), "The same, where no stack frame is known."),
+        FormKey::new("next_framed", ValueForm::List(&ValueForm::Text), "The next steps if a stack frame is known."),
+        FormKey::new("next_unframed", ValueForm::List(&ValueForm::Text), "The next steps if no stack frame is known."),
     ],
     ..Form::PLAIN
 };
@@ -145,14 +153,18 @@ const SIGNATURE: Form = Form {
 const COMPONENT: Form = Form {
     what: "a component",
     keys: &[
-        FormKey::new("purpose", ValueForm::Text, "What it does."),
+        FormKey::new("purpose", ValueForm::Text, "Its purpose."),
         FormKey::new(
             "patterns",
             ValueForm::List(&ValueForm::Pattern(0)),
-            "What names it in tests, errors and logs, in any letter case; its own name if left out.",
+            "Patterns of its name in tests, errors and logs, case-insensitive; its own name by default.",
         ),
         FormKey::new("paths", ValueForm::List(&ValueForm::Pattern(0)), "The paths of its code and of its tests."),
-        FormKey::new("repositories", ValueForm::List(&ValueForm::Name("repositories")), "Where its code is, most likely first."),
+        FormKey::new(
+            "repositories",
+            ValueForm::List(&ValueForm::Name("repositories")),
+            "The repositories with its code, most likely first.",
+        ),
     ],
     ..Form::PLAIN
 };
@@ -160,19 +172,19 @@ const COMPONENT: Form = Form {
 const REPOSITORY: Form = Form {
     what: "a repository",
     keys: &[
-        FormKey::new("purpose", ValueForm::Text, "What it holds."),
+        FormKey::new("purpose", ValueForm::Text, "Its contents."),
         FormKey::new(
             "role",
             ValueForm::Name("categories"),
-            "The category whose failures have their cause in it; what its purpose says if left out.",
+            "The category of failures caused in it; derived from its purpose by default.",
         ),
         FormKey::new(
             "aliases",
             ValueForm::List(&ValueForm::Text),
             "Other names of the same repository: forks, mirrors, downstream copies.",
         ),
-        FormKey::new("paths", ValueForm::List(&ValueForm::Pattern(0)), "The paths by which a file is known to be of it."),
-        FormKey::new("focus", ValueForm::List(&ValueForm::Text), "Where in it to begin."),
+        FormKey::new("paths", ValueForm::List(&ValueForm::Pattern(0)), "Patterns of the paths of its files."),
+        FormKey::new("focus", ValueForm::List(&ValueForm::Text), "Where to start in it."),
     ],
     ..Form::PLAIN
 };
@@ -183,10 +195,10 @@ const RED_HERRING: Form = Form {
         FormKey::new(
             "repository",
             ValueForm::Name("repositories"),
-            "A repository that is never looked at for its name or purpose alone.",
+            "A repository that is never inspected for its name or purpose alone.",
         ),
-        FormKey::new("message", ValueForm::Pattern(0), "Lines that are no evidence of anything."),
-        FormKey::required("reason", ValueForm::Text, "Why it is not to blame."),
+        FormKey::new("message", ValueForm::Pattern(0), "Lines that are no evidence."),
+        FormKey::required("reason", ValueForm::Text, "Why it is not the cause."),
     ],
     ..Form::PLAIN
 };

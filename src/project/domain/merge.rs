@@ -1,25 +1,25 @@
-//! Laying a vocabulary over the one it extends.
+//! Merges a domain with the one it extends.
 
 use crate::form::{Form, ValueForm};
 use crate::script::escape;
 use serde_json::{Map, Value, json};
 
-/// `own` laid over `base`.
+/// Merges `own` into `base`.
 pub(super) fn merge(base: Option<Value>, own: Value, form: &'static Form) -> Value {
     let (Some(Value::Object(mut merged)), Value::Object(own)) = (base.clone(), &own) else {
         return base.map_or(own, |base| base);
     };
-    // What it is for is each one's own to say.
+    // Descriptions are not inherited.
     merged.remove("description");
     for (name, value) in own {
         let Some(key) = form.key(name) else { continue };
-        let below = merged.remove(name);
-        merged.insert(name.clone(), combined(below, value.clone(), &key.holds));
+        let inherited = merged.remove(name);
+        merged.insert(name.clone(), combine(inherited, value.clone(), &key.holds));
     }
     Value::Object(merged)
 }
 
-fn combined(base: Option<Value>, own: Value, holds: &'static ValueForm) -> Value {
+fn combine(base: Option<Value>, own: Value, holds: &'static ValueForm) -> Value {
     let Some(base) = base else { return own };
     match (holds, base, own) {
         (ValueForm::List(_), Value::Array(mut base), Value::Array(own)) => {
@@ -35,19 +35,19 @@ fn combined(base: Option<Value>, own: Value, holds: &'static ValueForm) -> Value
                     None => first.push(item),
                 }
             }
-            // What is special comes before what is general: of two that are as good, the first counts.
+            // The more specific comes first: of two equally good ones, the first is used.
             first.extend(base);
             Value::Array(first)
         }
         (ValueForm::Entries(item), Value::Object(mut base), Value::Object(own)) => {
             for (name, value) in own {
-                let below = base.remove(&name);
-                let value = match (item, below) {
-                    (ValueForm::Map(_), Some(mut below)) => {
-                        overlay(&mut below, value);
-                        below
+                let inherited = base.remove(&name);
+                let value = match (item, inherited) {
+                    (ValueForm::Map(_), Some(mut inherited)) => {
+                        overlay(&mut inherited, value);
+                        inherited
                     }
-                    (item, below) => combined(below, value, item),
+                    (item, inherited) => combine(inherited, value, item),
                 };
                 base.insert(name, value);
             }
@@ -57,25 +57,21 @@ fn combined(base: Option<Value>, own: Value, holds: &'static ValueForm) -> Value
     }
 }
 
-/// Puts the keys of a map over those of another.
+/// Overrides the keys of a map.
 fn overlay(base: &mut Value, own: Value) {
     if let (Value::Object(base), Value::Object(own)) = (base, own) {
         base.extend(own);
     }
 }
 
-/// What follows from a merged vocabulary: signatures get the patterns of the markers they name, and a component that nothing
-/// recognises is recognised by its name.
+/// Completes a merged domain: signatures get the patterns of the markers they name, and components without patterns are
+/// recognised by their names.
 pub(super) fn complete(value: &mut Value) {
     let markers = value["markers"].clone();
     for signature in value["signatures"].as_array_mut().into_iter().flatten() {
         let named: Vec<Value> = signature["markers"].as_array().cloned().unwrap_or_default();
         let more: Vec<Value> =
             named.iter().filter_map(|name| markers.get(name.as_str()?)?.as_array()).flatten().cloned().collect();
-        if !more.is_empty() {
-            // Words that are near to its own patterns need not be near to these.
-            signature["near"] = json!([]);
-        }
         if let Some(patterns) = signature["patterns"].as_array_mut() {
             patterns.extend(more);
         }
@@ -86,8 +82,8 @@ pub(super) fn complete(value: &mut Value) {
     }
     let components = value["components"].as_object_mut();
     for (name, component) in components.into_iter().flatten() {
-        let silent = |key: &str, component: &Value| component[key].as_array().is_none_or(Vec::is_empty);
-        if silent("patterns", component) && silent("paths", component) {
+        let is_empty = |key: &str, component: &Value| component[key].as_array().is_none_or(Vec::is_empty);
+        if is_empty("patterns", component) && is_empty("paths", component) {
             component["patterns"] = json!([format!(r"(?:^|[^\w-]){}(?:[^\w-]|$)", escape(name))]);
         }
     }

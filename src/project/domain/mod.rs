@@ -1,7 +1,7 @@
-//! Domain vocabularies: what the words of a project are and mean. Files `domains/NAME.yaml` among the data.
+//! Domains: the defects, categories, signatures and components of a field or product. Files `domains/NAME.yaml` among the data.
 //!
-//! One vocabulary is linked into a project, merged with those it extends; scripts see it as `params.data.domain`. Maps are merged
-//! entry by entry and key by key, lists of patterns are added to, signatures and severities are told apart by their names.
+//! One domain is linked into a project, merged with those it extends; scripts see it as `params.data.domain`. Maps are merged
+//! entry by entry and key by key, lists of patterns are appended, signatures and severities are matched by name.
 
 mod chain;
 mod check;
@@ -10,14 +10,14 @@ mod keys;
 mod merge;
 mod patterns;
 
-pub(super) use chain::is_one;
+pub(super) use chain::is_domain_file;
 pub use chain::{DEFAULT_DOMAIN, Domain, ListedDomain, link, list, names};
 
 use serde_json::Value;
 
-/// The JSON Schema (2020-12) of a vocabulary, from the table that the reader goes by.
+/// The JSON Schema (2020-12) of a domain, from the reader's table of keys.
 pub fn json_schema() -> Value {
-    crate::form::json_schema("Asterisk domain vocabulary", &keys::DOMAIN)
+    crate::form::json_schema("Asterisk domain", &keys::DOMAIN)
 }
 
 #[cfg(test)]

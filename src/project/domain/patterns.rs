@@ -1,4 +1,4 @@
-//! Patterns that compile and yet are no use: those that match everything, and those that another one leaves nothing to do.
+//! Checks for useless patterns: those that match everything, and those covered by another.
 
 use super::entries::map;
 use crate::diag::Severity;
@@ -7,9 +7,9 @@ use crate::form::yaml::{Yaml, YamlEntry};
 use crate::project::forms::DataReader;
 use crate::script::Pattern;
 
-/// One letter or digit each; what matches several of them matches nearly every text.
+/// Letters and digits; a pattern that matches several of them alone matches nearly every text.
 const CHARACTERS: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
-/// So many of them are too many.
+/// The number of matches from which a pattern is too wide.
 const TOO_MANY: usize = 8;
 
 /// Checks all patterns of a file.
@@ -26,13 +26,13 @@ pub(super) fn check(check: &mut DataReader<'_>, tree: &Yaml) {
     }
 }
 
-/// A pattern that matches everything is no pattern.
+/// Reports patterns that match everything.
 fn wide(check: &mut DataReader<'_>, listed: &ListedPattern<Pattern>) {
     let (message, help) = if listed.pattern.matches_nothing() {
         let message = format!("a pattern in {} matches the empty text, and so every text", listed.of);
         (message, "make at least one part of it required: `+` for `*`, no empty alternative")
     } else if listed.pattern.shortest() == 1 && single(&listed.text) >= TOO_MANY {
-        let message = format!("a pattern in {} is content with a single character, and so matches nearly every text", listed.of);
+        let message = format!("a pattern in {} accepts a single character, and so matches nearly every text", listed.of);
         (message, "add words that only such a line has")
     } else {
         return;
@@ -41,16 +41,16 @@ fn wide(check: &mut DataReader<'_>, listed: &ListedPattern<Pattern>) {
     check.reader.push(error.help(help));
 }
 
-/// How many single characters a pattern is content with.
+/// The number of single characters that a pattern matches.
 fn single(text: &str) -> usize {
     let single: Vec<String> = CHARACTERS.chars().map(String::from).collect();
     Pattern::matches(text, single.iter().map(String::as_str))
 }
 
-/// A plain text of which another pattern of the same list matches a part, wherever it stands, has nothing to do.
+/// Warns about literals covered by another pattern of the same list.
 fn shadowed(check: &mut DataReader<'_>, listed: &ListedPattern<Pattern>, all: &[ListedPattern<Pattern>], index: usize) {
     let Some(literal) = listed.pattern.literal() else { return };
-    // Between other words, and within one.
+    // As a word, and within a word.
     let samples =
         [literal.clone(), format!(" {literal} "), format!("x{literal}x"), format!("9{literal}9"), format!("-{literal}-")];
     let covers = |(at, other): &(usize, &ListedPattern<Pattern>)| {
@@ -61,14 +61,14 @@ fn shadowed(check: &mut DataReader<'_>, listed: &ListedPattern<Pattern>, all: &[
     };
     if let Some((_, other)) = all.iter().enumerate().find(covers) {
         let message = format!("a pattern in {} matches nothing that another one does not", listed.of);
-        let mut error = check.reader.error("shadowed-pattern", message, listed.text.span, "has nothing to do");
+        let mut error = check.reader.error("shadowed-pattern", message, listed.text.span, "is redundant");
         error.severity = Severity::Warning;
         let error = error.label(check.reader.source(), other.text.span, "matches all of that");
-        check.reader.push(error.help("take one of the two away"));
+        check.reader.push(error.help("remove one of the two"));
     }
 }
 
-/// The same pattern for two components (or repositories) tells nothing of which.
+/// Warns about the same pattern for two components (or repositories), which does not distinguish them.
 fn shared(check: &mut DataReader<'_>, tree: &Yaml, key: &str, what: &str) {
     let mut seen: Vec<(String, &YamlEntry, &Yaml)> = Vec::new();
     for entry in map(tree, key) {
@@ -80,7 +80,7 @@ fn shared(check: &mut DataReader<'_>, tree: &Yaml, key: &str, what: &str) {
                     let mut error = check.reader.error("shadowed-pattern", message, pattern.span, "again here");
                     error.severity = Severity::Warning;
                     let error = error.label(check.reader.source(), first.span, "first here");
-                    check.reader.push(error.help("leave it to the one, or say in both what tells them apart"));
+                    check.reader.push(error.help("remove it from one of them, or add what distinguishes them"));
                 } else {
                     seen.push((text, entry, pattern));
                 }

@@ -62,7 +62,7 @@ struct Card<'r> {
     cause: &'r Cause,
     colour: usize,
     confidence: Option<f64>,
-    evidence: Vec<Evidence<'r>>,
+    evidence: Vec<EvidenceItem<'r>>,
     named: Vec<NamedCase<'r>>,
     /// Number of cases not listed.
     unnamed: usize,
@@ -73,7 +73,7 @@ struct Card<'r> {
 
 /// A piece of evidence: where it is, and what it says.
 #[derive(Debug, PartialEq, Serialize)]
-struct Evidence<'r> {
+struct EvidenceItem<'r> {
     kind: &'r str,
     text: &'r str,
 }
@@ -271,12 +271,12 @@ fn detail<'r>(report: &'r RunReport, number: usize, case: &'r CaseReport, cause:
 }
 
 /// Parses `log: what it says` as evidence of the kind `log`.
-fn evidence(item: &str) -> Evidence<'_> {
+fn evidence(item: &str) -> EvidenceItem<'_> {
     let named = |kind: &&str| kind.len() <= 24 && kind.starts_with(|c: char| c.is_ascii_lowercase());
     let plain = |kind: &&str| kind.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == ' ');
     match item.split_once(": ") {
-        Some((kind, text)) if named(&kind) && plain(&kind) => Evidence { kind, text },
-        _ => Evidence { kind: "", text: item },
+        Some((kind, text)) if named(&kind) && plain(&kind) => EvidenceItem { kind, text },
+        _ => EvidenceItem { kind: "", text: item },
     }
 }
 
@@ -309,9 +309,9 @@ mod tests {
 
     #[test]
     fn evidence_says_what_it_is() {
-        assert_eq!(evidence("log: a: b"), Evidence { kind: "log", text: "a: b" });
+        assert_eq!(evidence("log: a: b"), EvidenceItem { kind: "log", text: "a: b" });
         for text in ["http://x: y", "Error: y", "no kind"] {
-            assert_eq!(evidence(text), Evidence { kind: "", text });
+            assert_eq!(evidence(text), EvidenceItem { kind: "", text });
         }
     }
 

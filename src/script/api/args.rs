@@ -1,4 +1,5 @@
-//! From what scripts pass to what Rust works on, and back: every function takes script values and host views alike.
+//! Converts arguments of host functions from script values to Rust values and back; every function accepts script values and host
+//! views alike.
 
 use crate::diag::did_you_mean;
 use crate::script::compare::kind_of;
@@ -7,22 +8,22 @@ use crate::script::guard::charge;
 use crate::script::view::{ListView, ObjectView, View};
 use rhai::{Array, Dynamic, EvalAltResult, ImmutableString, Map};
 
-/// What a host function returns.
+/// The result of a host function.
 pub(super) type HostFnResult<T> = Result<T, Box<EvalAltResult>>;
 
-/// The longest text, in bytes, that a function produces.
+/// Maximum length in bytes of a string produced by a function.
 pub(super) const MAX_TEXT: usize = 1 << 20;
 
-/// The most items that a function produces.
+/// Maximum number of items produced by a function.
 pub(super) const MAX_ITEMS: usize = 10_000;
 
-/// The deepest nesting that is compared.
+/// Maximum nesting depth of values that are compared.
 const MAX_DEPTH: usize = 64;
 
-/// What host functions refuse their arguments with.
+/// The code of errors about arguments.
 const CODE: &str = "script/argument";
 
-/// A runtime error with a message; the engine adds the position of the call.
+/// Returns a run-time error with a message; the engine adds the position of the call.
 pub(super) fn fail<T>(message: impl Into<String>) -> HostFnResult<T> {
     ScriptFault::new(CODE, message).fail()
 }
@@ -31,7 +32,7 @@ fn wrong<T>(wanted: &str, value: &Dynamic) -> HostFnResult<T> {
     fail(format!("expected {wanted}, got {}", kind_of(value)))
 }
 
-/// A text that a function reads once; its length is charged to the call.
+/// Charges the length of a string to the call, for functions that read it once.
 pub(super) fn charged(text: &str) -> HostFnResult<&str> {
     charge(text.len())?;
     Ok(text)
@@ -51,12 +52,12 @@ pub(super) fn list(value: &Dynamic) -> HostFnResult<Vec<Dynamic>> {
     wrong("a list", value)
 }
 
-/// The items of a list of texts.
+/// The items of a list of strings.
 pub(super) fn texts(value: &Dynamic) -> HostFnResult<Vec<ImmutableString>> {
     list(value)?.iter().map(text).collect()
 }
 
-/// A text. Its length is charged to the call.
+/// A string. Its length is charged to the call.
 pub(super) fn text(value: &Dynamic) -> HostFnResult<ImmutableString> {
     match value.read_lock::<ImmutableString>() {
         Some(text) => {
@@ -67,16 +68,16 @@ pub(super) fn text(value: &Dynamic) -> HostFnResult<ImmutableString> {
     }
 }
 
-/// Something with named fields.
+/// An argument with named fields.
 pub(super) enum ObjectArg {
-    /// A script's own map.
+    /// A map of the script.
     Map(Map),
-    /// A view: what is not there may read as a zero.
+    /// A view, in which an absent field may read as a zero value.
     View(ObjectView),
 }
 
 impl ObjectArg {
-    /// The value of a field that is there and that scripts may read.
+    /// The value of a field that is present and readable by scripts.
     pub(super) fn get(&self, name: &str) -> Option<Dynamic> {
         match self {
             Self::Map(map) => map.get(name).cloned(),
@@ -85,7 +86,7 @@ impl ObjectArg {
         }
     }
 
-    /// Its fields, in the order of their names.
+    /// The fields, in order of their names.
     pub(super) fn fields(&self) -> Vec<(&str, Dynamic)> {
         match self {
             Self::Map(map) => map.iter().map(|(name, value)| (name.as_str(), value.clone())).collect(),
@@ -93,7 +94,7 @@ impl ObjectArg {
         }
     }
 
-    /// A field that every item must have, as a script would read it.
+    /// A required field, as a script would read it.
     pub(super) fn require(&self, name: &str) -> HostFnResult<Dynamic> {
         match self {
             Self::View(object) => object.read(name),
@@ -108,7 +109,7 @@ impl ObjectArg {
     }
 }
 
-/// The fields of a map or object.
+/// Converts a map or object.
 pub(super) fn object(value: &Dynamic) -> HostFnResult<ObjectArg> {
     if let Some(map) = value.read_lock::<Map>() {
         charge(map.len() * size_of::<Dynamic>())?;
@@ -120,17 +121,17 @@ pub(super) fn object(value: &Dynamic) -> HostFnResult<ObjectArg> {
     wrong("an object", value)
 }
 
-/// A number, with `1` and `1.0` kept apart.
+/// A number; `1` and `1.0` are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A float.
     Float(f64),
 }
 
 impl Number {
-    /// Its value; whole numbers beyond 2^53 are rounded.
+    /// The value as a float; integers beyond 2^53 are rounded.
     #[allow(clippy::cast_precision_loss)]
     pub(super) fn float(self) -> f64 {
         match self {
@@ -149,7 +150,7 @@ impl From<Number> for Dynamic {
     }
 }
 
-/// A number.
+/// Converts a number.
 pub(super) fn number(value: &Dynamic) -> HostFnResult<Number> {
     match (value.as_int(), value.as_float()) {
         (Ok(int), _) => Ok(Number::Int(int)),
@@ -158,12 +159,12 @@ pub(super) fn number(value: &Dynamic) -> HostFnResult<Number> {
     }
 }
 
-/// A whole number that is not negative, at most `max`.
+/// Clamps an integer to the range from 0 to `max`.
 pub(super) fn count(value: i64, max: usize) -> usize {
     usize::try_from(value.max(0)).unwrap_or(usize::MAX).min(max)
 }
 
-/// The text if it is not too long.
+/// Checks that a string is within [`MAX_TEXT`].
 pub(super) fn bounded(text: String) -> HostFnResult<String> {
     if text.len() > MAX_TEXT {
         return fail(format!("the result would be longer than {MAX_TEXT} bytes"));
@@ -171,7 +172,7 @@ pub(super) fn bounded(text: String) -> HostFnResult<String> {
     Ok(text)
 }
 
-/// A text that is the same for equal values and differs for others; whole numbers equal floats of the same value.
+/// A string that is equal for equal values only; integers equal floats of the same value.
 pub(super) fn key(value: &Dynamic) -> HostFnResult<String> {
     key_at(value, 0)
 }
@@ -187,7 +188,7 @@ fn key_at(value: &Dynamic, depth: usize) -> HostFnResult<String> {
     if let Ok(number) = number(value) {
         return Ok(match number {
             Number::Int(int) => int.to_string(),
-            // `+ 0.0` makes a negative zero a zero.
+            // `+ 0.0` turns a negative zero into a zero.
             Number::Float(float) if float.fract() == 0.0 && float.abs() < 9e15 => format!("{:.0}", float + 0.0),
             Number::Float(float) => format!("{float:?}"),
         });
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn views_are_taken_like_the_scripts_own_values() {
+    fn views_are_accepted_like_script_values() {
         for (script, expected) in [
             ("max_by(artifact.repos, \"score\").name", "\"b\""),
             ("min_by(artifact.repos, \"score\").name", "\"c\""),
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_view_does_not_know_is_refused() {
+    fn undeclared_fields_of_a_view_are_refused() {
         let error = eval_with(&artifact(), "pluck(artifact.repos, \"scor\")").unwrap_err();
         assert_eq!((error.code.as_ref(), error.help.as_deref()), ("rule/unknown-field", Some("did you mean `score`?")));
         let error = eval_with(&artifact(), "unique(artifact)").unwrap_err();

@@ -1,4 +1,4 @@
-//! What tests claim: assertions, and tables of rows. Known in `*_test.rhai` files only.
+//! Assertions and row tables for tests. Available in `*_test.rhai` files only.
 
 use super::HostFn;
 use super::args::{HostFnResult, Number, list, number, text};
@@ -16,9 +16,9 @@ use serde_json::Value;
 
 const GROUP: &str = "tests";
 
-/// What an assertion that does not hold fails with.
+/// The error code of a failed assertion.
 const ASSERT: &str = "test/assert";
-/// What a table with failed rows fails with.
+/// The error code of a table with failed rows.
 pub(crate) const ROWS: &str = "test/rows";
 
 /// The assertions.
@@ -108,17 +108,17 @@ fn failed<T>(message: impl Into<String>) -> HostFnResult<T> {
 }
 
 fn assert(condition: &Dynamic, message: Option<&Dynamic>) -> HostFnResult<()> {
-    let said = message.map(text).transpose()?;
+    let reason = message.map(text).transpose()?;
     match condition.as_bool() {
         Ok(true) => Ok(()),
-        Ok(false) => failed(said.map_or_else(|| "this is not true".to_owned(), |said| format!("this is not true: {said}"))),
+        Ok(false) => failed(reason.map_or_else(|| "this is not true".to_owned(), |reason| format!("this is not true: {reason}"))),
         Err(_) => ScriptFault::new(ASSERT, format!("expected `true`, got {}", shown(condition)))
             .help("an assertion is about a truth value: compare with something")
             .fail(),
     }
 }
 
-/// A value, with its kind where that is not plain to see.
+/// A value for a message, with its type where that is not obvious.
 fn shown(value: &Dynamic) -> String {
     let text = ObservedValue::of(value).to_string();
     if text == kind_of(value) { text } else { format!("`{text}`") }
@@ -140,7 +140,7 @@ fn assert_eq(got: &Dynamic, want: &Dynamic) -> HostFnResult<()> {
     }
 }
 
-/// Where two values first differ, and how.
+/// Describes the first difference between two values.
 fn difference(got: &Value, want: &Value, path: &str) -> Option<String> {
     let part = |value: &Value| crate::script::probe::text_of(&View::plain(value, "").dynamic());
     match (got, want) {
@@ -201,7 +201,7 @@ fn assert_throws(context: &NativeCallContext, action: &Dynamic) -> HostFnResult<
     }
 }
 
-/// What was thrown, in words.
+/// Describes an error that was thrown.
 fn thrown(error: EvalAltResult) -> String {
     match error {
         EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => thrown(*inner),
@@ -242,12 +242,12 @@ fn table(context: &NativeCallContext, rows: &Dynamic, check: &Dynamic) -> HostFn
 mod tests {
     use super::super::tests::eval_in_test as eval;
 
-    fn said(script: &str) -> String {
+    fn failure(script: &str) -> String {
         eval(script).expect_err(script).message
     }
 
     #[test]
-    fn failed_assertions_say_what_they_got() {
+    fn failed_assertions_show_the_actual_value() {
         for (script, message) in [
             ("assert(1 > 2)", "this is not true"),
             ("assert(false, \"why\")", "this is not true: why"),
@@ -266,12 +266,12 @@ mod tests {
             ("table([], |row| row)", "this table has no rows"),
             ("table([1, 2, 3], |row| assert(row < 2))", "2 of 3 rows failed"),
         ] {
-            assert_eq!(said(script), message, "{script}");
+            assert_eq!(failure(script), message, "{script}");
         }
     }
 
     #[test]
-    fn what_holds_is_quiet() {
+    fn assertions_that_hold_pass() {
         for script in [
             "assert_eq((), ())",
             "assert_eq(|x| x, 1) == () || true",

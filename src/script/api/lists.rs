@@ -1,4 +1,4 @@
-//! Lists: without doubles, by a field, counted.
+//! Functions on lists: deduplicating, selecting by a field, sorting, counting.
 
 use super::HostFn;
 use super::args::{HostFnResult, Number, count, fail, key, list, number, object, text};
@@ -113,7 +113,7 @@ fn pluck(items: &Dynamic, field: &str) -> HostFnResult<Array> {
     list(items)?.iter().map(|item| object(item)?.require(field)).collect()
 }
 
-/// What items are ordered by.
+/// A sort key.
 enum Rank {
     Number(Number),
     Text(String),
@@ -141,7 +141,7 @@ impl Rank {
     }
 }
 
-/// The items with what they are ordered by, which is of one kind.
+/// The items with their sort keys, which must be of one type.
 fn ranked(items: &Dynamic, field: &str) -> HostFnResult<Vec<(Rank, Dynamic)>> {
     let ranked: Vec<_> = list(items)?
         .into_iter()
@@ -161,7 +161,7 @@ fn sort_by_key(items: &Dynamic, field: &str) -> HostFnResult<Array> {
     Ok(ranked.into_iter().map(|(_, item)| item).collect())
 }
 
-/// The first item whose rank compares so to that of all others.
+/// The first item whose sort key compares as `better` to that of all others.
 fn best_by(items: &Dynamic, field: &str, better: Ordering) -> HostFnResult<Dynamic> {
     let best = ranked(items, field)?.into_iter().reduce(|best, next| if next.0.compare(&best.0) == better { next } else { best });
     Ok(best.map_or(Dynamic::UNIT, |(_, item)| item))
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_are_one_however_they_are_written() {
+    fn equal_values_are_merged_whatever_their_notation() {
         assert_eq!(format!("{:?}", eval("unique([1, 1.0, 0, -0.0, \"1\", [1, #{a: 2}], [1.0, #{a: 2.0}], (), ()])").unwrap()), {
             "[1, 0, \"1\", [1, #{\"a\": 2}], ()]"
         });
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn captured_variables_are_seen_through() {
+    fn captured_variables_are_dereferenced() {
         assert_eq!(eval("let l = [1, 1]; let f = || unique(l); f.call().len()").unwrap().as_int(), Ok(1));
     }
 }

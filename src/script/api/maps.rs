@@ -1,4 +1,4 @@
-//! Maps and objects.
+//! Functions on maps and objects.
 
 use super::HostFn;
 use super::args::{HostFnResult, object, texts};
@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn only_objects_have_keys() {
-        let said = |script: &str| super::super::tests::eval(script).unwrap_err().message;
-        assert_eq!(said("get_or((), \"a\", 1)"), "expected an object, got nothing");
-        assert_eq!(said("pick(#{}, 1)"), "expected a list, got a number");
+        let message = |script: &str| super::super::tests::eval(script).unwrap_err().message;
+        assert_eq!(message("get_or((), \"a\", 1)"), "expected an object, got nothing");
+        assert_eq!(message("pick(#{}, 1)"), "expected a list, got a number");
     }
 }

@@ -1,7 +1,7 @@
-//! The host API: every function the host gives to scripts, in one registry with its documentation and an executed example.
+//! The host API: every function provided to scripts, in one registry with its documentation and an executed example.
 //!
-//! All of them are pure and bounded: they read no file, clock or network, and refuse what would grow without end. A new
-//! group is one file with a table of [`HostFn`]s and one line in [`GROUPS`].
+//! All of them are pure and bounded: they access no file, clock or network, and refuse unbounded growth. A new group is one file
+//! with a table of [`HostFn`]s and one line in [`GROUPS`].
 
 mod args;
 mod asserts;
@@ -21,31 +21,31 @@ use std::sync::LazyLock;
 /// A function that scripts may call.
 #[derive(Clone, Copy, Debug)]
 pub struct HostFn {
-    /// What scripts call it by.
+    /// The name.
     pub name: &'static str,
-    /// Its parameters and result: `regex_find(text: string, pattern: string) -> string or ()`.
+    /// The parameters and the result: `regex_find(text: string, pattern: string) -> string or ()`.
     pub signature: &'static str,
     /// The group it is documented in.
     pub group: &'static str,
-    /// What it does, in full sentences.
+    /// The documentation, in full sentences.
     pub doc: &'static str,
     /// A script that calls it.
     pub example: &'static str,
-    /// What the example evaluates to, as a script too.
+    /// The result of the example, as a script.
     pub result: &'static str,
-    /// Binds the implementation to the name, so that neither exists without the other.
+    /// Registers the implementation under the name, so that neither exists without the other.
     bind: fn(&mut Engine, &'static str),
 }
 
 impl HostFn {
-    /// The number of parameters that the signature shows.
+    /// The number of parameters in the signature.
     pub fn parameters(&self) -> usize {
         let between = self.signature.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inside, _)| inside);
         if between.trim().is_empty() { 0 } else { between.split(',').count() }
     }
 }
 
-/// The groups, in the order they are shown in.
+/// The groups, in display order.
 const GROUPS: &[&[HostFn]] = &[text::TABLE, patterns::TABLE, fingerprint::TABLE, numbers::TABLE, lists::TABLE, maps::TABLE];
 
 /// The groups of functions that only tests may call.
@@ -54,24 +54,24 @@ const TEST_GROUPS: &[&[HostFn]] = &[asserts::TABLE, test_api::TABLE];
 static REGISTRY: LazyLock<Vec<HostFn>> = LazyLock::new(|| GROUPS.concat());
 static TEST_REGISTRY: LazyLock<Vec<HostFn>> = LazyLock::new(|| TEST_GROUPS.concat());
 
-/// Every function that the host gives to scripts, group by group.
+/// Every function provided to scripts, by group.
 pub fn registry() -> &'static [HostFn] {
     &REGISTRY
 }
 
-/// Every function that the host gives to tests (`*_test.rhai`) beside those, group by group.
+/// Every additional function provided to tests (`*_test.rhai`), by group.
 pub fn test_registry() -> &'static [HostFn] {
     &TEST_REGISTRY
 }
 
-/// Makes every function of the [`registry`] callable by the scripts of an engine.
+/// Registers every function of the [`registry`] with an engine.
 pub fn register(engine: &mut Engine) {
     for function in registry() {
         (function.bind)(engine, function.name);
     }
 }
 
-/// Makes every function of the [`test_registry`] callable. That only tests call them is seen to when scripts are linked.
+/// Registers every function of the [`test_registry`]. Linking ensures that only tests call them.
 pub(crate) fn register_for_tests(engine: &mut Engine) {
     for function in test_registry() {
         (function.bind)(engine, function.name);
@@ -81,7 +81,7 @@ pub(crate) fn register_for_tests(engine: &mut Engine) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::running_test::{TestHost, TestQuestion, set_stage};
+    use crate::script::running_test::{TestHost, TestQuestion, set_host};
     use crate::script::{Extend, ScriptFault, ScriptLimits, View, build_engine};
     use rhai::{Dynamic, EvalAltResult, Scope};
     use serde_json::{Value, json};
@@ -92,12 +92,12 @@ mod tests {
         build_engine(&ScriptLimits::default(), ["name", "score", "repos"], extend)
     }
 
-    /// The value of a script, or the fault it raised.
+    /// Evaluates a script. Returns its value or the fault it raised.
     pub(super) fn eval(script: &str) -> Result<Dynamic, ScriptFault> {
         eval_with(&View::null(), script)
     }
 
-    /// The value of a script that sees an `artifact`.
+    /// Evaluates a script in which `artifact` is defined.
     pub(super) fn eval_with(artifact: &View, script: &str) -> Result<Dynamic, ScriptFault> {
         let mut scope = Scope::new();
         scope.push_dynamic("artifact", artifact.dynamic());
@@ -109,10 +109,10 @@ mod tests {
         register_for_tests(engine);
     }
 
-    /// Answers the questions of the examples.
-    struct ExampleStage;
+    /// A test host for the examples.
+    struct ExampleHost;
 
-    impl TestHost for ExampleStage {
+    impl TestHost for ExampleHost {
         fn answer(&self, question: TestQuestion, name: &str, inputs: &Value) -> Result<Value, Box<crate::diag::Diagnostic>> {
             Ok(match question {
                 TestQuestion::Verdict => {
@@ -128,15 +128,15 @@ mod tests {
         }
     }
 
-    /// The value of a script that may call what tests may, or the fault it raised.
+    /// Evaluates a script that may call test functions.
     pub(super) fn eval_in_test(script: &str) -> Result<Dynamic, ScriptFault> {
-        set_stage(Some(Rc::new(ExampleStage)));
+        set_host(Some(Rc::new(ExampleHost)));
         let value = engine(register_all).eval(script).map_err(|error| fault(&error));
-        set_stage(None);
+        set_host(None);
         value
     }
 
-    /// The fault that an error carries; any other error as one.
+    /// The fault in an error; other errors are converted.
     pub(super) fn fault(error: &EvalAltResult) -> ScriptFault {
         match error {
             EvalAltResult::ErrorRuntime(payload, _) if payload.is::<ScriptFault>() => payload.clone_cast(),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_groups_stand_together() {
+    fn names_are_unique_and_groups_are_contiguous() {
         let all = || registry().iter().chain(test_registry());
         let names: BTreeSet<_> = all().map(|function| (function.name, function.parameters())).collect();
         assert_eq!(names.len(), all().count());
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_registered_is_what_the_table_says() {
+    fn exactly_the_functions_of_the_table_are_registered() {
         let stock = natives(&engine(|_| {}));
         let documented: BTreeSet<_> =
             registry().iter().chain(test_registry()).map(|f| format!("{}/{}", f.name, f.parameters())).collect();

@@ -1,4 +1,4 @@
-//! Numbers: bounds, rounding, shares, and reading them out of texts.
+//! Functions on numbers: bounds, rounding, percentages, parsing.
 
 use super::HostFn;
 use super::args::{HostFnResult, Number, charged, fail, list, number};
@@ -95,7 +95,7 @@ fn round_to(x: &Dynamic, digits: i64) -> HostFnResult<Dynamic> {
     Ok(match number(x)? {
         Number::Int(int) => int.into(),
         Number::Float(float) => {
-            // Through the decimal digits, so that the result is the float nearest to what people read.
+            // Rounds via the decimal digits, so that the result is the float nearest to the displayed number.
             let digits = u32::try_from(digits.clamp(0, 15)).unwrap_or(0);
             let scale = 10_f64.powi(i32::try_from(digits).unwrap_or(0));
             let scaled = (float * scale).round() / scale;
@@ -135,7 +135,7 @@ fn parse_number(text: &str) -> Dynamic {
     if let Ok(int) = text.parse::<i64>() {
         return int.into();
     }
-    // `inf`, `nan` and the like are words.
+    // Rejects `inf`, `nan` and similar words.
     let numeric = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     match text.parse::<f64>() {
         Ok(float) if numeric && float.is_finite() => float.into(),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_and_zero_have_no_share() {
+    fn empty_and_zero_have_no_percentage() {
         assert!(mean(&of(&[])).unwrap().is_unit() && percent(&1_i64.into(), &0_i64.into()).unwrap().is_unit());
         assert_eq!(sum(&of(&[])).unwrap().as_int(), Ok(0));
         assert!(sum(&Dynamic::from_array(vec![i64::MAX.into(), 1_i64.into()])).is_err());

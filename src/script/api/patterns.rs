@@ -10,10 +10,10 @@ use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 const GROUP: &str = "regex";
 
-/// The largest compiled pattern, in bytes.
+/// Maximum size of a compiled pattern, in bytes.
 const MAX_COMPILED: usize = 10 << 20;
 
-/// How many compiled patterns are kept; scripts have far fewer.
+/// Maximum number of cached patterns; scripts have far fewer.
 const KEPT: usize = 1024;
 
 /// The functions of this group.
@@ -89,16 +89,16 @@ pub(super) const TABLE: &[HostFn] = &[
     },
 ];
 
-/// A pattern as it is kept: compiled by the first thread that needs it while the others wait, or refused with a reason.
+/// A cached pattern: compiled by the first thread that needs it while others wait, or refused with a reason.
 ///
-/// Behind an `Arc`, because a clone of a `Regex` begins with an empty state cache: it would build its automaton again on every
-/// text, which costs many times the search.
+/// Behind an `Arc`, because a clone of a `Regex` starts with an empty state cache: it would rebuild its automaton for every text,
+/// which costs many times the search.
 type CachedPattern = Arc<OnceLock<Result<Regex, String>>>;
 
-/// The patterns of all threads.
+/// The cached patterns of all threads.
 static COMPILED: LazyLock<RwLock<HashMap<String, CachedPattern>>> = LazyLock::new(RwLock::default);
 
-/// Works with a compiled pattern; the texts it is used on are bounded, as nothing can interrupt a search.
+/// Runs `work` with a compiled pattern. The text is bounded, since a search cannot be interrupted.
 fn with<T>(text: &str, pattern: &str, work: impl FnOnce(&Regex) -> HostFnResult<T>) -> HostFnResult<T> {
     if text.len() > MAX_TEXT {
         return fail(format!("patterns are for texts of at most {MAX_TEXT} bytes; this one has {}", text.len()));
@@ -107,9 +107,9 @@ fn with<T>(text: &str, pattern: &str, work: impl FnOnce(&Regex) -> HostFnResult<
     compiled(pattern, work)
 }
 
-/// All matches, without overlaps. A search may read the text to its end for a match of one byte at its beginning, so that all of
-/// them together may take the square of its length: the clock is read after each. What a search learns of its pattern is kept with
-/// it for all calls of the thread.
+/// Visits all non-overlapping matches. A search may read the text to its end for a match of one byte at its start, so all of them
+/// together may take quadratic time: the clock is read after each. The lazily built automaton is kept with the pattern for all
+/// calls of the thread.
 fn matches<'t>(regex: &Regex, text: &'t str, mut each: impl FnMut(regex::Match<'t>) -> HostFnResult<()>) -> HostFnResult<()> {
     let mut all = apart(|| regex.find_iter(text));
     while let Some(found) = apart(|| all.next()) {
@@ -155,7 +155,7 @@ fn kept(pattern: &str) -> CachedPattern {
     Arc::clone(compiled.entry(pattern.to_owned()).or_default())
 }
 
-/// Compiles a pattern within the limits, or says why that cannot be.
+/// Compiles a pattern within the limits. An error is the reason.
 pub(in crate::script) fn compile(pattern: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(pattern).size_limit(MAX_COMPILED).dfa_size_limit(MAX_COMPILED).build();
     built.map_err(|error| error.to_string())
@@ -211,10 +211,10 @@ mod tests {
 
     #[test]
     fn a_bad_pattern_is_explained_by_its_compiler() {
-        let said = |pattern: &str| super::super::tests::fault(&compiled(pattern, |_| Ok(())).unwrap_err()).message;
-        let error = said("a(b");
+        let message = |pattern: &str| super::super::tests::fault(&compiled(pattern, |_| Ok(())).unwrap_err()).message;
+        let error = message("a(b");
         assert!(error.contains("`a(b`") && error.contains("unclosed group"), "{error}");
-        assert!(said(r"\w{1000}{1000}").contains("size limit"));
+        assert!(message(r"\w{1000}{1000}").contains("size limit"));
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn few_patterns_are_kept_and_each_is_compiled_once() {
+    fn the_cache_is_bounded_and_compiles_each_pattern_once() {
         let first = kept("p");
         assert!(Arc::ptr_eq(&first, &kept("p")));
         for index in 0..2 * KEPT {

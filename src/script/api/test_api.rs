@@ -1,5 +1,5 @@
-//! What tests ask the host to do as the engine does it: rules, decisions, responders, effects; and the data they do it with.
-//! Known in `*_test.rhai` files only.
+//! Functions with which tests use the engine: rules, decisions, responders, effects, and fixtures. Available in `*_test.rhai`
+//! files only.
 
 use super::HostFn;
 use super::args::{HostFnResult, fail};
@@ -7,13 +7,13 @@ use crate::script::View;
 use crate::script::fault::ScriptFault;
 use crate::script::guard::charge;
 use crate::script::json;
-use crate::script::running_test::{TestQuestion, stage};
+use crate::script::running_test::{TestQuestion, host};
 use rhai::Dynamic;
 use serde_json::Value;
 
 const GROUP: &str = "asking";
 
-/// The questions.
+/// The functions of this group.
 pub(super) const TABLE: &[HostFn] = &[
     HostFn {
         name: "verdict",
@@ -90,8 +90,8 @@ fn ask(question: TestQuestion, name: &str, inputs: &Dynamic) -> HostFnResult<Dyn
     if !inputs.is_object() && !inputs.is_null() {
         return fail("the inputs are a map: `#{ artifact: #{ .. }, state: #{ .. }, vars: #{ .. } }`");
     }
-    let Some(stage) = stage() else { return fail("this is known in tests only") };
-    match stage.answer(question, name, &inputs) {
+    let Some(host) = host() else { return fail("this is known in tests only") };
+    match host.answer(question, name, &inputs) {
         Ok(answer) => {
             charge(answer.to_string().len())?;
             rhai::serde::to_dynamic(&answer)

@@ -1,4 +1,4 @@
-//! Text: lines and words, searching, cutting and likeness.
+//! Functions on text: lines and words, searching, truncating and similarity.
 
 use super::HostFn;
 use super::args::{HostFnResult, MAX_ITEMS, bounded, charged, count, fail, texts};
@@ -207,7 +207,7 @@ fn trim_lines(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// How many of the parts stand in the text, of how many.
+/// The number of parts that occur in the text, and the number of parts.
 fn contains(text: &str, parts: &Dynamic) -> HostFnResult<(usize, usize)> {
     let (text, parts) = (charged(text)?.to_lowercase(), texts(parts)?);
     let mut found = 0;
@@ -246,7 +246,7 @@ fn indent(text: &str, spaces: i64) -> HostFnResult<String> {
     bounded(out)
 }
 
-/// Drops `ESC [ ... letter` and every other escape with the character after it.
+/// Removes `ESC [ ... letter` and every other escape together with the character after it.
 fn strip_ansi(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
@@ -302,11 +302,11 @@ fn similarity(a: &str, b: &str) -> HostFnResult<f64> {
     Ok(if either == 0 { 1.0 } else { shared as f64 / either as f64 })
 }
 
-/// The different words of a text, in small letters.
+/// The distinct words of a text, in lower case.
 fn lowercase_words(text: &str) -> HostFnResult<BTreeSet<String>> {
-    /// What putting a word in its place takes, in terms of reading a byte.
+    /// The cost of inserting a word, relative to reading a byte.
     const WORD: usize = 256;
-    /// The clock is read once in so many words.
+    /// The clock is read once per this many words.
     const STRIDE: usize = 1024;
     let mut set = BTreeSet::new();
     charge(text.len())?;
@@ -335,12 +335,12 @@ mod tests {
     }
 
     #[test]
-    fn escapes_of_all_sorts_are_stripped() {
+    fn all_kinds_of_escapes_are_stripped() {
         assert_eq!(strip_ansi("\u{1b}[1;31mA\u{1b}[0K\u{1b}cB\u{1b}[12"), "AB");
     }
 
     #[test]
-    fn prefixes_end_on_characters() {
+    fn prefixes_end_at_character_boundaries() {
         let list = |texts: &[&str]| Dynamic::from_array(texts.iter().map(|text| Dynamic::from((*text).to_owned())).collect());
         assert_eq!(common_prefix(&list(&["aé", "aè"])).unwrap(), "a");
         assert_eq!(common_prefix(&list(&[])).unwrap(), "");
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_parts_and_words_are_no_evidence() {
+    fn empty_parts_and_words_do_not_count() {
         let parts = Dynamic::from_array(vec!["".into()]);
         assert_eq!(contains("x", &parts).unwrap(), (0, 1));
         assert!((similarity("", "--").unwrap() - 1.0).abs() < f64::EPSILON && similarity("a", "").unwrap().abs() < f64::EPSILON);

@@ -1,11 +1,11 @@
-//! What is known of functions that are no scripts: Rhai's own and the host API.
+//! The types of functions not written in scripts: Rhai's own and the host API.
 
 use super::types::{TEXTS, Type};
 use crate::script::api;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What a list function that takes a function makes of the list.
+/// The result of a list function that takes a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListResult {
     /// A list of some of its items.
@@ -18,7 +18,7 @@ pub(super) enum ListResult {
     Other,
 }
 
-/// What becomes of a list whose items are handed to a function, if the function does that.
+/// The result of a list function that calls a function with items; `None` for other functions.
 pub(super) fn over_items(name: &str) -> Option<ListResult> {
     Some(match name {
         "filter" | "order" | "order_by" => ListResult::Items,
@@ -31,22 +31,22 @@ pub(super) fn over_items(name: &str) -> Option<ListResult> {
     })
 }
 
-/// Whether the function takes two items of the list at a time.
+/// Whether the callback takes two items of the list at a time.
 pub(super) fn takes_pairs(name: &str) -> bool {
     matches!(name, "sort" | "sort_by" | "order" | "order_by" | "dedup")
 }
 
-/// Whether the function takes an item of the list and something of another one.
+/// Whether the callback takes an item of the list and one of another list.
 pub(super) fn takes_others(name: &str) -> bool {
     name == "zip"
 }
 
-/// Whether the function takes what it returned before, then an item.
+/// Whether the callback takes its previous result, then an item.
 pub(super) fn accumulates(name: &str) -> bool {
     matches!(name, "reduce" | "reduce_rev")
 }
 
-/// Whether the function changes the list or map it is called on.
+/// Whether the function modifies the list or map it is called on.
 pub(super) fn changes(name: &str) -> bool {
     matches!(
         name,
@@ -73,18 +73,18 @@ pub(super) fn changes(name: &str) -> bool {
     )
 }
 
-/// How a function takes a list apart that it is given first.
+/// What a function returns of the list passed as its first argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListElement {
-    /// It returns some of its items, a host function perhaps by a field named second.
+    /// Some of the items; in host functions, possibly selected by a field named by the second argument.
     Items,
-    /// It returns one of its items or `()`, chosen by a field named second.
+    /// One of the items or `()`, selected by a field named by the second argument.
     Item,
-    /// It returns a field named second, of every item.
+    /// A field, named by the second argument, of every item.
     Fields,
 }
 
-/// What the function of that name and number of parameters does with a list.
+/// What the function with this name and number of parameters does with a list.
 pub(super) fn given(name: &str, params: usize) -> Option<ListElement> {
     Some(match (name, params) {
         ("unique" | "order" | "order_desc" | "to_array", 1) | ("take" | "sort_by_key", 2) | ("extract", 2 | 3) => {
@@ -96,8 +96,8 @@ pub(super) fn given(name: &str, params: usize) -> Option<ListElement> {
     })
 }
 
-/// What a function returns, if that is certain. Of Rhai's own functions that is so only where it is known what they are
-/// called on: an object that nothing is known of may have a field of the name that is called.
+/// The result type of a function, if it is certain. For Rhai's own functions this requires the type of the receiver: an unknown
+/// object may have a field with the name that is called.
 pub(super) fn result(name: &str, params: usize, on: Type<'_>) -> Type<'static> {
     if let Some(ty) = HOST.get(&(name, params)) {
         return *ty;
@@ -119,7 +119,7 @@ pub(super) fn result(name: &str, params: usize, on: Type<'_>) -> Type<'static> {
     }
 }
 
-/// What host functions return, as their signatures say.
+/// The result types of host functions, by their signatures.
 static HOST: LazyLock<BTreeMap<(&'static str, usize), Type<'static>>> = LazyLock::new(|| {
     let result = |function: &api::HostFn| match function.signature.rsplit(" -> ").next().unwrap_or_default() {
         "string" => Type::Text,
@@ -139,7 +139,7 @@ mod tests {
     use crate::script::check::types::Class;
 
     #[test]
-    fn host_functions_return_what_their_signatures_say() {
+    fn result_types_of_host_functions_come_from_their_signatures() {
         assert_eq!(result("regex_is_match", 2, Type::Unknown), Type::Bool);
         assert_eq!(result("regex_find", 2, Type::Text), Type::Unknown);
         assert_eq!(result("words", 1, Type::Text).item().class(), Some(Class::Text));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn names_mean_nothing_on_what_is_not_known() {
+    fn names_mean_nothing_on_unknown_receivers() {
         assert_eq!(result("len", 1, Type::Unknown), Type::Unknown);
         assert_eq!(result("len", 1, Type::List), Type::Number);
     }

@@ -1,4 +1,4 @@
-//! The pass over calls: operators, functions of this script and of imported ones, closures, and what is known of the rest.
+//! Analysis of calls: operators, functions of this script and of imported ones, closures, and native functions.
 
 use super::builtins::{self, ListElement, ListResult};
 use super::findings;
@@ -10,10 +10,10 @@ use super::value::{Callable, TypedValue};
 use crate::script::tree::{CallExpr, Expr, Position};
 use std::rc::Rc;
 
-/// How many named functions deep calls are followed.
+/// Maximum depth of named functions that are followed.
 const MAX_CALLS: usize = 3;
 
-/// How many functions and closures deep calls are followed.
+/// Maximum depth of functions and closures that are followed.
 const MAX_FRAMES: usize = 8;
 
 impl<'a> TypeFlow<'a> {
@@ -124,7 +124,7 @@ impl<'a> TypeFlow<'a> {
         TypedValue::new(Type::Bool, at)
     }
 
-    /// `item in list`, `list.contains(item)`; `literal` is the list where it is written out.
+    /// `item in list`, `list.contains(item)`; `literal` is the list if it is a literal.
     fn contains(
         &mut self,
         list: &TypedValue<'a>,
@@ -149,7 +149,7 @@ impl<'a> TypeFlow<'a> {
                     self.compare_literal(&known, item);
                 }
             }
-            // Asking whether a field is there reads it, and it need not be one that the schema knows.
+            // Testing for a field reads it, and the schema need not declare it.
             (class, Expr::Text(name, name_at))
                 if class == Some(Class::Map) || class.is_none() && list.path().is_some_and(is_whole) =>
             {
@@ -171,7 +171,7 @@ impl<'a> TypeFlow<'a> {
         let any = |class| values.iter().any(|value| value.ty.class() == Some(class));
         let ty = match (name, values.len()) {
             ("!", 1) => Type::Bool,
-            // Adding anything to a string makes a string.
+            // Adding anything to a string yields a string.
             ("+", 2) if any(Class::Text) => Type::Text,
             ("+" | "-", 1) | ("+" | "-" | "*" | "/" | "%" | "**", 2) if all(Class::Number) => Type::Number,
             _ => Type::Unknown,
@@ -202,7 +202,7 @@ impl<'a> TypeFlow<'a> {
         self.follow(function, None, values, at, None)
     }
 
-    /// The body of a function with values for its parameters; `named` if diagnostics should show the call.
+    /// Analyses the body of a function with the given arguments; `named` if diagnostics should show the call.
     pub(super) fn follow(
         &mut self,
         callable: Callable<'a>,
@@ -232,7 +232,7 @@ impl<'a> TypeFlow<'a> {
         returns.iter().fold(result, TypedValue::or).seen(at)
     }
 
-    /// A function that is no script, called on or with `first`.
+    /// A native function, called on or with `first`.
     fn native(
         &mut self,
         name: &str,
@@ -277,7 +277,7 @@ impl<'a> TypeFlow<'a> {
         }
     }
 
-    /// A function is handed to a native one, which may call it for the items of a list.
+    /// Analyses a callback passed to a native function, which may call it with the items of a list.
     fn over_items(&mut self, name: &str, list: &TypedValue<'a>, function: Callable<'a>, at: Position) {
         let item = if list.ty.class() == Some(Class::Map) { TypedValue::unknown(at) } else { list.item(at) };
         let number = TypedValue::new(Type::Number, at);
@@ -299,7 +299,7 @@ impl<'a> TypeFlow<'a> {
         self.follow(function, this, values, at, None);
     }
 
-    /// A host function that returns items or fields of a list; the field is named by a literal or not known.
+    /// A host function that returns items or fields of a list; the field is a literal or unknown.
     fn taken_apart(
         &mut self,
         given: ListElement,
@@ -322,7 +322,7 @@ impl<'a> TypeFlow<'a> {
         }
     }
 
-    /// `object.get("key")` and `get_or(object, "key", default)` ask for a field that need not be there.
+    /// `object.get("key")` and `get_or(object, "key", default)` read an optional field.
     fn get(&mut self, object: &TypedValue<'a>, key: &str, key_at: Position, at: Position) -> TypedValue<'a> {
         let field = object.part(Type::Unknown, &format!(".{key}"), key_at);
         self.read(&field);

@@ -1,4 +1,4 @@
-//! The pass over expressions: constants, names, chains and comparisons.
+//! Analysis of expressions: constants, names, chains and comparisons.
 
 use super::findings::{self, ComparisonSide};
 use super::flow::{TypeEnv, TypeFlow};
@@ -10,7 +10,7 @@ use crate::script::chain::{Chain, Segment, flatten};
 use crate::script::tree::{CallExpr, ConstantExpr, Expr, Position};
 
 impl<'a> TypeFlow<'a> {
-    /// What is known of an expression's value.
+    /// The abstract value of an expression.
     pub(super) fn expr(&mut self, expr: &Expr, env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         let at = expr.position();
         if self.left == 0 {
@@ -75,7 +75,7 @@ impl<'a> TypeFlow<'a> {
         }
     }
 
-    /// A pointer to a function of the script being followed.
+    /// A pointer to a function of the current script.
     pub(super) fn pointer(&self, name: &str, at: Position) -> TypedValue<'a> {
         let script = self.script();
         let function = script.pointed_at(name).cloned();
@@ -86,7 +86,7 @@ impl<'a> TypeFlow<'a> {
     fn variable(&self, name: &str, at: Position, env: &TypeEnv<'a>) -> TypedValue<'a> {
         match env.iter().rev().find(|(known, _)| known == name) {
             Some((_, value)) => value.clone().seen(at),
-            // A name that is no variable may be a function's.
+            // A name that is not a variable may be a function.
             None => self.pointer(name, at),
         }
     }
@@ -96,7 +96,7 @@ impl<'a> TypeFlow<'a> {
         for segment in &chain.segments {
             value = self.segment(&value, segment, env);
         }
-        // Only what the chain ends with is read; what a call was made on was noted there.
+        // Only the last segment of the chain is read; receivers of calls were recorded there.
         if !matches!(chain.segments.last(), Some(Segment::Call { .. })) {
             self.read(&value);
         }
@@ -121,7 +121,7 @@ impl<'a> TypeFlow<'a> {
         }
     }
 
-    /// What a method is called on is read, unless it is an input itself.
+    /// Records a read of a method's receiver, unless it is an input itself.
     fn read_receiver(&mut self, value: &TypedValue<'a>, call: &CallExpr) {
         if value.origins.iter().all(|path| !is_whole(path)) && call.name != "call" {
             self.read(value);
@@ -148,7 +148,7 @@ impl<'a> TypeFlow<'a> {
         }
     }
 
-    /// The value under a name.
+    /// The value under a key.
     pub(super) fn key(&mut self, value: &TypedValue<'a>, name: &str, at: Position) -> TypedValue<'a> {
         if let Some(shape) = value.ty.shape() {
             if let Some(field) = shape.field(name) {
@@ -161,7 +161,7 @@ impl<'a> TypeFlow<'a> {
         value.part(value.ty.item(), &format!(".{name}"), at)
     }
 
-    /// Checks a comparison; `ordered` for `<` and its like.
+    /// Checks a comparison; `ordered` for `<`, `>` and the like.
     pub(super) fn compare(&mut self, left: &TypedValue<'a>, right: &TypedValue<'a>, ordered: bool, at: Position) {
         let (Some(left_class), Some(right_class)) = (left.ty.class(), right.ty.class()) else { return };
         let place = self.place(at);
@@ -175,10 +175,10 @@ impl<'a> TypeFlow<'a> {
         }
     }
 
-    /// Checks a text literal that something is compared with.
+    /// Checks a string literal in a comparison.
     pub(super) fn compare_literal(&mut self, value: &TypedValue<'a>, literal: &Expr) {
         if let (Some(one_of), Expr::Text(text, at)) = (value.ty.one_of(), literal)
-            // An absent field reads as the empty text.
+            // An absent field reads as the empty string.
             && !text.is_empty()
             && !one_of.iter().any(|known| known == text.as_str())
         {

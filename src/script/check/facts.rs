@@ -1,13 +1,13 @@
-//! What a function compares and indexes: nothing wrong by itself, but what the linter goes by.
+//! Facts about comparisons and indexing in a function: no errors by themselves, but the input of lint rules.
 
 use crate::diag::{Source, Span};
 
-/// The facts of a function, each place once.
+/// The facts of a function, without duplicates.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionFacts {
-    /// Its comparisons, as far as an input is on one side.
+    /// Comparisons with an input on one side.
     pub compared: Vec<ComparisonFact>,
-    /// Its lists of the inputs of which an item is taken by a number that is written out.
+    /// Accesses to items of input lists by a literal index.
     pub indexed: Vec<IndexFact>,
 }
 
@@ -16,40 +16,36 @@ pub struct FunctionFacts {
 pub struct ComparisonFact {
     /// `==`, `<`, ...
     pub op: String,
-    /// What stands on the left.
     pub left: Operand,
-    /// What stands on the right.
     pub right: Operand,
-    /// The text it stands in.
+    /// The text that contains it.
     pub source: Source,
-    /// The operator.
+    /// The span of the operator.
     pub span: Span,
 }
 
 /// A side of a comparison.
 #[derive(Clone, Debug)]
 pub struct Operand {
-    /// The input it certainly is: `artifact.confidence`.
+    /// The input, if it certainly is one: `artifact.confidence`.
     pub path: Option<String>,
-    /// The number that is written out.
+    /// The value of a number literal.
     pub number: Option<f64>,
-    /// Whether that number is written with a point.
+    /// Whether that number has a decimal point.
     pub float: bool,
-    /// The text that is written out.
+    /// The value of a string literal.
     pub text: Option<String>,
-    /// Its place.
     pub span: Span,
 }
 
-/// An item taken out of a list.
+/// An access to an item of a list.
 #[derive(Clone, Debug)]
 pub struct IndexFact {
     /// The list: `artifact.candidate_repos`.
     pub path: String,
-    /// The number.
     pub index: i64,
-    /// The text it stands in.
+    /// The text that contains it.
     pub source: Source,
-    /// The number's place.
+    /// The span of the index.
     pub span: Span,
 }

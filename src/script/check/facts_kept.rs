@@ -1,15 +1,15 @@
-//! Keeping the facts of a function while it is followed.
+//! Records the facts of a function during analysis.
 
 use super::facts::{ComparisonFact, IndexFact, Operand};
 use super::flow::TypeFlow;
 use super::value::TypedValue;
 use crate::script::tree::{Expr, Position};
 
-/// The most facts of each kind that are kept of a function.
+/// Maximum number of facts of each kind per function.
 const MOST: usize = 1_000;
 
 impl<'a> TypeFlow<'a> {
-    /// A comparison was looked at.
+    /// Records a comparison.
     pub(super) fn compared(&mut self, op: &str, left: (&TypedValue<'a>, &Expr), right: (&TypedValue<'a>, &Expr), at: Position) {
         let wanted = self.keeps_facts && self.facts.compared.len() < MOST;
         if !wanted || left.0.path().is_none() && right.0.path().is_none() {
@@ -36,7 +36,7 @@ impl<'a> TypeFlow<'a> {
         Operand { path: value.path().map(str::to_owned), number, float, text, span }
     }
 
-    /// An item of a list was taken.
+    /// Records an access to an item of a list.
     pub(super) fn indexed(&mut self, list: &TypedValue<'a>, index: i64, at: Position) {
         let Some(path) = list.path().filter(|path| self.keeps_facts && path.contains('.')) else { return };
         let place = self.place(at);

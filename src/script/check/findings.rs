@@ -1,4 +1,4 @@
-//! The findings in words, each with a label on the token it is about, each reported once.
+//! The diagnostics of the checker, each labelled at its token and reported once.
 
 use super::types::{Class, Type};
 use super::value::TypedValue;
@@ -13,7 +13,7 @@ pub(super) struct ScriptPlace {
     pub(super) span: Span,
 }
 
-/// Collects findings.
+/// Collects diagnostics.
 #[derive(Default)]
 pub(super) struct Findings {
     seen: BTreeSet<(String, String, Span)>,
@@ -21,7 +21,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Adds a finding unless the same was found at the same place; `frames` are the calls that led there.
+    /// Adds a diagnostic unless it was already reported at the same place; `frames` are the enclosing calls.
     pub(super) fn add(&mut self, mut diagnostic: Diagnostic, frames: &[(ScriptPlace, String)]) {
         let Some(primary) = diagnostic.primary() else { return };
         if self.seen.insert((diagnostic.code.to_string(), primary.source.name().to_owned(), primary.span)) {
@@ -32,7 +32,7 @@ impl Findings {
         }
     }
 
-    /// All of them.
+    /// Returns all diagnostics.
     pub(super) fn into_list(self) -> Diagnostics {
         self.list
     }
@@ -47,19 +47,19 @@ pub(super) struct ComparisonSide<'v, 'a> {
 
 impl ComparisonSide<'_, '_> {
     /// `` `artifact.confidence` is a number `` or `a number`.
-    fn says(&self) -> Option<String> {
+    fn description(&self) -> Option<String> {
         self.value.path().map(|path| format!("`{path}` is {}", self.class.name()))
     }
 }
 
-/// Values of two kinds are compared.
+/// Values of different types are compared.
 pub(super) fn compared(place: &ScriptPlace, left: &ComparisonSide<'_, '_>, right: &ComparisonSide<'_, '_>) -> Diagnostic {
-    let (says, other) = match (left.says(), right.says()) {
-        (Some(says), _) => (says, right),
-        (None, Some(says)) => (says, left),
+    let (subject, other) = match (left.description(), right.description()) {
+        (Some(subject), _) => (subject, right),
+        (None, Some(subject)) => (subject, left),
         (None, None) => (format!("this is {}", left.class.name()), right),
     };
-    let message = format!("{says} and cannot be compared with {}", other.class.name());
+    let message = format!("{subject} and cannot be compared with {}", other.class.name());
     Diagnostic::error(fault::COMPARE_TYPES, message)
         .label(&place.source, place.span, "compares values of different types")
         .label(&place.source, left.span, left.class.name())
@@ -88,19 +88,19 @@ fn compare_help(place: &ScriptPlace, left: &ComparisonSide<'_, '_>, right: &Comp
 
 /// Values without an order are compared by order.
 pub(super) fn unordered(place: &ScriptPlace, side: &ComparisonSide<'_, '_>) -> Diagnostic {
-    let says = side.says().unwrap_or_else(|| format!("this is {}", side.class.name()));
+    let subject = side.description().unwrap_or_else(|| format!("this is {}", side.class.name()));
     let help = match side.class {
         Class::List => Some("compare its length: `.len()`"),
         Class::Unit => Some("whether there is a value is asked with `== ()` and `!= ()`"),
         _ => None,
     };
-    Diagnostic::error(fault::COMPARE_TYPES, format!("{says}, and that has no order"))
+    Diagnostic::error(fault::COMPARE_TYPES, format!("{subject}, and that has no order"))
         .label(&place.source, place.span, "compares by order")
         .label(&place.source, side.span, side.class.name())
         .maybe_help(help.map(str::to_owned))
 }
 
-/// A text field is compared with a text that it never is.
+/// A string field is compared with a string that it can never be.
 pub(super) fn never(place: &ScriptPlace, value: &TypedValue<'_>, literal: &str, one_of: &[String]) -> Diagnostic {
     let subject = value.path().map_or_else(|| "this value".to_owned(), |path| format!("`{path}`"));
     let help = did_you_mean(literal, one_of.iter().map(String::as_str));
@@ -109,7 +109,7 @@ pub(super) fn never(place: &ScriptPlace, value: &TypedValue<'_>, literal: &str, 
         .maybe_help(help.or_else(|| Some(format!("it is one of {}", one_of.join(", ")))))
 }
 
-/// A field is read that there is not.
+/// An unknown field is read.
 pub(super) fn no_field(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) -> Diagnostic {
     let Some(shape) = value.ty.shape() else { return list_field(place, value, name) };
     let known = || shape.fields.iter().map(|field| field.name.as_str());
@@ -142,14 +142,14 @@ fn list_field(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) -> Diagno
         .help(help)
 }
 
-/// An input is changed.
+/// An input is modified.
 pub(super) fn written(place: &ScriptPlace, path: &str, label: &str) -> Diagnostic {
     Diagnostic::error("rule/writes-input", format!("`{path}` is read-only"))
         .label(&place.source, place.span, label)
         .help("inputs are never changed: return what should be different, or work on a value of your own")
 }
 
-/// A case of a switch is a literal that what is switched on never is.
+/// A case of a switch is a literal that the subject can never be.
 pub(super) fn no_case(
     place: &ScriptPlace,
     value: &TypedValue<'_>,

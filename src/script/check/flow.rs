@@ -1,4 +1,4 @@
-//! The pass over statements.
+//! Analysis of statements.
 
 use super::facts::FunctionFacts;
 use super::findings::{self, Findings, ScriptPlace};
@@ -13,41 +13,41 @@ use crate::script::tree::{Arm, Expr, Position, Stmt};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The most expressions that are looked at for one function; past it the pass stops and keeps what it has.
+/// Maximum number of expressions analysed per function; beyond it, analysis stops and keeps its results.
 const MAX_EXPRESSIONS: u32 = 100_000;
 
-/// The names that a statement sees, innermost last.
+/// The variables in scope, innermost last.
 pub(super) type TypeEnv<'a> = Vec<(String, TypedValue<'a>)>;
 
-/// A function being followed.
+/// A function under analysis.
 pub(super) struct FlowFrame<'a> {
     pub(super) script: Rc<Script<'a>>,
     pub(super) function: Rc<CheckedFunction<'a>>,
-    /// Where it was called, if it was by a script that names it.
+    /// The call site, if the call is by name from a script.
     pub(super) call: Option<(ScriptPlace, String)>,
-    /// Whether it was called by what is followed; then what it returns is not yet used.
+    /// Whether it was called by another function under analysis; then its result is not used yet.
     pub(super) inner: bool,
     pub(super) returns: Vec<TypedValue<'a>>,
 }
 
-/// The pass.
+/// The analysis of a function.
 pub(super) struct TypeFlow<'a> {
     pub(super) modules: &'a ModuleLookup<'a>,
-    /// The scripts that were looked up, by path.
+    /// The scripts loaded so far, by path.
     pub(super) scripts: BTreeMap<String, Option<Rc<Script<'a>>>>,
     pub(super) frames: Vec<FlowFrame<'a>>,
-    /// The script that is followed while no frame is open.
+    /// The current script while no frame is open.
     script: Rc<Script<'a>>,
     findings: Findings,
     reads: ReadCollector,
     pub(super) facts: FunctionFacts,
     pub(super) keeps_facts: bool,
-    /// How many more expressions may be looked at.
+    /// The number of expressions that may still be analysed.
     pub(super) left: u32,
 }
 
 impl<'a> TypeFlow<'a> {
-    /// A pass that starts in a script.
+    /// Starts an analysis in a script.
     pub(super) fn new(script: Rc<Script<'a>>, modules: &'a ModuleLookup<'a>, keeps_facts: bool) -> Self {
         Self {
             modules,
@@ -62,43 +62,43 @@ impl<'a> TypeFlow<'a> {
         }
     }
 
-    /// What was found.
+    /// Returns the results.
     pub(super) fn into_analysis(self) -> Analysis {
         Analysis { diagnostics: self.findings.into_list(), reads: self.reads.into_list(), facts: self.facts }
     }
 
-    /// The script being followed.
+    /// The current script.
     pub(super) fn script(&self) -> Rc<Script<'a>> {
         self.frames.last().map_or_else(|| self.script.clone(), |frame| frame.script.clone())
     }
 
-    /// A token of the script being followed.
+    /// A token of the current script.
     pub(super) fn place(&self, at: Position) -> ScriptPlace {
         let unit = self.script().unit;
         let (source, span) = unit.token(at).unwrap_or_else(|| unit.locate(Span::default()));
         ScriptPlace { source, span }
     }
 
-    /// A span of the text being followed.
+    /// A span of the current text.
     pub(super) fn place_of(&self, span: Span) -> ScriptPlace {
         let (source, span) = self.script().unit.locate(span);
         ScriptPlace { source, span }
     }
 
-    /// Reports a finding.
+    /// Reports a diagnostic.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         let frames: Vec<_> = self.frames.iter().filter_map(|frame| frame.call.clone()).collect();
         self.findings.add(diagnostic, &frames);
     }
 
-    /// The value was read from the inputs.
+    /// Records a read of a value from the inputs.
     pub(super) fn read(&mut self, value: &TypedValue<'a>) {
         let place = self.place(value.at);
         self.reads.add(value, &place.source, place.span);
     }
 
-    /// The value as a whole leaves what is followed: an input that is used whole is read whole. (Parts of inputs are noted
-    /// where they are taken.) A function may be called with anything.
+    /// Records that a value escapes as a whole: an input used as a whole is read as a whole. (Parts of inputs are recorded where
+    /// they are accessed.) An escaping function may be called with anything.
     pub(super) fn used(&mut self, value: &TypedValue<'a>) {
         if let Some(function) = &value.function {
             self.follow(function.clone(), None, Vec::new(), value.at, None);
@@ -108,7 +108,7 @@ impl<'a> TypeFlow<'a> {
         }
     }
 
-    /// Statements with names of their own, and the value of the last.
+    /// Analyses statements in a scope of their own. Returns the value of the last.
     pub(super) fn block(&mut self, statements: &[Stmt], env: &mut TypeEnv<'a>) -> TypedValue<'a> {
         let outside = env.len();
         let mut value = TypedValue::unknown(Position::NONE);
@@ -172,13 +172,13 @@ impl<'a> TypeFlow<'a> {
                 }
             }
             Stmt::Break { value: Some(value), .. } => self.condition(value, env),
-            // Imports were looked up before; sharing and exporting change nothing.
+            // Imports were resolved before; sharing and exporting change nothing.
             _ => {}
         }
         nothing
     }
 
-    /// The body of a loop, as often as it takes for what is assigned at its end to reach its beginning.
+    /// Analyses the body of a loop twice, so that assignments at its end reach its beginning.
     fn twice(&mut self, body: &[Stmt], env: &mut TypeEnv<'a>, mut each: impl FnMut(&mut Self, &mut TypeEnv<'a>)) {
         for _ in 0..2 {
             each(self, env);
@@ -202,7 +202,7 @@ impl<'a> TypeFlow<'a> {
         result.unwrap_or_else(|| TypedValue::unknown(at))
     }
 
-    /// An expression whose value is used up.
+    /// Analyses an expression whose value is consumed.
     pub(super) fn condition(&mut self, expr: &Expr, env: &mut TypeEnv<'a>) {
         let value = self.expr(expr, env);
         self.used(&value);
@@ -225,7 +225,7 @@ impl<'a> TypeFlow<'a> {
         }
     }
 
-    /// The last segment of the chain is given a value.
+    /// Analyses an assignment to the last segment of a chain.
     fn write(&mut self, chain: &Chain<'_>, env: &mut TypeEnv<'a>) {
         let mut value = self.expr(chain.root, env);
         let Some((last, before)) = chain.segments.split_last() else { return };
@@ -256,7 +256,7 @@ impl<'a> TypeFlow<'a> {
     }
 }
 
-/// Adds a name. Of a variable that is given other values later only where it comes from is kept.
+/// Declares a variable. If it is reassigned later, only its origins are kept.
 pub(super) fn declare<'a>(env: &mut TypeEnv<'a>, function: &CheckedFunction<'a>, name: &str, mut value: TypedValue<'a>) {
     if function.reassigned.contains(name) {
         value = TypedValue { ty: Type::Unknown, frozen: false, function: None, ..value };

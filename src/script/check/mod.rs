@@ -1,7 +1,7 @@
-//! Static checks of scripts: what a function reads of its inputs, and where it cannot mean what it says.
+//! Static checks of scripts: the inputs that a function reads, and code that cannot work as intended.
 //!
-//! A forward pass over the plain syntax tree follows inputs through variables, loops, closures and calls of other script
-//! functions. Only what is certain is reported: a value whose type depends on the way taken has no type here.
+//! A forward pass over the syntax tree follows inputs through variables, loops, closures and calls of other script functions.
+//! Only what is certain is reported: a value whose type depends on the path taken has no type here.
 
 mod builtins;
 mod calls;
@@ -32,31 +32,31 @@ use script::CheckedFunction;
 use std::rc::Rc;
 use value::TypedValue;
 
-/// A parameter of a function, with what it is given.
+/// A parameter of a function, with the type of its argument.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedParameter<'a> {
-    /// What it is called in [`FieldReadSite::path`]s and diagnostics (`artifact`, `state`, `vars`), whatever the function calls it.
+    /// The name in [`FieldReadSite::path`]s and diagnostics (`artifact`, `state`, `vars`), independent of the name in the
+    /// function.
     pub name: &'a str,
-    /// Its type.
     pub kind: &'a Kind,
 }
 
-/// What was found out about a function.
+/// The results of checking a function.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
-    /// What is wrong: `rule/compare-types`, `rule/enum-value`, `rule/unknown-field`, `rule/unknown-var`, `rule/writes-input`;
-    /// of a function of `artifact`, `state` and `vars`, which is a rule, `rule/return` if it never answers with a verdict.
+    /// Errors: `rule/compare-types`, `rule/enum-value`, `rule/unknown-field`, `rule/unknown-var`, `rule/writes-input`; and for a
+    /// function of `artifact`, `state` and `vars`, which is a rule, `rule/return` if it never returns an outcome.
     pub diagnostics: Diagnostics,
-    /// Every input field it may read, in the order of first reading.
+    /// Every input field it may read, in order of first access.
     pub reads: Vec<FieldReadSite>,
-    /// What the linter goes by, if the checker keeps it.
+    /// Facts for the linter, if they are recorded.
     pub facts: FunctionFacts,
 }
 
-/// Finds a script by its path below the script root (`lib/base.rhai`); `None` leaves calls into it unfollowed.
+/// Finds a script by its path below the script root (`lib/base.rhai`); calls into scripts that are not found are not followed.
 pub type ModuleLookup<'a> = dyn Fn(&str) -> Option<&'a Unit> + 'a;
 
-/// Checks the functions of one script. Looking through the script is done once, so keep it for all functions of a script.
+/// Checks the functions of one script. Indexing the script is done once, so reuse it for all functions of a script.
 pub struct Checker<'a> {
     script: Rc<script::Script<'a>>,
     modules: &'a ModuleLookup<'a>,
@@ -64,19 +64,18 @@ pub struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// A checker of a script or condition.
+    /// A checker for a script or condition.
     pub fn new(unit: &'a Unit, modules: &'a ModuleLookup<'a>) -> Self {
         Self { script: Rc::new(script::Script::new(unit)), modules, facts: false }
     }
 
-    /// The same, keeping the [`FunctionFacts`] that the linter goes by.
+    /// Enables recording of [`FunctionFacts`] for the linter.
     #[must_use]
     pub fn with_facts(self) -> Self {
         Self { facts: true, ..self }
     }
 
-    /// Checks the function of that name that takes as many parameters as there are inputs; where there is none, nothing is
-    /// found.
+    /// Checks the function with this name and as many parameters as there are inputs. If there is none, the result is empty.
     pub fn function(&self, name: &str, inputs: &[CheckedParameter<'a>]) -> Analysis {
         match self.script.function(name, inputs.len()) {
             Some(function) => self.follow(function, inputs),
@@ -96,7 +95,7 @@ impl<'a> Checker<'a> {
         flow.used(&result);
         let returns = flow.frames.pop().map(|frame| frame.returns).unwrap_or_default();
         if rule_outcome::is_rule(inputs) {
-            flow.verdict(function.of, &result, &returns);
+            flow.rule_outcome(function.of, &result, &returns);
         }
         flow.into_analysis()
     }
@@ -112,7 +111,7 @@ pub fn function<'a>(unit: &'a Unit, name: &str, inputs: &[CheckedParameter<'a>],
     Checker::new(unit, modules).function(name, inputs)
 }
 
-/// No other script is known: for scripts on their own.
+/// A lookup that finds no scripts, for standalone scripts.
 pub fn no_modules<'a>(_: &str) -> Option<&'a Unit> {
     None
 }

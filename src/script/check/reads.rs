@@ -1,4 +1,4 @@
-//! The input fields that a function may read, in the order of their first reading.
+//! The input fields that a function may read, in order of first access.
 
 use super::value::TypedValue;
 use crate::diag::{Source, Span};
@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 /// An input field that a function may read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldReadSite {
-    /// Its path: `artifact.match`, `state.loops.investigate`, `artifact.candidate_repos[].score` (of every item), or just
-    /// the input's name where the whole of it is used.
+    /// The path: `artifact.match`, `state.loops.investigate`, `artifact.candidate_repos[].score` (of every item), or only the
+    /// name of the input if it is used as a whole.
     pub path: String,
-    /// The script it is read in, which may be one that is called.
+    /// The script that reads it, possibly a called one.
     pub source: Source,
-    /// The token that reads it, where it is read first.
+    /// The token of the first access.
     pub span: Span,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct ReadCollector {
 }
 
 impl ReadCollector {
-    /// A value is read at a place, whatever it is then used for.
+    /// Records a read of a value.
     pub(super) fn add(&mut self, value: &TypedValue<'_>, source: &Source, span: Span) {
         for path in &value.origins {
             if self.seen.insert(path.to_string()) {
@@ -33,13 +33,13 @@ impl ReadCollector {
         }
     }
 
-    /// All of them.
+    /// Returns all reads.
     pub(super) fn into_list(self) -> Vec<FieldReadSite> {
         self.list
     }
 }
 
-/// Whether a value is an input itself, not a part of one.
+/// Whether a path is an input itself, not a part of one.
 pub(super) fn is_whole(path: &str) -> bool {
     !path.contains(['.', '['])
 }

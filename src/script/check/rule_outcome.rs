@@ -1,4 +1,4 @@
-//! Whether a rule can decide anything: a way out that is certainly no verdict is a mistake, whatever it is asked.
+//! Checks that a rule can return an outcome: a return value that is certainly not an outcome is an error, whatever the inputs.
 
 use super::CheckedParameter;
 use super::findings::ScriptPlace;
@@ -9,25 +9,25 @@ use crate::diag::Diagnostic;
 use crate::script::rule;
 use crate::script::tree::{Function, Stmt};
 
-/// What rules and conditions are given.
+/// The inputs of rules and conditions.
 const INPUTS: [&str; 3] = ["artifact", "state", "vars"];
 
-/// How many ways out are labelled.
+/// Maximum number of labelled return values.
 const MAX_LABELS: usize = 4;
 
-/// Whether a function that is given these inputs is asked as a rule.
+/// Whether a function with these inputs is a rule.
 pub(super) fn is_rule(inputs: &[CheckedParameter<'_>]) -> bool {
     inputs.iter().map(|input| input.name).eq(INPUTS)
 }
 
 impl<'a> TypeFlow<'a> {
-    /// Reports a rule that answers with what is no verdict, and a condition that never answers with one; `last` is the value at its
-    /// end.
-    pub(super) fn verdict(&mut self, function: &Function, last: &TypedValue<'a>, returns: &[TypedValue<'a>]) {
+    /// Reports a rule that returns a value that is not an outcome, and a condition that never returns one; `last` is the value of
+    /// its last expression.
+    pub(super) fn rule_outcome(&mut self, function: &Function, last: &TypedValue<'a>, returns: &[TypedValue<'a>]) {
         let at_end = (!leaves(&function.body)).then_some(last);
         let unit = self.script().unit;
         let all: Vec<&TypedValue<'a>> = returns.iter().chain(at_end).collect();
-        let ways: Vec<&TypedValue<'a>> = all.iter().copied().filter(|way| is_no_verdict(way, unit.is_condition())).collect();
+        let ways: Vec<&TypedValue<'a>> = all.iter().copied().filter(|way| is_no_outcome(way, unit.is_condition())).collect();
         let Some(first) = ways.first().filter(|_| !unit.is_condition() || ways.len() == all.len()) else { return };
         let finding = if unit.is_condition() {
             let what = name(first);
@@ -49,12 +49,12 @@ impl<'a> TypeFlow<'a> {
 }
 
 /// Whether a value is certainly not `true`, `false`, `()` or, from a rule, a map.
-fn is_no_verdict(value: &TypedValue<'_>, condition: bool) -> bool {
+fn is_no_outcome(value: &TypedValue<'_>, condition: bool) -> bool {
     match value.ty.class() {
         Some(Class::Number | Class::Text | Class::List) => true,
         Some(Class::Map) => condition,
         Some(Class::Bool | Class::Unit) => false,
-        None => value.function.is_some() || value.ty == Type::NoVerdict,
+        None => value.function.is_some() || value.ty == Type::NoOutcome,
     }
 }
 
@@ -66,7 +66,7 @@ fn name(value: &TypedValue<'_>) -> &'static str {
     }
 }
 
-/// Whether statements certainly do not come to their end.
+/// Whether control certainly does not reach the end of some statements.
 fn leaves(statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match statement {
         Stmt::Return { .. } => true,
@@ -91,8 +91,8 @@ mod tests {
         Kind::Object(Arc::new(Shape { name: "artifact".into(), fields }))
     }
 
-    /// What the check says, and whether a call agrees.
-    fn said(library: &crate::script::Library, function: &ScriptFunction) -> (Vec<String>, bool) {
+    /// The diagnostics of the check, and whether a call agrees.
+    fn check_and_call(library: &crate::script::Library, function: &ScriptFunction) -> (Vec<String>, bool) {
         let (artifact, any) = (schema(), Kind::Any);
         let inputs =
             [("artifact", &artifact), ("state", &any), ("vars", &any)].map(|(name, kind)| CheckedParameter { name, kind });
@@ -107,11 +107,11 @@ mod tests {
         let text =
             format!("fn level(a) {{ if a.n > 1 {{ \"high\" }} else {{ \"low\" }} }}\nfn f(artifact, state, vars) {{ {body} }}");
         let library = link(&[("t.rhai", &text)]);
-        said(&library, &find(&library, "t.rhai#f", 3))
+        check_and_call(&library, &find(&library, "t.rhai#f", 3))
     }
 
     #[test]
-    fn a_way_out_of_a_rule_that_is_no_verdict_is_told() {
+    fn a_return_value_that_is_no_outcome_is_reported() {
         for (body, labels, what) in [
             ("\"yes\"", "t.rhai:\"yes\"", "a string"),
             ("artifact.n", "t.rhai:n", "a number"),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_may_be_a_verdict_is_left_alone() {
+    fn possible_outcomes_are_accepted() {
         for body in [
             "",
             "true",
@@ -176,7 +176,7 @@ mod tests {
             let conditions = vec![crate::script::testing::condition(text)];
             let library = crate::script::Library::link(crate::script::LibraryInputs { conditions, ..Default::default() }, None)
                 .expect("links");
-            said(&library, &library.condition("H1").expect("there"))
+            check_and_call(&library, &library.condition("H1").expect("there"))
         };
         for (text, what) in [
             ("\"yes\"", "a string"),

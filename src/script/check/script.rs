@@ -1,4 +1,4 @@
-//! A script as the analysis looks things up in it: functions with their bodies, imports, constants.
+//! A script indexed for analysis: functions with their bodies, imports, constants.
 
 use super::types::Type;
 use crate::script::Unit;
@@ -7,30 +7,30 @@ use crate::script::tree::{self, CallExpr, Expr, Function, Node, Stmt, SyntaxTree
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// The name under which a method sees what it is called on.
+/// The name of the receiver within a method.
 pub(super) const THIS: &str = "this";
 
-/// The lookups of one script.
+/// The index of one script.
 pub(super) struct Script<'a> {
-    /// What it was made of.
+    /// The parsed script.
     pub(super) unit: &'a Unit,
-    /// By name, closures among them.
+    /// By name, including closures.
     functions: BTreeMap<&'a str, Vec<Rc<CheckedFunction<'a>>>>,
-    /// Alias to the path of the script; aliases that stand for several are left out.
+    /// The paths of imported scripts, by alias; ambiguous aliases are left out.
     imports: BTreeMap<String, String>,
     constants: BTreeMap<String, Type<'static>>,
 }
 
 /// A function of a script.
 pub(super) struct CheckedFunction<'a> {
-    /// What it was made of.
+    /// The parsed function.
     pub(super) of: &'a Function,
-    /// Variables that may be given another value after their declaration: of those no type is certain.
+    /// Variables that may be reassigned, whose type is therefore uncertain.
     pub(super) reassigned: BTreeSet<&'a str>,
 }
 
 impl<'a> Script<'a> {
-    /// Looks through a script once.
+    /// Indexes a script.
     pub(super) fn new(unit: &'a Unit) -> Self {
         let tree = unit.tree();
         let methods: BTreeSet<&str> = tree.functions.iter().map(Function::name).collect();
@@ -48,12 +48,12 @@ impl<'a> Script<'a> {
         script
     }
 
-    /// The function of that name that takes so many values.
+    /// The function with this name and number of parameters.
     pub(super) fn function(&self, name: &str, params: usize) -> Option<&Rc<CheckedFunction<'a>>> {
         self.functions.get(name)?.iter().find(|function| function.of.params.len() == params)
     }
 
-    /// The function or closure that a function pointer names, if only one has the name.
+    /// The function or closure that a function pointer refers to, if the name is unique.
     pub(super) fn pointed_at(&self, name: &str) -> Option<&Rc<CheckedFunction<'a>>> {
         match self.functions.get(name)?.as_slice() {
             [function] => Some(function),
@@ -61,7 +61,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// The path of the script that was imported under an alias.
+    /// The path of the script imported under an alias.
     pub(super) fn import(&self, alias: &str) -> Option<&str> {
         self.imports.get(alias).map(String::as_str)
     }
@@ -72,8 +72,8 @@ impl<'a> Script<'a> {
     }
 }
 
-/// Adds the variables that may be given another value: by assignment, by a method of the script (which may assign to
-/// `this`), by Rhai's `take` and `swap`.
+/// Adds the variables that may be reassigned: by assignment, by a method of the script (which may assign to `this`), by Rhai's
+/// `take` and `swap`.
 fn add_reassigned<'a>(body: &'a [Stmt], methods: &BTreeSet<&str>, reassigned: &mut BTreeSet<&'a str>) {
     let mut add = |expr: &'a Expr| match expr {
         Expr::Variable(variable, _) => drop(reassigned.insert(&variable.name)),
@@ -95,7 +95,7 @@ fn add_reassigned<'a>(body: &'a [Stmt], methods: &BTreeSet<&str>, reassigned: &m
     });
 }
 
-/// Whether a call takes values out of the variables it is given; `receivers` stand before the arguments.
+/// Whether a call moves values out of its arguments; `receivers` precede the arguments.
 fn moves(call: &CallExpr, receivers: usize) -> bool {
     matches!((call.name.as_str(), call.args.len() + receivers), ("take", 1) | ("swap", 2))
 }

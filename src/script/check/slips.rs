@@ -1,20 +1,20 @@
-//! What runs without an error and is hardly meant: values that go nowhere, texts that are not filled in.
+//! Code that runs without an error but is hardly intended: discarded values, string literals without interpolation.
 
 use super::findings::ScriptPlace;
 use super::flow::TypeFlow;
 use crate::diag::Diagnostic;
 use crate::script::tree::{Expr, Position, Stmt};
 
-/// The code of a value that nothing takes.
+/// The code of a discarded value.
 const DROPPED: &str = "rule/dropped-value";
-/// The code of a text that would have to stand in backticks.
+/// The code of a string literal that should be in backticks.
 const PLAIN: &str = "rule/plain-interpolation";
 
-/// The operators that do nothing but compare.
+/// Operators that only compare.
 const COMPARISONS: &[&str] = &["==", "!=", "<", "<=", ">", ">=", "!"];
 
 impl TypeFlow<'_> {
-    /// Reports the values that the branches of a statement end with although nothing takes them: the statement is not the last.
+    /// Reports values at the end of the branches of a statement that is not the last, so that they are discarded.
     pub(super) fn drops(&mut self, statement: &Stmt) {
         let mut found = Vec::new();
         in_branches(statement, &mut found);
@@ -31,7 +31,7 @@ impl TypeFlow<'_> {
         }
     }
 
-    /// Reports a text in plain quotes that looks as if it was to be filled in.
+    /// Reports a string literal in plain quotes that looks like a template.
     pub(super) fn plain_text(&mut self, text: &str, at: Position) {
         if !text.contains("${") {
             return;
@@ -67,7 +67,7 @@ fn at_end(statements: &[Stmt], found: &mut Vec<Position>) {
     }
 }
 
-/// Whether an expression does nothing but have a value. What a call does is not known.
+/// Whether an expression only has a value and no side effect. A call may have one.
 fn is_value(expr: &Expr) -> bool {
     match expr {
         Expr::Bool(..)
@@ -92,14 +92,14 @@ mod tests {
     use crate::script::check::CheckedParameter;
     use crate::script::testing::{find, line, link};
 
-    fn said(body: &str) -> Vec<String> {
+    fn messages(body: &str) -> Vec<String> {
         let library = link(&[("t.rhai", &format!("fn f(artifact, state, vars) {{ {body} }}"))]);
         let inputs = ["artifact", "state", "vars"].map(|name| CheckedParameter { name, kind: &Kind::Any });
         library.check(&find(&library, "t.rhai#f", 3), &inputs).diagnostics.iter().map(line).collect()
     }
 
     #[test]
-    fn a_value_that_nothing_takes_is_told() {
+    fn discarded_values_are_reported() {
         for (body, at) in [
             ("if artifact.x { false } true", "false"),
             ("if artifact.x { return true; } else { false } true", "false"),
@@ -108,7 +108,7 @@ mod tests {
             ("if artifact.x { artifact.y == 1 } true", "=="),
             ("for x in artifact.list { if x { true } } false", "true"),
         ] {
-            let found = said(body);
+            let found = messages(body);
             assert!(found.len() == 1 && found[0].starts_with(&format!("rule/dropped-value @ t.rhai:{at}:")), "{body}: {found:?}");
         }
         for body in [
@@ -118,20 +118,20 @@ mod tests {
             "let n = if artifact.x { 1 } else { 2 }; n == 1",
             "if artifact.x { throw \"no\" } true",
         ] {
-            assert_eq!(said(body), Vec::<String>::new(), "{body}");
+            assert_eq!(messages(body), Vec::<String>::new(), "{body}");
         }
     }
 
     #[test]
-    fn a_text_that_would_be_filled_in_between_backticks_is_told() {
-        let found = said("#{ because: \"it is ${artifact.x}\" }");
+    fn interpolation_in_plain_quotes_is_reported() {
+        let found = messages("#{ because: \"it is ${artifact.x}\" }");
         let help = "write it in backticks: `it is ${artifact.x}`";
         assert!(
             found.len() == 1 && found[0].starts_with("rule/plain-interpolation @ t.rhai:\"it is") && found[0].ends_with(help),
             "{found:?}"
         );
         for body in ["#{ because: `it is ${artifact.x}` }", "artifact.x == \"${\"", "artifact.x == \"[$]{2}x}\""] {
-            assert_eq!(said(body), Vec::<String>::new(), "{body}");
+            assert_eq!(messages(body), Vec::<String>::new(), "{body}");
         }
     }
 }

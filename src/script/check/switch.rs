@@ -1,7 +1,7 @@
-//! Cases of a `switch` that can never match: it compares exactly, kind and all, and says nothing.
+//! Finds cases of a `switch` that can never match, since `switch` compares exactly, including types, and raises no error.
 //!
-//! The syntax tree keeps only hashes of the cases' literals, so they are read from the tokens. Where those and the tree do not
-//! agree on how many cases there are, nothing is said.
+//! The syntax tree keeps only hashes of the literals of cases, so they are read from the tokens. If tokens and tree disagree on
+//! the number of cases, nothing is reported.
 
 use super::findings;
 use super::flow::TypeFlow;
@@ -12,7 +12,7 @@ use crate::model::Kind;
 use crate::script::Unit;
 use crate::script::tree::{Arm, Expr, Position};
 
-/// What a literal is.
+/// The type of a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Literal {
     Bool,
@@ -46,7 +46,7 @@ impl Literal {
 }
 
 impl<'a> TypeFlow<'a> {
-    /// Checks the literals of the cases against the kind of what is switched on.
+    /// Checks the literals of the cases against the type of the subject.
     pub(super) fn cases(&mut self, on: &TypedValue<'a>, arms: &[Arm], at: Position) {
         let Some(class) = on.ty.class().filter(|class| *class != Class::Unit) else { return };
         let unit = self.script().unit;
@@ -82,7 +82,7 @@ impl<'a> TypeFlow<'a> {
     }
 }
 
-/// The literals of the cases, ranges left out.
+/// The literals of the cases, without ranges.
 fn literals(unit: &Unit, arms: &[Arm], at: Position) -> Option<Vec<Span>> {
     let text = unit.script();
     let from = unit.tokens().offset(text, at);
@@ -114,7 +114,7 @@ fn literals(unit: &Unit, arms: &[Arm], at: Position) -> Option<Vec<Span>> {
     Some(found)
 }
 
-/// Where the arrows of the `switch` stand that the tokens begin with.
+/// The indices of the arrows of the `switch` at the start of the tokens.
 fn arrows(tokens: &[&str]) -> Option<Vec<usize>> {
     if tokens.first() != Some(&"switch") {
         return None;

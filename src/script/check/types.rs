@@ -1,4 +1,4 @@
-//! What is known of the type of a value.
+//! The known type of a value.
 
 use crate::model::{Kind, Shape};
 
@@ -10,25 +10,25 @@ pub(super) enum Type<'a> {
     /// `()`
     Unit,
     Bool,
-    /// An integer or a float: they compare with each other.
+    /// An integer or a float, which are comparable.
     Number,
-    /// A string or a character: they compare with each other.
+    /// A string or a character, which are comparable.
     Text,
     /// A list of anything.
     List,
     /// A map of anything.
     Map,
-    /// What a schema says.
+    /// The type declared by a schema.
     Of(&'a Kind),
-    /// A number, a text or a list, and not certain which: nothing that a rule may answer with.
-    NoVerdict,
+    /// A number, a string or a list: none of these is a valid outcome of a rule.
+    NoOutcome,
 }
 
-/// A list of texts, which some functions return.
+/// A list of strings, the result of some functions.
 pub(super) static TEXTS: std::sync::LazyLock<Kind> =
     std::sync::LazyLock::new(|| Kind::List(Box::new(Kind::Text { one_of: Vec::new() })));
 
-/// Types whose values compare with each other.
+/// Types whose values are comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Unit,
@@ -40,7 +40,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// What people call it, with an article.
+    /// The name in messages, with an article.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Unit => "`()`",
@@ -52,14 +52,14 @@ impl Class {
         }
     }
 
-    /// Whether `<` and `>` mean anything.
+    /// Whether `<` and `>` are defined.
     pub(super) fn ordered(self) -> bool {
         matches!(self, Self::Number | Self::Text)
     }
 }
 
 impl<'a> Type<'a> {
-    /// The type that a schema says.
+    /// The type declared by a schema.
     pub(super) fn of(kind: &'a Kind) -> Self {
         match kind {
             Kind::Any => Self::Unknown,
@@ -68,10 +68,10 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// What it compares with, if that is certain.
+    /// The comparison class, if it is certain.
     pub(super) fn class(self) -> Option<Class> {
         Some(match self {
-            Self::Unknown | Self::NoVerdict => return None,
+            Self::Unknown | Self::NoOutcome => return None,
             Self::Unit => Class::Unit,
             Self::Bool => Class::Bool,
             Self::Number => Class::Number,
@@ -89,7 +89,7 @@ impl<'a> Type<'a> {
         })
     }
 
-    /// The fields, where they are known.
+    /// The fields, if they are known.
     pub(super) fn shape(self) -> Option<&'a Shape> {
         match self {
             Self::Of(Kind::Object(shape)) => Some(shape),
@@ -97,7 +97,7 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// The only texts it can be, where they are known.
+    /// The possible strings, if they are known.
     pub(super) fn one_of(self) -> Option<&'a [String]> {
         match self {
             Self::Of(Kind::Text { one_of }) if !one_of.is_empty() => Some(one_of),
@@ -105,7 +105,7 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// The type of an item or of a value under an unknown key.
+    /// The type of an item, or of a value under an unknown key.
     pub(super) fn item(self) -> Self {
         match self {
             Self::Of(Kind::List(item) | Kind::Map(item)) => Self::of(item),
@@ -113,20 +113,20 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// True for lists.
+    /// Whether it is a list.
     pub(super) fn is_list(self) -> bool {
         self.class() == Some(Class::List)
     }
 
-    /// What is certain of a value that has either type.
+    /// The common type of two alternatives.
     pub(super) fn or(self, other: Self) -> Self {
-        let no_verdict =
-            |ty: Self| ty == Self::NoVerdict || matches!(ty.class(), Some(Class::Number | Class::Text | Class::List));
+        let no_outcome =
+            |ty: Self| ty == Self::NoOutcome || matches!(ty.class(), Some(Class::Number | Class::Text | Class::List));
         let number = |ty: Self| ty.class() == Some(Class::Number);
         match (self, other) {
             _ if self == other => self,
             _ if number(self) && number(other) => Self::Number,
-            _ if no_verdict(self) && no_verdict(other) => Self::NoVerdict,
+            _ if no_outcome(self) && no_outcome(other) => Self::NoOutcome,
             _ => Self::Unknown,
         }
     }
@@ -137,15 +137,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_the_same_is_unknown() {
+    fn different_types_join_to_unknown() {
         assert_eq!(Type::Number.or(Type::Number), Type::Number);
         assert_eq!(Type::Number.or(Type::Bool), Type::Unknown);
-        assert_eq!(Type::Number.or(Type::Text).or(Type::List), Type::NoVerdict);
-        assert_eq!(Type::NoVerdict.class(), None);
+        assert_eq!(Type::Number.or(Type::Text).or(Type::List), Type::NoOutcome);
+        assert_eq!(Type::NoOutcome.class(), None);
     }
 
     #[test]
-    fn a_schema_gives_items_and_values() {
+    fn schemas_provide_types_of_items_and_values() {
         let kind = Kind::Map(Box::new(Kind::Int { min: None, max: None }));
         assert_eq!(Type::of(&kind).item().class(), Some(Class::Number));
         assert_eq!(Type::of(&kind).class(), Some(Class::Map));

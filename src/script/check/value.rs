@@ -1,4 +1,4 @@
-//! What is known of a value without running the script: its type, and the input fields it may have come from.
+//! An abstract value: its type, and the input fields it may come from.
 
 use super::script::{CheckedFunction, Script};
 use super::types::{Class, Type};
@@ -7,22 +7,21 @@ use crate::script::tree::Position;
 use std::fmt;
 use std::rc::Rc;
 
-/// The most origins that are followed for one value.
+/// Maximum number of origins followed for one value.
 const MAX_ORIGINS: usize = 8;
 
-/// The longest path that is followed, in bytes.
+/// Maximum length in bytes of a path.
 const MAX_PATH: usize = 240;
 
-/// What is known of a value.
+/// An abstract value.
 #[derive(Clone, Debug)]
 pub(super) struct TypedValue<'a> {
-    /// Its type.
     pub(super) ty: Type<'a>,
     /// The input paths it may be (`artifact.candidate_repos[]`).
     pub(super) origins: Vec<Rc<str>>,
-    /// Whether it certainly is a part of an input itself, not a copy; those cannot be changed.
+    /// Whether it certainly is a part of an input itself, not a copy; those cannot be modified.
     pub(super) frozen: bool,
-    /// The token that people would point at.
+    /// The token to label.
     pub(super) at: Position,
     /// The function it certainly is.
     pub(super) function: Option<Callable<'a>>,
@@ -34,7 +33,7 @@ impl<'a> TypedValue<'a> {
         Self { ty, origins: Vec::new(), frozen: false, at, function: None }
     }
 
-    /// A value that nothing is known of.
+    /// An unknown value.
     pub(super) fn unknown(at: Position) -> Self {
         Self::new(Type::Unknown, at)
     }
@@ -44,7 +43,7 @@ impl<'a> TypedValue<'a> {
         Self { origins: vec![name.into()], frozen: true, ..Self::new(Type::of(kind), Position::NONE) }
     }
 
-    /// The same value where it is used.
+    /// The same value, used at another place.
     pub(super) fn seen(mut self, at: Position) -> Self {
         self.at = at;
         self
@@ -67,7 +66,7 @@ impl<'a> TypedValue<'a> {
         self.part(self.ty.item(), "[]", at)
     }
 
-    /// An item of it, or `()` where there is none: only for objects is the type of use then.
+    /// An item of it, or `()` if there is none; the type is kept only for objects.
     pub(super) fn item_or_unit(&self, at: Position) -> Self {
         let mut item = self.item(at);
         if item.ty.class() != Some(Class::Map) {
@@ -77,12 +76,12 @@ impl<'a> TypedValue<'a> {
         item
     }
 
-    /// A copy of it that the script may change.
+    /// A copy, which the script may modify.
     pub(super) fn copied(&self, at: Position) -> Self {
         Self { frozen: false, at, function: None, ..self.clone() }
     }
 
-    /// What is certain of a value that is either.
+    /// The join of two alternatives.
     pub(super) fn or(mut self, other: &Self) -> Self {
         self.ty = self.ty.or(other.ty);
         self.frozen &= other.frozen;
@@ -91,7 +90,7 @@ impl<'a> TypedValue<'a> {
         self
     }
 
-    /// Adds where another value may have come from.
+    /// Adds the origins of another value.
     pub(super) fn add_origins(&mut self, other: &Self) {
         for path in &other.origins {
             if self.origins.len() < MAX_ORIGINS && !self.origins.contains(path) {
@@ -100,7 +99,7 @@ impl<'a> TypedValue<'a> {
         }
     }
 
-    /// The input it is, if that is one.
+    /// The input path, if there is exactly one.
     pub(super) fn path(&self) -> Option<&str> {
         match self.origins.as_slice() {
             [path] => Some(path),
@@ -114,12 +113,12 @@ impl<'a> TypedValue<'a> {
 pub(super) struct Callable<'a> {
     pub(super) script: Rc<Script<'a>>,
     pub(super) function: Rc<CheckedFunction<'a>>,
-    /// The values of its first parameters.
+    /// The arguments bound to its first parameters.
     pub(super) captured: Vec<TypedValue<'a>>,
 }
 
 impl Callable<'_> {
-    /// The number of parameters that its caller gives values to.
+    /// The number of parameters that are not bound.
     pub(super) fn open_params(&self) -> usize {
         self.function.of.params.len().saturating_sub(self.captured.len())
     }
@@ -136,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_keep_their_paths_and_paths_end_somewhere() {
+    fn parts_extend_paths_up_to_a_limit() {
         let kind = Kind::Any;
         let mut value = TypedValue::input("a", &kind);
         assert_eq!(value.item(Position::NONE).path(), Some("a[]"));

@@ -1,4 +1,4 @@
-//! Why a rule said no, and how near it was to a yes: the comparisons and truth values that settled it.
+//! Explains why a rule returned a negative outcome, and by how little: the comparisons and bools that decided it.
 
 use super::outline::{Outline, OutlineOperand, short};
 use super::seen::ObservedValue;
@@ -8,29 +8,30 @@ use crate::script::compare::CompareOp;
 use crate::script::unit::Unit;
 use serde::Serialize;
 
-/// Something that would have had to be otherwise.
+/// A condition that would have had to be different.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Miss {
-    /// In words: `confidence 0.39 < recall_hit 0.8, short by 0.41`.
+    /// A description: `confidence 0.39 < recall_hit 0.8, short by 0.41`.
     pub text: String,
-    /// The expression, as it is written.
+    /// The expression as written.
     pub expression: String,
-    /// By how much a number missed another.
+    /// The difference between the compared numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<f64>,
 }
 
-/// The most that are told of one answer.
+/// Maximum number of misses per result.
 const MOST: usize = 4;
 
-/// The most characters of a value or an expression.
+/// Maximum number of characters of a value or an expression.
 const LONGEST: usize = 48;
 
-/// How many calls deep it is looked for.
+/// Maximum depth of calls searched.
 const DEEPEST: usize = 4;
 
 impl Outline<'_> {
-    /// What settled that a function said no (`false` or nothing); each of them, had it been otherwise, would have led on.
+    /// The conditions that made a function return a negative outcome (`false` or nothing); each of them, had it been different,
+    /// would have continued.
     pub fn misses(&self, evaluation: &Evaluation) -> Vec<Miss> {
         let mut found = Vec::new();
         self.function(evaluation, true, 0, &mut found);
@@ -38,7 +39,7 @@ impl Outline<'_> {
         found
     }
 
-    /// What would make a function that returned a truth value (or nothing) return the other one.
+    /// Finds what would make a function that returned a bool (or nothing) return the opposite.
     fn function(&self, evaluation: &Evaluation, want: bool, depth: usize, out: &mut Vec<Miss>) {
         let inside: Vec<(&Evaluation, &Unit, &ProbeNode)> =
             evaluation.inside.iter().filter_map(|part| self.find(part).map(|(unit, node)| (part, unit, node))).collect();
@@ -51,7 +52,7 @@ impl Outline<'_> {
                 return self.flip(scope, result, want, out);
             }
         }
-        // What was returned is written there: the conditions before it led to it.
+        // The last expression is the result: the conditions before it led to it.
         let before = &inside[..last.unwrap_or(inside.len())];
         for (part, _, node) in before.iter().rev() {
             let asked = matches!(node.role, NodeRole::Condition | NodeRole::Case);
@@ -72,14 +73,14 @@ impl Outline<'_> {
         out.reverse();
     }
 
-    /// What would give an expression the other truth value.
+    /// Finds what would give an expression the opposite bool.
     fn flip(&self, scope: MissScope<'_>, part: &Evaluation, want: bool, out: &mut Vec<Miss>) {
         let Some((unit, node)) = self.find(part) else { return };
         let inside =
             || part.inside.iter().filter(|part| self.find(part).is_some_and(|(_, node)| node.role != NodeRole::Function));
         match (node.logic, inside().next_back()) {
             (Some(Logic::Not), Some(operand)) => return self.flip(scope, operand, !want, out),
-            // The operand that was evaluated last settled it.
+            // The operand evaluated last decided the result.
             (Some(Logic::And), Some(operand)) if want => return self.flip(scope, operand, want, out),
             (Some(Logic::Or), Some(operand)) if !want => return self.flip(scope, operand, want, out),
             (Some(Logic::And | Logic::Or), Some(_)) => return inside().for_each(|operand| self.flip(scope, operand, want, out)),
@@ -99,7 +100,7 @@ impl Outline<'_> {
         out.extend(plain(part, unit, node));
     }
 
-    /// Where an expression is a call or a variable: what settled it there.
+    /// For a call or a variable: finds the expressions that decided it there.
     fn elsewhere(&self, scope: MissScope<'_>, part: &Evaluation, want: bool, out: &mut Vec<Miss>) -> bool {
         let (Some((unit, node)), true) = (self.find(part), scope.depth < DEEPEST) else { return false };
         let text = node.text(unit).trim();
@@ -130,9 +131,9 @@ impl Outline<'_> {
                 calls.iter().filter(other).for_each(|call| self.function(call, want, scope.depth + 1, &mut found));
                 let by = |miss: &Miss| miss.by.unwrap_or(f64::INFINITY);
                 let Some(nearest) = found.into_iter().min_by(|a, b| by(a).total_cmp(&by(b))) else { return false };
-                let Some(said) = plain(part, unit, node) else { return false };
-                let text = format!("{}; nearest: {}", said.text, nearest.text);
-                out.push(Miss { text, expression: said.expression, by: nearest.by });
+                let Some(miss) = plain(part, unit, node) else { return false };
+                let text = format!("{}; nearest: {}", miss.text, nearest.text);
+                out.push(Miss { text, expression: miss.expression, by: nearest.by });
                 true
             }
             _ => false,
@@ -140,7 +141,7 @@ impl Outline<'_> {
     }
 }
 
-/// The function whose answer is looked into.
+/// The function under examination.
 #[derive(Clone, Copy)]
 struct MissScope<'e> {
     evaluation: &'e Evaluation,
@@ -151,7 +152,7 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Whether an expression is what a variable was made with: `let NAME = ..`.
+/// Whether an expression is the initial value of a variable: `let NAME = ..`.
 fn is_initial(unit: &Unit, node: &ProbeNode, name: &str) -> bool {
     let Some(span) = node.span(unit) else { return false };
     let before = unit.script().get(..span.start).unwrap_or_default().trim_end();
@@ -159,7 +160,7 @@ fn is_initial(unit: &Unit, node: &ProbeNode, name: &str) -> bool {
     before.is_some_and(|before| before.ends_with("let") || before.ends_with("const"))
 }
 
-/// An expression that is no comparison, with its value.
+/// An expression that is not a comparison, with its value.
 fn plain(part: &Evaluation, unit: &Unit, node: &ProbeNode) -> Option<Miss> {
     let expression = node.written(unit);
     let value = part.value.as_ref()?.to_string();
@@ -170,9 +171,9 @@ fn plain(part: &Evaluation, unit: &Unit, node: &ProbeNode) -> Option<Miss> {
     Some(Miss { text, expression, by: None })
 }
 
-/// A comparison that had to hold and did not.
+/// A comparison that should have held and did not.
 fn missed([left, right]: &[OutlineOperand; 2], need: CompareOp) -> Option<(String, Option<f64>)> {
-    let (l, r) = (told(left), told(right));
+    let (l, r) = (operand_text(left), operand_text(right));
     if let (Some(a), Some(b)) = (left.number, right.number) {
         let by = (a - b).abs();
         if by.is_nan() {
@@ -196,7 +197,7 @@ fn missed([left, right]: &[OutlineOperand; 2], need: CompareOp) -> Option<(Strin
     Some((text, None))
 }
 
-/// Two sides that are equal and should not be.
+/// Two operands that are equal and should not be.
 fn same(left: &OutlineOperand, right: &OutlineOperand) -> String {
     let (l, r) = (clipped(name(&left.written), LONGEST), clipped(name(&right.written), LONGEST));
     let value = clipped(&left.value, LONGEST);
@@ -207,12 +208,12 @@ fn same(left: &OutlineOperand, right: &OutlineOperand) -> String {
     }
 }
 
-fn told(side: &OutlineOperand) -> String {
+fn operand_text(side: &OutlineOperand) -> String {
     let value = clipped(&side.value, LONGEST);
     if side.literal || side.written == side.value { value } else { format!("{} {value}", clipped(name(&side.written), LONGEST)) }
 }
 
-/// An expression without the root that goes without saying.
+/// The expression without a root that can be omitted.
 fn name(expression: &str) -> &str {
     ["artifact.", "vars.", "state."].iter().find_map(|root| expression.strip_prefix(root)).unwrap_or(expression)
 }
@@ -228,7 +229,7 @@ mod tests {
     use crate::script::{FunctionRef, Library, LibraryInputs, View};
     use serde_json::json;
 
-    /// What is told of a rule with this body that says no.
+    /// The misses of a rule with this body that returns a negative outcome.
     fn misses(body: &str) -> Vec<String> {
         let text = format!("fn f(artifact, state, vars) {{ {body} }}\nfn near(x, y) {{ if x >= y {{ return true; }} false }}");
         let inputs =
@@ -241,15 +242,15 @@ mod tests {
         let (artifact, state) = (of(&artifact, "artifact"), of(&json!({"loops": {"x": 2}}), "state"));
         let vars = of(&json!({"enough": 0.7, "most": 2, "label": "infra"}), "vars");
         let mut recorder = Recorder::new(RecordingScope::Values);
-        let verdict = recorder.watch(|| rule.decide(&artifact, &state, &vars)).unwrap();
-        assert_eq!(verdict, crate::script::RuleOutcome::No, "{body}");
+        let outcome = recorder.watch(|| rule.decide(&artifact, &state, &vars)).unwrap();
+        assert_eq!(outcome, crate::script::RuleOutcome::No, "{body}");
         let outline = Outline::new(library.probed());
         outline.misses(&recorder.evaluations()[0]).into_iter().map(|miss| miss.text).collect()
     }
 
     #[test]
-    fn what_settled_a_no_is_told_with_its_distance() {
-        for (body, told) in [
+    fn misses_have_a_distance() {
+        for (body, expected) in [
             ("artifact.score >= vars.enough", &["score 0.62 < enough 0.7, short by 0.08"][..]),
             ("artifact.score >= vars.enough && artifact.n > 0", &["score 0.62 < enough 0.7, short by 0.08"]),
             ("artifact.n > 0 && artifact.match", &["match is false"]),
@@ -283,7 +284,7 @@ mod tests {
             ("switch artifact.label { \"x\" => true, _ => false }", &["label is \"infra\""]),
             ("false", &[]),
         ] {
-            assert_eq!(misses(body), told, "{body}");
+            assert_eq!(misses(body), expected, "{body}");
         }
     }
 }

@@ -1,21 +1,21 @@
-//! Watching an evaluation: which values its expressions had, and which ways it went.
+//! Observing an evaluation: the values of its expressions, and the paths it took.
 //!
-//! A library linked with [`Probes`] has a node in front of expressions that evaluates what is behind it and hands the value on
-//! as it is: the scripts mean what they mean without, results, errors and limits alike. While a [`Recorder`] watches, each of
-//! these nodes counts how often its value was true, false or something else, and, if asked to, the recorder keeps the whole
-//! [`Evaluation`] as a tree: every call inside every expression, each with its value. What a node stands for is in the
-//! [`ProbeTable`] of its text. Libraries of production are linked without probes and pay nothing.
+//! A library linked with [`Probes`] has a node in front of expressions that evaluates the expression behind it and passes its value
+//! on: scripts behave the same as without, including results, errors and limits. While a [`Recorder`] is active, each of these
+//! nodes counts how often its value was true, false or something else, and, on request, the recorder keeps the whole
+//! [`Evaluation`] as a tree: every call inside every expression, each with its value. The expressions of the nodes are in the
+//! [`ProbeTable`] of their text. Production libraries are linked without probes, at no cost.
 //!
 //! ```text
-//! let library = Library::link(Inputs { probes: Probes::All, .. }, None)?;
-//! let mut recorder = Recorder::new(Keep::Values);
-//! let verdict = recorder.watch(|| rule.decide(&artifact, &state, &vars));
-//! for (unit, table) in library.probed() { .. recorder.hits(table, id) .. }
+//! let library = Library::link(LibraryInputs { probes: Probes::All, .. }, None)?;
+//! let mut recorder = Recorder::new(RecordingScope::Values);
+//! let outcome = recorder.watch(|| rule.decide(&artifact, &state, &vars));
+//! for (unit, table) in library.probed() { .. recorder.hits(table, node) .. }
 //! for evaluation in recorder.evaluations() { .. }
 //! ```
 //!
-//! Coverage counts ([`Probes::Decisions`] is enough for that); explanations and the values under a failed assertion read the
-//! tree ([`Probes::All`]).
+//! Coverage uses the counts (for which [`Probes::Decisions`] is enough); explanations and the values under a failed assertion use
+//! the tree ([`Probes::All`]).
 
 mod miss;
 mod nodes;
@@ -28,21 +28,21 @@ mod tests;
 
 pub use miss::Miss;
 pub(crate) use nodes::Probed;
-pub use outline::{Outline, OutlineLine, OutlineOutcome, clipped, telling};
+pub use outline::{Outline, OutlineLine, OutlineOutcome, clipped, explanatory};
 pub use recorder::{Evaluation, Hits, Recorder, RecordingScope};
 pub(crate) use recorder::{last_failed, register};
 pub(crate) use seen::text_of;
 pub use seen::{ObservedValue, text_of_view};
 pub use table::{Logic, NodeRole, ProbeNode, ProbeTable};
 
-/// How much of a library's scripts can be watched.
+/// The part of a library's scripts that can be observed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Probes {
     /// Nothing, at no cost: production.
     #[default]
     None,
-    /// What coverage is about: functions, conditions and their operands, cases, results, the first value of each statement.
+    /// The subject of coverage: functions, conditions and their operands, cases, results, the first value of each statement.
     Decisions,
-    /// Every value that is not written out in the text.
+    /// Every value that is not a literal.
     All,
 }

@@ -1,4 +1,4 @@
-//! Puts the probes into a script while it is rewritten: the nodes of production, with nodes that watch in front of values.
+//! Inserts probes into a script while it is rewritten: the production nodes, plus observing nodes in front of values.
 
 use super::Probes;
 use super::recorder::{ProbeState, behind, probe};
@@ -15,25 +15,25 @@ pub(crate) struct Probed {
     probes: Probes,
     table: ProbeTable,
     function: Option<u32>,
-    /// What is open, from the outside in. Values that get no probe are open too, so that what is inside them finds its parent.
+    /// The open values, outermost first. Values without a probe are included, so that those inside find their parent.
     open: Vec<OpenedProbe>,
     /// The next value opened is the first of a statement.
     fresh: bool,
-    /// The statement is nothing but a call, which the next value opened is.
+    /// The statement is only a call, which is the next value opened.
     call: bool,
-    /// The next value opened is the very expression that was opened last.
+    /// The next value opened is the same expression as the one opened last.
     again: bool,
 }
 
 struct OpenedProbe {
-    /// Its number, if it has a probe.
+    /// The number of its probe, if it has one.
     node: Option<u32>,
-    stand: ProbeState,
+    probe_state: ProbeState,
     /// Whether its parts are operands of `&&` or `||`.
     logical: bool,
 }
 
-/// Stands for a value that is open without a probe.
+/// The id of a value that is open without a probe.
 const UNWATCHED: u32 = u32::MAX;
 
 impl Probed {
@@ -41,7 +41,7 @@ impl Probed {
         Self { probes, table: ProbeTable::new(), function: None, open: Vec::new(), fresh: false, call: false, again: false }
     }
 
-    /// What the probes stand for.
+    /// The table of the probes.
     pub(crate) fn into_table(self) -> ProbeTable {
         self.table
     }
@@ -89,10 +89,10 @@ impl Nodes for Probed {
     fn open(&mut self, value: OpenedValue<'_>, role: ValueRole) -> Option<u32> {
         let function = self.function?;
         let statement = std::mem::take(&mut self.fresh);
-        let stand = if std::mem::take(&mut self.call) { ProbeState::Statement } else { ProbeState::Value };
+        let probe_state = if std::mem::take(&mut self.call) { ProbeState::Statement } else { ProbeState::Value };
         if std::mem::take(&mut self.again) && role == ValueRole::Value {
             let logical = self.open.last().is_some_and(|open| open.logical);
-            self.open.push(OpenedProbe { node: None, stand: ProbeState::Value, logical });
+            self.open.push(OpenedProbe { node: None, probe_state: ProbeState::Value, logical });
             return Some(UNWATCHED);
         }
         let role = match role {
@@ -104,7 +104,7 @@ impl Nodes for Probed {
             ValueRole::Value if self.open.last().is_some_and(|open| open.logical) => NodeRole::Operand,
             ValueRole::Value => NodeRole::Value,
         };
-        // The walk opens such a value a second time, as a value.
+        // The tree walk opens such a value a second time, as a plain value.
         self.again = role != NodeRole::Value && role != NodeRole::Operand && value.opens_twice();
         let (comparison, logic) = (value.comparison(), value.logic());
         let logical = matches!(logic, Some(Logic::And | Logic::Or));
@@ -122,18 +122,18 @@ impl Nodes for Probed {
                 reach: value.reach(),
             })
         });
-        self.open.push(OpenedProbe { node, stand, logical });
+        self.open.push(OpenedProbe { node, probe_state, logical });
         Some(node.unwrap_or(UNWATCHED))
     }
 
     fn close(&mut self, value: RewrittenExpr, node: u32) -> RewrittenExpr {
-        let stand = self.open.pop().map_or(ProbeState::Value, |open| open.stand);
+        let probe_state = self.open.pop().map_or(ProbeState::Value, |open| open.probe_state);
         self.again = false;
         let Some(watched) = self.table.node(node) else { return value };
-        // Rhai says where a value of the wrong type ends if it wanted a truth value, and else where it begins.
+        // Rhai reports the end of a value of the wrong type where it expected a bool, and its start elsewhere.
         let truth = matches!(watched.role, NodeRole::Condition | NodeRole::Case | NodeRole::Operand);
         let position = if truth { value.position() } else { value.start_position() };
-        probe(value, position, stand, self.table.id(), node)
+        probe(value, position, probe_state, self.table.id(), node)
     }
 
     fn compare(

@@ -1,4 +1,4 @@
-//! An evaluation in lines: what was asked, with the values of its parts under it.
+//! Renders an evaluation as lines: the conditions, each with the values of its parts below it.
 
 use super::Evaluation;
 use super::seen::ObservedValue;
@@ -12,32 +12,31 @@ use std::fmt::Write as _;
 /// One line of an outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutlineLine {
-    /// How deep it stands, from 0.
+    /// The indentation depth, from 0.
     pub depth: usize,
-    /// The words before the expression: `if`, `return`, or nothing.
+    /// The keyword before the expression: `if`, `return`, or empty.
     pub word: &'static str,
-    /// The expression as it is written, in one line.
+    /// The source text of the expression, in one line.
     pub text: String,
-    /// What came of it.
     pub outcome: OutlineOutcome,
-    /// How near it was to be otherwise: `missed by 0.08`.
+    /// How near it was to the opposite: `missed by 0.08`.
     pub remark: Option<String>,
 }
 
-/// What came of an expression.
+/// The result of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutlineOutcome {
     /// It had this value.
     Value(String),
-    /// An error came of it.
+    /// It raised an error.
     Failed,
-    /// It was not evaluated: what stands before it had settled the matter.
+    /// It was not evaluated, since a preceding operand decided the result.
     Skipped,
 }
 
 impl OutlineLine {
-    /// The line as a person reads it, its expression and its value cut to so many characters.
-    pub fn told(&self, longest: usize) -> String {
+    /// Formats the line, with expression and value truncated to `longest` characters.
+    pub fn format(&self, longest: usize) -> String {
         let mut text = "  ".repeat(self.depth);
         if !self.word.is_empty() {
             text.push_str(self.word);
@@ -66,19 +65,19 @@ impl OutlineLine {
     }
 }
 
-/// Those lines that tell why: what an answer in the form of a map is made of tells nothing.
-pub fn telling(lines: Vec<OutlineLine>) -> Vec<OutlineLine> {
+/// Removes the lines that do not explain the result: the parts of a returned map.
+pub fn explanatory(lines: Vec<OutlineLine>) -> Vec<OutlineLine> {
     let mut inside = false;
-    let mut tells = |line: &OutlineLine| {
+    let mut explains = |line: &OutlineLine| {
         if line.depth == 0 {
             inside = line.word == "return" && line.text.starts_with("#{") && line.outcome != OutlineOutcome::Failed;
         }
         line.depth == 0 || !inside
     };
-    lines.into_iter().filter(|line| tells(line)).collect()
+    lines.into_iter().filter(|line| explains(line)).collect()
 }
 
-/// The beginning of a text.
+/// Truncates a text.
 pub fn clipped(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((at, _)) => format!("{}...", text[..at].trim_end_matches('.')),
@@ -86,7 +85,7 @@ pub fn clipped(text: &str, longest: usize) -> String {
     }
 }
 
-/// Finds the text and the node that an evaluation is of.
+/// Finds the text and the node of an evaluation.
 pub struct Outline<'a> {
     texts: Vec<(&'a Unit, &'a ProbeTable)>,
 }
@@ -107,8 +106,8 @@ impl<'a> Outline<'a> {
         self.texts.iter().find(|(_, known)| known.id() == table).copied()
     }
 
-    /// The lines of the evaluation of a function: what it asked, in order, each with the values of its parts, and what it
-    /// returned. What other functions did inside is left out: their results stand where they were called.
+    /// The lines for the evaluation of a function: its conditions in order, each with the values of its parts, and its result.
+    /// Nested calls are shown only by their results.
     pub fn lines(&self, evaluation: &Evaluation) -> Vec<OutlineLine> {
         let mut lines = Vec::new();
         for part in &evaluation.inside {
@@ -117,14 +116,14 @@ impl<'a> Outline<'a> {
         lines
     }
 
-    /// Where a function returned: the expression that gave its answer.
+    /// The span of the expression that was returned.
     pub fn answer(&self, evaluation: &Evaluation) -> Option<(Source, Span)> {
         let is_answer = |node: &ProbeNode| matches!(node.role, NodeRole::Return | NodeRole::Result);
         let found = evaluation.inside.iter().rev().filter_map(|part| self.find(part)).find(|(_, node)| is_answer(node));
         found.and_then(|(unit, node)| node.place(unit))
     }
 
-    /// The conditions of a function that its evaluation did not come to, in the order of the text.
+    /// The conditions of a function that its evaluation did not reach, in source order.
     pub fn unreached(&self, evaluation: &Evaluation) -> Vec<OutlineLine> {
         let Some((unit, table)) = self.text(evaluation.table) else { return Vec::new() };
         let mut came: BTreeSet<u32> = BTreeSet::new();
@@ -141,12 +140,12 @@ impl<'a> Outline<'a> {
 
     fn part(&self, evaluation: &Evaluation, depth: usize, above: Option<Span>, lines: &mut Vec<OutlineLine>) {
         let Some((unit, node)) = self.find(evaluation) else { return };
-        // A closure says nothing before it is called.
+        // A closure is shown only when it is called.
         if node.role == NodeRole::Function || matches!(&evaluation.value, Some(ObservedValue::Other("a function"))) {
             return;
         }
         let span = node.span(unit);
-        // Parent and child of one extent are one line.
+        // A parent and child with the same span share one line.
         let same = span.is_some() && span == above;
         if !same {
             let outcome =
@@ -159,15 +158,15 @@ impl<'a> Outline<'a> {
             self.part(part, depth, span, lines);
         }
         if matches!(node.logic, Some(Logic::And | Logic::Or)) {
-            self.settled(evaluation, unit, depth, lines);
+            self.add_skipped(evaluation, unit, depth, lines);
         }
     }
 
-    /// The operands of `&&` or `||` that were not evaluated, because those before them had settled it.
-    fn settled(&self, evaluation: &Evaluation, unit: &Unit, depth: usize, lines: &mut Vec<OutlineLine>) {
+    /// Adds the operands of `&&` or `||` that were skipped by short-circuit evaluation.
+    fn add_skipped(&self, evaluation: &Evaluation, unit: &Unit, depth: usize, lines: &mut Vec<OutlineLine>) {
         let Some((_, table)) = self.text(evaluation.table) else { return };
         let came = |number: u32| evaluation.inside.iter().any(|part| part.node == number);
-        // The parts of a node come behind it, and those of one function side by side.
+        // The parts of a node come after it, and those of one function are contiguous.
         for (number, node) in (0..).zip(table.nodes()).skip(usize::try_from(evaluation.node).unwrap_or(0)) {
             if node.parent == Some(evaluation.node) && node.role == NodeRole::Operand && !came(number) {
                 lines.push(skipped(depth, "", node.written(unit)));
@@ -175,7 +174,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// By how much a comparison of numbers did not hold.
+    /// The difference by which a comparison of numbers failed.
     fn remark(&self, evaluation: &Evaluation, unit: &Unit, node: &ProbeNode) -> Option<String> {
         let op = node.comparison.filter(|op| !matches!(op, CompareOp::Eq | CompareOp::Ne))?;
         if evaluation.value.as_ref()?.truth()? {
@@ -186,7 +185,7 @@ impl<'a> Outline<'a> {
         (by != "0").then(|| format!("missed by {by}"))
     }
 
-    /// The two sides of a comparison with their values, if its operator stands there once.
+    /// The two sides of a comparison with their values, if its operator occurs only once.
     pub(super) fn sides(
         &self,
         evaluation: &Evaluation,
@@ -212,13 +211,13 @@ impl<'a> Outline<'a> {
 
 /// One side of a comparison.
 pub(super) struct OutlineOperand {
-    /// As it is written.
+    /// The source text.
     pub(super) written: String,
-    /// Whether it is nothing but its value.
+    /// Whether it is a literal.
     pub(super) literal: bool,
-    /// Its value, as a script would write it.
+    /// The value in script notation.
     pub(super) value: String,
-    /// The same, if it is a number.
+    /// The value, if it is a number.
     pub(super) number: Option<f64>,
 }
 
@@ -235,13 +234,13 @@ fn skipped(depth: usize, word: &'static str, text: String) -> OutlineLine {
     OutlineLine { depth, word, text, outcome: OutlineOutcome::Skipped, remark: None }
 }
 
-/// A distance in few digits.
+/// Formats a difference with few digits.
 pub(super) fn short(by: f64) -> String {
     let by = format!("{by:.6}");
     by.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The two sides of a comparison, if its operator stands there once.
+/// The two sides of a comparison, if its operator occurs only once.
 fn sides(text: &str, op: CompareOp) -> Option<(&str, &str)> {
     let spaced = format!(" {} ", op.text());
     let (left, right) = text.split_once(spaced.as_str())?;

@@ -1,4 +1,4 @@
-//! What is kept of the evaluations that are watched.
+//! Records observed evaluations.
 
 use super::ProbeTable;
 use super::seen::ObservedValue;
@@ -11,10 +11,10 @@ use std::cell::RefCell;
 
 const PROBE: &str = "\u{2039}probe\u{203a}";
 
-/// The most evaluations that a recorder keeps; beyond, the oldest that are complete are let go.
+/// Maximum number of evaluations kept; beyond it, the oldest complete ones are dropped.
 const MOST: usize = 20_000;
 
-/// What a recorder keeps beside the counts.
+/// What a recorder keeps besides the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordingScope {
     /// Nothing.
@@ -23,7 +23,7 @@ pub enum RecordingScope {
     Values,
 }
 
-/// How often a node had which values.
+/// The number of times a node had each kind of value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hits {
     /// It was true.
@@ -32,17 +32,17 @@ pub struct Hits {
     pub no: u32,
     /// It had another value.
     pub other: u32,
-    /// It had none: an error came of it, or `return` left the function inside it.
+    /// It had none: it raised an error, or `return` left the function inside it.
     pub none: u32,
 }
 
 impl Hits {
-    /// How often it was evaluated.
+    /// The number of evaluations.
     pub fn total(self) -> u32 {
         self.yes + self.no + self.other + self.none
     }
 
-    /// Adds what another recorder counted.
+    /// Adds the counts of another recorder.
     pub fn add(&mut self, more: Self) {
         self.yes += more.yes;
         self.no += more.no;
@@ -51,28 +51,28 @@ impl Hits {
     }
 }
 
-/// One evaluation of a node, with those inside it in the order they happened.
+/// One evaluation of a node, with nested evaluations in order of execution.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
-    /// The table of the node.
+    /// The id of the node's table.
     pub table: u32,
-    /// The node.
+    /// The number of the node.
     pub node: u32,
-    /// What came of it; nothing after an error.
+    /// The value; `None` after an error.
     pub value: Option<ObservedValue>,
-    /// The evaluations inside it, those of called functions included.
+    /// Nested evaluations, including those of called functions.
     pub inside: Vec<Self>,
-    /// Whether evaluations inside it were let go because there were too many.
+    /// Whether nested evaluations were dropped because there were too many.
     pub cut: bool,
 }
 
-/// Watches evaluations of libraries that have probes.
+/// Observes evaluations of libraries with probes.
 #[derive(Debug)]
 pub struct Recorder {
     keep: RecordingScope,
     /// By table, then by node.
     hits: Vec<Vec<Hits>>,
-    /// What is going on, from the outside in; the first is no evaluation but holds the complete ones.
+    /// The open evaluations, outermost first; the first is a root that holds the complete ones.
     open: Vec<Evaluation>,
     kept: usize,
 }
@@ -82,12 +82,12 @@ thread_local! {
 }
 
 impl Recorder {
-    /// A recorder that has seen nothing.
+    /// An empty recorder.
     pub fn new(keep: RecordingScope) -> Self {
         Self { keep, hits: Vec::new(), open: vec![Evaluation::new(u32::MAX, u32::MAX)], kept: 0 }
     }
 
-    /// Watches what is evaluated on this thread meanwhile. Another recorder that is watching sees nothing of it.
+    /// Observes everything evaluated by `evaluate` on this thread. An enclosing recorder does not see it.
     pub fn watch<T>(&mut self, evaluate: impl FnOnce() -> T) -> T {
         let mine = std::mem::replace(self, Self::new(self.keep));
         let other = WATCHING.replace(Some(mine));
@@ -95,23 +95,23 @@ impl Recorder {
         if let Some(mine) = WATCHING.replace(other) {
             *self = mine;
         }
-        // A panic, fenced in by whoever called the script, leaves evaluations open.
-        self.settle();
+        // A panic caught by the caller of the script leaves evaluations open.
+        self.close_open();
         value
     }
 
-    /// How often a node had which values.
+    /// The counts of a node.
     pub fn hits(&self, table: &ProbeTable, node: u32) -> Hits {
         let hits = index(table.id()).and_then(|table| self.hits.get(table)?.get(index(node)?));
         hits.copied().unwrap_or_default()
     }
 
-    /// The outermost evaluations, in the order they happened.
+    /// The outermost evaluations, in order of execution.
     pub fn evaluations(&self) -> &[Evaluation] {
         self.open.first().map_or(&[], |root| &root.inside)
     }
 
-    /// Adds what another recorder counted.
+    /// Adds the counts of another recorder.
     pub fn add(&mut self, more: &Self) {
         for (table, hits) in more.hits.iter().enumerate() {
             for (node, hits) in hits.iter().enumerate() {
@@ -120,7 +120,7 @@ impl Recorder {
         }
     }
 
-    fn settle(&mut self) {
+    fn close_open(&mut self) {
         while self.open.len() > 1 {
             self.leave_with(None);
         }
@@ -188,7 +188,7 @@ impl Evaluation {
         Self { table, node, value: None, inside: Vec::new(), cut: false }
     }
 
-    /// This and all evaluations inside it, each before those inside it.
+    /// Visits this and all nested evaluations in pre-order.
     pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Self)) {
         visit(self);
         self.inside.iter().for_each(|evaluation| evaluation.walk(visit));
@@ -199,7 +199,7 @@ fn index(number: u32) -> Option<usize> {
     usize::try_from(number).ok()
 }
 
-/// The evaluation that ended last inside the one that is going on, if it failed.
+/// The last evaluation nested in the current one, if it failed.
 pub(crate) fn last_failed() -> Option<Evaluation> {
     WATCHING.with_borrow(|recorder| {
         let last = recorder.as_ref()?.open.last()?.inside.last()?;
@@ -207,26 +207,26 @@ pub(crate) fn last_failed() -> Option<Evaluation> {
     })
 }
 
-/// Where a probe stands, as far as the count of operations goes.
+/// The position of a probe, which determines how it affects the operation count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProbeState {
     /// In front of an expression.
     Value,
-    /// In front of a call that was a statement of its own.
+    /// In front of a call that is a statement.
     Statement,
     /// In front of the body of a function.
     Body,
-    /// In front of a block, behind another node of ours.
+    /// In front of a block, behind another host node.
     Block,
 }
 
-/// A node that watches the value behind it.
-pub(super) fn probe(value: RewrittenExpr, position: Position, stand: ProbeState, table: u32, number: u32) -> RewrittenExpr {
-    let state = (stand as i64) << 61 | i64::from(table & 0x1fff_ffff) << 32 | i64::from(number);
+/// A node that observes the value behind it.
+pub(super) fn probe(value: RewrittenExpr, position: Position, probe_state: ProbeState, table: u32, number: u32) -> RewrittenExpr {
+    let state = (probe_state as i64) << 61 | i64::from(table & 0x1fff_ffff) << 32 | i64::from(number);
     RewrittenExpr::host(PROBE, [value], state.into(), position)
 }
 
-/// Tells a probe that it will stand behind another node of ours.
+/// Marks a probe that is behind another host node.
 pub(super) fn behind(value: &mut RewrittenExpr) {
     if let Some(own) = value.state_before_block(PROBE)
         && let Ok(state) = own.as_int()
@@ -235,9 +235,9 @@ pub(super) fn behind(value: &mut RewrittenExpr) {
     }
 }
 
-/// Makes probes work in an engine.
+/// Registers the evaluation of probes with an engine.
 pub(crate) fn register(engine: &mut Engine, limits: &ScriptLimits) {
-    // The probes' own operations are given back to the guard, which counts them all; Rhai's own count only ever grows.
+    // The probes' own operations are refunded by the guard, which counts all of them; Rhai's own count only grows.
     engine.set_max_operations(limits.operations.saturating_mul(8));
     let registered = engine.register_custom_syntax_handler(PROBE, false, evaluate);
     debug_assert!(registered.is_ok());
@@ -247,12 +247,12 @@ fn evaluate(context: &mut EvalContext, inputs: &[Expression], state: &Dynamic) -
     let [value] = inputs else { return misplaced().fail() };
     let state = state.as_int().map_err(|_| misplaced())?;
     let part = |bits: i64| u32::try_from(bits & 0xffff_ffff).unwrap_or(0);
-    let (stand, table, number) = (state >> 61, part(state >> 32) & 0x1fff_ffff, part(state));
-    let body = stand == ProbeState::Body as i64;
-    // An operation was counted for this node. Behind it a block is evaluated without counting one for the block itself, which
-    // makes up for it, unless none is counted for it without a probe either. A call that is a statement counts once.
-    if body || stand == ProbeState::Block as i64 || !is_block(value) {
-        guard::refund(if stand == ProbeState::Statement as i64 { 2 } else { 1 });
+    let (probe_state, table, number) = (state >> 61, part(state >> 32) & 0x1fff_ffff, part(state));
+    let body = probe_state == ProbeState::Body as i64;
+    // One operation was counted for this node. Behind it a block is evaluated without counting one for the block itself, which
+    // compensates for it, unless none is counted for it without a probe either. A call that is a statement counts once.
+    if body || probe_state == ProbeState::Block as i64 || !is_block(value) {
+        guard::refund(if probe_state == ProbeState::Statement as i64 { 2 } else { 1 });
     }
     let watching = WATCHING
         .with_borrow_mut(|recorder| recorder.as_mut().map(|recorder| guard::apart(|| recorder.enter(table, number))).is_some());

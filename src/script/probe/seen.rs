@@ -1,4 +1,4 @@
-//! The value of an expression as it was seen: small ones as they are, large ones by the beginning of their text.
+//! An observed value: small values are kept, large ones are truncated text.
 
 use crate::script::compare::kind_of;
 use crate::script::view::{ListView, ObjectView, View};
@@ -6,25 +6,25 @@ use rhai::Dynamic;
 use std::borrow::Cow;
 use std::fmt;
 
-/// A value that an expression had. Keeping it costs little, however large the value is.
+/// An observed value. Keeping it is cheap, however large the value is.
 #[derive(Clone, Debug)]
 pub enum ObservedValue {
-    /// The value itself: a number, a text, a truth value, nothing, or an input.
+    /// The value itself: a number, a string, a bool, `()`, or an input.
     Value(Dynamic),
-    /// A list, a map or a long text of the script, as it would be written, cut.
+    /// The truncated text of a list, a map or a long string of the script.
     Compound(String),
-    /// What has no text of its own: `a function`.
+    /// A value without a text of its own: `a function`.
     Other(&'static str),
 }
 
-/// The longest text of a value, in bytes.
+/// Maximum length of the text of a value, in bytes.
 const LONGEST: usize = 100;
 
-/// The deepest that texts of values go.
+/// Maximum depth of the text of a value.
 const DEEPEST: usize = 6;
 
 impl ObservedValue {
-    /// Looks at a value.
+    /// Captures a value.
     pub fn of(value: &Dynamic) -> Self {
         if value.is_shared() {
             return if value.is_locked() { Self::Other("a value in use") } else { Self::of(&value.flatten_clone()) };
@@ -33,7 +33,7 @@ impl ObservedValue {
             return Self::Compound(text_of(value));
         }
         if let Ok(text) = value.as_immutable_string_ref() {
-            // A text of its own: the script's would be kept from being freed.
+            // A copy of the text: the script's own would not be freed.
             return if text.len() > LONGEST { Self::Compound(text_of(value)) } else { Self::Value(text.as_str().into()) };
         }
         match kind_of(value) {
@@ -42,12 +42,12 @@ impl ObservedValue {
         }
     }
 
-    /// The truth value, if it is one.
+    /// The value, if it is a bool.
     pub fn truth(&self) -> Option<bool> {
         if let Self::Value(value) = self { value.as_bool().ok() } else { None }
     }
 
-    /// The number, if it is one.
+    /// The value, if it is a number.
     #[expect(clippy::cast_precision_loss, reason = "for people to read")]
     pub fn number(&self) -> Option<f64> {
         let Self::Value(value) = self else { return None };
@@ -65,7 +65,7 @@ impl fmt::Display for ObservedValue {
     }
 }
 
-/// A value as a script would write it, cut to what a line can bear. Looks at no more of the value than it shows.
+/// A value in script notation, truncated to fit a line. Reads only as much of the value as it shows.
 pub(crate) fn text_of(value: &Dynamic) -> String {
     let mut text = String::new();
     write(value, 0, &mut text);
@@ -76,13 +76,13 @@ pub(crate) fn text_of(value: &Dynamic) -> String {
     text
 }
 
-/// As much of a text as fits in so many bytes.
+/// The prefix of a text that fits in `most` bytes.
 fn head(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     &text[..end]
 }
 
-/// The same of an input.
+/// Like [`text_of`], for an input.
 pub fn text_of_view(view: &View) -> String {
     text_of(&view.dynamic())
 }
@@ -147,7 +147,7 @@ fn brackets<T>(
     out.push_str(close);
 }
 
-/// A key as it is written in a map.
+/// A key in map notation.
 fn name_of(key: &str) -> Cow<'_, str> {
     let word = key.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_')
         && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

@@ -1,4 +1,4 @@
-//! What the probes of a text stand for.
+//! The table of a text's probes.
 
 use crate::diag::{Source, Span};
 use crate::script::compare::CompareOp;
@@ -7,45 +7,44 @@ use crate::script::rhai_internals::tree::{FunctionHead, Position};
 use crate::script::unit::Unit;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What a watched node is for.
+/// The role of an observed node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeRole {
-    /// The body of a function; its value is what the function returned.
+    /// The body of a function; its value is the function's result.
     Function,
-    /// What an `if` or a loop asks.
+    /// The condition of an `if` or a loop.
     Condition,
     /// The guard of a `switch` case.
     Case,
-    /// What a `switch` case is worth, where that is not the function's result.
+    /// The value of a `switch` case that is not the function's result.
     Arm,
-    /// One side of `&&` or `||`.
+    /// An operand of `&&` or `||`.
     Operand,
-    /// What `return` gives back.
+    /// The value of a `return`.
     Return,
-    /// What a function gives back at its end.
+    /// The value of a function's last expression.
     Result,
     /// Any other value.
     Value,
 }
 
-/// A watched node.
+/// An observed node.
 #[derive(Clone, Debug)]
 pub struct ProbeNode {
-    /// What it is for.
     pub role: NodeRole,
-    /// The comparison it is, if it is one.
+    /// The comparison operator, if it is a comparison.
     pub comparison: Option<CompareOp>,
-    /// The connective it is, if it is one.
+    /// The connective, if it is one.
     pub logic: Option<Logic>,
-    /// Whether it can be nothing but true or false: a comparison, `&&`, `||` or `!`.
+    /// Whether its value is always a bool: a comparison, `&&`, `||` or `!`.
     pub truth: bool,
-    /// The node of the function it is in; its own number for that function.
+    /// The node of the enclosing function; its own number for a function.
     pub function: u32,
-    /// The node whose expression it is a part of.
+    /// The node that contains it.
     pub parent: Option<u32>,
     /// Whether it is the first value of a statement.
     pub statement: bool,
-    /// The function, for its body.
+    /// The function, for the node of a body.
     pub(crate) definition: Option<FunctionHead>,
     /// The expression's own position: of an operator, a dot, a name.
     pub(crate) at: Position,
@@ -54,7 +53,7 @@ pub struct ProbeNode {
 }
 
 impl ProbeNode {
-    /// The name of the function, for its body.
+    /// The name of the function, for the node of a body.
     pub fn name(&self) -> Option<&str> {
         self.definition.as_ref().map(|definition| definition.name.as_str())
     }
@@ -64,7 +63,7 @@ impl ProbeNode {
         self.definition.as_ref().is_some_and(FunctionHead::is_closure)
     }
 
-    /// The whole of its expression, as a label wants it; the name of a function where it is defined.
+    /// The span of the whole expression, for labels; for a function, that of its name in the definition.
     pub fn place(&self, unit: &Unit) -> Option<(Source, Span)> {
         if let Some(definition) = self.definition.as_ref().filter(|_| !self.is_closure()) {
             return unit.definition(definition);
@@ -72,29 +71,29 @@ impl ProbeNode {
         self.span(unit).map(|span| unit.locate(span))
     }
 
-    /// The token that its value is shown at: the operator of an operation, the name a path ends in.
+    /// The token to show its value at: the operator of an operation, the last name of a path.
     pub fn token(&self, unit: &Unit) -> Option<(Source, Span)> {
         unit.token(self.at)
     }
 
-    /// Where its expression stands in [`Unit::script`].
+    /// The span of its expression in [`Unit::script`].
     pub fn span(&self, unit: &Unit) -> Option<Span> {
         unit.tokens().hull(unit.script(), [self.reach.0, self.reach.1])
     }
 
-    /// Its expression as people wrote it, in one line.
+    /// Its expression as written by the author, in one line.
     pub fn written(&self, unit: &Unit) -> String {
         let text = self.span(unit).map(|span| unit.locate(span)).map(|(source, span)| source.slice(span).to_owned());
         text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Its expression as the parser got it.
+    /// Its expression as given to the parser.
     pub fn text<'u>(&self, unit: &'u Unit) -> &'u str {
         self.span(unit).and_then(|span| unit.script().get(span.start..span.end)).unwrap_or("")
     }
 }
 
-/// The watched nodes of a text, by number.
+/// The observed nodes of a text, by number.
 #[derive(Clone, Debug)]
 pub struct ProbeTable {
     id: u32,
@@ -104,27 +103,27 @@ pub struct ProbeTable {
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 impl ProbeTable {
-    /// A table that no other has the number of.
+    /// An empty table with a unique id.
     pub(super) fn new() -> Self {
         Self { id: NEXT.fetch_add(1, Ordering::Relaxed), nodes: Vec::new() }
     }
 
-    /// The number by which nodes are told from those of other texts. Differs from one link to the next.
+    /// The id of the table, which distinguishes its nodes from those of other texts. Differs between links.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// The nodes, in the order of the text's functions.
+    /// The nodes, in order of the text's functions.
     pub fn nodes(&self) -> &[ProbeNode] {
         &self.nodes
     }
 
-    /// A node.
+    /// The node with this number.
     pub fn node(&self, node: u32) -> Option<&ProbeNode> {
         self.nodes.get(usize::try_from(node).ok()?)
     }
 
-    /// The number of the function that a closure is written in.
+    /// The number of the function that contains a closure.
     pub fn around(&self, closure: &ProbeNode) -> Option<u32> {
         let key = |position: Position| (position.line(), position.position());
         let holds = |node: &ProbeNode| {

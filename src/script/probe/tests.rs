@@ -1,4 +1,5 @@
-//! Watched or not, a script means the same: the same results, the same errors at the same places, the same limits.
+//! Tests that observing a script does not change its meaning: the same results, the same errors at the same places, the same
+//! limits.
 
 use super::{Outline, Probes, Recorder, RecordingScope};
 use crate::diag::Source;
@@ -10,7 +11,7 @@ use proptest::strategy::ValueTree as _;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The same scripts without probes, with few and with all.
+/// The same scripts without probes, with some and with all.
 fn three(scripts: &[Source], limits: &ScriptLimits) -> Option<[Library; 3]> {
     let link = |probes| {
         let scripts = scripts.to_vec();
@@ -23,12 +24,12 @@ fn three(scripts: &[Source], limits: &ScriptLimits) -> Option<[Library; 3]> {
 fn call(library: &Library, reference: &FunctionRef, args: &[Value]) -> Result<Value, String> {
     let function = library.function(reference, args.len()).expect("a function");
     function.call_json(args).map_err(|problem| {
-        // A limit is noticed at an operation; which token that is differs between a statement and its expression.
+        // A limit is noticed at an operation; its token differs between a statement and its expression.
         if problem.code == "script/limit" { format!("{}: {}", problem.code, problem.message) } else { line(&problem) }
     })
 }
 
-/// Calls a function of all three, the probed ones watched and not, and compares.
+/// Calls a function of all three libraries, observed and not, and compares the results.
 #[track_caller]
 fn compare(libraries: &[Library; 3], reference: &FunctionRef, args: &[Value]) {
     let wanted = call(&libraries[0], reference, args);
@@ -92,7 +93,7 @@ fn text(body: &str) -> String {
 }
 
 #[test]
-fn tricky_scripts_mean_the_same() {
+fn tricky_scripts_are_unaffected() {
     let f = FunctionRef::parse("t.rhai#f").expect("a reference");
     let mut linked = 0;
     for body in TRICKY {
@@ -105,7 +106,7 @@ fn tricky_scripts_mean_the_same() {
 }
 
 #[test]
-fn watching_spends_none_of_the_budget() {
+fn observing_does_not_spend_the_budget() {
     let f = FunctionRef::parse("t.rhai#f").expect("a reference");
     for body in [TRICKY[0], TRICKY[4], TRICKY[8], TRICKY[15], TRICKY[16], TRICKY[27]] {
         for operations in 0..180 {
@@ -116,7 +117,7 @@ fn watching_spends_none_of_the_budget() {
     }
 }
 
-/// What a recorder keeps is not the script's: it keeps far more here than the script may hold.
+/// The recorder's memory is not charged to the script: it keeps far more here than the script may hold.
 #[test]
 fn watching_takes_none_of_the_memory() {
     let f = FunctionRef::parse("t.rhai#f").expect("a reference");
@@ -141,7 +142,7 @@ proptest! {
     }
 }
 
-/// Something an argument may be, with the fields that the bundled scripts read.
+/// A possible argument, with the fields that the bundled scripts read.
 fn argument() -> BoxedStrategy<Value> {
     let fields = ["match", "confidence", "decision", "failure", "prior", "needs", "name", "symptom_category", "loops", "history"];
     let leaf = prop_oneof![
@@ -198,7 +199,7 @@ fn bundled_scripts_mean_the_same() {
 }
 
 #[test]
-fn what_was_evaluated_is_counted_and_kept() {
+fn evaluations_are_counted_and_recorded() {
     let source = Source::new(
         "t.rhai",
         "fn f(a, t) {\n  if a.score < t || !a.known { return #{ no: 1 }; }\n  let best = a.list.filter(|x| x > t);\n  best.len() > 2\n}",
@@ -211,7 +212,7 @@ fn what_was_evaluated_is_counted_and_kept() {
     drop(recorder.watch(|| f.call(&[a, View::from(0.5)])).expect("fine"));
     let [evaluation] = recorder.evaluations() else { panic!("one call") };
     let outline = Outline::new(library.probed());
-    let lines: Vec<String> = outline.lines(evaluation).into_iter().map(|line| line.told(80)).collect();
+    let lines: Vec<String> = outline.lines(evaluation).into_iter().map(|line| line.format(80)).collect();
     assert_eq!(
         lines,
         [

@@ -1,15 +1,15 @@
-//! What closures capture.
+//! Variables captured by closures.
 //!
 //! Rhai shares every captured variable behind a lock, and holds the lock of a method's receiver while the method runs:
-//! `artifact.repos.filter(|r| r.score > artifact.confidence)` fails as a data race. A variable that nothing can change needs no
-//! sharing: if its value is immutable too (an input, a string, a number), the closure simply gets it.
+//! `artifact.repos.filter(|r| r.score > artifact.confidence)` fails as a data race. A variable that is never modified needs no
+//! sharing: if its value is immutable too (an input, a string, a number), the closure gets a copy.
 
 use super::node::node;
 use crate::script::view::{ListView, ObjectView};
 use rhai::{AST, ASTNode, Dynamic, Engine, Expr, FlowControl, ImmutableString, Stmt, StmtBlock};
 use std::collections::BTreeSet;
 
-/// Methods and functions that only read what they are called on.
+/// Methods and functions that only read their receiver.
 const READING: &[&str] = &[
     "all",
     "any",
@@ -58,8 +58,8 @@ const READING: &[&str] = &[
 
 const SHARES: &str = "\u{2039}shares\u{203a}";
 
-/// The names of variables that something in the file may change: assigned to, or handed to something that is not known to only
-/// read.
+/// The names of variables that may be modified in the file: assigned to, or passed to something that is not known to be
+/// read-only.
 pub(crate) fn changed(ast: &AST) -> BTreeSet<ImmutableString> {
     let mut names = BTreeSet::new();
     ast.walk(&mut |path| {
@@ -81,7 +81,7 @@ pub(crate) fn changed(ast: &AST) -> BTreeSet<ImmutableString> {
     names
 }
 
-/// True if a chain calls a method that may change what it is called on.
+/// Whether a chain calls a method that may modify its receiver.
 fn changes(chain: &Expr) -> bool {
     match chain {
         Expr::MethodCall(call, _) => !READING.contains(&call.name.as_str()),
@@ -90,7 +90,7 @@ fn changes(chain: &Expr) -> bool {
     }
 }
 
-/// The variable that a chain starts from.
+/// The variable at the root of a chain.
 fn root(expr: &Expr) -> Option<ImmutableString> {
     match expr {
         Expr::Variable(variable, ..) => Some(variable.1.clone()),
@@ -99,7 +99,7 @@ fn root(expr: &Expr) -> Option<ImmutableString> {
     }
 }
 
-/// The statement in the place of a `Share`: variables that nothing changes are shared only if they hold closures.
+/// The replacement for a `Share` statement: unmodified variables are shared only if they hold closures.
 pub(crate) fn share(statement: &Stmt, changed: &BTreeSet<ImmutableString>) -> Option<Stmt> {
     let Stmt::Share(variables) = statement else { return None };
     let position = statement.position();
@@ -118,7 +118,7 @@ pub(crate) fn share(statement: &Stmt, changed: &BTreeSet<ImmutableString>) -> Op
     Some(Stmt::Block(Box::new(StmtBlock::new(parts.collect::<Vec<_>>(), position, position))))
 }
 
-/// Registers what decides it.
+/// Registers the check at run time.
 pub(crate) fn register(engine: &mut Engine) {
     let registered = engine.register_custom_syntax_handler(SHARES, false, |context, _, state| {
         let name = state.as_immutable_string_ref().ok();
@@ -128,8 +128,8 @@ pub(crate) fn register(engine: &mut Engine) {
     debug_assert!(registered.is_ok());
 }
 
-/// Shared values count: they are shared already. A closure is not immutable, nor is a list that holds one: what closures capture
-/// of one another must stay shared, or it would double with each that is made.
+/// Shared values are included: they are shared already. A closure is not immutable, nor is a list that holds one: variables that
+/// closures capture from each other must stay shared, or they would double with each closure.
 fn is_immutable(value: &Dynamic) -> bool {
     value.is_shared() || is_data(value, 0)
 }

@@ -1,19 +1,19 @@
-//! Flat chains: `a.b[0].c(x)` as its root and its segments, in the order they are evaluated.
+//! Flat chains: `a.b[0].c(x)` as its root and its segments, in evaluation order.
 //!
-//! Rhai nests chains to the right, with properties and method calls that are only meaningful inside one; whoever wants to
-//! know what a script reads flattens them first.
+//! Rhai nests chains to the right, with properties and method calls that have a meaning only inside one; analyses of reads
+//! flatten them first.
 
 use super::tree::{CallExpr, Expr, Position};
 
 /// A chain of at least one segment.
 pub(crate) struct Chain<'e> {
-    /// What it starts with: a variable, a call, an expression in parentheses.
+    /// The root: a variable, a call, an expression in parentheses.
     pub(crate) root: &'e Expr,
-    /// What follows, in order.
+    /// The segments, in order.
     pub(crate) segments: Vec<Segment<'e>>,
 }
 
-/// One step of a chain.
+/// One segment of a chain.
 pub(crate) enum Segment<'e> {
     /// `.name`, with the position of the name.
     Field { name: &'e str, at: Position },
@@ -23,7 +23,7 @@ pub(crate) enum Segment<'e> {
     Call { call: &'e CallExpr, at: Position },
 }
 
-/// The chain that an expression is, if it is one.
+/// Flattens an expression, if it is a chain.
 pub(crate) fn flatten(expr: &Expr) -> Option<Chain<'_>> {
     let (link, indexed) = match expr {
         Expr::Dot(link, _) => (link, false),
@@ -35,8 +35,7 @@ pub(crate) fn flatten(expr: &Expr) -> Option<Chain<'_>> {
     Some(Chain { root: &link.left, segments })
 }
 
-/// Adds what stands on the right of a dot or bracket. If the chain `ends` there, the dot or bracket in `a[b.c]` belongs to the
-/// key.
+/// Adds the right side of a dot or bracket. If the chain `ends` there, the dot or bracket in `a[b.c]` belongs to the key.
 fn push<'e>(indexed: bool, ends: bool, right: &'e Expr, segments: &mut Vec<Segment<'e>>) {
     match right {
         Expr::Dot(link, _) if !ends => {
@@ -66,7 +65,7 @@ mod tests {
     use crate::script::rhai_internals::tree_of;
     use rhai::Engine;
 
-    /// The chain of the script's first statement, written out.
+    /// The chain of the script's first statement, as text.
     fn shown(script: &str) -> String {
         let tree = tree_of(&Engine::new().compile(script).expect("compiles"));
         let Some(Stmt::Expr(expr)) = tree.statements.first() else { panic!("`{script}` is no expression") };

@@ -1,4 +1,4 @@
-//! What is relied on of Rhai beyond its documented interface: the first tests to look at after an upgrade.
+//! Tests of undocumented behaviour of Rhai that this crate relies on: the first tests to check after an upgrade.
 
 use super::rewrite::rewrite;
 use super::tree::{ConstantExpr, Expr, Function, Node, Position, Stmt, SyntaxTree};
@@ -19,7 +19,7 @@ fn function(unit: &Unit) -> &Function {
     unit.tree().function("f", 3).expect("a function")
 }
 
-/// The last expression of the function, or what its last statement is about.
+/// The last expression of the function, or the expression of its last statement.
 fn expr(unit: &Unit) -> &Expr {
     match function(unit).body.last() {
         Some(Stmt::Expr(expr) | Stmt::Var { value: expr, .. } | Stmt::Return { value: Some(expr), .. }) => expr,
@@ -32,7 +32,7 @@ fn token(unit: &Unit, at: Position) -> &str {
     unit.text().token(at).map_or("", |span| &unit.script()[span.start..span.end])
 }
 
-/// The tokens that an expression stands at and begins with.
+/// The tokens at the position and at the start of an expression.
 fn tokens(text: &str) -> (String, String) {
     let unit = body(text);
     let expr = expr(&unit);
@@ -40,7 +40,7 @@ fn tokens(text: &str) -> (String, String) {
 }
 
 #[test]
-fn expressions_stand_at_their_operators_and_begin_with_their_first_token() {
+fn expressions_are_positioned_at_operators_and_start_at_their_first_token() {
     for (text, at, begins) in [
         ("a", "a", "a"),
         ("1.5", "1.5", "1.5"),
@@ -48,7 +48,7 @@ fn expressions_stand_at_their_operators_and_begin_with_their_first_token() {
         ("a && b", "&&", "a"),
         ("a || b && c", "||", "a"),
         ("a ?? b", "??", "a"),
-        // An operator that is a call begins with itself.
+        // An operator that is a call starts at the operator.
         ("a + b", "+", "+"),
         ("a in b", "in", "in"),
         ("!a", "!", "!"),
@@ -67,14 +67,14 @@ fn expressions_stand_at_their_operators_and_begin_with_their_first_token() {
 }
 
 #[test]
-fn statements_stand_at_their_keywords_and_assignments_at_their_operators() {
+fn statements_are_positioned_at_keywords_and_assignments_at_operators() {
     let unit = body("let x = a; x += b; for i in c { break; } while a { continue; } try { x } catch (e) { throw e; } return x;");
     let found: Vec<&str> = function(&unit).body.iter().map(|statement| token(&unit, statement.position())).collect();
     assert_eq!(found, ["let", "+=", "for", "while", "try", "return"]);
 }
 
 #[test]
-fn the_body_of_a_function_is_known_by_its_braces() {
+fn function_bodies_have_the_positions_of_their_braces() {
     let unit = unit("/// About f.\nprivate fn f(a, b, c) { a }\nfn g() { |x| x }");
     let found = function(&unit);
     assert_eq!((token(&unit, found.head.start), token(&unit, found.head.end)), ("{", "}"));
@@ -115,7 +115,7 @@ fn nothing_is_optimised_away() {
 }
 
 #[test]
-fn an_interpolated_string_is_its_parts() {
+fn an_interpolated_string_has_its_parts() {
     let unit = body("`x ${a} y ${b}`");
     let Expr::Interpolated(parts, _) = expr(&unit) else { panic!("an interpolation") };
     let texts: Vec<&str> =
@@ -127,7 +127,7 @@ fn an_interpolated_string_is_its_parts() {
 }
 
 #[test]
-fn a_closure_is_a_function_that_a_constant_or_a_curry_names() {
+fn a_closure_is_a_function_named_by_a_constant_or_a_curry() {
     let unit = body("|x| x");
     assert!(matches!(expr(&unit), Expr::Constant(ConstantExpr::Function(name), _) if name.starts_with("anon$")));
     let unit = body("|x| x + a");
@@ -141,7 +141,7 @@ fn a_closure_is_a_function_that_a_constant_or_a_curry_names() {
 }
 
 #[test]
-fn the_arms_of_a_switch_stand_in_the_order_of_the_text() {
+fn switch_arms_are_in_source_order() {
     let unit = body("switch a { 1 | 2 => \"x\", 3 if b => \"y\", 4..6 => \"z\", _ => \"rest\" }");
     let Some(Stmt::Switch { arms, has_default: true, .. }) = function(&unit).body.last() else { panic!("a switch") };
     let text = |value: &Expr| match value {
@@ -174,9 +174,9 @@ fn a_module_is_the_namespace_of_its_names() {
     assert!(matches!(&unit.tree().statements[..], [Stmt::Var { constant: true, .. }]));
 }
 
-/// Linking takes the bodies and the functions of the tree for one another.
+/// Linking matches the bodies with the functions of the tree by index.
 #[test]
-fn rewritten_bodies_stand_in_the_order_of_the_tree() {
+fn rewritten_bodies_are_in_tree_order() {
     let unit = unit("fn b(x) { [x].map(|y| [y].map(|z| z + x)) }\nfn a() { |x| |y| x + y }\nfn b() { 1 }");
     let rewritten = rewrite(unit.ast(), &mut Strict);
     let starts: Vec<Position> = unit.tree().functions.iter().map(|function| function.head.start).collect();
@@ -186,9 +186,9 @@ fn rewritten_bodies_stand_in_the_order_of_the_tree() {
     assert_eq!(names(unit.tree()), ["b", "a", "b"]);
 }
 
-/// What stands in the place of an expression leaves what is evaluated, and in which order, as it was.
+/// Replacing an expression preserves what is evaluated, and in which order.
 #[test]
-fn connectives_evaluate_no_more_than_they_need() {
+fn connectives_short_circuit() {
     use crate::script::testing::eval;
     for (text, want) in [
         ("false && [1][5] == 1", false),
@@ -202,7 +202,7 @@ fn connectives_evaluate_no_more_than_they_need() {
 }
 
 #[test]
-fn match_is_a_name_and_the_word_for_a_body_is_none() {
+fn match_is_an_identifier_and_the_body_keyword_is_not() {
     let engine = build_engine(&ScriptLimits::default(), [], |_| {});
     assert!(engine.compile("fn f(a) { a.match && a?.match }").is_ok());
     assert!(engine.compile(super::function_stub::BODY).is_err());

@@ -1,4 +1,4 @@
-//! The state of an evaluation, which Rhai makes afresh for each call from outside.
+//! The state of an evaluation, which Rhai creates anew for each call from outside.
 
 use super::node::{RewrittenExpr, node};
 use rhai::{
@@ -11,17 +11,17 @@ use std::sync::{Arc, RwLock};
 /// The constants of a file.
 pub(crate) type Constants = Arc<RwLock<BTreeMap<ImmutableString, Dynamic>>>;
 
-/// What the functions of a file see of what stands outside of them, beside each other.
+/// The environment of the functions of a file, besides each other.
 #[derive(Default)]
 pub(crate) struct FileScope {
-    /// The imported modules by their names there.
+    /// The imported modules, by alias.
     pub(crate) imports: Vec<(ImmutableString, Shared<Module>)>,
     /// The constants, if there are any.
     pub(crate) constants: Option<Constants>,
 }
 
 impl FileScope {
-    /// What is in sight where a handler is evaluated.
+    /// Captures the scope at which a handler is evaluated.
     pub(crate) fn of(context: &EvalContext) -> Self {
         let global = context.global_runtime_state();
         Self {
@@ -31,7 +31,7 @@ impl FileScope {
     }
 }
 
-/// A script with one more statement at its end, the host's expression of that key.
+/// Appends a statement to a script: the host expression with this key.
 pub(crate) fn with_last(ast: &AST, key: &str, state: Dynamic) -> AST {
     let last = Stmt::Expr(Box::new(node(key, [], state, Position::NONE)));
     let mut longer = AST::new(ast.statements().iter().cloned().chain([last]), ast.shared_lib().clone());
@@ -41,16 +41,16 @@ pub(crate) fn with_last(ast: &AST, key: &str, state: Dynamic) -> AST {
     longer
 }
 
-/// The state of an evaluation of functions of one file.
+/// The state of evaluating functions of one file.
 pub(crate) struct EvalState {
     global: GlobalRuntimeState,
-    /// What function calls were found to mean. True of this engine and file only.
+    /// The resolved function calls. Valid for this engine and file only.
     caches: Caches,
     pub(crate) scope: Scope<'static>,
 }
 
 impl EvalState {
-    /// A fresh state: `library` holds the file's functions, `source` is what errors call the file.
+    /// A fresh state: `library` holds the file's functions, `source` is the file's name in errors.
     pub(crate) fn new(engine: &Engine, library: Shared<Module>, file: &FileScope, source: &str) -> Self {
         let mut global = engine.new_global_runtime_state();
         global.lib.push(library);
@@ -62,13 +62,14 @@ impl EvalState {
         Self { global, caches: Caches::new(), scope: Scope::new() }
     }
 
-    /// Evaluates a function's body. What `return` gives is an [`EvalAltResult::Return`].
+    /// Evaluates a function's body. The value of a `return` is an [`EvalAltResult::Return`].
     pub(crate) fn evaluate(&mut self, engine: &Engine, body: &RewrittenExpr) -> Result<Dynamic, Box<EvalAltResult>> {
         let mut context = EvalContext::new(engine, &mut self.global, &mut self.caches, &mut self.scope, None);
         body.evaluate(&mut context)
     }
 
-    /// Makes it as it was, its scope and what calls were found to mean aside; false if it cannot be, and is to be thrown away.
+    /// Restores the initial state, except for its scope and resolved calls. Returns false if that is impossible and the state has
+    /// to be discarded.
     pub(crate) fn restore(&mut self, file: &FileScope, source: &str) -> bool {
         let global = &mut self.global;
         let same = global.lib.len() == 1

@@ -1,11 +1,11 @@
-//! Functions with other bodies. The type of a body is not exported by Rhai, so it can neither be read nor made directly.
+//! Replaces the bodies of functions. Rhai does not export the type of a body, so it can be neither read nor constructed directly.
 
 use super::node::RewrittenExpr;
 use rhai::{AST, ASTNode, Dynamic, Engine, Module, ScriptFuncDef, Shared, Stmt};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// The statements of a function. (The payload's type is not exported, but walking an AST of that one function shows them.)
+/// The statements of a function. (The payload's type is not exported, but walking an AST with that one function visits them.)
 pub(super) fn statements_of(definition: &Shared<ScriptFuncDef>) -> Vec<Stmt> {
     let mut module = Module::new();
     module.set_script_fn(definition.clone());
@@ -19,26 +19,26 @@ pub(super) fn statements_of(definition: &Shared<ScriptFuncDef>) -> Vec<Stmt> {
     statements
 }
 
-/// The keyword of a rewritten function's only statement. It has to be a word, because the parser has to read it; the engine for
-/// scripts refuses the word.
+/// The keyword of a rewritten function's only statement. It has to be a word that the parser accepts; the engine for scripts
+/// refuses it.
 pub(crate) const BODY: &str = "rewritten_body__";
 
-/// What that statement holds.
+/// The payload of that statement.
 #[derive(Clone)]
 pub(crate) struct StubBlock(pub(crate) Arc<RewrittenExpr>);
 
 thread_local! {
-    static SHELL: (Engine, RefCell<Option<StubBlock>>) = (shell_engine(), RefCell::new(None));
+    static STUB: (Engine, RefCell<Option<StubBlock>>) = (stub_engine(), RefCell::new(None));
 }
 
-/// A function with another body. A body can only be made by the parser, so it parses one that consists of a single node of
-/// ours, which holds the block.
-pub(super) fn shell(definition: &ScriptFuncDef, block: Arc<RewrittenExpr>) -> ScriptFuncDef {
-    let parsed = SHELL.with(|(engine, next)| {
+/// Replaces the body of a function. A body can only be made by the parser, so it parses one that consists of a single host node,
+/// which holds the block.
+pub(super) fn stub(definition: &ScriptFuncDef, block: Arc<RewrittenExpr>) -> ScriptFuncDef {
+    let parsed = STUB.with(|(engine, next)| {
         *next.borrow_mut() = Some(StubBlock(block));
-        engine.compile(format!("fn shell() {{ {BODY} }}"))
+        engine.compile(format!("fn stub() {{ {BODY} }}"))
     });
-    let Some(mut made) = parsed.ok().and_then(|ast| ast.iter_fn_def().next().map(|shell| ScriptFuncDef::clone(shell))) else {
+    let Some(mut made) = parsed.ok().and_then(|ast| ast.iter_fn_def().next().map(|stub| ScriptFuncDef::clone(stub))) else {
         return definition.clone();
     };
     made.name = definition.name.clone();
@@ -49,12 +49,12 @@ pub(super) fn shell(definition: &ScriptFuncDef, block: Arc<RewrittenExpr>) -> Sc
     made
 }
 
-fn shell_engine() -> Engine {
+fn stub_engine() -> Engine {
     let mut engine = Engine::new_raw();
     engine.register_custom_syntax_with_state_raw(
         BODY,
         |_, _, state| {
-            SHELL.with(|(_, next)| {
+            STUB.with(|(_, next)| {
                 if let Some(block) = next.borrow_mut().take() {
                     *state = Dynamic::from(block);
                 }

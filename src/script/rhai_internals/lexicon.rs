@@ -1,10 +1,10 @@
-//! Words that are read otherwise than Rhai does.
+//! Words that are lexed differently from Rhai.
 
 use super::function_stub::BODY;
 use rhai::{Engine, LexError, Token};
 
-/// `match` is a reserved word of Rhai and the name of a field here: it is read as a name. The word that stands for a rewritten
-/// body is nobody's.
+/// `match` is a reserved word of Rhai and the name of a field here: it is lexed as an identifier. The keyword of a rewritten body
+/// is reserved.
 pub(crate) fn register(engine: &mut Engine) {
     #[expect(deprecated, reason = "not deprecated but volatile, as its documentation says; the version of rhai is pinned")]
     engine.on_parse_token(|token, _, _| match token {

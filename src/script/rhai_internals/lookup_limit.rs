@@ -1,18 +1,18 @@
-//! Which functions a name was found to mean is remembered for as long as the same functions can be called.
+//! Limits the cache of resolved function calls to one script.
 //!
-//! Rhai remembers what it finds under a name and its number of arguments alone, and goes on doing so in a function of another
-//! script, where that name may mean another function: scripts that have functions of the same name, private ones even, would call
-//! each other's. Here the memory is a fresh one whenever a call comes to another script.
+//! Rhai caches resolved calls by name and number of arguments alone, and uses the cache also in functions of another script,
+//! where that name may refer to another function: scripts with functions of the same name, even private ones, would call each
+//! other's. Here a call into another script gets a fresh cache.
 
 use rhai::EvalContext;
 use std::cell::Cell;
 
 thread_local! {
-    /// How many scripts deep the call is that the memory in use belongs to.
+    /// The number of nested scripts at the call that owns the current cache.
     static DEPTH: Cell<usize> = const { Cell::new(1) };
 }
 
-/// Puts the depth back that was before.
+/// Restores the previous depth.
 struct DepthGuard(usize);
 
 impl Drop for DepthGuard {
@@ -25,13 +25,13 @@ fn at(depth: usize) -> DepthGuard {
     DepthGuard(DEPTH.replace(depth))
 }
 
-/// A call from outside: its state has a memory of its own.
+/// Runs a call from outside, whose state has a cache of its own.
 pub(crate) fn from_outside<T>(call: impl FnOnce() -> T) -> T {
     let _before = at(1);
     call()
 }
 
-/// A function's body. Calls within a script share a memory; one that comes to another script gets a fresh one.
+/// Evaluates a function's body. Calls within a script share a cache; one into another script gets a fresh one.
 pub(crate) fn of_body<T>(context: &mut EvalContext, body: impl FnOnce(&mut EvalContext) -> T) -> T {
     let depth = context.global_runtime_state().lib.len();
     if depth == DEPTH.get() {
@@ -50,7 +50,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn functions_of_the_same_name_are_those_of_their_own_scripts() {
+    fn functions_of_the_same_name_resolve_within_their_scripts() {
         let script = |own: &str, next: &str| {
             let (import, call) = if next.is_empty() {
                 (String::new(), "\"\"".to_owned())

@@ -1,4 +1,4 @@
-//! Rhai's syntax tree as ours.
+//! Converts Rhai's syntax tree to ours.
 
 use super::tree::{
     Arm, CallExpr, ConstantExpr, DeclaredName, Expr, Function, FunctionHead, Link, Stmt, SyntaxTree, VariableExpr,
@@ -13,13 +13,13 @@ pub(crate) fn tree_of(ast: &AST) -> SyntaxTree {
     SyntaxTree { statements: block(ast.statements()), functions }
 }
 
-/// The name and place of a function.
+/// The name and positions of a function.
 pub(super) fn head(definition: &ScriptFuncDef) -> FunctionHead {
     FunctionHead { name: name(&definition.name), start: definition.body.start_position(), end: definition.body.end_position() }
 }
 
 fn function(definition: &Shared<ScriptFuncDef>) -> Function {
-    // Walking a tree of that one function shows its statements; those inside others have longer paths.
+    // Walking a tree with that one function visits its statements; nested ones have longer paths.
     let mut module = Module::new();
     module.set_script_fn(definition.clone());
     let mut body = Vec::new();

@@ -1,17 +1,18 @@
-//! All that knows Rhai from the inside: an upgrade of Rhai is a change of this module, and `contract` says first what broke.
+//! Everything that depends on Rhai's internals: an upgrade of Rhai changes only this module, and the tests in `contract` show
+//! what broke.
 //!
-//! The rest of the crate uses Rhai's documented interface (engines, values, modules, errors) within [`script`](super), and this
-//! module's own types beyond. `tests/it/imports.rs` checks both.
+//! The rest of the crate uses Rhai's documented interface (engines, values, modules, errors) within [`script`](super), and
+//! otherwise this module's own types. `tests/it/imports.rs` checks both.
 //!
 //! | file | what |
 //! |---|---|
-//! | `tree`, `chain` | the syntax tree as checks and lints read it |
-//! | `lower` | that tree from Rhai's |
-//! | `tokens`, `lexicon` | positions to spans; words that are read otherwise than Rhai does |
-//! | `node` | expressions of the host inside Rhai's tree |
-//! | `rewrite`, `capture`, `function_stub` | putting them there |
-//! | `eval_state`, `lookup_limit` | evaluating without Rhai's own call; which functions a name was found to mean |
-//! | `contract` | tests of what is relied on |
+//! | `tree`, `chain` | the syntax tree for checks and lints |
+//! | `lower` | converts Rhai's tree to it |
+//! | `tokens`, `lexicon` | positions to spans; words that are lexed differently from Rhai |
+//! | `node` | host expressions inside Rhai's tree |
+//! | `rewrite`, `capture`, `function_stub` | inserting them |
+//! | `eval_state`, `lookup_limit` | evaluating without Rhai's own call; the cache of resolved calls |
+//! | `contract` | tests of the behaviour relied on |
 
 pub(crate) mod capture;
 pub(crate) mod chain;

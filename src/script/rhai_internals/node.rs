@@ -1,4 +1,4 @@
-//! Expressions of the host inside Rhai's syntax tree: made while a script is rewritten, evaluated by handlers of the engine.
+//! Host expressions inside Rhai's syntax tree: created while a script is rewritten, evaluated by handlers of the engine.
 
 use rhai::{CustomExpr, Dynamic, EvalAltResult, EvalContext, Expr, Expression, ImmutableString, Position};
 
@@ -7,22 +7,22 @@ use rhai::{CustomExpr, Dynamic, EvalAltResult, EvalContext, Expr, Expression, Im
 pub(crate) struct RewrittenExpr(pub(super) Expr);
 
 impl RewrittenExpr {
-    /// An expression of the host: `key` names its handler, `state` is handed to it.
+    /// A host expression: `key` names its handler, which receives `state`.
     pub(crate) fn host(key: &str, inputs: impl IntoIterator<Item = Self>, state: Dynamic, position: Position) -> Self {
         Self(node(key, inputs.into_iter().map(|input| input.0), state, position))
     }
 
-    /// Its operator or, of a name or literal, its token.
+    /// The position of its operator or, for a name or literal, of its token.
     pub(crate) fn position(&self) -> Position {
         self.0.position()
     }
 
-    /// Where it begins.
+    /// The position of its first token.
     pub(crate) fn start_position(&self) -> Position {
         self.0.start_position()
     }
 
-    /// The state, if it is the host's expression of that key in front of a block.
+    /// The state, if it is the host expression with this key in front of a block.
     pub(crate) fn state_before_block(&mut self, key: &str) -> Option<&mut Dynamic> {
         match &mut self.0 {
             Expr::Custom(custom, _)
@@ -46,7 +46,7 @@ pub(crate) fn is_block(input: &Expression) -> bool {
     matches!(**input, Expr::Stmt(..))
 }
 
-/// The value of a constant of the file that is evaluated.
+/// The value of a constant of the file under evaluation.
 pub(crate) fn constant_of(context: &EvalContext, name: &str) -> Option<Dynamic> {
     let constants = context.global_runtime_state().constants.as_ref()?.read().ok()?;
     constants.get(name).cloned()

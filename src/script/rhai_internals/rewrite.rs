@@ -1,11 +1,11 @@
-//! Rewriting a parsed script: which expressions of an AST are values, and putting other nodes in their places.
+//! Rewrites a parsed script: finds the expressions of an AST that are values, and replaces them by other nodes.
 //!
-//! The walk knows Rhai's tree and what must be left as it is: the root variable of a chain, properties and methods inside one, a
+//! The walk knows Rhai's tree and what must stay unchanged: the root variable of a chain, properties and methods inside one, a
 //! bare variable as first argument (it is passed by reference), assignment targets, the arguments of `Fn`, `call` and the like.
-//! What is put in the place of a value is up to a [`Nodes`]: comparisons only in production, more for explanations.
+//! The replacement of a value is up to a [`Nodes`]: only comparisons in production, more for explanations.
 
 use super::capture;
-use super::function_stub::{shell, statements_of};
+use super::function_stub::{statements_of, stub};
 use super::lower::head;
 use super::node::RewrittenExpr;
 use super::tree::FunctionHead;
@@ -14,26 +14,26 @@ use rhai::{AST, ASTFlags, ASTNode, Expr, FnCallExpr, ImmutableString, Module, Po
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What a value is for.
+/// The role of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueRole {
     /// An operand, an argument, an initialiser.
     Value,
-    /// What an `if` or a loop asks.
+    /// The condition of an `if` or a loop.
     Condition,
     /// The guard of a `switch` case.
     Case,
-    /// What a `switch` case is worth, where that is not the function's result.
+    /// The value of a `switch` case that is not the function's result.
     Arm,
-    /// What `return` gives back.
+    /// The value of a `return`.
     Return,
-    /// What a function gives back at its end.
+    /// The value of a function's last expression.
     Result,
 }
 
-/// Makes the nodes that take the place of values.
+/// Creates the nodes that replace values.
 pub(crate) trait Nodes {
-    /// A function's body (nothing: the statements of the file) is about to be rewritten.
+    /// Called before a function's body is rewritten (`None`: the statements of the file).
     fn enter(&mut self, _function: Option<FunctionHead>) {}
 
     /// The node for a function's rewritten body.
@@ -41,11 +41,11 @@ pub(crate) trait Nodes {
         block
     }
 
-    /// A statement is about to be rewritten: the next value opened is the first of it, and all of it if it `is_call`.
+    /// Called before a statement is rewritten: the next value opened is the first of it, and all of it if it `is_call`.
     fn statement(&mut self, _is_call: bool) {}
 
-    /// A value is about to be rewritten, from the outside in. An answer is handed to [`Nodes::close`] (or, for a comparison,
-    /// to [`Nodes::compare`]) when its inside is done.
+    /// Called before a value is rewritten, outermost first. A returned id is passed to [`Nodes::close`] (or, for a comparison, to
+    /// [`Nodes::compare`]) after its inside.
     fn open(&mut self, _value: OpenedValue<'_>, _role: ValueRole) -> Option<u32> {
         None
     }
@@ -55,7 +55,7 @@ pub(crate) trait Nodes {
         value
     }
 
-    /// The node for a comparison, its operands rewritten.
+    /// The node for a comparison, with rewritten operands.
     fn compare(&mut self, op: CompareOp, operands: Vec<RewrittenExpr>, position: Position, id: Option<u32>) -> RewrittenExpr;
 
     /// The node for a constant of the file (`global::NAME`).
@@ -64,7 +64,7 @@ pub(crate) trait Nodes {
     /// The node for a closure that captures variables.
     fn closure(&mut self, made: RewrittenExpr, position: Position) -> RewrittenExpr;
 
-    /// The node for a value that may be a list or a map, and is put into a variable or into another list or map.
+    /// The node for a value, possibly a list or a map, that is stored in a variable or in another list or map.
     fn shallow(&mut self, value: RewrittenExpr, position: Position) -> RewrittenExpr;
 }
 
@@ -72,7 +72,7 @@ pub(crate) trait Nodes {
 #[derive(Clone, Copy)]
 pub(crate) struct OpenedValue<'e>(&'e Expr);
 
-/// How a truth value is put together of others.
+/// A logical connective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Logic {
     /// `&&`
@@ -104,7 +104,7 @@ impl OpenedValue<'_> {
         }
     }
 
-    /// Where its value is shown: at its operator, or at the name that a path ends in.
+    /// The position to show its value at: its operator, or the last name of a path.
     pub(crate) fn token(self) -> Position {
         match self.0 {
             Expr::Dot(parts, ..) => OpenedValue(&parts.rhs).token(),
@@ -140,10 +140,11 @@ impl OpenedValue<'_> {
     }
 }
 
-/// A rewritten script: the AST to link, and the functions' bodies for calling them without Rhai's detours.
+/// A rewritten script: the AST to link, and the functions' bodies for direct calls.
 pub(crate) struct RewrittenScript {
     pub(crate) ast: AST,
-    /// The statements of each function as one expression, in the order of [`SyntaxTree::functions`](super::tree::SyntaxTree::functions).
+    /// The statements of each function as one expression, in the order of
+    /// [`SyntaxTree::functions`](super::tree::SyntaxTree::functions).
     pub(crate) bodies: Vec<Arc<RewrittenExpr>>,
 }
 
@@ -155,7 +156,7 @@ pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> RewrittenScript {
     }
     let changed = capture::changed(ast);
     let mut bodies = Vec::new();
-    // In the order of the text: a module keeps its functions in an order of its own.
+    // In source order: a module has its own order of functions.
     let mut definitions: Vec<&Shared<ScriptFuncDef>> = ast.iter_fn_def().collect();
     definitions.sort_by_key(|definition| {
         let start = definition.body.start_position();
@@ -169,7 +170,7 @@ pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> RewrittenScript {
         let (start, end) = (definition.body.start_position(), definition.body.end_position());
         let block = RewrittenExpr(Expr::Stmt(Box::new(StmtBlock::new(statements, start, end))));
         let block = Arc::new(nodes.body(block));
-        module.set_script_fn(shell(definition, block.clone()));
+        module.set_script_fn(stub(definition, block.clone()));
         bodies.push(block);
     }
     nodes.enter(None);
@@ -184,12 +185,12 @@ pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> RewrittenScript {
 
 struct AstWalk<'n, N: Nodes> {
     nodes: &'n mut N,
-    /// The variables that something in the file may change.
+    /// The variables that may be modified in the file.
     changed: &'n BTreeSet<ImmutableString>,
 }
 
 impl<N: Nodes> AstWalk<'_, N> {
-    /// An expression whose value counts.
+    /// Rewrites an expression whose value is used.
     fn value(&mut self, expr: &mut Expr, role: ValueRole) {
         if is_literal(expr) && role == ValueRole::Value {
             return;
@@ -219,7 +220,7 @@ impl<N: Nodes> AstWalk<'_, N> {
         *expr = self.nodes.compare(op, operands.into_iter().map(RewrittenExpr).collect(), position, id).0;
     }
 
-    /// What is inside an expression that is not replaced itself.
+    /// Rewrites the inside of an expression that is not replaced itself.
     fn inside(&mut self, expr: &mut Expr) {
         match expr {
             Expr::InterpolatedString(parts, _) => parts.iter_mut().for_each(|part| self.value(part, ValueRole::Value)),
@@ -249,7 +250,7 @@ impl<N: Nodes> AstWalk<'_, N> {
         }
     }
 
-    /// A value that is put into a variable, a list or a map.
+    /// Rewrites a value that is stored in a variable, a list or a map.
     fn stored(&mut self, expr: &mut Expr) {
         let scalar = is_literal(expr)
             || match expr {
@@ -274,7 +275,7 @@ impl<N: Nodes> AstWalk<'_, N> {
         }
     }
 
-    /// The root of a chain: a bare variable stays one, because methods may change it.
+    /// Rewrites the root of a chain: a bare variable is unchanged, because methods may modify it.
     fn root(&mut self, expr: &mut Expr) {
         match expr {
             Expr::Variable(..) => self.constant(expr),
@@ -297,7 +298,7 @@ impl<N: Nodes> AstWalk<'_, N> {
         }
     }
 
-    /// The right side of a chain: only the arguments of methods and the indexes are evaluated on their own.
+    /// Rewrites the right side of a chain: only the arguments of methods and the indexes are separate expressions.
     fn chain(&mut self, index: bool, flags: ASTFlags, right: &mut Expr) {
         let ends = flags.intersects(ASTFlags::BREAK);
         match right {
@@ -315,7 +316,7 @@ impl<N: Nodes> AstWalk<'_, N> {
         }
     }
 
-    /// One link of a chain: an index, a property or a method.
+    /// Rewrites one link of a chain: an index, a property or a method.
     fn link(&mut self, index: bool, link: &mut Expr) {
         match link {
             link if index => self.value(link, ValueRole::Value),
@@ -407,7 +408,7 @@ fn comparison(expr: &Expr) -> Option<CompareOp> {
     }
 }
 
-/// True if a function puts an argument into its first one.
+/// Whether a function stores an argument in its first one.
 fn stores(call: &FnCallExpr) -> bool {
     matches!(call.name.as_str(), "push" | "insert" | "set" | "pad" | "append" | "splice" | "mixin" | "fill_with")
 }
@@ -425,7 +426,7 @@ fn is_literal(expr: &Expr) -> bool {
     )
 }
 
-/// What the parser makes of a closure that captures variables. (Scripts cannot write `curry` themselves.)
+/// Whether a call is the parser's form of a closure that captures variables. (Scripts cannot write `curry` themselves.)
 fn is_capture(call: &FnCallExpr) -> bool {
     call.name == "curry" && call.namespace.is_empty()
 }

@@ -1,15 +1,16 @@
-//! The tokens of a script by re-lexing it: Rhai's positions have a start and no length, a diagnostic wants the whole token.
+//! Re-lexes a script into tokens with spans: Rhai's positions have a start and no length, but a diagnostic labels the whole
+//! token.
 
 use super::tree::Expr;
 use crate::diag::Span;
 use rhai::{Engine, Position, Token};
 
-/// A token and where it stands.
+/// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lexeme {
-    /// Its bytes.
+    /// Its span in bytes.
     pub span: Span,
-    /// Whether it is a text literal, or a part of one beside its interpolations.
+    /// Whether it is a string literal, or a literal part of an interpolated one.
     pub quoted: bool,
     /// 1 for an opening bracket, -1 for a closing one.
     nesting: i8,
@@ -22,12 +23,12 @@ pub struct Tokens {
     places: LineIndex,
 }
 
-/// Finds the byte of a line and column without walking the line from its start.
+/// Finds the byte of a line and column without scanning the line from its start.
 #[derive(Clone, Debug, Default)]
 struct LineIndex {
-    /// How many characters of the text stand before each line.
+    /// The number of characters before each line.
     lines: Vec<usize>,
-    /// Where each [`STRIDE`]th character of the text starts.
+    /// The byte offset of every [`STRIDE`]th character.
     marks: Vec<usize>,
 }
 
@@ -48,8 +49,7 @@ impl LineIndex {
         places
     }
 
-    /// The byte offset of a character by its line, from 0, and its column there, from 0; the end of the text for what is
-    /// behind it.
+    /// The byte offset of a character by its line and column, both from 0; the end of the text beyond it.
     fn offset(&self, text: &str, line: usize, column: usize) -> usize {
         let Some(before) = self.lines.get(line) else { return text.len() };
         let count = before + column;
@@ -59,14 +59,14 @@ impl LineIndex {
 }
 
 impl Tokens {
-    /// Lexes a text. What the lexer refuses becomes tokens of one character: a text that does not parse has tokens too.
+    /// Lexes a text. Invalid characters become tokens of one character, so a text that does not parse has tokens too.
     pub fn new(engine: &Engine, text: &str) -> Self {
         let mut tokens = Self { lexemes: Vec::new(), places: LineIndex::of(text) };
         let inputs = [text];
         let (mut stream, control) = engine.lex(&inputs);
         let mut depth = 0_i32;
         let mut interpolations: Vec<i32> = Vec::new();
-        // The lexer yields the end of the input for ever, and might yield errors for ever: there are no more tokens than bytes.
+        // The lexer yields the end of the input forever, and might yield errors forever: there are no more tokens than bytes.
         for _ in 0..=text.len().saturating_mul(2) {
             let Some((token, position)) = stream.next() else { break };
             if token == Token::EOF {
@@ -86,7 +86,7 @@ impl Tokens {
                     depth -= 1;
                     if interpolations.last() == Some(&depth) {
                         interpolations.pop();
-                        // A raw lexer does not know that the text of the string goes on here; the parser tells it.
+                        // The raw lexer does not know that the string continues here; normally the parser sets this.
                         control.borrow_mut().is_within_text = true;
                     }
                 }
@@ -97,12 +97,12 @@ impl Tokens {
             let quoted = matches!(token, Token::StringConstant(..) | Token::InterpolatedString(..) | Token::CharConstant(..));
             tokens.lexemes.push(Lexeme { span: Span::new(start, end.min(text.len())), quoted, nesting: nesting_of(&token) });
         }
-        tokens.settle(text);
+        tokens.normalise(text);
         tokens
     }
 
-    /// Sorts, ends each token where the next begins, and keeps every span on character boundaries.
-    fn settle(&mut self, text: &str) {
+    /// Sorts the tokens, ends each where the next begins, and clamps spans to character boundaries.
+    fn normalise(&mut self, text: &str) {
         self.lexemes.sort_by_key(|lexeme| lexeme.span.start);
         self.lexemes.dedup_by_key(|lexeme| lexeme.span.start);
         for at in 0..self.lexemes.len() {
@@ -120,7 +120,7 @@ impl Tokens {
         &self.lexemes
     }
 
-    /// Whether a byte is inside of a token. Plain comments are none, those that document something are.
+    /// Whether a byte is inside a token. Plain comments are not tokens, doc comments are.
     pub fn covers(&self, at: usize) -> bool {
         let before = self.lexemes.partition_point(|lexeme| lexeme.span.start <= at);
         before > 0 && self.lexemes[before - 1].span.end > at
@@ -133,7 +133,7 @@ impl Tokens {
         self.places.offset(text, line.saturating_sub(1), column - 1)
     }
 
-    /// The token at a position; at the end of the text, the last one. Nothing if there is no position.
+    /// The token at a position; at the end of the text, the last one. `None` without a position.
     pub fn token(&self, text: &str, position: Position) -> Option<Span> {
         if position.is_none() {
             return None;
@@ -151,12 +151,12 @@ impl Tokens {
         }
     }
 
-    /// The whole place of an expression: from its first to its last token, brackets closed.
+    /// The span of an expression: from its first to its last token, with brackets closed.
     pub fn extent(&self, text: &str, expr: &Expr) -> Option<Span> {
         self.hull(text, expr.positions())
     }
 
-    /// From the first to the last of some positions, widened over a call's parentheses and over brackets left open.
+    /// The span from the first to the last of some positions, extended over a call's parentheses and over brackets left open.
     pub fn hull(&self, text: &str, positions: impl IntoIterator<Item = Position>) -> Option<Span> {
         let places = positions.into_iter().filter(|position| !position.is_none());
         let places: Vec<usize> = places.filter_map(|position| self.at(self.offset(text, position))).collect();
@@ -198,7 +198,7 @@ fn nesting_of(token: &Token) -> i8 {
     }
 }
 
-/// How long a token is in the text: for literals and comments the token's own text is not what was written.
+/// The length of a token in the text: for literals and comments the token's own text differs from the source.
 fn length_of(token: &Token, rest: &str) -> usize {
     match token {
         Token::StringConstant(..) | Token::InterpolatedString(..) | Token::CharConstant(..) => string_length(rest),
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_cover_what_was_written() {
+    fn tokens_cover_the_source() {
         assert_eq!(words("a.b >= 1_000.5e-3 && x"), ["a", ".", "b", ">=", "1_000.5e-3", "&&", "x"]);
         assert_eq!(
             words(r##"f("a\"b", 'c', #"raw "x" "#)"##),
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_stay_in_step_after_an_interpolation() {
+    fn tokens_are_exact_after_an_interpolation() {
         let found = words("`a ${b + `${c}`} d` + e == f");
         assert_eq!(&found[found.len() - 4..], ["+", "e", "==", "f"]);
         assert!(found.contains(&"b".to_owned()) && found.contains(&"c".to_owned()), "{found:?}");
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn every_place_is_found() {
+    fn every_position_is_found() {
         for text in ["", "a", "\n", "é\n\nüx\ny", &"aé\n".repeat(100), &"é".repeat(1000)] {
             let places = LineIndex::of(text);
             let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_in_a_long_line_is_near_a_mark() {
+    fn positions_in_long_lines_are_near_a_mark() {
         let text = "é + ".repeat(20_000);
         let places = LineIndex::of(&text);
         assert!(places.marks.windows(2).all(|pair| text[pair[0]..pair[1]].chars().count() == STRIDE));

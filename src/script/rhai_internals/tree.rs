@@ -1,7 +1,7 @@
 //! The syntax tree of a script, as it was written.
 //!
-//! Chains nest to the right as the parser makes them; [`chain::flatten`](super::chain::flatten) puts their links in a row. A call
-//! that is a statement is an expression like any other, and the arms of a `switch` stand in the order of the text.
+//! Chains nest to the right as the parser creates them; [`chain::flatten`](super::chain::flatten) lists their links. A call that
+//! is a statement is an ordinary expression, and the arms of a `switch` are in source order.
 
 use compact_str::CompactString;
 pub use rhai::Position;
@@ -9,16 +9,16 @@ pub use rhai::Position;
 /// A parsed text.
 #[derive(Debug, Default)]
 pub struct SyntaxTree {
-    /// The statements outside of functions.
+    /// The statements outside functions.
     pub statements: Vec<Stmt>,
-    /// The functions, closures included, in the order of the text.
+    /// The functions, including closures, in source order.
     pub functions: Vec<Function>,
 }
 
-/// What the parser calls the functions that it makes of closures.
+/// The prefix of the names that the parser gives to closures.
 const CLOSURE: &str = "anon$";
 
-/// A function's name, and where it stands.
+/// A function's name and positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionHead {
     /// Its name; see [`FunctionHead::is_closure`].
@@ -32,11 +32,11 @@ pub struct FunctionHead {
 /// A function or closure.
 #[derive(Debug)]
 pub struct Function {
-    /// Its name and place.
+    /// Its name and positions.
     pub head: FunctionHead,
-    /// The names of its parameters; those of a closure begin with the variables that it captures.
+    /// The names of its parameters; those of a closure start with the captured variables.
     pub params: Vec<CompactString>,
-    /// Whether it may be called from its own file only.
+    /// Whether it can be called from its own file only.
     pub private: bool,
     /// Whether it is a method of one type only.
     pub typed: bool,
@@ -46,12 +46,11 @@ pub struct Function {
     pub body: Vec<Stmt>,
 }
 
-/// A name where it is declared.
+/// A name in its declaration.
 #[derive(Debug)]
 pub struct DeclaredName {
-    /// The name.
     pub text: CompactString,
-    /// Its place.
+    /// Its position.
     pub at: Position,
 }
 
@@ -66,7 +65,7 @@ pub enum Stmt {
     Var {
         /// The variable.
         name: DeclaredName,
-        /// Its first value.
+        /// Its initial value.
         value: Expr,
         /// Whether it is `const`.
         constant: bool,
@@ -75,31 +74,31 @@ pub enum Stmt {
     },
     /// `target = value`
     Assign {
-        /// What is assigned to.
+        /// The target.
         target: Expr,
         /// The value.
         value: Expr,
-        /// Whether it is `+=` or another that goes by the old value.
+        /// Whether it is `+=` or another compound assignment.
         compound: bool,
         /// The operator.
         at: Position,
     },
     /// `if`
     If {
-        /// What it asks.
+        /// The condition.
         condition: Expr,
-        /// What is done if so.
+        /// The statements if true.
         then: Vec<Self>,
-        /// What is done otherwise: for `else if`, one `if`.
+        /// The statements otherwise: for `else if`, a single `if`.
         otherwise: Vec<Self>,
         /// The keyword.
         at: Position,
     },
     /// `switch`
     Switch {
-        /// What is looked at.
+        /// The subject.
         on: Expr,
-        /// The arms in the order of the text, the default included. (Their patterns are hashes in Rhai's tree, and not here.)
+        /// The arms in source order, including the default. (Their patterns are hashes in Rhai's tree, and not included.)
         arms: Vec<Arm>,
         /// Whether one of them is the default.
         has_default: bool,
@@ -108,18 +107,18 @@ pub enum Stmt {
     },
     /// `while` or `loop`
     While {
-        /// What it asks; [`Expr::Unit`] for `loop`.
+        /// The condition; [`Expr::Unit`] for `loop`.
         condition: Expr,
-        /// What is repeated.
+        /// The body.
         body: Vec<Self>,
         /// The keyword.
         at: Position,
     },
     /// `do { .. } while` or `until`
     Do {
-        /// What it asks.
+        /// The condition.
         condition: Expr,
-        /// What is repeated.
+        /// The body.
         body: Vec<Self>,
         /// The keyword.
         at: Position,
@@ -128,11 +127,11 @@ pub enum Stmt {
     For {
         /// The variable.
         item: DeclaredName,
-        /// The variable that counts.
+        /// The counter variable.
         counter: Option<DeclaredName>,
-        /// What is gone through.
+        /// The iterated value.
         over: Expr,
-        /// What is repeated.
+        /// The body.
         body: Vec<Self>,
         /// The keyword.
         at: Position,
@@ -141,25 +140,25 @@ pub enum Stmt {
     Block(Vec<Self>, Position),
     /// `try`
     Try {
-        /// What is tried.
+        /// The body.
         body: Vec<Self>,
-        /// The variable of the error.
+        /// The error variable.
         caught: Option<DeclaredName>,
-        /// What is done after an error.
+        /// The statements after an error.
         handler: Vec<Self>,
         /// The keyword.
         at: Position,
     },
     /// `break` or `continue`
     Break {
-        /// What the loop is worth.
+        /// The value of the loop.
         value: Option<Expr>,
         /// The keyword.
         at: Position,
     },
     /// `return` or `throw`
     Return {
-        /// What is returned or thrown.
+        /// The value.
         value: Option<Expr>,
         /// Whether it is `throw`.
         throws: bool,
@@ -170,42 +169,42 @@ pub enum Stmt {
     Import {
         /// The path.
         path: Expr,
-        /// The name behind `as`; empty if there is none.
+        /// The name after `as`; empty if there is none.
         alias: DeclaredName,
         /// The keyword.
         at: Position,
     },
     /// `export`
     Export(Position),
-    /// Variables that a closure captures next; the parser adds it.
+    /// Variables captured by the next closure; inserted by the parser.
     Share(Position),
 }
 
 /// An arm of a `switch`.
 #[derive(Debug)]
 pub struct Arm {
-    /// The condition behind `if`; without one, `true` at no position.
+    /// The condition after `if`; without one, `true` at no position.
     pub guard: Expr,
-    /// What it is worth.
+    /// The value.
     pub value: Expr,
 }
 
-/// An expression. The position is that of its first token, of an operator or bracket where there is one.
+/// An expression. The position is that of its first token, or of its operator or bracket if it has one.
 #[derive(Debug)]
 pub enum Expr {
     /// `()`
     Unit(Position),
     /// `true` or `false`
     Bool(bool, Position),
-    /// A whole number.
+    /// An integer.
     Int(i64, Position),
-    /// A number with a point.
+    /// A floating-point number.
     Float(f64, Position),
     /// `'c'`
     Char(char, Position),
-    /// A string literal, or a part of one between interpolations.
+    /// A string literal, or a literal part of an interpolated one.
     Text(CompactString, Position),
-    /// A value that the parser made.
+    /// A value created by the parser.
     Constant(ConstantExpr, Position),
     /// `` `a ${b} c` ``
     Interpolated(Vec<Self>, Position),
@@ -217,11 +216,11 @@ pub enum Expr {
     Variable(VariableExpr, Position),
     /// `this`
     This(Position),
-    /// `name` behind a dot.
+    /// `name` after a dot.
     Property(CompactString, Position),
-    /// `name(..)` behind a dot.
+    /// `name(..)` after a dot.
     Method(CallExpr, Position),
-    /// `name(..)` or an operator but `&&`, `||` and `??`.
+    /// `name(..)` or an operator except `&&`, `||` and `??`.
     Call(CallExpr, Position),
     /// `a && b && c`
     And(Vec<Self>, Position),
@@ -237,10 +236,10 @@ pub enum Expr {
     Block(Vec<Stmt>, Position),
 }
 
-/// A value that the parser made.
+/// A value created by the parser.
 #[derive(Debug)]
 pub enum ConstantExpr {
-    /// A pointer to the function of that name; that of a closure, if it captures nothing.
+    /// A pointer to the function with this name; that of a closure, if it captures nothing.
     Function(CompactString),
     /// A list.
     List,
@@ -253,20 +252,19 @@ pub enum ConstantExpr {
 /// A variable.
 #[derive(Debug)]
 pub struct VariableExpr {
-    /// Its name.
     pub name: CompactString,
     /// The modules before it, outermost first.
     pub namespace: Vec<CompactString>,
-    /// Where it begins.
+    /// The position of its first token.
     pub start: Position,
 }
 
 /// A call.
 #[derive(Debug)]
 pub struct CallExpr {
-    /// The function; of a closure that captures variables, `curry`.
+    /// The function; for a closure that captures variables, `curry`.
     pub name: CompactString,
-    /// What it is given.
+    /// The arguments.
     pub args: Vec<Expr>,
     /// Whether it is written as an operator. (`a in b` is `contains` with the list first.)
     pub operator: bool,
@@ -277,15 +275,15 @@ pub struct CallExpr {
 /// A link of a chain.
 #[derive(Debug)]
 pub struct Link {
-    /// What stands before the dot or bracket.
+    /// The expression before the dot or bracket.
     pub left: Expr,
-    /// What stands behind it: a chain goes on there.
+    /// The expression after it, which contains the rest of the chain.
     pub right: Expr,
-    /// Whether the chain ends here, and a chain on the right is a part of the key.
+    /// Whether the chain ends here, so that a chain on the right is part of the key.
     pub ends: bool,
 }
 
-/// A part of a tree.
+/// A node of a tree.
 #[derive(Clone, Copy, Debug)]
 pub enum Node<'t> {
     /// A statement.
@@ -309,29 +307,29 @@ impl Function {
 }
 
 impl SyntaxTree {
-    /// The function of that name that takes so many values.
+    /// The function with this name and number of parameters.
     pub fn function(&self, name: &str, params: usize) -> Option<&Function> {
         self.functions.iter().find(|function| function.name() == name && function.params.len() == params)
     }
 
-    /// The functions that have names.
+    /// The named functions.
     pub fn named(&self) -> impl DoubleEndedIterator<Item = &Function> {
         self.functions.iter().filter(|function| !function.head.is_closure())
     }
 
-    /// Visits every node, each before those inside it: first those outside of functions.
+    /// Visits every node in pre-order: first those outside functions.
     pub fn each<'t>(&'t self, mut visit: impl FnMut(Node<'t>)) {
         each(&self.statements, &mut visit);
         self.functions.iter().for_each(|function| each(&function.body, &mut visit));
     }
 }
 
-/// Visits every node of some statements, each before those inside it.
+/// Visits every node of some statements in pre-order.
 pub fn each<'t>(statements: &'t [Stmt], visit: &mut impl FnMut(Node<'t>)) {
     each_path(statements, &mut |path| visit(path[path.len() - 1]));
 }
 
-/// Visits every node of some statements with the nodes that it is inside of, outermost first; itself is the last.
+/// Visits every node of some statements with its path: the enclosing nodes, outermost first, then the node itself.
 pub fn each_path<'t>(statements: &'t [Stmt], visit: &mut dyn FnMut(&[Node<'t>])) {
     let mut path = Vec::new();
     for statement in statements {
@@ -360,7 +358,7 @@ impl Node<'_> {
 }
 
 impl Stmt {
-    /// Its first token; of an assignment, the operator.
+    /// Its first token; for an assignment, the operator.
     pub fn position(&self) -> Position {
         match self {
             Self::Expr(expr) => expr.start_position(),
@@ -382,12 +380,12 @@ impl Stmt {
         }
     }
 
-    /// Whether nothing is done.
+    /// Whether it does nothing.
     pub fn is_nothing(&self) -> bool {
         matches!(self, Self::Nothing(_))
     }
 
-    /// Visits every node, itself first.
+    /// Visits every node in pre-order.
     pub fn each<'t>(&'t self, visit: &mut impl FnMut(Node<'t>)) {
         each(std::slice::from_ref(self), visit);
     }
@@ -432,7 +430,7 @@ impl Stmt {
 }
 
 impl Expr {
-    /// Its operator, bracket or dot; of a name or literal, its token.
+    /// Its operator, bracket or dot; for a name or literal, its token.
     pub fn position(&self) -> Position {
         match self {
             Self::Unit(at)
@@ -459,7 +457,7 @@ impl Expr {
         }
     }
 
-    /// Where it begins. (Of an operator in a [`CallExpr`], that is the operator.)
+    /// Its first token. (For an operator in a [`CallExpr`], the operator.)
     pub fn start_position(&self) -> Position {
         match self {
             Self::Variable(variable, _) => variable.start,
@@ -471,7 +469,7 @@ impl Expr {
         }
     }
 
-    /// The name, if it is a variable of no module.
+    /// The name, if it is a variable without a module.
     pub fn plain_variable(&self) -> Option<&str> {
         match self {
             Self::Variable(variable, _) if variable.namespace.is_empty() => Some(&variable.name),
@@ -479,7 +477,7 @@ impl Expr {
         }
     }
 
-    /// Whether all of it is written out.
+    /// Whether it consists of literals only.
     pub fn is_constant(&self) -> bool {
         match self {
             Self::Unit(_)
@@ -495,7 +493,7 @@ impl Expr {
         }
     }
 
-    /// Visits every node, itself first.
+    /// Visits every node in pre-order.
     pub fn each<'t>(&'t self, visit: &mut impl FnMut(Node<'t>)) {
         Node::Expr(self).walk(&mut Vec::new(), &mut |path| visit(path[path.len() - 1]));
     }

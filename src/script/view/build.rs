@@ -1,4 +1,4 @@
-//! JSON to views, once a step.
+//! Converts JSON to views, once per step.
 
 use super::object::{Absent, ObjectEntry, ObjectView};
 use super::{ListView, Path, View, ViewNode};
@@ -6,8 +6,8 @@ use crate::model::Kind;
 use serde_json::Value;
 
 impl View {
-    /// A JSON value of a declared kind. `name` is what messages call it. A null one reads as an empty object: every declared
-    /// field as its zero, every other an error.
+    /// Converts a JSON value of a declared type. `name` is used in messages. Null reads as an empty object: every declared field
+    /// as its zero value, every other is an error.
     pub fn of(value: &Value, kind: &Kind, name: &str) -> Self {
         let path = || Path::root(name);
         match value {
@@ -17,7 +17,7 @@ impl View {
         }
     }
 
-    /// A JSON value just as it is: null is nothing, and only what is there can be read.
+    /// Converts a JSON value without a declared type: null is `()`, and only present fields can be read.
     pub fn plain(value: &Value, name: &str) -> Self {
         build(value, &Kind::Any, || Path::root(name))
     }

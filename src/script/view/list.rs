@@ -1,4 +1,4 @@
-//! The type `list` of scripts: items that can be read and nothing else.
+//! The script type `list`: read-only items.
 
 use super::{Path, View};
 use crate::script::fault::{self, ScriptFault};
@@ -23,12 +23,12 @@ impl ListView {
         &self.0.items
     }
 
-    /// Where it is, as long as it is.
+    /// Its address, valid for its lifetime.
     pub(super) fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// The items in the hands of a script.
+    /// The items as script values.
     pub(super) fn array(&self) -> rhai::Array {
         self.items().iter().map(View::dynamic).collect()
     }
@@ -43,7 +43,7 @@ impl ListView {
         self.items().get(at)
     }
 
-    /// The item at an index, or the error that there is none.
+    /// The item at an index, or an error.
     pub(super) fn read(&self, index: i64) -> Result<Dynamic, Box<EvalAltResult>> {
         match self.at(index) {
             Some(item) => Ok(item.dynamic()),
@@ -65,7 +65,7 @@ impl ListView {
 }
 
 impl ListView {
-    /// What messages call it, to hand on.
+    /// Its name in messages, shared.
     pub(super) fn shared_path(&self) -> Path {
         self.0.path.clone()
     }
@@ -80,7 +80,7 @@ impl IntoIterator for ListView {
     }
 }
 
-/// A walk over a list.
+/// An iterator over a list.
 pub(crate) struct ListIter {
     list: ListView,
     next: usize,

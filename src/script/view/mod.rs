@@ -1,4 +1,4 @@
-//! What scripts read: an immutable, shared tree of values. Handing one over is one reference count, whatever its size.
+//! The inputs of scripts: an immutable, shared tree of values. Passing one costs one reference count, whatever its size.
 
 mod build;
 mod list;
@@ -19,10 +19,10 @@ use rhai::{Dynamic, ImmutableString};
 use serde_json::Value;
 use std::fmt;
 
-/// The name of a field. Nearly all are short enough to be kept in place.
+/// The name of a field. Nearly all are short enough to be stored inline.
 type FieldName = compact_str::CompactString;
 
-/// A value as scripts see it. Compound values know what error messages call them (`artifact.nested`) and how an absent field
+/// A value as seen by scripts. Compound values know their name in error messages (`artifact.nested`) and how an absent field
 /// reads (`decisions.md` 41).
 #[derive(Clone)]
 pub struct View(pub(super) ViewNode);
@@ -39,17 +39,17 @@ pub(super) enum ViewNode {
 }
 
 impl View {
-    /// Nothing: `()` in a script.
+    /// The value `()` of scripts.
     pub fn null() -> Self {
         Self(ViewNode::Null)
     }
 
-    /// An object put together from views: what `state` is made of at every step. Absent fields are errors.
+    /// An object assembled from views, as `state` is at every step. Reading an absent field is an error.
     pub fn object<K: AsRef<str>>(name: &'static str, entries: impl IntoIterator<Item = (K, Self)>) -> Self {
         Self(ViewNode::Object(ObjectView::assembled(name, entries, object::Absent::Refused)))
     }
 
-    /// An object with any keys, in which an absent key reads as `missing` (a loop counter never taken is 0).
+    /// An object with arbitrary keys, in which an absent key reads as `missing` (a loop counter never incremented is 0).
     pub fn map<K: AsRef<str>>(name: &'static str, entries: impl IntoIterator<Item = (K, Self)>, missing: Self) -> Self {
         Self(ViewNode::Object(ObjectView::assembled(name, entries, object::Absent::Reads(missing))))
     }
@@ -59,7 +59,7 @@ impl View {
         Self(ViewNode::List(ListView::new(items.into_iter().collect(), Path::root(name))))
     }
 
-    /// A field as a script would read it; nothing when reading it would be an error or this is no object.
+    /// A field as a script would read it; `None` if reading it would be an error or this is not an object.
     pub fn get(&self, field: &str) -> Option<Self> {
         match &self.0 {
             ViewNode::Object(object) => object.field(field),
@@ -67,12 +67,12 @@ impl View {
         }
     }
 
-    /// A field of a field of ..., as a script would read it.
+    /// A nested field as a script would read it.
     pub fn path(&self, fields: &[&str]) -> Option<Self> {
         fields.iter().try_fold(self.clone(), |view, field| view.get(field))
     }
 
-    /// The entries of an object that are there, sorted by key; none for anything else.
+    /// The present entries of an object, sorted by key; none for anything else.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Self)> {
         let object = if let ViewNode::Object(object) = &self.0 { Some(object) } else { None };
         object.into_iter().flat_map(ObjectView::entries)
@@ -83,22 +83,22 @@ impl View {
         if let ViewNode::List(list) = &self.0 { list.items() } else { &[] }
     }
 
-    /// A field of an object as it was given: nothing if it is not there, whatever a script would read.
+    /// A field of an object as given: `None` if it is not present, whatever a script would read.
     pub fn present(&self, field: &str) -> Option<&Self> {
         if let ViewNode::Object(object) = &self.0 { object.given(field) } else { None }
     }
 
-    /// How many items it has, if it is a list.
+    /// The number of items, if it is a list.
     pub fn as_list(&self) -> Option<usize> {
         if let ViewNode::List(list) = &self.0 { Some(list.items().len()) } else { None }
     }
 
-    /// How many entries it has, if it is an object.
+    /// The number of entries, if it is an object.
     pub fn as_object(&self) -> Option<usize> {
         if let ViewNode::Object(object) = &self.0 { Some(object.len()) } else { None }
     }
 
-    /// The value as JSON. What a schema turned into a float stays one.
+    /// The value as JSON. A number that a schema converted to a float stays one.
     pub fn json(&self) -> Value {
         match &self.0 {
             ViewNode::Null => Value::Null,
@@ -111,7 +111,7 @@ impl View {
         }
     }
 
-    /// About how many bytes its JSON takes.
+    /// The approximate size of its JSON in bytes.
     pub(crate) fn size(&self) -> usize {
         const PART: usize = 16;
         PART + match &self.0 {
@@ -122,12 +122,12 @@ impl View {
         }
     }
 
-    /// True for nothing.
+    /// Whether it is `()`.
     pub fn is_null(&self) -> bool {
         matches!(self.0, ViewNode::Null)
     }
 
-    /// The text, if it is one.
+    /// The string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         if let ViewNode::Text(text) = &self.0 { Some(text) } else { None }
     }
@@ -142,17 +142,17 @@ impl View {
         }
     }
 
-    /// The whole number, if it is one.
+    /// The integer, if it is one.
     pub fn as_i64(&self) -> Option<i64> {
         if let ViewNode::Int(value) = self.0 { Some(value) } else { None }
     }
 
-    /// The truth value, if it is one.
+    /// The bool, if it is one.
     pub fn as_bool(&self) -> Option<bool> {
         if let ViewNode::Bool(value) = self.0 { Some(value) } else { None }
     }
 
-    /// Where a compound value is: two that are at the same place are the same.
+    /// The address of a compound value: values with the same address are identical.
     pub(crate) fn address(&self) -> Option<usize> {
         match &self.0 {
             ViewNode::List(list) => Some(list.address()),
@@ -161,7 +161,7 @@ impl View {
         }
     }
 
-    /// The value in the hands of a script. Compound values are shared, not copied.
+    /// The value as a script value. Compound values are shared, not copied.
     pub(crate) fn dynamic(&self) -> Dynamic {
         match &self.0 {
             ViewNode::Null => Dynamic::UNIT,
@@ -244,7 +244,7 @@ mod tests {
     fn assert_send_sync<T: Send + Sync>() {}
 
     #[test]
-    fn views_cross_threads() {
+    fn views_are_send_and_sync() {
         assert_send_sync::<View>();
     }
 
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_the_schema_does_not_know_cannot_be_read_though_it_is_there() {
+    fn an_undeclared_field_cannot_be_read_though_present() {
         let view = View::of(&json!({"extra": 1, "confidence": 1}), &shape(), "artifact");
         assert_eq!(view.get("extra"), None);
         assert_eq!(view.json(), json!({"extra": 1, "confidence": 1.0}), "but it is not lost");

@@ -1,4 +1,4 @@
-//! The type `object` of scripts: fields that can be read and nothing else.
+//! The script type `object`: read-only fields.
 
 use super::{FieldName, Path, View};
 use crate::diag::did_you_mean;
@@ -8,7 +8,7 @@ use rhai::{Dynamic, EvalAltResult};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// From this many fields on, an object carries a hash index; below, a binary search is as fast.
+/// The number of fields from which an object has a hash index; below it, a binary search is as fast.
 const INDEXED: usize = 32;
 
 /// An immutable object.
@@ -23,23 +23,23 @@ struct ObjectInner {
     absent: Absent,
 }
 
-/// A field that is there.
+/// A present field.
 pub(super) struct ObjectEntry {
     pub(super) key: FieldName,
     pub(super) view: View,
-    /// False for a field that the schema does not know: it is kept, but cannot be read.
+    /// False for a field that the schema does not declare: it is kept, but cannot be read.
     pub(super) known: bool,
 }
 
-/// How a field reads that is not there.
+/// How an absent field reads.
 pub(super) enum Absent {
     /// It is an error.
     Refused,
-    /// As the zero of its declared type; an error if it is not declared.
+    /// As the zero value of its declared type; an error if it is not declared.
     Declared(Arc<Shape>),
-    /// As the zero of this type, whatever its name.
+    /// As the zero value of this type, for any name.
     Zero(Kind),
-    /// As this value, whatever its name.
+    /// As this value, for any name.
     Reads(View),
 }
 
@@ -66,12 +66,12 @@ impl ObjectView {
         Self::new(entries.collect(), Path::root(name), absent)
     }
 
-    /// What there is, sorted by key.
+    /// The present fields, sorted by key.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &View)> {
         self.0.entries.iter().map(|entry| (entry.key.as_str(), &entry.view))
     }
 
-    /// Where it is, as long as it is.
+    /// Its address, valid for its lifetime.
     pub(super) fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
@@ -89,17 +89,17 @@ impl ObjectView {
         inner.entries.get(at)
     }
 
-    /// The field as it was given, null and unknown ones too.
+    /// The field as given, including null and undeclared ones.
     pub(super) fn given(&self, key: &str) -> Option<&View> {
         self.find(key).map(|entry| &entry.view)
     }
 
-    /// True if the field is there and not null.
+    /// Whether the field is present and not null.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.find(key).is_some_and(|entry| !entry.view.is_null())
     }
 
-    /// The field as scripts read it; nothing if that is an error.
+    /// The field as scripts read it; `None` if that is an error.
     pub(crate) fn field(&self, key: &str) -> Option<View> {
         match self.find(key) {
             Some(entry) if entry.known && !entry.view.is_null() => Some(entry.view.clone()),
@@ -107,7 +107,7 @@ impl ObjectView {
         }
     }
 
-    /// The field in the hands of a script, or the error that it cannot be read.
+    /// The field as a script value, or the error that it cannot be read.
     pub(crate) fn read(&self, key: &str) -> Result<Dynamic, Box<EvalAltResult>> {
         match self.find(key) {
             Some(entry) if entry.known && !entry.view.is_null() => Ok(entry.view.dynamic()),
@@ -118,7 +118,7 @@ impl ObjectView {
         }
     }
 
-    /// A field that is absent, null or undeclared.
+    /// The value of a field that is absent, null or undeclared.
     #[cold]
     fn unset(&self, key: &str, entry: Option<&ObjectEntry>) -> Option<View> {
         let path = || Path::field(&self.0.path, key);

@@ -1,15 +1,15 @@
-//! What error messages call a compound value: a chain of names, put together only when a message needs it.
+//! The names of compound values in error messages: a chain of names, formatted only when a message needs it.
 
 use super::FieldName;
 use std::fmt;
 use std::sync::Arc;
 
-/// The place of a compound value: `artifact`, `artifact.nested`, `artifact.repos[]`. All items of a list share one.
+/// The path of a compound value: `artifact`, `artifact.nested`, `artifact.repos[]`. All items of a list share one.
 #[derive(Clone, Debug)]
 pub(super) enum Path {
-    /// Where a chain begins. Most are short enough not to need memory of their own.
+    /// The start of a chain. Most are short enough to be stored inline.
     Root(FieldName),
-    /// A part of something.
+    /// A part of a value.
     Part(Arc<PathPart>),
 }
 

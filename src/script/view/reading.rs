@@ -1,4 +1,4 @@
-//! What scripts can do with objects and lists.
+//! Tests of the operations of scripts on objects and lists.
 
 use crate::script::testing::eval;
 use serde_json::json;
@@ -100,7 +100,7 @@ fn objects_and_lists_read_as_scripts_expect() {
 }
 
 #[test]
-fn lists_longer_than_arrays_may_be_are_read_nonetheless() {
+fn lists_longer_than_the_array_limit_can_be_read() {
     let function = crate::script::testing::function(
         "fn f(a) { a.list.any(|x| x == 11999) && a.list.filter(|x| x > 11997).len() == 2 && a.list.contains(0) }",
         1,

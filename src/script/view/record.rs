@@ -1,4 +1,4 @@
-//! Views in the record of a decision: their canonical text, their size, and lists that grow.
+//! Views in the record of a decision: canonical text, size, and appending.
 
 use super::{ListView, View, ViewNode};
 use serde::Serialize as _;
@@ -8,7 +8,7 @@ impl View {
     /// The canonical JSON text (`model::canonical` of [`View::json`], written without building it).
     pub fn canonical(&self) -> String {
         let mut out = Vec::with_capacity(256);
-        // Writing JSON into memory fails for nothing that a view can hold.
+        // Writing the JSON of a view to memory cannot fail.
         let written = SerializedView(self).serialize(&mut serde_json::Serializer::new(&mut out));
         match written.ok().and_then(|()| String::from_utf8(out).ok()) {
             Some(text) => text,
@@ -16,7 +16,7 @@ impl View {
         }
     }
 
-    /// How many entries an object, items a list, or characters a text has; nothing for anything else.
+    /// The number of entries of an object, items of a list, or characters of a string; `None` for anything else.
     pub fn len(&self) -> Option<usize> {
         match &self.0 {
             ViewNode::Text(text) => Some(text.chars().count()),
@@ -26,12 +26,12 @@ impl View {
         }
     }
 
-    /// Whether an object, list or text holds nothing; false for anything else.
+    /// Whether an object, list or string is empty; false for anything else.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
-    /// The list with one more item; anything else is taken as an empty list.
+    /// The list with one more item; anything else is treated as an empty list.
     #[must_use]
     pub fn with(&self, item: Self) -> Self {
         match &self.0 {
@@ -41,7 +41,7 @@ impl View {
     }
 }
 
-/// A view as serde writes it.
+/// A view as serialised by serde.
 struct SerializedView<'a>(&'a View);
 
 impl serde::Serialize for SerializedView<'_> {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_grows_without_changing_the_old_one() {
+    fn appending_does_not_change_the_original_list() {
         let one = View::list("history", [View::from(1)]);
         let two = one.with(View::from(2));
         assert_eq!((one.len(), two.json()), (Some(1), json!([1, 2])));

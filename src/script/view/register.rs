@@ -1,6 +1,6 @@
-//! What scripts can do with objects and lists. Everything reads: no setter, no indexer setter and no mutating method is
-//! registered, so that a script cannot write to its inputs. (Registering setters that fail would not do: after a method call
-//! Rhai feeds the receiver back through the setter, and `artifact.list.len()` itself would fail.)
+//! Registers the operations of scripts on objects and lists. All are read-only: no setter, no indexer setter and no mutating
+//! method is registered, so that a script cannot write to its inputs. (Setters that fail would not work: after a method call Rhai
+//! writes the receiver back through the setter, and `artifact.list.len()` itself would fail.)
 
 use super::{ListView, ObjectView, View};
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext};
@@ -8,7 +8,7 @@ use std::any::TypeId;
 
 type DynamicResult = Result<Dynamic, Box<EvalAltResult>>;
 
-/// What the last parameters of a borrowed array method are.
+/// The kinds of the last parameters of a borrowed array method.
 #[derive(Clone, Copy)]
 enum ArgumentKind {
     Closure,
@@ -20,7 +20,7 @@ enum ArgumentKind {
 
 use ArgumentKind::{Closure, Index, Range, RangeInclusive, Value};
 
-/// Methods of lists that are those of arrays, on a shallow copy: (name, the array's method, what it takes).
+/// Methods of lists that are implemented by those of arrays, on a shallow copy: (name, the array's method, its parameters).
 const BORROWED: &[(&str, &str, &[ArgumentKind])] = &[
     ("filter", "filter", &[Closure]),
     ("map", "map", &[Closure]),
@@ -49,7 +49,7 @@ const BORROWED: &[(&str, &str, &[ArgumentKind])] = &[
     ("zip", "zip", &[Value, Closure]),
 ];
 
-/// Registers the types and their methods. (What compares them is in `equality`, how they are printed in `text`.)
+/// Registers the types and their methods. (Comparison is in `equality`, printing in `text`.)
 pub(crate) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<ObjectView>("object");
     engine.register_type_with_name::<ListView>("list");
@@ -61,8 +61,8 @@ pub(crate) fn register(engine: &mut Engine) {
     }
 }
 
-/// Registers a native getter for each field name that a script or a schema uses. Without one, each read would first fail and
-/// then find the indexer: slower, and an error would point at the dot.
+/// Registers a native getter for each field name used by a script or a schema. Without one, each read would first fail and then
+/// find the indexer: slower, and with errors positioned at the dot.
 pub(crate) fn register_fields<'a>(engine: &mut Engine, names: impl IntoIterator<Item = &'a str>) {
     for name in names {
         let key: ImmutableString = name.into();
@@ -103,7 +103,7 @@ fn lists(engine: &mut Engine) {
     engine.register_fn("+", |array: &mut Array, more: ListView| [array.as_slice(), &more.array()].concat());
     engine.register_fn("+=", |array: &mut Array, more: ListView| array.extend(more.array()));
     engine.register_fn("append", |array: &mut Array, more: ListView| array.extend(more.array()));
-    // The same on the arrays that scripts make, so that nobody needs to know which of the two is at hand.
+    // The same for the arrays of scripts, so that both types have the same methods.
     engine.register_fn("first", |array: &mut Array| array.first().cloned().unwrap_or_default());
     engine.register_fn("last", |array: &mut Array| array.last().cloned().unwrap_or_default());
     engine.register_fn("to_array", |array: &mut Array| array.clone());
@@ -111,7 +111,7 @@ fn lists(engine: &mut Engine) {
 }
 
 /// In the stock `for_each`, the parameter of `|x| ..` is the index. Here it is the item, as in `map` and `filter`; a closure
-/// without parameters may change the item, which is `this`.
+/// without parameters may modify the item, which is `this`.
 fn for_each(engine: &mut Engine) {
     let types = [TypeId::of::<Array>(), TypeId::of::<FnPtr>()];
     engine.register_raw_fn("for_each", types, move |context: NativeCallContext, args: &mut [&mut Dynamic]| -> DynamicResult {
@@ -135,7 +135,7 @@ fn for_each(engine: &mut Engine) {
     });
 }
 
-/// Registers the method `array` of arrays as `name` of lists.
+/// Registers the array method `array` as `name` for lists.
 fn borrow(engine: &mut Engine, name: &'static str, array: &'static str, takes: &[ArgumentKind]) {
     let types = takes.iter().map(|takes| match takes {
         Closure => TypeId::of::<FnPtr>(),
@@ -151,7 +151,7 @@ fn borrow(engine: &mut Engine, name: &'static str, array: &'static str, takes: &
         let mut copy = Dynamic::from_array(list.array());
         let mut rest: Vec<Dynamic> = rest.iter_mut().map(|arg| arrays(arg.take())).collect();
         let mut all: Vec<&mut Dynamic> = std::iter::once(&mut copy).chain(rest.iter_mut()).collect();
-        // By value: a list may be longer than the arrays that scripts may make.
+        // By value: a list may be longer than the limit for arrays of scripts.
         let value = context.call_native_fn_raw(array, false, &mut all)?;
         Ok(if name == "for_each" { Dynamic::UNIT } else { value })
     });

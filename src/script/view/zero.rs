@@ -1,11 +1,11 @@
-//! How a declared field reads that is absent or null: the zero value of its type (`decisions.md` 41).
+//! The value of a declared field that is absent or null: the zero value of its type (`decisions.md` 41).
 
 use super::object::{Absent, ObjectView};
 use super::{ListView, Path, View, ViewNode};
 use crate::model::Kind;
 
 impl View {
-    /// The zero value of a kind; `path` is what messages call it.
+    /// The zero value of a type; `path` is its name in messages.
     pub(super) fn zero(kind: &Kind, path: impl FnOnce() -> Path) -> Self {
         Self(match kind {
             Kind::Any => ViewNode::Null,

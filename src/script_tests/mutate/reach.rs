@@ -36,12 +36,12 @@ impl TestReach {
         let ground = Arc::new(TestProject::link_within(session, &ready.texts, Probes::Decisions, operations)?);
         let recorders = WorkerPool::all().map(jobs, |(file, name)| {
             let mut recorder = Recorder::new(RecordingScope::Counts);
-            let function = function(&ground, file, name).map_err(SessionError::Asked)?;
-            let trial = recorder.watch(|| function.trial(scene(&ground, file)));
+            let function = function(&ground, file, name).map_err(SessionError::BadRequest)?;
+            let trial = recorder.watch(|| function.run_test(scene(&ground, file)));
             if trial.failure.is_some() || trial.rows.iter().any(|row| row.failure.is_some()) {
                 let message = format!("`{}#{name}` fails before anything is changed", file.source.name());
                 let help = "mend it first: what a failing test notices says nothing";
-                return Err(SessionError::Asked(Box::new(Diagnostic::error("test/mutate", message).help(help))));
+                return Err(SessionError::BadRequest(Box::new(Diagnostic::error("test/mutate", message).help(help))));
             }
             Ok(recorder)
         });

@@ -145,7 +145,7 @@ fn fate<'t>(ground: &Arc<TestProject>, tests: impl Iterator<Item = (&'t TestFile
     for (file, name) in tests {
         reached = true;
         let trial = match function(ground, file, name) {
-            Ok(function) => function.trial(scene(ground, file)),
+            Ok(function) => function.run_test(scene(ground, file)),
             Err(diagnostic) => TestCallResult { failure: Some(diagnostic), rows: Vec::new() },
         };
         let mut failures = trial.rows.iter().map(|row| &row.failure).chain([&trial.failure]).flatten();
@@ -167,5 +167,5 @@ fn nothing(scope: &MutateScope, scripts: &[&LinkedScript], only_some: bool) -> S
         "name a part of `path/of/script.rhai#function`, or a pattern with `*`"
     };
     let help = did_you_mean(&scope.to_string(), names.iter().map(String::as_str)).unwrap_or_else(|| help.into());
-    SessionError::Asked(Box::new(Diagnostic::error("test/no-match", message).help(help)))
+    SessionError::BadRequest(Box::new(Diagnostic::error("test/no-match", message).help(help)))
 }

@@ -11,6 +11,7 @@ mod of_symptom;
 mod recent;
 mod siblings;
 mod similar;
+mod test_history;
 
 use super::error::StoreError;
 use super::knowledge::FactScope;
@@ -54,6 +55,9 @@ pub struct StoreQueries {
     /// The cluster of each case that has one.
     clusters: HashMap<Name, Arc<Cluster>>,
     priors: Mutex<HashMap<Box<str>, Value>>,
+    /// Not invalidated by barriers, like the outcomes of their tests.
+    test_launches: Mutex<Option<Arc<test_history::PastTestLaunches>>>,
+    test_outcomes: Mutex<test_history::CachedOutcomes>,
 }
 
 /// Occurrences of root causes (true) and symptoms (false) before the run.
@@ -122,6 +126,8 @@ impl StoreQueries {
             errors: Mutex::default(),
             clusters: HashMap::new(),
             priors: Mutex::default(),
+            test_launches: Mutex::default(),
+            test_outcomes: Mutex::default(),
         }
     }
 
@@ -215,6 +221,7 @@ impl Queries for StoreQueries {
             "accuracy" => self.with_snapshot(accuracy::answer),
             "rcas.recent" => self.with_snapshot(|active| recent::answer(active, about)),
             "siblings" => Ok(siblings::answer(self, about)),
+            "tests.history" => self.with_snapshot(|active| test_history::answer(active, about)),
             "cluster" => self.with_snapshot(|active| cluster::answer(active, about)),
             "workspace" => Ok(self.repositories.clone()),
             _ => {
@@ -259,8 +266,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Truncates a long text.
-fn short(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(TEXT_CHARS) {
+fn short(text: String) -> String {
+    cut(text, TEXT_CHARS)
+}
+
+/// Truncates a text of more than so many characters.
+fn cut(mut text: String, chars: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(chars) {
         text.truncate(end);
         text.push('…');
     }

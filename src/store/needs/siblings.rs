@@ -1,7 +1,7 @@
 //! `siblings`: the other failures of the same launch.
 
 use super::features::error_shape;
-use super::{StoreQueries, lock, short};
+use super::{StoreQueries, TEXT_CHARS, cut, lock};
 use crate::model::{Case, Launch};
 use crate::walk::QuerySubject;
 use serde_json::{Value, json};
@@ -10,6 +10,9 @@ use std::sync::Arc;
 
 /// Maximum number returned.
 const MAX_RESULTS: usize = 50;
+/// Maximum number of characters of an error. Of another one of the same suite more is told ([`TEXT_CHARS`]): it may be the cause, as that of
+/// a setup is. The failure has its own in full.
+const ERROR_CHARS: usize = 200;
 
 /// Groups of a launch's cases whose errors differ only in numbers and ids.
 #[derive(Debug)]
@@ -65,15 +68,16 @@ pub(super) fn answer(needs: &StoreQueries, about: &QuerySubject<'_>) -> Value {
     let same = same.filter_map(|&at| launch.cases.get(at)).map(|other| (other, true));
     let others = launch.cases.iter().zip(&errors.shapes).filter(|(_, other)| shape.is_none() || **other != shape);
     let others = others.map(|(other, _)| (other, false));
-    same.chain(others).filter(|(other, _)| other.id != case.id).take(MAX_RESULTS).map(to_json).collect()
+    same.chain(others).filter(|(other, _)| other.id != case.id).take(MAX_RESULTS).map(|found| to_json(case, found)).collect()
 }
 
-fn to_json((other, same): (&Case, bool)) -> Value {
+fn to_json(case: &Case, (other, same): (&Case, bool)) -> Value {
+    let chars = if same || other.suite != case.suite { ERROR_CHARS } else { TEXT_CHARS };
     json!({
         "id": other.id,
         "name": other.name,
         "suite": other.suite,
-        "error_message": short(other.error_message.clone()),
+        "error_message": cut(other.error_message.clone(), chars),
         "recall_key": other.recall_key,
         "same_error": same,
     })

@@ -182,7 +182,7 @@ pub fn sweep_runs(session: &Session, spec: &ReplaySpec, var: SweptVar) -> Result
     let mut found: Option<(SweptVar, Value, Vec<PointCount>)> = None;
     let (mut cases, mut runs) = (0, Vec::new());
     each_run(session, spec, &mut left_out, |record, run, base, then| {
-        var.check(&base.project.plan).map_err(SessionError::Asked)?;
+        var.check(&base.project.plan).map_err(SessionError::BadRequest)?;
         let now = base.project.plan.var(&var.name).cloned().unwrap_or_default();
         let (var, current, counts) = found.get_or_insert_with(|| {
             let var = var.clone().with(&now);

@@ -90,7 +90,7 @@ pub fn sweep_scenario(
     let pipeline = pipeline.or(scenario.pipeline.as_deref()).map(str::to_owned);
     let base = ReplayProject::link(session.clone(), pipeline)?;
     let plan = &base.project.plan;
-    var.check(plan).map_err(SessionError::Asked)?;
+    var.check(plan).map_err(SessionError::BadRequest)?;
     let current = plan.var(&var.name).cloned().unwrap_or_default();
     let var = var.with(&current);
     let plans = var.plans(&base)?;
@@ -128,7 +128,7 @@ impl CannedAnswers {
         let expected = expected.filter_map(|(name, value)| Some((begins(pipeline, name)?, value)));
         let answers = case.answers.iter().map(|(name, value)| Ok((node_of(pipeline, name)?, value)));
         for answer in answers.chain(expected.map(Ok)) {
-            let (node, value): (NodeIx, &Value) = answer.map_err(SessionError::Asked)?;
+            let (node, value): (NodeIx, &Value) = answer.map_err(SessionError::BadRequest)?;
             let list = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
             for artifact in list {
                 let hash = Hash::of(canonical(artifact).as_bytes());
@@ -155,7 +155,7 @@ impl ScenarioDecision {
         let mut vars = self.vars.clone();
         vars.extend(set.iter().map(|(name, value)| (name.clone(), value.clone())));
         let plan: Arc<Plan> = base.project.plan_with(&vars)?;
-        let node = node_of(&plan.pipeline, &self.node).map_err(SessionError::Asked)?;
+        let node = node_of(&plan.pipeline, &self.node).map_err(SessionError::BadRequest)?;
         let artifact = plan.artifact(node, &self.artifact);
         let (_, state) = self.state.clone().at(&plan, Some(node), &artifact, crate::clock::Timestamp::default());
         Ok(match decide(&plan, node, &artifact, &state) {

@@ -1,4 +1,4 @@
-//! Allows themselves.
+//! Rules about allow comments.
 
 mod unknown_rule;
 mod unused;
@@ -6,5 +6,4 @@ mod without_reason;
 
 use crate::lint::rule::LintRule;
 
-/// All of them.
 pub(super) const RULES: &[LintRule] = &[unknown_rule::RULE, unused::RULE, without_reason::RULE];

@@ -1,8 +1,8 @@
-//! `allows/unknown-rule`: allows of rules that there are not.
+//! `allows/unknown-rule`: allow comments that name an unknown rule.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. It is looked for after all others, when it is known what each allow took away.
+/// Checked after all other rules, by `allow`.
 pub(super) const RULE: LintRule = LintRule {
     id: "allows/unknown-rule",
     level: LintLevel::Warning,

@@ -1,8 +1,8 @@
-//! `allows/unused`: allows of what is not found.
+//! `allows/unused`: allow comments that suppress nothing.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. It is looked for after all others, when it is known what each allow took away.
+/// Checked after all other rules, by `allow`.
 pub(super) const RULE: LintRule = LintRule {
     id: "allows/unused",
     level: LintLevel::Warning,

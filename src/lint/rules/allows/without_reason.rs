@@ -1,8 +1,8 @@
-//! `allows/without-reason`: allows that do not say why.
+//! `allows/without-reason`: allow comments without a reason.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. It is looked for after all others, when it is known what each allow took away.
+/// Checked after all other rules, by `allow`.
 pub(super) const RULE: LintRule = LintRule {
     id: "allows/without-reason",
     level: LintLevel::Warning,

@@ -8,7 +8,6 @@ use crate::script::Pattern;
 use crate::script::tree::{Expr, Node};
 use std::collections::BTreeMap;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/bad-pattern",
     level: LintLevel::Error,
@@ -32,13 +31,13 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let Some((source, span)) = unit.token(*at) else { return };
             let one = Diagnostic::error(RULE.id, format!("this pattern does not compile: {}", fault.message));
             let written = source.slice(span);
-            // Where the text is written as it is, the place in it is known.
+            // In a literal without escapes the position within the pattern is known.
             let exact = written.get(1..written.len().saturating_sub(1)) == Some(pattern.as_str());
             let inside = Span::new(span.start + 1 + fault.span.start, span.start + 1 + fault.span.end.max(fault.span.start + 1));
             let label = if exact && inside.end < span.end { inside } else { span };
             let one = one
                 .label(&source, label, "here")
-                .help("`asterisk doc patterns` says what patterns can have; a text in backticks needs no doubled backslashes");
+                .help("see `asterisk doc patterns` for the syntax; a string in backticks needs no doubled backslashes");
             found.insert(span.start, one);
         });
         report.extend(found.into_values());

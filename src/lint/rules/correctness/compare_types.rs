@@ -1,8 +1,8 @@
-//! `correctness/compare-types`: numbers compared with strings, and their like.
+//! `correctness/compare-types`: comparisons of values of different types.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/compare-types",
     level: LintLevel::Error,

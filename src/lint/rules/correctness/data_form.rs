@@ -1,8 +1,8 @@
-//! `correctness/data-form`: data files that do not hold together.
+//! `correctness/data-form`: invalid data files.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/data-form",
     level: LintLevel::Error,

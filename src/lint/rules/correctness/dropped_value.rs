@@ -1,8 +1,8 @@
-//! `correctness/dropped-value`: values at the end of a block that the function goes on behind.
+//! `correctness/dropped-value`: a value at the end of a block that is discarded, because the function continues after it.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/dropped-value",
     level: LintLevel::Warning,

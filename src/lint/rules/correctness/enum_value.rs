@@ -1,8 +1,8 @@
-//! `correctness/enum-value`: values outside an enum.
+//! `correctness/enum-value`: comparisons with a value that is not in the enum.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/enum-value",
     level: LintLevel::Error,

@@ -1,4 +1,4 @@
-//! `correctness/hidden-character`: characters that make a text read otherwise than it runs.
+//! `correctness/hidden-character`: characters that make a text look different from what it does.
 
 use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
@@ -6,7 +6,6 @@ use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::model::is_invisible;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/hidden-character",
     level: LintLevel::Error,
@@ -24,7 +23,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             if !hides(first, start, chars.peek().map(|(_, next)| *next)) {
                 continue;
             }
-            // Neighbours are one finding.
+            // Adjacent characters are one finding.
             let mut end = start + first.len_utf8();
             let mut names = vec![name(first)];
             while let Some((at, next)) = chars.next_if(|(_, next)| is_hidden(*next)) {
@@ -38,16 +37,16 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             report.push(
                 Diagnostic::error(RULE.id, message)
                     .label(source, Span::new(start, end), "between what is seen")
-                    .help("take it out; where a text needs it, write it as an escape such as \"\\u202e\""),
+                    .help("remove it; if a string needs it, write an escape such as \"\\u202e\""),
             );
         }
     }
 }
 
-/// How many characters of one place are named.
+/// The maximum number of characters named in a finding.
 const SHOWN: usize = 4;
 
-/// Whether a character at an offset, with the next one after it, is a finding.
+/// Whether a character at an offset, given the one after it, is a finding.
 fn hides(ch: char, at: usize, next: Option<char>) -> bool {
     let mark = ch == '\u{feff}' && at == 0;
     is_hidden(ch) && !mark && !(ch == '\r' && next == Some('\n'))
@@ -67,7 +66,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn every_kind_of_text_is_looked_through() {
+    fn every_kind_of_text_is_checked() {
         let comment = Example::script("/// Seen before. /*\u{202e} } \u{2066}*/\nfn seen(artifact, state, vars) { true }\n");
         assert_eq!(found(RULE.id, &comment), ["\u{202e}", "\u{2066}"]);
         assert_eq!(found(RULE.id, &Example::template("{# a\u{200b}\u{200b} #}")), ["\u{200b}\u{200b}"]);
@@ -75,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_lines_marks_at_the_start_and_joiners_are_fine() {
+    fn line_endings_byte_order_marks_and_joiners_are_allowed() {
         assert_eq!(
             found(RULE.id, &Example::template("\u{feff}a\r\n\tb \u{1f468}\u{200d}\u{1f469} \u{646}\u{200c}\u{647}\r\n")),
             [""; 0]

@@ -1,4 +1,4 @@
-//! `correctness/missing-return`: functions that give a value on one way out and nothing on another.
+//! `correctness/missing-return`: functions that return a value on one path and none on another.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -9,7 +9,6 @@ use crate::project::FunctionUse;
 use crate::script::tree::{self, Expr, Node, Position, Stmt};
 use std::collections::BTreeSet;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/missing-return",
     level: LintLevel::Warning,
@@ -43,7 +42,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 continue;
             }
             let (source, span) = name_of(unit, function);
-            let message = format!("`{}` gives a value on one way, and nothing where it ends", function.name());
+            let message = format!("`{}` returns a value on one path, and nothing at its end", function.name());
             let found = Diagnostic::warning(RULE.id, message).label(&source, span, "runs off its end");
             let found = match unit.token(given) {
                 Some((source, span)) => found.label(&source, span, "a value is given here"),
@@ -54,11 +53,11 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     }
 }
 
-/// How a function ends.
+/// The ways in which a function ends.
 struct FunctionEnd {
-    /// Where it gives a value.
+    /// A path that returns a value.
     gives: Option<Position>,
-    /// Whether it may run off its end.
+    /// Whether the end of the function can be reached.
     falls: bool,
 }
 
@@ -67,7 +66,7 @@ impl FunctionEnd {
         match statements.last() {
             Some(Stmt::Expr(expr)) => match expr {
                 Expr::Block(statements, _) => self.add(statements),
-                // What a call gives is not known here; it may be nothing.
+                // The result of a call is unknown here; it may be `()`.
                 Expr::Call(..) | Expr::Dot(..) | Expr::Index(..) => {}
                 value => self.gives = self.gives.or(Some(value.start_position())),
             },
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_without_a_value_beside_one_with_one() {
+    fn a_path_without_a_value_beside_one_with_a_value() {
         for body in [
             "if a.match { return 1; }",
             "if a.match { 1 }",

@@ -1,4 +1,4 @@
-//! What cannot be meant, or does not link.
+//! Rules about code that cannot be intended, or does not link.
 
 mod bad_pattern;
 mod compare_types;
@@ -14,6 +14,7 @@ mod plain_interpolation;
 pub(in crate::lint) mod prose_condition;
 mod repeated_condition;
 mod same_sides;
+mod signature_example;
 mod syntax;
 mod unknown_counter;
 mod unknown_field;
@@ -26,7 +27,6 @@ mod wrong_signature;
 
 use crate::lint::rule::LintRule;
 
-/// All of them.
 pub(super) const RULES: &[LintRule] = &[
     bad_pattern::RULE,
     compare_types::RULE,
@@ -42,6 +42,7 @@ pub(super) const RULES: &[LintRule] = &[
     prose_condition::RULE,
     repeated_condition::RULE,
     same_sides::RULE,
+    signature_example::RULE,
     syntax::RULE,
     unknown_counter::RULE,
     unknown_field::RULE,

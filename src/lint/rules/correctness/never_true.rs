@@ -1,4 +1,4 @@
-//! `correctness/never-true`: rules that can never say yes.
+//! `correctness/never-true`: rules that can never fire.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::model::Solver;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::EdgeIx;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/never-true",
     level: LintLevel::Warning,
@@ -21,16 +20,16 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         for (at, edge) in pipe.pipeline.edges.iter().enumerate() {
             let Some(rule) = pipe.rule(EdgeIx(at)) else { continue };
-            // What is said of a part of it says it better.
-            let said = rule.analysis.diagnostics.iter().any(|one| matches!(one.code.as_ref(), "rule/enum-value" | "rule/return"));
-            if said || !Solver::proof(rule).never(&pipe.fires[at]) {
+            // A finding about a part of the rule is more specific.
+            let reported =
+                rule.analysis.diagnostics.iter().any(|one| matches!(one.code.as_ref(), "rule/enum-value" | "rule/return"));
+            if reported || !Solver::proof(rule).never(&pipe.fires[at]) {
                 continue;
             }
             let mut named = rule.unit.tree().named().filter(|function| function.name() == rule.name);
             let Some((source, span)) = named.find_map(|function| rule.unit.definition(&function.head)) else { continue };
             let what = if rule.unit.is_condition() { "this condition".to_owned() } else { format!("`{}`", rule.name) };
-            let found =
-                Diagnostic::warning(RULE.id, format!("{what} never says yes")).label(&source, span, "whatever it is asked");
+            let found = Diagnostic::warning(RULE.id, format!("{what} never fires")).label(&source, span, "whatever it is asked");
             let found = if rule.unit.is_condition() {
                 found
             } else {
@@ -47,7 +46,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn what_may_be_true_is_left_alone() {
+    fn satisfiable_rules_are_accepted() {
         for body in [
             "artifact.confidence <= 0.8 && artifact.confidence >= vars.enough",
             "artifact.match && artifact.label != \"\"",

@@ -1,8 +1,8 @@
-//! `correctness/no-verdict`: rules that never answer.
+//! `correctness/no-verdict`: rules that never return an outcome.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/no-verdict",
     level: LintLevel::Error,

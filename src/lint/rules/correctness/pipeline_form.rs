@@ -1,8 +1,8 @@
-//! `correctness/pipeline-form`: pipelines that cannot be read.
+//! `correctness/pipeline-form`: pipelines that do not parse.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/pipeline-form",
     level: LintLevel::Error,

@@ -1,8 +1,8 @@
-//! `correctness/plain-interpolation`: `${..}` between quotes that take it as it is written.
+//! `correctness/plain-interpolation`: `${..}` in a string literal without interpolation.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/plain-interpolation",
     level: LintLevel::Warning,

@@ -1,8 +1,8 @@
-//! `correctness/prose-condition`: conditions that are sentences.
+//! `correctness/prose-condition`: conditions written as prose.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking finds that the condition cannot be parsed; [`is_prose`] tells why.
+/// Reported by linking when the condition does not parse; [`is_prose`] distinguishes it from a syntax error.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/prose-condition",
     level: LintLevel::Error,
@@ -12,7 +12,7 @@ pub(super) const RULE: LintRule = LintRule {
     check: None,
 };
 
-/// Whether a text is words alone.
+/// Whether a text consists of words only.
 pub(in crate::lint) fn is_prose(text: &str) -> bool {
     let plain = text.chars().all(|c| c.is_alphanumeric() || c.is_whitespace() || matches!(c, ',' | '.' | '\'' | '-' | ';' | ':'));
     let words = text.split_whitespace().filter(|word| word.chars().next().is_some_and(char::is_alphabetic)).count();
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_are_told_from_expressions() {
+    fn sentences_are_distinguished_from_expressions() {
         for prose in ["the repository has recent commits", "confidence is high", "it's a known one, probably."] {
             assert!(is_prose(prose), "{prose}");
         }

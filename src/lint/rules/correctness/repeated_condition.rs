@@ -1,4 +1,4 @@
-//! `correctness/repeated-condition`: conditions that an earlier branch has taken already.
+//! `correctness/repeated-condition`: a condition equal to that of an earlier branch.
 
 use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::script::tree::{Node, Stmt};
 use std::collections::BTreeSet;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/repeated-condition",
     level: LintLevel::Warning,

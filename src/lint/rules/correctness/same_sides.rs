@@ -1,4 +1,4 @@
-//! `correctness/same-sides`: operators with the same on both sides.
+//! `correctness/same-sides`: operators with equal operands.
 
 use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::script::tree::{Expr, Node, Position};
 use std::collections::BTreeMap;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/same-sides",
     level: LintLevel::Warning,
@@ -17,10 +16,10 @@ pub(super) const RULE: LintRule = LintRule {
     check: Some(check),
 };
 
-/// Calls that give another value each time.
+/// Calls that return a different value each time.
 const CHANGING: [&str; 3] = ["pop(", "shift(", "remove("];
 
-/// Operators that compare.
+/// Comparison operators.
 const COMPARES: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
@@ -41,12 +40,12 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 texts_of[..at].iter().flatten().any(|before| before == one).then_some((at, one))
             });
             let Some((second, text)) = twin else { return };
-            // What changes with each call is not the same twice.
+            // An expression with such a call is not equal to itself.
             if CHANGING.iter().any(|call| text.contains(call)) {
                 return;
             }
             let Some((source, span)) = unit.extent(&sides[second]) else { return };
-            let message = format!("`{text}` stands on both sides");
+            let message = format!("`{text}` is on both sides");
             let mut one = Diagnostic::warning(RULE.id, message).label(&source, span, "the same again");
             if let Some((source, span)) = unit.token(at) {
                 one = one.label(&source, span, "of this");
@@ -63,7 +62,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn the_same_twice_is_found_and_nothing_else() {
+    fn equal_operands_are_found_and_nothing_else() {
         for (body, want) in [
             ("artifact.match || artifact.kind == \"new\" || artifact.match", "artifact.match"),
             ("artifact.places.len() == artifact.places.len()", "artifact.places.len()"),

@@ -1,8 +1,8 @@
-//! `correctness/syntax`: what cannot be parsed.
+//! `correctness/syntax`: texts that do not parse.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/syntax",
     level: LintLevel::Error,

@@ -1,8 +1,8 @@
-//! `correctness/unknown-counter`: counters that nothing counts.
+//! `correctness/unknown-counter`: counters that no edge increments.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-counter",
     level: LintLevel::Warning,

@@ -1,8 +1,8 @@
-//! `correctness/unknown-field`: fields that no schema knows.
+//! `correctness/unknown-field`: fields that no schema declares.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-field",
     level: LintLevel::Error,

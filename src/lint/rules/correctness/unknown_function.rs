@@ -1,8 +1,8 @@
-//! `correctness/unknown-function`: calls of what is not there.
+//! `correctness/unknown-function`: calls of undefined functions.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-function",
     level: LintLevel::Error,

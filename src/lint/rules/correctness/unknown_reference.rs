@@ -1,8 +1,8 @@
-//! `correctness/unknown-reference`: names of what is not there.
+//! `correctness/unknown-reference`: references to undefined names.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-reference",
     level: LintLevel::Error,

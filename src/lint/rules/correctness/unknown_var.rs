@@ -2,7 +2,7 @@
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-var",
     level: LintLevel::Error,

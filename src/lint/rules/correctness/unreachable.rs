@@ -1,4 +1,4 @@
-//! `correctness/unreachable`: statements that are never run.
+//! `correctness/unreachable`: statements that never run.
 
 use crate::diag::{Diagnostic, Source, Span};
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::script::Unit;
 use crate::script::tree::{Expr, Stmt};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unreachable",
     level: LintLevel::Warning,
@@ -25,7 +24,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     }
 }
 
-/// Looks through statements and those inside them; the statement behind one that leaves is reported, once a block.
+/// Checks statements and nested blocks; reports the statement after one that always leaves, once per block.
 fn block(unit: &Unit, statements: &[Stmt], report: &mut FindingCollector) {
     let leaving = statements.iter().position(leaves);
     let behind = leaving.and_then(|at| Some((&statements[at], statements[at + 1..].iter().find(|one| !one.is_nothing())?)));
@@ -37,7 +36,7 @@ fn block(unit: &Unit, statements: &[Stmt], report: &mut FindingCollector) {
             why,
             "left here",
         );
-        report.push(found.help("take it away, or put it before what leaves"));
+        report.push(found.help("remove it, or move it before the statement that leaves"));
     }
     for statement in statements {
         inside(statement, &mut |statements| block(unit, statements, report));
@@ -60,7 +59,7 @@ fn inside(statement: &Stmt, visit: &mut dyn FnMut(&[Stmt])) {
     }
 }
 
-/// Whether nothing behind a statement runs.
+/// Whether control never continues after a statement.
 fn leaves(statement: &Stmt) -> bool {
     let any = |statements: &[Stmt]| statements.iter().any(leaves);
     match statement {
@@ -71,7 +70,7 @@ fn leaves(statement: &Stmt) -> bool {
     }
 }
 
-/// Where a statement begins.
+/// The location of a statement.
 fn begin(unit: &Unit, statement: &Stmt) -> Option<(Source, Span)> {
     match statement {
         Stmt::Assign { target, .. } => unit.token(target.start_position()),
@@ -86,7 +85,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn only_what_is_certainly_left_counts() {
+    fn only_certain_exits_count() {
         for body in [
             "if artifact.match { return true; } false",
             "for place in artifact.places { if place.weight > 0.0 { break; } } artifact.match",

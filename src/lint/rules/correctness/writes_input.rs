@@ -1,8 +1,8 @@
-//! `correctness/writes-input`: inputs that are written to.
+//! `correctness/writes-input`: writes to inputs.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/writes-input",
     level: LintLevel::Error,

@@ -1,8 +1,8 @@
-//! `correctness/wrong-signature`: functions that their role cannot call.
+//! `correctness/wrong-signature`: functions with the wrong parameters for their role.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/wrong-signature",
     level: LintLevel::Error,

@@ -1,4 +1,4 @@
-//! What nobody says.
+//! Rules about documentation and tests.
 
 mod pipeline_without_description;
 mod rule_without_doc;
@@ -6,5 +6,4 @@ mod test_without_assertion;
 
 use crate::lint::rule::LintRule;
 
-/// All of them.
 pub(super) const RULES: &[LintRule] = &[pipeline_without_description::RULE, rule_without_doc::RULE, test_without_assertion::RULE];

@@ -5,7 +5,6 @@ use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "docs/pipeline-without-description",
     level: LintLevel::Note,
@@ -18,7 +17,7 @@ pub(super) const RULE: LintRule = LintRule {
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in cx.pipelines.iter().filter(|pipe| pipe.pipeline.description.trim().is_empty()) {
         let name = &pipe.pipeline.name;
-        let found = Diagnostic::warning(RULE.id, format!("nothing says what `{}` is for", **name));
+        let found = Diagnostic::warning(RULE.id, format!("`{}` has no description", **name));
         report.push(found.label(&pipe.pipeline.source, name.span, "this pipeline").help("add a line `description: ...`"));
     }
 }

@@ -1,4 +1,4 @@
-//! `docs/rule-without-doc`: functions of pipelines without documentation.
+//! `docs/rule-without-doc`: functions used by pipelines, but undocumented.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -6,7 +6,6 @@ use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::name_of;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "docs/rule-without-doc",
     level: LintLevel::Warning,
@@ -26,9 +25,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         }
         let Some(function) = one.unit.tree().named().find(|function| function.name() == one.name) else { continue };
         let (source, span) = name_of(one.unit, function);
-        let found = Diagnostic::warning(RULE.id, format!("nothing says what `{}` is for", one.name));
+        let found = Diagnostic::warning(RULE.id, format!("`{}` is not documented", one.name));
         report.push(
-            found.label(&source, span, "named by a pipeline").help("write a `///` comment above it: when it says yes, and why"),
+            found.label(&source, span, "named by a pipeline").help("write a `///` comment above it: when it fires, and why"),
         );
     }
 }

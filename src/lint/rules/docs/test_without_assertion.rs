@@ -1,4 +1,4 @@
-//! `docs/test-without-assertion`: tests that assert nothing.
+//! `docs/test-without-assertion`: tests without an assertion.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -8,7 +8,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::{name_of, text_of};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "docs/test-without-assertion",
     level: LintLevel::Warning,
@@ -23,7 +22,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let mut called: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for function in unit.tree().named() {
             let names = called.entry(function.name()).or_default();
-            // Closures are functions of their own in the tree: the text has them as well.
+            // Closures are separate functions in the tree; the text includes them.
             let text = text_of(unit, function);
             let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
             names.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
@@ -46,7 +45,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             }
             let (source, span) = name_of(unit, function);
             let found = Diagnostic::warning(RULE.id, format!("`{}` asserts nothing", function.name()));
-            report.push(found.label(&source, span, "a test").help("say what must come of it: `assert_eq(got, want)`"));
+            report.push(found.label(&source, span, "a test").help("add an assertion: `assert_eq(got, want)`"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `overfit/hard-coded-id`: ids of one run, commit or machine.
+//! `overfit/hard-coded-id`: hard-coded ids of one run, commit or machine.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -9,7 +9,6 @@ use crate::lint::syntax::{strings, texts};
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/hard-coded-id",
     level: LintLevel::Warning,
@@ -28,7 +27,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         }
         let found = Diagnostic::warning(RULE.id, format!("`{}` is {what} of one time and place", id.as_str()));
         report.push(
-            found.label(&source, span, "written out here").help("look for its form with a pattern, or for what stands around it"),
+            found.label(&source, span, "written out here").help("match its format with a pattern, or match the text around it"),
         );
     }
 }
@@ -50,7 +49,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn addresses_that_are_the_same_everywhere_are_fine() {
+    fn universal_addresses_are_allowed() {
         for text in ["127.0.0.1:8080", "0.0.0.0", "version 1.2.3", "deadbeef"] {
             assert_eq!(found(RULE.id, &Example::rule(&format!("artifact.label == \"{text}\""))), [""; 0], "{text}");
         }

@@ -1,4 +1,4 @@
-//! What fits one case only.
+//! Rules about code that fits only one case.
 
 mod hard_coded_id;
 mod named_case;
@@ -8,6 +8,5 @@ mod ticket_id;
 
 use crate::lint::rule::LintRule;
 
-/// All of them.
 pub(super) const RULES: &[LintRule] =
     &[hard_coded_id::RULE, named_case::RULE, one_case_literal::RULE, one_case_pattern::RULE, ticket_id::RULE];

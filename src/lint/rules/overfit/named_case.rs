@@ -1,4 +1,4 @@
-//! `overfit/named-case`: decisions for one test by name.
+//! `overfit/named-case`: decisions that depend on the name of one test.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -6,7 +6,6 @@ use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::script::check::Operand;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/named-case",
     level: LintLevel::Warning,
@@ -16,7 +15,7 @@ pub(super) const RULE: LintRule = LintRule {
     check: Some(check),
 };
 
-/// What says which case it is.
+/// The fields that identify a case.
 const NAMES: [&str; 8] = [
     "params.failure.name",
     "params.failure.id",
@@ -41,7 +40,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             }
             let found = Diagnostic::warning(RULE.id, format!("this decides for one case: `{path}` is compared with its name"));
             let found = found.label(&compared.source, *span, "one case");
-            report.push(found.help("decide by what the error or the log says"));
+            report.push(found.help("decide by the error or the log"));
         }
     }
 }

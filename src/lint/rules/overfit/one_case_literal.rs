@@ -1,4 +1,4 @@
-//! `overfit/one-case-literal`: texts that fit one known case only.
+//! `overfit/one-case-literal`: strings that match only one known case.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -10,7 +10,6 @@ use crate::script::Pattern;
 use crate::script::tree::{Expr, Node};
 use std::collections::BTreeMap;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/one-case-literal",
     level: LintLevel::Note,
@@ -55,10 +54,10 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     }
 }
 
-/// Calls that look for a text.
+/// Functions that search a text.
 const SEARCHES: [&str; 6] = ["contains", "starts_with", "ends_with", "regex_is_match", "regex_find", "regex_captures"];
 
-/// The one case that has a text.
+/// The only case that contains a text.
 fn only<'c>(cx: &'c LintContext<'_>, text: &str, pattern: bool) -> Option<&'c CaseText> {
     if pattern {
         let all = || cx.cases.iter().map(|case| case.text.as_str());

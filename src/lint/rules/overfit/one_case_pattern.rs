@@ -1,4 +1,4 @@
-//! `overfit/one-case-pattern`: patterns that match one known case only.
+//! `overfit/one-case-pattern`: patterns that match only one known case.
 
 use crate::diag::{Diagnostic, Source, Span};
 use crate::form::yaml::Yaml;
@@ -9,7 +9,6 @@ use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
 use crate::lint::syntax::texts;
 use crate::script::Pattern;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/one-case-pattern",
     level: LintLevel::Note,
@@ -48,7 +47,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     }
 }
 
-/// The texts under keys that hold patterns.
+/// The strings under keys that hold patterns.
 fn under(source: &Source, yaml: &Yaml) -> Vec<(String, Source, Span)> {
     let Some(entries) = yaml.as_map() else {
         return yaml.as_list().unwrap_or_default().iter().flat_map(|item| under(source, item)).collect();

@@ -1,4 +1,4 @@
-//! `overfit/ticket-id`: ids of tickets.
+//! `overfit/ticket-id`: hard-coded ticket ids.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -9,7 +9,6 @@ use crate::lint::syntax::{strings, texts};
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/ticket-id",
     level: LintLevel::Warning,
@@ -18,9 +17,9 @@ pub(super) const RULE: LintRule = LintRule {
     options: &[RuleOption {
         name: "standards",
         default: OptionDefault::Texts(&[
-            "UTF", "SHA", "ISO", "RFC", "CVE", "HTTP", "TLS", "AES", "MD", "CP", "IEEE", "X", "BASE", "ASCII", "LATIN",
+            "UTF", "SHA", "ISO", "RFC", "CVE", "HTTP", "TLS", "AES", "MD", "CP", "IEEE", "X", "BASE", "ASCII", "LATIN", "ORA",
         ]),
-        doc: "What stands before the dash of names that are no tickets.",
+        doc: "Prefixes (the part before the dash) of names that are not tickets.",
     }],
     check: Some(check),
 };
@@ -32,12 +31,14 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let Some(id) = ID.captures_iter(&text).find(|id| !standards.iter().any(|known| known == &id[1])) else { continue };
         let found = Diagnostic::warning(RULE.id, format!("`{}` is the id of a ticket", &id[0]));
         report.push(
-            found.label(&source, span, "written out here").help("look for what the ticket was about; say its id in a comment"),
+            found
+                .label(&source, span, "written out here")
+                .help("match the problem described in the ticket; put its id in a comment"),
         );
     }
 }
 
-/// A key of a tracker's project and a number.
+/// The key of a tracker project and a number.
 static ID: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b([A-Z][A-Z0-9]{1,9})-([0-9]{2,7})\b").expect("a pattern"));
 
 #[cfg(test)]
@@ -46,7 +47,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn standards_are_no_tickets() {
+    fn names_of_standards_are_not_ticket_ids() {
         for text in ["UTF-16", "SHA-256", "ISO-8859-1", "a-12", "ABC-", "X-1", "error 1234-5678"] {
             assert_eq!(found(RULE.id, &Example::rule(&format!("artifact.label == \"{text}\""))), [""; 0], "{text}");
         }

@@ -1,4 +1,4 @@
-//! The house style of pipelines.
+//! Rules about the style of pipelines.
 
 mod naming;
 mod node_without_zone;
@@ -8,6 +8,5 @@ mod zone_overlap;
 
 use crate::lint::rule::LintRule;
 
-/// All of them.
 pub(super) const RULES: &[LintRule] =
     &[naming::RULE, node_without_zone::RULE, unused_function::RULE, unused_var::RULE, zone_overlap::RULE];

@@ -1,4 +1,4 @@
-//! `pipelines/naming`: names that are written in another way.
+//! `pipelines/naming`: names that break the naming convention.
 
 use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/naming",
     level: LintLevel::Note,
@@ -20,32 +19,32 @@ pub(super) const RULE: LintRule = LintRule {
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
-        let mut tell = |what: &str, name: &str, span: Span, fits: &Regex, form: &str| {
+        let mut check_name = |what: &str, name: &str, span: Span, fits: &Regex, form: &str| {
             if !fits.is_match(name) {
                 let found = Diagnostic::warning(RULE.id, format!("the name of the {what} `{name}` is not {form}"));
                 let found = found.label(&pipeline.source, span, "");
                 report.push(found.help(format!("call it `{}`", plain(name, form))));
             }
         };
-        tell("pipeline", &pipeline.name, pipeline.name.span, &WORDS, DASHED);
+        check_name("pipeline", &pipeline.name, pipeline.name.span, &WORDS, DASHED);
         for node in &pipeline.nodes {
-            tell("node", &node.name, node.name.span, &WORDS, DASHED);
+            check_name("node", &node.name, node.name.span, &WORDS, DASHED);
         }
         for zone in &pipeline.zones {
-            tell("zone", &zone.name, zone.name.span, &WORDS, DASHED);
+            check_name("zone", &zone.name, zone.name.span, &WORDS, DASHED);
         }
         for edge in &pipeline.edges {
-            tell("edge", &edge.id, edge.id.span, &IDS, "letters, digits, dashes and underscores");
+            check_name("edge", &edge.id, edge.id.span, &IDS, "letters, digits, dashes and underscores");
         }
         for (name, var) in &pipeline.vars {
-            tell("var", name, var.default.span, &SNAKE, "lower_case");
+            check_name("var", name, var.default.span, &SNAKE, "lower_case");
         }
     }
 }
 
 const DASHED: &str = "lower-case words";
 
-/// A name in the house's form.
+/// The name in conventional form.
 fn plain(name: &str, form: &str) -> String {
     let mut out = String::new();
     for (at, c) in name.chars().enumerate() {
@@ -69,7 +68,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn names_are_put_right() {
+    fn names_are_converted() {
         assert_eq!(plain("ReallyMost", "lower_case"), "really_most");
         assert_eq!(plain("Front Court", DASHED), "front_court");
         assert_eq!(plain("max-loops", "lower_case"), "max_loops");

@@ -5,7 +5,6 @@ use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/node-without-zone",
     level: LintLevel::Note,

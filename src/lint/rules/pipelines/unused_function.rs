@@ -1,4 +1,4 @@
-//! `pipelines/unused-function`: functions that nothing calls.
+//! `pipelines/unused-function`: functions that are never called.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -9,7 +9,6 @@ use crate::lint::syntax::{name_of, takes_rule_inputs};
 use crate::script::Unit;
 use std::collections::BTreeSet;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/unused-function",
     level: LintLevel::Warning,
@@ -39,13 +38,15 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             if lost {
                 let (source, span) = name_of(unit, function);
                 let found = Diagnostic::warning(RULE.id, format!("nothing calls `{name}`"));
-                report.push(found.label(&source, span, "defined here").help("take it away, or call it where it was meant to be"));
+                report.push(
+                    found.label(&source, span, "defined here").help("remove it, or call it where it was meant to be called"),
+                );
             }
         }
     }
 }
 
-/// How often a word stands in a text, comments included: what is spoken of may be called in a way that is not seen.
+/// The number of occurrences of a word in a text, including comments: a function mentioned there may be called dynamically.
 fn mentions(text: &str, name: &str) -> usize {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let whole = |at: &usize| !text[..*at].ends_with(word) && !text[at + name.len()..].starts_with(word);
@@ -66,7 +67,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn whatever_is_called_is_used() {
+    fn every_call_counts_as_use() {
         let with =
             |more: &str| format!("/// Seen.\nfn seen(artifact, state, vars) {{ artifact.match && help(artifact) }}\n{more}");
         let used = with("private fn help(a) { other(a) }\nprivate fn other(a) { a.match }");

@@ -1,4 +1,4 @@
-//! `pipelines/unused-var`: vars that nothing reads.
+//! `pipelines/unused-var`: vars that are never read.
 
 use crate::diag::{Diagnostic, Span, nearest};
 use crate::lint::context::LintContext;
@@ -8,7 +8,6 @@ use crate::project::conditions;
 use crate::script::tree::{Expr, Node};
 use std::collections::BTreeSet;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/unused-var",
     level: LintLevel::Warning,
@@ -19,7 +18,7 @@ pub(super) const RULE: LintRule = LintRule {
 };
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
-    // Every name behind a dot and every text counts, and so every way to read a var.
+    // Every property name and every string counts, and thus every way to read a var.
     let mut names: BTreeSet<String> = BTreeSet::new();
     for unit in cx.units.iter().copied().chain(cx.library.conditions()) {
         unit.tree().each(|node| {
@@ -30,25 +29,23 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     }
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
-        // What is not there may read them.
+        // Texts that do not link may read them.
         let expressions = conditions(pipeline, Some(pipeline.source.name()));
         if !pipe.is_complete() || expressions.iter().any(|one| cx.library.condition(&one.key).is_none()) {
             continue;
         }
-        // A slip elsewhere may be meant for it.
+        // A typo elsewhere may refer to it.
         let slips =
             pipe.examined.iter().flat_map(|one| one.analysis.diagnostics.iter()).filter(|one| one.code == "rule/unknown-var");
         let slips: Vec<&str> = slips.filter_map(|one| one.primary()).map(|label| label.source.slice(label.span)).collect();
         let meant = |name: &str| slips.iter().any(|slip| nearest(slip, [name]).is_some());
         for (name, var) in pipeline.vars.iter().filter(|(name, _)| !names.contains(*name) && !meant(name)) {
-            // The name stands before its value.
+            // The name is written before its value.
             let before = &pipeline.source.text()[..var.default.span.start];
             let place = before.rfind(name.as_str()).map_or(var.default.span, |at| Span::new(at, at + name.len()));
             let found = Diagnostic::warning(RULE.id, format!("nothing reads `vars.{name}`"));
             report.push(
-                found
-                    .label(&pipeline.source, place, "declared here")
-                    .help("take it away, or read it where its value is written out"),
+                found.label(&pipeline.source, place, "declared here").help("remove it, or read it where its value is hard-coded"),
             );
         }
     }

@@ -1,4 +1,4 @@
-//! `pipelines/zone-overlap`: nodes that are in two zones.
+//! `pipelines/zone-overlap`: nodes in two zones.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -6,7 +6,6 @@ use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::NodeIx;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/zone-overlap",
     level: LintLevel::Warning,

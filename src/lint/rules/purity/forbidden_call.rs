@@ -1,8 +1,8 @@
-//! `purity/forbidden-call`: calls that would let the outside in.
+//! `purity/forbidden-call`: calls with side effects or external input.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "purity/forbidden-call",
     level: LintLevel::Error,

@@ -1,4 +1,4 @@
-//! `purity/hidden-nondeterminism`: decisions by chance or by the clock.
+//! `purity/hidden-nondeterminism`: decisions that depend on chance or on the clock.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -6,7 +6,6 @@ use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::project::FunctionUse;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "purity/hidden-nondeterminism",
     level: LintLevel::Warning,
@@ -16,7 +15,7 @@ pub(super) const RULE: LintRule = LintRule {
     check: Some(check),
 };
 
-/// What differs from run to run.
+/// Inputs that differ between runs.
 const DIFFERENT: [&str; 6] = [
     "state.chance",
     "state.elapsed_s",
@@ -39,7 +38,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             };
             let found = Diagnostic::warning(RULE.id, format!("{what} depends on `{}`, which is another in every run", read.path));
             let found = found.label(&read.source, read.span, "read here");
-            report.push(found.help("decide by what the artifact says, or by `state.loops` and `state.steps`"));
+            report.push(found.help("decide by the artifact, or by `state.loops` and `state.steps`"));
         }
     }
 }

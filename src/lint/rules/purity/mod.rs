@@ -1,4 +1,4 @@
-//! What a script may know and do.
+//! Rules about purity.
 
 mod forbidden_call;
 mod hidden_nondeterminism;
@@ -6,5 +6,4 @@ mod test_call;
 
 use crate::lint::rule::LintRule;
 
-/// All of them.
 pub(super) const RULES: &[LintRule] = &[forbidden_call::RULE, hidden_nondeterminism::RULE, test_call::RULE];

@@ -1,4 +1,4 @@
-//! `purity/test-call`: calls that only tests may make.
+//! `purity/test-call`: calls of functions reserved for tests.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -9,7 +9,6 @@ use crate::lint::syntax::calls;
 use crate::script::tree::Function;
 use std::collections::BTreeSet;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "purity/test-call",
     level: LintLevel::Error,

@@ -1,4 +1,4 @@
-//! `robustness/bool-comparison`: bools that are compared with `true` or `false`.
+//! `robustness/bool-comparison`: comparisons of a bool with `true` or `false`.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -10,7 +10,6 @@ use crate::project::ExaminedFunction;
 use crate::script::chain::{Segment, flatten};
 use crate::script::tree::{self, Expr, Function, Node};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/bool-comparison",
     level: LintLevel::Note,
@@ -28,13 +27,13 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let ("==" | "!=", true, [left, right]) = (call.name.as_str(), call.operator, call.args.as_slice()) else { return };
             let ((side, Expr::Bool(truth, _)) | (Expr::Bool(truth, _), side)) = (left, right) else { return };
             if is_bool(one, function, side) {
-                tell(one, expr, side, *truth == (call.name == "=="), report);
+                report_comparison(one, expr, side, *truth == (call.name == "=="), report);
             }
         });
     }
 }
 
-fn tell(one: &ExaminedFunction<'_>, whole: &Expr, side: &Expr, wanted: bool, report: &mut FindingCollector) {
+fn report_comparison(one: &ExaminedFunction<'_>, whole: &Expr, side: &Expr, wanted: bool, report: &mut FindingCollector) {
     let (Some((source, span)), Some((_, inner))) = (one.unit.extent(whole), one.unit.extent(side)) else { return };
     let written = source.slice(inner);
     let plain = if wanted { written.to_owned() } else { format!("!{written}") };
@@ -42,7 +41,7 @@ fn tell(one: &ExaminedFunction<'_>, whole: &Expr, side: &Expr, wanted: bool, rep
     report.fixable(found.help(format!("write `{plain}`")), "leave out the comparison", &source, span, plain);
 }
 
-/// Whether an expression is a field that the schema says is a bool.
+/// Whether an expression is a field declared as a bool.
 fn is_bool(one: &ExaminedFunction<'_>, function: &Function, side: &Expr) -> bool {
     let Some(chain) = flatten(side) else { return false };
     let Expr::Variable(root, _) = chain.root else { return false };
@@ -61,7 +60,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn only_what_is_surely_a_bool() {
+    fn only_certain_bools_are_reported() {
         for body in ["get_or(artifact, \"match\", false) == true", "artifact.match", "state.context.x == true"] {
             assert_eq!(found(RULE.id, &Example::rule(body)), [""; 0], "{body}");
         }

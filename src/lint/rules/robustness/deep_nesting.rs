@@ -1,4 +1,4 @@
-//! `robustness/deep-nesting`: blocks nested too deep.
+//! `robustness/deep-nesting`: deeply nested blocks.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -6,7 +6,6 @@ use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
 use crate::script::tree::{Position, Stmt};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/deep-nesting",
     level: LintLevel::Note,
@@ -34,7 +33,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     }
 }
 
-/// The first statement that is nested deeper than so many levels; an `else if` is on the level of its `if`.
+/// The first statement nested deeper than `levels`; an `else if` is on the level of its `if`.
 fn deeper(statements: &[Stmt], levels: usize) -> Option<Position> {
     statements.iter().find_map(|statement| {
         let inside: Vec<&[Stmt]> = match statement {

@@ -1,4 +1,4 @@
-//! `robustness/empty-catch`: failures that are caught and forgotten.
+//! `robustness/empty-catch`: errors that are caught and ignored.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -6,7 +6,6 @@ use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::script::tree::{Node, Stmt};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/empty-catch",
     level: LintLevel::Warning,
@@ -27,7 +26,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 report.push(
                     found
                         .label(&source, span, "its `catch` is empty")
-                        .help("ask before whether it can be done, or say in the `catch` what is to be then"),
+                        .help("check beforehand whether it can fail, or handle the error in the `catch`"),
                 );
             }
         });

@@ -1,4 +1,4 @@
-//! `robustness/float-equality`: numbers with fractions compared by `==`.
+//! `robustness/float-equality`: floating-point numbers compared with `==`.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -8,7 +8,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::model::Kind;
 use crate::script::check::Operand;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/float-equality",
     level: LintLevel::Warning,
@@ -60,7 +59,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn exact_values_are_left_alone() {
+    fn exact_values_are_accepted() {
         for body in [
             "artifact.confidence == 1.0",
             "artifact.score != 0.0",

@@ -1,4 +1,4 @@
-//! `robustness/magic-threshold`: thresholds that are written into a rule.
+//! `robustness/magic-threshold`: hard-coded thresholds in rules.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::project::FunctionUse;
 use crate::script::check::Operand;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/magic-threshold",
     level: LintLevel::Warning,
@@ -32,7 +31,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 if plain || path.starts_with("vars.") || !(path.starts_with("artifact.") || path.starts_with("state.")) {
                     continue;
                 }
-                // A case of a field that is a kind or a code, not an amount.
+                // An enumerated kind or code, not an amount.
                 if matches!(compared.op.as_str(), "==" | "!=") {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! What works until it does not.
+//! Rules about robustness.
 
 mod bool_comparison;
 mod deep_nesting;
@@ -6,6 +6,7 @@ mod empty_catch;
 mod float_equality;
 mod magic_threshold;
 mod overlong_function;
+mod slow_pattern;
 mod throw_in_rule;
 mod unguarded_index;
 mod unguarded_optional;
@@ -13,7 +14,6 @@ mod unused_variable;
 
 use crate::lint::rule::LintRule;
 
-/// All of them.
 pub(super) const RULES: &[LintRule] = &[
     bool_comparison::RULE,
     deep_nesting::RULE,
@@ -21,6 +21,7 @@ pub(super) const RULES: &[LintRule] = &[
     float_equality::RULE,
     magic_threshold::RULE,
     overlong_function::RULE,
+    slow_pattern::RULE,
     throw_in_rule::RULE,
     unguarded_index::RULE,
     unguarded_optional::RULE,

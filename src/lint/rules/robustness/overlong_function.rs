@@ -6,7 +6,6 @@ use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
 use crate::lint::syntax::{name_of, text_of};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/overlong-function",
     level: LintLevel::Note,
@@ -25,8 +24,8 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in &cx.units {
         for function in unit.tree().named() {
             let text = text_of(unit, function);
-            let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
-            let lines = text.lines().filter(says).count();
+            let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
+            let lines = text.lines().filter(is_code).count();
             if lines > most {
                 let (source, span) = name_of(unit, function);
                 let found = Diagnostic::warning(RULE.id, format!("`{}` has {lines} lines, more than {most}", function.name()));

@@ -1,4 +1,4 @@
-//! `robustness/throw-in-rule`: rules that stop the walk on purpose.
+//! `robustness/throw-in-rule`: rules that throw.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::project::FunctionUse;
 use crate::script::tree::{self, Node, Stmt};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/throw-in-rule",
     level: LintLevel::Warning,
@@ -26,7 +25,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 && let Some((source, span)) = one.unit.token(*at)
             {
                 let found = Diagnostic::warning(RULE.id, "a rule that throws stops the walk").label(&source, span, "thrown here");
-                report.push(found.help("return `false`, or lead to a node where somebody decides"));
+                report.push(found.help("return `false`, or route to a node that decides"));
             }
         });
     }

@@ -1,4 +1,4 @@
-//! `robustness/unguarded-index`: items of lists that may be empty.
+//! `robustness/unguarded-index`: indexing of lists that may be empty.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::model::kind_at;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::model::Kind;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unguarded-index",
     level: LintLevel::Warning,
@@ -19,7 +18,7 @@ pub(super) const RULE: LintRule = LintRule {
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for one in cx.examined() {
-        // There is no team without walkers.
+        // A team always has walkers.
         for indexed in one.analysis.facts.indexed.iter().filter(|indexed| indexed.path != "ctx.walkers") {
             if kind_at(&one.inputs, &indexed.path).is_none_or(|(kind, _)| !matches!(kind, Kind::List(_))) {
                 continue;
@@ -39,7 +38,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 continue;
             }
             let found = Diagnostic::warning(RULE.id, format!("`{}` may have no item {}", indexed.path, indexed.index));
-            let found = found.label(&indexed.source, indexed.span, "an error if it is not there");
+            let found = found.label(&indexed.source, indexed.span, "an error if there is no such item");
             report.push(found.help(format!(
                 "ask first: `{name}.len() > {}`, or take it by `get({})`, which gives `()`",
                 indexed.index.max(0),
@@ -49,7 +48,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     }
 }
 
-/// The variables that a field was given to.
+/// The variables that a field was assigned to.
 fn variables<'t>(text: &'t str, field: &str) -> Vec<&'t str> {
     let ends = |line: &str| line.trim_end().trim_end_matches(';').ends_with(&format!(".{field}"));
     let named = |line: &'t str| line.trim_start().strip_prefix("let ")?.split([' ', '=']).next();
@@ -62,7 +61,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn a_list_that_was_asked_for_its_length_is_fine() {
+    fn a_length_check_guards_an_index() {
         for body in [
             "if artifact.places.len() != 1 { return false; } artifact.places[0].weight > 0.0",
             "let all = artifact.places; if all.is_empty() { return false; } all[0].weight > 0.0",

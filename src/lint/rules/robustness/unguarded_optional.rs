@@ -1,4 +1,4 @@
-//! `robustness/unguarded-optional`: optional numbers whose absence decides.
+//! `robustness/unguarded-optional`: comparisons of optional numbers that hold when the number is absent.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -9,7 +9,6 @@ use crate::model::Kind;
 use crate::project::FunctionUse;
 use crate::script::check::Operand;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unguarded-optional",
     level: LintLevel::Warning,
@@ -65,7 +64,7 @@ fn holds(op: &str, left: f64, right: f64) -> bool {
     }
 }
 
-/// Whether the text around asks for the field in another way: whether it is there, or whether it is more than nothing.
+/// Whether the surrounding text checks the field in another way: its presence, or whether it is above 0.
 fn guarded(text: &str, at: usize, path: &str, name: &str) -> bool {
     let start = text[..at].rfind("\nfn ").or_else(|| text[..at].rfind("fn ")).unwrap_or(0);
     let end = text[at..].find("\n}").map_or(text.len(), |end| at + end);
@@ -82,7 +81,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn only_where_nothing_passes() {
+    fn only_comparisons_that_hold_without_a_value() {
         for body in [
             "artifact.score >= vars.enough",
             "artifact.confidence < vars.enough",

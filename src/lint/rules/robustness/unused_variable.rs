@@ -1,4 +1,4 @@
-//! `robustness/unused-variable`: variables that nothing reads.
+//! `robustness/unused-variable`: variables that are never read.
 
 use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
@@ -8,7 +8,6 @@ use crate::lint::syntax::text_of;
 use crate::script::Unit;
 use crate::script::tree::{self, Function, Node, Stmt};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unused-variable",
     level: LintLevel::Warning,
@@ -34,7 +33,8 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 [lexemes.partition_point(|one| one.span.start < start)..lexemes.partition_point(|one| one.span.start < end)];
             let word = |at: usize| own.get(at).map_or("", |one| &script[one.span.start..one.span.end]);
             for (name, place) in declared {
-                // Every other place of the name counts, whatever block it is in, but for a field and what it is only given.
+                // Every other occurrence of the name counts, in any block, except as a property and as the target of an
+                // assignment.
                 let read = (0..own.len()).any(|at| {
                     let field = at > 0 && matches!(word(at - 1), "." | "?.");
                     let key = word(at + 1) == ":" && at > 0 && matches!(word(at - 1), "#{" | ",");
@@ -48,14 +48,16 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 let (source, span) = unit.locate(Span::new(place, place + name.len()));
                 let found = Diagnostic::warning(RULE.id, format!("nothing reads `{name}`"));
                 report.push(
-                    found.label(&source, span, "never used").help(format!("take it away, or call it `_{name}` if that is meant")),
+                    found
+                        .label(&source, span, "never used")
+                        .help(format!("remove it, or rename it to `_{name}` if this is intended")),
                 );
             }
         }
     }
 }
 
-/// The variables that a function declares by `let`, each with its place; closures are parts of it.
+/// The variables declared by `let` in a function, with their offsets; closures are included.
 fn declared(unit: &Unit, function: &Function) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     tree::each(&function.body, &mut |node| {

@@ -8,7 +8,6 @@ use crate::lint::model::{Formula, Solver};
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::EdgeIx;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/dead-edge",
     level: LintLevel::Warning,
@@ -25,7 +24,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         for node in &pipeline.nodes {
             for (nth, at) in node.edges.iter().enumerate().skip(1) {
                 let edge = pipeline.edge_at(*at);
-                // Edges that are taken together do not stand in each other's way.
+                // Parallel edges do not exclude each other.
                 let first = |other: &&EdgeIx| !(edge.parallel && pipeline.edge_at(**other).parallel);
                 let before: Vec<EdgeIx> = node.edges[..nth].iter().filter(first).copied().collect();
                 // An edge whose own condition never holds is found by `correctness/never-true`.
@@ -51,7 +50,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                         found.label(&pipeline.source, pipeline.edge_at(*other).id.span, "taken before it")
                     }),
                 };
-                report.push(found.help("put it before them, or take it away"));
+                report.push(found.help("move it before them, or remove it"));
             }
         }
     }
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_taken_is_left_alone() {
+    fn reachable_edges_are_accepted() {
         assert_eq!(edges("confidence >= 0.7", "confidence >= 0.5"), [""; 0]);
         assert_eq!(edges("match", "!match"), [""; 0]);
         assert_eq!(edges("match && confidence > 0.5", "match"), [""; 0]);

@@ -1,4 +1,4 @@
-//! `routing/dead-fallback`: fallbacks that are never taken.
+//! `routing/dead-fallback`: unreachable fallbacks.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::model::Formula;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::{EdgeCondition, EdgeIx, OnRuleError};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/dead-fallback",
     level: LintLevel::Warning,
@@ -31,7 +30,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             };
             let Some(always) = always.filter(|_| dead) else { continue };
             let found = Diagnostic::warning(RULE.id, format!("the fallback of `{}` is never taken", *node.name));
-            let found = found.label(&pipeline.source, node.name.span, "its `fallback:` says nothing");
+            let found = found.label(&pipeline.source, node.name.span, "its `fallback:` has no effect");
             let found = found.label(&pipeline.source, pipeline.edge_at(*always).id.span, "this edge is always taken");
             report.push(found.help("take the fallback away, or give the edge a condition"));
         }
@@ -44,7 +43,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn a_fallback_behind_conditions_is_alive() {
+    fn a_fallback_after_conditions_is_reachable() {
         let edges = |edges: &str| found(RULE.id, &Example::fallback(edges));
         assert_eq!(edges("  - { id: A, from: look, to: judge, condition: 'match' }\n"), [""; 0]);
         assert_eq!(edges("  - { id: A, from: look, to: judge, condition: 'true' }\n"), ["look"]);

@@ -1,4 +1,4 @@
-//! `routing/idle-advisory`: advisories that add nothing.
+//! `routing/idle-advisory`: advisories that add no context.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::text_of;
 use crate::pipeline::{EdgeCondition, EdgeIx};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/idle-advisory",
     level: LintLevel::Warning,
@@ -21,7 +20,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         for (at, edge) in pipe.pipeline.edges.iter().enumerate().filter(|(_, edge)| edge.advisory && edge.context.is_empty()) {
             let adds = match (&edge.when, pipe.rule(EdgeIx(at))) {
-                // What is not known may add something.
+                // An unknown rule may add context.
                 (EdgeCondition::Rule(_), None) => true,
                 (EdgeCondition::Rule(_), Some(rule)) => {
                     rule.unit.tree().named().filter(|function| function.name() == rule.name).any(|function| {
@@ -34,7 +33,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             if !adds {
                 let found = Diagnostic::warning(RULE.id, format!("the advisory `{}` adds nothing", *edge.id));
                 let found = found.label(&pipe.pipeline.source, edge.id.span, "has no `context`");
-                report.push(found.help("write what it tells under `context:`, or return it: `#{ context: #{ .. } }`"));
+                report.push(found.help("put what it should add under `context:`, or return it: `#{ context: #{ .. } }`"));
             }
         }
     }

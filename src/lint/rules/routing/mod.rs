@@ -1,4 +1,4 @@
-//! Ways through the graph.
+//! Rules about routing.
 
 mod dead_edge;
 mod dead_fallback;
@@ -11,7 +11,6 @@ mod unreachable_node;
 
 use crate::lint::rule::LintRule;
 
-/// All of them.
 pub(super) const RULES: &[LintRule] = &[
     dead_edge::RULE,
     dead_fallback::RULE,

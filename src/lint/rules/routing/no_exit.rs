@@ -1,4 +1,4 @@
-//! `routing/no-exit`: nodes without a way out for some answer.
+//! `routing/no-exit`: nodes where no edge fires for some artifact.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -6,7 +6,6 @@ use crate::lint::finding::FindingCollector;
 use crate::lint::model::{Formula, Solver, Term};
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/no-exit",
     level: LintLevel::Warning,
@@ -19,7 +18,7 @@ pub(super) const RULE: LintRule = LintRule {
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
-        // A guard may lead on from anywhere, and nodes that wait for each other need no edges.
+        // A guard applies to every node, and pipelines with `after:` need no edges.
         if !pipeline.guards.is_empty() || pipeline.waves() {
             continue;
         }
@@ -27,7 +26,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let help = "give the node a `fallback:`, or add an edge for this";
             if node.edges.is_empty() {
                 let found = Diagnostic::warning(RULE.id, format!("no edge leads on from `{}`", *node.name));
-                let found = found.label(&pipeline.source, node.name.span, "a walk that comes here ends with an error");
+                let found = found.label(&pipeline.source, node.name.span, "a walk that gets here ends with an error");
                 report.push(found.help(format!("add an edge, if only to `{}`", *pipeline.done)));
                 continue;
             }
@@ -56,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_found_and_covers_are_not() {
+    fn gaps_are_found_and_full_coverage_is_accepted() {
         for gap in [
             &["match"][..],
             &["confidence > 0.5", "confidence < 0.5"],

@@ -1,4 +1,4 @@
-//! `routing/overlapping-conditions`: conditions that overlap in part.
+//! `routing/overlapping-conditions`: conditions that overlap partially.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -8,7 +8,6 @@ use crate::lint::model::{Formula, Solver};
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::EdgeIx;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/overlapping-conditions",
     level: LintLevel::Warning,
@@ -33,14 +32,14 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                     let found = Diagnostic::warning(RULE.id, message);
                     let found = found.label(&pipeline.source, other.id.span, "only where the other does not");
                     let found = found.label(&pipeline.source, one.id.span, "goes first");
-                    report.push(found.help("end the one where the other begins, or leave out what the order decides anyway"));
+                    report.push(found.help("end one where the other begins, or drop the part that the order decides anyway"));
                 }
             }
         }
     }
 }
 
-/// Where two edges both fire, if each also fires alone and they ask about the same.
+/// An example where two edges both fire, if each also fires alone and they test the same inputs.
 fn overlap(pipe: &LintedPipeline<'_>, first: EdgeIx, second: EdgeIx) -> Option<String> {
     let (one, other) = (&pipe.fires[first.0], &pipe.fires[second.0]);
     if !one.is_exact() || !other.is_exact() || one.subjects().is_empty() || one.subjects() != other.subjects() {

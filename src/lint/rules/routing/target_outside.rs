@@ -1,4 +1,4 @@
-//! `routing/target-outside`: targets that an edge does not list.
+//! `routing/target-outside`: targets chosen by a rule that the edge does not list.
 
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::lint::context::LintContext;
@@ -8,7 +8,6 @@ use crate::pipeline::EdgeIx;
 use crate::script::chain::{Segment, flatten};
 use crate::script::tree::{self, Expr, Node, Position, Stmt};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/target-outside",
     level: LintLevel::Error,
@@ -40,7 +39,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     }
 }
 
-/// The texts that a function writes out as `to` of a map, or assigns to a field of that name, outside the maps of `context`.
+/// The literal `to` of maps in a function, and literals assigned to a property of that name, outside the maps of `context`.
 fn chosen(body: &[Stmt]) -> Vec<(String, Position)> {
     let mut found = Vec::new();
     let mut add = |expr: &Expr| {
@@ -73,7 +72,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn only_choices_of_the_rule_count() {
+    fn only_targets_chosen_by_the_rule_count() {
         for body in [
             "#{ context: #{ to: \"nowhere\" } }",
             "let a = #{}; a.to = artifact.label; a",

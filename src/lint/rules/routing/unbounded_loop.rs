@@ -1,4 +1,4 @@
-//! `routing/unbounded-loop`: cycles that nothing bounds.
+//! `routing/unbounded-loop`: cycles without a bound.
 
 use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
@@ -9,7 +9,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::{EdgeCondition, EdgeIx, EdgeTarget};
 use std::collections::BTreeSet;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/unbounded-loop",
     level: LintLevel::Warning,
@@ -25,41 +24,44 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         if pipeline.guards.iter().any(|guard| bounds(pipe, *guard)) {
             continue;
         }
-        // The ways that nothing bounds.
-        let mut ways: Vec<(usize, usize, Span)> = Vec::new();
+        // The unbounded transitions.
+        let mut transitions: Vec<(usize, usize, Span)> = Vec::new();
         for (at, node) in pipeline.nodes.iter().enumerate() {
             let mut bounded = false;
             for edge in &node.edges {
                 bounded |= bounds(pipe, *edge);
                 let edge = pipeline.edge_at(*edge);
                 let targets = edge.choices().filter(|_| !bounded);
-                ways.extend(
+                transitions.extend(
                     targets.filter_map(|to| if let EdgeTarget::Node(to) = to { Some((at, to.0, edge.id.span)) } else { None }),
                 );
             }
             if let (Some(EdgeTarget::Node(to)), false) =
                 (node.fallback, bounded || node.edges.iter().any(|edge| pipe.fires[edge.0] == Formula::True))
             {
-                ways.push((at, to.0, node.name.span));
+                transitions.push((at, to.0, node.name.span));
             }
         }
-        let mut told = BTreeSet::new();
-        for (from, to, span) in &ways {
-            let cycle = reach(&ways, *to);
-            // The way back: what it leads to comes earlier in the file, or is the same node.
-            if to > from || !cycle.contains(from) || !told.insert(*span) {
+        let mut reported = BTreeSet::new();
+        for (from, to, span) in &transitions {
+            let cycle = reach(&transitions, *to);
+            // The back edge: its target is earlier in the file, or the node itself.
+            if to > from || !cycle.contains(from) || !reported.insert(*span) {
                 continue;
             }
             let (from, to) = (&pipeline.nodes[*from].name, &pipeline.nodes[*to].name);
             let message = format!("nothing bounds the cycle from `{}` back to `{}`", **from, **to);
-            let found =
-                Diagnostic::warning(RULE.id, message).label(&pipeline.source, *span, "goes back, whatever happened before");
+            let found = Diagnostic::warning(RULE.id, message).label(
+                &pipeline.source,
+                *span,
+                "goes back, regardless of what happened before",
+            );
             report.push(found.help("mark it `loop: true`, and let its condition ask `state.loops` for how often it was taken"));
         }
     }
 }
 
-/// Whether an edge's condition looks at the walk, or cannot be looked into.
+/// Whether an edge's condition reads the state of the walk, or is unknown.
 fn bounds(pipe: &LintedPipeline<'_>, edge: EdgeIx) -> bool {
     match (&pipe.pipeline.edge_at(edge).when, pipe.rule(edge)) {
         (EdgeCondition::Always, _) => false,
@@ -68,11 +70,11 @@ fn bounds(pipe: &LintedPipeline<'_>, edge: EdgeIx) -> bool {
     }
 }
 
-/// The nodes that some ways lead to.
-fn reach(ways: &[(usize, usize, Span)], start: usize) -> BTreeSet<usize> {
+/// The nodes reachable by some transitions.
+fn reach(transitions: &[(usize, usize, Span)], start: usize) -> BTreeSet<usize> {
     let (mut seen, mut open) = (BTreeSet::from([start]), vec![start]);
     while let Some(at) = open.pop() {
-        for (_, to, _) in ways.iter().filter(|(from, ..)| *from == at) {
+        for (_, to, _) in transitions.iter().filter(|(from, ..)| *from == at) {
             if seen.insert(*to) {
                 open.push(*to);
             }
@@ -91,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_is_bounded_by_whatever_looks_at_the_walk() {
+    fn a_condition_on_the_state_bounds_a_cycle() {
         assert_eq!(back("  - { id: A, from: look, to: look, loop: true, condition: 'match' }\n"), ["A"]);
         assert_eq!(back("  - { id: A, from: look, to: look, loop: true, condition: 'match && state.loops.A < 3' }\n"), [""; 0]);
         let before = "  - { id: A, from: look, to: judge, condition: 'state.steps > 9' }\n  - { id: B, from: look, to: look }\n";

@@ -1,4 +1,4 @@
-//! `routing/unreachable-node`: nodes that no walk comes to.
+//! `routing/unreachable-node`: nodes that no walk can reach.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::{EdgeTarget, NodeIx};
 use std::collections::BTreeSet;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/unreachable-node",
     level: LintLevel::Warning,
@@ -20,7 +19,7 @@ pub(super) const RULE: LintRule = LintRule {
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in &cx.pipelines {
         let pipeline = pipe.pipeline;
-        // Where nodes wait for each other, each gets its turn.
+        // In pipelines with `after:`, every node runs.
         if pipeline.waves() {
             continue;
         }
@@ -37,14 +36,12 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             }
         }
         for (_, node) in pipeline.nodes.iter().enumerate().filter(|(at, _)| !seen.contains(&NodeIx(*at))) {
-            let found = Diagnostic::warning(RULE.id, format!("no walk comes to `{}`", *node.name));
+            let found = Diagnostic::warning(RULE.id, format!("no walk can reach `{}`", *node.name));
             let found = found.label(&pipeline.source, node.name.span, "nothing leads here");
-            report.push(
-                found.help(format!(
-                    "lead an edge here from what `{}` leads to, or take it away",
-                    *pipeline.at(pipeline.start).name
-                )),
-            );
+            report.push(found.help(format!(
+                "add an edge to it from a node that `{}` leads to, or remove it",
+                *pipeline.at(pipeline.start).name
+            )));
         }
     }
 }

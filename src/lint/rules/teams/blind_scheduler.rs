@@ -1,4 +1,4 @@
-//! `teams/blind-scheduler`: schedulers that choose without looking at whom there is to choose from.
+//! `teams/blind-scheduler`: schedulers that ignore the list of walkers.
 
 use crate::diag::Diagnostic;
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::name_of;
 use crate::project::FunctionUse;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/blind-scheduler",
     level: LintLevel::Warning,
@@ -26,7 +25,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let Some(function) = one.unit.tree().named().find(|function| function.name() == one.name) else { continue };
         let (source, span) = name_of(one.unit, function);
         let found = Diagnostic::warning(RULE.id, format!("`{}` does not look at the walkers", one.name));
-        let found = found.label(&source, span, "whoever the team is, it says the same");
+        let found = found.label(&source, span, "it chooses the same for any team");
         report.push(found.help("choose one of `ctx.walkers` by what they are: `affinities`, `element`, `home`"));
     }
 }

@@ -1,4 +1,4 @@
-//! `teams/idle-mask`: masks that do nothing.
+//! `teams/idle-mask`: masks without effect.
 
 use super::masks;
 use crate::diag::Diagnostic;
@@ -9,7 +9,6 @@ use crate::lint::syntax::name_of;
 use crate::script::tree::{Expr, Function, Stmt};
 use serde_json::Value;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/idle-mask",
     level: LintLevel::Warning,
@@ -27,17 +26,17 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         }
         let found = [("pre", 1), ("post", 2)].map(|(name, arity)| unit.tree().function(name, arity));
         let Some(first) = found.into_iter().flatten().next() else { continue };
-        if found.into_iter().flatten().all(hands_on) {
+        if found.into_iter().flatten().all(is_identity) {
             let (source, span) = name_of(unit, first);
             let finding = Diagnostic::warning(RULE.id, format!("the mask `{}` does nothing", unit.name()));
-            let finding = finding.label(&source, span, "hands on what it was given");
-            report.push(finding.help("let it tell the step something, bring it a read by `NEEDS`, or take it away"));
+            let finding = finding.label(&source, span, "returns its input unchanged");
+            report.push(finding.help("let it add something to the step, declare reads in `NEEDS`, or remove it"));
         }
     }
 }
 
-/// Whether a function does nothing but return its last parameter, which is what it is there to change.
-fn hands_on(function: &Function) -> bool {
+/// Whether a function only returns its last parameter unchanged.
+fn is_identity(function: &Function) -> bool {
     let Some(last) = function.params.last() else { return false };
     let is_it = |expr: &Expr| matches!(expr, Expr::Variable(variable, _) if variable.name == *last);
     match function.body.as_slice() {
@@ -54,7 +53,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn whatever_does_something_is_no_idle_mask() {
+    fn masks_with_an_effect_are_accepted() {
         let with = |text: &str| {
             let text = format!("const NODES = [\"look\"];\n{text}");
             found(RULE.id, &Example::of(&[ExampleFile { path: "scripts/masks/m.rhai".into(), text }]))

@@ -1,4 +1,4 @@
-//! `teams/ignored-answer`: masks that put their own answer in the place of the one that was given.
+//! `teams/ignored-answer`: masks that replace the artifact without reading it.
 
 use super::masks;
 use crate::diag::Diagnostic;
@@ -8,7 +8,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::name_of;
 use crate::script::tree::{self, Expr, Node};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/ignored-answer",
     level: LintLevel::Warning,

@@ -1,4 +1,4 @@
-//! Who takes a step, and what is put around it.
+//! Rules about teams and masks.
 
 mod blind_scheduler;
 mod idle_mask;
@@ -9,10 +9,9 @@ use crate::lint::context::LintContext;
 use crate::lint::rule::LintRule;
 use crate::script::Unit;
 
-/// All of them.
 pub(super) const RULES: &[LintRule] = &[blind_scheduler::RULE, idle_mask::RULE, ignored_answer::RULE, unknown_walker::RULE];
 
-/// The masks that link, by their form: `masks/NAME.rhai`.
+/// The masks that link, recognised by path: `masks/NAME.rhai`.
 fn masks<'a>(cx: &LintContext<'a>) -> impl Iterator<Item = &'a Unit> {
     let library = cx.library;
     library.files().map(crate::script::LinkedScript::unit).filter(|unit| unit.name().starts_with("masks/"))

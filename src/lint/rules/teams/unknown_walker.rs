@@ -1,4 +1,4 @@
-//! `teams/unknown-walker`: schedulers that ask for somebody who is not in the team.
+//! `teams/unknown-walker`: schedulers that name a walker who is not in the team.
 
 use crate::diag::{Diagnostic, Source, Span, did_you_mean};
 use crate::lint::context::LintContext;
@@ -8,7 +8,6 @@ use crate::project::FunctionUse;
 use crate::script::Unit;
 use crate::script::tree::{self, Expr, Node, Stmt};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/unknown-walker",
     level: LintLevel::Warning,
@@ -18,7 +17,7 @@ pub(super) const RULE: LintRule = LintRule {
     check: Some(check),
 };
 
-/// What the checker calls the name of a walker.
+/// The inputs that hold the name of a walker.
 const NAMES: [&str; 2] = ["ctx.walkers[].name", "ctx.prior.name"];
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
@@ -26,17 +25,17 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let Some(team) = &pipe.pipeline.team else { continue };
         let names: Vec<String> = team.walkers.iter().filter_map(|walker| Some(walker.name()?.value)).collect();
         for one in pipe.examined.iter().filter(|one| one.place == FunctionUse::Scheduler) {
-            let mut said = returned(one.unit, &one.name);
+            let mut names_used = returned(one.unit, &one.name);
             for compared in &one.analysis.facts.compared {
                 for (side, other) in [(&compared.left, &compared.right), (&compared.right, &compared.left)] {
                     if side.path.as_deref().is_some_and(|path| NAMES.contains(&path))
                         && let Some(text) = &other.text
                     {
-                        said.push((text.clone(), compared.source.clone(), other.span));
+                        names_used.push((text.clone(), compared.source.clone(), other.span));
                     }
                 }
             }
-            for (name, source, span) in said.iter().filter(|(name, ..)| !names.contains(name)) {
+            for (name, source, span) in names_used.iter().filter(|(name, ..)| !names.contains(name)) {
                 let found = Diagnostic::warning(RULE.id, format!("nobody in the team is called `{name}`"));
                 let found = found.label(source, *span, "named here").label(&team.source, team.span, "the team");
                 let known = format!("the team has {}", names.join(", "));
@@ -46,7 +45,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     }
 }
 
-/// The texts that a function returns as they are written.
+/// The string literals that a function returns.
 fn returned(unit: &Unit, name: &str) -> Vec<(String, Source, Span)> {
     let Some(function) = unit.tree().named().find(|function| function.name() == name) else { return Vec::new() };
     let mut found = Vec::new();
@@ -66,7 +65,7 @@ fn returned(unit: &Unit, name: &str) -> Vec<(String, Source, Span)> {
     found
 }
 
-/// The expressions that statements come to at their end.
+/// The expressions that statements evaluate to.
 fn tails(statements: &[Stmt], visit: &mut impl FnMut(&Expr)) {
     match statements.last() {
         Some(Stmt::Expr(Expr::Block(statements, _)) | Stmt::Block(statements, _)) => tails(statements, visit),
@@ -86,7 +85,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn names_are_looked_for_wherever_a_choice_comes_from() {
+    fn names_are_found_on_every_return_path() {
         let with = |body: &str| {
             let text = format!("/// Chooses.\nfn select(ctx) {{ {body} }}\n");
             found(RULE.id, &Example::of(&[ExampleFile { path: "scripts/schedulers/example.rhai".into(), text }]))

@@ -1,4 +1,4 @@
-//! `templates/clock-planes`: times without a word on their clocks.
+//! `templates/clock-planes`: timestamps without a note on their clocks.
 
 use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::tags::{paths, tags};
 use std::collections::BTreeSet;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "templates/clock-planes",
     level: LintLevel::Warning,
@@ -28,22 +27,22 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let around = cx.templates.paths().filter(|other| reaches(cx, other, path));
         let pages: Vec<String> = around.map(str::to_owned).collect();
         // Every page that shows it needs the note.
-        let noted = |page: &String| family(cx, page).iter().any(|part| says(cx, part));
+        let noted = |page: &String| family(cx, page).iter().any(|part| mentions_clocks(cx, part));
         if pages.iter().filter(|page| !pages.iter().any(|other| other != *page && reaches(cx, other, page))).all(noted) {
             continue;
         }
-        let found = Diagnostic::warning(RULE.id, "nothing says whose clock these times are of");
+        let found = Diagnostic::warning(RULE.id, "no note says which clock these times come from");
         let found = found.label(&source, span, "a time");
-        report.push(found.help("say that the clocks may disagree, as `{% include \"parts/clocks.md\" %}` does"));
+        report.push(found.help("add a note that the clocks may disagree, as `{% include \"parts/clocks.md\" %}` does"));
     }
 }
 
-/// Whether a template is another, or includes it, itself or by others.
+/// Whether a template is another, or includes it directly or indirectly.
 fn reaches(cx: &LintContext<'_>, from: &str, to: &str) -> bool {
     family(cx, from).iter().any(|part| part == to)
 }
 
-/// A template and all that it includes.
+/// A template and all its includes.
 fn family(cx: &LintContext<'_>, path: &str) -> BTreeSet<String> {
     let (mut seen, mut open) = (BTreeSet::from([path.to_owned()]), vec![path.to_owned()]);
     while let Some(path) = open.pop() {
@@ -56,7 +55,7 @@ fn family(cx: &LintContext<'_>, path: &str) -> BTreeSet<String> {
     seen
 }
 
-/// Whether a template speaks of clocks.
-fn says(cx: &LintContext<'_>, path: &str) -> bool {
+/// Whether a template mentions clocks.
+fn mentions_clocks(cx: &LintContext<'_>, path: &str) -> bool {
     cx.templates.get(path).is_some_and(|template| template.source().text().to_lowercase().contains("clock"))
 }

@@ -1,4 +1,4 @@
-//! `templates/missing-guard`: values that may not be there.
+//! `templates/missing-guard`: optional values used without a check.
 
 use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::tags::{TemplateTag, filters, paths, tags};
 use std::collections::BTreeSet;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "templates/missing-guard",
     level: LintLevel::Warning,
@@ -20,20 +19,20 @@ pub(super) const RULE: LintRule = LintRule {
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for path in cx.templates.paths() {
         let Some(source) = cx.templates.get(path).map(|template| template.source().clone()) else { continue };
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for tag in tags(&source) {
             for (named, at) in paths(&tag.inner) {
                 let full = tag.resolve(&named);
                 let Some(needed) = needed(&full) else { continue };
-                // What a loop goes over was asked for where the loop begins.
+                // The list of a loop is checked where the loop begins.
                 if full != named
-                    || asked(&tag, &needed)
-                    || rescued(&tag.inner, &named, &needed)
+                    || checked(&tag, &needed)
+                    || has_default(&tag.inner, &named, &needed)
                     || by_includer(cx, path, &needed, 3)
                 {
                     continue;
                 }
-                if told.insert(needed.clone()) {
+                if reported.insert(needed.clone()) {
                     let span = Span::new(tag.span.start + at, tag.span.start + at + named.len());
                     let found = Diagnostic::warning(RULE.id, format!("`{needed}` may not be there"));
                     let found = found.label(&source, span, "used without asking");
@@ -44,7 +43,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     }
 }
 
-/// The part of a path that may not be there.
+/// The optional prefix of a path.
 fn needed(path: &str) -> Option<String> {
     let parts: Vec<&str> = path.split('.').collect();
     let most = match parts.as_slice() {
@@ -55,24 +54,24 @@ fn needed(path: &str) -> Option<String> {
     Some(parts[..most].join("."))
 }
 
-fn asked(tag: &TemplateTag, needed: &str) -> bool {
+fn checked(tag: &TemplateTag, needed: &str) -> bool {
     let ask = format!("{needed} is ");
     tag.inner.contains(&ask) || tag.conditions.iter().any(|condition| condition.contains(&ask))
 }
 
-/// Whether a default stands for the very part that may be missing.
-fn rescued(inner: &str, named: &str, needed: &str) -> bool {
+/// Whether a `default` filter applies to exactly the optional part.
+fn has_default(inner: &str, named: &str, needed: &str) -> bool {
     named == needed && filters(inner).contains(&"default")
 }
 
-/// Whether every template that includes this one asks before.
+/// Whether every template that includes this one checks first.
 fn by_includer(cx: &LintContext<'_>, path: &str, needed: &str, levels: usize) -> bool {
     let mut any = false;
     for other in cx.templates.paths().filter(|other| cx.templates.includes(other).iter().any(|name| name == path)) {
         any = true;
         let Some(source) = cx.templates.get(other).map(|template| template.source().clone()) else { return false };
         let includes = |tag: &TemplateTag| tag.inner.starts_with("include") && tag.inner.contains(path);
-        let all = tags(&source).iter().filter(|tag| includes(tag)).all(|tag| asked(tag, needed));
+        let all = tags(&source).iter().filter(|tag| includes(tag)).all(|tag| checked(tag, needed));
         let above = || levels > 0 && by_includer(cx, other, needed, levels - 1);
         if !(all || above()) {
             return false;
@@ -87,7 +86,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn whoever_asks_may_use() {
+    fn guarded_uses_are_accepted() {
         for text in [
             "{% if prior.look is defined and prior.look.match %}{{ prior.look.label | code }}{% endif %}",
             "{% if prior.look is not defined %}new{% else %}{{ prior.look.kind }}{% endif %}",

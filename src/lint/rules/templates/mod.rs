@@ -1,4 +1,4 @@
-//! Prompt templates.
+//! Rules about prompt templates.
 
 mod clock_planes;
 mod missing_guard;
@@ -8,6 +8,5 @@ mod unused_template;
 
 use crate::lint::rule::LintRule;
 
-/// All of them.
 pub(super) const RULES: &[LintRule] =
     &[clock_planes::RULE, missing_guard::RULE, undeclared_parameter::RULE, unfenced_text::RULE, unused_template::RULE];

@@ -1,8 +1,8 @@
-//! `templates/undeclared-parameter`: parameters that there are not.
+//! `templates/undeclared-parameter`: undeclared parameters.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// The rule. Linking looks for it.
+/// Checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "templates/undeclared-parameter",
     level: LintLevel::Error,

@@ -1,4 +1,4 @@
-//! `templates/unfenced-text`: texts from outside without a fence.
+//! `templates/unfenced-text`: external texts without a fence.
 
 use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
@@ -6,7 +6,6 @@ use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
 use crate::lint::tags::{TagKind, filters, paths, tags};
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "templates/unfenced-text",
     level: LintLevel::Warning,
@@ -42,21 +41,21 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             if filters.iter().any(|filter| SAFE.contains(filter)) {
                 continue;
             }
-            // What is shown is what stands before a filter, or an `if`.
+            // The value shown is the part before a filter or an `if`.
             let shown = tag.inner.split(" if ").next().unwrap_or_default().split('|').next().unwrap_or_default();
             for (named, at) in paths(shown) {
                 let full = tag.resolve(&named);
                 let Some(known) = outside.iter().find(|known| full == known.as_str()) else { continue };
                 let span = Span::new(tag.span.start + at, tag.span.start + at + named.len());
                 let found = Diagnostic::warning(RULE.id, format!("`{known}` is a text from outside, and shown without a fence"));
-                let found = found.label(&source, span, "may say anything");
+                let found = found.label(&source, span, "may contain anything");
                 report.push(found.help(format!("write `{{{{ {named} | code }}}}`, or `| fence` for more than a line")));
             }
         }
     }
 }
 
-/// Filters that mark a text, or make something else of it.
+/// Filters that fence a text, or convert it to something harmless.
 const SAFE: [&str; 6] = ["fence", "code", "length", "count", "int", "float"];
 
 #[cfg(test)]
@@ -65,7 +64,7 @@ mod tests {
     use crate::lint::testing::{Example, found};
 
     #[test]
-    fn what_is_marked_or_no_text_is_fine() {
+    fn fenced_texts_and_other_types_are_accepted() {
         for text in [
             "{{ failure.log_snippet | fence }}",
             "{{ siblings | length }}",

@@ -1,4 +1,4 @@
-//! `templates/unused-template`: templates that nothing uses.
+//! `templates/unused-template`: templates that are never used.
 
 use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
@@ -7,7 +7,6 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::pipeline::PipelineNode;
 use std::collections::BTreeSet;
 
-/// The rule.
 pub(super) const RULE: LintRule = LintRule {
     id: "templates/unused-template",
     level: LintLevel::Note,
@@ -33,6 +32,6 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let end = source.text().lines().next().map_or(0, str::len);
         let found =
             Diagnostic::warning(RULE.id, format!("nothing uses `{path}`")).label(&source, Span::new(0, end), "this template");
-        report.push(found.help("name it under a node's `prompt:`, include it, or take it away"));
+        report.push(found.help("reference it in a node's `prompt:`, include it, or remove it"));
     }
 }

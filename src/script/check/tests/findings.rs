@@ -1,4 +1,4 @@
-//! Every finding, on its token, and its silent neighbours.
+//! Every diagnostic at its token, and similar code without one.
 
 use super::{analyse, analyse_with, finds, found, kinds, reads, silent, unit};
 use crate::script::check::{CheckedParameter, Checker, no_modules};
@@ -6,7 +6,7 @@ use crate::script::testing::condition;
 use crate::script::{Library, LibraryInputs};
 
 #[test]
-fn different_types_are_not_compared() {
+fn comparisons_of_different_types_are_reported() {
     finds(r#"artifact.confidence >= "0.8""#, "compare-types", ">=");
     finds("artifact.label == 1", "compare-types", "==");
     finds("artifact.hit == 1", "compare-types", "==");
@@ -31,14 +31,14 @@ fn different_types_are_not_compared() {
 }
 
 #[test]
-fn what_has_no_order_is_not_ordered() {
+fn ordering_of_unordered_types_is_reported() {
     finds("artifact.hit > false", "compare-types", ">");
     finds("artifact.confidence >= ()", "compare-types", ">=");
     finds("artifact.refs < artifact.refs", "compare-types", "<");
 }
 
 #[test]
-fn comparisons_that_are_right_or_not_certain_are_silent() {
+fn valid_or_uncertain_comparisons_are_accepted() {
     silent("artifact.confidence >= 1 && artifact.confidence >= 0.8 && state.steps < vars.recall_hit");
     silent("artifact.confidence == () || () != artifact.best || artifact.anything == 1");
     silent("artifact.label == 'x' || artifact.label < \"b\" || artifact.hit == true");
@@ -67,7 +67,7 @@ fn a_constant_of_the_file_has_a_type() {
 }
 
 #[test]
-fn comparisons_are_explained() {
+fn comparison_errors_have_a_message_and_help() {
     assert_eq!(
         found("artifact.confidence >= \"0.8\""),
         [
@@ -89,7 +89,7 @@ fn comparisons_are_explained() {
 }
 
 #[test]
-fn texts_are_compared_with_what_they_can_be() {
+fn strings_are_compared_with_possible_values() {
     assert_eq!(
         found("artifact.decision == \"aprove\""),
         ["rule/enum-value [\"aprove\"] `artifact.decision` is never \"aprove\"; did you mean `approve`?"]
@@ -106,7 +106,7 @@ fn texts_are_compared_with_what_they_can_be() {
 }
 
 #[test]
-fn fields_that_there_are_not_are_found_wherever_they_are_read() {
+fn unknown_fields_are_found_in_every_access() {
     assert_eq!(
         found("artifact.confidense >= 0.8"),
         ["rule/unknown-field [confidense] `artifact` has no field `confidense`; did you mean `confidence`?"]
@@ -155,7 +155,7 @@ fn lists_have_no_fields_but_their_items_do() {
 }
 
 #[test]
-fn fields_that_may_be_there_are_silent() {
+fn possible_fields_are_accepted() {
     silent("state.loops.anything_at_all + state.loops[\"other\"]");
     silent("artifact.anything.some.deep[3].thing");
     silent("let a = artifact; a = #{ other: 1 }; a.other");
@@ -167,7 +167,7 @@ fn fields_that_may_be_there_are_silent() {
 }
 
 #[test]
-fn vars_are_declared() {
+fn undeclared_vars_are_reported() {
     assert_eq!(
         found("artifact.confidence >= vars.recal_hit"),
         ["rule/unknown-var [recal_hit] there is no var `recal_hit`; did you mean `recall_hit`?"]
@@ -175,7 +175,7 @@ fn vars_are_declared() {
 }
 
 #[test]
-fn inputs_are_not_written() {
+fn writes_to_inputs_are_reported() {
     assert_eq!(
         found("artifact.confidence = 3"),
         ["rule/writes-input [confidence] `artifact.confidence` is read-only; inputs are never changed: return what should be \
@@ -195,7 +195,7 @@ fn inputs_are_not_written() {
 }
 
 #[test]
-fn copies_and_own_values_may_be_written() {
+fn copies_and_local_values_may_be_written() {
     silent("let l = artifact.refs.filter(|r| r != \"x\"); l.push(\"y\"); l[0] = \"z\"; l");
     silent("let l = artifact.refs; l += [\"y\"]; l");
     silent("let out = []; for r in artifact.candidate_repos { out.push(r.name); } out");
@@ -206,7 +206,7 @@ fn copies_and_own_values_may_be_written() {
 }
 
 #[test]
-fn helpers_are_followed_to_where_they_go_wrong() {
+fn helpers_are_followed_to_the_error() {
     let analysis = analyse("fn g(a, t) { a.scor > t }\nfn f(artifact, state, vars) { g(artifact.best, vars.recall_hit) }");
     let diagnostic = analysis.diagnostics.iter().next().unwrap();
     let labels: Vec<_> = diagnostic.labels.iter().map(|label| (label.source.slice(label.span), label.text.as_str())).collect();
@@ -228,7 +228,7 @@ fn helpers_are_followed_to_where_they_go_wrong() {
 }
 
 #[test]
-fn conditions_are_checked_in_the_pipeline_they_stand_in() {
+fn conditions_are_checked_within_their_pipeline() {
     let library = Library::link(
         LibraryInputs { conditions: vec![condition("confidense < vars.recall_hit")], ..LibraryInputs::default() },
         None,
@@ -248,7 +248,7 @@ fn conditions_are_checked_in_the_pipeline_they_stand_in() {
 }
 
 #[test]
-fn recursion_ends_and_depth_is_bounded() {
+fn recursion_and_depth_are_bounded() {
     silent("fn g(a, n) { if n == 0 { return a.label; } g(a, n - 1) } fn f(artifact, state, vars) { g(artifact, 3) }");
     let deep = "fn g1(a) { g2(a) } fn g2(a) { g3(a) } fn g3(a) { g4(a) } fn g4(a) { a.labl } fn f(artifact, state, vars) { g1(artifact) }";
     silent(deep);
@@ -295,7 +295,7 @@ fn cases_that_never_match_are_found() {
 }
 
 #[test]
-fn cases_that_may_match_are_silent() {
+fn cases_that_may_match_are_accepted() {
     silent("switch artifact.confidence { 0.5 | 1.0 => 1, 0..1 => 2, 1..=2 => 3, _ => 4 }");
     silent("switch state.steps { 1 | -2 | 0x10 => 1, 3 if artifact.hit => { 2 } 4 => #{ a: 1 }, 0..5 => [1], _ => 5 }");
     silent("switch artifact.label { \"a\" | \"b\" => 1, `c` => 2, \"\" => 3, _ => 4 }");

@@ -1,4 +1,4 @@
-//! What is found where, what is not, and what is read.
+//! Tests of the checker: diagnostics, accepted code, and reads.
 #![allow(clippy::unwrap_used)]
 
 mod findings;
@@ -12,7 +12,7 @@ use crate::script::unit::UnitText;
 use crate::script::{ScriptLimits, Unit, api, build_engine};
 use std::sync::Arc;
 
-/// A script as it is linked, without the refusals of linking.
+/// Parses a script as linking does, without its checks.
 fn try_unit(name: &str, text: &str) -> Option<Unit> {
     let mut engine = build_engine(&ScriptLimits::default(), [], api::register);
     engine.set_strict_variables(false);
@@ -71,10 +71,10 @@ fn analyse_with(text: &str, kinds: &[Kind; 3], modules: &ModuleLookup<'_>) -> An
     let script = unit("r.rhai", text);
     let inputs: Vec<_> =
         ["artifact", "state", "vars"].iter().zip(kinds).map(|(name, kind)| CheckedParameter { name, kind }).collect();
-    // Shortens what is looked up to the life of the script.
+    // Shortens the lifetime of the result to that of the script.
     let lookup = |path: &str| modules(path);
     let Analysis { diagnostics, reads, facts } = Checker::new(&script, &lookup).function("f", &inputs);
-    // What these functions return is beside the point.
+    // The return values of these functions do not matter.
     Analysis { diagnostics: diagnostics.into_iter().filter(|found| found.code != "rule/return").collect(), reads, facts }
 }
 
@@ -84,7 +84,7 @@ fn analyse(body: &str) -> Analysis {
     analyse_with(&whole, &kinds(), &no_modules)
 }
 
-/// Every finding as `code [token] message; help`.
+/// Every diagnostic as `code [token] message; help`.
 fn found(body: &str) -> Vec<String> {
     let show = |diagnostic: &Diagnostic| {
         let label = diagnostic.primary().unwrap();
@@ -94,7 +94,7 @@ fn found(body: &str) -> Vec<String> {
     analyse(body).diagnostics.iter().map(show).collect()
 }
 
-/// The code and the token of every finding.
+/// The code and the token of every diagnostic.
 fn tokens(body: &str) -> Vec<(String, String)> {
     let show = |diagnostic: &Diagnostic| {
         let label = diagnostic.primary().unwrap();

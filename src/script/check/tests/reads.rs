@@ -1,11 +1,11 @@
-//! The input fields that are read.
+//! Tests of the recorded input fields.
 
 use super::{analyse, analyse_with, reads};
 use crate::model::Kind;
 use crate::script::check::no_modules;
 
 #[test]
-fn reads_are_listed_once_in_order_with_their_first_place() {
+fn reads_are_listed_once_in_order_of_first_access() {
     let body = "artifact.confidence >= vars.recall_hit && artifact.confidence < 1 && state.loops.investigate < vars.max_loops";
     assert_eq!(reads(body), ["artifact.confidence", "vars.recall_hit", "state.loops.investigate", "vars.max_loops"]);
     let analysis = analyse(body);
@@ -15,7 +15,7 @@ fn reads_are_listed_once_in_order_with_their_first_place() {
 }
 
 #[test]
-fn reads_go_through_names_loops_closures_and_helpers() {
+fn reads_are_followed_through_names_loops_closures_and_helpers() {
     for (body, expected) in [
         ("let a = artifact; a[\"label\"]", "artifact.label"),
         ("artifact.candidate_repos.any(|r| r.score > vars.recall_hit)", {
@@ -55,7 +55,7 @@ fn reads_go_through_names_loops_closures_and_helpers() {
 }
 
 #[test]
-fn without_a_shape_everything_is_read_and_nothing_is_wrong() {
+fn without_a_shape_reads_are_recorded_and_nothing_is_reported() {
     let kinds = [Kind::Any, Kind::Any, Kind::Any];
     let text =
         "fn f(artifact, state, vars) { artifact.repos.any(|r| r.score > vars.t) && artifact.x.y == \"a\" && artifact[0] == 1 }";

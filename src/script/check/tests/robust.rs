@@ -1,11 +1,11 @@
-//! Odd scripts, deep ones, and none.
+//! Unusual, deep and missing scripts.
 
 use super::{kinds, tokens, try_unit, unit};
 use crate::script::check::{CheckedParameter, Checker, no_modules};
 use std::collections::BTreeMap;
 
 #[test]
-fn a_function_that_there_is_not_has_no_findings() {
+fn a_missing_function_has_no_findings() {
     let script = unit("r.rhai", "fn g() { 1 }");
     let analysis = crate::script::check::function(&script, "f", &[], &no_modules);
     assert!(analysis.diagnostics.is_empty() && analysis.reads.is_empty());
@@ -25,7 +25,7 @@ fn work_is_bounded() {
     assert!(started.elapsed().as_secs() < 180);
 }
 
-/// Pieces that scripts are put together from: every kind of statement and expression.
+/// Fragments that random scripts are composed of: every kind of statement and expression.
 const PIECES: &[&str] = &[
     "artifact",
     "artifact.label",
@@ -118,7 +118,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn the_odd_scripts_mostly_compile() {
+fn random_scripts_mostly_compile() {
     let mut compiled = BTreeMap::new();
     for statement in STATEMENTS {
         for piece in PIECES {

@@ -1,0 +1,71 @@
+//! The evidence of a failure of 4 KB, against searching its text for one word; a large catalogue against a small one.
+
+#[path = "harness/bundled.rs"]
+mod bundled;
+mod harness;
+#[path = "harness/memory.rs"]
+mod memory;
+
+use asterisk::evidence::{EvidenceReader, EvidenceRules, FailureTexts, SignatureSpec};
+use asterisk::model::Hash;
+use harness::{Table, measure};
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::process::ExitCode;
+
+/// A stack of two causes and a log, together 4 KB.
+fn texts() -> (String, String) {
+    let mut error = "com.shop.CartException: the cart could not be stored\n".to_owned();
+    for at in 1..=12 {
+        let _ = writeln!(error, "\tat com.shop.cart.Cart{at}.store(Cart{at}.java:{at}7)");
+    }
+    error.push_str("Caused by: java.net.ConnectException: Connection refused: db.internal:5432\n");
+    for at in 1..=12 {
+        let _ = writeln!(error, "\tat org.postgresql.core.Socket{at}.open(Socket{at}.java:{at}3)");
+    }
+    let mut log = String::new();
+    let mut at = 0;
+    while error.len() + log.len() < 4096 {
+        at += 1;
+        let _ = writeln!(log, "2026-02-14T12:00:{at:02}Z INFO cart[7]: stored 3 items of customer {at} in 12 ms");
+    }
+    (error, log)
+}
+
+/// A catalogue of so many signatures of two patterns each.
+fn catalogue(many: u64) -> EvidenceReader {
+    let signatures = (0..many).map(|at| {
+        let word = format!("{:x}", (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let patterns = vec![format!(r"module {word} (?:failed|broke)"), format!(r"cannot \w+ the {word}")];
+        SignatureSpec { id: format!("s{at}"), patterns, ..SignatureSpec::default() }
+    });
+    EvidenceReader::new(EvidenceRules { signatures: signatures.collect(), ..EvidenceRules::default() }, Hash::of(b""))
+}
+
+fn main() -> ExitCode {
+    let plan = bundled::plan();
+    let (error, log) = texts();
+    let texts = FailureTexts { name: "stores", suite: "com.shop.cart.CartTest", error: &error, log: &log };
+    let found = plan.evidence.read(texts);
+    assert!(found.frames.len() == 24 && !found.matches.is_empty(), "{found:?}");
+    let (few, many) = (catalogue(300), catalogue(10_000));
+    drop((few.read(texts), many.read(texts)));
+    let (mut floor, mut whole, mut small, mut large) = (
+        || {
+            black_box(error.lines().chain(log.lines()).filter(|line| line.contains("refused")).count());
+        },
+        || drop(black_box(plan.evidence.read(texts))),
+        || drop(black_box(few.read(texts))),
+        || drop(black_box(many.read(texts))),
+    );
+    let figures =
+        measure(40, 50, &mut [("floor", &mut floor), ("whole", &mut whole), ("300", &mut small), ("10000", &mut large)]);
+    let us: Vec<f64> = figures.iter().map(|figure| figure / 1e3).collect();
+    let mut table = Table::new(&format!("evidence: {} bytes", error.len() + log.len()), "us");
+    table.plain("searching each line for one word", us[0]);
+    table.against("the evidence by the bundled catalogue", us[1], us[0]);
+    table.at_most("the same, bounded", us[1], 300.0);
+    table.plain("by 300 generated signatures", us[2]);
+    table.within("by 10 000 generated signatures", us[3], us[2], 3.0);
+    table.finish()
+}

@@ -1,0 +1,116 @@
+//! The parameters that steps were given, read from the record.
+
+use super::recorded::Decisions;
+use crate::model::Hash;
+use crate::session::SessionError;
+use crate::store::StoreError;
+use crate::walk::{Event, EventBody, EventKind, Name, assemble, assemble_part};
+use serde_json::Value;
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+/// What is known of a group of parameters of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum RecordedGroup {
+    /// The group, of the step at that path.
+    Of(Name, Value),
+    /// Steps were given parameters, and none has the group.
+    Lacking,
+    /// No step was given parameters yet.
+    NoParams,
+}
+
+impl Decisions {
+    /// What whoever answered a step was given; nothing if nobody was given anything.
+    pub fn params(&self, run: &str, case: &str, path: &str) -> Result<Option<Value>, SessionError> {
+        let events = self.record().store().events(run, case)?.into_iter().rev();
+        let Some((_, hash)) = events.filter_map(|(_, event)| given(&event)).find(|(at, _)| at == path) else { return Ok(None) };
+        Ok(Some(assemble(&self.content(&hash)?, &mut |hash| self.content(hash))?))
+    }
+
+    /// A group of the parameters of a case: of its first step that has it.
+    pub(super) fn group(&self, run: &str, case: &str, name: &str) -> Result<RecordedGroup, SessionError> {
+        let mut found = RecordedGroup::NoParams;
+        for (path, hash) in self.record().store().events(run, case)?.iter().filter_map(|(_, event)| given(event)) {
+            match self.part(&hash, name)? {
+                Some(value) => return Ok(RecordedGroup::Of(path, value)),
+                None => found = RecordedGroup::Lacking,
+            }
+        }
+        Ok(found)
+    }
+
+    /// Shows a group of parameters of every case of a run, in the order in which the cases began: that of its first step.
+    pub(super) fn each_group(
+        &self,
+        run: &str,
+        name: &str,
+        mut visit: impl FnMut(&str, Value) -> Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
+        let (mut seen, mut first): (HashSet<Name>, Vec<(Name, Hash)>) = (HashSet::new(), Vec::new());
+        self.record().store().each_event_of(EventKind::NodeExit, run, |event| {
+            if let Some((_, hash)) = given(&event)
+                && seen.insert(event.case.clone())
+            {
+                first.push((event.case, hash));
+            }
+            ControlFlow::Continue(())
+        })?;
+        for (case, hash) in first {
+            if let Some(value) = self.part(&hash, name)? {
+                visit(&case, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn part(&self, hash: &Hash, name: &str) -> Result<Option<Value>, SessionError> {
+        assemble_part(&self.content(hash)?, name, &mut |hash| self.content(hash))
+    }
+
+    fn content(&self, hash: &Hash) -> Result<String, SessionError> {
+        let missing = || SessionError::Store(StoreError::Damaged(format!("the content {hash} is missing")));
+        Ok(self.record().store().blob(hash)?.ok_or_else(missing)?.to_string())
+    }
+}
+
+/// The address of the parameters that an event records, with the step's path.
+fn given(event: &Event) -> Option<(Name, Hash)> {
+    let content = match &event.what {
+        EventBody::NodeExit { params, .. } => params.as_ref()?,
+        EventBody::Requested { params, .. } => params,
+        _ => return None,
+    };
+    Some((event.path.clone(), content.hash()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::super::testing::TraceFixture;
+    use super::*;
+
+    #[test]
+    fn a_group_of_a_case_is_that_of_the_parameters_of_its_step() {
+        let ground = TraceFixture::with(&[]);
+        let run = ground.run_example().run;
+        let decisions = Decisions::open(&ground.session).unwrap();
+        let mut shown = Vec::new();
+        decisions
+            .each_group(&run, "evidence", |case, value| {
+                let RecordedGroup::Of(path, same) = decisions.group(&run, case, "evidence")? else { panic!("{case}") };
+                let params = decisions.params(&run, case, &path)?.unwrap();
+                assert_eq!((&same, &params["evidence"], params["identity"]["case"].as_str()), (&value, &value, Some(case)));
+                shown.push(case.to_owned());
+                Ok(())
+            })
+            .unwrap();
+        shown.sort();
+        let mut cases: Vec<String> = decisions.record().store().case_names(&run).unwrap().into_iter().map(|(id, _)| id).collect();
+        cases.sort();
+        assert_eq!(shown, cases);
+        assert_eq!(decisions.group(&run, &cases[0], "unheard of").unwrap(), RecordedGroup::Lacking);
+        assert_eq!(decisions.params(&run, &cases[0], "99").unwrap(), None);
+    }
+}

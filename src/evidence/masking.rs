@@ -1,0 +1,96 @@
+//! Secrets and personal data in foreign texts: found by patterns in data, replaced by stars before anything is kept, shown or sent.
+
+use super::signatures::required_literals;
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
+use regex::{Regex, RegexBuilder};
+use std::borrow::Cow;
+
+/// What stands in the place of what was found.
+pub(super) const STARS: &str = "***";
+
+/// A pattern of what is not to be kept.
+#[derive(Clone, Debug, Default)]
+pub struct MaskRule {
+    /// Its id.
+    pub id: String,
+    /// Matches a line. Its first group is replaced, or all of it if it has none.
+    pub pattern: String,
+}
+
+#[derive(Debug)]
+struct Rule {
+    pattern: Regex,
+    /// Has no literal to look for.
+    always: bool,
+}
+
+/// Rules of masking, compiled.
+#[derive(Debug, Default)]
+pub struct Masker {
+    rules: Vec<Rule>,
+    literals: Option<AhoCorasick>,
+    by_literal: Vec<usize>,
+}
+
+impl Masker {
+    /// Compiles rules.
+    ///
+    /// # Errors
+    /// The pattern that is no regular expression.
+    pub fn new(rules: &[MaskRule]) -> Result<Self, regex::Error> {
+        let (mut compiled, mut literals, mut by_literal) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, MaskRule { pattern, .. }) in rules.iter().enumerate() {
+            let needed = required_literals(pattern);
+            compiled.push(Rule { pattern: RegexBuilder::new(pattern).multi_line(true).build()?, always: needed.is_none() });
+            for literal in needed.unwrap_or_default() {
+                literals.push(literal);
+                by_literal.push(index);
+            }
+        }
+        let literals = AhoCorasickBuilder::new().ascii_case_insensitive(true).build(&literals).ok();
+        Ok(Self { rules: compiled, literals, by_literal })
+    }
+
+    /// The text with stars for what must not be kept; unchanged if there is nothing.
+    pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut wanted: Vec<bool> = self.rules.iter().map(|rule| rule.always).collect();
+        if let Some(literals) = &self.literals {
+            for found in literals.find_overlapping_iter(text) {
+                wanted[self.by_literal[found.pattern().as_usize()]] = true;
+            }
+        }
+        let mut masked = Cow::Borrowed(text);
+        for (rule, _) in self.rules.iter().zip(&wanted).filter(|(_, wanted)| **wanted) {
+            if !rule.pattern.is_match(&masked) {
+                continue;
+            }
+            let replace = |groups: &regex::Captures<'_>| {
+                let (whole, part) = (groups.get(0), groups.get(1).or_else(|| groups.get(0)));
+                let (Some(whole), Some(part)) = (whole, part) else { return String::new() };
+                let text = whole.as_str();
+                format!("{}{STARS}{}", &text[..part.start() - whole.start()], &text[part.end() - whole.start()..])
+            };
+            masked = Cow::Owned(rule.pattern.replace_all(&masked, replace).into_owned());
+        }
+        masked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn what_must_not_be_kept_is_starred() {
+        let rule = |id: &str, pattern: &str| MaskRule { id: id.to_owned(), pattern: pattern.to_owned() };
+        let rules = [rule("url", "://[^:@/ ]*:([^@/ ]+)@"), rule("key", r"\bAKIA[A-Z0-9]{4}\b"), rule("digits", r"\b\d{8}\b")];
+        let masker = Masker::new(&rules).unwrap();
+        assert_eq!(masker.mask("postgres://u:pw@db/x and AKIA1234"), "postgres://u:***@db/x and ***");
+        assert_eq!(masker.mask("no literal: 12345678"), "no literal: ***");
+        assert!(matches!(masker.mask("nothing here"), Cow::Borrowed(_)));
+        let masked = masker.mask("a://b:c@d a://b:e@f").into_owned();
+        assert_eq!(masker.mask(&masked), masked, "masking again changes nothing");
+    }
+}

@@ -1,0 +1,30 @@
+//! What the texts of a failure say, read once: the document that rules, responders, prompts and reports share.
+//!
+//! - `document`: the document and its reader
+//! - `lines`: which lines count, and which are quoted
+//! - `frames`: stack frames of each language
+//! - `owners`: whose code a frame is, by rules in data
+//! - `checks`: what assertions expected and found
+//! - `names`: what lines name: addresses, files, modules
+//! - `signatures`: a catalogue of known failures, matched in one pass
+//! - `masking`: secrets and personal data, replaced by stars
+//!
+//! The raw part (lines, frames, checks, names) depends on the texts alone; owners and matches depend on data as well.
+
+mod checks;
+mod document;
+mod frames;
+mod lines;
+mod masking;
+mod names;
+mod owners;
+mod signatures;
+
+pub use checks::{Check, CheckKind};
+pub use document::{Evidence, EvidenceFrame, EvidenceReader, EvidenceRules, FailureTexts, NamedException};
+pub use frames::FrameLanguage;
+pub use lines::{EvidenceLine, LineSource, QuoteKind, QuotedLine};
+pub use masking::{MaskRule, Masker};
+pub use names::{NAME_KINDS, Names};
+pub use owners::{FrameOwner, OwnerRule, Owners};
+pub use signatures::{Catalogue, SignatureMatch, SignatureSpec, required_literals};

@@ -1,0 +1,97 @@
+//! `correctness/signature-example`: examples of signatures that do not match as declared.
+
+use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::form::yaml::Yaml;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
+use crate::lint::syntax::texts;
+use crate::project::domain::{self, Domain};
+use crate::project::signature_reader;
+use serde_json::Value;
+
+pub(super) const RULE: LintRule = LintRule {
+    id: "correctness/signature-example",
+    level: LintLevel::Error,
+    summary: "an example of a signature that it does not match, or a near miss that it does",
+    manual: include_str!("../../manual/correctness/signature-example.md"),
+    options: &[],
+    check: Some(check),
+};
+
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
+    let written = |yaml: &Yaml| yaml.get("signatures").and_then(Yaml::as_list).is_some_and(|list| !list.is_empty());
+    if !cx.data.iter().any(|(_, yaml)| written(yaml)) {
+        return;
+    }
+    let sources: Vec<Source> = cx.data.iter().map(|(source, _)| source.clone()).collect();
+    // Errors of a domain are reported by linking.
+    let linked = |name: &str| domain::link(&sources, Some(name), &mut Diagnostics::new());
+    let domains: Vec<Domain> = domain::names(&sources).into_iter().filter_map(linked).collect();
+    for (source, yaml) in cx.data {
+        for item in yaml.get("signatures").and_then(Yaml::as_list).unwrap_or_default() {
+            one(item, source, &domains, report);
+        }
+    }
+}
+
+/// Tries the examples of a signature, in the first domain that has the signature from this file.
+fn one(item: &Yaml, source: &Source, domains: &[Domain], report: &mut FindingCollector) {
+    let Some(id) = item.get("id").and_then(Yaml::as_text) else { return };
+    let examples = ["accepts", "rejects"].map(|key| item.get(key).map_or_else(Vec::new, |list| texts(source, list)));
+    if examples.iter().all(Vec::is_empty) {
+        return;
+    }
+    let here = format!("data/{}:", source.name());
+    let domain = domains.iter().find(|domain| domain.places.get(id).is_some_and(|place| place.starts_with(&here)));
+    let merged = domain.and_then(|domain| {
+        let mut signatures = domain.value["signatures"].as_array()?.iter();
+        signatures.find(|signature| signature["id"] == *id).cloned()
+    });
+    let signature = merged.unwrap_or_else(|| item.to_json());
+    // A pattern that does not compile has been reported.
+    let patterns: Vec<&str> = signature["patterns"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if patterns.is_empty() || patterns.iter().any(|pattern| crate::script::Pattern::read(pattern).is_err()) {
+        return;
+    }
+    let reader = signature_reader(&signature);
+    let [accepts, rejects] = examples;
+    for (_, source, span) in accepts.into_iter().filter(|(text, ..)| !reader.is_matched(text)) {
+        let found = Diagnostic::error(RULE.id, format!("the signature `{id}` does not match an example under `accepts`"));
+        let help = "widen a pattern, or look at `unless_line`, `unless_text` and the anchors of the patterns; `:try` of the REPL shows \
+                    what a line matches";
+        report.push(found.label(&source, span, "not matched").help(help));
+    }
+    for (_, source, span) in rejects.into_iter().filter(|(text, ..)| reader.is_matched(text)) {
+        let found = Diagnostic::error(RULE.id, format!("the signature `{id}` matches an example under `rejects`"));
+        report.push(found.label(&source, span, "matched").help("narrow the patterns, or exclude such lines with `unless_line`"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::manual::ExampleFile;
+    use crate::lint::testing::{Example, found};
+
+    fn of(signature: &str) -> Vec<String> {
+        let text = format!("signatures:\n  - id: s\n{signature}");
+        let file = ExampleFile { path: "scripts/data/signatures/own.yaml".into(), text };
+        found(RULE.id, &Example::of(&[file]))
+    }
+
+    #[test]
+    fn examples_respect_everything_that_suppresses_a_signature() {
+        let refused = "    patterns: ['refused']\n    unless_line: 'retry'\n    unless_text: 'proxy'\n";
+        let examples =
+            "    accepts: ['it REFUSED', 'refused, retrying']\n    rejects: ['refused, retrying', \"refused\\nby a proxy\"]\n";
+        assert_eq!(of(&format!("{refused}{examples}")), ["'refused, retrying'"]);
+        assert_eq!(of("    patterns: ['a+b']\n    accepts: ['ab']\n    rejects: ['aab']\n"), ["'aab'"]);
+    }
+
+    #[test]
+    fn a_pattern_that_does_not_compile_is_not_reported_here() {
+        assert_eq!(of("    patterns: ['(a']\n    accepts: ['b']\n"), [""; 0]);
+        assert_eq!(of("    accepts: ['b']\n"), [""; 0]);
+    }
+}

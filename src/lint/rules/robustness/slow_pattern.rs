@@ -1,0 +1,54 @@
+//! `robustness/slow-pattern`: patterns of signatures without a literal prefilter, which are tried on every line.
+
+use crate::diag::{Diagnostic, Source, Span};
+use crate::evidence::required_literals;
+use crate::form::yaml::Yaml;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
+use crate::lint::syntax::texts;
+use crate::script::Pattern;
+
+pub(super) const RULE: LintRule = LintRule {
+    id: "robustness/slow-pattern",
+    level: LintLevel::Note,
+    summary: "a pattern of a signature that is tried on every line, for want of a literal",
+    manual: include_str!("../../manual/robustness/slow-pattern.md"),
+    options: &[],
+    check: Some(check),
+};
+
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
+    for (text, source, span) in cx.data.iter().flat_map(|(source, yaml)| patterns(source, yaml)) {
+        if Pattern::read(&text).is_err() || required_literals(&text).is_some() {
+            continue;
+        }
+        let found =
+            Diagnostic::warning(RULE.id, "no three characters in a row are needed by this pattern: it is tried on every line");
+        let help = "give every branch a literal of three letters or more, such as the name of the error";
+        report.push(found.label(&source, span, "needs no literal").help(help));
+    }
+}
+
+/// The patterns of signatures, including those under `markers`, which signatures refer to.
+fn patterns(source: &Source, yaml: &Yaml) -> Vec<(String, Source, Span)> {
+    let Some(signatures) = yaml.get("signatures").and_then(Yaml::as_list) else { return Vec::new() };
+    let lists = signatures.iter().filter_map(|item| item.get("patterns"));
+    lists.chain(yaml.get("markers")).flat_map(|list| texts(source, list)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::manual::ExampleFile;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn every_branch_needs_a_literal() {
+        let text = "markers:\n  soon: ['\\d+ (?:ms|s)']\nsignatures:\n  - id: s\n    patterns: ['no such file', 'a|no such', '(?:abc)?', 'E\\d{3}', '(']\n";
+        let file = ExampleFile { path: "scripts/data/signatures/own.yaml".into(), text: text.into() };
+        let mut slow = found(RULE.id, &Example::of(&[file]));
+        slow.sort();
+        assert_eq!(slow, ["'(?:abc)?'", "'E\\d{3}'", "'\\d+ (?:ms|s)'", "'a|no such'"]);
+    }
+}
