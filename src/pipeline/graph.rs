@@ -6,6 +6,7 @@ use super::foreach::{Foreach, Merge};
 use super::thermal::Thermal;
 use super::tool::ToolCall;
 use super::vars::Var;
+use super::verdict::VerdictRules;
 use crate::diag::{MappedText, Source, Span};
 use crate::model::Shape;
 use serde_json::{Map, Value};
@@ -62,6 +63,8 @@ pub struct Pipeline {
     pub team: Option<Team>,
     /// The function that summarises a case for the report (`reports/rca.rhai#summary`).
     pub report: Option<Spanned<String>>,
+    /// How the defect of a case is decided.
+    pub verdict: Option<VerdictRules>,
     /// Counters read by its rules but maintained by the enclosing walk, if this is a subpipeline.
     pub counters: Vec<Spanned<String>>,
     /// The maximum number of steps of a walk; `None` for no limit (written `max_steps: 0`).
@@ -293,7 +296,8 @@ impl Pipeline {
             node.script.iter().chain(&node.effect).chain(computed).chain(merge)
         });
         let by = self.clusters.iter().map(|clusters| &clusters.by);
-        rules.chain(of_nodes).chain(by).chain(&self.report)
+        let verdict = self.verdict.iter().flat_map(VerdictRules::functions);
+        rules.chain(of_nodes).chain(by).chain(&self.report).chain(verdict)
     }
 
     /// The name of a node's phase; an unnamed phase is called after its last node.

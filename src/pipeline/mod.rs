@@ -19,6 +19,7 @@ mod subpipelines;
 mod thermal;
 mod tool;
 mod vars;
+mod verdict;
 
 use crate::diag::{Diagnostics, Source};
 use crate::form::yaml;
@@ -35,6 +36,7 @@ pub use subpipelines::subpipelines_of;
 pub use thermal::Thermal;
 pub use tool::ToolCall;
 pub use vars::Var;
+pub use verdict::{DefectWeight, VerdictRule, VerdictRules};
 
 /// Parses a pipeline and reports all errors at once; a text that is not valid YAML has only its first error.
 pub fn parse(source: &Source) -> Result<Pipeline, Diagnostics> {

@@ -6,6 +6,7 @@ use super::graph::{EdgeCondition, OnRuleError, Team};
 use super::thermal::Thermal;
 use super::tool::ToolCall;
 use super::vars::Var;
+use super::verdict::VerdictRules;
 use crate::diag::Span;
 use crate::model::Shape;
 use serde_json::{Map, Value};
@@ -35,6 +36,7 @@ pub(super) struct RawPipeline {
     pub(super) done: Option<Spanned<String>>,
     pub(super) team: Option<Team>,
     pub(super) report: Option<Spanned<String>>,
+    pub(super) verdict: Option<VerdictRules>,
     pub(super) counters: Vec<Spanned<String>>,
     pub(super) max_steps: Option<u64>,
     pub(super) thermal: Option<Thermal>,

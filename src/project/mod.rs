@@ -27,6 +27,7 @@ mod subpipelines;
 mod team;
 mod teams;
 mod vars;
+mod verdict;
 
 pub use conditions::{check_conditions, condition_key, conditions, fields};
 pub use current::CurrentProject;

@@ -41,7 +41,7 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
     let moment = StepMoment { now, chance: 0.0 };
     let step =
         StepContext { plan, node, walk: &walk, path: "1", moment, member: plan.member(None, None), handoffs: walk.handoffs };
-    let all = CaseParams::new("run", &launch, &case).for_step(&case, &step, &view, &needs).view;
+    let all = CaseParams::new("run", &launch, &case).for_step(&case, &step, &view, &needs, &|_| Vec::new()).view;
     let groups = GROUPS.iter().map(|FieldGroup { name, fields, .. }| {
         let own = all.get(name).unwrap_or_else(View::null);
         let given = match (*name, &given[*name]) {

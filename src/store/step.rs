@@ -151,6 +151,7 @@ fn status(event: &Event) -> Option<&'static str> {
         | EventBody::Rejected { .. }
         | EventBody::Unanswered { .. }
         | EventBody::Masked { .. }
+        | EventBody::Verdict { .. }
         | EventBody::NodeExit { .. }
         | EventBody::ThermalWarning { .. }
         | EventBody::EdgeEvaluate { .. }

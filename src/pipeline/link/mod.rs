@@ -60,6 +60,7 @@ pub(super) fn link(reader: &mut YamlReader<'_>, raw: RawPipeline) -> Option<Pipe
         done: raw.done?,
         team: raw.team,
         report: raw.report,
+        verdict: raw.verdict,
         counters: raw.counters,
         max_steps: raw.max_steps,
         thermal: raw.thermal,
