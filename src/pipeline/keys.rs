@@ -302,11 +302,11 @@ pub(super) const VERDICT: Form = Form {
             .named("missing-key", "`verdict` has no `undecided`"),
         FormKey::new("floor", TEXT, "The var that holds the least probability of a decided verdict.")
             .named("missing-key", "`verdict` has no `floor`"),
-        FormKey::new("needs", ValueForm::Distinct("duplicate-need"), "The queries whose results the rules read as `case.needs`."),
+        FormKey::new("needs", ValueForm::Distinct("duplicate-need"), "The queries whose results the rules read as `context.needs`."),
         FormKey::new(
             "signatures",
             ValueForm::Script,
-            "How strongly a signature that matched speaks, 0 to 1; always fully without: fn name(found, evidence, case, vars).",
+            "How strongly a signature that matched speaks, 0 to 1; always fully without: fn name(found, evidence, context, vars).",
         ),
         FormKey::new("rules", ValueForm::List(&ValueForm::Map(&VERDICT_RULE)), "The rules, beside the signatures of the domain."),
     ],
@@ -322,7 +322,7 @@ pub(super) const VERDICT_RULE: Form = Form {
         FormKey::new("group", TEXT, "Its theme: of all rules and signatures of a group, only the strongest counts."),
         FormKey::new("for", WEIGHTS, "What it adds to the log-odds of defects at full strength; a negative weight speaks against one.")
             .named("missing-key", "a rule of the verdict has no `for`"),
-        FormKey::new("rule", ValueForm::Script, "The function that decides whether it speaks: fn name(evidence, case, vars).")
+        FormKey::new("rule", ValueForm::Script, "The function that decides whether it speaks: fn name(evidence, context, vars).")
             .named("missing-key", "a rule of the verdict has no `rule`"),
     ],
     ..STRICT

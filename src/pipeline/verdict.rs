@@ -12,7 +12,7 @@ pub struct VerdictRules {
     pub undecided: Spanned<String>,
     /// The var that holds the least probability of a decided verdict.
     pub floor: Spanned<String>,
-    /// The queries whose results the rules read as `case.needs`.
+    /// The queries whose results the rules read as `context.needs`.
     pub needs: Vec<Spanned<String>>,
     /// The function that says how strongly a signature that matched speaks.
     pub signatures: Option<Spanned<String>>,
@@ -33,7 +33,7 @@ pub struct VerdictRule {
     pub group: Option<String>,
     /// What it adds to the log-odds of defects at full strength.
     pub weights: Vec<DefectWeight>,
-    /// The function, called with `(evidence, case, vars)`.
+    /// The function, called with `(evidence, context, vars)`.
     pub rule: Spanned<String>,
     /// The whole rule.
     pub span: Span,

@@ -24,9 +24,9 @@ pub enum FunctionUse {
     Merge(NodeIx),
     /// The cluster key of cases: `(params, vars)`.
     Cluster,
-    /// A rule of the verdict: `(evidence, case, vars)`.
+    /// A rule of the verdict: `(evidence, context, vars)`.
     VerdictRule(usize),
-    /// The strength of signatures in the verdict: `(found, evidence, case, vars)`.
+    /// The strength of signatures in the verdict: `(found, evidence, context, vars)`.
     SignatureStrength,
     /// The summary of a case for the report: `(params, vars)`.
     Summary,
@@ -105,11 +105,11 @@ pub fn examine<'a>(
     }
     let any = |name: &'static str| (name, Kind::Any);
     for (at, rule) in pipeline.verdict.iter().flat_map(|verdict| &verdict.rules).enumerate() {
-        let inputs = vec![any("evidence"), any("case"), ("vars", vars.clone())];
+        let inputs = vec![any("evidence"), any("context"), ("vars", vars.clone())];
         found.extend(script(&rule.rule).map(|(unit, name)| (FunctionUse::VerdictRule(at), unit, name, inputs)));
     }
     let strength = pipeline.verdict.as_ref().and_then(|verdict| named(&verdict.signatures));
-    let inputs = vec![any("found"), any("evidence"), any("case"), ("vars", vars.clone())];
+    let inputs = vec![any("found"), any("evidence"), any("context"), ("vars", vars.clone())];
     found.extend(strength.map(|(unit, name)| (FunctionUse::SignatureStrength, unit, name, inputs)));
     let by = pipeline.clusters.as_ref().and_then(|clusters| script(&clusters.by));
     found.extend(by.map(|(unit, name)| (FunctionUse::Cluster, unit, name, params(("params", Kind::Any)))));

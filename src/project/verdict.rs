@@ -33,7 +33,7 @@ impl ProjectLinker<'_> {
         let strength = written.signatures.as_ref().and_then(|reference| self.function(reference, 4, found));
         let vars = vars::kind(self.pipeline, self.vars);
         let any = Kind::Any;
-        let inputs = [("evidence", &any), ("case", &any), ("vars", &vars)];
+        let inputs = [("evidence", &any), ("context", &any), ("vars", &vars)];
         let inputs = inputs.map(|(name, kind)| CheckedParameter { name, kind });
         let mut rules = Vec::with_capacity(written.rules.len());
         for rule in &written.rules {

@@ -21,7 +21,7 @@ pub use build::{RunReport, build};
 pub use case::{CaseReport, ReportTransition};
 pub use cases::{CaseBrief, CaseConclusion, CaseReports};
 pub use causes::Cause;
-pub use finding::{CaseFinding, Review, Section};
+pub use finding::{AlternativeDefect, CaseFinding, DefectReason, Review, Section};
 pub use html::html;
 pub use issues::{Draft, IssueTracker, drafts};
 pub use make::{of_run, pages, write};

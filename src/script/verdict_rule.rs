@@ -1,4 +1,4 @@
-//! Rules of a verdict: functions of evidence, case and vars that say how strongly a reason speaks.
+//! Rules of a verdict: functions of evidence, context and vars that say how strongly a reason speaks.
 
 use super::invoke::{Parameters, ScriptFunction};
 use super::rule::described;
@@ -87,7 +87,7 @@ mod tests {
     use serde_json::json;
 
     fn weigh(body: &str) -> Result<Option<RuleStrength>, String> {
-        let rule = function(&format!("fn f(evidence, case, vars) {{ {body} }}"), 3);
+        let rule = function(&format!("fn f(evidence, context, vars) {{ {body} }}"), 3);
         let evidence = View::plain(&json!({ "headline": "x" }), "evidence");
         let none = View::plain(&json!({}), "case");
         rule.weigh(&[&evidence, &none, &none]).map_err(|problem| line(&problem))

@@ -85,7 +85,7 @@ pub use error::{Failure, FailureKind};
 pub use event::{ConsideredEdge, Event, EventBody, FIRST, ReloadCause, TextChange};
 pub use event_kind::EventKind;
 pub use event_outline::{EnterOutline, ErrorOutline, EventOutline, ExitOutline, TransitionOutline, UnreadDecision};
-pub use fields::{DocumentedField, EVIDENCE, FieldGroup, GROUPS, STATE};
+pub use fields::{DocumentedField, EVIDENCE, FieldGroup, GROUPS, STATE, VERDICT};
 pub use foreach::joined;
 pub use foreach_plan::{ForeachPlan, MergePlan};
 pub use journal::{Blob, Commit, Journal, JournalError};

@@ -110,21 +110,20 @@ impl CaseParams {
         (view, content)
     }
 
-    /// What the rules of a verdict see of the case.
-    fn case_view(&self, plan: &Plan, needs: &[(String, View)]) -> View {
+    /// What the rules of a verdict see of the case: the failure's own fields, and what surrounds it.
+    fn context(&self, plan: &Plan, needs: &[(String, View)]) -> View {
         let kept = |content: &Content| content.view().cloned().unwrap_or_else(View::null);
-        View::object(
-            "case",
-            [
-                ("data", kept(&plan.data)),
-                ("env", kept(&self.env)),
-                ("envelope", kept(&self.envelope)),
-                ("failure", kept(&self.failure)),
-                ("git", kept(&self.git)),
-                ("needs", by_need(needs).0),
-                ("taxonomy", kept(&plan.taxonomy)),
-            ],
-        )
+        let around = [
+            ("data", kept(&plan.data)),
+            ("env", kept(&self.env)),
+            ("git", kept(&self.git)),
+            ("launch", kept(&self.envelope)),
+            ("needs", by_need(needs).0),
+            ("taxonomy", kept(&plan.taxonomy)),
+        ];
+        let failure = kept(&self.failure);
+        let own = failure.entries().map(|(name, value)| (name, value.clone()));
+        View::object("context", own.chain(around))
     }
 
     /// The verdict of the case: that of an earlier step if its rules are the same, else made.
@@ -147,7 +146,7 @@ impl CaseParams {
         }
         let make = || {
             let needs = if plan.needs.is_empty() { Vec::new() } else { queries(&plan.needs) };
-            let verdict = plan.judge(evidence, &self.case_view(step.plan, &needs));
+            let verdict = plan.judge(evidence, &self.context(step.plan, &needs));
             let content = Content::new(verdict.view());
             let needs = (!needs.is_empty()).then(|| by_need(&needs).1);
             MadeVerdict { rules: plan.address, verdict: Arc::new(verdict), content, needs }

@@ -10,7 +10,7 @@ use super::queries::Query;
 use crate::diag::Diagnostic;
 use crate::model::{Hash, Kind};
 use crate::script::{RuleStrength, ScriptFunction, View};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -71,12 +71,16 @@ pub struct SignatureWeights {
 }
 
 /// The verdict of a case.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The defect: the most probable, or the undecided one.
     pub defect: Name,
+    /// The defect that is said where nothing is decided.
+    pub undecided: Name,
     /// Whether it is probable enough to be decided.
     pub decided: bool,
+    /// The least probability of a decided verdict.
+    pub floor: f64,
     /// The probability of the most probable defect, in [0, 1].
     pub probability: f64,
     /// The defects, the most probable first.
@@ -88,18 +92,20 @@ pub struct Verdict {
 }
 
 /// A defect with its probability.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hypothesis {
     /// The defect.
     pub defect: Name,
     /// Its probability.
     pub probability: f64,
+    /// Its log-odds before any rule spoke.
+    pub prior: f64,
     /// Its log-odds.
     pub score: f64,
 }
 
 /// A rule or signature that spoke.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpokenRule {
     /// The id of the rule, or of the signature.
     pub id: Name,
@@ -124,7 +130,7 @@ pub struct SpokenRule {
 }
 
 /// A rule that failed, which counts as silent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedRule {
     /// The rule.
     pub id: Name,
@@ -147,11 +153,11 @@ impl SpokenRule {
 }
 
 impl VerdictPlan {
-    /// The verdict of a case. `evidence` and `case` are what rules see.
-    pub fn judge(&self, evidence: &View, case: &View) -> Verdict {
+    /// The verdict of a case. `evidence` and `context` are what rules see.
+    pub fn judge(&self, evidence: &View, context: &View) -> Verdict {
         let null = View::null();
         let vars = self.vars.view().unwrap_or(&null);
-        let mut verdict = Verdict::default();
+        let mut verdict = Verdict { undecided: self.undecided.clone(), floor: self.floor, ..Verdict::default() };
         for rule in &self.rules {
             let spoken = |said: RuleStrength| SpokenRule {
                 id: rule.id.clone(),
@@ -165,21 +171,21 @@ impl VerdictPlan {
                 because: said.because.unwrap_or_default(),
                 about: said.about,
             };
-            verdict.take(rule.function.weigh(&[evidence, case, vars]).map(|said| said.map(spoken)), &rule.id, &rule.at);
+            verdict.take(rule.function.weigh(&[evidence, context, vars]).map(|said| said.map(spoken)), &rule.id, &rule.at);
         }
         for found in evidence.get("matches").as_ref().map_or(&[][..], View::items) {
-            self.signature(found, (evidence, case, vars), &mut verdict);
+            self.signature(found, (evidence, context, vars), &mut verdict);
         }
-        verdict.decide(&self.priors, &self.undecided, self.floor);
+        verdict.decide(&self.priors);
         verdict
     }
 
-    fn signature(&self, found: &View, (evidence, case, vars): (&View, &View, &View), verdict: &mut Verdict) {
+    fn signature(&self, found: &View, (evidence, context, vars): (&View, &View, &View), verdict: &mut Verdict) {
         let text = |key: &str| found.get(key).and_then(|value| value.as_str().map(Name::from)).unwrap_or_default();
         let (id, at) = (text("id"), text("at"));
         let Some(known) = self.signatures.get(id.as_str()).filter(|known| !known.weights.is_empty()) else { return };
         let said = match &self.strength {
-            Some(strength) => strength.weigh(&[found, evidence, case, vars]),
+            Some(strength) => strength.weigh(&[found, evidence, context, vars]),
             None => Ok(Some(RuleStrength { strength: 1.0, because: None, about: Vec::new() })),
         };
         let spoken = |said: RuleStrength| SpokenRule {
@@ -208,28 +214,39 @@ impl Verdict {
 
     /// Decides by what spoke: which rule of each group counts, the sums in the order of declaration, and their softmax. Results are
     /// rounded to a millionth, so that they are the same on every machine.
-    pub fn decide(&mut self, priors: &[(Name, f64)], undecided: &Name, floor: f64) {
+    fn decide(&mut self, priors: &[(Name, f64)]) {
         self.count();
         let score = |(defect, prior): &(Name, f64)| {
             let counted = self.spoke.iter().filter(|rule| rule.counted);
-            (defect.clone(), counted.fold(*prior, |sum, rule| sum + rule.contribution(defect)))
+            counted.fold(*prior, |sum, rule| sum + rule.contribution(defect))
         };
-        let scores: Vec<(Name, f64)> = priors.iter().map(score).collect();
-        let top = scores.iter().map(|(_, score)| *score).fold(f64::MIN, f64::max);
-        let odds: Vec<f64> = scores.iter().map(|(_, score)| libm::exp(score - top)).collect();
+        let scores: Vec<f64> = priors.iter().map(score).collect();
+        let top = scores.iter().copied().fold(f64::MIN, f64::max);
+        let odds: Vec<f64> = scores.iter().map(|score| libm::exp(score - top)).collect();
         let total: f64 = odds.iter().sum();
-        let hypothesis = |((defect, score), odds): ((Name, f64), f64)| Hypothesis {
-            defect,
+        let hypothesis = |((defect, prior), (score, odds)): (&(Name, f64), (f64, f64))| Hypothesis {
+            defect: defect.clone(),
             probability: rounded(odds / total),
+            prior: *prior,
             score: rounded(score),
         };
-        self.hypotheses = scores.into_iter().zip(odds).map(hypothesis).collect();
+        self.hypotheses = priors.iter().zip(scores.into_iter().zip(odds)).map(hypothesis).collect();
         // Stable: of equals the one declared first is first.
         self.hypotheses.sort_by(|a, b| b.probability.total_cmp(&a.probability));
         let best = self.hypotheses.first();
         self.probability = best.map_or(0.0, |best| best.probability);
-        self.decided = best.is_some() && self.probability >= floor;
-        self.defect = best.filter(|_| self.decided).map_or_else(|| undecided.clone(), |best| best.defect.clone());
+        self.decided = best.is_some() && self.probability >= self.floor;
+        self.defect = best.filter(|_| self.decided).map_or_else(|| self.undecided.clone(), |best| best.defect.clone());
+    }
+
+    /// The verdict had these rules and signatures not spoken. Another rule of their groups may count instead.
+    #[must_use]
+    pub fn without(&self, silent: impl Fn(&SpokenRule) -> bool) -> Self {
+        let mut other = self.clone();
+        other.spoke.retain(|rule| !silent(rule));
+        let priors: Vec<(Name, f64)> = self.hypotheses.iter().map(|one| (one.defect.clone(), one.prior)).collect();
+        other.decide(&priors);
+        other
     }
 
     /// Of each group, the strongest counts; of equals the first.
@@ -281,8 +298,8 @@ mod tests {
 
     fn decided(spoke: Vec<SpokenRule>, floor: f64) -> Verdict {
         let priors = [("a".into(), 0.0), ("b".into(), 0.0)];
-        let mut verdict = Verdict { spoke, ..Verdict::default() };
-        verdict.decide(&priors, &"none".into(), floor);
+        let mut verdict = Verdict { spoke, undecided: "none".into(), floor, ..Verdict::default() };
+        verdict.decide(&priors);
         verdict
     }
 
@@ -334,8 +351,7 @@ mod tests {
             let verdict = decided(spoke, 0.5);
             let sum: f64 = verdict.hypotheses.iter().map(|one| one.probability).sum();
             prop_assert!((sum - 1.0).abs() < 1e-5);
-            let counted: Vec<SpokenRule> = verdict.spoke.iter().filter(|rule| rule.counted).cloned().collect();
-            let again = decided(counted, 0.5);
+            let again = verdict.without(|rule| !rule.counted);
             prop_assert_eq!(again.hypotheses, verdict.hypotheses);
         }
     }
