@@ -22,7 +22,7 @@ pub fn verdict_page(told: &CaseVerdict, width: usize) -> Vec<PageLine> {
     for one in &verdict.hypotheses {
         let name = told.defects.get(one.defect.as_str()).map_or_else(String::new, |name| format!("  {name}"));
         let tone = if one.defect == verdict.defect { Tone::Good } else { Tone::Plain };
-        page.text(tone, "  ", 4, &format!("{:.2}  {}{name}", one.probability, one.defect));
+        page.text(tone, "  ", 4, &format!("{:.3}  {}{name}", one.probability, one.defect));
     }
     for (title, counted) in [("what spoke", true), ("what spoke, but counts for less than another of its group", false)] {
         let mut spoke: Vec<&SpokenRule> = verdict.spoke.iter().filter(|rule| rule.counted == counted).collect();
@@ -157,7 +157,7 @@ mod tests {
         assert!(page.iter().all(|line| line.chars().count() <= 80), "{page:#?}");
         let page = page.join("\n");
         for wanted in [
-            "1  pays\nrun r, verdict made for step 1\n\n  0.75  en001  Environment issue\n  0.25  pb001\n",
+            "1  pays\nrun r, verdict made for step 1\n\n  0.750  en001  Environment issue\n  0.250  pb001\n",
             "\nwhat spoke\n  V1: a rule with",
             "\n    en001 +1.00, pb001 -0.10, at strength 0.50\n    pipelines/rca.yaml:200, group net\n    e1  word word",
             "\nwhat spoke, but counts for less than another of its group\n  refused: ",

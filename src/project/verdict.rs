@@ -49,7 +49,7 @@ impl ProjectLinker<'_> {
                 name: rule.name.as_str().into(),
                 group: rule.group.as_deref().map(Name::from),
                 weights: weights(&rule.weights),
-                at: format!("{}:{line}", self.pipeline.source.name()).into(),
+                at: format!("pipelines/{}:{line}", self.pipeline.source.name()).into(),
                 function,
             });
         }

@@ -214,12 +214,13 @@ pub const VERDICT: &[FieldGroup] = &[
     ),
     group(
         "context",
-        "what the rules of a verdict are given beside `evidence` and `vars`: all fields of `params.failure`, and",
+        "what the rules of a verdict are given beside `evidence` and `vars`",
         &[
             field("data", "map", "the same as `params.data`"),
             field("env", "map", "the same as `params.env`"),
+            field("envelope", "map", "the same as `params.envelope`"),
+            field("failure", "map", "the same as `params.failure`"),
             field("git", "map", "the same as `params.git`"),
-            field("launch", "map", "the same as `params.envelope`"),
             field("needs", "map", "the results of the queries under `needs:` of the verdict, with dots turned to underscores"),
             field("taxonomy", "map", "the same as `params.taxonomy`"),
         ],

@@ -110,20 +110,21 @@ impl CaseParams {
         (view, content)
     }
 
-    /// What the rules of a verdict see of the case: the failure's own fields, and what surrounds it.
+    /// What the rules of a verdict see of the case beside its evidence.
     fn context(&self, plan: &Plan, needs: &[(String, View)]) -> View {
         let kept = |content: &Content| content.view().cloned().unwrap_or_else(View::null);
-        let around = [
-            ("data", kept(&plan.data)),
-            ("env", kept(&self.env)),
-            ("git", kept(&self.git)),
-            ("launch", kept(&self.envelope)),
-            ("needs", by_need(needs).0),
-            ("taxonomy", kept(&plan.taxonomy)),
-        ];
-        let failure = kept(&self.failure);
-        let own = failure.entries().map(|(name, value)| (name, value.clone()));
-        View::object("context", own.chain(around))
+        View::object(
+            "context",
+            [
+                ("data", kept(&plan.data)),
+                ("env", kept(&self.env)),
+                ("envelope", kept(&self.envelope)),
+                ("failure", kept(&self.failure)),
+                ("git", kept(&self.git)),
+                ("needs", by_need(needs).0),
+                ("taxonomy", kept(&plan.taxonomy)),
+            ],
+        )
     }
 
     /// The verdict of the case: that of an earlier step if its rules are the same, else made.
