@@ -63,6 +63,7 @@ impl ProjectLinker<'_> {
             signatures: signatures(data.files),
             vars: Content::new(crate::script::View::null()),
             data: Hash::of_json(&json!([data.evidence.address(), data.data.hash()])),
+            functions: Hash::of(b""),
             address: Hash::of(b""),
         };
         Some(with_vars(&plan, written, data.vars))
@@ -85,17 +86,18 @@ impl ProjectLinker<'_> {
 /// The plan with the vars in force.
 pub(super) fn with_vars(plan: &VerdictPlan, written: &VerdictRules, vars: &Content) -> VerdictPlan {
     let floor = vars.view().and_then(|vars| vars.get(&written.floor)?.as_f64()).unwrap_or(0.0);
-    let rule = |rule: &VerdictFunction| json!([rule.id, rule.group, rule.weights, rule.function.hash(), rule.function.name()]);
-    let address = Hash::of_json(&json!([
-        plan.priors,
-        plan.undecided,
+    let function = |rule: &VerdictFunction| json!([rule.id, rule.function.hash(), rule.function.name()]);
+    let functions = Hash::of_json(&json!([
         plan.needs.iter().map(|need| need.name).collect::<Vec<_>>(),
         plan.strength.as_ref().map(|strength| (strength.hash(), strength.name())),
-        plan.rules.iter().map(rule).collect::<Vec<_>>(),
+        plan.rules.iter().map(function).collect::<Vec<_>>(),
         vars.hash(),
         plan.data,
     ]));
-    VerdictPlan { floor, vars: vars.clone(), address, ..plan.clone() }
+    let rule = |rule: &VerdictFunction| json!([rule.group, rule.weights]);
+    let weights = plan.rules.iter().map(rule).collect::<Vec<_>>();
+    let address = Hash::of_json(&json!([functions, plan.priors, plan.undecided, weights]));
+    VerdictPlan { floor, vars: vars.clone(), functions, address, ..plan.clone() }
 }
 
 fn weights(written: &[DefectWeight]) -> DefectWeights {

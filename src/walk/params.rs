@@ -158,6 +158,12 @@ impl CaseParams {
         (view, made.content.clone(), recorded.is_none().then_some(made))
     }
 
+    /// The verdict by another plan, given the results of the queries that its rules read. `None` if the plan makes none.
+    pub fn verdict_by(&self, case: &Case, plan: &Plan, needs: &[(String, View)]) -> Option<Verdict> {
+        let rules = plan.verdict.as_ref()?;
+        Some(rules.judge(&self.evidence(case, plan).0, &self.context(plan, needs)))
+    }
+
     /// All parameters of a step of this case, with the state as [`StepContext::state`] or a test gives it. `needs` are the results of the
     /// node's declared reads, under their names with dots turned to underscores; `queries` runs those of the verdict.
     pub fn for_step(

@@ -38,6 +38,9 @@ pub struct VerdictPlan {
     pub vars: Content,
     /// The address of the data that verdicts depend on.
     pub data: Hash,
+    /// The address of what rules are and read, without weights, groups and priors: where it is the same, the same rules speak as
+    /// strongly.
+    pub functions: Hash,
     /// The address of all of this: verdicts of the same evidence by the same address are the same.
     pub address: Hash,
 }
@@ -175,6 +178,25 @@ impl VerdictPlan {
         }
         for found in evidence.get("matches").as_ref().map_or(&[][..], View::items) {
             self.signature(found, (evidence, context, vars), &mut verdict);
+        }
+        verdict.decide(&self.priors);
+        verdict
+    }
+
+    /// The verdict with the weights, groups and priors of this plan, and the strengths of another with the same
+    /// [`functions`](Self::functions).
+    pub fn weigh_again(&self, other: &Verdict) -> Verdict {
+        let mut verdict = Verdict { undecided: self.undecided.clone(), floor: self.floor, ..other.clone() };
+        for spoken in &mut verdict.spoke {
+            let (group, weights) = if spoken.signature {
+                let known = self.signatures.get(spoken.id.as_str());
+                (known.map(|known| known.group.clone()), known.map(|known| &known.weights))
+            } else {
+                let known = self.rules.iter().find(|rule| rule.id == spoken.id);
+                (known.and_then(|known| known.group.clone()), known.map(|known| &known.weights))
+            };
+            spoken.group = group.unwrap_or_default();
+            spoken.weights = weights.into_iter().flatten().cloned().collect();
         }
         verdict.decide(&self.priors);
         verdict
