@@ -1,7 +1,9 @@
 //! `asterisk replay`.
 
 use super::{FormatArg, GlobalArgs, ProjectArgs};
-use crate::decisions::replay::{ChangedEffects, ChangedVerdict, Flip, ReplayReport, ReplaySpec, UnknownOutcome, replay as decide_again};
+use crate::decisions::replay::{
+    ChangedEffects, ChangedVerdict, Flip, ReplayReport, ReplaySpec, UnknownOutcome, replay as decide_again,
+};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::model::counted;
@@ -142,7 +144,8 @@ fn changed_verdicts(ui: Ui, done: &ReplayReport) {
     let several = done.runs.len() > 1;
     let mut table = ui.table(&["run", "case", "verdict", "probability", "because"][usize::from(!several)..]);
     for ChangedVerdict { run, case, from, to, before, after, because } in done.changed_verdicts.iter().take(SHOWN) {
-        let cells = [run.clone(), case.clone(), format!("{from} -> {to}"), format!("{before:.2} -> {after:.2}"), because.join("\n")];
+        let cells =
+            [run.clone(), case.clone(), format!("{from} -> {to}"), format!("{before:.2} -> {after:.2}"), because.join("\n")];
         table.row(&cells[usize::from(!several)..]);
     }
     ui.out("");

@@ -90,16 +90,20 @@ pub fn verdict(session: &Session, asked: &StepQuery, why_not: Option<&str>) -> R
     match find(&decisions, asked)? {
         StepSelection::Cases(list) => Ok(FoundVerdict::Cases(list)),
         StepSelection::Case { run, case, steps } => {
-            let mut found = decisions.verdict(&run, &case, &steps)?;
-            found.why_not = why_not.map(|defect| decisions.why_not(&found, &steps, defect)).transpose()?;
-            Ok(FoundVerdict::Case(Box::new(found)))
+            Ok(FoundVerdict::Case(Box::new(decisions.verdict(&run, &case, &steps, why_not)?)))
         }
     }
 }
 
 impl Decisions {
-    /// The last verdict of a case with these steps.
-    fn verdict(&self, run: &str, case: &str, steps: &[JournalStep]) -> Result<CaseVerdict, SessionError> {
+    /// The last verdict of a case with these steps, and why it is not `why_not`.
+    pub fn verdict(
+        &self,
+        run: &str,
+        case: &str,
+        steps: &[JournalStep],
+        why_not: Option<&str>,
+    ) -> Result<CaseVerdict, SessionError> {
         let events = self.record().store().events(run, case)?.into_iter().rev();
         let made = events.into_iter().find_map(|(_, event)| match event.what {
             EventBody::Verdict { verdict, .. } => Some((event.path, verdict.hash())),
@@ -119,7 +123,10 @@ impl Decisions {
         let name = self.record().store().case(run, case)?.name;
         let flips = flips(&verdict);
         let step = path.to_string();
-        Ok(CaseVerdict { run: run.to_owned(), case: case.to_owned(), name, step, verdict, flips, why_not: None, defects })
+        let (run, case) = (run.to_owned(), case.to_owned());
+        let mut found = CaseVerdict { run, case, name, step, verdict, flips, why_not: None, defects };
+        found.why_not = why_not.map(|defect| self.why_not(&found, steps, defect)).transpose()?;
+        Ok(found)
     }
 
     /// The project that a step went by; nothing if its texts cannot be linked any more.
@@ -133,7 +140,8 @@ impl Decisions {
         let Some(asked) = verdict.hypotheses.iter().find(|one| one.defect == defect) else {
             let known = || verdict.hypotheses.iter().map(|one| one.defect.as_str());
             let message = format!("the verdict does not decide about `{defect}`");
-            let help = did_you_mean(defect, known()).unwrap_or_else(|| format!("one of {}", known().collect::<Vec<_>>().join(", ")));
+            let help =
+                did_you_mean(defect, known()).unwrap_or_else(|| format!("one of {}", known().collect::<Vec<_>>().join(", ")));
             return Err(refused("input/unknown-defect", message, Some(help)));
         };
         let best = verdict.hypotheses.first().map_or(0.0, |best| best.score);
@@ -148,7 +156,13 @@ impl Decisions {
             silent.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         }
         let lacks = ((best - asked.score) * 1e6).round() / 1e6;
-        Ok(WhyNot { defect: defect.to_owned(), probability: asked.probability, lacks, undecided: lacks == 0.0 && !verdict.decided, silent })
+        Ok(WhyNot {
+            defect: defect.to_owned(),
+            probability: asked.probability,
+            lacks,
+            undecided: lacks == 0.0 && !verdict.decided,
+            silent,
+        })
     }
 }
 

@@ -61,8 +61,7 @@ fn size(rule: &SpokenRule) -> f64 {
 }
 
 fn spoken(page: &mut TextPage, rule: &SpokenRule) {
-    let weights: Vec<String> =
-        rule.weights.keys().map(|defect| format!("{defect} {:+.2}", rule.contribution(defect))).collect();
+    let weights: Vec<String> = rule.weights.keys().map(|defect| format!("{defect} {:+.2}", rule.contribution(defect))).collect();
     let name = if rule.name.is_empty() { String::new() } else { format!(": {}", rule.name) };
     page.text(Tone::Good, "  ", 4, &format!("{}{name}", rule.id));
     let kind = if rule.signature { "signature, " } else { "" };
@@ -125,7 +124,8 @@ mod tests {
             because: "word ".repeat(40),
             about: vec![text("e1")],
         };
-        let one = |defect: &str, probability: f64, score: f64| Hypothesis { defect: defect.into(), probability, prior: 0.0, score };
+        let one =
+            |defect: &str, probability: f64, score: f64| Hypothesis { defect: defect.into(), probability, prior: 0.0, score };
         let verdict = Verdict {
             defect: "en001".into(),
             undecided: "ti001".into(),

@@ -302,7 +302,11 @@ pub(super) const VERDICT: Form = Form {
             .named("missing-key", "`verdict` has no `undecided`"),
         FormKey::new("floor", TEXT, "The var that holds the least probability of a decided verdict.")
             .named("missing-key", "`verdict` has no `floor`"),
-        FormKey::new("needs", ValueForm::Distinct("duplicate-need"), "The queries whose results the rules read as `context.needs`."),
+        FormKey::new(
+            "needs",
+            ValueForm::Distinct("duplicate-need"),
+            "The queries whose results the rules read as `context.needs`.",
+        ),
         FormKey::new(
             "signatures",
             ValueForm::Script,
@@ -320,8 +324,12 @@ pub(super) const VERDICT_RULE: Form = Form {
         FormKey::new("id", TEXT, "Its id, unique in the pipeline.").named("missing-key", "a rule of the verdict has no `id`"),
         FormKey::new("name", ValueForm::Label, "What people call it."),
         FormKey::new("group", TEXT, "Its theme: of all rules and signatures of a group, only the strongest counts."),
-        FormKey::new("for", WEIGHTS, "What it adds to the log-odds of defects at full strength; a negative weight speaks against one.")
-            .named("missing-key", "a rule of the verdict has no `for`"),
+        FormKey::new(
+            "for",
+            WEIGHTS,
+            "What it adds to the log-odds of defects at full strength; a negative weight speaks against one.",
+        )
+        .named("missing-key", "a rule of the verdict has no `for`"),
         FormKey::new("rule", ValueForm::Script, "The function that decides whether it speaks: fn name(evidence, context, vars).")
             .named("missing-key", "a rule of the verdict has no `rule`"),
     ],

@@ -111,11 +111,14 @@ fn signatures(files: &Map<String, Value>) -> BTreeMap<String, SignatureWeights> 
     let signature = |item: &Value| {
         let category = text(&item["category"]);
         let group = Some(text(&item["group"])).filter(|group| !group.is_empty()).unwrap_or_else(|| category.clone());
-        (item["id"].as_str().unwrap_or_default().to_owned(), SignatureWeights {
-            title: text(&item["title"]),
-            group,
-            weights: signature_weights(item, &domain["categories"][category.as_str()]),
-        })
+        (
+            item["id"].as_str().unwrap_or_default().to_owned(),
+            SignatureWeights {
+                title: text(&item["title"]),
+                group,
+                weights: signature_weights(item, &domain["categories"][category.as_str()]),
+            },
+        )
     };
     domain["signatures"].as_array().into_iter().flatten().map(signature).collect()
 }

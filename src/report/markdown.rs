@@ -150,7 +150,9 @@ fn cause_section(cause: &Cause, names: &BTreeMap<&str, &str>, out: &mut String) 
         cause.cases.iter().map(|id| format!("{} {}", code(id), line(names.get(id.as_str()).copied().unwrap_or_default())));
     list("Cases", names, out);
     list("Evidence", finding.evidence.iter().map(|item| line(item)), out);
-    let reason = |reason: &DefectReason| format!("{} ({:+.2}, {}): {}", code(&reason.id), reason.weight, code(&reason.at), line(&reason.says));
+    let reason = |reason: &DefectReason| {
+        format!("{} ({:+.2}, {}): {}", code(&reason.id), reason.weight, code(&reason.at), line(&reason.says))
+    };
     list("Rules that decided", finding.reasons.iter().map(reason), out);
     if !finding.stack.is_empty() {
         // Indented text is shown as it is.

@@ -51,14 +51,20 @@ impl ScriptFunction {
             None => None,
             Some(value) if value.is_string() => Some(value.to_string()),
             Some(value) => {
-                return self.refuse_strength(format!("`{}` returned {} as `because`, which is a string", self.name(), described(value)));
+                return self.refuse_strength(format!(
+                    "`{}` returned {} as `because`, which is a string",
+                    self.name(),
+                    described(value)
+                ));
             }
         };
         let about = match given("about").map(|value| self.data(value, CODE)).transpose()? {
             None => Vec::new(),
             Some(value) => match serde_json::from_value(value) {
                 Ok(ids) => ids,
-                Err(_) => return self.refuse_strength(format!("`{}` returned an `about` that is no list of strings", self.name())),
+                Err(_) => {
+                    return self.refuse_strength(format!("`{}` returned an `about` that is no list of strings", self.name()));
+                }
             },
         };
         Ok(RuleStrength { strength, because, about })

@@ -206,11 +206,7 @@ pub const VERDICT: &[FieldGroup] = &[
     group(
         "verdict.failed[]",
         "a rule that failed",
-        &[
-            field("at", "text", "where it is written"),
-            field("error", "text", "the error"),
-            field("id", "text", "its id"),
-        ],
+        &[field("at", "text", "where it is written"), field("error", "text", "the error"), field("id", "text", "its id")],
     ),
     group(
         "context",

@@ -85,6 +85,7 @@ fn spec(dir: &Path, parallel: usize, dry_run: bool) -> RunSpec {
         files: Files::Never,
         shadow: None,
         budget: None,
+        no_recall: false,
     }
 }
 

@@ -130,7 +130,11 @@ fn differences(before: &Verdict, now: &Verdict) -> Vec<String> {
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut told: Vec<String> = found.into_iter().take(TOLD).map(|(_, said)| said).collect();
     if told.is_empty() {
-        told.push(if before.floor == now.floor { "the priors".to_owned() } else { format!("the floor {} -> {}", before.floor, now.floor) });
+        told.push(if before.floor == now.floor {
+            "the priors".to_owned()
+        } else {
+            format!("the floor {} -> {}", before.floor, now.floor)
+        });
     }
     told
 }

@@ -8,11 +8,7 @@ use crate::pipeline::verdict::{DefectWeight, VerdictRule, VerdictRules};
 use std::collections::BTreeMap;
 
 /// Reads the section. `vars` are those of the pipeline, one of which is the floor.
-pub(super) fn verdict(
-    reader: &mut YamlReader<'_>,
-    fields: FormFields<'_>,
-    vars: &BTreeMap<String, Var>,
-) -> Option<VerdictRules> {
+pub(super) fn verdict(reader: &mut YamlReader<'_>, fields: FormFields<'_>, vars: &BTreeMap<String, Var>) -> Option<VerdictRules> {
     let priors = weights(fields, "priors");
     let rules: Vec<VerdictRule> = fields.list("rules").unwrap_or_default().iter().filter_map(rule).collect();
     let read = VerdictRules {

@@ -108,7 +108,11 @@ const SIGNATURE: Form = Form {
             ValueForm::Entries(&ValueForm::Number(-20.0, 20.0)),
             "What it adds to the log-odds of defects, by code; by default the log-odds of its certainty to its defect, or nothing if it goes by frames.",
         ),
-        FormKey::new("group", ValueForm::Text, "Its theme: of all signatures and rules of a group, only the strongest counts; its category by default."),
+        FormKey::new(
+            "group",
+            ValueForm::Text,
+            "Its theme: of all signatures and rules of a group, only the strongest counts; its category by default.",
+        ),
         FormKey::required("certainty", ValueForm::Number(0.0, 1.0), "The certainty of the cause from such a line alone."),
         FormKey::required("severity", ValueForm::Text, "The name of its severity."),
         FormKey::new("patterns", ValueForm::List(&ValueForm::Pattern(0)), "Patterns of the line, case-insensitive."),
