@@ -116,6 +116,9 @@ fn plain(source: &Source) -> Result<ProjectConfig, Diagnostics> {
         return Ok(ProjectConfig::default());
     }
     let tree = yaml::parse(source)?;
+    if tree.is_null() {
+        return Ok(ProjectConfig::default());
+    }
     let mut check: FormReader<'_> = FormReader::new(source, "config");
     let values = check.file(&tree, &PROJECT, None);
     let mut reader = check.reader;
