@@ -8,6 +8,7 @@ mod completions;
 mod config;
 mod coverage;
 mod cursor;
+mod diff;
 mod doc;
 mod doctor;
 mod explain;
@@ -151,6 +152,7 @@ enum Command {
     Repl(repl::ReplArgs),
     New(new::NewArgs),
     Show(show::ShowArgs),
+    Diff(diff::DiffArgs),
     Doc(doc::DocArgs),
     Init(init::InitArgs),
     Doctor(doctor::DoctorArgs),
@@ -215,6 +217,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Repl(args) => repl::repl(&global, &args),
         Command::New(args) => new::new(&global, &args),
         Command::Show(args) => show::show(&global, &args),
+        Command::Diff(args) => diff::diff(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),
         Command::Init(args) => init::init(&global, &args),
         Command::Doctor(args) => doctor::doctor(&global, &args),
