@@ -28,8 +28,8 @@ const EVENT_BYTES: usize = 12 << 10;
 const BEGINNING: usize = 45;
 /// A dictionary helps most with what is short.
 const LONGEST: usize = 16_000;
-/// Of how many rows to look at for them.
-const ROWS: usize = 1000;
+/// How many rows are looked at for them: unpacking those takes a few milliseconds, while other steps wait to be written.
+const ROWS: usize = 500;
 
 /// A content or the body of an event on its way into the file.
 pub(super) fn record<'t>(conn: &Connection, text: &'t str) -> Result<StoredText<'t>, StoreError> {
