@@ -302,6 +302,31 @@ mod tests {
     }
 
     #[test]
+    fn dictionaries_go_with_the_last_text_that_is_packed_with_them() {
+        let fixture = StoreFixture::new();
+        let walk = |run: &str, steps| {
+            let journal = fixture.begin(run, &launch(1));
+            (1..=steps).for_each(|at| journal.commit(step("c1", at)).unwrap());
+            drop(journal);
+            fixture.store.finish_run(run, RunStatus::Done, at(9)).unwrap();
+            fixture.store.all_events(run).unwrap()
+        };
+        walk("a", 100);
+        let kept = walk("b", 10);
+        let before = count(&fixture.store, "dictionaries");
+        let clean = |keep| {
+            let retention = Retention { keep_latest: Some(keep), ..Retention::default() };
+            fixture.store.clean(&retention, at(20)).unwrap();
+            count(&fixture.store, "dictionaries")
+        };
+        // The contents of the second run are those of the first, with the dictionaries of those times.
+        assert!(before == 3 && (1..=before).contains(&clean(1)), "{before}");
+        assert_eq!(fixture.store.all_events("b").unwrap(), kept);
+        assert_eq!(clean(0), 0);
+        assert!(walk("c", 30).len() == 120 && count(&fixture.store, "dictionaries") == 1);
+    }
+
+    #[test]
     fn addresses_are_found_in_any_text() {
         let hash = Hash::of(b"x");
         let text = format!(r#"{{"a":"{hash}","b":["{hash}0"],"c":"{}"}}"#, &hash.to_string()[..63]);

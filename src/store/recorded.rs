@@ -245,4 +245,36 @@ mod tests {
             .unwrap();
         assert_eq!(fixture.store.events("r", "c1").unwrap().len(), usize::try_from(steps * 4).unwrap());
     }
+
+    /// `cargo test --profile bench --lib store::recorded -- --ignored --nocapture`.
+    #[test]
+    #[ignore = "a measurement"]
+    #[allow(clippy::print_stdout, clippy::cast_precision_loss)]
+    fn time_of_an_event_and_of_a_list_of_parts() {
+        let (fixture, _) = grown(2);
+        let known = Hash::of(b"fn a() {}");
+        let parts: Vec<_> = (0..12).map(|n| format!(r#""part {n}":"{known}""#)).collect();
+        let texts = |n: u32| {
+            let event = format!(r#"{{"type":"node_exit","node":"recall","artifact":"{known}","by":"script","took_ms":{n}}}"#);
+            [event, format!(r#"{{"$parts":{{{},"n":{n}}}}}"#, parts.join(","))]
+        };
+        let time = |conn: &Connection, which: usize| {
+            let texts: Vec<_> = (0..2000).map(|n| texts(n)[which].clone()).collect();
+            let start = std::time::Instant::now();
+            let stored: Vec<_> = texts.iter().map(|text| record(conn, text).unwrap()).collect();
+            let packed = start.elapsed();
+            let start = std::time::Instant::now();
+            for stored in &stored {
+                let StoredText::Packed(bytes) = stored else { panic!("plain") };
+                recorded(conn, ValueRef::Blob(bytes), &mut Vec::new()).unwrap();
+            }
+            let each = |time: std::time::Duration| time.as_secs_f64() * 1e6 / texts.len() as f64;
+            println!("packing {:.1} us, unpacking {:.1} us", each(packed), each(start.elapsed()));
+        };
+        let both = |conn: &Connection| {
+            (0..3).for_each(|_| [0, 1].into_iter().for_each(|which| time(conn, which)));
+            Ok(())
+        };
+        fixture.store.read(both).unwrap();
+    }
 }
