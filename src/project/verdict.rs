@@ -60,7 +60,7 @@ impl ProjectLinker<'_> {
             needs,
             strength,
             rules,
-            signatures: signatures(data.files),
+            signatures: signatures(data.files, &written.priors),
             vars: Content::new(crate::script::View::null()),
             data: Hash::of_json(&json!([data.evidence.address(), data.data.hash()])),
             functions: Hash::of(b""),
@@ -104,21 +104,16 @@ fn weights(written: &[DefectWeight]) -> DefectWeights {
     written.iter().map(|weight| (weight.defect.as_str().into(), weight.weight)).collect()
 }
 
-/// What each signature of the domain says of the defect, by id.
-fn signatures(files: &Map<String, Value>) -> BTreeMap<String, SignatureWeights> {
+/// What each signature of the domain says of the defects to decide between, by id.
+fn signatures(files: &Map<String, Value>, priors: &[DefectWeight]) -> BTreeMap<String, SignatureWeights> {
     let Some(domain) = files.get("domain") else { return BTreeMap::new() };
     let text = |value: &Value| value.as_str().map_or_else(Name::default, Name::from);
     let signature = |item: &Value| {
         let category = text(&item["category"]);
         let group = Some(text(&item["group"])).filter(|group| !group.is_empty()).unwrap_or_else(|| category.clone());
-        (
-            item["id"].as_str().unwrap_or_default().to_owned(),
-            SignatureWeights {
-                title: text(&item["title"]),
-                group,
-                weights: signature_weights(item, &domain["categories"][category.as_str()]),
-            },
-        )
+        let mut weights = signature_weights(item, &domain["categories"][category.as_str()]);
+        weights.retain(|(defect, _)| priors.iter().any(|prior| *prior.defect.value == **defect));
+        (item["id"].as_str().unwrap_or_default().to_owned(), SignatureWeights { title: text(&item["title"]), group, weights })
     };
     domain["signatures"].as_array().into_iter().flatten().map(signature).collect()
 }
@@ -126,8 +121,12 @@ fn signatures(files: &Map<String, Value>) -> BTreeMap<String, SignatureWeights> 
 /// The weights of a signature; without any, the log-odds of its certainty for its defect. One that goes by the place of the
 /// failure says nothing of its own: rules over frames do.
 fn signature_weights(item: &Value, category: &Value) -> DefectWeights {
-    if let Some(own) = item["weights"].as_object().filter(|own| !own.is_empty() || item["by_frame"] != true) {
-        return own.iter().filter_map(|(defect, weight)| Some((defect.as_str().into(), weight.as_f64()?))).collect();
+    // Without the key the form gives an empty map.
+    if let Some(own) = item["weights"].as_object().filter(|own| !own.is_empty()) {
+        let weight = |(defect, weight): (&String, &Value)| {
+            Some((defect.as_str().into(), weight.as_f64().filter(|weight| *weight != 0.0)?))
+        };
+        return own.iter().filter_map(weight).collect();
     }
     let defect = item["defect"].as_str().or_else(|| category["defect"].as_str());
     let (Some(defect), Some(certainty)) = (defect.filter(|_| item["by_frame"] != true), item["certainty"].as_f64()) else {
@@ -147,8 +146,9 @@ mod tests {
         let weights = |item: Value| signature_weights(&item, &category);
         assert_eq!(weights(json!({ "certainty": 0.9 })), [("en001".into(), 2.2)]);
         assert_eq!(weights(json!({ "certainty": 0.5, "defect": "au001" })), [("au001".into(), 0.0)]);
-        assert_eq!(weights(json!({ "certainty": 1.0 })), [("en001".into(), 4.6)]);
+        assert_eq!(weights(json!({ "certainty": 1.0, "weights": {} })), [("en001".into(), 4.6)]);
         assert_eq!(weights(json!({ "certainty": 0.9, "by_frame": true })), DefectWeights::new());
+        assert_eq!(weights(json!({ "certainty": 0.9, "weights": { "pb001": 0 } })), DefectWeights::new(), "it says nothing");
         let own = json!({ "certainty": 0.9, "by_frame": true, "weights": { "pb001": 0.5, "au001": -1 } });
         assert_eq!(weights(own), [("au001".into(), -1.0), ("pb001".into(), 0.5)]);
     }

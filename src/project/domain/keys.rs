@@ -106,7 +106,7 @@ const SIGNATURE: Form = Form {
         FormKey::new(
             "weights",
             ValueForm::Entries(&ValueForm::Number(-20.0, 20.0)),
-            "What it adds to the log-odds of defects, by code; by default the log-odds of its certainty to its defect, or nothing if it goes by frames.",
+            "What it adds to the log-odds of defects, by code, 0 for nothing; by default the log-odds of its certainty to its defect, or nothing if it goes by frames.",
         ),
         FormKey::new(
             "group",
