@@ -199,12 +199,7 @@ fn a_case_that_is_sent_back_is_looked_at_again() {
     let feedback = &case["context"]["remand_feedback"];
     assert_eq!((&feedback["original_classification"], &feedback["alternative_hypothesis"]), (&json!("pb001"), &json!("en001")));
     let prompt = project.asterisk(&["prompt", "a", "--node", "investigate", "--visit", "2"]).exits(0);
-    for said in [
-        "Sent back by the court",
-        "`pb001`",
-        "`en001`",
-        "1. The log also says",
-    ] {
+    for said in ["Sent back by the court", "`pb001`", "`en001`", "1. The log also says"] {
         assert!(prompt.stdout.contains(said), "{said}: {}", prompt.stdout);
     }
     let first = project.asterisk(&["prompt", "a", "--node", "investigate", "--visit", "1"]).exits(0);

@@ -34,15 +34,7 @@ pub(super) fn verdicts(
     then: Option<&Project>,
 ) -> Result<(usize, Vec<ChangedVerdict>), SessionError> {
     let Some(plan) = &base.project.plan.verdict else { return Ok((0, Vec::new())) };
-    let mut last: HashMap<Name, RecordedCaseVerdict> = HashMap::new();
-    record.store().each_event_of(EventKind::Verdict, run, |event| {
-        if let EventBody::Verdict { rules, verdict, needs, .. } = &event.what {
-            let (verdict, needs) = (verdict.hash(), needs.as_ref().map(Content::hash));
-            let made = RecordedCaseVerdict { case: event.case.clone(), rules: *rules, verdict, needs };
-            last.insert(event.case, made);
-        }
-        ControlFlow::Continue(())
-    })?;
+    let last = last_verdicts(record, run)?;
     let again: Vec<RecordedCaseVerdict> = last.into_values().filter(|made| made.rules != plan.address).collect();
     if again.is_empty() {
         return Ok((0, Vec::new()));
@@ -59,6 +51,33 @@ pub(super) fn verdicts(
     Ok((again.len(), changed))
 }
 
+/// The last verdict of each case of a run, by case.
+fn last_verdicts(record: &Record, run: &str) -> Result<HashMap<Name, RecordedCaseVerdict>, SessionError> {
+    let mut last: HashMap<Name, RecordedCaseVerdict> = HashMap::new();
+    record.store().each_event_of(EventKind::Verdict, run, |event| {
+        if let EventBody::Verdict { rules, verdict, needs, .. } = &event.what {
+            let (verdict, needs) = (verdict.hash(), needs.as_ref().map(Content::hash));
+            let made = RecordedCaseVerdict { case: event.case.clone(), rules: *rules, verdict, needs };
+            last.insert(event.case, made);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(last)
+}
+
+/// The last verdict of each case of a run, as recorded, in the order of the cases' ids.
+pub(super) fn recorded_verdicts(record: &Record, run: &str) -> Result<Vec<(Name, Verdict)>, SessionError> {
+    let mut last: Vec<RecordedCaseVerdict> = last_verdicts(record, run)?.into_values().collect();
+    last.sort_by(|one, other| one.case.cmp(&other.case));
+    last.into_iter().map(|made| Ok((made.case.clone(), read(record, &made)?))).collect()
+}
+
+fn read(record: &Record, made: &RecordedCaseVerdict) -> Result<Verdict, SessionError> {
+    let missing = || damaged(format!("the content {} is missing", made.verdict));
+    let text = record.store().blob(&made.verdict)?.ok_or_else(missing)?;
+    Ok(serde_json::from_str(&text).map_err(|error| damaged(format!("the verdict of `{}` cannot be read: {error}", made.case)))?)
+}
+
 struct VerdictMaker<'a> {
     record: &'a Record,
     run: &'a str,
@@ -71,9 +90,7 @@ struct VerdictMaker<'a> {
 
 impl VerdictMaker<'_> {
     fn again(&self, made: &RecordedCaseVerdict) -> Result<Option<ChangedVerdict>, SessionError> {
-        let text = self.content(&made.verdict)?;
-        let before: Verdict = serde_json::from_str(&text)
-            .map_err(|error| damaged(format!("the verdict of `{}` cannot be read: {error}", made.case)))?;
+        let before = read(self.record, made)?;
         let now = if self.only_weights == Some(made.rules) {
             self.plan.weigh_again(&before)
         } else {
