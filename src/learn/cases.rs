@@ -84,7 +84,7 @@ pub(super) struct LabelledCase {
     pub(super) id: String,
     /// The labelled defect, as written.
     pub(super) label: String,
-    /// What it belongs to: its project, else itself.
+    /// What it belongs to: its project, else its cause, else itself.
     pub(super) project: String,
     /// Whether its text decides, if the file tells.
     pub(super) decidable: Option<bool>,
@@ -131,7 +131,8 @@ pub(super) fn read(
         };
         match texts.of(&written) {
             Ok((launch, case)) => found.cases.push(LabelledCase {
-                project: written.project.unwrap_or_else(|| written.id.clone()),
+                // Cases of one cause are alike as those of one project are.
+                project: written.project.or(written.rca_id).unwrap_or_else(|| written.id.clone()),
                 id: written.id,
                 label: label.trim().to_owned(),
                 decidable: written.decidable,

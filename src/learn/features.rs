@@ -1,6 +1,7 @@
 //! What is fitted: the declared weights and priors of a verdict, and what spoke in each labelled case.
 
 use super::fit::{FitObservation, FitParameter};
+use crate::pipeline::Pipeline;
 use crate::walk::{DefectWeights, Name, Verdict, VerdictPlan};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -68,6 +69,18 @@ impl<'a> VerdictWeights<'a> {
             self.places.insert((of, id.clone(), class), self.declared.len());
             let (id, name, at) = (id.clone(), name.clone(), at.clone());
             self.declared.push(DeclaredWeight { of, id, name, class, weight: *weight, at });
+        }
+    }
+
+    /// Notes where priors are written.
+    pub(super) fn place_priors(&mut self, pipeline: &Pipeline) {
+        for prior in pipeline.verdict.iter().flat_map(|written| &written.priors) {
+            let (line, _) = pipeline.source.line_column(prior.defect.span.start);
+            let class = self.class(&prior.defect);
+            let of_prior = |declared: &&mut DeclaredWeight| declared.of == WeightOf::Prior && Some(declared.class) == class;
+            for declared in self.declared.iter_mut().filter(of_prior) {
+                declared.at = format!("pipelines/{}:{line}", pipeline.source.name()).into();
+            }
         }
     }
 

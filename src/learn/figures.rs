@@ -10,6 +10,8 @@ const COLDEST: f64 = 0.05;
 const HOTTEST: f64 = 20.0;
 /// How often the interval that holds the best temperature is cut.
 const CUTS: usize = 80;
+/// With fewer projects than this nothing is clear.
+const FEWEST: usize = 10;
 /// Standard errors on either side of a 90 % interval.
 pub(super) const NINETY: f64 = 1.64;
 
@@ -156,7 +158,7 @@ pub(super) fn compare(hand_set: &[HeldOutVerdict], fitted: &[HeldOutVerdict]) ->
     let spread = (projects.values().map(|sum| sum * sum).sum::<f64>() * correction).sqrt() / count(fitted.len().max(1));
     let interval = [difference - NINETY * spread, difference + NINETY * spread];
     let better = match interval {
-        _ if projects.len() < 2 => BetterWeights::Unclear,
+        _ if projects.len() < FEWEST => BetterWeights::Unclear,
         [_, most] if most < 0.0 => BetterWeights::Fitted,
         [least, _] if least > 0.0 => BetterWeights::HandSet,
         _ => BetterWeights::Unclear,

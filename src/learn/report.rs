@@ -138,6 +138,7 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
         left_out.entry(why).or_default().push(id);
     }
     let mut weights = VerdictWeights::of(&plan);
+    weights.place_priors(&project.plan.pipeline);
     let mut labelled: Vec<(LabelledCase, usize)> = Vec::with_capacity(read.cases.len());
     for case in read.cases {
         let code = code(&project.data, &case.label).unwrap_or(&case.label);
