@@ -115,9 +115,9 @@ fn print_folds(ui: Ui, folds: &FoldReport) {
         table.row(std::iter::once(name).chain(of.iter().map(|figures| figure(figures))));
     };
     let some = |number: Option<f64>| number.map_or_else(String::new, |number| format!("{number:.3}"));
-    row(format!("right, of {} decidable", decidable), &|of| format!("{:.3}", of.right));
+    row(format!("right, of {decidable} decidable"), &|of| format!("{:.3}", of.right));
     row("mean recall per defect".into(), &|of| format!("{:.3}", of.mean_recall));
-    row(format!("log loss, of {}", cases), &|of| format!("{:.3}", of.log_loss));
+    row(format!("log loss, of {cases}"), &|of| format!("{:.3}", of.log_loss));
     row("Brier score".into(), &|of| format!("{:.3}", of.brier));
     row("AUC".into(), &|of| some(of.auc));
     row("confidence minus accuracy".into(), &|of| format!("{:+.3}", of.overconfidence));

@@ -111,7 +111,7 @@ impl<'a> VerdictWeights<'a> {
                 let Some(place) = self.places.get(&(of, spoken.id.clone(), class)) else { continue };
                 *active.entry(*place).or_default() += spoken.strength;
                 if self.declared[*place].at.is_empty() {
-                    self.declared[*place].at = spoken.at.clone();
+                    self.declared[*place].at.clone_from(&spoken.at);
                 }
             }
         }

@@ -176,18 +176,18 @@ pub(super) fn compare(hand_set: &[HeldOutVerdict], fitted: &[HeldOutVerdict]) ->
 }
 
 /// The temperature at which the log loss is least; 1 without any verdict.
-pub(super) fn temperature<'a>(verdicts: impl Iterator<Item = &'a HeldOutVerdict> + Clone) -> f64 {
-    if verdicts.clone().next().is_none() {
+pub(super) fn temperature(verdicts: &[&HeldOutVerdict]) -> f64 {
+    if verdicts.is_empty() {
         return 1.0;
     }
     // The loss is convex in the inverse.
     let slope = |inverse: f64| -> f64 {
-        let of_one = |verdict: &HeldOutVerdict| {
+        let of_one = |verdict: &&HeldOutVerdict| {
             let scores: Vec<f64> = verdict.scores.iter().map(|score| score * inverse).collect();
             let expected: f64 = softmax(&scores).iter().zip(&verdict.scores).map(|(share, score)| share * score).sum();
             expected - verdict.scores[verdict.truth]
         };
-        verdicts.clone().map(of_one).sum()
+        verdicts.iter().map(of_one).sum()
     };
     let (mut low, mut high) = (1.0 / HOTTEST, 1.0 / COLDEST);
     for _ in 0..CUTS {
@@ -207,8 +207,8 @@ pub(super) fn tempered(verdicts: &[HeldOutVerdict]) -> Vec<HeldOutVerdict> {
     let mut tempered = verdicts.to_vec();
     for verdict in &mut tempered {
         let fold = verdict.fold;
-        verdict.temperature =
-            *by_fold.entry(fold).or_insert_with(|| temperature(verdicts.iter().filter(|other| other.fold != fold)));
+        let others = || verdicts.iter().filter(|other| other.fold != fold).collect::<Vec<_>>();
+        verdict.temperature = *by_fold.entry(fold).or_insert_with(|| temperature(&others()));
     }
     tempered
 }
@@ -280,9 +280,9 @@ mod tests {
         // Says 0.99 and is right three times of four: the best is odds of three to one.
         let boasts = libm::log(99.0);
         let verdicts = [0, 0, 0, 1].map(|truth| verdict(truth, [boasts, 0.0]));
-        let found = temperature(verdicts.iter());
+        let found = temperature(&verdicts.iter().collect::<Vec<_>>());
         assert!((boasts / found - libm::log(3.0)).abs() < 1e-9, "{found}");
-        assert!((temperature([].iter()) - 1.0).abs() < 1e-12);
+        assert!((temperature(&[]) - 1.0).abs() < 1e-12);
         let held = [0, 1].map(|fold| HeldOutVerdict { fold, ..verdict(0, [1.0, 0.0]) });
         assert!(tempered(&held).iter().all(|verdict| (verdict.temperature - COLDEST).abs() < 1e-9));
     }

@@ -278,10 +278,10 @@ impl Folding<'_> {
             projects: self.projects().len(),
             hand_set: figures(&hand_set),
             hand_set_tempered: figures(&tempered(&hand_set)),
-            hand_set_temperature: temperature(hand_set.iter()),
+            hand_set_temperature: temperature(&hand_set.iter().collect::<Vec<_>>()),
             fitted: figures(&fitted),
             fitted_tempered: figures(&tempered(&fitted)),
-            fitted_temperature: temperature(fitted.iter()),
+            fitted_temperature: temperature(&fitted.iter().collect::<Vec<_>>()),
             comparison: compare(&hand_set, &fitted),
         })
     }
