@@ -20,7 +20,6 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:\n  asterisk explain latest\n  asterisk explain latest --case 880501\n  \
                         asterisk explain latest --case 880501 --step F0\n  \
                         asterisk explain latest --case 880501 --verdict\n  \
-                        asterisk explain latest --case 880501 --why-not en001\n  \
                         asterisk explain latest --case 880501 --step 1 --save-as-test recall_test.rhai")]
 pub(super) struct ExplainArgs {
     /// The run; `latest` is the one started last.

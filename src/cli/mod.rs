@@ -15,6 +15,7 @@ mod explain;
 mod graph;
 mod init;
 mod junit;
+mod learn;
 mod lint;
 mod lint_report;
 mod man;
@@ -133,6 +134,7 @@ enum Command {
     Sweep(sweep::SweepArgs),
     Call(call::CallArgs),
     Test(test::TestArgs),
+    Learn(learn::LearnArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Cursor(cursor::CursorArgs),
@@ -198,6 +200,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Sweep(args) => sweep::sweep(&global, &args),
         Command::Call(args) => call::call(&global, &args),
         Command::Test(args) => test::test(&global, &args),
+        Command::Learn(args) => learn::learn(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
         Command::Cursor(args) => cursor::cursor(&global, &args),

@@ -1,5 +1,6 @@
 //! Links pipelines into plans, each with its sub-pipelines.
 
+use super::learned::LearnedWeights;
 use super::linked_pipeline::ProjectLinker;
 use super::settings::{AnswererNames, VarPlaces};
 use super::subpipelines::Subpipelines;
@@ -36,6 +37,8 @@ pub(super) struct SharedInputs<'a> {
     pub(super) servers: Option<&'a [String]>,
     /// The data files, by stem.
     pub(super) files: &'a Map<String, Value>,
+    /// The learned weights, if there are any.
+    pub(super) learned: Option<&'a LearnedWeights>,
     pub(super) taxonomy: Content,
     pub(super) domain: Option<String>,
     pub(super) evidence: Arc<EvidenceReader>,
@@ -79,7 +82,13 @@ impl SharedInputs<'_> {
         personas::check_elements(pipeline, self.files, found);
         let (cluster, summary) = linker.of_cases(found);
         let vars_content = content(pipeline, &vars);
-        let of = VerdictData { files: self.files, data: &self.data, evidence: &self.evidence, vars: &vars_content };
+        let of = VerdictData {
+            files: self.files,
+            learned: self.learned,
+            data: &self.data,
+            evidence: &self.evidence,
+            vars: &vars_content,
+        };
         let verdict = linker.verdict(of, found).map(Arc::new);
         let own = (&vars::within(set, &vars), &vars::places_within(pipeline, set, places));
         for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {

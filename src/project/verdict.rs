@@ -1,5 +1,6 @@
 //! Links `verdict:`: its rules, and the weights of the domain's signatures.
 
+use super::learned::LearnedWeights;
 use super::linked_pipeline::ProjectLinker;
 use super::vars;
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
@@ -16,6 +17,8 @@ use std::collections::BTreeMap;
 pub(super) struct VerdictData<'a> {
     /// The data files, by stem.
     pub(super) files: &'a Map<String, Value>,
+    /// The learned weights, if there are any.
+    pub(super) learned: Option<&'a LearnedWeights>,
     /// All data files, addressed.
     pub(super) data: &'a Content,
     /// Reads the evidence.
@@ -53,7 +56,7 @@ impl ProjectLinker<'_> {
                 function,
             });
         }
-        let plan = VerdictPlan {
+        let mut plan = VerdictPlan {
             priors: weights(&written.priors),
             undecided: written.undecided.as_str().into(),
             floor: 0.0,
@@ -61,11 +64,15 @@ impl ProjectLinker<'_> {
             strength,
             rules,
             signatures: signatures(data.files, &written.priors),
+            learned: None,
             vars: Content::new(crate::script::View::null()),
             data: Hash::of_json(&json!([data.evidence.address(), data.data.hash()])),
             functions: Hash::of(b""),
             address: Hash::of(b""),
         };
+        if let Some(learned) = data.learned {
+            learned.apply(&mut plan, &self.pipeline.name, found);
+        }
         Some(with_vars(&plan, written, data.vars))
     }
 
@@ -96,7 +103,12 @@ pub(super) fn with_vars(plan: &VerdictPlan, written: &VerdictRules, vars: &Conte
     ]));
     let rule = |rule: &VerdictFunction| json!([rule.group, rule.weights]);
     let weights = plan.rules.iter().map(rule).collect::<Vec<_>>();
-    let address = Hash::of_json(&json!([functions, plan.priors, plan.undecided, weights]));
+    let mut parts = json!([functions, plan.priors, plan.undecided, weights]);
+    if let (Some(parts), Some(learned)) = (parts.as_array_mut(), plan.learned) {
+        // Signatures have learned weights too, which no data tells.
+        parts.push(json!(learned.to_string()));
+    }
+    let address = Hash::of_json(&parts);
     VerdictPlan { floor, vars: vars.clone(), functions, address, ..plan.clone() }
 }
 

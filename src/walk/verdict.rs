@@ -34,6 +34,8 @@ pub struct VerdictPlan {
     pub rules: Vec<VerdictFunction>,
     /// What signatures say, by id.
     pub signatures: BTreeMap<String, SignatureWeights>,
+    /// The address of the learned weights that stand in the place of declared ones, if there are any.
+    pub learned: Option<Hash>,
     /// The vars of the pipeline that it is of.
     pub vars: Content,
     /// The address of the data that verdicts depend on.

@@ -76,7 +76,7 @@ fn check_rules(reader: &mut YamlReader<'_>, read: &VerdictRules) {
         if rule.weights.is_empty() {
             let message = format!("the rule `{}` has no weights, so it says nothing", *rule.id);
             let error = reader.error("verdict-weight", message, rule.span, "");
-            reader.push(error.help("say which defects it speaks for, and how much: `for: { pb001: 1.2 }`"));
+            reader.push(error.help("say which defects it speaks for, and how much: `for: { DEFECT: 1.2 }`"));
         }
         for DefectWeight { defect, .. } in &rule.weights {
             if read.priors.iter().any(|prior| *prior.defect == **defect) {

@@ -7,7 +7,6 @@ use super::super::replay_walk::ReplayOutcome;
 use super::super::reuse_check::reuse;
 use super::super::run::{ReplaySpec, each_run, words};
 use super::values::SweptVar;
-use super::weights::sweep_weights;
 use crate::session::{Session, SessionError};
 use crate::walk::Plan;
 use serde::Serialize;
@@ -178,12 +177,7 @@ impl SweptVar {
 }
 
 /// Sweeps a var over past runs: each case is read once and replayed with every value.
-///
-/// A name with a dot is a weight of the verdict: recorded verdicts are weighed again.
-pub fn sweep_runs(session: &Session, spec: &ReplaySpec, var: SweptVar) -> Result<SweepReport, SessionError> {
-    if var.name.contains('.') {
-        return sweep_weights(session, spec, var);
-    }
+pub(super) fn sweep_var(session: &Session, spec: &ReplaySpec, var: SweptVar) -> Result<SweepReport, SessionError> {
     let mut left_out = Vec::new();
     let mut found: Option<(SweptVar, Value, Vec<PointCount>)> = None;
     let (mut cases, mut runs) = (0, Vec::new());
