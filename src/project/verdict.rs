@@ -140,7 +140,7 @@ fn signature_weights(item: &Value, category: &Value) -> DefectWeights {
         };
         return own.iter().filter_map(weight).collect();
     }
-    let defect = item["defect"].as_str().or_else(|| category["defect"].as_str());
+    let defect = item["defect"].as_str().filter(|defect| !defect.is_empty()).or_else(|| category["defect"].as_str());
     let (Some(defect), Some(certainty)) = (defect.filter(|_| item["by_frame"] != true), item["certainty"].as_f64()) else {
         return DefectWeights::new();
     };
