@@ -4,6 +4,7 @@ use super::recorded::Decisions;
 use super::selection::{CaseList, StepQuery, StepSelection, find, refused};
 use super::steps::{JournalStep, damaged};
 use crate::diag::did_you_mean;
+use crate::walk::Name;
 use crate::script::View;
 use crate::script::probe::Probes;
 use crate::session::{Session, SessionError};
@@ -104,19 +105,11 @@ impl Decisions {
         steps: &[JournalStep],
         why_not: Option<&str>,
     ) -> Result<CaseVerdict, SessionError> {
-        let events = self.record().store().events(run, case)?.into_iter().rev();
-        let made = events.into_iter().find_map(|(_, event)| match event.what {
-            EventBody::Verdict { verdict, .. } => Some((event.path, verdict.hash())),
-            _ => None,
-        });
-        let Some((path, hash)) = made else {
+        let Some((path, verdict)) = self.recorded_verdict(run, case)? else {
             let message = format!("no verdict of the case `{case}` was recorded");
             let help = "a verdict is made for the first step whose answerer reads its parameters, in a pipeline with `verdict:`";
             return Err(refused("input/no-verdict", message, Some(help.into())));
         };
-        let text = self.record().store().blob(&hash)?.ok_or_else(|| damaged(format!("the content {hash} is missing")))?;
-        let verdict: Verdict =
-            serde_json::from_str(&text).map_err(|error| damaged(format!("the verdict of `{case}` cannot be read: {error}")))?;
         let taxonomy = self.of_step(run, steps, &path).and_then(|project| project.plan.taxonomy.view().map(View::json));
         let names = taxonomy.as_ref().and_then(|taxonomy| taxonomy["defects"].as_object()).into_iter().flatten();
         let defects = names.filter_map(|(code, defect)| Some((code.clone(), defect["name"].as_str()?.to_owned()))).collect();
@@ -127,6 +120,20 @@ impl Decisions {
         let mut found = CaseVerdict { run, case, name, step, verdict, flips, why_not: None, defects };
         found.why_not = why_not.map(|defect| self.why_not(&found, steps, defect)).transpose()?;
         Ok(found)
+    }
+
+    /// The last verdict that was recorded of a case, with the path of the step that it was made for.
+    pub(super) fn recorded_verdict(&self, run: &str, case: &str) -> Result<Option<(Name, Verdict)>, SessionError> {
+        let events = self.record().store().events(run, case)?.into_iter().rev();
+        let made = events.into_iter().find_map(|(_, event)| match event.what {
+            EventBody::Verdict { verdict, .. } => Some((event.path, verdict.hash())),
+            _ => None,
+        });
+        let Some((path, hash)) = made else { return Ok(None) };
+        let text = self.record().store().blob(&hash)?.ok_or_else(|| damaged(format!("the content {hash} is missing")))?;
+        let verdict =
+            serde_json::from_str(&text).map_err(|error| damaged(format!("the verdict of `{case}` cannot be read: {error}")))?;
+        Ok(Some((path, verdict)))
     }
 
     /// The project that a step went by; nothing if its texts cannot be linked any more.

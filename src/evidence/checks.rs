@@ -438,7 +438,10 @@ mod tests {
         checks("Failed asserting that 4 matches expected 3.", (Equal, "3", "4"));
         checks("Failed asserting that false is true.", (Condition, "is true", "false"));
         checks("assertion `left == right` failed\n  left: 4\n right: 3", (Equal, "3", "4"));
-        checks("thread 'a' panicked at src/a.rs:2:9:\nassertion `left == right` failed: total\n  left: 4\n right: 3", (Equal, "3", "4"));
+        checks(
+            "thread 'a' panicked at src/a.rs:2:9:\nassertion `left == right` failed: total\n  left: 4\n right: 3",
+            (Equal, "3", "4"),
+        );
         checks("'4' should be '3'", (Equal, "'3'", "'4'"));
         checks("Failed: DID NOT RAISE <class 'ValueError'>", (Throws, "<class 'ValueError'>", ""));
     }
