@@ -118,9 +118,12 @@ fn print(ui: Ui, done: &ReplayReport, took: f64) {
     }
     if done.verdicts > 0 {
         let made = counted(done.verdicts, "verdict", "verdicts");
-        let word = if done.changed_verdicts.is_empty() { "none" } else { "of them" };
-        let flipped = if done.changed_verdicts.is_empty() { String::new() } else { format!("{} ", done.changed_verdicts.len()) };
-        ui.out(&format!("\n{made} made again: {flipped}{word} flip; turns and answers below them are the recorded ones"));
+        let flipped = match done.changed_verdicts.len() {
+            0 => "none flips".to_owned(),
+            1 => "1 flips".to_owned(),
+            many => format!("{many} flip"),
+        };
+        ui.out(&format!("\n{made} made again: {flipped}; turns and answers below them are the recorded ones"));
     }
     let time = if took > 0.0 { format!(" in {took:.1} s") } else { String::new() };
     ui.out(&format!(

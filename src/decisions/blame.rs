@@ -230,7 +230,15 @@ fn of_verdict(
                 let whole = function.file().map_or(source.text(), |name| file_of(&project, name));
                 let changed = is_changed(&project, &project.plan.pipeline, Some(function), changed);
                 let on_disk = file_on_disk(decisions, run, function.file(), &source)?;
-                Some(DecidingText::new(Some(function.key()), &source, line, whole, changed, on_disk, lines(&source, line, line, false)))
+                Some(DecidingText::new(
+                    Some(function.key()),
+                    &source,
+                    line,
+                    whole,
+                    changed,
+                    on_disk,
+                    lines(&source, line, line, false),
+                ))
             }
             None => match (spoken.at.rsplit_once(':'), manifest) {
                 (Some((file, line)), Some(manifest)) => {
