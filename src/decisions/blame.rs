@@ -193,7 +193,7 @@ impl DecidingText {
         text: Vec<CodeLine>,
     ) -> Self {
         let number = u32::try_from(line).unwrap_or(u32::MAX);
-        DecidingText {
+        Self {
             rule,
             file: source.name().to_owned(),
             line,

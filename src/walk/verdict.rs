@@ -347,7 +347,7 @@ mod tests {
         let verdict = decided(spoke, 0.5);
         let counted: Vec<&str> = verdict.spoke.iter().filter(|rule| rule.counted).map(|rule| rule.id.as_str()).collect();
         assert_eq!(counted, ["strong", "alone"]);
-        assert_eq!(verdict.hypotheses[0].score, 2.0);
+        assert!((verdict.hypotheses[0].score - 2.0).abs() < 1e-9);
     }
 
     #[test]

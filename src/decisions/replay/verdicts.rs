@@ -75,7 +75,7 @@ pub(super) fn recorded_verdicts(record: &Record, run: &str) -> Result<Vec<(Name,
 fn read(record: &Record, made: &RecordedCaseVerdict) -> Result<Verdict, SessionError> {
     let missing = || damaged(format!("the content {} is missing", made.verdict));
     let text = record.store().blob(&made.verdict)?.ok_or_else(missing)?;
-    Ok(serde_json::from_str(&text).map_err(|error| damaged(format!("the verdict of `{}` cannot be read: {error}", made.case)))?)
+    serde_json::from_str(&text).map_err(|error| damaged(format!("the verdict of `{}` cannot be read: {error}", made.case)))
 }
 
 struct VerdictMaker<'a> {
@@ -147,7 +147,7 @@ fn differences(before: &Verdict, now: &Verdict) -> Vec<String> {
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut told: Vec<String> = found.into_iter().take(TOLD).map(|(_, said)| said).collect();
     if told.is_empty() {
-        told.push(if before.floor == now.floor {
+        told.push(if before.floor.total_cmp(&now.floor).is_eq() {
             "the priors".to_owned()
         } else {
             format!("the floor {} -> {}", before.floor, now.floor)

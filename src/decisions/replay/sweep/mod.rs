@@ -18,5 +18,5 @@ use crate::session::{Session, SessionError};
 /// Sweeps a var over past runs: each case is replayed with every value. A name with a dot is a weight of the verdict: recorded
 /// verdicts are weighed again.
 pub fn sweep_runs(session: &Session, spec: &ReplaySpec, var: SweptVar) -> Result<SweepReport, SessionError> {
-    if var.name.contains('.') { weights::sweep_weights(session, spec, var) } else { point::sweep_var(session, spec, var) }
+    if var.name.contains('.') { weights::sweep_weights(session, spec, &var) } else { point::sweep_var(session, spec, var) }
 }

@@ -20,7 +20,7 @@ struct SweptWeight<'v> {
 const PRIORS: &str = "priors";
 
 /// Sweeps a weight, `RULE.DEFECT` or `priors.DEFECT`, over the recorded verdicts of runs.
-pub(super) fn sweep_weights(session: &Session, spec: &ReplaySpec, var: SweptVar) -> Result<SweepReport, SessionError> {
+pub(super) fn sweep_weights(session: &Session, spec: &ReplaySpec, var: &SweptVar) -> Result<SweepReport, SessionError> {
     let name = var.name.clone();
     let (id, defect) = name.rsplit_once('.').unwrap_or((&name, ""));
     let swept = SweptWeight { id, defect };
@@ -50,7 +50,7 @@ pub(super) fn sweep_weights(session: &Session, spec: &ReplaySpec, var: SweptVar)
     let Some((var, current, counts)) = found else {
         return Ok(SweepReport { var: name, left_out, ..SweepReport::default() });
     };
-    Ok(SweepReport { cases, runs, left_out, ..SweepReport::new(&var, current, counts) })
+    Ok(SweepReport { runs, cases, left_out, ..SweepReport::new(&var, current, counts) })
 }
 
 impl SweptWeight<'_> {
