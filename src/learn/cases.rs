@@ -145,6 +145,11 @@ pub(super) fn read(
     Ok(found)
 }
 
+/// The number of labelled cases of a file: JSON, else YAML. The error says where the file is wrong.
+pub fn count_labelled(source: &Source) -> Result<usize, SessionError> {
+    parse(source).map(|file| file.cases.len())
+}
+
 /// Parses a labelled file: JSON, else YAML. Ids must be unique.
 fn parse(source: &Source) -> Result<LabelledFile, SessionError> {
     let text = source.text().trim_start_matches('\u{feff}');

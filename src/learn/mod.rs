@@ -14,6 +14,7 @@ mod file;
 mod fit;
 mod report;
 
+pub use cases::count_labelled;
 pub use features::WeightOf;
 pub use figures::{BetterWeights, VerdictComparison, VerdictFigures};
 pub use file::learned_file;

@@ -131,6 +131,15 @@ pub struct Zone {
     pub stickiness: u8,
 }
 
+/// A field of an artifact whose text must be known to the domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownField {
+    /// The field, with dots within fields.
+    pub path: Spanned<String>,
+    /// The list of the domain that knows it: `defects` or `categories`.
+    pub list: &'static str,
+}
+
 /// A step of the pipeline, which produces an artifact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PipelineNode {
@@ -150,6 +159,8 @@ pub struct PipelineNode {
     pub confidence: Option<Spanned<String>>,
     /// The shape of its artifact.
     pub schema: Option<Arc<Shape>>,
+    /// Fields of its artifact whose texts must be known to the domain.
+    pub known: Vec<KnownField>,
     /// The queries whose results it reads.
     pub needs: Vec<Spanned<String>>,
     /// The masks on it (`masks/recall.rhai`), outermost first.

@@ -165,6 +165,9 @@ pub(super) const TEAM: Form = Form {
     ..STRICT
 };
 
+/// The lists of a domain that `known` may name.
+pub(super) const KNOWN: &[&str] = &["defects", "categories"];
+
 pub(super) const NODE: Form = Form {
     what: "a node",
     id: Some("name"),
@@ -182,6 +185,12 @@ pub(super) const NODE: Form = Form {
             ValueForm::Custom(fields_ref),
             "The form of its artifact: fields and their types; `?` after a name makes a field optional.",
         ),
+        FormKey::new(
+            "known",
+            ValueForm::Entries(&ValueForm::Word(KNOWN)),
+            "Fields of its artifact, with dots within fields, whose texts must be of the domain's `defects` or `categories`; an empty text may stand.",
+        )
+        .examples(&["{ defect_type: defects, human_override.defect_type: defects }"]),
         FormKey::new("needs", ValueForm::Distinct("duplicate-need"), "The queries whose results it reads, run before the step."),
         FormKey::new(
             "masks",

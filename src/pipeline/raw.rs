@@ -2,7 +2,7 @@
 
 use super::Spanned;
 use super::foreach::Foreach;
-use super::graph::{EdgeCondition, OnRuleError, Team};
+use super::graph::{EdgeCondition, KnownField, OnRuleError, Team};
 use super::thermal::Thermal;
 use super::tool::ToolCall;
 use super::vars::Var;
@@ -78,6 +78,7 @@ pub(super) struct RawNode {
     pub(super) artifact: Option<Spanned<String>>,
     pub(super) confidence: Option<Spanned<String>>,
     pub(super) schema: Option<Arc<Shape>>,
+    pub(super) known: Vec<KnownField>,
     pub(super) needs: Vec<Spanned<String>>,
     pub(super) masks: Vec<Spanned<String>>,
     pub(super) effect: Option<Spanned<String>>,

@@ -56,14 +56,15 @@ impl ProjectLinker<'_> {
                 function,
             });
         }
+        let priors = priors(&written.priors, data.files);
         let mut plan = VerdictPlan {
-            priors: weights(&written.priors),
+            signatures: signatures(data.files, &priors),
+            priors,
             undecided: written.undecided.as_str().into(),
             floor: 0.0,
             needs,
             strength,
             rules,
-            signatures: signatures(data.files, &written.priors),
             learned: None,
             vars: Content::new(crate::script::View::null()),
             data: Hash::of_json(&json!([data.evidence.address(), data.data.hash()])),
@@ -116,15 +117,28 @@ fn weights(written: &[DefectWeight]) -> DefectWeights {
     written.iter().map(|weight| (weight.defect.as_str().into(), weight.weight)).collect()
 }
 
+/// The priors of the pipeline; where the domain has some, its own stand in their place.
+fn priors(written: &[DefectWeight], files: &Map<String, Value>) -> DefectWeights {
+    let mut all = weights(written);
+    let own = files.get("domain").and_then(|domain| domain["priors"].as_object()).into_iter().flatten();
+    for (defect, weight) in own.filter_map(|(defect, weight)| Some((defect, weight.as_f64()?))) {
+        match all.iter_mut().find(|(known, _)| *known == **defect) {
+            Some((_, prior)) => *prior = weight,
+            None => all.push((defect.as_str().into(), weight)),
+        }
+    }
+    all
+}
+
 /// What each signature of the domain says of the defects to decide between, by id.
-fn signatures(files: &Map<String, Value>, priors: &[DefectWeight]) -> BTreeMap<String, SignatureWeights> {
+fn signatures(files: &Map<String, Value>, priors: &DefectWeights) -> BTreeMap<String, SignatureWeights> {
     let Some(domain) = files.get("domain") else { return BTreeMap::new() };
     let text = |value: &Value| value.as_str().map_or_else(Name::default, Name::from);
     let signature = |item: &Value| {
         let category = text(&item["category"]);
         let group = Some(text(&item["group"])).filter(|group| !group.is_empty()).unwrap_or_else(|| category.clone());
         let mut weights = signature_weights(item, &domain["categories"][category.as_str()]);
-        weights.retain(|(defect, _)| priors.iter().any(|prior| *prior.defect.value == **defect));
+        weights.retain(|(defect, _)| priors.iter().any(|(prior, _)| prior == defect));
         (item["id"].as_str().unwrap_or_default().to_owned(), SignatureWeights { title: text(&item["title"]), group, weights })
     };
     domain["signatures"].as_array().into_iter().flatten().map(signature).collect()

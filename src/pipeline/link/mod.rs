@@ -220,6 +220,7 @@ impl PipelineLinker<'_, '_> {
             artifact: node.artifact,
             confidence: node.confidence,
             schema: node.schema,
+            known: node.known,
             needs: node.needs,
             masks: node.masks,
             effect: node.effect,

@@ -48,6 +48,11 @@ pub(super) const DOMAIN: Form = Form {
             "Attributes of a case or launch that name the component.",
         ),
         FormKey::new(
+            "priors",
+            ValueForm::Entries(&ValueForm::Number(-20.0, 20.0)),
+            "Of defects, the log-odds before any rule speaks, instead of those of the pipeline's `verdict`: how often each is the case here.",
+        ),
+        FormKey::new(
             "version_attributes",
             ValueForm::List(&ValueForm::Pattern(0)),
             "Attributes with a version of what was tested.",
