@@ -86,8 +86,12 @@ fn by_hand(path: &Path, durability: Durability, launch: &Launch, walks: &[Vec<Ro
     for (walk, case) in walks.iter().zip(1_i64..) {
         for step in walk {
             run("BEGIN IMMEDIATE");
-            let mut insert =
-                conn.prepare_cached("INSERT INTO blobs (hash, text) VALUES (?1, ?2) ON CONFLICT DO NOTHING").expect("prepares");
+            let mut insert = conn
+                .prepare_cached(
+                    "INSERT INTO blobs (hash, text) SELECT ?1, ?2 \
+                     WHERE NOT EXISTS (SELECT 1 FROM blobs WHERE substr(hash, 1, 4) = substr(?1, 1, 4) AND hash = ?1)",
+                )
+                .expect("prepares");
             for (hash, text) in &step.blobs {
                 insert.execute(params![hash, text]).expect("a blob");
             }

@@ -1,4 +1,4 @@
-//! The evidence of a failure of 4 KB, against searching its text for one word; a large catalogue against a small one.
+//! The evidence of a failure of 4 KB, against searching its text for one word; a large catalogue against a small one; the verdict.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -7,7 +7,8 @@ mod harness;
 mod memory;
 
 use asterisk::evidence::{EvidenceReader, EvidenceRules, FailureTexts, SignatureSpec};
-use asterisk::model::Hash;
+use asterisk::model::{Case, Hash, Launch};
+use asterisk::walk::CaseParams;
 use harness::{Table, measure};
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -48,24 +49,50 @@ fn main() -> ExitCode {
     let texts = FailureTexts { name: "stores", suite: "com.shop.cart.CartTest", error: &error, log: &log };
     let found = plan.evidence.read(texts);
     assert!(found.frames.len() == 24 && !found.matches.is_empty(), "{found:?}");
+    let rules = plan.verdict.clone().unwrap_or_else(|| panic!("the bundled pipeline has a verdict"));
+    let case = Case {
+        name: texts.name.to_owned(),
+        suite: texts.suite.to_owned(),
+        error_message: error.clone(),
+        log_snippet: log.clone().into(),
+        ..Case::default()
+    };
+    let params = CaseParams::new("run", &Launch::default(), &case);
+    let verdict = params.verdict_by(&case, &plan, &[]).unwrap_or_default();
+    assert!(verdict.decided && verdict.failed.is_empty(), "{verdict:?}");
     let (few, many) = (catalogue(300), catalogue(10_000));
     drop((few.read(texts), many.read(texts)));
-    let (mut floor, mut whole, mut small, mut large) = (
+    let (mut floor, mut whole, mut judged, mut weighed, mut small, mut large) = (
         || {
             black_box(error.lines().chain(log.lines()).filter(|line| line.contains("refused")).count());
         },
         || drop(black_box(plan.evidence.read(texts))),
+        || drop(black_box(params.verdict_by(&case, &plan, &[]))),
+        || drop(black_box(rules.weigh_again(&verdict))),
         || drop(black_box(few.read(texts))),
         || drop(black_box(many.read(texts))),
     );
-    let figures =
-        measure(40, 50, &mut [("floor", &mut floor), ("whole", &mut whole), ("300", &mut small), ("10000", &mut large)]);
+    let figures = measure(
+        40,
+        50,
+        &mut [
+            ("floor", &mut floor),
+            ("whole", &mut whole),
+            ("verdict", &mut judged),
+            ("weighed", &mut weighed),
+            ("300", &mut small),
+            ("10000", &mut large),
+        ],
+    );
     let us: Vec<f64> = figures.iter().map(|figure| figure / 1e3).collect();
     let mut table = Table::new(&format!("evidence: {} bytes", error.len() + log.len()), "us");
     table.plain("searching each line for one word", us[0]);
     table.against("the evidence by the bundled catalogue", us[1], us[0]);
     table.at_most("the same, bounded", us[1], 300.0);
-    table.plain("by 300 generated signatures", us[2]);
-    table.within("by 10 000 generated signatures", us[3], us[2], 3.0);
+    // The evidence is read once, and kept.
+    table.at_most("the verdict of the case, bounded", us[2], 200.0);
+    table.plain("a recorded verdict weighed again", us[3]);
+    table.plain("by 300 generated signatures", us[4]);
+    table.within("by 10 000 generated signatures", us[5], us[4], 3.0);
     table.finish()
 }

@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     let needs: Vec<(String, asterisk::script::View)> = ["symptoms_similar", "rcas_of_symptom"]
         .map(|name| (name.to_owned(), asterisk::script::View::list("params.needs", [])))
         .into();
-    let make = || groups.for_step(&case, &step, &step.state(None), &needs);
+    let make = || groups.for_step(&case, &step, &step.state(None), &needs, &|_| Vec::new());
     let params = make();
     let template = plan.node(node).template.clone().expect("a template");
     let json = params.view.json();

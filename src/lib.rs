@@ -12,7 +12,7 @@
 //! | 4 project | [`project`] |
 //! | 5 adapters | [`net`], [`store`], [`agent`], [`ingest`], [`reportportal`], [`files`], [`workspace`] |
 //! | 6 session | [`session`], [`reload`] |
-//! | 7 tools | [`lint`], [`observe`], [`report`], [`script_tests`], [`decisions`] |
+//! | 7 tools | [`lint`], [`observe`], [`report`], [`script_tests`], [`decisions`], [`learn`] |
 //! | 8 front | [`ui`], [`exit`], [`config`], [`cli`], [`repl`], [`serve`] |
 
 pub mod agent;
@@ -26,6 +26,7 @@ pub mod exit;
 pub mod files;
 pub mod form;
 pub mod ingest;
+pub mod learn;
 pub mod lint;
 pub mod memory;
 pub mod model;

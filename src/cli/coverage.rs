@@ -10,7 +10,8 @@ use crate::session::SessionError;
 use crate::ui::{OutputFormat, Ui};
 use clap::Args;
 
-/// Count how often every edge of past runs was evaluated, fired, failed, or was shadowed by another.
+/// Count how often every edge of past runs was evaluated, fired, failed, or was shadowed by another, and how often each rule of a
+/// verdict spoke, counted and decided.
 ///
 /// An edge is shadowed if it was not evaluated, because another fired first, but would have fired: its rule is evaluated now, on
 /// the recorded inputs. `asterisk test --coverage` shows the coverage of tests.
@@ -69,6 +70,26 @@ fn print(ui: Ui, history: &DecisionHistory) {
         }
         ui.out(&table.text());
     }
+    if history.verdicts > 0 {
+        verdicts(ui, history);
+    }
+}
+
+fn verdicts(ui: Ui, history: &DecisionHistory) {
+    ui.out(&format!("\nverdicts: {}", history.verdicts));
+    let mut table = ui.table(&["rule", "name", "spoke", "counted", "decisive", ""]);
+    let of = |count: u64, whole: u64| if whole == 0 { String::new() } else { format!("{count}/{whole}") };
+    for rule in &history.verdict_rules {
+        table.row([
+            rule.id.clone(),
+            rule.name.clone(),
+            of(rule.spoke, history.verdicts),
+            of(rule.counted, rule.spoke),
+            of(rule.decisive, rule.spoke),
+            rule.remark().unwrap_or_default(),
+        ]);
+    }
+    ui.out(&table.text());
 }
 
 fn row(edge: &EdgeHistory) -> [String; 8] {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 #[command(after_help = "Examples:\n  asterisk doc\n  asterisk doc fingerprint\n  asterisk doc rules/rca.rhai\n  \
                         asterisk doc state\n  asterisk doc params.failure\n  asterisk doc evidence\n  asterisk doc vars")]
 pub(super) struct DocArgs {
-    /// Only this function, group or script file; or the fields of: state, params, vars, evidence, `params.GROUP`.
+    /// Only this function, group or script file; or the fields of: state, params, vars, evidence, verdict, `params.GROUP`.
     name: Option<String>,
     #[command(flatten)]
     project: ProjectArgs,

@@ -1,7 +1,9 @@
 //! `asterisk explain`.
 
 use super::{GlobalArgs, ProjectArgs};
-use crate::decisions::{CaseList, Explanation, StepQuery, explain as explained, markdown, page, save_as_test};
+use crate::decisions::{
+    CaseList, Explanation, FoundVerdict, StepQuery, explain as explained, markdown, page, save_as_test, verdict, verdict_page,
+};
 use crate::exit::Exit;
 use crate::model::shell;
 use crate::session::SessionError;
@@ -17,6 +19,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk explain latest\n  asterisk explain latest --case 880501\n  \
                         asterisk explain latest --case 880501 --step F0\n  \
+                        asterisk explain latest --case 880501 --verdict\n  \
                         asterisk explain latest --case 880501 --step 1 --save-as-test recall_test.rhai")]
 pub(super) struct ExplainArgs {
     /// The run; `latest` is the one started last.
@@ -27,6 +30,13 @@ pub(super) struct ExplainArgs {
     /// The step, by its path in the record, or by its node's name or code (all visits).
     #[arg(long, value_name = "PATH")]
     step: Option<String>,
+    /// Explain the verdict instead: which defect the case is, which rules and signatures spoke, how much, and where they are
+    /// written.
+    #[arg(long, conflicts_with_all = ["step", "save_as_test"])]
+    verdict: bool,
+    /// Explain the verdict, and why it is not this defect.
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["step", "save_as_test"])]
+    why_not: Option<String>,
     /// Save the decision of the step as a test, with as little of its inputs as needed, in FILE (`.._test.rhai`) [default: beside
     /// the rule that decided].
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
@@ -79,6 +89,14 @@ pub(super) fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Exit, S
                 shell(&saved.file.display().to_string()),
                 shell(&saved.test)
             ));
+        }
+        return Ok(Exit::Ok);
+    }
+    if args.verdict || args.why_not.is_some() {
+        match verdict(&session, &query, args.why_not.as_deref())? {
+            FoundVerdict::Cases(list) => cases(ui, &list, "explain --verdict"),
+            FoundVerdict::Case(case) if args.format == PageFormat::Json => ui.json(&versioned(&case)),
+            FoundVerdict::Case(case) => ui.page(&verdict_page(&case, ui.width())),
         }
         return Ok(Exit::Ok);
     }

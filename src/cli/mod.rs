@@ -8,12 +8,14 @@ mod completions;
 mod config;
 mod coverage;
 mod cursor;
+mod diff;
 mod doc;
 mod doctor;
 mod explain;
 mod graph;
 mod init;
 mod junit;
+mod learn;
 mod lint;
 mod lint_report;
 mod man;
@@ -132,6 +134,7 @@ enum Command {
     Sweep(sweep::SweepArgs),
     Call(call::CallArgs),
     Test(test::TestArgs),
+    Learn(learn::LearnArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Cursor(cursor::CursorArgs),
@@ -151,6 +154,7 @@ enum Command {
     Repl(repl::ReplArgs),
     New(new::NewArgs),
     Show(show::ShowArgs),
+    Diff(diff::DiffArgs),
     Doc(doc::DocArgs),
     Init(init::InitArgs),
     Doctor(doctor::DoctorArgs),
@@ -196,6 +200,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Sweep(args) => sweep::sweep(&global, &args),
         Command::Call(args) => call::call(&global, &args),
         Command::Test(args) => test::test(&global, &args),
+        Command::Learn(args) => learn::learn(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
         Command::Cursor(args) => cursor::cursor(&global, &args),
@@ -215,6 +220,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Repl(args) => repl::repl(&global, &args),
         Command::New(args) => new::new(&global, &args),
         Command::Show(args) => show::show(&global, &args),
+        Command::Diff(args) => diff::diff(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),
         Command::Init(args) => init::init(&global, &args),
         Command::Doctor(args) => doctor::doctor(&global, &args),

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Create a rule, responder, effect, mask, scheduler, domain, pipeline or test from a commented skeleton.
+/// Create a rule, verdict rule, responder, effect, mask, scheduler, domain, pipeline or test from a commented skeleton.
 ///
 /// It is created where the project has its scripts and pipelines (`asterisk.yaml`; otherwise `scripts/` and `pipelines/`), with a
 /// test beside it. Nothing is overwritten.
@@ -33,6 +33,8 @@ pub(super) struct NewArgs {
 enum SkeletonKind {
     /// A rule that decides an edge: `rules/NAME.rhai`.
     Rule,
+    /// A rule of a verdict: `verdicts/NAME.rhai`.
+    VerdictRule,
     /// A responder that answers a node without an agent: `agents/NAME.rhai`.
     Responder,
     /// An effect that writes a node's results to the store: `effects/NAME.rhai`.
@@ -66,6 +68,10 @@ impl SkeletonKind {
     fn files(self) -> &'static [Skeleton] {
         match self {
             Self::Rule => &[skeleton!("rules/NAME.rhai", "rule.rhai"), skeleton!("rules/NAME_test.rhai", "rule_test.rhai")],
+            Self::VerdictRule => &[
+                skeleton!("verdicts/NAME.rhai", "verdict_rule.rhai"),
+                skeleton!("verdicts/NAME_test.rhai", "verdict_rule_test.rhai"),
+            ],
             Self::Responder => {
                 &[skeleton!("agents/NAME.rhai", "responder.rhai"), skeleton!("agents/NAME_test.rhai", "responder_test.rhai")]
             }
@@ -128,6 +134,9 @@ fn next(kind: SkeletonKind, name: &str, path: &str) -> String {
         SkeletonKind::Rule => {
             format!("asterisk test rules/{name}_test.rhai; an edge names it with `rule: rules/{name}.rhai#{name}`")
         }
+        SkeletonKind::VerdictRule => format!(
+            "asterisk test verdicts/{name}_test.rhai; a pipeline names it under `rules:` of its `verdict:` with `rule: verdicts/{name}.rhai#{name}`"
+        ),
         SkeletonKind::Responder => format!("asterisk test agents/{name}_test.rhai; it answers the nodes of the family `{name}`"),
         SkeletonKind::Effect => {
             format!("asterisk test effects/{name}_test.rhai; a node names it with `effect: effects/{name}.rhai#{name}`")

@@ -1,7 +1,9 @@
 //! `asterisk replay`.
 
 use super::{FormatArg, GlobalArgs, ProjectArgs};
-use crate::decisions::replay::{ChangedEffects, Flip, ReplayReport, ReplaySpec, UnknownOutcome, replay as decide_again};
+use crate::decisions::replay::{
+    ChangedEffects, ChangedVerdict, Flip, ReplayReport, ReplaySpec, UnknownOutcome, replay as decide_again,
+};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::model::counted;
@@ -30,7 +32,7 @@ pub(super) struct ReplayArgs {
     /// RUN, the runs of this pipeline.
     #[arg(long, value_name = "FILE")]
     pipeline: Option<String>,
-    /// Exit with 1 if more decisions than this flip.
+    /// Exit with 1 if more decisions and verdicts than this flip.
     #[arg(long, value_name = "N")]
     max_flips: Option<usize>,
     /// The number of cases evaluated at once [default: the number of processors].
@@ -68,14 +70,16 @@ pub(super) fn replay(global: &GlobalArgs, args: &ReplayArgs) -> Result<Exit, Ses
             "changed": done.changed,
             "flips": done.flips,
             "totals": done.totals(),
+            "verdicts": { "made": done.verdicts, "changed": done.changed_verdicts },
             "effects": done.effects,
             "unknown": done.unknown,
         })),
         OutputFormat::Pretty => print(ui, &done, took),
     }
     let most = args.max_flips.unwrap_or(usize::MAX);
-    if done.flips.len() > most {
-        ui.note(&format!("{}, where --max-flips allows {most}", counted(done.flips.len(), "flip", "flips")));
+    let flips = done.flips.len() + done.changed_verdicts.len();
+    if flips > most {
+        ui.note(&format!("{}, where --max-flips allows {most}", counted(flips, "flip", "flips")));
         return Ok(Exit::Findings);
     }
     Ok(Exit::Ok)
@@ -103,11 +107,23 @@ fn print(ui: Ui, done: &ReplayReport, took: f64) {
         ui.out("");
         ui.out(&table.text());
     }
+    if !done.changed_verdicts.is_empty() {
+        changed_verdicts(ui, done);
+    }
     if !done.effects.is_empty() {
         effects(ui, &done.effects);
     }
     if !done.unknown.is_empty() {
         unknown(ui, done);
+    }
+    if done.verdicts > 0 {
+        let made = counted(done.verdicts, "verdict", "verdicts");
+        let flipped = match done.changed_verdicts.len() {
+            0 => "none flips".to_owned(),
+            1 => "1 flips".to_owned(),
+            many => format!("{many} flip"),
+        };
+        ui.out(&format!("\n{made} made again: {flipped}; turns and answers below them are the recorded ones"));
     }
     let time = if took > 0.0 { format!(" in {took:.1} s") } else { String::new() };
     ui.out(&format!(
@@ -124,6 +140,20 @@ fn print(ui: Ui, done: &ReplayReport, took: f64) {
             }
         }
     ));
+}
+
+/// Prints the verdicts that name another defect.
+fn changed_verdicts(ui: Ui, done: &ReplayReport) {
+    let several = done.runs.len() > 1;
+    let mut table = ui.table(&["run", "case", "verdict", "probability", "because"][usize::from(!several)..]);
+    for ChangedVerdict { run, case, from, to, before, after, because } in done.changed_verdicts.iter().take(SHOWN) {
+        let cells =
+            [run.clone(), case.clone(), format!("{from} -> {to}"), format!("{before:.2} -> {after:.2}"), because.join("\n")];
+        table.row(&cells[usize::from(!several)..]);
+    }
+    ui.out("");
+    ui.out(&table.text());
+    more(ui, done.changed_verdicts.len());
 }
 
 /// Prints which texts differ from those of the runs.

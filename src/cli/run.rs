@@ -92,6 +92,9 @@ pub(super) struct RunArgs {
     /// continue with --resume and a larger budget. budget-status.json beside the report has the rest.
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u64>,
+    /// Leave memory aside: what other runs found is not recalled.
+    #[arg(long, conflicts_with = "resume")]
+    no_recall: bool,
     /// Walk without writing to the store or to files.
     #[arg(long)]
     dry_run: bool,
@@ -218,6 +221,7 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
         files: args.files.into(),
         shadow: args.shadow,
         budget: args.budget,
+        no_recall: args.no_recall,
     })
 }
 

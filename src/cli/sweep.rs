@@ -27,7 +27,7 @@ const EDGES: usize = 6;
                         asterisk sweep --var recall_hit=0.5..0.95:0.05 --svg sweep.svg --format json"
 )]
 pub(super) struct SweepArgs {
-    /// The var and its values: a range A..B:STEP, comma-separated values, or both.
+    /// The var and its values, or a weight of the verdict (`RULE.DEFECT`, `SIGNATURE.DEFECT`, `priors.DEFECT`): a range A..B:STEP, comma-separated values, or both.
     #[arg(long, value_name = "NAME=VALUES")]
     var: String,
     /// The runs; `latest` is the one started last [default: all].

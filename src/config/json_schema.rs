@@ -1,4 +1,4 @@
-//! The JSON Schema (2020-12) of the project file, from the forms that the reader goes by.
+//! The JSON Schema (2020-12) and the reference of the project file, from the forms that the reader goes by.
 
 use super::keys::PROJECT;
 use serde_json::{Value, json};
@@ -9,4 +9,9 @@ pub fn json_schema() -> Value {
     // A file in which everything is commented out is one too.
     schema["type"] = json!(["object", "null"]);
     schema
+}
+
+/// The keys of `asterisk.yaml` and of the user's own file, in Markdown.
+pub fn reference() -> String {
+    crate::form::reference("The file", &PROJECT)
 }

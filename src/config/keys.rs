@@ -1,10 +1,11 @@
 //! The keys of `asterisk.yaml` and of the user's own file.
 
 use crate::agent::AnswererKind;
-use crate::form::{DefaultValue, Form, FormKey, MayBeEmpty, ValueForm, of_form};
+use crate::form::{DefaultValue, Form, FormKey, MayBeEmpty, ValueForm};
 use crate::lint::{self, OptionDefault};
 use serde_json::{Map, Value, json};
 
+/// Maps in which a key without a value counts as absent.
 const OPEN: Form = Form { empty: MayBeEmpty::All, ..Form::PLAIN };
 const TEXT: ValueForm = ValueForm::Text;
 const TEXTS: ValueForm = ValueForm::List(&ValueForm::Text);
@@ -16,14 +17,20 @@ const COMMAND: ValueForm = ValueForm::FirstMatching(&[ValueForm::NonEmptyList(&V
 const TIME: ValueForm = ValueForm::Custom(time);
 
 /// Where a secret is; never the secret.
-const PLACE: ValueForm = ValueForm::Custom(place);
+const PLACE: ValueForm = ValueForm::Hidden(&SECRET);
+/// The kinds of agents.
+const KINDS: ValueForm = ValueForm::Word(&{
+    let mut names = [""; AnswererKind::NAMES.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = AnswererKind::NAMES[at].0;
+        at += 1;
+    }
+    names
+});
 
 fn time() -> Value {
     json!({ "type": ["string", "number"] })
-}
-
-fn place() -> Value {
-    of_form(&SECRET)
 }
 
 const fn key(name: &'static str, holds: ValueForm, doc: &'static str) -> FormKey {
@@ -63,30 +70,31 @@ pub(super) const PROJECT: Form = Form {
         ),
         key("reportportal", ValueForm::Map(&PORTAL), "Where launches are fetched from, and what was found is written back to."),
     ],
-    ..OPEN
+    ..Form::PLAIN
 };
 
 pub(super) const WORKSPACE: Form = Form {
     what: "`workspace`",
     keys: &[key("repositories", ValueForm::List(&ValueForm::Map(&REPOSITORY)), "The repositories.")],
-    ..OPEN
+    ..Form::PLAIN
 };
 
 pub(super) const REPOSITORY: Form = Form {
     what: "a repository",
+    id: Some("name"),
     keys: &[
-        FormKey::required("name", TEXT, "Its name."),
+        key("name", TEXT, "Its name.").named("missing-name", "a repository needs a `name`"),
         key("path", TEXT, "Its checkout, relative to this file."),
         key("purpose", TEXT, "What it is for, in the words that failures use: the choice of a repository goes by them."),
         key("branch", TEXT, "The branch to look at."),
     ],
-    ..OPEN
+    ..Form::PLAIN
 };
 
 pub(super) const AGENT: Form = Form {
     what: "an agent",
     keys: &[
-        key("kind", ValueForm::Custom(kinds), "What it is; its name says so if this is not there."),
+        key("kind", KINDS, "What it is; its name says so if this is not there."),
         key(
             "command",
             COMMAND,
@@ -203,10 +211,6 @@ pub(super) const TOKENS: Form = Form {
     ],
     ..OPEN
 };
-
-fn kinds() -> Value {
-    json!({ "enum": AnswererKind::NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>() })
-}
 
 /// The section of the linter, from its rules.
 fn lint() -> Value {

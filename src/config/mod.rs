@@ -10,7 +10,7 @@ mod servers;
 mod settings;
 mod template;
 
-pub use json_schema::json_schema;
+pub use json_schema::{json_schema, reference};
 pub use origin::{Setting, SettingOrigin};
 pub use settings::{CommandLine, ResolvedSettings, history_file, resolve};
 pub use template::template;

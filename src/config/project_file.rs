@@ -1,13 +1,13 @@
 //! `asterisk.yaml`, and the user's own file of the same keys.
 
-use super::keys::{PROJECT, REPOSITORY, WORKSPACE};
+use super::keys::{PROJECT, REPOSITORY};
 use crate::agent::{AgentSettings, ServerSettings};
 use crate::diag::{Diagnostic, Diagnostics, SecretForm, Source, Span, names_secret, secrets_in, starred};
-use crate::form::yaml::{self, Yaml, YamlReader};
+use crate::form::{FormFields, FormReader, fill, yaml};
 use crate::lint;
 use crate::observe;
 use crate::pipeline::Spanned;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What a project file says; paths are as written, relative to its directory.
@@ -116,87 +116,53 @@ fn plain(source: &Source) -> Result<ProjectConfig, Diagnostics> {
         return Ok(ProjectConfig::default());
     }
     let tree = yaml::parse(source)?;
-    let mut reader = YamlReader::new(source, "config");
-    let mut file = ProjectConfig::default();
-    if let Some(fields) = reader.map(&tree, PROJECT.what) {
-        reader.known_keys(fields, PROJECT.what, &PROJECT.names(), PROJECT.later);
-        let mut text = |key: &str| {
-            let entry = fields.entry(key)?;
-            reader.text(&entry.value, &format!("`{key}`"))
-        };
-        file.scripts = text("scripts");
-        file.pipelines = text("pipelines");
-        file.templates = text("templates");
-        file.store = text("store");
-        file.domain = text("domain");
-        // A key with everything below it commented out says nothing.
-        if let Some(entry) = fields.entry("vars").filter(|entry| !entry.value.is_null())
-            && let Some(vars) = reader.map(&entry.value, "`vars`")
-        {
-            file.vars = reader.vars(vars.entries());
-        }
-        if let Some(entry) = fields.entry("workspace").filter(|entry| !entry.value.is_null()) {
-            file.repositories = Some(Spanned::new(repositories(&mut reader, &entry.value), entry.key.span));
-        }
-        if let Some(entry) = fields.entry("observers").filter(|entry| !entry.value.is_null()) {
-            let texts = reader.texts(&entry.value, "`observers`").unwrap_or_default();
+    if tree.is_null() {
+        return Ok(ProjectConfig::default());
+    }
+    let mut check: FormReader<'_> = FormReader::new(source, "config");
+    let values = check.file(&tree, &PROJECT, None);
+    let mut reader = check.reader;
+    let Some(fields) = FormFields::of(&tree, &PROJECT) else { return Err(reader.finish()) };
+    // A key with everything below it commented out says nothing.
+    let file = ProjectConfig {
+        scripts: fields.text("scripts"),
+        pipelines: fields.text("pipelines"),
+        templates: fields.text("templates"),
+        store: fields.text("store"),
+        domain: fields.text("domain"),
+        vars: reader.vars(fields.entries("vars")),
+        repositories: fields.present("workspace").map(|_| Spanned::new(repositories(&values), fields.key_span("workspace"))),
+        observers: fields.present("observers").map(|yaml| {
+            let texts = yaml.texts().unwrap_or_default();
             for text in &texts {
-                if let Err((message, help)) = observe::parse(&text.value) {
+                if let Err((message, help)) = observe::parse(text) {
                     let error = reader.error("observer", message, text.span, "asked for here");
                     reader.push(error.help(help));
                 }
             }
-            let texts = texts.into_iter().map(|text| text.value).collect();
-            file.observers = Some(Spanned::new(texts, entry.key.span));
-        }
-        if let Some(entry) = fields.entry("agents").filter(|entry| !entry.value.is_null()) {
-            file.agents = super::agents::read(&mut reader, &entry.value);
-        }
-        if let Some(entry) = fields.entry("reportportal").filter(|entry| !entry.value.is_null()) {
-            file.reportportal = super::reportportal::read(&mut reader, entry);
-        }
-        if let Some(entry) = fields.entry("mcp_servers").filter(|entry| !entry.value.is_null()) {
-            file.servers = super::servers::read(&mut reader, &entry.value);
-        }
-        if let Some(entry) = fields.entry("lint").filter(|entry| !entry.value.is_null()) {
-            file.lint = Some(Spanned::new(lint::Config::read(&mut reader, &entry.value), entry.key.span));
-        }
-    }
+            Spanned::new(texts.into_iter().map(|text| text.value).collect(), fields.key_span("observers"))
+        }),
+        agents: super::agents::read(&mut reader, fields),
+        reportportal: super::reportportal::read(&mut reader, fields),
+        servers: super::servers::read(&mut reader, fields),
+        lint: fields.present("lint").map(|yaml| Spanned::new(lint::Config::read(&mut reader, yaml), fields.key_span("lint"))),
+    };
     reader.finish().into_result(file)
 }
 
 /// The repositories of `workspace:`, each with all of its parts.
-fn repositories(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Vec<Value> {
-    let Some(fields) = reader.map(yaml, WORKSPACE.what) else { return Vec::new() };
-    reader.known_keys(fields, WORKSPACE.what, &WORKSPACE.names(), &[]);
-    let Some(entry) = fields.entry("repositories") else { return Vec::new() };
-    let Some(list) = reader.list(&entry.value, "`repositories`") else { return Vec::new() };
-    let mut out = Vec::new();
-    for item in list {
-        let Some(fields) = reader.map(item, REPOSITORY.what) else { continue };
-        reader.known_keys(fields, REPOSITORY.what, &REPOSITORY.names(), &[]);
-        let mut text = |key: &str| {
-            let entry = fields.entry(key)?;
-            reader.text(&entry.value, &format!("`{key}`")).map(|text| text.value)
-        };
-        let (name, path, purpose, branch) = (text("name"), text("path"), text("purpose"), text("branch"));
-        match name {
-            Some(name) => out.push(json!({
-                "name": name, "path": path.unwrap_or_default(), "purpose": purpose.unwrap_or_default(),
-                "branch": branch.unwrap_or_default(),
-            })),
-            None => {
-                let error = reader.error("missing-name", "a repository needs a `name`", item.span, "this one has none");
-                reader.push(error);
-            }
-        }
+fn repositories(file: &Value) -> Vec<Value> {
+    let mut list = file["workspace"]["repositories"].as_array().cloned().unwrap_or_default();
+    for repository in &mut list {
+        fill(repository, &REPOSITORY);
     }
-    out
+    list
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn parse(text: &str) -> Result<ProjectConfig, Diagnostics> {
         read(&Source::new("asterisk.yaml", text))
@@ -214,6 +180,22 @@ mod tests {
             [json!({"name": "api", "path": "../api", "purpose": "", "branch": ""})]
         );
         assert_eq!(parse("# nothing yet\n").unwrap_or_default(), ProjectConfig::default());
+    }
+
+    #[test]
+    fn a_fault_is_reported_once_with_its_place() {
+        for (text, message) in [
+            ("observers: jsonl\n", "`observers` must be a list, not the text `jsonl`"),
+            ("workspace: { repositories: [{ name: a, path: 5 }] }\n", "`path` of repository `a` must be a text, not 5"),
+            ("store:\n", "`store` is empty"),
+        ] {
+            let found = parse(text).expect_err(text);
+            assert_eq!(found.iter().map(|one| one.message.as_str()).collect::<Vec<_>>(), [message]);
+        }
+        assert_eq!(
+            parse("workspace: { repositories: }\n").unwrap_or_default().repositories.map(|list| list.value),
+            Some(Vec::new())
+        );
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! `reportportal:`: where launches are fetched from, and what was found is written back to.
 
-use super::agents::{address, given, secret};
+use super::agents::{address, secret};
 use super::keys::PORTAL;
 use super::origin::{Setting, SettingOrigin};
 use crate::diag::{Span, address_tells};
-use crate::form::yaml::{YamlEntry, YamlReader};
+use crate::form::FormFields;
+use crate::form::yaml::YamlReader;
 use crate::net::SecretSource;
 use crate::pipeline::Spanned;
 use crate::reportportal::PortalSettings;
@@ -23,17 +24,13 @@ pub(super) struct PortalSection {
     pub(super) token: Option<Spanned<SecretSource>>,
 }
 
-/// Reads what a file says.
-pub(super) fn read(reader: &mut YamlReader<'_>, entry: &YamlEntry) -> PortalSection {
+/// Reads what a file says. The form of the file has been checked.
+pub(super) fn read(reader: &mut YamlReader<'_>, file: FormFields<'_>) -> PortalSection {
     const WHAT: &str = "`reportportal`";
-    let Some(fields) = reader.map(&entry.value, WHAT) else { return PortalSection::default() };
-    reader.known_keys(fields, WHAT, &PORTAL.names(), PORTAL.later);
-    let mut text = |key: &str| reader.text(&given(fields, key)?.value, &format!("`{key}` of {WHAT}"));
-    let project = text("project");
+    let Some(fields) = file.map("reportportal", &PORTAL) else { return PortalSection::default() };
     let url = address(reader, fields, WHAT);
-    let token = secret(reader, fields, "token", WHAT);
-    let token = given(fields, "token").and_then(|entry| Some(Spanned::new(token?, entry.key.span)));
-    PortalSection { url, project, token }
+    let token = secret(reader, fields, "token", WHAT).map(|token| Spanned::new(token, fields.key_span("token")));
+    PortalSection { url, project: fields.text("project"), token }
 }
 
 /// What is in force: of each part, what the environment says, or else the first file that says something, by its place.

@@ -1,27 +1,25 @@
 //! `mcp_servers:`: the servers whose tools nodes may call.
 
-use super::agents::{address, bounds, given, place, secret, set, time, words};
-use super::keys::SERVER;
+use super::agents::{address, bounds, place, secret, set, time, words};
+use super::keys::{SECRET, SERVER};
 use crate::agent::{ServerSettings, Servers, Variable};
-use crate::form::yaml::{Yaml, YamlEntry, YamlFields, YamlReader};
+use crate::form::FormFields;
+use crate::form::yaml::{YamlEntry, YamlReader};
 use crate::pipeline::Spanned;
 use std::collections::BTreeMap;
 
 /// How a variable is written.
 const VARIABLE: &str = "write `NAME: value`, or `NAME: { env: OTHER }`, `NAME: { file: path }` for a secret";
 
-/// Those that a file sets up, each with the place of its name.
-pub(super) fn read(reader: &mut YamlReader<'_>, yaml: &Yaml) -> BTreeMap<String, Spanned<ServerSettings>> {
-    let Some(fields) = reader.map(yaml, "`mcp_servers`") else { return BTreeMap::new() };
+/// Those that a file sets up, each with the place of its name. The form of the file has been checked.
+pub(super) fn read(reader: &mut YamlReader<'_>, file: FormFields<'_>) -> BTreeMap<String, Spanned<ServerSettings>> {
     let mut servers = BTreeMap::new();
-    for YamlEntry { key, value } in fields.entries() {
-        if key.contains(['/', ',', '=']) || key.trim().is_empty() {
+    for YamlEntry { key, value } in file.entries("mcp_servers") {
+        if key.contains(['/', ',', '=']) {
             let error = reader.error("server-name", format!("no server can be called `{key}`"), key.span, "");
             reader.push(error.help("nodes call a tool as SERVER/TOOL: letters, digits, `-` and `_` are safe"));
-            continue;
-        }
-        if let Some(settings) = one(reader, key, value) {
-            servers.insert(key.value.clone(), Spanned::new(settings, key.span));
+        } else if let Some(fields) = FormFields::of(value, &SERVER) {
+            servers.insert(key.value.clone(), Spanned::new(one(reader, key, fields), key.span));
         }
     }
     servers
@@ -32,16 +30,11 @@ pub(super) fn plain(servers: &BTreeMap<String, Spanned<ServerSettings>>) -> Serv
     servers.iter().map(|(name, settings)| (name.clone(), settings.value.clone())).collect()
 }
 
-fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Option<ServerSettings> {
+fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, fields: FormFields<'_>) -> ServerSettings {
     let what = format!("server `{name}`");
-    let fields = reader.map(yaml, &what)?;
-    reader.known_keys(fields, &what, &SERVER.names(), SERVER.later);
-    let mut settings = ServerSettings::default();
-    if let Some(entry) = given(fields, "command") {
-        settings.command = words(reader, &entry.value, &format!("`command` of {what}"));
-    }
+    let mut settings = ServerSettings { command: words(fields, "command"), ..ServerSettings::default() };
     let url = address(reader, fields, &what);
-    let told = given(fields, "url").is_some() && url.is_none();
+    let told = fields.present("url").is_some() && url.is_none();
     settings.url = url.map(|url| url.value);
     let web = settings.url.as_deref().map(|url| url.starts_with("http://") || url.starts_with("https://"));
     let fault = match (settings.command.is_empty(), web) {
@@ -51,44 +44,44 @@ fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Opti
         (true, Some(false)) => Some("has an address that is none of HTTP"),
     };
     if let Some(fault) = fault.filter(|_| !told) {
-        let span = given(fields, "url").map_or(name.span, |entry| entry.value.span);
+        let span = fields.present("url").map_or(name.span, |url| url.span);
         let error = reader.error("server-place", format!("{what} {fault}"), span, "");
         reader.push(error.help("give `command: [program, argument]`, or `url: http://127.0.0.1:8700/mcp`"));
     }
     settings.secret = secret(reader, fields, "secret", &what);
     settings.env = variables(reader, fields, &what);
     for (key, other, there) in [("secret", "url", settings.url.is_some()), ("env", "command", !settings.command.is_empty())] {
-        if let Some(entry) = given(fields, key).filter(|_| fault.is_none() && !there) {
-            let error =
-                reader.error("server-place", format!("`{key}` of {what} is for a server with `{other}`"), entry.key.span, "");
+        if fields.present(key).is_some() && fault.is_none() && !there {
+            let message = format!("`{key}` of {what} is for a server with `{other}`");
+            let error = reader.error("server-place", message, fields.key_span(key), "");
             reader.push(error.help("a command is given what it needs by `env:`, an address by `secret:`"));
         }
     }
     set(&mut settings.bounds.timeout, time(reader, fields, "timeout", &what));
-    bounds(reader, fields, &what, &mut settings.bounds);
-    Some(settings)
+    bounds(reader, fields, &mut settings.bounds);
+    settings
 }
 
 /// The variables of a server's environment: texts, or where a secret is.
-fn variables(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, what: &str) -> BTreeMap<String, Variable> {
+fn variables(reader: &mut YamlReader<'_>, fields: FormFields<'_>, what: &str) -> BTreeMap<String, Variable> {
     let mut variables = BTreeMap::new();
     let of = format!("`env` of {what}");
-    let Some(entries) = given(fields, "env").and_then(|entry| reader.map(&entry.value, &of)) else { return variables };
-    for entry in entries.entries() {
-        let name = &entry.key;
-        if name.is_empty() || name.contains(['=', '\0']) {
+    for YamlEntry { key: name, value } in fields.entries("env") {
+        if name.contains(['=', '\0']) {
             let error = reader.error("server-env", format!("{of} has a variable of no name"), name.span, "");
             reader.push(error.help(VARIABLE));
             continue;
         }
-        let variable = if entry.value.as_text().is_some() {
-            reader.text(&entry.value, &format!("`{name}` of {of}")).map(|text| Variable::Text(text.value))
-        } else {
+        let variable = if let Some(part) = FormFields::of(value, &SECRET) {
             let unclear = |reader: &mut YamlReader<'_>| {
                 let message = format!("`{name}` of {of} is no text, and no place of one");
                 reader.error("server-env", message, name.span, "").help(VARIABLE)
             };
-            place(reader, entries, name, &of, unclear).map(Variable::Secret)
+            place(reader, part, name, &of, unclear).map(Variable::Secret)
+        } else if value.as_text().is_some() {
+            reader.text(value, &format!("`{name}` of {of}")).map(|text| Variable::Text(text.value))
+        } else {
+            None
         };
         variables.extend(variable.map(|variable| (name.value.clone(), variable)));
     }
@@ -98,17 +91,19 @@ fn variables(reader: &mut YamlReader<'_>, fields: YamlFields<'_>, what: &str) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::keys::PROJECT;
     use crate::diag::Source;
-    use crate::form::yaml;
+    use crate::form::{FormReader, yaml};
     use crate::net::SecretSource;
     use std::time::Duration;
 
     fn parse(text: &str) -> (Servers, Vec<(String, String)>) {
-        let source = Source::new("asterisk.yaml", text);
+        let source = Source::new("asterisk.yaml", format!("mcp_servers:\n  {}", text.replace('\n', "\n  ")));
         let tree = yaml::parse(&source).expect("YAML");
-        let mut reader = YamlReader::new(&source, "config");
-        let servers = plain(&read(&mut reader, &tree));
-        let found = reader.finish();
+        let mut check: FormReader<'_> = FormReader::new(&source, "config");
+        check.file(&tree, &PROJECT, None);
+        let servers = plain(&read(&mut check.reader, FormFields::of(&tree, &PROJECT).expect("a map")));
+        let found = check.finish();
         let text = |label: &crate::diag::Label| label.source.slice(label.span).to_owned();
         (servers, found.iter().map(|fault| (fault.code.to_string(), fault.primary().map_or(String::new(), text))).collect())
     }

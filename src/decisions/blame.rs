@@ -1,4 +1,4 @@
-//! Blame: the rule, line, text revision and commit behind each decision of a case.
+//! Blame: the rule, line, text revision and commit behind each decision of a case, its verdict included.
 
 use super::explain::changed;
 use super::recorded::{Decisions, RecordedDecision};
@@ -14,7 +14,8 @@ use crate::session::{Session, SessionError};
 use crate::walk::{EdgeOutcome, FALLBACK, WalkStatus};
 use crate::workspace::{Committed, committed};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 /// What decided the steps of a case.
 #[derive(Clone, Debug, Serialize)]
@@ -30,6 +31,36 @@ pub struct CaseBlame {
     pub detailed: bool,
     /// The steps with a decision.
     pub steps: Vec<StepBlame>,
+    /// What decided the verdict; `None` if none was recorded, or if only one step was asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<VerdictBlame>,
+}
+
+/// What decided a verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct VerdictBlame {
+    /// The path of the step that it was made for.
+    pub step: String,
+    /// The defect that it says.
+    pub defect: String,
+    /// The probability of the most probable defect, from 0 to 1.
+    pub probability: f64,
+    /// The rules and signatures that counted, in the order of the verdict.
+    pub rules: Vec<SpokenBlame>,
+}
+
+/// A rule or signature that counted in a verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct SpokenBlame {
+    pub id: String,
+    pub name: String,
+    /// What it added to the log-odds of each defect.
+    pub added: BTreeMap<String, f64>,
+    /// Where its weights are written: `file:line`.
+    pub weights: String,
+    /// Its function, or the entry of the signature; `None` if its text is gone.
+    #[serde(flatten)]
+    pub place: Option<DecidingText>,
 }
 
 /// What decided a step.
@@ -43,6 +74,13 @@ pub struct StepBlame {
     pub to: Option<String>,
     /// The reason, or the error's message.
     pub because: String,
+    #[serde(flatten)]
+    pub place: DecidingText,
+}
+
+/// The text that decided something, as it was then.
+#[derive(Clone, Debug, Serialize)]
+pub struct DecidingText {
     /// The function's reference; `None` for a condition, and for an edge without a rule.
     pub rule: Option<String>,
     pub file: String,
@@ -91,12 +129,13 @@ pub fn blame(session: &Session, query: &StepQuery) -> Result<Result<CaseBlame, C
         None => (String::new(), steps),
     };
     let changed = changed(&decisions, &run, &steps)?;
+    let verdict = if query.step.is_none() { of_verdict(&decisions, &run, &case, &steps, &changed)? } else { None };
     let mut blamed = Vec::new();
     for decision in decisions.decisions(&run, steps)? {
         let project = decisions.project(&run, &decision.step, Probes::All)?;
         blamed.extend(of(&decisions, &run, &decision, &project, &changed, query.step.is_some())?);
     }
-    Ok(Ok(CaseBlame { run, pipeline, case, name, status, detailed: query.step.is_some(), steps: blamed }))
+    Ok(Ok(CaseBlame { run, pipeline, case, name, status, detailed: query.step.is_some(), steps: blamed, verdict }))
 }
 
 fn of(
@@ -121,27 +160,109 @@ fn of(
     let (line, _) = source.line_column(span.start);
     let begins = function.and_then(crate::script::ScriptFunction::definition).map_or(line, |(of, at)| of.line_column(at.start).0);
     let script = function.and_then(|function| function.file());
-    let on_disk = match script {
-        Some(name) => decisions.record().script_file(run, name)?,
-        None => decisions.record().pipeline_file(run, source.name())?,
-    };
     let whole = script.map_or(source.text(), |name| file_of(project, name));
-    let number = u32::try_from(line).unwrap_or(u32::MAX);
-    Ok(Some(StepBlame {
-        path: step.path.to_string(),
-        node: step.node.to_string(),
-        edge,
-        to,
-        because,
-        rule: function.filter(|function| !function.is_condition()).map(crate::script::ScriptFunction::key),
-        file: source.name().to_owned(),
-        line,
-        text_hash: Hash::of(whole.as_bytes()),
-        changed: is_changed(project, pipeline, function, changed),
-        committed: on_disk.as_ref().map(|file| committed(file, source.text(), number)),
-        path_on_disk: on_disk.map(|file| file.display().to_string()),
-        text: lines(&source, begins.min(line), line, detailed && script.is_some()),
-    }))
+    let changed = is_changed(project, pipeline, function, changed);
+    let on_disk = file_on_disk(decisions, run, script, &source)?;
+    let text = lines(&source, begins.min(line), line, detailed && script.is_some());
+    let rule = function.filter(|function| !function.is_condition()).map(crate::script::ScriptFunction::key);
+    let place = DecidingText::new(rule, &source, line, whole, changed, on_disk, text);
+    Ok(Some(StepBlame { path: step.path.to_string(), node: step.node.to_string(), edge, to, because, place }))
+}
+
+/// Where the text of a script, or else of a pipeline, is; `None` for one that is bundled or gone.
+fn file_on_disk(
+    decisions: &Decisions,
+    run: &str,
+    script: Option<&str>,
+    source: &Source,
+) -> Result<Option<PathBuf>, SessionError> {
+    match script {
+        Some(name) => decisions.record().script_file(run, name),
+        None => decisions.record().pipeline_file(run, source.name()),
+    }
+}
+
+impl DecidingText {
+    fn new(
+        rule: Option<String>,
+        source: &Source,
+        line: usize,
+        whole: &str,
+        changed: bool,
+        on_disk: Option<PathBuf>,
+        text: Vec<CodeLine>,
+    ) -> Self {
+        let number = u32::try_from(line).unwrap_or(u32::MAX);
+        Self {
+            rule,
+            file: source.name().to_owned(),
+            line,
+            text_hash: Hash::of(whole.as_bytes()),
+            changed,
+            committed: on_disk.as_ref().map(|file| committed(file, source.text(), number)),
+            path_on_disk: on_disk.map(|file| file.display().to_string()),
+            text,
+        }
+    }
+}
+
+/// What decided the last verdict of a case.
+fn of_verdict(
+    decisions: &Decisions,
+    run: &str,
+    case: &str,
+    steps: &[JournalStep],
+    changed: &BTreeSet<String>,
+) -> Result<Option<VerdictBlame>, SessionError> {
+    let Some((path, verdict)) = decisions.recorded_verdict(run, case)? else { return Ok(None) };
+    let Some(step) = steps.iter().find(|step| *step.path == *path) else { return Ok(None) };
+    let project = decisions.project(run, step, Probes::All)?;
+    let texts = decisions.texts(run)?;
+    let manifest = texts.iter().find(|texts| texts.address == step.manifest).map(|texts| &texts.manifest);
+    let of_step = project.plan.of_path(&step.path);
+    let plan = of_step.as_ref().and_then(|plan| plan.verdict.as_ref());
+    let mut rules = Vec::new();
+    for spoken in verdict.spoke.iter().filter(|spoken| spoken.counted) {
+        let function = plan.and_then(|plan| plan.rules.iter().find(|rule| rule.id == spoken.id)).map(|rule| &rule.function);
+        let place = match function.and_then(|function| Some((function, function.definition()?))) {
+            Some((function, (source, span))) => {
+                let (line, _) = source.line_column(span.start);
+                let whole = function.file().map_or(source.text(), |name| file_of(&project, name));
+                let changed = is_changed(&project, &project.plan.pipeline, Some(function), changed);
+                let on_disk = file_on_disk(decisions, run, function.file(), &source)?;
+                Some(DecidingText::new(
+                    Some(function.key()),
+                    &source,
+                    line,
+                    whole,
+                    changed,
+                    on_disk,
+                    lines(&source, line, line, false),
+                ))
+            }
+            None => match (spoken.at.rsplit_once(':'), manifest) {
+                (Some((file, line)), Some(manifest)) => {
+                    let stored = manifest.data.get(file.strip_prefix("data/").unwrap_or(file));
+                    let text = stored.map(|hash| decisions.record().store().blob(hash)).transpose()?.flatten();
+                    let on_disk = decisions.record().script_file(run, file)?;
+                    text.map(|text| {
+                        let source = Source::new(file, text.to_string());
+                        let line = line.parse().unwrap_or(1);
+                        let changed = changed.contains(&format!("scripts/{file}"));
+                        let shown = lines(&source, line, line, false);
+                        DecidingText::new(None, &source, line, source.text(), changed, on_disk, shown)
+                    })
+                }
+                _ => None,
+            },
+        };
+        let added = spoken.weights.keys().map(|defect| (defect.to_string(), spoken.contribution(defect))).collect();
+        let (id, name, weights) = (spoken.id.to_string(), spoken.name.to_string(), spoken.at.to_string());
+        rules.push(SpokenBlame { id, name, added, weights, place });
+    }
+    let defect = if verdict.decided { &verdict.defect } else { &verdict.undecided };
+    let (step, defect, probability) = (path.to_string(), defect.to_string(), verdict.probability);
+    Ok(Some(VerdictBlame { step, defect, probability, rules }))
 }
 
 /// The edge that was taken or that failed, its target, and the reason.

@@ -1,6 +1,6 @@
 //! Blame as a page of lines for a terminal.
 
-use super::blame::{CaseBlame, StepBlame};
+use super::blame::{CaseBlame, DecidingText, StepBlame, VerdictBlame};
 use super::page::{PageLine, TextPage, Tone};
 use crate::workspace::GitCommit;
 
@@ -20,7 +20,28 @@ pub fn blame_page(blame: &CaseBlame, width: usize) -> Vec<PageLine> {
         page.blank();
         write(&mut page, step);
     }
+    if let Some(verdict) = &blame.verdict {
+        page.blank();
+        write_verdict(&mut page, verdict);
+    }
     page.lines
+}
+
+fn write_verdict(page: &mut TextPage, verdict: &VerdictBlame) {
+    let said = format!("verdict {} ({:.2}), made for step {}", verdict.defect, verdict.probability, verdict.step);
+    page.text(Tone::Head, "", 4, &said);
+    if verdict.rules.is_empty() {
+        page.text(Tone::Plain, "    ", 6, "nothing spoke: it is what the priors say");
+    }
+    for rule in &verdict.rules {
+        let added: Vec<String> = rule.added.iter().map(|(defect, added)| format!("{defect} {added:+.2}")).collect();
+        page.text(Tone::Plain, "  ", 4, &format!("{} {}: {}", rule.id, rule.name, added.join(", ")));
+        let Some(place) = &rule.place else { continue };
+        text(page, place);
+        if place.rule.is_some() {
+            page.text(Tone::Quiet, "    ", 6, &format!("its weights are at {}", rule.weights));
+        }
+    }
 }
 
 fn write(page: &mut TextPage, step: &StepBlame) {
@@ -29,6 +50,11 @@ fn write(page: &mut TextPage, step: &StepBlame) {
         None => (Tone::Bad, format!("{} failed: ", step.edge)),
     };
     page.text(tone, "", 4, &format!("{} {} {result}{}", step.path, step.node, step.because));
+    text(page, &step.place);
+}
+
+/// The lines that decided, and which version of their file they are of.
+fn text(page: &mut TextPage, step: &DecidingText) {
     let name = step.rule.as_ref().and_then(|rule| rule.rsplit('#').next()).unwrap_or_default();
     page.text(Tone::Plain, "    ", 6, format!("{}:{} {name}", step.file, step.line).trim_end());
     let digits = step.text.last().map_or(1, |line| line.line.to_string().len());

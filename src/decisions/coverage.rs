@@ -1,6 +1,7 @@
 //! Coverage of the recorded decisions: how often each edge was evaluated, fired, failed, or was shadowed by another.
 
 use super::recorded::{Decisions, RecordedDecision};
+use super::verdict_coverage::{VerdictRuleHistory, VerdictTally};
 use crate::pipeline::{EdgeCondition, EdgeIx, EdgeOrigin, Pipeline};
 use crate::project::Project;
 use crate::script::RuleOutcome;
@@ -20,6 +21,11 @@ pub struct DecisionHistory {
     pub decisions: u64,
     /// By pipeline, in order of their names.
     pub pipelines: Vec<PipelineHistory>,
+    /// The number of verdicts: one a case.
+    pub verdicts: u64,
+    /// The rules of verdicts, in file order, then the signatures that spoke.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub verdict_rules: Vec<VerdictRuleHistory>,
     /// Runs that could not be read, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passed_over: Vec<(String, String)>,
@@ -103,7 +109,9 @@ pub fn coverage(session: &Session, runs: &[String]) -> Result<DecisionHistory, S
     let decisions = Decisions::open(session)?;
     let mut history = DecisionHistory { runs: decisions.record().runs(runs)?, ..DecisionHistory::default() };
     let mut tallies: BTreeMap<String, CoverageTally> = BTreeMap::new();
+    let mut verdicts = VerdictTally::default();
     for run in &history.runs {
+        verdicts.add(&decisions, run)?;
         let mut failed = None;
         decisions.each(run, |decision| match one(&decisions, run, &decision, &mut tallies) {
             Ok(()) => ControlFlow::Continue(()),
@@ -122,6 +130,7 @@ pub fn coverage(session: &Session, runs: &[String]) -> Result<DecisionHistory, S
             Some(error) => return Err(error),
         }
     }
+    (history.verdicts, history.verdict_rules) = verdicts.finish();
     history.decisions = tallies.values().map(|tally| tally.decisions).sum();
     history.pipelines = tallies.into_iter().map(|(pipeline, tally)| tally.finish(pipeline)).collect();
     Ok(history)

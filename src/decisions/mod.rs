@@ -13,6 +13,7 @@
 //! coverage           counts how often every edge was evaluated, fired, failed, or was shadowed
 //! save, shrink       saves a decision as a test, with minimal inputs
 //! evidence, params   the evidence document of a case, and where signatures matched
+//! verdict, verdict_coverage  the verdict of a case: what spoke, and what would have changed it; how often rules spoke
 //! edge_counts        counts the edges taken by a run's cases, for a picture
 //! replay             replays runs with other texts
 //! ```
@@ -39,6 +40,9 @@ mod shrink;
 mod steps;
 #[cfg(test)]
 mod testing;
+mod verdict;
+mod verdict_coverage;
+mod verdict_page;
 mod walker_assignments;
 
 pub use blame::{CaseBlame, CodeLine, StepBlame, blame};
@@ -56,3 +60,6 @@ pub use rule_view::{edge_page, look, step_page};
 pub use save::{DecisionMade, SavedDecision, save_as_test};
 pub use selection::{CaseLine, CaseList, StepQuery};
 pub use steps::{JournalStep, StepEnd};
+pub use verdict::{CaseVerdict, FoundVerdict, SilentRule, VerdictFlip, WhyNot, verdict};
+pub use verdict_coverage::VerdictRuleHistory;
+pub use verdict_page::verdict_page;

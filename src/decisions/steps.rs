@@ -143,6 +143,7 @@ impl StepAssembler {
             | EventBody::Barrier { .. }
             | EventBody::Reload { .. }
             | EventBody::Shadow { .. }
+            | EventBody::Verdict { .. }
             | EventBody::ThermalWarning { .. }
             | EventBody::Requested { .. }
             | EventBody::Rejected { .. }

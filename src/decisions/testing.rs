@@ -78,6 +78,7 @@ impl TraceFixture {
             files: Files::Never,
             shadow: None,
             budget: None,
+            no_recall: false,
         };
         self.session.run(&spec, &SilentWatch, &AtomicBool::new(false)).unwrap()
     }

@@ -239,7 +239,7 @@ pub(super) fn find(lines: &[EvidenceLine]) -> Vec<Check> {
 fn sentence(line: &EvidenceLine) -> Option<Check> {
     let text = line.text.as_str();
     // Catch2 and Rust say below what the two sides were.
-    if text.starts_with("REQUIRE") || text.starts_with("CHECK") || text.starts_with("assertion `left") {
+    if text.starts_with("REQUIRE") || text.starts_with("CHECK") || text.contains("assertion `left") {
         return None;
     }
     let found = SENTENCES.iter().filter(|sentence| text.contains(sentence.word)).find_map(|sentence| {
@@ -438,6 +438,10 @@ mod tests {
         checks("Failed asserting that 4 matches expected 3.", (Equal, "3", "4"));
         checks("Failed asserting that false is true.", (Condition, "is true", "false"));
         checks("assertion `left == right` failed\n  left: 4\n right: 3", (Equal, "3", "4"));
+        checks(
+            "thread 'a' panicked at src/a.rs:2:9:\nassertion `left == right` failed: total\n  left: 4\n right: 3",
+            (Equal, "3", "4"),
+        );
         checks("'4' should be '3'", (Equal, "'3'", "'4'"));
         checks("Failed: DID NOT RAISE <class 'ValueError'>", (Throws, "<class 'ValueError'>", ""));
     }

@@ -81,6 +81,13 @@ impl<'y> FormFields<'y> {
         usize::try_from(self.whole(key)?).ok()
     }
 
+    /// A number within the bounds declared by the form.
+    pub fn number(&self, key: &str) -> Option<f64> {
+        let Some(ValueForm::Number(least, most)) = self.form.key(key).map(|key| key.holds) else { return None };
+        let number = self.value(key)?.to_json().as_f64();
+        number.filter(|number| (least..=most).contains(number))
+    }
+
     /// A nested map of the given form.
     pub fn map(&self, key: &str, form: &'static Form) -> Option<Self> {
         Self::of(self.value(key)?, form)

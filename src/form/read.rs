@@ -122,6 +122,7 @@ impl<'a, P: ReadPattern> FormReader<'a, P> {
     fn value(&mut self, yaml: &Yaml, holds: &'static ValueForm, what: &str, base: Option<&Value>) -> Option<Value> {
         match holds {
             ValueForm::Any | ValueForm::Custom(_) => Some(yaml.to_json()),
+            ValueForm::Hidden(_) if yaml.as_map().is_none() => None,
             ValueForm::Label | ValueForm::Reference if blank(yaml) => None,
             ValueForm::Text | ValueForm::Label | ValueForm::Reference | ValueForm::Matching(_) | ValueForm::Script => {
                 self.reader.text(yaml, what).map(|text| json!(text.value))
@@ -178,7 +179,7 @@ impl<'a, P: ReadPattern> FormReader<'a, P> {
                 }
                 Some(Value::Object(out))
             }
-            ValueForm::Map(form) => {
+            ValueForm::Map(form) | ValueForm::Hidden(form) => {
                 let what = if what.starts_with("an item") { of_item(yaml, form) } else { what.to_owned() };
                 self.map(yaml, form, &what, base, false)
             }
@@ -190,7 +191,8 @@ impl<'a, P: ReadPattern> FormReader<'a, P> {
         if (least..=most).contains(&number) {
             return Some(yaml.to_json());
         }
-        let message = format!("{what} must be from {least} to {most}, not {number}");
+        let wanted = if most >= f64::MAX { format!("{least} or more") } else { format!("from {least} to {most}") };
+        let message = format!("{what} must be {wanted}, not {number}");
         let error = self.reader.error("range", message, yaml.span, "");
         self.reader.push(error);
         None
@@ -269,7 +271,7 @@ fn fits(yaml: &Yaml, form: &ValueForm) -> bool {
         ValueForm::List(_) | ValueForm::NonEmptyList(_) | ValueForm::Distinct(_) | ValueForm::Records(..) => {
             yaml.as_list().is_some()
         }
-        ValueForm::Map(_) | ValueForm::Entries(_) => yaml.as_map().is_some(),
+        ValueForm::Map(_) | ValueForm::Hidden(_) | ValueForm::Entries(_) => yaml.as_map().is_some(),
         ValueForm::Script => yaml.as_text().is_some_and(|text| text.contains(".rhai#")),
         ValueForm::Text | ValueForm::Word(_) | ValueForm::Expression => yaml.as_text().is_some(),
         ValueForm::Bool => matches!(yaml.kind, YamlKind::Bool(_)),
@@ -314,7 +316,7 @@ fn empty(holds: &ValueForm) -> Value {
         ValueForm::Number(least, _) => json!(least),
         ValueForm::Whole(least, _) => json!(least),
         ValueForm::List(_) | ValueForm::NonEmptyList(_) | ValueForm::Distinct(_) | ValueForm::Records(..) => json!([]),
-        ValueForm::Entries(_) | ValueForm::Map(_) => json!({}),
+        ValueForm::Entries(_) | ValueForm::Map(_) | ValueForm::Hidden(_) => json!({}),
         ValueForm::Any | ValueForm::Custom(_) => Value::Null,
         ValueForm::FirstMatching(forms) => forms.last().map_or(Value::Null, empty),
         _ => json!(""),

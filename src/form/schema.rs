@@ -106,7 +106,7 @@ fn of(holds: &ValueForm, may: bool) -> Value {
             }
             json!({ "type": kind("object"), "propertyNames": { "pattern": "\\S" }, "additionalProperties": entry })
         }
-        ValueForm::Map(form) => {
+        ValueForm::Map(form) | ValueForm::Hidden(form) => {
             let mut schema = of_form(form);
             schema["type"] = kind("object");
             schema
@@ -125,7 +125,7 @@ fn required(form: &Form) -> Option<Value> {
 
 fn required_below(holds: &ValueForm) -> Option<Value> {
     match holds {
-        ValueForm::Map(form) => required(form),
+        ValueForm::Map(form) | ValueForm::Hidden(form) => required(form),
         ValueForm::Records(form, _) => Some(json!({ "items": required(form)? })),
         ValueForm::List(item) => Some(json!({ "items": required_below(item)? })),
         ValueForm::Entries(item) => Some(json!({ "additionalProperties": required_below(item)? })),

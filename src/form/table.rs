@@ -110,6 +110,8 @@ pub enum ValueForm {
     Entries(&'static Self),
     /// A map with fixed keys.
     Map(&'static Form),
+    /// A map that says where a secret is. Any other value may be the secret itself; the reader of the file reports it without showing it.
+    Hidden(&'static Form),
     /// The first alternative that matches the YAML type of the value; the last, if none does.
     FirstMatching(&'static [Self]),
     /// A format with a reader of its own, and its JSON Schema.
@@ -195,6 +197,9 @@ fn is_collection(holds: &ValueForm) -> bool {
     match holds {
         V::FirstMatching(forms) => forms.iter().any(is_collection),
         V::Any | V::Label | V::Reference | V::Custom(_) => true,
-        other => matches!(other, V::List(_) | V::NonEmptyList(_) | V::Distinct(_) | V::Records(..) | V::Entries(_) | V::Map(_)),
+        other => matches!(
+            other,
+            V::List(_) | V::NonEmptyList(_) | V::Distinct(_) | V::Records(..) | V::Entries(_) | V::Map(_) | V::Hidden(_)
+        ),
     }
 }

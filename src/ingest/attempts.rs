@@ -2,7 +2,6 @@
 
 use super::{attributes, cut};
 use crate::model::{Case, normalise_error};
-use std::fmt::Write as _;
 
 /// The maximum number of attempts whose errors are kept.
 const MAX_ERRORS: usize = 5;
@@ -40,17 +39,28 @@ impl TestAttempts {
             return lines;
         }
         set_attributes(case, self.count + 1);
-        let first = normalise_error(head(error));
         for (index, attempt) in self.errors.iter().enumerate() {
-            // One may contain the error's type before the message, the other not.
-            let line = normalise_error(attempt.lines().next().unwrap_or_default());
-            if !first.contains(&line) {
-                // Writing to a string cannot fail.
-                writeln!(lines, "attempt {} failed otherwise: {}", index + 2, head(attempt)).unwrap_or_default();
-            }
+            lines += &difference(error, attempt, index + 2);
         }
         lines
     }
+}
+
+/// Records a further failed attempt, the `number`-th, of a case that has the error of an earlier one. Returns a line to put before
+/// its log if the errors differ.
+pub(super) fn annotate_again(case: &mut Case, attempt: &str, number: usize) -> String {
+    set_attributes(case, number);
+    difference(&case.error_message, attempt.trim(), number)
+}
+
+/// The line about an attempt that failed with another error than the case; empty if it is the same error.
+fn difference(error: &str, attempt: &str, number: usize) -> String {
+    // One may contain the error's type before the message, the other not.
+    let line = normalise_error(attempt.lines().next().unwrap_or_default());
+    if normalise_error(head(error)).contains(&line) {
+        return String::new();
+    }
+    format!("attempt {number} failed otherwise: {}\n", head(attempt))
 }
 
 /// Sets the attributes `attempts` and `retries` of a case.

@@ -4,7 +4,7 @@
 //! There is no standard; this follows what these tools write. The output of a suite is attached to the failed tests in it that
 //! printed nothing themselves; suites may be nested; a suite may fail by itself.
 
-use super::attempts::{self, TestAttempts};
+use super::attempts;
 use super::junit_case;
 use super::junit_repeat::{self, RepeatEntry, Repeats};
 use super::junit_retry;
@@ -254,25 +254,19 @@ impl JunitReader<'_> {
 
     /// Records another failed attempt; returns the index of its case.
     fn failed_again(&mut self, test: &Element, outcome: TestOutcome, full_name: &str, entry: RepeatEntry) -> Option<usize> {
-        let index = if let Some(index) = entry.case {
-            let mut more = TestAttempts::default();
-            more.add(&junit_case::error(test));
+        let number = entry.attempts + 1;
+        if let Some(index) = entry.case {
             let case = &mut self.part.launch.cases[index];
-            let error = std::mem::take(&mut case.error_message);
-            let earlier = more.annotate(case, &error);
-            case.error_message = error;
-            self.texts.prepend_log(case, &earlier);
-            Some(index)
-        } else {
-            if !entry.outcome.is_failure() {
-                self.counts.became_failure(&mut self.part, entry.outcome, full_name);
-            }
-            self.failed(test, outcome, full_name)
-        };
-        if let Some(case) = index.and_then(|index| self.part.launch.cases.get_mut(index)) {
-            attempts::set_attributes(case, entry.attempts + 1);
+            let line = attempts::annotate_again(case, &junit_case::error(test), number);
+            self.texts.prepend_log(case, &line);
+            return Some(index);
         }
-        index
+        if !entry.outcome.is_failure() {
+            self.counts.became_failure(&mut self.part, entry.outcome, full_name);
+        }
+        let index = self.failed(test, outcome, full_name)?;
+        attempts::set_attributes(&mut self.part.launch.cases[index], number);
+        Some(index)
     }
 
     /// Adds a suite that failed by itself: it did not compile, or its setup failed.

@@ -215,13 +215,8 @@ impl LaunchBuilder {
     }
 
     fn failed_again(&mut self, index: usize, new_error: &str, count: usize) {
-        let mut more = TestAttempts::default();
-        more.add(new_error);
         let case = &mut self.part.launch.cases[index];
-        let error = std::mem::take(&mut case.error_message);
-        let lines = more.annotate(case, &error).replacen("attempt 2", &format!("attempt {count}"), 1);
-        case.error_message = error;
-        attempts::set_attributes(case, count);
+        let lines = attempts::annotate_again(case, new_error, count);
         self.texts.prepend_log(case, &lines);
     }
 

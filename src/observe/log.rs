@@ -123,6 +123,9 @@ impl Observer for LogObserver<'_> {
                 line(LogLevel::Info, &[("from", from), ("to", to), ("because", because)]);
             }
             EventBody::Masked { node, masks, .. } => line(LogLevel::Debug, &[("node", node), ("masks", &masks.join(" "))]),
+            EventBody::Verdict { node, defect, probability, .. } => {
+                line(LogLevel::Debug, &[("node", node), ("defect", defect), ("probability", &probability.to_string())]);
+            }
             EventBody::Requested { id, node, via, .. } => {
                 line(LogLevel::Info, &[("node", node), ("via", via), ("request", &id.to_string())]);
             }

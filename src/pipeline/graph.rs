@@ -6,6 +6,7 @@ use super::foreach::{Foreach, Merge};
 use super::thermal::Thermal;
 use super::tool::ToolCall;
 use super::vars::Var;
+use super::verdict::VerdictRules;
 use crate::diag::{MappedText, Source, Span};
 use crate::model::Shape;
 use serde_json::{Map, Value};
@@ -62,6 +63,8 @@ pub struct Pipeline {
     pub team: Option<Team>,
     /// The function that summarises a case for the report (`reports/rca.rhai#summary`).
     pub report: Option<Spanned<String>>,
+    /// How the defect of a case is decided.
+    pub verdict: Option<VerdictRules>,
     /// Counters read by its rules but maintained by the enclosing walk, if this is a subpipeline.
     pub counters: Vec<Spanned<String>>,
     /// The maximum number of steps of a walk; `None` for no limit (written `max_steps: 0`).
@@ -128,6 +131,15 @@ pub struct Zone {
     pub stickiness: u8,
 }
 
+/// A field of an artifact whose text must be known to the domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownField {
+    /// The field, with dots within fields.
+    pub path: Spanned<String>,
+    /// The list of the domain that knows it: `defects` or `categories`.
+    pub list: &'static str,
+}
+
 /// A step of the pipeline, which produces an artifact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PipelineNode {
@@ -147,6 +159,8 @@ pub struct PipelineNode {
     pub confidence: Option<Spanned<String>>,
     /// The shape of its artifact.
     pub schema: Option<Arc<Shape>>,
+    /// Fields of its artifact whose texts must be known to the domain.
+    pub known: Vec<KnownField>,
     /// The queries whose results it reads.
     pub needs: Vec<Spanned<String>>,
     /// The masks on it (`masks/recall.rhai`), outermost first.
@@ -293,7 +307,8 @@ impl Pipeline {
             node.script.iter().chain(&node.effect).chain(computed).chain(merge)
         });
         let by = self.clusters.iter().map(|clusters| &clusters.by);
-        rules.chain(of_nodes).chain(by).chain(&self.report)
+        let verdict = self.verdict.iter().flat_map(VerdictRules::functions);
+        rules.chain(of_nodes).chain(by).chain(&self.report).chain(verdict)
     }
 
     /// The name of a node's phase; an unnamed phase is called after its last node.

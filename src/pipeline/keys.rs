@@ -73,6 +73,11 @@ pub(super) const PIPELINE: Form = Form {
             ValueForm::Map(&TEAM),
             "Who may walk: personas and walkers of your own, and the script that chooses one of them for every step.",
         ),
+        FormKey::new(
+            "verdict",
+            ValueForm::Map(&VERDICT),
+            "How the defect of a case is decided from its evidence: rules that each speak for or against some defects.",
+        ),
         FormKey::new("counters", TEXTS, "Counters that its rules read and the enclosing walk maintains, if it is a subpipeline."),
         FormKey::new("report", ValueForm::Script, "The function that sums a case up for the report: fn summary(params, vars)."),
     ],
@@ -160,6 +165,9 @@ pub(super) const TEAM: Form = Form {
     ..STRICT
 };
 
+/// The lists of a domain that `known` may name.
+pub(super) const KNOWN: &[&str] = &["defects", "categories"];
+
 pub(super) const NODE: Form = Form {
     what: "a node",
     id: Some("name"),
@@ -177,6 +185,12 @@ pub(super) const NODE: Form = Form {
             ValueForm::Custom(fields_ref),
             "The form of its artifact: fields and their types; `?` after a name makes a field optional.",
         ),
+        FormKey::new(
+            "known",
+            ValueForm::Entries(&ValueForm::Word(KNOWN)),
+            "Fields of its artifact, with dots within fields, whose texts must be of the domain's `defects` or `categories`; an empty text may stand.",
+        )
+        .examples(&["{ defect_type: defects, human_override.defect_type: defects }"]),
         FormKey::new("needs", ValueForm::Distinct("duplicate-need"), "The queries whose results it reads, run before the step."),
         FormKey::new(
             "masks",
@@ -281,6 +295,52 @@ pub(super) const EDGE: Form = Form {
             "An expression that decides instead: fields of the artifact by name, `artifact`, `state`, `vars`.",
         ),
         FormKey::new("context", ValueForm::Entries(&ValueForm::Any), "What taking it adds to the walk's context."),
+    ],
+    ..STRICT
+};
+
+/// Log-odds by defect.
+const WEIGHTS: ValueForm = ValueForm::Entries(&ValueForm::Number(-20.0, 20.0));
+
+pub(super) const VERDICT: Form = Form {
+    what: "the verdict",
+    keys: &[
+        FormKey::new("priors", WEIGHTS, "The defects to decide between, with their log-odds before any rule speaks.")
+            .named("missing-key", "`verdict` has no `priors`"),
+        FormKey::new("undecided", TEXT, "The defect that is said where nothing is decided.")
+            .named("missing-key", "`verdict` has no `undecided`"),
+        FormKey::new("floor", TEXT, "The var that holds the least probability of a decided verdict.")
+            .named("missing-key", "`verdict` has no `floor`"),
+        FormKey::new(
+            "needs",
+            ValueForm::Distinct("duplicate-need"),
+            "The queries whose results the rules read as `context.needs`.",
+        ),
+        FormKey::new(
+            "signatures",
+            ValueForm::Script,
+            "How strongly a signature that matched speaks, 0 to 1; always fully without: fn name(found, evidence, context, vars).",
+        ),
+        FormKey::new("rules", ValueForm::List(&ValueForm::Map(&VERDICT_RULE)), "The rules, beside the signatures of the domain."),
+    ],
+    ..STRICT
+};
+
+pub(super) const VERDICT_RULE: Form = Form {
+    what: "a rule of the verdict",
+    id: Some("id"),
+    keys: &[
+        FormKey::new("id", TEXT, "Its id, unique in the pipeline.").named("missing-key", "a rule of the verdict has no `id`"),
+        FormKey::new("name", ValueForm::Label, "What people call it."),
+        FormKey::new("group", TEXT, "Its theme: of all rules and signatures of a group, only the strongest counts."),
+        FormKey::new(
+            "for",
+            WEIGHTS,
+            "What it adds to the log-odds of defects at full strength; a negative weight speaks against one.",
+        )
+        .named("missing-key", "a rule of the verdict has no `for`"),
+        FormKey::new("rule", ValueForm::Script, "The function that decides whether it speaks: fn name(evidence, context, vars).")
+            .named("missing-key", "a rule of the verdict has no `rule`"),
     ],
     ..STRICT
 };

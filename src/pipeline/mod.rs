@@ -19,6 +19,7 @@ mod subpipelines;
 mod thermal;
 mod tool;
 mod vars;
+mod verdict;
 
 use crate::diag::{Diagnostics, Source};
 use crate::form::yaml;
@@ -27,14 +28,15 @@ pub use crate::form::Spanned;
 pub use computed::ComputedValue;
 pub use foreach::{CONCURRENCY, Foreach, Merge};
 pub use graph::{
-    Clusters, DEFAULT_MAX_STEPS, Edge, EdgeCondition, EdgeIx, EdgeOrigin, EdgeSpans, EdgeTarget, NodeIx, OnRuleError, Pipeline,
-    PipelineNode, TEAM_MAX_STEPS, Team, TeamWalker, Zone, ZoneIx,
+    Clusters, DEFAULT_MAX_STEPS, Edge, EdgeCondition, EdgeIx, EdgeOrigin, EdgeSpans, EdgeTarget, KnownField, NodeIx, OnRuleError,
+    Pipeline, PipelineNode, TEAM_MAX_STEPS, Team, TeamWalker, Zone, ZoneIx,
 };
 pub use json_schema::json_schema;
 pub use subpipelines::subpipelines_of;
 pub use thermal::Thermal;
 pub use tool::ToolCall;
 pub use vars::Var;
+pub use verdict::{DefectWeight, VerdictRule, VerdictRules};
 
 /// Parses a pipeline and reports all errors at once; a text that is not valid YAML has only its first error.
 pub fn parse(source: &Source) -> Result<Pipeline, Diagnostics> {
@@ -278,6 +280,9 @@ done: _done
             "nodes: [{name: a, needs: [x, y, ⟦x⟧{duplicate-need}]}, {name: b}]",
             "nodes: [{name: a, schema: {x: bool, conf: number}, confidence: ⟦x⟧{bad-confidence}}, {name: b}]",
             "nodes: [{name: a, schema: {conf: number}, confidence: ⟦cinf⟧{bad-confidence}}, {name: b}]",
+            "nodes: [{name: a, schema: {x: string}, known: {⟦y⟧{bad-known}: defects}}, {name: b}]",
+            "nodes: [{name: a, schema: {x: {y: bool}}, known: {⟦x.y⟧{bad-known}: defects}}, {name: b}]",
+            "nodes: [{name: a, schema: {x: string}, known: {x: ⟦words⟧{type}}}, {name: b}]",
             "nodes: [{name: a, schema: {x: ⟦bol⟧{bad-schema}}}, {name: b}]",
             "edges: [⟦{from: a, to: b}⟧{edge-id-missing}]",
             "edges: [{id: ⟦''⟧{edge-id-missing}, from: a, to: b}]",

@@ -2,10 +2,11 @@
 
 use super::Spanned;
 use super::foreach::Foreach;
-use super::graph::{EdgeCondition, OnRuleError, Team};
+use super::graph::{EdgeCondition, KnownField, OnRuleError, Team};
 use super::thermal::Thermal;
 use super::tool::ToolCall;
 use super::vars::Var;
+use super::verdict::VerdictRules;
 use crate::diag::Span;
 use crate::model::Shape;
 use serde_json::{Map, Value};
@@ -35,6 +36,7 @@ pub(super) struct RawPipeline {
     pub(super) done: Option<Spanned<String>>,
     pub(super) team: Option<Team>,
     pub(super) report: Option<Spanned<String>>,
+    pub(super) verdict: Option<VerdictRules>,
     pub(super) counters: Vec<Spanned<String>>,
     pub(super) max_steps: Option<u64>,
     pub(super) thermal: Option<Thermal>,
@@ -76,6 +78,7 @@ pub(super) struct RawNode {
     pub(super) artifact: Option<Spanned<String>>,
     pub(super) confidence: Option<Spanned<String>>,
     pub(super) schema: Option<Arc<Shape>>,
+    pub(super) known: Vec<KnownField>,
     pub(super) needs: Vec<Spanned<String>>,
     pub(super) masks: Vec<Spanned<String>>,
     pub(super) effect: Option<Spanned<String>>,

@@ -31,10 +31,12 @@ fn same_node(a: &PipelineNode, b: &PipelineNode) -> bool {
     let texts = |node: &PipelineNode| {
         [&node.code, &node.element, &node.artifact, &node.confidence].map(|text| value(text.as_ref()).cloned())
     };
+    let known = |node: &PipelineNode| node.known.iter().map(|known| (known.path.value.clone(), known.list)).collect::<Vec<_>>();
     *a.name == *b.name
         && *a.family == *b.family
         && texts(a) == texts(b)
         && a.schema == b.schema
+        && known(a) == known(b)
         && (&a.after, a.foreach.as_ref().map(|foreach| foreach.collect))
             == (&b.after, b.foreach.as_ref().map(|foreach| foreach.collect))
         && value(a.subpipeline.as_ref()) == value(b.subpipeline.as_ref())

@@ -3,12 +3,16 @@
 use super::domain::{self, Domain};
 use super::forms;
 use super::forms::DataReader;
+use super::learned::LearnedWeights;
 use super::personas;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::form::fill;
 use crate::form::yaml::{self, Yaml};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+
+/// The stem of the file of learned weights, which is no data for scripts.
+const LEARNED: &str = "learned";
 
 /// The name of the domain in the data.
 const DOMAIN: &str = "domain";
@@ -22,12 +26,15 @@ pub(super) struct ProjectData {
     pub(super) domain: Option<String>,
     /// The locations of the domain's signatures, by id.
     pub(super) places: BTreeMap<String, String>,
+    /// The learned weights, if there are any.
+    pub(super) learned: Option<LearnedWeights>,
 }
 
 /// Reads all data files into one object by file stem, including the domain with a name.
 pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnostics) -> ProjectData {
     let linked = domain::link(sources, name, found);
     let mut files = Map::new();
+    let mut learned = None;
     for source in sources.iter().filter(|source| !domain::is_domain_file(source)) {
         let stem = source.name().rsplit_once('.').map_or(source.name(), |(stem, _)| stem).replace('/', "_");
         match yaml::parse(source) {
@@ -38,7 +45,11 @@ pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnosti
             }
             Ok(tree) => {
                 let value = file(source, &tree, &stem, linked.as_ref(), found);
-                files.insert(stem, value);
+                if stem == LEARNED {
+                    learned = LearnedWeights::of(source, &tree);
+                } else {
+                    files.insert(stem, value);
+                }
             }
             Err(diagnostics) => found.extend(diagnostics),
         }
@@ -50,7 +61,7 @@ pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnosti
         files.insert(DOMAIN.to_owned(), linked.value);
         places = linked.places;
     }
-    ProjectData { files, domain, places }
+    ProjectData { files, domain, places, learned }
 }
 
 /// Reads one file: by its form, if it has one, otherwise unchecked.

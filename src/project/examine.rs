@@ -24,6 +24,10 @@ pub enum FunctionUse {
     Merge(NodeIx),
     /// The cluster key of cases: `(params, vars)`.
     Cluster,
+    /// A rule of the verdict: `(evidence, context, vars)`.
+    VerdictRule(usize),
+    /// The strength of signatures in the verdict: `(found, evidence, context, vars)`.
+    SignatureStrength,
     /// The summary of a case for the report: `(params, vars)`.
     Summary,
     /// The scheduler of a team: `(ctx)`.
@@ -99,6 +103,14 @@ pub fn examine<'a>(
         }
         found.extend(named(&node.effect).map(|(unit, name)| (FunctionUse::Effect(place), unit, name, inputs)));
     }
+    let any = |name: &'static str| (name, Kind::Any);
+    for (at, rule) in pipeline.verdict.iter().flat_map(|verdict| &verdict.rules).enumerate() {
+        let inputs = vec![any("evidence"), any("context"), ("vars", vars.clone())];
+        found.extend(script(&rule.rule).map(|(unit, name)| (FunctionUse::VerdictRule(at), unit, name, inputs)));
+    }
+    let strength = pipeline.verdict.as_ref().and_then(|verdict| named(&verdict.signatures));
+    let inputs = vec![any("found"), any("evidence"), any("context"), ("vars", vars.clone())];
+    found.extend(strength.map(|(unit, name)| (FunctionUse::SignatureStrength, unit, name, inputs)));
     let by = pipeline.clusters.as_ref().and_then(|clusters| script(&clusters.by));
     found.extend(by.map(|(unit, name)| (FunctionUse::Cluster, unit, name, params(("params", Kind::Any)))));
     found.extend(named(&pipeline.report).map(|(unit, name)| (FunctionUse::Summary, unit, name, params(("params", Kind::Any)))));

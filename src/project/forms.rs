@@ -1,4 +1,4 @@
-//! The forms of the bundled data files: reading of texts and stack frames, elements and personas.
+//! The forms of data files: reading of texts and stack frames, elements, personas, learned weights.
 
 use crate::diag::Span;
 use crate::form::{Form, FormKey, FormReader, ReadPattern, ValueForm};
@@ -25,6 +25,7 @@ pub(super) fn of(stem: &str) -> Option<&'static Form> {
         "frames" => Some(&FRAMES),
         "elements" => Some(&ELEMENTS),
         "personas" => Some(&PERSONAS),
+        "learned" => Some(&LEARNED),
         _ => None,
     }
 }
@@ -167,6 +168,27 @@ const PERSONAS: Form = Form {
     ],
     ..Form::PLAIN
 };
+
+/// The form of `data/learned.yaml`.
+pub(super) const LEARNED: Form = Form {
+    what: "the file of learned weights",
+    keys: &[
+        FormKey::new("pipeline", ValueForm::Text, "The pipeline whose verdict the weights are of; any by default."),
+        FormKey::new(
+            "priors",
+            WEIGHTS,
+            "The log-odds of defects before any rule speaks, by code; they replace the declared ones.",
+        ),
+        FormKey::new(
+            "weights",
+            ValueForm::Entries(&WEIGHTS),
+            "By the id of a rule or signature, what it adds to the log-odds of defects, by code; the rest stays as declared.",
+        ),
+    ],
+    ..Form::PLAIN
+};
+
+const WEIGHTS: ValueForm = ValueForm::Entries(&ValueForm::Number(-20.0, 20.0));
 
 const PERSONA: Form = Form { what: "a persona", keys: WALKER.keys, ..Form::PLAIN };
 

@@ -56,7 +56,7 @@ impl Project {
             found.extend(diagnostics);
             Templates::default()
         });
-        let data::ProjectData { files: data, domain, places: signature_places } =
+        let data::ProjectData { files: data, domain, places: signature_places, learned } =
             data::read(&sources.data, settings.domain.as_deref(), &mut found);
         let mut parsed = pipeline::parse(&sources.pipeline);
         if let (Ok(pipeline), Some(team)) = (&mut parsed, &settings.team) {
@@ -99,6 +99,7 @@ impl Project {
             agents: settings.agents.as_deref(),
             servers: settings.servers.as_deref(),
             files: &data,
+            learned: learned.as_ref(),
             taxonomy: any(&taxonomy(&data), "params.taxonomy"),
             domain,
             evidence: Arc::new(evidence::reader(&data, &signature_places)),

@@ -200,7 +200,7 @@ impl ProjectLinker<'_> {
         template
     }
 
-    fn need(&self, need: &Spanned<String>, found: &mut Diagnostics) -> Option<&'static Query> {
+    pub(super) fn need(&self, need: &Spanned<String>, found: &mut Diagnostics) -> Option<&'static Query> {
         let known = NEEDS.iter().find(|known| known.name == need.value);
         if known.is_none() {
             let hint = did_you_mean(need, NEEDS.iter().map(|need| need.name));

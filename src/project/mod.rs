@@ -1,6 +1,6 @@
 //! Linking: the texts of all three languages become one immutable [`Project`] with a plan to walk.
 //!
-//! Innermost first: `sources`, `settings` (the inputs of linking), `forms`, `domain`, `personas`, `data`, `teams` (data files),
+//! Innermost first: `sources`, `settings` (the inputs of linking), `forms`, `domain`, `personas`, `learned`, `data`, `teams` (data files),
 //! `conditions`, `subpipelines`, `vars`, `kinds`, `prompts`, `linked_pipeline`, `masks`, `linker`, `team` (the references of one
 //! pipeline), `plans` (pipelines in pipelines), `manifest`, `link` (the project), and based on it `edit`, `examine`, `current`.
 
@@ -13,6 +13,7 @@ mod evidence;
 mod examine;
 mod forms;
 mod kinds;
+mod learned;
 mod link;
 mod linked_pipeline;
 mod linker;
@@ -27,6 +28,7 @@ mod subpipelines;
 mod team;
 mod teams;
 mod vars;
+mod verdict;
 
 pub use conditions::{check_conditions, condition_key, conditions, fields};
 pub use current::CurrentProject;

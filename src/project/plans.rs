@@ -1,16 +1,18 @@
 //! Links pipelines into plans, each with its sub-pipelines.
 
+use super::learned::LearnedWeights;
 use super::linked_pipeline::ProjectLinker;
 use super::settings::{AnswererNames, VarPlaces};
 use super::subpipelines::Subpipelines;
 use super::team::anonymous;
+use super::verdict::{self, VerdictData};
 use super::{personas, prompts, subpipelines, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::evidence::EvidenceReader;
 use crate::pipeline::{Pipeline, Spanned};
 use crate::prompt::Templates;
 use crate::script::{Library, View};
-use crate::walk::{Content, Plan, PlanNode};
+use crate::walk::{Content, Plan, PlanNode, VerdictPlan};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,6 +37,8 @@ pub(super) struct SharedInputs<'a> {
     pub(super) servers: Option<&'a [String]>,
     /// The data files, by stem.
     pub(super) files: &'a Map<String, Value>,
+    /// The learned weights, if there are any.
+    pub(super) learned: Option<&'a LearnedWeights>,
     pub(super) taxonomy: Content,
     pub(super) domain: Option<String>,
     pub(super) evidence: Arc<EvidenceReader>,
@@ -77,19 +81,29 @@ impl SharedInputs<'_> {
         prompts::check(pipeline, &nodes, self.templates, found);
         personas::check_elements(pipeline, self.files, found);
         let (cluster, summary) = linker.of_cases(found);
+        let vars_content = content(pipeline, &vars);
+        let of = VerdictData {
+            files: self.files,
+            learned: self.learned,
+            data: &self.data,
+            evidence: &self.evidence,
+            vars: &vars_content,
+        };
+        let verdict = linker.verdict(of, found).map(Arc::new);
         let own = (&vars::within(set, &vars), &vars::places_within(pipeline, set, places));
         for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {
             linked.subpipeline =
                 node.subpipeline.as_ref().and_then(|reference| self.part(pipeline, reference, own, within, found)).map(Arc::new);
         }
-        Plan {
+        let mut plan = Plan {
             nodes,
             rules,
             edge_names: pipeline.edges.iter().map(|edge| edge.id.as_str().into()).collect(),
             cluster,
             summary,
-            vars_content: content(pipeline, &vars),
+            vars_content,
             vars: vars.clone(),
+            verdict,
             taxonomy: self.taxonomy.clone(),
             domain: self.domain.clone(),
             evidence: Arc::clone(&self.evidence),
@@ -99,7 +113,11 @@ impl SharedInputs<'_> {
             team: linker.team(self.files, found),
             done: pipeline.done.as_str().into(),
             pipeline: Arc::clone(pipeline),
+        };
+        if within.is_empty() {
+            hand_down(&mut plan, None);
         }
+        plan
     }
 
     /// Links the sub-pipeline of a node. A pipeline within itself is an error.
@@ -133,15 +151,37 @@ impl SharedInputs<'_> {
     }
 }
 
+/// Gives sub-pipelines without a verdict of their own that of the enclosing pipeline.
+fn hand_down(plan: &mut Plan, outer: Option<&Arc<VerdictPlan>>) {
+    if plan.pipeline.verdict.is_none() {
+        plan.verdict = outer.cloned();
+    }
+    let own = plan.verdict.clone();
+    for part in plan.nodes.iter_mut().filter_map(|node| node.subpipeline.as_mut()) {
+        hand_down(Arc::make_mut(part), own.as_ref());
+    }
+}
+
 /// A plan with other vars, as far as it and its sub-pipelines have them; sub-pipelines inherit those of the enclosing walk.
 pub(super) fn with_vars(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> {
+    let mut with = overlaid(plan, set)?;
+    // Its own, or the one that it has from outside, whose vars are others.
+    let outer = plan.verdict.clone();
+    hand_down(&mut with, outer.as_ref());
+    Ok(with)
+}
+
+fn overlaid(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> {
     let pipeline = Arc::clone(&plan.pipeline);
     let vars = vars::overlay(&pipeline, set, &VarPlaces::new())?;
     let mut with = Plan { vars_content: content(&pipeline, &vars), vars, ..Plan::clone(plan) };
+    if let (Some(verdict), Some(written)) = (&mut with.verdict, &pipeline.verdict) {
+        *verdict = Arc::new(verdict::with_vars(verdict, written, &with.vars_content));
+    }
     let set = vars::within(set, &with.vars);
     for node in &mut with.nodes {
         if let Some(part) = &mut node.subpipeline {
-            *part = Arc::new(with_vars(part, &set)?);
+            *part = Arc::new(overlaid(part, &set)?);
         }
     }
     Ok(with)

@@ -9,6 +9,7 @@ pub(super) enum Verb {
     Case,
     Steps,
     Evidence,
+    Verdict,
     Try,
     At,
     Next,
@@ -77,6 +78,13 @@ pub(super) const COMMANDS: &[ReplCommand] = &[
     ),
     command("steps", Verb::Steps, CompletionKind::Nothing, "", "the steps of the case"),
     command("evidence", Verb::Evidence, CompletionKind::Nothing, "", "what the texts of the case were read as"),
+    command(
+        "verdict",
+        Verb::Verdict,
+        CompletionKind::Word,
+        "[CODE]",
+        "which defect the case is, and which rules and signatures spoke; or why it is not CODE",
+    ),
     command(
         "try",
         Verb::Try,

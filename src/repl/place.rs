@@ -2,7 +2,7 @@
 
 use super::bind;
 use super::scope::EvalScope;
-use crate::decisions::{CaseEvidence, Decisions, JournalStep};
+use crate::decisions::{CaseEvidence, CaseVerdict, Decisions, JournalStep};
 use crate::diag::{Diagnostic, Source, Span, did_you_mean};
 use crate::model::Kind;
 use crate::pipeline::NodeIx;
@@ -106,6 +106,12 @@ impl ReplPosition {
     pub(super) fn evidence(&self) -> Result<CaseEvidence, SessionError> {
         let walked = self.walked.as_ref().ok_or_else(no_run)?;
         walked.decisions.evidence(&walked.run, &walked.case, &walked.steps)
+    }
+
+    /// The verdict of the case, and why it is not `why_not`.
+    pub(super) fn verdict(&self, why_not: Option<&str>) -> Result<CaseVerdict, SessionError> {
+        let walked = self.walked.as_ref().ok_or_else(no_run)?;
+        walked.decisions.verdict(&walked.run, &walked.case, &walked.steps, why_not)
     }
 
     /// Reads the steps of the case again, as another process may have added some.

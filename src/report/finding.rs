@@ -28,6 +28,12 @@ pub struct CaseFinding {
     /// Confidence, 0 to 1; absent without a conclusion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// Other defects that it may be, most probable first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<AlternativeDefect>,
+    /// The rules that decided the defect, weightiest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<DefectReason>,
     /// Cause key: cases with the same key share a cause.
     pub cause: String,
     /// The case of the same launch whose failure made this one fail; both share its cause.
@@ -59,6 +65,32 @@ pub struct CaseFinding {
     /// Fields of an issue about the case, as the tracker names them.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub issue: Map<String, Value>,
+}
+
+/// A defect that a case may be instead.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AlternativeDefect {
+    /// Defect type code.
+    pub defect_type: String,
+    /// Name of the defect type.
+    pub defect_name: String,
+    /// Probability, 0 to 1.
+    pub probability: f64,
+}
+
+/// A rule that speaks for the defect of a case.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DefectReason {
+    /// Its id.
+    pub id: String,
+    /// Where it is written: `file:line`.
+    pub at: String,
+    /// Why it speaks.
+    pub says: String,
+    /// What it adds to the log-odds of the defect.
+    pub weight: f64,
 }
 
 /// An additional section of a finding.

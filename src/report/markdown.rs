@@ -3,6 +3,7 @@
 use super::build::RunReport;
 use super::case::CaseReport;
 use super::causes::Cause;
+use super::finding::{AlternativeDefect, DefectReason};
 use super::text::clean;
 use super::timeline::CauseState;
 use crate::model::counted;
@@ -137,6 +138,11 @@ fn cause_section(cause: &Cause, names: &BTreeMap<&str, &str>, out: &mut String) 
     if !finding.summary.is_empty() {
         let _ = writeln!(out, "{}\n", quote(&finding.summary));
     }
+    if !finding.alternatives.is_empty() {
+        let other = |other: &AlternativeDefect| format!("{} ({}) {:.2}", other.defect_name, other.defect_type, other.probability);
+        let others: Vec<String> = finding.alternatives.iter().map(|one| line(&other(one))).collect();
+        let _ = writeln!(out, "It may also be: {}.\n", others.join(", "));
+    }
     if let Some(past) = past(cause) {
         let _ = writeln!(out, "{past}\n");
     }
@@ -144,6 +150,10 @@ fn cause_section(cause: &Cause, names: &BTreeMap<&str, &str>, out: &mut String) 
         cause.cases.iter().map(|id| format!("{} {}", code(id), line(names.get(id.as_str()).copied().unwrap_or_default())));
     list("Cases", names, out);
     list("Evidence", finding.evidence.iter().map(|item| line(item)), out);
+    let reason = |reason: &DefectReason| {
+        format!("{} ({:+.2}, {}): {}", code(&reason.id), reason.weight, code(&reason.at), line(&reason.says))
+    };
+    list("Rules that decided", finding.reasons.iter().map(reason), out);
     if !finding.stack.is_empty() {
         // Indented text is shown as it is.
         let _ = writeln!(out, "Stack, the product's frames marked `>`:\n");

@@ -115,7 +115,9 @@ impl CachedEvalState {
 
     /// Returns the state to the cache, if it could be restored.
     pub(super) fn keep(mut self: Box<Self>, environment: &Environment) {
-        if self.bound.is_empty() || self.state.scope.len() != self.bound.len() {
+        // What a closure captured has become shared, and is emptied when the call is over.
+        let captured = || self.state.scope.iter_raw().any(|(_, _, value)| value.is_shared());
+        if self.bound.is_empty() || self.state.scope.len() != self.bound.len() || captured() {
             self.unbind();
         }
         if !self.state.restore(&environment.scope, environment.source.as_str()) {
@@ -130,5 +132,25 @@ impl CachedEvalState {
             }
             states.push(self);
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::script::View;
+    use crate::script::testing::{find, link};
+    use serde_json::json;
+
+    #[test]
+    fn a_parameter_that_a_closure_captured_is_there_in_the_next_call() {
+        let text = "fn f(list, context) { list.filter(|item| item == context.name).len() == 1 }\n\
+                    fn g(list, context) { context.name == \"a\" && list.any(|item| item == context.name) }";
+        let library = link(&[("t.rhai", text)]);
+        let (list, context) = (View::plain(&json!(["a", "b"]), "list"), View::plain(&json!({ "name": "a" }), "context"));
+        let (f, g) = (find(&library, "t.rhai#f", 2), find(&library, "t.rhai#g", 2));
+        for function in [&f, &g, &f, &g] {
+            let said = function.value(&[&list, &context]);
+            assert_eq!(said.map_err(|error| error.to_string()), Ok(json!(true)), "{}", function.name());
+        }
     }
 }

@@ -16,7 +16,7 @@
 //! | `probe`, `running_test` | observing evaluations, for explanations and coverage; the host of a running test |
 //! | `api`, `builtins`, `pattern` | the functions that scripts may call |
 //! | `parse`, `call_site`, `call_check`, `import_order`, `linked`, `link`, `eval_trace`, `explain` | linking texts to a library; errors through call frames |
-//! | `eval_cache`, `invoke`, `library`, `reachable`, `rule`, `responder`, `effects`, `role` | calling a function and reading its result |
+//! | `eval_cache`, `invoke`, `library`, `reachable`, `rule`, `responder`, `effects`, `role`, `verdict_rule` | calling a function and reading its result |
 //! | `check`, `checked`, `self_test`, `test_call` | static checks, and running a test |
 
 pub mod api;
@@ -70,6 +70,7 @@ mod test_call;
 mod text;
 mod unit;
 mod value_kind;
+mod verdict_rule;
 mod view;
 mod words;
 
@@ -100,4 +101,5 @@ pub use running_test::{TestHost, TestQuestion};
 pub use self_test::self_test;
 pub use test_call::{TableRow, TestCallResult};
 pub use unit::Unit;
+pub use verdict_rule::RuleStrength;
 pub use view::View;

@@ -12,6 +12,8 @@ use std::rc::Rc;
 pub enum TestQuestion {
     /// Evaluate a rule.
     Verdict,
+    /// Make the verdict of a failure.
+    Judge,
     /// Make the routing decision of a node.
     Decide,
     /// Call a responder, or another function of parameters and vars.

@@ -7,7 +7,9 @@ use crate::model::{Case, Kind, Launch};
 use crate::pipeline::NodeIx;
 use crate::script::View;
 use crate::session::RouteState;
-use crate::walk::{CaseParams, Content, FieldGroup, GROUPS, NEEDS, Plan, PlanNode, StepContext, StepMoment, unknown_history};
+use crate::walk::{
+    CaseParams, Content, FieldGroup, GROUPS, NEEDS, Plan, PlanNode, Query, StepContext, StepMoment, unknown_history,
+};
 use serde_json::{Value, json};
 
 type DiagnosticResult<T> = Result<T, Box<Diagnostic>>;
@@ -41,7 +43,11 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
     let moment = StepMoment { now, chance: 0.0 };
     let step =
         StepContext { plan, node, walk: &walk, path: "1", moment, member: plan.member(None, None), handoffs: walk.handoffs };
-    let all = CaseParams::new("run", &launch, &case).for_step(&case, &step, &view, &needs).view;
+    let queries = |wanted: &[&'static Query]| {
+        let named = |name: &str| wanted.iter().any(|query| query.name.replace('.', "_") == name);
+        needs.iter().filter(|(name, _)| named(name)).cloned().collect()
+    };
+    let all = CaseParams::new("run", &launch, &case).for_step(&case, &step, &view, &needs, &queries).view;
     let groups = GROUPS.iter().map(|FieldGroup { name, fields, .. }| {
         let own = all.get(name).unwrap_or_else(View::null);
         let given = match (*name, &given[*name]) {

@@ -24,6 +24,7 @@ impl TestHost for ScriptTestHost {
     fn answer(&self, question: TestQuestion, name: &str, inputs: &Value) -> HostResult<Value> {
         match question {
             TestQuestion::Verdict => self.verdict(name, inputs),
+            TestQuestion::Judge => self.judge(inputs),
             TestQuestion::Decide => self.decide(name, inputs),
             TestQuestion::Respond => self.respond(name, inputs),
             TestQuestion::Effects => self.effects(name, inputs),
@@ -74,6 +75,15 @@ impl ScriptTestHost {
                 json!({ "fired": true, "to": to, "because": because, "context": context })
             }
         })
+    }
+
+    fn judge(&self, inputs: &Value) -> HostResult<Value> {
+        known_keys("the inputs of a verdict", inputs, ["failure", "needs", "vars", "pipeline"])?;
+        let project = self.project(inputs, |plan| plan.verdict.is_some())?;
+        let plan = plan(&project, inputs)?;
+        let given = json!({ "failure": inputs["failure"], "needs": inputs["needs"] });
+        let params = params(&plan, start(&plan), &given, self.now())?;
+        Ok(params.get("verdict").map(|verdict| verdict.json()).unwrap_or_default())
     }
 
     fn decide(&self, node: &str, inputs: &Value) -> HostResult<Value> {

@@ -126,6 +126,7 @@ fn job(session: &Session, args: StartRun, parallel: usize) -> Result<ServeJob, T
         files: Files::Auto,
         shadow: None,
         budget: args.budget,
+        no_recall: false,
     })))
 }
 

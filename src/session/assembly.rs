@@ -41,6 +41,8 @@ pub(super) struct RunAssembly<'a> {
     pub(super) via: Via,
     pub(super) stub: Option<StubAnswers>,
     pub(super) budget: TokenBudget,
+    /// Whether memory is left aside.
+    pub(super) no_recall: bool,
     pub(super) parallel: usize,
     /// Whether cases and their states stay in memory between batches.
     pub(super) keep: bool,
@@ -65,7 +67,7 @@ impl RunAssembly<'_> {
         if !keep {
             LaunchTrimmer::launch(&mut launch);
         }
-        let needs = session.reads(store, run, &self.workspace)?;
+        let needs = session.reads(store, run, &self.workspace, self.no_recall)?;
         let revisions = RunRevisions::new(session, self.texts, &journal, watch);
         revisions.migrate(project)?;
         let pool = WorkerPool::new(self.parallel);

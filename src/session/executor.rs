@@ -142,7 +142,8 @@ impl RunExecutor<'_> {
             let (case, state) = &*whole;
             let node = state.node.as_deref().and_then(|name| plan.pipeline.node(name)).unwrap_or(plan.pipeline.start);
             let step = StepContext::between(plan, node, state);
-            let params = CaseParams::new(self.run, self.launch, case).for_step(case, &step, &step.state(None), &[]);
+            let params =
+                CaseParams::new(self.run, self.launch, case).for_step(case, &step, &step.state(None), &[], &|_| Vec::new());
             let key = by.respond(&params.view, plan.vars()).map_err(|error| SessionError::Texts((*error).into()))?;
             let alike = key.as_object().is_some_and(|parts| !parts.is_empty());
             work.whole = self.keep.then_some(whole);

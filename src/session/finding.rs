@@ -22,7 +22,7 @@ pub(super) fn of(
     let Some(summary) = plan.summary.as_ref().filter(|_| !damaged) else { return (None, None) };
     let last = state.path.last().and_then(|name| plan.pipeline.node(name)).unwrap_or(NodeIx(0));
     let step = StepContext::between(plan, last, state);
-    let params = CaseParams::new(run, launch, case).for_step(case, &step, &step.state(None), &[]);
+    let params = CaseParams::new(run, launch, case).for_step(case, &step, &step.state(None), &[], &|_| Vec::new());
     match summary.respond(&params.view, plan.vars()) {
         Ok(value) => (Some(value), None),
         Err(diagnostic) => (None, Some(diagnostic)),

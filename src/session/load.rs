@@ -2,8 +2,10 @@
 
 use super::{Session, SessionError, Setup};
 use crate::diag::{Diagnostic, Source, did_you_mean};
+use crate::evidence::Masker;
 use crate::files::{Area, FileOrigin, ListedPipeline, Overlay, PipelineLookup, find_pipeline, list_pipelines};
 use crate::form::yaml;
+use crate::model::Launch;
 use crate::pipeline::subpipelines_of;
 use crate::project::{AnswererNames, LinkSettings, Project, ProjectVars, Sources, domain};
 use crate::script::ScriptLimits;
@@ -11,6 +13,7 @@ use crate::script::probe::Probes;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The sub-pipelines of a pipeline, by the reference that names them.
 #[derive(Clone, Debug, Default)]
@@ -116,6 +119,11 @@ impl Session {
     pub fn pipelines(&self) -> Result<Vec<ListedPipeline>, SessionError> {
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
         Ok(list_pipelines(&overlay, pipeline_name))
+    }
+
+    /// Reads files and directories as one launch, masked.
+    pub fn read_launch(&self, paths: &[PathBuf], masker: &Arc<Masker>) -> Result<Launch, SessionError> {
+        super::input::launch(paths, masker)
     }
 
     /// The data files, by stem.

@@ -62,7 +62,7 @@ pub use error::SessionError;
 pub use knowledge::SymptomQuery;
 pub use listener::{AppliedReload, RunListener, StartedRun};
 pub use load::DEFAULT_PIPELINE;
-pub use outcome::{CaseResult, CaseSummary, ErrorSummary, RunCases, RunResult, RunSummary, Waits};
+pub use outcome::{CaseResult, CaseSummary, ConclusionSummary, ErrorSummary, RunCases, RunResult, RunSummary, Waits};
 pub use overlay_listing::OverlaidFile;
 pub use pending::{CheckedOutTasks, ReviewWord, Submission};
 pub use pending_batch::{PendingBatch, PendingTask};

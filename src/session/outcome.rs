@@ -190,6 +190,7 @@ impl CaseResult {
             edges: state.history.iter().map(|visit| visit.edge.to_string()).collect(),
             loops: state.loops.clone(),
             context: state.context.clone(),
+            concluded: self.finding.as_ref().map(ConclusionSummary::of),
             tokens: (!state.tokens.is_none()).then_some(state.tokens),
             waits: state.waits().map(|open| Waits { node: open.node.to_string(), via: open.via.to_string(), request: open.id }),
             error: self.error(),
@@ -259,7 +260,7 @@ impl Serialize for CaseSummaries<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut cases = serializer.serialize_seq(Some(self.0.cases.len()))?;
         let mut refused = None;
-        let visited = self.0.each_of(false, |case| {
+        let visited = self.0.each_of(true, |case| {
             // An error of the serialiser is no error of the run.
             refused = refused.take().or_else(|| cases.serialize_element(&case.summary()).err());
             Ok(())
@@ -289,6 +290,9 @@ pub struct CaseSummary {
     pub loops: BTreeMap<String, i64>,
     /// Context added by edges.
     pub context: Map<String, Value>,
+    /// What the case came to, by the pipeline's summary script.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub concluded: Option<ConclusionSummary>,
     /// The token usage; absent without external requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<TokenUsage>,
@@ -297,6 +301,32 @@ pub struct CaseSummary {
     pub waits: Option<Waits>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorSummary>,
+}
+
+/// What a case came to: parts of its finding, as the summary script gave them; null where it gave none.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConclusionSummary {
+    pub title: Value,
+    pub category: Value,
+    pub defect: Value,
+    pub component: Value,
+    pub confidence: Value,
+    /// Other defects that it may be: `[{defect_type, defect_name, probability}]`.
+    pub alternatives: Value,
+}
+
+impl ConclusionSummary {
+    fn of(finding: &Value) -> Self {
+        let part = |name: &str| finding[name].clone();
+        Self {
+            title: part("title"),
+            category: part("category"),
+            defect: part("defect_type"),
+            component: part("component"),
+            confidence: part("confidence"),
+            alternatives: part("alternatives"),
+        }
+    }
 }
 
 /// The JSON shape of a failure.

@@ -10,14 +10,22 @@ use serde_json::Value;
 pub(super) struct QueryRouter {
     store: StoreQueries,
     workspace: Workspace,
+    /// Whether what other runs found is left aside.
+    no_recall: bool,
 }
 
 impl Session {
-    /// The queries of a run. `workspace` is that part of the project file.
-    pub(super) fn reads(&self, store: &Store, run: &str, workspace: &Value) -> Result<QueryRouter, SessionError> {
+    /// The queries of a run. `workspace` is that part of the project file; `no_recall` leaves aside what other runs found.
+    pub(super) fn reads(
+        &self,
+        store: &Store,
+        run: &str,
+        workspace: &Value,
+        no_recall: bool,
+    ) -> Result<QueryRouter, SessionError> {
         let repositories = &workspace["repositories"];
         let store = StoreQueries::new(store, run, repositories.clone())?;
-        Ok(QueryRouter { store, workspace: Workspace::new(&self.setup.root, repositories) })
+        Ok(QueryRouter { store, workspace: Workspace::new(&self.setup.root, repositories), no_recall })
     }
 }
 
@@ -30,7 +38,15 @@ impl QueryRouter {
 
 impl Queries for QueryRouter {
     fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String> {
-        if name.starts_with("workspace.") { self.workspace.query(name, about) } else { self.store.query(name, about) }
+        if name.starts_with("workspace.") {
+            return self.workspace.query(name, about);
+        }
+        let mut found = self.store.query(name, about)?;
+        if let (true, Some(list)) = (self.no_recall, found.as_array_mut()) {
+            // Symptoms and causes say whether they are of this run; other lists don't.
+            list.retain(|item| item.get("same_run").is_none_or(|of_run| *of_run == true));
+        }
+        Ok(found)
     }
 }
 
@@ -43,7 +59,11 @@ mod tests {
 
     #[test]
     fn every_query_of_the_registry_is_answered() {
-        let reads = QueryRouter { store: StoreQueries::without_store(json!([])), workspace: Workspace::new("", &json!([])) };
+        let reads = QueryRouter {
+            store: StoreQueries::without_store(json!([])),
+            workspace: Workspace::new("", &json!([])),
+            no_recall: false,
+        };
         for need in NEEDS {
             let about = QuerySubject { launch: &Launch::default(), case: &Case::default(), prior: &Value::Null };
             let nothing = match need.name {

@@ -112,6 +112,7 @@ impl Session {
             via,
             stub,
             budget,
+            no_recall: args.no_recall,
             parallel: spec.parallel,
             keep,
             files: args.files,

@@ -64,6 +64,8 @@ pub struct RunSpec {
     pub shadow: Option<PathBuf>,
     /// The token budget.
     pub budget: Option<u64>,
+    /// Whether memory is left aside: what other runs found is not seen.
+    pub no_recall: bool,
 }
 
 impl Session {
@@ -117,6 +119,7 @@ impl Session {
             set: self.setup.vars.clone(),
             masks: self.setup.masks.clone(),
             team: self.setup.team.clone(),
+            no_recall: spec.no_recall,
         };
         let (manifest, mut blobs) = project.manifest();
         let list = manifest.blob();
@@ -160,6 +163,7 @@ impl Session {
             via,
             stub,
             budget: TokenBudget::new(spec.budget, 0),
+            no_recall: spec.no_recall,
             parallel: spec.parallel,
             keep,
             files: spec.files,

@@ -41,6 +41,9 @@ pub(super) struct RecordedRunArgs {
     /// The masks added by the command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) masks: Vec<String>,
+    /// Whether memory is left aside: what other runs found is not seen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) no_recall: bool,
     /// The team chosen by the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) team: Option<String>,

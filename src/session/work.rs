@@ -149,6 +149,10 @@ impl CaseReader<'_> {
             let kind = self.plan.kind_at(&path, name);
             *artifact = Content::new(View::of(&value, &kind.unwrap_or(Kind::Any), "artifact"));
         }
+        if let Some(verdict) = &mut state.verdict {
+            let value: serde_json::Value = parse(&text(self.store, &verdict.content.hash())?)?;
+            verdict.content = Content::new(View::of(&value, &Kind::Any, "params.verdict"));
+        }
         state.inner.iter_mut().try_for_each(|inner| self.artifacts(inner))
     }
 

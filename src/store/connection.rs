@@ -2,7 +2,6 @@
 
 use super::error::StoreError;
 use super::migrations;
-use super::packing::add_plain;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::Path;
@@ -56,7 +55,6 @@ pub(super) fn open_scratch() -> Result<Connection, StoreError> {
     let conn = Connection::open("")?;
     conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     keep_plans(&conn)?;
-    add_plain(&conn)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     conn.pragma_update(None, "journal_mode", "MEMORY")?;
     conn.pragma_update(None, "synchronous", "OFF")?;
@@ -143,7 +141,6 @@ fn open(path: &Path, access: OpenFlags, busy_timeout: Duration) -> Result<Connec
     conn.busy_timeout(busy_timeout)?;
     conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     keep_plans(&conn)?;
-    add_plain(&conn)?;
     conn.pragma_update(None, "trusted_schema", false).map_err(|error| unusable(error, path))?;
     Ok(conn)
 }

@@ -1,25 +1,32 @@
 //! Reads contents by their addresses. Every content is compared with its address; one that changed on the disk is an error that names its
 //! owners.
 
+use super::addresses::row_of;
 use super::bad_content::{BadContent, Fault, Owner};
 use super::error::StoreError;
-use super::packing::{Unreadable, unpack};
+use super::packing::Unreadable;
+use super::recorded::{recorded, recorded_text};
 use crate::model::Hash;
+use crate::walk::EventKind;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
+use serde::Deserialize;
 use std::collections::{BTreeSet, HashSet};
 
 /// Maximum number of owners that an error names.
 const MAX_OWNERS: u8 = 3;
 /// How many levels of references to follow upwards from a content: a part of a parameter list, a case of a launch.
 const MAX_LEVELS: usize = 3;
+/// How many contents to follow upwards from each.
+const MAX_PARENTS: usize = 16;
 
 /// Passes the content at an address to `look`, if it is stored.
 pub(super) fn content<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<Option<T>, StoreError> {
-    let mut find = conn.prepare_cached("SELECT text FROM blobs WHERE hash = ?1")?;
-    let mut rows = find.query(params![hash.bytes()])?;
+    let Some(row) = row_of(conn, hash)? else { return Ok(None) };
+    let mut find = conn.prepare_cached("SELECT text FROM blobs WHERE id = ?1")?;
+    let mut rows = find.query([row])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    match verified(row.get_ref(0)?, hash, &mut Vec::new()) {
+    match verified(conn, row.get_ref(0)?, hash, &mut Vec::new()) {
         Ok(text) => Ok(Some(look(text))),
         Err(Unreadable::Changed) => Err(bad_content(conn, hash, Fault::Changed)),
         Err(newer @ Unreadable::Newer(_)) => Err(newer.into()),
@@ -32,8 +39,8 @@ pub(super) fn needed<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str) 
 }
 
 /// The text of a row, if it matches the address.
-fn verified<'r>(value: ValueRef<'r>, hash: &Hash, room: &'r mut Vec<u8>) -> Result<&'r str, Unreadable> {
-    let text = unpack(value, room)?;
+fn verified<'r>(conn: &Connection, value: ValueRef<'r>, hash: &Hash, room: &'r mut Vec<u8>) -> Result<&'r str, Unreadable> {
+    let text = recorded(conn, value, room)?;
     if Hash::of(text.as_bytes()) == *hash { Ok(text) } else { Err(Unreadable::Changed) }
 }
 
@@ -76,22 +83,46 @@ fn direct(conn: &Connection, hash: &Hash, found: &mut BTreeSet<Owner>) -> rusqli
         found.insert(owner?);
     }
     let mut events = conn.prepare_cached(
-        "SELECT name, ifnull(item, ''), CASE WHEN path = '' THEN 'a text' \
-         WHEN plain(body) ->> '$.type' = 'node_exit' AND plain(body) ->> '$.artifact' = ?1 THEN 'the artifact of step ' || path \
-         ELSE 'what went into step ' || path END \
-         FROM events JOIN runs ON runs.id = events.run LEFT JOIN run_cases ON run_cases.id = rc \
-         WHERE instr(plain(body), ?1) > 0 ORDER BY seq LIMIT ?2",
+        "SELECT name, ifnull(item, ''), path, body FROM events JOIN runs ON runs.id = events.run \
+         LEFT JOIN run_cases ON run_cases.id = rc ORDER BY seq",
     )?;
-    for owner in events.query_map(params![hash.to_string(), MAX_OWNERS], owner)? {
-        found.insert(owner?);
+    let (mut events, address) = (events.query([])?, hash.to_string());
+    let most = found.len() + usize::from(MAX_OWNERS);
+    while let Some(row) = events.next()?.filter(|_| found.len() < most) {
+        let Some(body) = recorded_text(conn, row.get_ref(3)?).filter(|body| body.contains(&address)) else { continue };
+        let path: String = row.get(2)?;
+        let what = match artifact(&body) {
+            _ if path.is_empty() => "a text".to_owned(),
+            Some(artifact) if artifact == *hash && EventKind::of(&body) == Some(EventKind::NodeExit) => {
+                format!("the artifact of step {path}")
+            }
+            _ => format!("what went into step {path}"),
+        };
+        found.insert(Owner { run: row.get(0)?, case: row.get(1)?, what });
     }
     Ok(())
 }
 
+/// The address of the artifact that an event has.
+fn artifact(body: &str) -> Option<Hash> {
+    #[derive(Deserialize)]
+    struct WithArtifact {
+        artifact: Hash,
+    }
+    serde_json::from_str::<WithArtifact>(body).ok().map(|event| event.artifact)
+}
+
 /// The contents whose text contains an address.
 fn parents(conn: &Connection, hash: &Hash) -> rusqlite::Result<Vec<Hash>> {
-    let mut find = conn.prepare_cached("SELECT hash FROM blobs WHERE instr(plain(text), ?1) > 0 LIMIT 16")?;
-    find.query_map([hash.to_string()], |row| row.get(0).map(Hash::from_bytes))?.collect()
+    let mut all = conn.prepare_cached("SELECT hash, text FROM blobs NOT INDEXED")?;
+    let (mut all, address) = (all.query([])?, hash.to_string());
+    let mut found = Vec::new();
+    while let Some(row) = all.next()?.filter(|_| found.len() < MAX_PARENTS) {
+        if recorded_text(conn, row.get_ref(1)?).is_some_and(|text| text.contains(&address)) {
+            found.push(Hash::from_bytes(row.get(0)?));
+        }
+    }
+    Ok(found)
 }
 
 /// Compares every content with its address and checks that those referred to by runs and cases exist. Passes each fault to `show`; returns
@@ -101,26 +132,29 @@ pub(super) fn verify(conn: &Connection, mut show: impl FnMut(BadContent)) -> Res
     let mut count = 0;
     let mut all = conn.prepare("SELECT hash, text FROM blobs NOT INDEXED")?;
     let mut all = all.query([])?;
+    let mut stored = HashSet::new();
     while let Some(row) = all.next()? {
         count += 1;
         let hash = Hash::from_bytes(row.get(0)?);
-        match verified(row.get_ref(1)?, &hash, &mut Vec::new()) {
+        match verified(conn, row.get_ref(1)?, &hash, &mut Vec::new()) {
             Ok(_) => {}
             Err(Unreadable::Changed) => wrong(&hash, Fault::Changed),
             Err(Unreadable::Newer(_)) => wrong(&hash, Fault::Newer),
         }
+        stored.insert(hash);
     }
     let mut needed = conn.prepare(
-        "SELECT hash FROM (SELECT args AS hash FROM runs WHERE cleaned_at IS NULL UNION SELECT manifest FROM runs WHERE cleaned_at IS NULL \
+        "SELECT args FROM runs WHERE cleaned_at IS NULL UNION SELECT manifest FROM runs WHERE cleaned_at IS NULL \
          UNION SELECT launch FROM runs WHERE cleaned_at IS NULL \
-         UNION SELECT content FROM run_cases JOIN runs ON runs.id = run WHERE cleaned_at IS NULL \
-         UNION SELECT unhex(plain(body) ->> '$.artifact') FROM events WHERE rc IS NOT NULL AND json_valid(plain(body))) \
-         WHERE hash IS NOT NULL AND hash NOT IN (SELECT hash FROM blobs)",
+         UNION SELECT content FROM run_cases JOIN runs ON runs.id = run WHERE cleaned_at IS NULL",
     )?;
-    let missing: Vec<[u8; 32]> = needed.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    for hash in missing {
-        wrong(&Hash::from_bytes(hash), Fault::Missing);
+    let mut needed: BTreeSet<Hash> = needed.query_map([], |row| row.get(0).map(Hash::from_bytes))?.collect::<Result<_, _>>()?;
+    let mut events = conn.prepare("SELECT body FROM events WHERE rc IS NOT NULL")?;
+    let mut events = events.query([])?;
+    while let Some(row) = events.next()? {
+        needed.extend(recorded_text(conn, row.get_ref(0)?).and_then(|body| artifact(&body)));
     }
+    needed.iter().filter(|hash| !stored.contains(hash)).for_each(|hash| wrong(hash, Fault::Missing));
     Ok(count)
 }
 
@@ -184,8 +218,7 @@ mod tests {
         for blob in &commit.blobs {
             put(&fixture.store, &blob.hash, &&*blob.text);
         }
-        let plain = "UPDATE events SET body = plain(body)";
-        fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(plain, [])?)).unwrap();
+        fixture.change_events("", |body| body);
         for blob in &commit.blobs {
             assert_eq!(fixture.store.blob(&blob.hash).unwrap().as_ref(), Some(&blob.text));
         }

@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::{Durability, NewRun, RunJournal, Store};
+use super::{Durability, NewRun, RunJournal, Store, recorded_text};
 use crate::clock::Timestamp;
 use crate::model::{Case, Effect, Hash, Launch};
 use crate::walk::{Blob, Commit};
 use crate::walk::{Event, EventBody};
+use rusqlite::{Connection, Row, params};
 use std::collections::BTreeMap;
 use tempfile::TempDir;
 
@@ -26,6 +27,20 @@ impl StoreFixture {
     /// Creates a run over the launch's cases.
     pub(super) fn begin(&self, run: &str, launch: &Launch) -> RunJournal {
         begin(&self.store, run, launch).unwrap()
+    }
+
+    /// Changes the bodies of the events that meet a condition; they are plain then, as in older stores.
+    pub(super) fn change_events(&self, condition: &str, change: impl Fn(String) -> String) {
+        let sql = format!("SELECT seq, body FROM events {condition}");
+        let change = |conn: &Connection| {
+            let body = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, recorded_text(conn, row.get_ref(1)?).unwrap()));
+            let bodies: Vec<_> = conn.prepare(&sql)?.query_map([], body)?.collect::<Result<_, _>>()?;
+            for (seq, body) in bodies {
+                conn.execute("UPDATE events SET body = ?2 WHERE seq = ?1", params![seq, change(body)])?;
+            }
+            Ok(())
+        };
+        self.store.writer().unwrap().exclusively(change).unwrap();
     }
 }
 

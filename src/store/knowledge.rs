@@ -2,6 +2,7 @@
 
 use super::error::StoreError;
 use super::open::Store;
+use super::packing::UnpackedText;
 use super::runs::run_row;
 use crate::clock::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -265,7 +266,7 @@ impl RcaStatement {
             human: row.get("human")?,
             part: StatementParts {
                 title: row.get("title")?,
-                message: row.get("message")?,
+                message: row.get::<_, Option<UnpackedText>>("message")?.map(|message| message.0),
                 defect_type: row.get("defect_type")?,
                 component: row.get("component")?,
                 convergence: row.get("convergence")?,

@@ -31,7 +31,12 @@ fn insert_directly(conn: &Connection, case: i64, walk: &[StepRows]) {
     for step in walk {
         run(conn, "BEGIN IMMEDIATE").unwrap();
         {
-            let mut blob = conn.prepare_cached("INSERT INTO blobs (hash, text) VALUES (?1, ?2) ON CONFLICT DO NOTHING").unwrap();
+            let mut blob = conn
+                .prepare_cached(
+                    "INSERT INTO blobs (hash, text) SELECT ?1, ?2 \
+                     WHERE NOT EXISTS (SELECT 1 FROM blobs WHERE substr(hash, 1, 4) = substr(?1, 1, 4) AND hash = ?1)",
+                )
+                .unwrap();
             for (hash, text) in &step.blobs {
                 blob.execute(params![hash, text]).unwrap();
             }

@@ -28,6 +28,7 @@ pub(super) const STEPS: &[Migration] = &[
     Migration::sql(include_str!("schema/6.sql")),
     Migration::sql(include_str!("schema/7.sql")),
     Migration::sql(include_str!("schema/8.sql")),
+    Migration::sql(include_str!("schema/9.sql")),
 ];
 
 /// Version of a file: `PRAGMA user_version`.
@@ -147,6 +148,39 @@ mod tests {
         assert_eq!(found, ("text,blob".to_owned(), "text65".to_owned()));
         let check: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(check, "ok");
+    }
+
+    #[test]
+    fn version_9_keeps_every_row_and_takes_packed_texts_of_facts() {
+        let conn = at(8);
+        conn.execute_batch(
+            "INSERT INTO blobs VALUES (1, zeroblob(32), 'a text'), (7, randomblob(32), x'01');
+             INSERT INTO launches (id, name, external) VALUES (1, 'nightly', '7');
+             INSERT INTO cases (id, launch, item) VALUES (1, 1, 'c1');
+             INSERT INTO runs VALUES (3, 'a', 'p', 'done', 500, 600, 0, 0, zeroblob(32), zeroblob(32), zeroblob(32), NULL);
+             INSERT INTO run_cases VALUES (1, 3, 'c1', 1, 'k', 'done', zeroblob(32));
+             INSERT INTO symptoms VALUES (5, 'f', 3, 1);
+             INSERT INTO symptom_revisions VALUES (1, 5, 3, 1, 1, 't', 'an error', '', '');
+             INSERT INTO rcas VALUES (6, 1, 1);
+             INSERT INTO rca_revisions (rca, rc, stamp, message) VALUES (6, 1, 1, 'a message')",
+        )
+        .unwrap();
+        migrate(&conn, Path::new("x"), STEPS).unwrap();
+        conn.execute_batch("UPDATE rca_revisions SET human = 1; UPDATE symptom_revisions SET error = x'01' WHERE test = 'none'")
+            .unwrap();
+        let text = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+        assert_eq!(
+            text("SELECT group_concat(concat_ws(' ', id, length(hash), typeof(text)), '; ') FROM blobs"),
+            "1 32 text; 7 32 blob"
+        );
+        assert_eq!(text("SELECT error FROM symptom_revisions"), "an error");
+        assert_eq!(text("SELECT message FROM rca_revisions"), "a message");
+        assert!(!text("SELECT group_concat(name) FROM sqlite_schema WHERE tbl_name = 'blobs'").contains("autoindex"));
+        let plan = "EXPLAIN QUERY PLAN SELECT id FROM blobs WHERE substr(hash, 1, 4) = substr(?1, 1, 4) AND hash = ?1";
+        let plan: String = conn.query_row(plan, [[0_u8; 32]], |row| row.get(3)).unwrap();
+        assert!(plan.contains("blobs_address"), "{plan}");
+        conn.execute_batch("INSERT INTO rca_revisions (rca, rc, stamp, message) VALUES (6, 1, 2, x'01')").unwrap();
+        assert_eq!(text("PRAGMA integrity_check"), "ok");
     }
 
     #[test]

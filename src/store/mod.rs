@@ -3,7 +3,8 @@
 //! ```text
 //! open, connection, migrations, private   the file: opening, format versions, permissions
 //! durability, writer, step, journal       writing: steps, group commit, the journal of a run
-//! packing                                 texts as they lie in the file: packed with a dictionary, or plain
+//! packing                                 texts as they lie in the file, each for itself: packed, or plain
+//! recorded, addresses, dictionary         contents and events there: rows for addresses, dictionaries of the store's own
 //! begin, runs, lease, clean               runs: creation, end, resumption, exclusive execution, retention
 //! effects                                 facts written by steps: symptoms, root causes, cases
 //! reviews, overturned                     statements of people outside of runs; revoked links
@@ -25,12 +26,14 @@
 //! queries see the facts up to the last event before the run began, also after a resume, and those of the run's own earlier cases up to its
 //! last barrier, ordered by run, case and id, never by arrival; so results are the same at any parallelism.
 
+mod addresses;
 mod bad_content;
 mod begin;
 mod check;
 mod clean;
 mod connection;
 mod content;
+mod dictionary;
 mod durability;
 mod effects;
 mod error;
@@ -49,6 +52,7 @@ mod private;
 mod read;
 mod readers;
 mod reading;
+mod recorded;
 mod reviews;
 mod runs;
 mod step;
@@ -79,7 +83,7 @@ pub use knowledge::{CaseFacts, Rca, RcaStatusChange, Triage};
 pub use needs::{SiblingScope, StoreQueries};
 pub use open::Store;
 pub use overturned::OverturnedLink;
-pub use packing::add_plain;
 pub use read::StoredEvent;
 pub use reading::StoreReading;
+pub use recorded::recorded_text;
 pub use runs::{RunCase, RunRecord, RunRow, RunStatus};

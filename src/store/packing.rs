@@ -1,4 +1,5 @@
-//! Texts of the store (contents, bodies of events) as they lie in the file: packed by zstd with a dictionary, or plain.
+//! Texts of the store as they lie in the file, each for itself: packed by zstd with a dictionary of the program, or plain. So are texts of
+//! symptoms and root causes, which outlive the contents of their runs; contents and bodies of events take less (`recorded.rs`).
 //!
 //! A value of type `TEXT` is plain: it is short, or older than packing. A `BLOB` is packed: one byte, the number of the dictionary, and a
 //! zstd frame without its magic number, which would be a tenth of most bodies. Addresses and sums are those of the plain text.
@@ -8,9 +9,8 @@
 //! written with it: another gets the next number.
 
 use super::error::StoreError;
-use rusqlite::functions::FunctionFlags;
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ToSql};
+use rusqlite::ToSql;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::LazyLock;
@@ -22,12 +22,12 @@ use zstd::zstd_safe::get_frame_content_size;
 const DICTIONARY: &[u8] = include_bytes!("dictionaries/1.zdict");
 /// Its number.
 const NUMBER: u8 = 1;
-/// The dearest level that takes a few microseconds for a small text.
-const LEVEL: i32 = 3;
+/// The dearest level that takes less than 50 microseconds for most texts, and less than ten for most events.
+const LEVEL: i32 = 9;
 /// What every frame begins with, and none in the store does.
 const MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 /// A longer text stays plain, and a frame that claims to hold one is damaged.
-const MAX_BYTES: usize = 256 << 20;
+pub(super) const MAX_BYTES: usize = 256 << 20;
 /// The shortest block of a frame has four bytes and holds 128 KiB: a frame that claims to hold more than that is damaged.
 const MAX_RATIO: usize = 32 << 10;
 
@@ -36,15 +36,20 @@ static DECODER: LazyLock<DecoderDictionary<'static>> = LazyLock::new(|| DecoderD
 
 thread_local! {
     /// `None` if zstd cannot be set up, for want of memory: texts stay plain.
-    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = RefCell::new(compressor().ok());
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> =
+        RefCell::new(Compressor::with_prepared_dictionary(&ENCODER).ok().and_then(ready));
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> =
         RefCell::new(Decompressor::with_prepared_dictionary(&DECODER).ok());
 }
 
-fn compressor() -> std::io::Result<Compressor<'static>> {
-    let mut compressor = Compressor::with_prepared_dictionary(&ENCODER)?;
-    compressor.include_dictid(false)?;
-    Ok(compressor)
+/// What packs with a dictionary.
+pub(super) fn compressor(dictionary: &[u8]) -> Option<Compressor<'static>> {
+    Compressor::with_dictionary(LEVEL, dictionary).ok().and_then(ready)
+}
+
+fn ready(mut compressor: Compressor<'static>) -> Option<Compressor<'static>> {
+    compressor.include_dictid(false).ok()?;
+    Some(compressor)
 }
 
 /// A text on its way into the file.
@@ -58,7 +63,7 @@ pub(super) enum StoredText<'t> {
 impl<'t> StoredText<'t> {
     pub(super) fn new(text: impl Into<Cow<'t, str>>) -> Self {
         let text = text.into();
-        pack(&text).map_or(Self::Plain(text), Self::Packed)
+        pack(text.as_bytes()).map_or(Self::Plain(text), Self::Packed)
     }
 }
 
@@ -89,14 +94,24 @@ impl From<Unreadable> for StoreError {
     }
 }
 
-/// The packed form of a text, if that is shorter.
-fn pack(text: &str) -> Option<Vec<u8>> {
-    if text.len() > MAX_BYTES {
+/// The packed form of some bytes, if that is shorter.
+pub(super) fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
+    if bytes.len() > MAX_BYTES {
         return None;
     }
-    let frame = COMPRESSOR.with_borrow_mut(|compressor| compressor.as_mut()?.compress(text.as_bytes()).ok())?;
-    let rest = frame.strip_prefix(&MAGIC)?;
-    (rest.len() + 1 < text.len()).then(|| [&[NUMBER], rest].concat())
+    let frame = pack_frame(bytes)?;
+    (frame.len() + 1 < bytes.len()).then(|| [&[NUMBER], frame.as_slice()].concat())
+}
+
+/// The frame of some bytes, packed with the dictionary of the program.
+pub(super) fn pack_frame(bytes: &[u8]) -> Option<Vec<u8>> {
+    COMPRESSOR.with_borrow_mut(|compressor| compress(compressor.as_mut()?, bytes))
+}
+
+/// The frame of some bytes, without its magic number.
+pub(super) fn compress(compressor: &mut Compressor<'static>, bytes: &[u8]) -> Option<Vec<u8>> {
+    let frame = compressor.compress(bytes).ok()?;
+    frame.strip_prefix(&MAGIC).map(<[u8]>::to_vec)
 }
 
 /// The text of a value of the file, in `room` if it was packed.
@@ -104,7 +119,7 @@ pub(super) fn unpack<'v>(value: ValueRef<'v>, room: &'v mut Vec<u8>) -> Result<&
     let bytes = match value {
         ValueRef::Text(text) => text,
         ValueRef::Blob([NUMBER, rest @ ..]) => {
-            *room = unpacked(rest).ok_or(Unreadable::Changed)?;
+            *room = unpack_frame(rest).ok_or(Unreadable::Changed)?;
             room.as_slice()
         }
         ValueRef::Blob([number, ..]) => return Err(Unreadable::Newer(*number)),
@@ -113,23 +128,37 @@ pub(super) fn unpack<'v>(value: ValueRef<'v>, room: &'v mut Vec<u8>) -> Result<&
     std::str::from_utf8(bytes).map_err(|_| Unreadable::Changed)
 }
 
-fn unpacked(rest: &[u8]) -> Option<Vec<u8>> {
+/// The bytes of [`pack`].
+pub(super) fn unpack_bytes(packed: &[u8]) -> Option<Vec<u8>> {
+    packed.strip_prefix(&[NUMBER]).and_then(unpack_frame)
+}
+
+/// The bytes of [`pack_frame`].
+pub(super) fn unpack_frame(frame: &[u8]) -> Option<Vec<u8>> {
+    DECOMPRESSOR.with_borrow_mut(|decompressor| decompress(decompressor.as_mut()?, frame))
+}
+
+/// The bytes of [`compress`].
+pub(super) fn decompress(decompressor: &mut Decompressor<'static>, rest: &[u8]) -> Option<Vec<u8>> {
     let frame = [&MAGIC, rest].concat();
     let size = usize::try_from(get_frame_content_size(&frame).ok()??).ok()?;
     if size > MAX_BYTES.min(rest.len().saturating_mul(MAX_RATIO)) {
         return None;
     }
     let mut text = Vec::with_capacity(size);
-    let length =
-        DECOMPRESSOR.with_borrow_mut(|decompressor| decompressor.as_mut()?.decompress_to_buffer(&frame, &mut text).ok())?;
+    let length = decompressor.decompress_to_buffer(&frame, &mut text).ok()?;
     (length == size).then_some(text)
 }
 
-/// Adds the SQL function `plain` to a connection, which has the text of a content or of the body of an event; null if it is damaged, or was
-/// written by a newer program.
-pub fn add_plain(conn: &Connection) -> rusqlite::Result<()> {
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    conn.create_scalar_function("plain", 1, flags, |call| Ok(unpack(call.get_raw(0), &mut Vec::new()).ok().map(str::to_owned)))
+/// A text that is packed by itself, as a column.
+#[derive(Debug)]
+pub(super) struct UnpackedText(pub(super) String);
+
+impl FromSql for UnpackedText {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let mut room = Vec::new();
+        unpack(value, &mut room).map(|text| Self(text.to_owned())).map_err(|_| FromSqlError::InvalidType)
+    }
 }
 
 #[cfg(test)]
@@ -209,17 +238,16 @@ mod tests {
     }
 
     #[test]
-    fn sql_reads_what_is_packed() {
-        let conn = Connection::open_in_memory().unwrap();
-        add_plain(&conn).unwrap();
-        let plain =
-            |value: &dyn ToSql| conn.query_row("SELECT plain(?1)", [value], |row| row.get::<_, Option<String>>(0)).unwrap();
+    fn a_column_is_read_packed_or_plain() {
+        let conn = rusqlite::Connection::open_in_memory().unwrap();
+        let read = |value: &dyn ToSql| conn.query_row("SELECT ?1", [value], |row| row.get::<_, UnpackedText>(0));
         let long = r#"{"type":"node_enter","node":"recall"}"#.repeat(9);
         assert!(matches!(StoredText::new(long.as_str()), StoredText::Packed(_)));
-        assert_eq!(plain(&StoredText::new(long.as_str())), Some(long));
-        assert_eq!(plain(&"as it is"), Some("as it is".to_owned()));
-        assert_eq!(plain(&vec![NUMBER, 0, 0]), None);
-        assert_eq!(plain(&vec![9_u8]), None);
+        assert_eq!(read(&StoredText::new(long.as_str())).unwrap().0, long);
+        assert_eq!(read(&"as it is").unwrap().0, "as it is");
+        for damaged in [vec![NUMBER, 0, 0], vec![9_u8]] {
+            assert!(StoreError::from(read(&damaged).expect_err("damaged")).is_damage());
+        }
     }
 
     /// `cargo test --profile bench --lib store::packing -- --ignored --nocapture`.

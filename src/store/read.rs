@@ -3,7 +3,8 @@
 use super::content::{content, needed};
 use super::error::StoreError;
 use super::open::Store;
-use super::packing::{Unreadable, unpack};
+use super::packing::Unreadable;
+use super::recorded::recorded;
 use super::runs::run_row;
 use super::step::sum;
 use crate::clock::Timestamp;
@@ -62,10 +63,10 @@ pub struct StoredEvent<'r> {
 impl<'r> StoredEvent<'r> {
     /// Decodes a row and checks its sum: an event without the content it refers to would be taken for what happened. `room` is for its
     /// body, if it was packed.
-    fn of_row(row: &'r Row<'_>, room: &'r mut Vec<u8>) -> Result<Self, StoreError> {
+    fn of_row(conn: &Connection, row: &'r Row<'_>, room: &'r mut Vec<u8>) -> Result<Self, StoreError> {
         let seq = row.get(0)?;
         let case = row.get_ref(1)?.as_str_or_null().map_err(rusqlite::Error::from)?.unwrap_or_default();
-        let (path, at, body) = (row.get_ref(4)?, row.get(5)?, unpack(row.get_ref(6)?, room));
+        let (path, at, body) = (row.get_ref(4)?, row.get(5)?, recorded(conn, row.get_ref(6)?, room));
         if let Err(newer @ Unreadable::Newer(_)) = body {
             return Err(newer.into());
         }
@@ -108,7 +109,7 @@ fn each<E: From<StoreError>>(
     let mut rows = rows.query(params).map_err(StoreError::from)?;
     let mut room = Vec::new();
     while let Some(row) = rows.next().map_err(StoreError::from)? {
-        if visit(StoredEvent::of_row(row, &mut room)?)?.is_break() {
+        if visit(StoredEvent::of_row(conn, row, &mut room)?)?.is_break() {
             break;
         }
     }
@@ -217,7 +218,7 @@ pub(super) fn verify(conn: &Connection) -> Result<(u64, Vec<String>), StoreError
     let (mut count, mut bad) = (0, Vec::new());
     while let Some(row) = rows.next()? {
         count += 1;
-        if let Err(error) = StoredEvent::of_row(row, &mut Vec::new()).and_then(|stored| stored.event()) {
+        if let Err(error) = StoredEvent::of_row(conn, row, &mut Vec::new()).and_then(|stored| stored.event()) {
             let run: Option<String> = row.get(8)?;
             bad.push(format!("{error}, in run {}", run.as_deref().unwrap_or("(unknown)")));
         }
@@ -355,20 +356,24 @@ mod tests {
 
     #[test]
     fn an_event_that_is_another_by_now_is_not_read() {
-        let changed = |column: &str, other: &str| {
+        let changed = |change: &dyn Fn(&StoreFixture)| {
             let fixture = StoreFixture::new();
             let journal = fixture.begin("r", &launch(2));
             journal.commit(step("c1", 1)).unwrap();
             journal.commit(step("c2", 1)).unwrap();
             assert_eq!(fixture.store.read(verify).unwrap(), (8, Vec::new()));
-            let sql = format!("UPDATE events SET {column} = {other} WHERE seq = 2");
-            fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(&sql, [])?)).unwrap();
+            change(&fixture);
             fixture
         };
-        for (column, other) in
-            [("body", "replace(plain(body), '1', '2')"), ("at", "at + 1"), ("path", "path || '/1'"), ("rc", "3 - rc")]
-        {
-            let fixture = changed(column, other);
+        let set = |fixture: &StoreFixture, column: &str, other: &str| {
+            let sql = format!("UPDATE events SET {column} = {other} WHERE seq = 2");
+            fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(&sql, [])?)).unwrap();
+        };
+        for (column, other) in [("body", ""), ("at", "at + 1"), ("path", "path || '/1'"), ("rc", "3 - rc")] {
+            let fixture = changed(&|fixture| match column {
+                "body" => fixture.change_events("WHERE seq = 2", |body| body.replace('1', "2")),
+                _ => set(fixture, column, other),
+            });
             let case = if column == "rc" { "c2" } else { "c1" };
             let error = fixture.store.events("r", case).expect_err(column);
             assert!(error.is_damage() && error.to_string().contains(&format!("event 2 of case `{case}`")), "{error}");
@@ -378,10 +383,10 @@ mod tests {
             let read = fixture.store.reading("r", |reading| reading.events(case, |_| Ok::<_, StoreError>(())));
             assert!(read.is_err_and(|error| error.is_damage()), "{column}");
         }
-        let fixture = changed("body", "CAST(substr(body, 1, length(body) - 1) AS BLOB)");
+        let fixture = changed(&|fixture| set(fixture, "body", "CAST(substr(body, 1, length(body) - 1) AS BLOB)"));
         assert!(fixture.store.events("r", "c1").is_err_and(|error| error.is_damage()), "cut off");
         // From a store that was written before sums existed.
-        let fixture = changed("sum", "NULL");
+        let fixture = changed(&|fixture| set(fixture, "sum", "NULL"));
         assert_eq!(fixture.store.events("r", "c1").unwrap().len(), 4);
     }
 
@@ -407,10 +412,9 @@ mod tests {
         change("DELETE FROM blobs WHERE hash = ?1");
         assert_eq!(fixture.store.blob(&hash).unwrap(), None);
         let missing = fixture.store.needed(&hash).expect_err("missing");
-        assert!(
-            missing.to_string().contains("is missing; it is") && missing.to_string().contains("of case `c1` in run r"),
-            "{missing}"
-        );
+        assert!(missing.to_string().contains("is missing"), "{missing}");
+        let referring = fixture.store.events("r", "c1").expect_err("its address is gone with it");
+        assert!(referring.is_damage() && referring.to_string().contains("event 2 of case `c1`"), "{referring}");
     }
 
     #[test]

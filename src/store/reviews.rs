@@ -40,6 +40,7 @@ mod tests {
     use crate::model::Effect;
     use crate::store::RcaFilter;
     use crate::store::fixture::{StoreFixture, at, effects, launch, rca};
+    use crate::store::packing::UnpackedText;
     use crate::walk::Journal;
 
     fn status_change(status: &str, when: i64) -> RcaStatusChange {
@@ -74,8 +75,8 @@ mod tests {
             fixture.store.set_rca_status(9, &status_change("verified", 5)).unwrap();
         }
         let bodies = fixture.store.read(|conn| {
-            let mut rows = conn.prepare("SELECT plain(body) FROM events WHERE run = 0")?;
-            Ok(rows.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?)
+            let mut rows = conn.prepare("SELECT body FROM events WHERE run = 0")?;
+            Ok(rows.query_map([], |row| Ok(row.get::<_, UnpackedText>(0)?.0))?.collect::<Result<Vec<_>, _>>()?)
         });
         let expected = r#"{"by":"human","from":"open","message":"","rca":9,"status":"verified","type":"rca_status"}"#;
         assert_eq!(bodies.unwrap(), [expected]);

@@ -1,8 +1,9 @@
 //! Prepares the commit of a step outside the writer's lock, and writes it.
 
+use super::addresses::row_of;
 use super::effects::{EffectContext, apply};
 use super::error::StoreError;
-use super::packing::StoredText;
+use super::recorded::{record, renew_dictionary};
 use crate::model::{Effect, Hash, Hasher};
 use crate::walk::{Blob, Commit};
 use crate::walk::{Event, EventBody, Name};
@@ -32,7 +33,7 @@ struct EventRow {
     case: Option<i64>,
     path: Name,
     at: i64,
-    body: StoredText<'static>,
+    body: String,
     sum: i64,
 }
 
@@ -69,7 +70,7 @@ impl StoredCommit {
                 .map_err(|error| StoreError::Refused(format!("an event cannot be written as JSON: {error}")))?;
             let at = event.at.millis();
             let sum = sum(run, case, &event.path, at, &body);
-            step.events.push(EventRow { case, path: event.path, at, body: StoredText::new(body), sum });
+            step.events.push(EventRow { case, path: event.path, at, body, sum });
         }
         step.effects.iter().try_for_each(check_numbers)?;
         if !step.effects.is_empty() && (several || step.effect_case.is_none()) {
@@ -85,8 +86,8 @@ impl StoredCommit {
             conn.prepare_cached("INSERT INTO events (run, rc, path, at, body, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
         let mut stamp = 0;
         for event in &self.events {
-            insert.execute(params![self.run, event.case, event.path.as_str(), event.at, event.body, event.sum])?;
-            stamp = conn.last_insert_rowid();
+            let body = record(conn, &event.body)?;
+            stamp = insert.insert(params![self.run, event.case, event.path.as_str(), event.at, body, event.sum])?;
         }
         if !self.statuses.is_empty() {
             let mut update = conn.prepare_cached("UPDATE run_cases SET status = ?2 WHERE id = ?1 AND status <> ?2")?;
@@ -98,7 +99,7 @@ impl StoredCommit {
             let context = EffectContext { run: self.run, case, stamp, by: &self.by };
             self.effects.iter().try_for_each(|effect| apply(conn, &context, effect))?;
         }
-        Ok(())
+        if stamp > 0 { renew_dictionary(conn, stamp) } else { Ok(()) }
     }
 }
 
@@ -116,17 +117,17 @@ pub(super) fn sum(run: i64, case: Option<i64>, path: &str, at: i64, body: &str) 
     hash.bytes().first_chunk().map_or(0, |first| i64::from_le_bytes(*first))
 }
 
-/// Stores the contents that are not stored yet.
+/// Stores the contents that are not stored yet. Parts stand behind what they are parts of and are stored first, so that they have rows
+/// to be named by.
 pub(super) fn insert_blobs(conn: &Connection, blobs: &[Blob]) -> Result<(), StoreError> {
-    blobs.iter().try_for_each(|blob| insert_blob(conn, &blob.hash, &blob.text))
+    blobs.iter().rev().try_for_each(|blob| insert_blob(conn, &blob.hash, &blob.text))
 }
 
 /// Stores a content unless it is stored already, as most are that a step comes with: such are not packed for nothing.
 pub(super) fn insert_blob(conn: &Connection, hash: &Hash, text: &str) -> Result<(), StoreError> {
-    let mut find = conn.prepare_cached("SELECT 1 FROM blobs WHERE hash = ?1")?;
-    if !find.exists([hash.bytes()])? {
+    if row_of(conn, hash)?.is_none() {
         let mut insert = conn.prepare_cached("INSERT INTO blobs (hash, text) VALUES (?1, ?2)")?;
-        insert.execute(params![hash.bytes(), StoredText::new(text)])?;
+        insert.execute(params![hash.bytes(), record(conn, text)?])?;
     }
     Ok(())
 }
@@ -151,6 +152,7 @@ fn status(event: &Event) -> Option<&'static str> {
         | EventBody::Rejected { .. }
         | EventBody::Unanswered { .. }
         | EventBody::Masked { .. }
+        | EventBody::Verdict { .. }
         | EventBody::NodeExit { .. }
         | EventBody::ThermalWarning { .. }
         | EventBody::EdgeEvaluate { .. }

@@ -2,7 +2,7 @@
 
 use crate::diag::Source;
 use crate::pipeline::{Pipeline, Var};
-use crate::walk::{EVIDENCE, GROUPS, NEEDS, STATE};
+use crate::walk::{EVIDENCE, GROUPS, NEEDS, STATE, VERDICT};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// The documentation of `state`, `params`, `vars`, `evidence` or a group such as `params.failure`; `None` for other names.
+    /// The documentation of `state`, `params`, `vars`, `evidence`, `verdict` or a group such as `params.failure`; `None` for other names.
     /// `pipelines` are those whose vars are listed.
     pub fn named(name: &str, pipelines: impl FnOnce() -> Vec<Pipeline>) -> Option<Vec<Self>> {
         let of = |fields: &[crate::walk::DocumentedField]| {
@@ -29,7 +29,8 @@ impl Fields {
                 "needs" => NEEDS.iter().map(|need| [need.name.replace('.', "_"), String::new(), need.doc.to_owned()]).collect(),
                 _ => of(group.fields),
             };
-            Self { path: format!("params.{}", group.name), doc: group.doc.to_owned(), fields }
+            let within = if group.name == "context" { "" } else { "params." };
+            Self { path: format!("{within}{}", group.name), doc: group.doc.to_owned(), fields }
         };
         match name.split_once('.') {
             None if name == "state" => {
@@ -38,8 +39,10 @@ impl Fields {
             }
             None if name == "params" => Some(GROUPS.iter().map(group).collect()),
             None if name == "evidence" => Some(EVIDENCE.iter().map(group).collect()),
+            None if name == "verdict" => Some(VERDICT.iter().map(group).collect()),
             None if name == "vars" => Some(pipelines().iter().map(vars).collect()),
             Some(("params", "evidence")) => Some(EVIDENCE.iter().map(group).collect()),
+            Some(("params", "verdict")) => Some(VERDICT.iter().map(group).collect()),
             Some(("params", wanted)) => GROUPS.iter().find(|group| group.name == wanted).map(|found| vec![group(found)]),
             _ => None,
         }

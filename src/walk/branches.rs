@@ -17,7 +17,7 @@ impl Stepper<'_> {
     pub(super) fn split(&self, foreach: &ForeachPlan) -> StepResult {
         self.attempt(|log, step| {
             let plan = self.walker.plan;
-            let params = self.params(step, &[]);
+            let params = self.params(step, &[], &|queries| self.needs(queries).unwrap_or_default());
             match foreach.branches(self.name(), &params.view, plan.vars())? {
                 None if foreach.allows_no_item(plan.node(self.node)) => Ok(StepStart::Asked),
                 Some(branches) if !branches.is_empty() => {

@@ -163,6 +163,21 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<Content>,
     },
+    /// The verdict of the case was made, for the parameters of the step; made again only where its rules have changed.
+    Verdict {
+        node: Name,
+        /// The address of the rules.
+        rules: Hash,
+        /// The defect.
+        defect: Name,
+        /// The probability of the most probable defect.
+        probability: f64,
+        /// The whole verdict, as scripts read it.
+        verdict: Content,
+        /// The results of the queries that the rules read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        needs: Option<Content>,
+    },
     /// A node has its artifact.
     NodeExit {
         node: Name,
@@ -270,6 +285,7 @@ impl EventBody {
             Self::NodeExit { artifact, params, .. } => [Some(artifact), params.as_ref(), None],
             Self::EdgeEvaluate { artifact, state, vars, .. } => [Some(artifact), Some(state), Some(vars)],
             Self::WalkerSwitch { needs, .. } => [needs.as_ref(), None, None],
+            Self::Verdict { verdict, needs, .. } => [Some(verdict), needs.as_ref(), None],
             Self::Requested { params, call, .. } => [Some(params), call.as_ref(), None],
             Self::Masked { answer, .. } => [answer.as_ref(), None, None],
             Self::Barrier { clusters, .. } => [clusters.as_ref(), None, None],
@@ -289,6 +305,7 @@ impl EventBody {
             Self::Unanswered { .. } => EventKind::Unanswered,
             Self::Reopened { .. } => EventKind::Reopened,
             Self::Masked { .. } => EventKind::Masked,
+            Self::Verdict { .. } => EventKind::Verdict,
             Self::NodeEnter { .. } => EventKind::NodeEnter,
             Self::SubWalk { .. } => EventKind::SubWalk,
             Self::Fork { .. } => EventKind::Fork,

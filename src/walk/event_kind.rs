@@ -13,6 +13,7 @@ pub enum EventKind {
     Unanswered,
     Reopened,
     Masked,
+    Verdict,
     NodeEnter,
     SubWalk,
     Fork,
@@ -28,7 +29,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Barrier,
         Self::Reload,
         Self::Upgraded,
@@ -38,6 +39,7 @@ impl EventKind {
         Self::Unanswered,
         Self::Reopened,
         Self::Masked,
+        Self::Verdict,
         Self::NodeEnter,
         Self::SubWalk,
         Self::Fork,
@@ -64,6 +66,7 @@ impl EventKind {
             Self::Unanswered => "unanswered",
             Self::Reopened => "reopened",
             Self::Masked => "masked",
+            Self::Verdict => "verdict",
             Self::NodeEnter => "node_enter",
             Self::SubWalk => "sub_walk",
             Self::Fork => "fork",

@@ -161,6 +161,68 @@ const NAMES: &[DocumentedField] = &{
     fields
 };
 
+/// The verdict: the document itself, then each map in it; and what its rules see of the case.
+pub const VERDICT: &[FieldGroup] = &[
+    group(
+        "verdict",
+        "which defect the case is, by the rules under `verdict:` of the pipeline, made once for the case; `asterisk explain RUN --case C --verdict` shows it; without such rules nothing is decided and all is empty",
+        &[
+            field("decided", "true or false", "whether the most probable defect is probable enough to be said"),
+            field("defect", "text", "the most probable defect, or the undecided one"),
+            field("failed", "list", "rules that failed, which count as silent: `verdict.failed[]`"),
+            field("floor", "number", "the least probability of a decided verdict, from 0 to 1"),
+            field("hypotheses", "list", "the defects, the most probable first: `verdict.hypotheses[]`"),
+            field("probability", "number", "that of the most probable defect, from 0 to 1, decided or not"),
+            field("spoke", "list", "the rules and signatures that spoke, rules first: `verdict.spoke[]`"),
+            field("undecided", "text", "the defect that is said where nothing is decided"),
+        ],
+    ),
+    group(
+        "verdict.hypotheses[]",
+        "a defect with its probability",
+        &[
+            field("defect", "text", "its code"),
+            field("prior", "number", "its log-odds before any rule spoke"),
+            field("probability", "number", "its probability, from 0 to 1"),
+            field("score", "number", "its log-odds"),
+        ],
+    ),
+    group(
+        "verdict.spoke[]",
+        "a rule or a signature that spoke",
+        &[
+            field("about", "list", "the ids of the lines of the evidence that it is about"),
+            field("at", "text", "where it is written: `pipelines/rca.yaml:12`"),
+            field("because", "text", "why it spoke; empty if it gives no reason"),
+            field("counted", "true or false", "whether it counts: of a group the strongest does"),
+            field("group", "text", "its group; empty if it has none"),
+            field("id", "text", "its id"),
+            field("name", "text", "the name of the rule, or the title of the signature"),
+            field("signature", "true or false", "whether it is a signature"),
+            field("strength", "number", "how strongly it spoke, from 0 to 1"),
+            field("weights", "map", "what it adds to the log-odds of defects at full strength, by code"),
+        ],
+    ),
+    group(
+        "verdict.failed[]",
+        "a rule that failed",
+        &[field("at", "text", "where it is written"), field("error", "text", "the error"), field("id", "text", "its id")],
+    ),
+    group(
+        "context",
+        "what the rules of a verdict are given beside `evidence` and `vars`",
+        &[
+            field("data", "map", "the same as `params.data`"),
+            field("env", "map", "the same as `params.env`"),
+            field("envelope", "map", "the same as `params.envelope`"),
+            field("failure", "map", "the same as `params.failure`"),
+            field("git", "map", "the same as `params.git`"),
+            field("needs", "map", "the results of the queries under `needs:` of the verdict, with dots turned to underscores"),
+            field("taxonomy", "map", "the same as `params.taxonomy`"),
+        ],
+    ),
+];
+
 /// The parameter groups available to templates, responders and effects.
 pub const GROUPS: &[FieldGroup] = &[
     group(
@@ -257,6 +319,7 @@ pub const GROUPS: &[FieldGroup] = &[
         &[field("item", "text", "the case"), field("launch", "text", "the launch")],
     ),
     group("vars", "the vars in force, by name (`asterisk doc vars`)", &[]),
+    group("verdict", VERDICT[0].doc, VERDICT[0].fields),
     group(
         "workspace",
         "what the project file says of the sources",

@@ -9,7 +9,7 @@
 //! ```text
 //! name, path, error, outcome, content, bounds, because, cluster, fields, views  basic types
 //! agent, branch, event_kind, event, event_outline, journal, queries, memory  the record, and the ports to it
-//! mask, team_plan, foreach_plan, tool, plan, node_view  a linked pipeline
+//! mask, team_plan, foreach_plan, tool, verdict, plan, node_view  a linked pipeline
 //! visit, open_request, state, fork, foreach, revisions, loop_detector, thermal  the state of a walk
 //! step_context, params, bare_prompt  inputs of scripts, templates and answerers
 //! answer, step_log, request_log, request, answerer  requesting an artifact
@@ -66,6 +66,7 @@ mod team;
 mod team_plan;
 mod thermal;
 mod tool;
+mod verdict;
 mod views;
 mod visit;
 mod walker;
@@ -84,7 +85,7 @@ pub use error::{Failure, FailureKind};
 pub use event::{ConsideredEdge, Event, EventBody, FIRST, ReloadCause, TextChange};
 pub use event_kind::EventKind;
 pub use event_outline::{EnterOutline, ErrorOutline, EventOutline, ExitOutline, TransitionOutline, UnreadDecision};
-pub use fields::{DocumentedField, EVIDENCE, FieldGroup, GROUPS, STATE};
+pub use fields::{DocumentedField, EVIDENCE, FieldGroup, GROUPS, STATE, VERDICT};
 pub use foreach::joined;
 pub use foreach_plan::{ForeachPlan, MergePlan};
 pub use journal::{Blob, Commit, Journal, JournalError};
@@ -93,7 +94,7 @@ pub use memory::{NullJournal, NullQueries};
 pub use name::{Name, Reason};
 pub use open_request::OpenRequest;
 pub use outcome::EdgeOutcome;
-pub use params::{CaseParams, Params, recorded_params};
+pub use params::{CaseParams, MadeVerdict, Params, VerdictQueries, recorded_params};
 pub use path::{BRANCH, is_branch, nodes_of, place_of};
 pub use plan::{EdgeRule, Plan, PlanNode};
 pub use queries::{NEEDS, Queries, Query, QuerySubject, unknown_history};
@@ -101,10 +102,11 @@ pub use request::{PromptRequest, Request, schema_violation, validate};
 pub use revisions::{Revision, RevisionSource};
 pub use route::{AskRule, Decision, EdgeChoice, FALLBACK, decide, decide_with};
 pub use rule_inputs::RuleInputs;
-pub use state::{WalkState, WalkStatus};
+pub use state::{RecordedVerdict, WalkState, WalkStatus};
 pub use step_context::{StepContext, StepMoment};
 pub use team_plan::{TeamMember, TeamPlan};
 pub use tool::{Call, TOOL, ToolPlan};
+pub use verdict::{DefectWeights, FailedRule, Hypothesis, SignatureWeights, SpokenRule, Verdict, VerdictFunction, VerdictPlan};
 pub use views::{recorded_state, walker_view};
 pub use visit::Visit;
 pub use walker::Walker;

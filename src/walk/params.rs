@@ -2,14 +2,16 @@
 
 use super::content::Content;
 use super::plan::Plan;
+use super::queries::Query;
 use super::state::WalkState;
 use super::step_context::StepContext;
+use super::verdict::Verdict;
 use super::views::recorded_state;
 use crate::evidence::FailureTexts;
 use crate::model::{Case, Hash, Kind, Launch};
 use crate::script::View;
 use serde_json::{Value, json};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The groups that are the same for all steps of a case, converted once.
 #[derive(Clone, Debug)]
@@ -23,6 +25,23 @@ pub struct CaseParams {
     urls: Content,
     launch_times: Value,
     evidence: OnceLock<(Hash, View, Content)>,
+    verdict: OnceLock<MadeVerdict>,
+}
+
+/// Runs the queries of a verdict.
+pub type VerdictQueries<'a> = dyn Fn(&[&'static Query]) -> Vec<(String, View)> + 'a;
+
+/// A verdict that was made for the parameters of a step.
+#[derive(Clone, Debug)]
+pub struct MadeVerdict {
+    /// The address of its rules.
+    pub rules: Hash,
+    /// The verdict.
+    pub verdict: Arc<Verdict>,
+    /// The same, as scripts read it.
+    pub content: Content,
+    /// The results of the queries that the rules read; nothing without queries.
+    pub needs: Option<Content>,
 }
 
 /// The parameters of a step, for scripts and templates and for the record.
@@ -31,6 +50,8 @@ pub struct Params {
     pub view: View,
     /// The same as parts, so that what many steps share is stored once.
     pub content: Content,
+    /// The verdict that was made for them; nothing if an earlier step made it.
+    pub verdict: Option<MadeVerdict>,
     groups: Vec<(&'static str, View, Content)>,
 }
 
@@ -65,6 +86,7 @@ impl CaseParams {
                 "launch_started_at": launch.started_at, "launch_ended_at": launch.ended_at, "case_started_at": case.started_at,
             }),
             evidence: OnceLock::new(),
+            verdict: OnceLock::new(),
         }
     }
 
@@ -88,9 +110,70 @@ impl CaseParams {
         (view, content)
     }
 
+    /// What the rules of a verdict see of the case beside its evidence.
+    fn context(&self, plan: &Plan, needs: &[(String, View)]) -> View {
+        let kept = |content: &Content| content.view().cloned().unwrap_or_else(View::null);
+        View::object(
+            "context",
+            [
+                ("data", kept(&plan.data)),
+                ("env", kept(&self.env)),
+                ("envelope", kept(&self.envelope)),
+                ("failure", kept(&self.failure)),
+                ("git", kept(&self.git)),
+                ("needs", by_need(needs).0),
+                ("taxonomy", kept(&plan.taxonomy)),
+            ],
+        )
+    }
+
+    /// The verdict of the case: that of an earlier step if its rules are the same, else made.
+    fn verdict(
+        &self,
+        step: &StepContext<'_>,
+        evidence: &View,
+        queries: &VerdictQueries<'_>,
+    ) -> (View, Content, Option<MadeVerdict>) {
+        let none = || {
+            let view = Verdict::default().view();
+            (view.clone(), Content::own(view), None)
+        };
+        let Some(plan) = &step.plan.verdict else { return none() };
+        let recorded = step.walk.verdict.as_ref().filter(|recorded| recorded.rules == plan.address);
+        if let Some(recorded) = recorded
+            && let Some(view) = recorded.content.view()
+        {
+            return (view.clone(), recorded.content.clone(), None);
+        }
+        let make = || {
+            let needs = if plan.needs.is_empty() { Vec::new() } else { queries(&plan.needs) };
+            let verdict = plan.judge(evidence, &self.context(step.plan, &needs));
+            let content = Content::new(verdict.view());
+            let needs = (!needs.is_empty()).then(|| by_need(&needs).1);
+            MadeVerdict { rules: plan.address, verdict: Arc::new(verdict), content, needs }
+        };
+        let kept = self.verdict.get_or_init(make);
+        let made = if kept.rules == plan.address { kept.clone() } else { make() };
+        let view = made.content.view().cloned().unwrap_or_else(View::null);
+        (view, made.content.clone(), recorded.is_none().then_some(made))
+    }
+
+    /// The verdict by another plan, given the results of the queries that its rules read. `None` if the plan makes none.
+    pub fn verdict_by(&self, case: &Case, plan: &Plan, needs: &[(String, View)]) -> Option<Verdict> {
+        let rules = plan.verdict.as_ref()?;
+        Some(rules.judge(&self.evidence(case, plan).0, &self.context(plan, needs)))
+    }
+
     /// All parameters of a step of this case, with the state as [`StepContext::state`] or a test gives it. `needs` are the results of the
-    /// node's declared reads, under their names with dots turned to underscores.
-    pub fn for_step(&self, case: &Case, step: &StepContext<'_>, state: &View, needs: &[(String, View)]) -> Params {
+    /// node's declared reads, under their names with dots turned to underscores; `queries` runs those of the verdict.
+    pub fn for_step(
+        &self,
+        case: &Case,
+        step: &StepContext<'_>,
+        state: &View,
+        needs: &[(String, View)],
+        queries: &VerdictQueries<'_>,
+    ) -> Params {
         let StepContext { plan, node, walk, member, .. } = *step;
         let spec = &plan.pipeline.nodes[node.0];
         let identity = View::object(
@@ -113,13 +196,15 @@ impl CaseParams {
         let kept = |content: &Content| (content.view().cloned().unwrap_or_else(View::null), content.clone());
         let siblings = needs.iter().find(|(name, _)| name == "siblings").map(|(_, view)| view.clone());
         let bindings = walk.bindings.iter().map(|(name, id)| (name.as_str(), View::from(*id)));
+        let (evidence, evidence_content) = self.evidence(case, plan);
+        let (verdict, verdict_content, made) = self.verdict(step, &evidence, queries);
         let groups = [
             ("answer", kept(&plan.node(node).answer)),
             ("bindings", own(View::map("params.bindings", bindings, View::from(0)))),
             ("data", kept(&plan.data)),
             ("env", kept(&self.env)),
             ("envelope", kept(&self.envelope)),
-            ("evidence", self.evidence(case, plan)),
+            ("evidence", (evidence, evidence_content)),
             ("failure", kept(&self.failure)),
             ("git", kept(&self.git)),
             ("history", own(state.get("history").unwrap_or_else(View::null))),
@@ -134,9 +219,11 @@ impl CaseParams {
             ("timestamps", own(times)),
             ("urls", kept(&self.urls)),
             ("vars", kept(&plan.vars_content)),
+            ("verdict", (verdict, verdict_content)),
             ("workspace", kept(&plan.workspace)),
         ];
-        Params::of(groups.into_iter().map(|(name, (view, content))| (name, view, content)).collect())
+        let params = Params::of(groups.into_iter().map(|(name, (view, content))| (name, view, content)).collect());
+        Params { verdict: made, ..params }
     }
 }
 
@@ -144,7 +231,7 @@ impl Params {
     fn of(groups: Vec<(&'static str, View, Content)>) -> Self {
         let view = View::object("params", groups.iter().map(|(name, view, _)| (*name, view.clone())));
         let content = Content::of_parts(groups.iter().map(|(name, _, content)| ((*name).into(), content.clone())));
-        Self { view, content, groups }
+        Self { view, content, verdict: None, groups }
     }
 
     /// Replaces the groups with these names.
@@ -159,7 +246,7 @@ impl Params {
             // The same masks often produce the same value.
             *content = Content::new(view.clone());
         }
-        Self::of(groups)
+        Self { verdict: self.verdict, ..Self::of(groups) }
     }
 }
 

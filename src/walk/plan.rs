@@ -8,6 +8,7 @@ use super::path::nodes_of;
 use super::queries::Query;
 use super::team_plan::{TeamMember, TeamPlan};
 use super::tool::ToolPlan;
+use super::verdict::VerdictPlan;
 use crate::evidence::EvidenceReader;
 use crate::model::{Hash, Kind};
 use crate::pipeline::{EdgeIx, NodeIx, Pipeline};
@@ -42,6 +43,8 @@ pub struct Plan {
     pub domain: Option<String>,
     /// Reads what a failure says, by the data of the project.
     pub evidence: Arc<EvidenceReader>,
+    /// How the verdict of a case is made: the pipeline's own, else that of the enclosing one.
+    pub verdict: Option<Arc<VerdictPlan>>,
     /// The repositories of the project file.
     pub workspace: Content,
     /// The walker of a pipeline without a team.

@@ -10,9 +10,9 @@ use super::plan::Plan;
 use super::request_log::RequestLog;
 use super::tool::Call;
 use crate::clock::derived_id;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, did_you_mean};
 use crate::model::{Case, Hash, visible};
-use crate::pipeline::NodeIx;
+use crate::pipeline::{KnownField, NodeIx};
 use crate::prompt::Values;
 use crate::script::View;
 use serde_json::Value;
@@ -148,10 +148,30 @@ impl Request<'_> {
     }
 }
 
-/// Validates an artifact by a node's schema and returns the errors.
+/// Validates an artifact by a node's schema and by what the domain knows, and returns the errors.
 pub fn validate(plan: &Plan, node: NodeIx, artifact: &Value) -> Vec<String> {
-    let schema = plan.pipeline.at(node).schema.as_ref();
-    schema.map(|shape| shape.check(artifact).iter().map(ToString::to_string).collect()).unwrap_or_default()
+    let node = plan.pipeline.at(node);
+    let mut errors: Vec<String> =
+        node.schema.iter().flat_map(|shape| shape.check(artifact)).map(|error| error.to_string()).collect();
+    if node.known.is_empty() {
+        return errors;
+    }
+    let Some(taxonomy) = plan.taxonomy.view().map(View::json) else { return errors };
+    errors.extend(node.known.iter().filter_map(|field| unknown(field, artifact, &taxonomy[field.list])));
+    errors
+}
+
+/// What is wrong with a text that neither is in a list of the domain nor an alias of what is.
+fn unknown(field: &KnownField, artifact: &Value, list: &Value) -> Option<String> {
+    let said = field.path.split('.').fold(artifact, |value, part| &value[part]).as_str().filter(|said| !said.is_empty())?;
+    let list = list.as_object()?;
+    let alias = |entry: &Value| entry["aliases"].as_array().is_some_and(|all| all.iter().any(|alias| alias == said));
+    if list.contains_key(said) || list.values().any(alias) {
+        return None;
+    }
+    let known: Vec<String> = list.keys().map(|word| format!("`{word}`")).collect();
+    let hint = did_you_mean(said, list.keys().map(String::as_str)).map_or(String::new(), |hint| format!("; {hint}"));
+    Some(format!("$.{}: \"{said}\" is none of the domain's {}, {}{hint}", *field.path, field.list, known.join(", ")))
 }
 
 /// The diagnostic of an artifact that violates its node's schema.

@@ -11,6 +11,7 @@ use super::path::BRANCH;
 use super::views::{StateViews, context_view, loops_view};
 use super::visit::Visit;
 use crate::clock::Timestamp;
+use crate::model::Hash;
 use crate::script::View;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -38,6 +39,15 @@ impl WalkStatus {
             Self::Error => "failed",
         }
     }
+}
+
+/// A verdict that was made in a walk.
+#[derive(Clone, Debug)]
+pub struct RecordedVerdict {
+    /// The address of its rules.
+    pub rules: Hash,
+    /// The verdict, as scripts read it.
+    pub content: Content,
 }
 
 /// The state of a walk.
@@ -68,6 +78,8 @@ pub struct WalkState {
     pub bindings: BTreeMap<String, i64>,
     /// The latest artifact of each node visited.
     pub prior: BTreeMap<Name, Content>,
+    /// The verdict of the case, once it is made.
+    pub verdict: Option<RecordedVerdict>,
     /// How often each node was completed.
     pub visits: BTreeMap<Name, usize>,
     /// When the first step began.
@@ -116,6 +128,7 @@ impl Default for WalkState {
             handoffs: 0,
             bindings: BTreeMap::new(),
             prior: BTreeMap::new(),
+            verdict: None,
             visits: BTreeMap::new(),
             started_at: None,
             revision: FIRST,
@@ -191,6 +204,7 @@ impl WalkState {
         inner.confidence = self.confidence;
         inner.bindings.clone_from(&self.bindings);
         inner.prior.clone_from(&self.prior);
+        inner.verdict.clone_from(&self.verdict);
         inner.visits = self.visits.iter().filter_map(earlier).collect();
         inner.revision = self.revision;
         inner.offset = self.offset;
@@ -295,6 +309,9 @@ impl WalkState {
                 }
             }
             EventBody::Upgraded { revision, .. } => self.revision = *revision,
+            EventBody::Verdict { rules, verdict, .. } => {
+                self.verdict = Some(RecordedVerdict { rules: *rules, content: verdict.clone() });
+            }
             EventBody::WalkerSwitch { from, to, .. } => {
                 self.handoffs += i64::from(from.is_some());
                 self.walker = Some(to.clone());

@@ -9,7 +9,7 @@ use super::event::{Event, EventBody};
 use super::masks::Masks;
 use super::name::Name;
 use super::open_request::OpenRequest;
-use super::params::{CaseParams, Params};
+use super::params::{CaseParams, Params, VerdictQueries};
 use super::plan::Plan;
 use super::queries::{Query, QuerySubject};
 use super::request::Request;
@@ -25,7 +25,7 @@ use crate::model::{self, Case, Effect, Handle};
 use crate::pipeline::NodeIx;
 use crate::script::{ScriptFunction, View};
 use serde_json::Value;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -198,7 +198,14 @@ impl<'a> Stepper<'a> {
         let masks = Masks::on(plan, self.node, step.member, answering.walked.is_some());
         let needs = self.needs(&masks.needs())?;
         let name = &plan.node(self.node).name;
-        let make = || self.params(step, &needs);
+        let query_fault = RefCell::new(None);
+        let queries = |wanted: &[&'static Query]| {
+            self.needs(wanted).unwrap_or_else(|failure| {
+                query_fault.replace(Some(failure));
+                Vec::new()
+            })
+        };
+        let make = || self.params(step, &needs, &queries);
         let masked_params = masks.apply_pre(&make)?;
         let make = || masked_params.clone().unwrap_or_else(&make);
         let own = &plan.node(self.node).via;
@@ -224,6 +231,9 @@ impl<'a> Stepper<'a> {
                 (reply, u64::try_from(self.walker.clock.now().millis() - answering.now.millis()).unwrap_or(0))
             }
         };
+        if let Some(failure) = query_fault.take() {
+            return Err(failure);
+        }
         let masked = masks.finish(masked_params.as_ref(), &mut reply)?;
         if let Some(what) = masked {
             log.push(what);
@@ -237,6 +247,16 @@ impl<'a> Stepper<'a> {
         // Effects and decision follow the merge, not each branch.
         if !is_branch {
             *writes = self.effects(&artifact, &request, &mut bindings)?;
+        }
+        if let Some(made) = request.seen().and_then(|params| params.verdict.clone()) {
+            log.push(EventBody::Verdict {
+                node: name.clone(),
+                rules: made.rules,
+                defect: made.verdict.defect.clone(),
+                probability: made.verdict.probability,
+                verdict: made.content,
+                needs: made.needs,
+            });
         }
         let content = Content::new(artifact.clone());
         log.push(EventBody::NodeExit {
@@ -262,14 +282,14 @@ impl<'a> Stepper<'a> {
         })
     }
 
-    pub(super) fn params(&self, step: &StepContext<'_>, needs: &[(String, View)]) -> Params {
+    pub(super) fn params(&self, step: &StepContext<'_>, needs: &[(String, View)], queries: &VerdictQueries<'_>) -> Params {
         let Walker { run, launch, .. } = self.walker;
         let groups = self.case_params.get_or_init(|| CaseParams::new(run, launch, self.case));
-        groups.for_step(self.case, step, &step.state(None), needs)
+        groups.for_step(self.case, step, &step.state(None), needs, queries)
     }
 
     /// Runs queries.
-    fn needs(&self, needs: &[&Query]) -> Result<Vec<(String, View)>, Failure> {
+    pub(super) fn needs(&self, needs: &[&Query]) -> Result<Vec<(String, View)>, Failure> {
         if needs.is_empty() {
             return Ok(Vec::new());
         }

@@ -11,12 +11,13 @@ use asterisk::evidence::{EvidenceReader, EvidenceRules, FailureTexts, SignatureS
 use asterisk::files::{Area, FileOrigin};
 use asterisk::form::yaml;
 use asterisk::ingest::{LaunchMerger, decode};
+use asterisk::learn::count_labelled;
 use asterisk::lint::{Baseline, Config};
 use asterisk::model::{Effect, Handle, Hash};
 use asterisk::project::{LinkSettings, Project, Sources, read_data};
 use asterisk::prompt::Templates;
 use asterisk::script::{FunctionRef, Library, LibraryInputs, Pattern, ScriptLimits};
-use asterisk::session::ProjectText;
+use asterisk::session::{ProjectText, SessionError};
 use asterisk::walk::{Event, Request, WalkState};
 use serde_json::json;
 use std::io;
@@ -174,6 +175,18 @@ pub(crate) fn all() -> Vec<Target> {
             tries: Tries::Each { reads: baseline, mib: 16, kib: 16 },
             few: 200,
             covers: &["cli/lint.rs"],
+        },
+        Target {
+            name: "labelled",
+            samples: || {
+                texts(&[
+                    "[{\"id\": \"a\", \"label\": \"pb001\", \"decidable\": true}, {\"id\": 7, \"defect\": \"en001\", \"launch\": \"x.json\"}]",
+                    "cases:\n  - { id: a, project: p, defect: pb001, failure: { name: t, error_message: boom } }\nrcas: [{ id: R1, defect_type: pb001 }]\n",
+                ])
+            },
+            tries: Tries::Each { reads: labelled, mib: 64, kib: 64 },
+            few: 300,
+            covers: &["learn/cases.rs"],
         },
         Target {
             name: "journal",
@@ -510,6 +523,14 @@ fn word(bytes: &[u8]) {
     drop(text.parse::<Timestamp>().map(|at| at.to_string()));
     for comments in [Comments::Slashes, Comments::Hash, Comments::Template] {
         drop(Allow::find(&Source::new("x", text.as_str()), "lint: allow(", comments, |_| false));
+    }
+}
+
+fn labelled(bytes: &[u8]) {
+    match count_labelled(&Source::new("labelled.yaml", text(bytes))) {
+        Ok(cases) => assert!(cases <= bytes.len()),
+        Err(SessionError::Texts(found)) => sound(&found),
+        Err(other) => panic!("{other}"),
     }
 }
 

@@ -147,6 +147,10 @@ fn every_example_of_a_help_works() {
     project.file("asterisk.yaml", format!("{agents}reportportal: {{ url: '{}', project: shop }}\n", server.url));
     project.file("decisions.jsonl", "{\"node\": \"recall\", \"artifact\": null}\n");
     let run = project.asterisk(&["run", "--format", "json"]).ok().json()["run"].as_str().unwrap().to_owned();
+    let failure = "failure: { name: t1, error_message: 'connect ECONNREFUSED 10.0.0.5:5432' }";
+    project.file("labelled.yaml", format!("cases:\n  - {{ id: pytest, defect: en001, {failure} }}\n"));
+    project.file("labels.json", r#"[{ "id": "junit", "label": "pb001" }]"#);
+    copy("examples/launches/pytest.xml", "launches/junit.xml");
     project.file("recall-result.json", "{\"match\": false, \"confidence\": 0.1}");
     let begun = |more: &[&str], code: i32| {
         let more = more.join(" ");

@@ -183,9 +183,9 @@ fn the_sides_know_what_was_concluded() {
     assert!(ran.code == Some(0), "{}", ran.text());
 }
 
-/// A check that failed, and a line of the log that only a second look reads.
+/// A crash of the product, and a line of the log that only a second look reads.
 const DOUBTFUL: &str = r#"{"run_id": "7", "name": "nightly", "failure_list": [{"id": "a", "name": "prices add up", "status": "FAILED",
-    "error_message": "panicked at tests/pay.rs:42:5:\nassertion `left == right` failed\n  left: 1\n right: 2",
+    "error_message": "panicked at src/pay.rs:42:5:\nindex out of bounds: the len is 1 but the index is 2",
     "log_snippet": "2026-02-03T11:00:01Z INFO ledger: write /var/lib/ledger: no space left on device"}]}"#;
 
 #[test]
@@ -199,13 +199,7 @@ fn a_case_that_is_sent_back_is_looked_at_again() {
     let feedback = &case["context"]["remand_feedback"];
     assert_eq!((&feedback["original_classification"], &feedback["alternative_hypothesis"]), (&json!("pb001"), &json!("en001")));
     let prompt = project.asterisk(&["prompt", "a", "--node", "investigate", "--visit", "2"]).exits(0);
-    for said in [
-        "Sent back by the court",
-        "`pb001`",
-        "`en001`",
-        "1. The log also says",
-        "Evidence item #2 is in doubt: `tests/pay.rs:42`",
-    ] {
+    for said in ["Sent back by the court", "`pb001`", "`en001`", "1. The log also says"] {
         assert!(prompt.stdout.contains(said), "{said}: {}", prompt.stdout);
     }
     let first = project.asterisk(&["prompt", "a", "--node", "investigate", "--visit", "1"]).exits(0);

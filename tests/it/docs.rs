@@ -263,7 +263,8 @@ fn the_reference_is_generated() {
         let (title, functions) = group.split_once('\n').unwrap();
         let _ = write!(api, "\n## {}\n\n```text\n{}\n```\n", title.trim_start_matches("# "), functions.trim());
     }
-    for (page, generated) in [("docs/commands.md", commands), ("docs/script-api.md", api)] {
+    let keys = asterisk::config::reference();
+    for (page, generated) in [("docs/commands.md", commands), ("docs/script-api.md", api), ("docs/configuration.md", keys)] {
         let path = repository().join(page);
         let text = std::fs::read_to_string(&path).unwrap();
         let (head, found) = text.split_once("<!-- generated -->\n").unwrap_or_else(|| panic!("{page} has no mark"));

@@ -129,7 +129,7 @@ fn walk(fixture: &Value) -> Outcome {
 fn finding(plan: &Plan, launch: &Launch, case: &Case, state: &WalkState) -> Value {
     let last = plan.pipeline.node(state.path.last().unwrap()).unwrap();
     let step = StepContext::between(plan, last, state);
-    let params = CaseParams::new("run", launch, case).for_step(case, &step, &step.state(None), &[]);
+    let params = CaseParams::new("run", launch, case).for_step(case, &step, &step.state(None), &[], &|_| Vec::new());
     plan.summary.as_ref().unwrap().respond(&params.view, plan.vars()).unwrap()
 }
 

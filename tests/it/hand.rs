@@ -111,6 +111,26 @@ fn a_bad_answer_changes_nothing() {
 }
 
 #[test]
+fn a_word_that_the_domain_does_not_know_is_sent_back_with_those_it_knows() {
+    let project = Project::new();
+    project.asterisk(&["run", "--via", "manual", "--case", "880501"]).exits(5);
+    let save = |answer: &Value| {
+        project.file("answer.json", answer.to_string());
+        project.asterisk(&["save", "-f", "answer.json", "--case-id", "880501"])
+    };
+    save(&json!({ "match": false, "confidence": 0.1 })).exits(0);
+    let answer = |category: &str, defect: &str| json!({ "symptom_category": category, "defect_type_hypothesis": defect });
+    let refused = save(&answer("prodct", "au002")).exits(3).stderr;
+    for part in
+        ["$.symptom_category: \"prodct\" is none of the domain's categories", "did you mean `product`?", "`au001`, `en001`"]
+    {
+        assert!(refused.contains(part), "{part}: {refused}");
+    }
+    // An alias is known, and an empty text may stand.
+    save(&answer("", "ab001")).exits(0);
+}
+
+#[test]
 fn a_review_sends_a_case_back() {
     let project = project();
     save(&project, "{\"found\": true}", &[]).exits(0);

@@ -31,6 +31,7 @@ mod http;
 mod imports;
 mod input;
 mod kill;
+mod learn;
 mod lint;
 mod mcp;
 mod memory;

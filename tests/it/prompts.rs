@@ -149,7 +149,8 @@ fn the_groups_are_those_that_steps_are_given() {
     let (plan, state) = (&project.plan, WalkState::default());
     let node = plan.pipeline.node("recall").unwrap();
     let step = StepContext::between(plan, node, &state);
-    let params = CaseParams::new("run", &launch, &case).for_step(&case, &step, &step.state(None), &[]).view.json();
+    let params =
+        CaseParams::new("run", &launch, &case).for_step(&case, &step, &step.state(None), &[], &|_| Vec::new()).view.json();
     let given: BTreeMap<&str, &Value> = params.as_object().unwrap().iter().map(|(key, value)| (key.as_str(), value)).collect();
     assert_eq!(given.keys().copied().collect::<Vec<_>>(), GROUPS.iter().map(|group| group.name).collect::<Vec<_>>());
     for group in GROUPS.iter().filter(|group| !group.fields.is_empty()) {

@@ -103,6 +103,7 @@ fn run(session: &Session, pipeline: Option<&str>, inputs: RunInputs, stub: Optio
         files: Files::Never,
         shadow: None,
         budget: None,
+        no_recall: false,
     };
     session.run(&spec, &Silent, &AtomicBool::new(false)).unwrap()
 }

@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["project"],
     &["net", "store", "agent", "ingest", "files", "workspace", "reportportal"],
     &["session", "reload"],
-    &["lint", "observe", "script_tests", "decisions", "report", "calibrate", "goal"],
+    &["lint", "observe", "script_tests", "decisions", "report", "calibrate", "goal", "learn"],
     &["ui", "exit", "config", "cli", "repl", "serve"],
 ];
 

@@ -38,9 +38,9 @@ fn two_runs_at_once_lose_nothing() {
     }
     let conn = rusqlite::Connection::open(project.root().join(".asterisk/asterisk.db")).unwrap();
     let count = |what: &str| conn.query_row(&format!("SELECT count(*) FROM {what}"), [], |row| row.get::<_, i64>(0)).unwrap();
-    // Six steps a case, each with four events, what masks did at four of them, and the walk's completion; of each run, the
+    // Six steps a case, each with four events, what masks did at four of them, the verdict, and the walk's completion; of each run, the
     // barriers before two phases, and one before the members of the clusters.
-    assert_eq!(count("events"), 120 * (6 * 4 + 4 + 1) + 2 * 3);
+    assert_eq!(count("events"), 120 * (6 * 4 + 4 + 1 + 1) + 2 * 3);
     assert_eq!((count("triages"), count("case_symptoms"), count("rcas"), count("case_statuses")), (120, 120, 120, 360));
 }
 

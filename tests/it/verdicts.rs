@@ -47,8 +47,8 @@ fn the_example_shows_every_outcome() {
     let (_, cases, report) = example();
     let expected = [
         ("890101", wanted("amend", "en001", 0, false)),
-        ("890102", wanted("mistrial", "pb001", 1, true)),
-        ("890201", wanted("none", "en001", 1, false)),
+        ("890102", wanted("mistrial", "pb001", 0, true)),
+        ("890201", wanted("mistrial", "pb001", 1, true)),
         ("890202", wanted("acquit", "ti001", 0, true)),
         ("890301", wanted("affirm", "pb001", 0, false)),
     ];
@@ -102,43 +102,37 @@ fn the_outcome_is_by_the_evidence_and_not_by_the_words() {
             "2026-03-02T01:00:00Z DEBUG cache: bind: address already in use",
             wanted("amend", "en001", 0, false),
         ),
-        // A check that says what it compared, and nothing that speaks for anything else.
+        // A refusal that did not come, and nothing that speaks for anything else.
         (
-            "tests/test_tax.py:12: in test_tax\n    assert tax == 7\nE   AssertionError: the tax\nE   assert 6 == 7",
+            "tests/test_tax.py:12: in test_tax\n    with pytest.raises(TaxUnknown):\nE   Failed: DID NOT RAISE <class 'TaxUnknown'>",
             "",
             wanted("affirm", "pb001", 0, false),
         ),
         (
-            "AssertionError: expected 3 to equal 4\n    at Context.<anonymous> (test/total.spec.js:18:20)",
+            "AssertionError: expected [Function] to throw an error\n    at Context.<anonymous> (test/total.spec.js:18:20)",
             "2026-03-02T01:00:00Z INFO totals: 3 rows",
             wanted("affirm", "pb001", 0, false),
         ),
-        // A check beside a setting that nobody set: another look finds that the setting explains it better.
+        // Two values that differ are too little to charge anybody.
+        ("tests/test_tax.py:12: in test_tax\nE   assert 6 == 7", "", wanted("none", "ti001", 0, true)),
+        // A crash beside a setting that nobody set: the log is read again, and weighs the same.
         (
-            "mixer_test.go:20: level: got 3, want 5",
+            "panic: runtime error: index out of range [5] with length 5\n\ngoroutine 7 [running]:\n\
+             acme.test/mixer.(*Mixer).Level(...)\n\t/work/mixer/mixer.go:44\n\
+             acme.test/mixer.TestLevel(0xc000103380)\n\t/work/mixer/mixer_test.go:20 +0x9c",
             "2026-03-02T01:00:00Z DEBUG mixer: configuration key mixer.gain missing, using 1",
-            wanted("none", "en001", 1, false),
+            wanted("mistrial", "pb001", 1, true),
         ),
-        (
-            "gauge_test.go:66: pressure at 12 bar: got 9, want 12",
-            "time=2026-03-02T01:00:00Z level=debug msg=\"gauge.toml: unknown option scale\"",
-            wanted("none", "en001", 1, false),
-        ),
-        // Two explanations that weigh the same, before and after another look.
+        // A refusal that did not come, and something left over from before, which explains it as well.
         (
             "tests/test_codes.py:14: in test_taken\nE   Failed: DID NOT RAISE <class 'CodeTaken'>",
             "2026-03-02T01:00:00Z INFO seed: conflict: code A7 already exists",
-            wanted("mistrial", "pb001", 1, true),
-        ),
-        (
-            "upload_test.go:9: put object 3: permission denied",
-            "2026-03-02T01:00:00Z INFO loader: cannot seed: seed() takes 2 positional arguments but 3 were given",
-            wanted("mistrial", "en001", 1, true),
+            wanted("mistrial", "pb001", 0, true),
         ),
         // Nothing but a consequence, in a test's own frame.
         ("wallet_test.go:5: pay: rpc error: code = DataLoss desc = pay", "", wanted("acquit", "ti001", 0, true)),
         (
-            "GET /profile: response code 500\n    at profile (test/profile.test.js:9:1)",
+            "wire_test.go:7: virement 7: rpc error: code = Internal desc = virement 7",
             "2026-03-02T01:00:00Z INFO profile: asked for C-7",
             wanted("acquit", "ti001", 0, true),
         ),

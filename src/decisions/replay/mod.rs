@@ -25,6 +25,7 @@ mod replay_walk;
 mod reuse_check;
 mod run;
 pub mod sweep;
+mod verdicts;
 
-pub use replay_report::{ChangedEffects, Flip, ReplayReport, RuleTotal, UnknownOutcome};
+pub use replay_report::{ChangedEffects, ChangedVerdict, Flip, ReplayReport, RuleTotal, UnknownOutcome};
 pub use run::{ReplaySpec, replay};

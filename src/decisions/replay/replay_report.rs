@@ -16,6 +16,10 @@ pub struct ReplayReport {
     pub decisions: usize,
     /// The flipped decisions, in the order of runs, cases and steps.
     pub flips: Vec<Flip>,
+    /// The number of verdicts made again.
+    pub verdicts: usize,
+    /// The verdicts that are others now, in the order of runs and cases.
+    pub changed_verdicts: Vec<ChangedVerdict>,
     /// The steps with changed effects, in their order.
     pub effects: Vec<ChangedEffects>,
     /// The walks whose outcome is unknown from some step on.
@@ -50,6 +54,23 @@ pub struct Flip {
     /// Why the recorded edge is not taken now, if known: `confidence 0.84 < recall_hit 0.9, short by 0.06`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub miss: Option<String>,
+}
+
+/// A verdict that names another defect.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChangedVerdict {
+    pub run: String,
+    pub case: String,
+    /// The defect recorded.
+    pub from: String,
+    /// The defect now.
+    pub to: String,
+    /// The probability of the most probable defect, as recorded.
+    pub before: f64,
+    /// The same now.
+    pub after: f64,
+    /// The rules and signatures that speak otherwise, the largest difference first: `connection-refused +2.00 -> +0.50 (en001)`.
+    pub because: Vec<String>,
 }
 
 /// A walk with unknown outcome: its new path needs an answer that was not recorded.

@@ -7,6 +7,7 @@ use super::recorded_walk::AdvisedNodes;
 use super::replay_report::{Flip, ReplayReport, UnknownOutcome};
 use super::replay_walk::ReplayedDecision;
 use super::reuse_check::reuse;
+use super::verdicts::verdicts;
 use crate::decisions::StepEnd;
 use crate::project::Project;
 use crate::session::{Record, Session, SessionError};
@@ -43,6 +44,9 @@ pub fn replay(session: &Session, spec: &ReplaySpec) -> Result<ReplayReport, Sess
                 done.unknown.extend(unknown);
             },
         )?;
+        let (verdicts, changed_verdicts) = verdicts(record, run, base, then)?;
+        done.verdicts += verdicts;
+        done.changed_verdicts.extend(changed_verdicts);
         let own = done.flips.iter().position(|flip| flip.run == run).unwrap_or(done.flips.len());
         done.effects.extend(rewritten(record, run, base, &done.flips[own..])?);
         if let Some(last) = record.texts(run)?.pop() {

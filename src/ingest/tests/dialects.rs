@@ -40,6 +40,30 @@ fn gotestsum() {
 }
 
 #[test]
+fn repeated_failures_are_numbered_in_order() {
+    let read_attempts = |errors: &[&str]| {
+        let test = |error: &&str| format!("<testcase classname='c' name='t'><failure message='{error}'/></testcase>");
+        let tests: String = errors.iter().map(test).collect();
+        read(&text(&format!("<testsuite name='pytest'>{}</testsuite>", tests.replace("<failure message=''/>", "")))).unwrap()
+    };
+    for (errors, attempts, lines) in [
+        (&["refused", "refused", "no such host"][..], "3", &["attempt 3 failed otherwise: no such host"][..]),
+        (
+            &["refused", "no such host", "timed out", "refused"],
+            "4",
+            &["attempt 3 failed otherwise: timed out", "attempt 2 failed otherwise: no such host"],
+        ),
+        (&["", "refused", "no such host"], "3", &["attempt 3 failed otherwise: no such host"]),
+    ] {
+        let launch = read_attempts(errors);
+        let [case] = &launch.cases[..] else { panic!("one case of {errors:?}") };
+        let log = case.log_snippet.text_or_error().to_string();
+        assert_eq!(log.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>(), lines);
+        assert_eq!(attribute(case, "attempts"), attempts);
+    }
+}
+
+#[test]
 fn jest() {
     let launch = read(&fixture("jest.xml")).unwrap();
     assert_eq!(ids(&launch), ["basket totals rounds half up", "basket totals same title"]);

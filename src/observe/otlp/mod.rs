@@ -194,6 +194,9 @@ impl Otlp {
             EventBody::Masked { masks, answer, .. } => {
                 vec![("masks", masks.join(" ")), ("changed", answer.is_some().to_string())]
             }
+            EventBody::Verdict { defect, probability, .. } => {
+                vec![("defect", defect.to_string()), ("probability", probability.to_string())]
+            }
             EventBody::Requested { id, via, .. } => vec![("request", id.to_string()), ("via", via.to_string())],
             EventBody::Rejected { id, via, errors } => {
                 vec![("request", id.to_string()), ("via", via.to_string()), ("complaints", errors.join("; "))]

@@ -8,10 +8,11 @@ mod schema;
 mod team;
 mod tool;
 mod vars;
+mod verdict;
 
 use super::computed::ComputedValue;
 use super::graph::OnRuleError;
-use super::keys::{PIPELINE, THERMAL, ZONE};
+use super::keys::{PIPELINE, THERMAL, VERDICT, ZONE};
 use super::raw::{RawPipeline, RawZone};
 use super::thermal::Thermal;
 use crate::diag::Source;
@@ -50,16 +51,18 @@ fn raw(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> RawPipeline {
             missing(reader, fields, key, code, message);
         }
     }
+    let vars = fields
+        .present("vars")
+        .and_then(|yaml| reader.map(yaml, "`vars`"))
+        .map(|entries| vars::vars(reader, entries.entries()))
+        .unwrap_or_default();
     RawPipeline {
         name: fields.text("pipeline"),
+        verdict: fields.map("verdict", &VERDICT).and_then(|section| verdict::verdict(reader, section, &vars)),
         start: fields.text("start"),
         done: fields.text("done"),
         description: fields.label("description"),
-        vars: fields
-            .present("vars")
-            .and_then(|yaml| reader.map(yaml, "`vars`"))
-            .map(|entries| vars::vars(reader, entries.entries()))
-            .unwrap_or_default(),
+        vars,
         zones: fields.entries("zones").iter().filter_map(zone).collect(),
         phases_span: fields.present("phases").map(|yaml| yaml.span),
         phases: phases::phases(fields),

@@ -5,7 +5,8 @@ use crate::diag::{did_you_mean, nearest};
 use crate::form::yaml::{Yaml, YamlReader};
 use crate::form::{FormFields, Spanned};
 use crate::model::{Kind, Shape};
-use crate::pipeline::keys::NODE;
+use crate::pipeline::graph::KnownField;
+use crate::pipeline::keys::{KNOWN, NODE};
 use crate::pipeline::raw::RawNode;
 use std::sync::Arc;
 
@@ -38,6 +39,7 @@ pub(super) fn node(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawNode> 
         let name = node.name.as_ref().map_or("artifact".to_owned(), |name| format!("{name} artifact"));
         schema::shape(reader, yaml, name, &format!("`schema` of {what}")).map(Arc::new)
     });
+    node.known = known(reader, fields, node.schema.as_deref(), &what);
     for (key, name) in [("name", &node.name), ("code", &node.code), ("family", &node.family), ("artifact", &node.artifact)] {
         segment(reader, name.as_ref(), key, &what);
     }
@@ -79,6 +81,35 @@ fn segment(reader: &mut YamlReader<'_>, name: Option<&Spanned<String>>, key: &st
     let message = format!("`{key}` of {what} {fault}");
     let error = reader.error("bad-name", message, name.span, "");
     reader.push(error.help("it becomes part of file names; letters, digits, `.`, `-` and `_` are safe"));
+}
+
+/// Reads `known`, whose fields are texts of the schema.
+fn known(reader: &mut YamlReader<'_>, fields: FormFields<'_>, schema: Option<&Shape>, what: &str) -> Vec<KnownField> {
+    let mut found = Vec::new();
+    for entry in fields.entries("known") {
+        let Some(list) = entry.value.as_text().and_then(|word| KNOWN.iter().find(|known| **known == word)) else { continue };
+        let mut shape = schema.map(|schema| Kind::Object(Arc::new(schema.clone())));
+        for part in entry.key.value.split('.') {
+            let Some(Kind::Object(fields)) = &shape else { break };
+            let Some(field) = fields.field(part) else {
+                let message = format!("`known` of {what} names `{}`, which is not a field of its schema", entry.key.value);
+                let help = did_you_mean(part, fields.fields.iter().map(|field| field.name.as_str()));
+                let error = reader.error("bad-known", message, entry.key.span, "").maybe_help(help);
+                reader.push(error);
+                shape = None;
+                break;
+            };
+            shape = Some(field.kind.clone());
+        }
+        if let Some(kind) = shape.filter(|kind| !matches!(kind, Kind::Text { .. } | Kind::Any)) {
+            let message =
+                format!("`known` of {what} names the field `{}`, which is {}, not a string", entry.key.value, kind.name());
+            let error = reader.error("bad-known", message, entry.key.span, "");
+            reader.push(error);
+        }
+        found.push(KnownField { path: entry.key.clone(), list });
+    }
+    found
 }
 
 fn confidence(reader: &mut YamlReader<'_>, confidence: Option<&Spanned<String>>, schema: Option<&Shape>, what: &str) {

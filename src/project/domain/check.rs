@@ -18,6 +18,7 @@ pub(super) fn check(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     markers(check, tree, whole);
     red_herrings(check, tree);
     roles(check, tree, whole);
+    priors(check, tree, whole);
     patterns::check(check, tree);
 }
 
@@ -148,6 +149,15 @@ fn roles(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
     let Some(known) = entries(whole, "categories") else { return };
     for entry in map(tree, "roles").iter().filter(|entry| !known.contains_key(&*entry.key)) {
         let message = format!("`roles` has `{}`, which is not under `categories`", *entry.key);
+        push(check, "unknown-name", message, &entry.key, did_you_mean(&entry.key, known.keys().map(String::as_str)));
+    }
+}
+
+/// Reports priors of unknown defects.
+fn priors(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
+    let Some(known) = entries(whole, "defects") else { return };
+    for entry in map(tree, "priors").iter().filter(|entry| !known.contains_key(&*entry.key)) {
+        let message = format!("`priors` has `{}`, which is not under `defects`", *entry.key);
         push(check, "unknown-name", message, &entry.key, did_you_mean(&entry.key, known.keys().map(String::as_str)));
     }
 }

@@ -48,6 +48,11 @@ pub(super) const DOMAIN: Form = Form {
             "Attributes of a case or launch that name the component.",
         ),
         FormKey::new(
+            "priors",
+            ValueForm::Entries(&ValueForm::Number(-20.0, 20.0)),
+            "Of defects, the log-odds before any rule speaks, instead of those of the pipeline's `verdict`: how often each is the case here.",
+        ),
+        FormKey::new(
             "version_attributes",
             ValueForm::List(&ValueForm::Pattern(0)),
             "Attributes with a version of what was tested.",
@@ -103,6 +108,16 @@ const SIGNATURE: Form = Form {
         FormKey::required("title", ValueForm::Text, "Its title in a report."),
         FormKey::required("category", ValueForm::Name("categories"), "The category of the failure."),
         FormKey::new("defect", ValueForm::Name("defects"), "The defect; by default that of the category."),
+        FormKey::new(
+            "weights",
+            ValueForm::Entries(&ValueForm::Number(-20.0, 20.0)),
+            "What it adds to the log-odds of defects, by code, 0 for nothing; by default the log-odds of its certainty to its defect, or nothing if it goes by frames.",
+        ),
+        FormKey::new(
+            "group",
+            ValueForm::Text,
+            "Its theme: of all signatures and rules of a group, only the strongest counts; its category by default.",
+        ),
         FormKey::required("certainty", ValueForm::Number(0.0, 1.0), "The certainty of the cause from such a line alone."),
         FormKey::required("severity", ValueForm::Text, "The name of its severity."),
         FormKey::new("patterns", ValueForm::List(&ValueForm::Pattern(0)), "Patterns of the line, case-insensitive."),

@@ -76,7 +76,7 @@ fn all_errors_are_found_at_once_with_their_locations() {
     finds(
         "extends: base\ncomponets: {}\ncomponents:\n  cart: { purpose: 3, patterns: ['a(b', 'x*', '\\w'], repositories: [shopp] }\n  \
          Cart: { paths: [one] }\nrepositories:\n  shop: { role: brokn, aliases: [base, base] }\nred_herrings:\n  - { reason: r }\n\
-         signatures:\n  - { id: s4, title: t, category: d0, certainty: 2, severity: hihg, means: m }\nroles: { opn: x1 }\n",
+         signatures:\n  - { id: s4, title: t, category: d0, certainty: 2, severity: hihg, means: m }\nroles: { opn: x1 }\npriors: { d8: 1 }\n",
         &[
             ("domain/unknown-key", "componets"),
             ("domain/type", "3"),
@@ -93,6 +93,7 @@ fn all_errors_are_found_at_once_with_their_locations() {
             ("domain/range", "2"),
             ("domain/unknown-name", "hihg"),
             ("domain/unknown-name", "opn"),
+            ("domain/unknown-name", "d8"),
         ],
     );
     assert!(linked("extends: base\ncomponets: {}\n").0.is_none());

@@ -118,6 +118,7 @@ mod tests {
                 TestQuestion::Verdict => {
                     json!({ "fired": inputs["artifact"]["score"] == 0.9, "to": null, "because": "seen before", "context": {} })
                 }
+                TestQuestion::Judge => json!({ "defect": "ti001", "decided": false }),
                 TestQuestion::Decide => json!({ "edge": "H1" }),
                 TestQuestion::Respond => {
                     json!({ "text": format!("hello {}", inputs["params"]["failure"]["name"].as_str().unwrap_or("")) })

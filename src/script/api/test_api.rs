@@ -27,6 +27,17 @@ pub(super) const TABLE: &[HostFn] = &[
         },
     },
     HostFn {
+        name: "judge",
+        signature: "judge(inputs: map) -> map",
+        group: GROUP,
+        doc: "The verdict of a failure, as a walk makes it by the rules under `verdict:` of the pipeline. The inputs are `#{ failure, needs, vars, pipeline }`, each may be left out. The answer is as `asterisk doc verdict` explains it.",
+        example: r#"judge(#{ failure: #{ error_message: "boom" } }).decided"#,
+        result: "false",
+        bind: |engine, name| {
+            engine.register_fn(name, |inputs: Dynamic| ask(TestQuestion::Judge, "", &inputs));
+        },
+    },
+    HostFn {
         name: "decide",
         signature: "decide(node: string, inputs: map) -> map",
         group: GROUP,

@@ -107,6 +107,7 @@ mod tests {
 
     use super::*;
     use crate::store::fixture::{StoreFixture, effects, launch, rca, symptom};
+    use crate::store::packing::UnpackedText;
     use crate::store::{RunJournal, Store};
     use crate::walk::{Journal, JournalError};
 
@@ -192,7 +193,8 @@ mod tests {
             let later = fixture.begin("later", &launch(1));
             later.commit(effects("c1", vec![symptom(5, "t", "something else")])).unwrap();
             let current = "SELECT error FROM symptom_revisions ORDER BY rc, id DESC LIMIT 1";
-            assert_eq!(rows(&fixture.store, current), ["error of 1"], "{order:?}");
+            let error = fixture.store.read(|conn| Ok(conn.query_row(current, [], |row| row.get::<_, UnpackedText>(0))?)).unwrap();
+            assert_eq!(error.0, "error of 1", "{order:?}");
         }
     }
 

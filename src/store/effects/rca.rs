@@ -3,6 +3,7 @@
 use super::{EffectContext, column_of, expect_rca, expect_symptom};
 use crate::store::error::StoreError;
 use crate::store::knowledge::{FactScope, rca_as_of};
+use crate::store::packing::StoredText;
 use rusqlite::{Connection, params};
 
 /// Changes to a root cause; absent fields stay as they are.
@@ -115,7 +116,7 @@ fn record_statement(
         context.case,
         context.stamp,
         title,
-        message,
+        message.map(StoredText::new),
         defect_type,
         component,
         convergence,

@@ -2,6 +2,7 @@
 
 use super::{EffectContext, column_of, expect_symptom};
 use crate::store::error::StoreError;
+use crate::store::packing::{StoredText, UnpackedText};
 use crate::store::terms;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -63,9 +64,10 @@ fn describe(conn: &Connection, context: &EffectContext<'_>, id: i64, text: &Symp
          AND (run = ?2 OR stamp <= (SELECT start_seq FROM runs WHERE id = ?2)) ORDER BY rc, stamp DESC, id DESC LIMIT 1",
     )?;
     let existing = latest.query_row([id, context.run], |row| {
+        let error: UnpackedText = row.get("error")?;
         let same = SymptomText {
             test: row.get_ref("test")?.as_str()?,
-            error: row.get_ref("error")?.as_str()?,
+            error: &error.0,
             category: row.get_ref("category")?.as_str()?,
             component: row.get_ref("component")?.as_str()?,
         } == *text;
@@ -86,7 +88,16 @@ fn describe(conn: &Connection, context: &EffectContext<'_>, id: i64, text: &Symp
         "INSERT INTO symptom_revisions (symptom, run, rc, stamp, test, error, category, component) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
-    .execute(params![id, context.run, context.case, context.stamp, text.test, text.error, text.category, text.component])?;
+    .execute(params![
+        id,
+        context.run,
+        context.case,
+        context.stamp,
+        text.test,
+        StoredText::new(text.error),
+        text.category,
+        text.component
+    ])?;
     Ok(())
 }
 

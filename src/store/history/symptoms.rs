@@ -5,6 +5,7 @@ use crate::clock::Timestamp;
 use crate::store::error::StoreError;
 use crate::store::open::Store;
 use crate::store::overturned::{OverturnedLink, overturned_as_of};
+use crate::store::packing::UnpackedText;
 use crate::store::runs::run_row;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
@@ -164,7 +165,7 @@ fn described(conn: &Connection, id: i64) -> Result<[String; 4], StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT test, error, category, component FROM symptom_revisions WHERE symptom = ?1 ORDER BY rc, stamp DESC, id DESC LIMIT 1",
     )?;
-    Ok(rows.query_row([id], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?)
+    Ok(rows.query_row([id], |row| Ok([row.get(0)?, row.get::<_, UnpackedText>(1)?.0, row.get(2)?, row.get(3)?]))?)
 }
 
 fn count(conn: &Connection, sql: &str, id: i64) -> Result<u64, StoreError> {

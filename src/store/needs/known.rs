@@ -4,6 +4,7 @@ use super::features::Features;
 use super::short;
 use crate::store::error::StoreError;
 use crate::store::knowledge::FactScope;
+use crate::store::packing::UnpackedText;
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, Row};
 
@@ -119,7 +120,7 @@ fn current(
 
 impl KnownSymptom {
     fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let (test, error): (String, String) = (row.get(2)?, row.get(3)?);
+        let (test, UnpackedText(error)): (String, _) = (row.get(2)?, row.get(3)?);
         Ok(Self {
             id: row.get(0)?,
             case: row.get(1)?,

@@ -177,7 +177,7 @@ impl SweptVar {
 }
 
 /// Sweeps a var over past runs: each case is read once and replayed with every value.
-pub fn sweep_runs(session: &Session, spec: &ReplaySpec, var: SweptVar) -> Result<SweepReport, SessionError> {
+pub(super) fn sweep_var(session: &Session, spec: &ReplaySpec, var: SweptVar) -> Result<SweepReport, SessionError> {
     let mut left_out = Vec::new();
     let mut found: Option<(SweptVar, Value, Vec<PointCount>)> = None;
     let (mut cases, mut runs) = (0, Vec::new());

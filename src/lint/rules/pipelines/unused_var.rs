@@ -39,7 +39,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             pipe.examined.iter().flat_map(|one| one.analysis.diagnostics.iter()).filter(|one| one.code == "rule/unknown-var");
         let slips: Vec<&str> = slips.filter_map(|one| one.primary()).map(|label| label.source.slice(label.span)).collect();
         let meant = |name: &str| slips.iter().any(|slip| nearest(slip, [name]).is_some());
-        for (name, var) in pipeline.vars.iter().filter(|(name, _)| !names.contains(*name) && !meant(name)) {
+        let floor = pipeline.verdict.as_ref().map(|verdict| verdict.floor.as_str());
+        let read = |name: &str| names.contains(name) || floor == Some(name) || meant(name);
+        for (name, var) in pipeline.vars.iter().filter(|(name, _)| !read(name)) {
             // The name is written before its value.
             let before = &pipeline.source.text()[..var.default.span.start];
             let place = before.rfind(name.as_str()).map_or(var.default.span, |at| Span::new(at, at + name.len()));

@@ -1,0 +1,171 @@
+//! The verdict of a case, as a page of lines for a terminal.
+
+use super::explanation::short;
+use super::page::{PageLine, TextPage, Tone};
+use super::verdict::{CaseVerdict, WhyNot};
+use crate::walk::SpokenRule;
+
+/// How many silent rules are listed.
+const SILENT: usize = 10;
+
+/// The page, at most so many characters wide.
+pub fn verdict_page(told: &CaseVerdict, width: usize) -> Vec<PageLine> {
+    let verdict = &told.verdict;
+    let mut page = TextPage::new(width);
+    page.text(Tone::Head, "", 2, format!("{}  {}", told.case, told.name).trim_end());
+    page.text(Tone::Quiet, "", 2, &format!("run {}, verdict made for step {}", told.run, told.step));
+    page.blank();
+    if !verdict.decided {
+        let said = format!("undecided ({}): no defect has a probability of {:.2}", verdict.undecided, verdict.floor);
+        page.text(Tone::Plain, "", 2, &said);
+    }
+    for one in &verdict.hypotheses {
+        let name = told.defects.get(one.defect.as_str()).map_or_else(String::new, |name| format!("  {name}"));
+        let tone = if one.defect == verdict.defect { Tone::Good } else { Tone::Plain };
+        page.text(tone, "  ", 4, &format!("{:.3}  {}{name}", one.probability, one.defect));
+    }
+    for (title, counted) in [("what spoke", true), ("what spoke, but counts for less than another of its group", false)] {
+        let mut spoke: Vec<&SpokenRule> = verdict.spoke.iter().filter(|rule| rule.counted == counted).collect();
+        if spoke.is_empty() {
+            continue;
+        }
+        spoke.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        head(&mut page, title);
+        for rule in spoke {
+            spoken(&mut page, rule);
+        }
+    }
+    if !verdict.failed.is_empty() {
+        head(&mut page, "rules that failed, and count as silent");
+        for failed in &verdict.failed {
+            page.text(Tone::Bad, "  ", 4, &format!("{} ({}): {}", failed.id, failed.at, short(&failed.error)));
+        }
+    }
+    head(&mut page, "what would change it");
+    for flip in &told.flips {
+        page.text(Tone::Plain, "  ", 4, &format!("without {}: {} ({:.2})", flip.without, flip.defect, flip.probability));
+    }
+    if told.flips.is_empty() {
+        let [first, second, ..] = &verdict.hypotheses[..] else { return page.lines };
+        let said = format!("no single rule: {} leads {} by {:.2}", first.defect, second.defect, first.score - second.score);
+        page.text(Tone::Plain, "  ", 4, &said);
+    }
+    if let Some(why) = &told.why_not {
+        why_not(&mut page, told, why);
+    }
+    page.lines
+}
+
+fn size(rule: &SpokenRule) -> f64 {
+    rule.weights.values().map(|weight| (weight * rule.strength).abs()).fold(0.0, f64::max)
+}
+
+fn spoken(page: &mut TextPage, rule: &SpokenRule) {
+    let weights: Vec<String> = rule.weights.keys().map(|defect| format!("{defect} {:+.2}", rule.contribution(defect))).collect();
+    let name = if rule.name.is_empty() { String::new() } else { format!(": {}", rule.name) };
+    page.text(Tone::Good, "  ", 4, &format!("{}{name}", rule.id));
+    let kind = if rule.signature { "signature, " } else { "" };
+    let strength = if rule.strength < 1.0 { format!(", at strength {:.2}", rule.strength) } else { String::new() };
+    page.text(Tone::Plain, "    ", 6, &format!("{}{strength}", weights.join(", ")));
+    let group = if rule.group.is_empty() { String::new() } else { format!(", group {}", rule.group) };
+    page.text(Tone::Quiet, "    ", 6, &format!("{kind}{}{group}", rule.at));
+    if !rule.because.is_empty() {
+        let about = if rule.about.is_empty() { String::new() } else { format!("{}  ", rule.about.join(" ")) };
+        page.text(Tone::Plain, "    ", 6, &format!("{about}{}", short(&rule.because)));
+    }
+}
+
+fn why_not(page: &mut TextPage, told: &CaseVerdict, why: &WhyNot) {
+    head(page, &format!("why not {}", why.defect));
+    let said = if why.undecided {
+        format!("it is the most probable, but {:.2} is less than {:.2}", why.probability, told.verdict.floor)
+    } else if why.lacks == 0.0 {
+        "it is".to_owned()
+    } else {
+        format!("its probability is {:.2}; it lacks {:.2}", why.probability, why.lacks)
+    };
+    page.text(Tone::Plain, "  ", 4, &said);
+    if why.silent.is_empty() {
+        return;
+    }
+    page.text(Tone::Plain, "  ", 4, "rules that speak for it, and were silent here:");
+    for rule in why.silent.iter().take(SILENT) {
+        let name = if rule.name.is_empty() { String::new() } else { format!(" {}", rule.name) };
+        page.text(Tone::Quiet, "    ", 6, &format!("{:+.2}  {}{name}  {}", rule.weight, rule.id, rule.at));
+    }
+    if why.silent.len() > SILENT {
+        page.text(Tone::Quiet, "    ", 6, &format!("and {} more", why.silent.len() - SILENT));
+    }
+}
+
+fn head(page: &mut TextPage, title: &str) {
+    page.blank();
+    page.text(Tone::Head, "", 2, title);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decisions::{SilentRule, VerdictFlip};
+    use crate::walk::{FailedRule, Hypothesis, Verdict};
+
+    #[test]
+    fn a_page_is_readable_at_80_columns() {
+        let text = String::from;
+        let rule = |id: &str, counted: bool, weight: f64| SpokenRule {
+            id: id.into(),
+            name: "a rule with a rather long name that goes on and on to be wrapped somewhere".into(),
+            signature: !counted,
+            group: "net".into(),
+            at: "pipelines/rca.yaml:200".into(),
+            strength: 0.5,
+            weights: [("en001".into(), weight), ("pb001".into(), -0.2)].into(),
+            counted,
+            because: "word ".repeat(40),
+            about: vec![text("e1")],
+        };
+        let one =
+            |defect: &str, probability: f64, score: f64| Hypothesis { defect: defect.into(), probability, prior: 0.0, score };
+        let verdict = Verdict {
+            defect: "en001".into(),
+            undecided: "ti001".into(),
+            decided: true,
+            floor: 0.45,
+            probability: 0.75,
+            hypotheses: vec![one("en001", 0.75, 1.0), one("pb001", 0.25, -0.1)],
+            spoke: vec![rule("V1", true, 2.0), rule("refused", false, 1.0)],
+            failed: vec![FailedRule { id: "V9".into(), at: "p.yaml:1".into(), error: text("no such field") }],
+        };
+        let why_not = WhyNot {
+            defect: text("pb001"),
+            probability: 0.25,
+            lacks: 1.1,
+            undecided: false,
+            silent: vec![SilentRule { id: text("V2"), name: text("thrown"), at: text("p.yaml:2"), weight: 0.7 }],
+        };
+        let told = CaseVerdict {
+            run: text("r"),
+            case: text("1"),
+            name: text("pays"),
+            step: text("1"),
+            flips: vec![VerdictFlip { without: text("V1"), defect: text("pb001"), probability: 0.6 }],
+            verdict,
+            why_not: Some(why_not),
+            defects: [(text("en001"), text("Environment issue"))].into(),
+        };
+        let page: Vec<String> = verdict_page(&told, 80).into_iter().map(|line| line.text).collect();
+        assert!(page.iter().all(|line| line.chars().count() <= 80), "{page:#?}");
+        let page = page.join("\n");
+        for wanted in [
+            "1  pays\nrun r, verdict made for step 1\n\n  0.750  en001  Environment issue\n  0.250  pb001\n",
+            "\nwhat spoke\n  V1: a rule with",
+            "\n    en001 +1.00, pb001 -0.10, at strength 0.50\n    pipelines/rca.yaml:200, group net\n    e1  word word",
+            "\nwhat spoke, but counts for less than another of its group\n  refused: ",
+            "\nrules that failed, and count as silent\n  V9 (p.yaml:1): no such field\n",
+            "\nwhat would change it\n  without V1: pb001 (0.60)\n",
+            "\nwhy not pb001\n  its probability is 0.25; it lacks 1.10\n  rules that speak for it, and were silent here:\n    +0.70  V2 thrown  p.yaml:2",
+        ] {
+            assert!(page.contains(wanted), "{wanted}\n--- in\n{page}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What is fitted: the declared weights and priors of a verdict, and what spoke in each labelled case.
+
+use super::fit::{FitObservation, FitParameter};
+use crate::pipeline::Pipeline;
+use crate::walk::{DefectWeights, Name, Verdict, VerdictPlan};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// How much priors are held to where they were set.
+const HOLD_PRIORS: f64 = 0.3;
+
+/// What a weight is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeightOf {
+    /// The log-odds of a defect before any rule speaks.
+    Prior,
+    /// A rule of the verdict.
+    Rule,
+    /// A signature of the domain.
+    Signature,
+}
+
+/// A weight that is declared.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct DeclaredWeight {
+    pub(super) of: WeightOf,
+    /// The id of the rule or signature; empty for a prior.
+    pub(super) id: Name,
+    /// The name of the rule, or the title of the signature.
+    pub(super) name: Name,
+    /// The class it speaks for.
+    pub(super) class: usize,
+    /// The log-odds as declared.
+    pub(super) weight: f64,
+    /// Where it is written, if known: `file:line`.
+    pub(super) at: Name,
+}
+
+/// The weights of a verdict, in the order of declaration.
+pub(super) struct VerdictWeights<'a> {
+    plan: &'a VerdictPlan,
+    pub(super) classes: Vec<Name>,
+    pub(super) declared: Vec<DeclaredWeight>,
+    /// The place of a weight, by what it is of, id and class.
+    places: BTreeMap<(WeightOf, Name, usize), usize>,
+}
+
+impl<'a> VerdictWeights<'a> {
+    pub(super) fn of(plan: &'a VerdictPlan) -> Self {
+        let classes = plan.priors.iter().map(|(defect, _)| defect.clone()).collect();
+        let mut weights = Self { plan, classes, declared: Vec::new(), places: BTreeMap::new() };
+        for (defect, weight) in &plan.priors {
+            weights.add((WeightOf::Prior, &Name::default(), defect), &vec![(defect.clone(), *weight)], &Name::default());
+        }
+        for rule in &plan.rules {
+            weights.add((WeightOf::Rule, &rule.id, &rule.name), &rule.weights, &rule.at);
+        }
+        for (id, signature) in &plan.signatures {
+            weights.add((WeightOf::Signature, &id.as_str().into(), &signature.title), &signature.weights, &Name::default());
+        }
+        weights
+    }
+
+    fn add(&mut self, (of, id, name): (WeightOf, &Name, &Name), weights: &DefectWeights, at: &Name) {
+        for (defect, weight) in weights {
+            // A weight for something that is not decided about changes nothing.
+            let Some(class) = self.class(defect) else { continue };
+            self.places.insert((of, id.clone(), class), self.declared.len());
+            let (id, name, at) = (id.clone(), name.clone(), at.clone());
+            self.declared.push(DeclaredWeight { of, id, name, class, weight: *weight, at });
+        }
+    }
+
+    /// Notes where priors are written.
+    pub(super) fn place_priors(&mut self, pipeline: &Pipeline) {
+        for prior in pipeline.verdict.iter().flat_map(|written| &written.priors) {
+            let (line, _) = pipeline.source.line_column(prior.defect.span.start);
+            let class = self.class(&prior.defect);
+            let of_prior = |declared: &&mut DeclaredWeight| declared.of == WeightOf::Prior && Some(declared.class) == class;
+            for declared in self.declared.iter_mut().filter(of_prior) {
+                declared.at = format!("pipelines/{}:{line}", pipeline.source.name()).into();
+            }
+        }
+    }
+
+    /// The class of a defect.
+    pub(super) fn class(&self, defect: &str) -> Option<usize> {
+        self.classes.iter().position(|class| class == defect)
+    }
+
+    /// The weights as parameters of a fit, held to where they are declared; priors are held less.
+    pub(super) fn parameters(&self, hold: f64) -> Vec<FitParameter> {
+        let parameter = |declared: &DeclaredWeight| FitParameter {
+            class: declared.class,
+            start: declared.weight,
+            hold: if declared.of == WeightOf::Prior { HOLD_PRIORS } else { hold },
+        };
+        self.declared.iter().map(parameter).collect()
+    }
+
+    /// What counts in a verdict. Signatures tell where they are written.
+    pub(super) fn observation(&mut self, verdict: &Verdict, truth: usize) -> FitObservation {
+        let mut active: BTreeMap<usize, f64> = BTreeMap::new();
+        for class in 0..self.classes.len() {
+            active.extend(self.places.get(&(WeightOf::Prior, Name::default(), class)).map(|at| (*at, 1.0)));
+        }
+        for spoken in verdict.spoke.iter().filter(|spoken| spoken.counted) {
+            let of = if spoken.signature { WeightOf::Signature } else { WeightOf::Rule };
+            for class in 0..self.classes.len() {
+                let Some(place) = self.places.get(&(of, spoken.id.clone(), class)) else { continue };
+                *active.entry(*place).or_default() += spoken.strength;
+                if self.declared[*place].at.is_empty() {
+                    self.declared[*place].at.clone_from(&spoken.at);
+                }
+            }
+        }
+        FitObservation { truth, active: active.into_iter().collect() }
+    }
+
+    /// The plan with other weights.
+    pub(super) fn plan_with(&self, weights: &[f64]) -> VerdictPlan {
+        let mut plan = self.plan.clone();
+        for (declared, weight) in self.declared.iter().zip(weights) {
+            let weights = match declared.of {
+                WeightOf::Prior => Some(&mut plan.priors),
+                WeightOf::Rule => plan.rules.iter_mut().find(|rule| rule.id == declared.id).map(|rule| &mut rule.weights),
+                WeightOf::Signature => plan.signatures.get_mut(declared.id.as_str()).map(|signature| &mut signature.weights),
+            };
+            let defect = &self.classes[declared.class];
+            for (_, known) in weights.into_iter().flatten().filter(|(known, _)| known == defect) {
+                *known = *weight;
+            }
+        }
+        plan
+    }
+
+    /// The scores of a verdict by a plan, in the order of classes.
+    pub(super) fn scores(&self, plan: &VerdictPlan, verdict: &Verdict) -> Vec<f64> {
+        let again = plan.weigh_again(verdict);
+        let score = |class: &Name| again.hypotheses.iter().find(|one| one.defect == *class).map_or(0.0, |one| one.score);
+        self.classes.iter().map(score).collect()
+    }
+}

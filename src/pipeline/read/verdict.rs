@@ -1,0 +1,91 @@
+//! Reads `verdict:`.
+
+use crate::form::yaml::{Yaml, YamlEntry, YamlKind, YamlReader};
+use crate::form::{FormFields, Spanned};
+use crate::pipeline::keys::VERDICT_RULE;
+use crate::pipeline::vars::Var;
+use crate::pipeline::verdict::{DefectWeight, VerdictRule, VerdictRules};
+use std::collections::BTreeMap;
+
+/// Reads the section. `vars` are those of the pipeline, one of which is the floor.
+pub(super) fn verdict(reader: &mut YamlReader<'_>, fields: FormFields<'_>, vars: &BTreeMap<String, Var>) -> Option<VerdictRules> {
+    let priors = weights(fields, "priors");
+    let rules: Vec<VerdictRule> = fields.list("rules").unwrap_or_default().iter().filter_map(rule).collect();
+    let read = VerdictRules {
+        undecided: fields.text("undecided")?,
+        floor: fields.text("floor")?,
+        needs: fields.texts("needs"),
+        signatures: fields.text("signatures"),
+        span: fields.yaml.head(reader.source()),
+        priors,
+        rules,
+    };
+    check_floor(reader, &read, vars);
+    check_rules(reader, &read);
+    Some(read)
+}
+
+fn rule(yaml: &Yaml) -> Option<VerdictRule> {
+    let fields = FormFields::of(yaml, &VERDICT_RULE)?;
+    Some(VerdictRule {
+        id: fields.text("id")?,
+        name: fields.label("name"),
+        group: fields.text("group").map(|group| group.value),
+        weights: weights(fields, "for"),
+        rule: fields.text("rule")?,
+        span: yaml.span,
+    })
+}
+
+fn weights(fields: FormFields<'_>, key: &str) -> Vec<DefectWeight> {
+    let weight = |YamlEntry { key, value }: &YamlEntry| {
+        #[expect(clippy::cast_precision_loss, reason = "the form allows numbers up to 20")]
+        let weight = match value.kind {
+            YamlKind::Int(number) => number as f64,
+            YamlKind::Float(number) => number,
+            _ => return None,
+        };
+        Some(DefectWeight { defect: key.clone(), weight })
+    };
+    fields.entries(key).iter().filter_map(weight).collect()
+}
+
+fn check_floor(reader: &mut YamlReader<'_>, read: &VerdictRules, vars: &BTreeMap<String, Var>) {
+    let number = vars.get(read.floor.as_str()).map(|var| var.default.value.is_number());
+    if number == Some(true) {
+        return;
+    }
+    let fault = if number.is_none() { "is no var of the pipeline" } else { "is not a number" };
+    let error = reader.error("verdict-floor", format!("the floor `{}` {fault}", *read.floor), read.floor.span, "");
+    let hint = crate::diag::did_you_mean(&read.floor, vars.keys().map(String::as_str));
+    reader.push(error.help(hint.unwrap_or_else(|| {
+        "name a var that holds the least probability of a decided verdict: `vars: { decide_floor: 0.5 }`".into()
+    })));
+}
+
+/// Ids are unique, and weights are of defects that the section decides between.
+fn check_rules(reader: &mut YamlReader<'_>, read: &VerdictRules) {
+    let mut seen: BTreeMap<&str, &Spanned<String>> = BTreeMap::new();
+    for rule in &read.rules {
+        if let Some(first) = seen.insert(&rule.id, &rule.id) {
+            let message = format!("two rules of the verdict have the id `{}`", *rule.id);
+            let error = reader.error("duplicate-verdict-rule", message, rule.id.span, "again here");
+            let error = error.label(reader.source(), first.span, "first here");
+            reader.push(error.help("give each rule an id of its own"));
+        }
+        if rule.weights.is_empty() {
+            let message = format!("the rule `{}` has no weights, so it says nothing", *rule.id);
+            let error = reader.error("verdict-weight", message, rule.span, "");
+            reader.push(error.help("say which defects it speaks for, and how much: `for: { DEFECT: 1.2 }`"));
+        }
+        for DefectWeight { defect, .. } in &rule.weights {
+            if read.priors.iter().any(|prior| *prior.defect == **defect) {
+                continue;
+            }
+            let message = format!("the rule `{}` speaks for `{}`, which has no prior", *rule.id, **defect);
+            let error = reader.error("verdict-weight", message, defect.span, "");
+            let hint = crate::diag::did_you_mean(defect, read.priors.iter().map(|prior| prior.defect.as_str()));
+            reader.push(error.help(hint.unwrap_or_else(|| "the verdict decides between the defects of `priors`".into())));
+        }
+    }
+}

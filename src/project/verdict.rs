@@ -1,0 +1,181 @@
+//! Links `verdict:`: its rules, and the weights of the domain's signatures.
+
+use super::learned::LearnedWeights;
+use super::linked_pipeline::ProjectLinker;
+use super::vars;
+use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
+use crate::evidence::EvidenceReader;
+use crate::model::{Hash, Kind};
+use crate::pipeline::{DefectWeight, VerdictRules};
+use crate::script::check::CheckedParameter;
+use crate::walk::{Content, DefectWeights, Name, Query, SignatureWeights, VerdictFunction, VerdictPlan};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The project's data that a verdict depends on.
+#[derive(Clone, Copy)]
+pub(super) struct VerdictData<'a> {
+    /// The data files, by stem.
+    pub(super) files: &'a Map<String, Value>,
+    /// The learned weights, if there are any.
+    pub(super) learned: Option<&'a LearnedWeights>,
+    /// All data files, addressed.
+    pub(super) data: &'a Content,
+    /// Reads the evidence.
+    pub(super) evidence: &'a EvidenceReader,
+    /// The vars of the pipeline.
+    pub(super) vars: &'a Content,
+}
+
+impl ProjectLinker<'_> {
+    /// Links the pipeline's verdict, if it has one.
+    pub(super) fn verdict(&self, data: VerdictData<'_>, found: &mut Diagnostics) -> Option<VerdictPlan> {
+        let written = self.pipeline.verdict.as_ref()?;
+        self.check_defects(written, data.files, found);
+        let needs: Vec<&'static Query> = written.needs.iter().filter_map(|need| self.need(need, found)).collect();
+        let strength = written.signatures.as_ref().and_then(|reference| self.function(reference, 4, found));
+        let vars = vars::kind(self.pipeline, self.vars);
+        let any = Kind::Any;
+        let inputs = [("evidence", &any), ("context", &any), ("vars", &vars)];
+        let inputs = inputs.map(|(name, kind)| CheckedParameter { name, kind });
+        let mut rules = Vec::with_capacity(written.rules.len());
+        for rule in &written.rules {
+            let Some(function) = self.function(&rule.rule, 3, found) else { continue };
+            for diagnostic in self.library.check(&function, &inputs).diagnostics {
+                if !found.iter().any(|known| *known == diagnostic) {
+                    found.push(diagnostic);
+                }
+            }
+            let (line, _) = self.pipeline.source.line_column(rule.span.start);
+            rules.push(VerdictFunction {
+                id: rule.id.as_str().into(),
+                name: rule.name.as_str().into(),
+                group: rule.group.as_deref().map(Name::from),
+                weights: weights(&rule.weights),
+                at: format!("pipelines/{}:{line}", self.pipeline.source.name()).into(),
+                function,
+            });
+        }
+        let priors = priors(&written.priors, data.files);
+        let mut plan = VerdictPlan {
+            signatures: signatures(data.files, &priors),
+            priors,
+            undecided: written.undecided.as_str().into(),
+            floor: 0.0,
+            needs,
+            strength,
+            rules,
+            learned: None,
+            vars: Content::new(crate::script::View::null()),
+            data: Hash::of_json(&json!([data.evidence.address(), data.data.hash()])),
+            functions: Hash::of(b""),
+            address: Hash::of(b""),
+        };
+        if let Some(learned) = data.learned {
+            learned.apply(&mut plan, &self.pipeline.name, found);
+        }
+        Some(with_vars(&plan, written, data.vars))
+    }
+
+    /// Defects that the domain does not know are most likely typos.
+    fn check_defects(&self, written: &VerdictRules, files: &Map<String, Value>, found: &mut Diagnostics) {
+        let Some(known) = files.get("domain").and_then(|domain| domain["defects"].as_object()) else { return };
+        for defect in written.priors.iter().map(|prior| &prior.defect).chain([&written.undecided]) {
+            if known.contains_key(defect.as_str()) {
+                continue;
+            }
+            let message = format!("the domain has no defect `{}`", **defect);
+            let error = Diagnostic::error("project/unknown-defect", message).label(&self.pipeline.source, defect.span, "");
+            found.push(error.maybe_help(did_you_mean(defect, known.keys().map(String::as_str))));
+        }
+    }
+}
+
+/// The plan with the vars in force.
+pub(super) fn with_vars(plan: &VerdictPlan, written: &VerdictRules, vars: &Content) -> VerdictPlan {
+    let floor = vars.view().and_then(|vars| vars.get(&written.floor)?.as_f64()).unwrap_or(0.0);
+    let function = |rule: &VerdictFunction| json!([rule.id, rule.function.hash(), rule.function.name()]);
+    let functions = Hash::of_json(&json!([
+        plan.needs.iter().map(|need| need.name).collect::<Vec<_>>(),
+        plan.strength.as_ref().map(|strength| (strength.hash(), strength.name())),
+        plan.rules.iter().map(function).collect::<Vec<_>>(),
+        vars.hash(),
+        plan.data,
+    ]));
+    let rule = |rule: &VerdictFunction| json!([rule.group, rule.weights]);
+    let weights = plan.rules.iter().map(rule).collect::<Vec<_>>();
+    let mut parts = json!([functions, plan.priors, plan.undecided, weights]);
+    if let (Some(parts), Some(learned)) = (parts.as_array_mut(), plan.learned) {
+        // Signatures have learned weights too, which no data tells.
+        parts.push(json!(learned.to_string()));
+    }
+    let address = Hash::of_json(&parts);
+    VerdictPlan { floor, vars: vars.clone(), functions, address, ..plan.clone() }
+}
+
+fn weights(written: &[DefectWeight]) -> DefectWeights {
+    written.iter().map(|weight| (weight.defect.as_str().into(), weight.weight)).collect()
+}
+
+/// The priors of the pipeline; where the domain has some, its own stand in their place.
+fn priors(written: &[DefectWeight], files: &Map<String, Value>) -> DefectWeights {
+    let mut all = weights(written);
+    let own = files.get("domain").and_then(|domain| domain["priors"].as_object()).into_iter().flatten();
+    for (defect, weight) in own.filter_map(|(defect, weight)| Some((defect, weight.as_f64()?))) {
+        match all.iter_mut().find(|(known, _)| *known == **defect) {
+            Some((_, prior)) => *prior = weight,
+            None => all.push((defect.as_str().into(), weight)),
+        }
+    }
+    all
+}
+
+/// What each signature of the domain says of the defects to decide between, by id.
+fn signatures(files: &Map<String, Value>, priors: &DefectWeights) -> BTreeMap<String, SignatureWeights> {
+    let Some(domain) = files.get("domain") else { return BTreeMap::new() };
+    let text = |value: &Value| value.as_str().map_or_else(Name::default, Name::from);
+    let signature = |item: &Value| {
+        let category = text(&item["category"]);
+        let group = Some(text(&item["group"])).filter(|group| !group.is_empty()).unwrap_or_else(|| category.clone());
+        let mut weights = signature_weights(item, &domain["categories"][category.as_str()]);
+        weights.retain(|(defect, _)| priors.iter().any(|(prior, _)| prior == defect));
+        (item["id"].as_str().unwrap_or_default().to_owned(), SignatureWeights { title: text(&item["title"]), group, weights })
+    };
+    domain["signatures"].as_array().into_iter().flatten().map(signature).collect()
+}
+
+/// The weights of a signature; without any, the log-odds of its certainty for its defect. One that goes by the place of the
+/// failure says nothing of its own: rules over frames do.
+fn signature_weights(item: &Value, category: &Value) -> DefectWeights {
+    // Without the key the form gives an empty map.
+    if let Some(own) = item["weights"].as_object().filter(|own| !own.is_empty()) {
+        let weight = |(defect, weight): (&String, &Value)| {
+            Some((defect.as_str().into(), weight.as_f64().filter(|weight| *weight != 0.0)?))
+        };
+        return own.iter().filter_map(weight).collect();
+    }
+    let defect = item["defect"].as_str().filter(|defect| !defect.is_empty()).or_else(|| category["defect"].as_str());
+    let (Some(defect), Some(certainty)) = (defect.filter(|_| item["by_frame"] != true), item["certainty"].as_f64()) else {
+        return DefectWeights::new();
+    };
+    let certainty = certainty.clamp(0.01, 0.99);
+    vec![(defect.into(), (libm::log(certainty / (1.0 - certainty)) * 100.0).round() / 100.0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_without_weights_says_its_certainty() {
+        let category = json!({ "defect": "en001" });
+        let weights = |item: Value| signature_weights(&item, &category);
+        assert_eq!(weights(json!({ "certainty": 0.9 })), [("en001".into(), 2.2)]);
+        assert_eq!(weights(json!({ "certainty": 0.5, "defect": "au001" })), [("au001".into(), 0.0)]);
+        assert_eq!(weights(json!({ "certainty": 1.0, "weights": {} })), [("en001".into(), 4.6)]);
+        assert_eq!(weights(json!({ "certainty": 0.9, "by_frame": true })), DefectWeights::new());
+        assert_eq!(weights(json!({ "certainty": 0.9, "weights": { "pb001": 0 } })), DefectWeights::new(), "it says nothing");
+        let own = json!({ "certainty": 0.9, "by_frame": true, "weights": { "pb001": 0.5, "au001": -1 } });
+        assert_eq!(weights(own), [("au001".into(), -1.0), ("pb001".into(), 0.5)]);
+    }
+}
