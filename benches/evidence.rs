@@ -1,4 +1,5 @@
-//! The evidence of a failure of 4 KB, against searching its text for one word; a large catalogue against a small one; the verdict.
+//! The evidence of a failure of 4 KB, against searching its text for one word; what it shares with others; a large catalogue against a
+//! small one; the verdict.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -6,7 +7,7 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::evidence::{EvidenceReader, EvidenceRules, FailureTexts, SignatureSpec};
+use asterisk::evidence::{Evidence, EvidenceReader, EvidenceRules, FailureTexts, PeerIndex, PeerIndexBuilder, SignatureSpec};
 use asterisk::model::{Case, Hash, Launch};
 use asterisk::walk::CaseParams;
 use harness::{Table, measure};
@@ -43,6 +44,17 @@ fn catalogue(many: u64) -> EvidenceReader {
     EvidenceReader::new(EvidenceRules { signatures: signatures.collect(), ..EvidenceRules::default() }, Hash::of(b""))
 }
 
+/// The index of a launch of so many failures of a hundred suites, all with this evidence.
+fn index(reader: &EvidenceReader, found: &Evidence, case: &Case, many: usize) -> PeerIndex {
+    let mut index = PeerIndexBuilder::default();
+    for at in 0..many {
+        let suite = format!("com.shop.Suite{}", at % 100);
+        let case = Case { id: format!("case-{at}"), suite, ..case.clone() };
+        index.add(&case.id, &reader.peer_keys(&case, found));
+    }
+    index.finish()
+}
+
 fn main() -> ExitCode {
     let plan = bundled::plan();
     let (error, log) = texts();
@@ -60,13 +72,18 @@ fn main() -> ExitCode {
     let params = CaseParams::new("run", &Launch::default(), &case);
     let verdict = params.verdict_by(&case, &plan, &[]).unwrap_or_default();
     assert!(verdict.decided && verdict.failed.is_empty(), "{verdict:?}");
+    let keys = plan.evidence.peer_keys(&case, &found);
+    let index = index(&plan.evidence, &found, &case, 10_000);
+    assert!(index.peers("case-7", &keys).iter().any(|peer| peer.count == 10_000), "all have the same error");
     let (few, many) = (catalogue(300), catalogue(10_000));
     drop((few.read(texts), many.read(texts)));
-    let (mut floor, mut whole, mut judged, mut weighed, mut small, mut large) = (
+    let (mut floor, mut whole, mut keyed, mut shared, mut judged, mut weighed, mut small, mut large) = (
         || {
             black_box(error.lines().chain(log.lines()).filter(|line| line.contains("refused")).count());
         },
         || drop(black_box(plan.evidence.read(texts))),
+        || drop(black_box(plan.evidence.peer_keys(&case, &found))),
+        || drop(black_box(index.peers("case-7", &keys))),
         || drop(black_box(params.verdict_by(&case, &plan, &[]))),
         || drop(black_box(rules.weigh_again(&verdict))),
         || drop(black_box(few.read(texts))),
@@ -78,6 +95,8 @@ fn main() -> ExitCode {
         &mut [
             ("floor", &mut floor),
             ("whole", &mut whole),
+            ("keys", &mut keyed),
+            ("peers", &mut shared),
             ("verdict", &mut judged),
             ("weighed", &mut weighed),
             ("300", &mut small),
@@ -89,10 +108,12 @@ fn main() -> ExitCode {
     table.plain("searching each line for one word", us[0]);
     table.against("the evidence by the bundled catalogue", us[1], us[0]);
     table.at_most("the same, bounded", us[1], 300.0);
+    table.at_most("its keys for the index of the launch, bounded", us[2], 60.0);
+    table.at_most("what it shares with 10 000 failures, bounded", us[3], 20.0);
     // The evidence is read once, and kept.
-    table.at_most("the verdict of the case, bounded", us[2], 200.0);
-    table.plain("a recorded verdict weighed again", us[3]);
-    table.plain("by 300 generated signatures", us[4]);
-    table.within("by 10 000 generated signatures", us[5], us[4], 3.0);
+    table.at_most("the verdict of the case, bounded", us[4], 200.0);
+    table.plain("a recorded verdict weighed again", us[5]);
+    table.plain("by 300 generated signatures", us[6]);
+    table.within("by 10 000 generated signatures", us[7], us[6], 3.0);
     table.finish()
 }

@@ -16,7 +16,7 @@ use asterisk::walk::{
 };
 use harness::{Table, measure};
 use rusqlite::Connection;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -115,6 +115,8 @@ fn fill(store: &Store, symptoms: usize) -> f64 {
                 defect_type: "pb001".into(),
                 component: "driver".into(),
                 convergence: 0.8,
+                root: String::new(),
+                common: false,
             };
             let link = Effect::LinkSymptomRca { symptom: id, rca: 1_000_000 + id, confidence: 0.8 };
             let enter = EventBody::NodeEnter { node: "n".into() };
@@ -134,7 +136,7 @@ fn per(seconds: f64, count: usize) -> f64 {
 
 /// All that recall asks for a failure.
 fn ask(needs: &StoreQueries, launch: &Launch, case: &Case) -> usize {
-    let about = QuerySubject { launch, case, prior: &Value::Null };
+    let about = QuerySubject::new(launch, case);
     let told = |query| needs.query(query, &about).expect("an answer").as_array().map_or(0, Vec::len);
     ["symptoms.similar", "rcas.of_symptom"].into_iter().map(told).sum()
 }

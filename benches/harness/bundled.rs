@@ -36,6 +36,7 @@ pub(crate) fn setup() -> Setup {
         project_vars: std::collections::BTreeMap::new(),
         script_time: None,
         workspace: json!({ "repositories": [] }),
+        job_url: None,
         clock: Arc::new(clock()),
     }
 }

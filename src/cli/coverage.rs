@@ -11,7 +11,7 @@ use crate::ui::{OutputFormat, Ui};
 use clap::Args;
 
 /// Count how often every edge of past runs was evaluated, fired, failed, or was shadowed by another, and how often each rule of a
-/// verdict spoke, counted and decided.
+/// verdict spoke, counted and decided, and each rule of roots decided.
 ///
 /// An edge is shadowed if it was not evaluated, because another fired first, but would have fired: its rule is evaluated now, on
 /// the recorded inputs. `asterisk test --coverage` shows the coverage of tests.
@@ -73,6 +73,9 @@ fn print(ui: Ui, history: &DecisionHistory) {
     if history.verdicts > 0 {
         verdicts(ui, history);
     }
+    if history.roots > 0 {
+        roots(ui, history);
+    }
 }
 
 fn verdicts(ui: Ui, history: &DecisionHistory) {
@@ -88,6 +91,16 @@ fn verdicts(ui: Ui, history: &DecisionHistory) {
             of(rule.decisive, rule.spoke),
             rule.remark().unwrap_or_default(),
         ]);
+    }
+    ui.out(&table.text());
+}
+
+fn roots(ui: Ui, history: &DecisionHistory) {
+    ui.out(&format!("\nroots: {}", history.roots));
+    let mut table = ui.table(&["rule", "name", "decided", "causes", ""]);
+    for rule in &history.root_rules {
+        let decided = format!("{}/{}", rule.decided, history.roots);
+        table.row([rule.id.clone(), rule.name.clone(), decided, rule.keys.to_string(), rule.remark().unwrap_or_default()]);
     }
     ui.out(&table.text());
 }

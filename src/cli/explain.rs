@@ -2,7 +2,8 @@
 
 use super::{GlobalArgs, ProjectArgs};
 use crate::decisions::{
-    CaseList, Explanation, FoundVerdict, StepQuery, explain as explained, markdown, page, save_as_test, verdict, verdict_page,
+    CaseList, Explanation, FoundRoot, FoundVerdict, StepQuery, explain as explained, markdown, page, root, root_page,
+    save_as_test, verdict, verdict_page,
 };
 use crate::exit::Exit;
 use crate::model::shell;
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:\n  asterisk explain latest\n  asterisk explain latest --case 880501\n  \
                         asterisk explain latest --case 880501 --step F0\n  \
                         asterisk explain latest --case 880501 --verdict\n  \
+                        asterisk explain 20260214-212109-ab12cd --case 880501 --with 880502\n  \
                         asterisk explain latest --case 880501 --step 1 --save-as-test recall_test.rhai")]
 pub(super) struct ExplainArgs {
     /// The run; `latest` is the one started last.
@@ -37,6 +39,12 @@ pub(super) struct ExplainArgs {
     /// Explain the verdict, and why it is not this defect.
     #[arg(long, value_name = "CODE", conflicts_with_all = ["step", "save_as_test"])]
     why_not: Option<String>,
+    /// Explain the root instead: what the failure has in common with the others of its cause, and which rule tells.
+    #[arg(long, conflicts_with_all = ["step", "save_as_test", "verdict", "why_not"])]
+    root: bool,
+    /// Explain the root, and why this other case is one cause with it, or is not.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["step", "save_as_test", "verdict", "why_not"])]
+    with: Option<String>,
     /// Save the decision of the step as a test, with as little of its inputs as needed, in FILE (`.._test.rhai`) [default: beside
     /// the rule that decided].
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
@@ -97,6 +105,14 @@ pub(super) fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Exit, S
             FoundVerdict::Cases(list) => cases(ui, &list, "explain --verdict"),
             FoundVerdict::Case(case) if args.format == PageFormat::Json => ui.json(&versioned(&case)),
             FoundVerdict::Case(case) => ui.page(&verdict_page(&case, ui.width())),
+        }
+        return Ok(Exit::Ok);
+    }
+    if args.root || args.with.is_some() {
+        match root(&session, &query, args.with.as_deref())? {
+            FoundRoot::Cases(list) => cases(ui, &list, "explain --root"),
+            FoundRoot::Case(case) if args.format == PageFormat::Json => ui.json(&versioned(&case)),
+            FoundRoot::Case(case) => ui.page(&root_page(&case, ui.width())),
         }
         return Ok(Exit::Ok);
     }

@@ -1,6 +1,8 @@
 //! The command line: one file per command, each with an argument struct and a function.
 
 mod blame;
+mod calibrate;
+mod calibrate_view;
 mod call;
 mod clean;
 mod command_groups;
@@ -36,9 +38,11 @@ mod run_watch;
 mod runs;
 mod save;
 mod schema;
+mod score;
 mod serve;
 mod show;
 mod show_evidence;
+mod show_flaky;
 mod show_knowledge;
 mod show_signatures;
 mod show_walkers;
@@ -135,6 +139,8 @@ enum Command {
     Call(call::CallArgs),
     Test(test::TestArgs),
     Learn(learn::LearnArgs),
+    Calibrate(Box<calibrate::CalibrateArgs>),
+    Score(score::ScoreArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Cursor(cursor::CursorArgs),
@@ -201,6 +207,8 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Call(args) => call::call(&global, &args),
         Command::Test(args) => test::test(&global, &args),
         Command::Learn(args) => learn::learn(&global, &args),
+        Command::Calibrate(args) => calibrate::calibrate(&global, &args),
+        Command::Score(args) => score::score(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
         Command::Cursor(args) => cursor::cursor(&global, &args),

@@ -2,7 +2,7 @@
 
 use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::decisions::replay::{
-    ChangedEffects, ChangedVerdict, Flip, ReplayReport, ReplaySpec, UnknownOutcome, replay as decide_again,
+    ChangedAnswer, ChangedEffects, ChangedVerdict, Flip, ReplayReport, ReplaySpec, UnknownOutcome, replay as decide_again,
 };
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
@@ -11,7 +11,7 @@ use crate::session::SessionError;
 use crate::ui::{OutputFormat, Ui, plain};
 use clap::Args;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::thread::available_parallelism;
 
 /// The maximum number of flips and unknown outcomes printed.
@@ -20,8 +20,9 @@ const SHOWN: usize = 100;
 /// Evaluate past decisions again with edited scripts, pipeline or vars, and list those that flip.
 #[derive(Debug, Args)]
 #[command(after_help = "Every case is walked again on the recorded answers; no agent is asked, and nothing is written.\n\
-                        Where a walk takes another path, it continues with recorded answers as long as their prompts\n\
-                        would have been the same; the rest is unknown.\n\n\
+                        Answers of scripts and verdicts are made again where what they depend on has changed; the\n\
+                        results of queries are the recorded ones. Answers of agents are held as long as their\n\
+                        prompts would have been the same; the rest is unknown.\n\n\
                         Examples:\n  asterisk replay --set recall_hit=0.9\n  asterisk replay latest --pipeline rca --max-flips 0\n  \
                         asterisk replay --format json")]
 pub(super) struct ReplayArgs {
@@ -70,6 +71,7 @@ pub(super) fn replay(global: &GlobalArgs, args: &ReplayArgs) -> Result<Exit, Ses
             "changed": done.changed,
             "flips": done.flips,
             "totals": done.totals(),
+            "answers": done.answers,
             "verdicts": { "made": done.verdicts, "changed": done.changed_verdicts },
             "effects": done.effects,
             "unknown": done.unknown,
@@ -110,6 +112,9 @@ fn print(ui: Ui, done: &ReplayReport, took: f64) {
     if !done.changed_verdicts.is_empty() {
         changed_verdicts(ui, done);
     }
+    if !done.answers.is_empty() {
+        answers(ui, done);
+    }
     if !done.effects.is_empty() {
         effects(ui, &done.effects);
     }
@@ -123,7 +128,7 @@ fn print(ui: Ui, done: &ReplayReport, took: f64) {
             1 => "1 flips".to_owned(),
             many => format!("{many} flip"),
         };
-        ui.out(&format!("\n{made} made again: {flipped}; turns and answers below them are the recorded ones"));
+        ui.out(&format!("\n{made} made again: {flipped}"));
     }
     let time = if took > 0.0 { format!(" in {took:.1} s") } else { String::new() };
     ui.out(&format!(
@@ -154,6 +159,41 @@ fn changed_verdicts(ui: Ui, done: &ReplayReport) {
     ui.out("");
     ui.out(&table.text());
     more(ui, done.changed_verdicts.len());
+}
+
+/// Prints the scripted answers that are others now, by what differs in them.
+fn answers(ui: Ui, done: &ReplayReport) {
+    let several = done.runs.len() > 1;
+    let mut table = ui.table(&["run", "case", "step", "node", "answer"][usize::from(!several)..]);
+    for ChangedAnswer { run, case, path, node, fields } in done.answers.iter().take(SHOWN) {
+        let cells = [run.clone(), case.clone(), path.clone(), node.clone(), differences(fields)];
+        table.row(&cells[usize::from(!several)..]);
+    }
+    ui.out("");
+    ui.out(&table.text());
+    more(ui, done.answers.len());
+}
+
+/// The most fields listed of an answer, and the most characters of a value.
+const FIELDS: usize = 4;
+const VALUE: usize = 32;
+
+/// `symptom_category: infra -> assertion`, a line for each field; of those that are too many or too long, the names only.
+fn differences(fields: &BTreeMap<String, [Value; 2]>) -> String {
+    let shown = |value: &Value| Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    let shown = |value: &Value| shown(value).filter(|text| text.chars().count() <= VALUE && !text.contains('\n'));
+    let pair = |(name, [before, after]): (&String, &[Value; 2])| Some(format!("{name}: {} -> {}", shown(before)?, shown(after)?));
+    let mut lines: Vec<String> = fields.iter().filter_map(pair).take(FIELDS).collect();
+    let rest: Vec<&str> = fields
+        .keys()
+        .map(String::as_str)
+        .filter(|name| !lines.iter().any(|line| line.split(": ").next() == Some(*name)))
+        .collect();
+    if !rest.is_empty() {
+        let also = if lines.is_empty() { "" } else { "also " };
+        lines.push(format!("{also}{}", rest.join(", ")));
+    }
+    lines.join("\n")
 }
 
 /// Prints which texts differ from those of the runs.

@@ -12,14 +12,14 @@ use std::path::PathBuf;
 /// Write the reports and case directories of a run again, from its journal.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  asterisk report latest\n  asterisk report 20260214-212109-ab12cd --format html > report.html\n  \
+    after_help = "Examples:\n  asterisk report latest\n  asterisk report 20260214-212109-ab12cd --format html > report.html\n  asterisk report latest --format csv > cases.csv\n  \
                         asterisk report latest --files always --out /tmp/reports"
 )]
 pub(super) struct ReportArgs {
     /// The run, or `latest`.
     #[arg(default_value = "latest")]
     run: String,
-    /// Also print this: the page, the Markdown, or the data (`rca.json`).
+    /// Also print this: the page, the Markdown, the data (`rca.json`), or a table of the cases (CSV).
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<ReportFormat>,
     /// Whether to write a directory for each case [default: as for the run].
@@ -57,14 +57,18 @@ enum ReportFormat {
     Md,
     /// `rca.json`.
     Json,
+    /// A line for each case.
+    Csv,
 }
 
 impl ReportFormat {
-    fn file(self) -> &'static str {
+    /// The file of the report with that format, if it is one of its files.
+    fn file(self) -> Option<&'static str> {
         match self {
-            Self::Html => "report.html",
-            Self::Md => "report.md",
-            Self::Json => "rca.json",
+            Self::Html => Some("report.html"),
+            Self::Md => Some("report.md"),
+            Self::Json => Some("rca.json"),
+            Self::Csv => None,
         }
     }
 }
@@ -75,9 +79,10 @@ pub(super) fn report(global: &GlobalArgs, args: &ReportArgs) -> Result<Exit, Ses
     let result = session.rebuild(&args.run, args.files.map(Files::from))?;
     let (report, exit) = build(ui, &session, &result)?;
     let Some(pages) = report::write(&session, &result, &report)? else { return Ok(exit) };
-    match args.format {
-        Some(ReportFormat::Json) => ui.json_with(|out| pages.print(ReportFormat::Json.file(), out)),
-        Some(format) => ui.out_with(|out| pages.print(format.file(), out)),
+    match args.format.map(|format| (format, format.file())) {
+        Some((ReportFormat::Json, Some(file))) => ui.json_with(|out| pages.print(file, out)),
+        Some((_, Some(file))) => ui.out_with(|out| pages.print(file, out)),
+        Some((_, None)) => ui.out_with(|out| report::csv(&report, out)),
         None => {
             let dir = session.run_dir(&result.run)?;
             for name in pages.names() {

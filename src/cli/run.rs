@@ -14,10 +14,11 @@ use crate::model::shell;
 use crate::observe::ObserverFanout;
 use crate::project::CurrentProject;
 use crate::reload::LoadProject;
+use crate::report::{Gate, RunReport};
 use crate::session::{ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, Via};
 use crate::store::Durability;
 use crate::ui::{OutputFormat, Ui};
-use crate::walk::WalkStatus;
+use crate::walk::{Plan, WalkStatus};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -114,6 +115,12 @@ pub(super) struct RunArgs {
     /// standard output, which then has nothing else.
     #[arg(long, value_name = "KIND[=FILE|URL]")]
     observe: Vec<String>,
+    /// Exit with 1 if this expression over the figures of the report is true, for example `new_causes > 0`; may be
+    /// given several times. The figures: failures, causes, `new_causes`, regressions, recurring, flaky, undecided, `undecided_share`,
+    /// `lowest_confidence`, `needs_review`, failed, unfinished, gaps, `by_defect.CODE`, `by_category.NAME`, `new_by_defect.CODE`,
+    /// `causes_by_defect.CODE`.
+    #[arg(long, value_name = "EXPR")]
+    fail_on: Vec<String>,
     #[command(flatten)]
     format: FormatArg,
 }
@@ -145,6 +152,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     let verbose = if run_observe::writes_stderr(&wanted) { 0 } else { global.verbose };
     let live = LiveView::new(ui, verbose, walking, args.migrate);
     check(&args)?;
+    check_gates(&session, &args)?;
     let attached = run_observe::attach(&wanted, &live, ui, global.verbose)?;
     let observed = ObserverFanout::over(&live, &session.setup().clock, attached);
     let watch = observed.as_ref().map_or(&live as &dyn RunListener, |observed| observed);
@@ -158,6 +166,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
         masks: args.masks.clone(),
         team: args.team.clone(),
     };
+    let gates = args.fail_on.clone();
     let (follow, pin, migrate, resume, budget) = (args.watch, args.pin, args.migrate, args.resume.clone(), args.budget);
     let spec = resume.is_none().then(|| spec(args, parallel, durability)).transpose()?;
     let go = |current: Option<&CurrentProject>| match (&resume, &spec, current) {
@@ -178,7 +187,47 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     }
     let store_flag =
         global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", shell(&store.display().to_string())));
-    conclude(ui, &session, result?, (interrupted.load(Ordering::Relaxed), run_observe::take_stdout(&wanted)), &store_flag)
+    let ending = RunEnding {
+        interrupted: interrupted.load(Ordering::Relaxed),
+        silent: run_observe::take_stdout(&wanted),
+        store_flag: &store_flag,
+        gates: &gates,
+    };
+    conclude(ui, &session, result?, &ending)
+}
+
+/// Compiles the gates before anything is walked. A resumed run compiles them by its recorded texts, at its end.
+fn check_gates(session: &Session, args: &RunArgs) -> Result<(), SessionError> {
+    if args.fail_on.is_empty() || args.resume.is_some() || args.watch {
+        return Ok(());
+    }
+    let project = session.project(args.pipeline.as_deref(), via(args)?.answers())?;
+    for gate in &args.fail_on {
+        Gate::compile(gate, &project.plan)?;
+    }
+    Ok(())
+}
+
+/// Whether a report passes all gates; prints those that it fails.
+fn passes(ui: Ui, gates: &[String], report: &RunReport, plan: &Plan) -> Result<bool, SessionError> {
+    let mut passes = true;
+    for gate in gates {
+        if let Some(why) = Gate::compile(gate, plan)?.failure(report, plan)? {
+            passes = false;
+            ui.note(&format!("failed by --fail-on {why}"));
+        }
+    }
+    Ok(passes)
+}
+
+/// How a run is concluded.
+struct RunEnding<'a> {
+    interrupted: bool,
+    /// Whether standard output belongs to an observer.
+    silent: bool,
+    /// The `--store` flag of commands that are suggested.
+    store_flag: &'a str,
+    gates: &'a [String],
 }
 
 /// Rejects flags that do not apply to this way of running or resuming.
@@ -227,9 +276,14 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
 
 /// Parses `--via` and `--stub`.
 fn via(args: &RunArgs) -> Result<Via, SessionError> {
-    let mut via = if args.stub.is_some() { Via::stub() } else { Via::default() };
+    via_of(&args.via, if args.stub.is_some() { Via::stub() } else { Via::default() })
+}
+
+/// Parses `--via`; without any for all nodes, those are answered as `usual` says.
+pub(super) fn via_of(given: &[String], usual: Via) -> Result<Via, SessionError> {
+    let mut via = usual;
     let mut default = Vec::new();
-    for one in &args.via {
+    for one in given {
         let (node, names) = one.split_once('=').map_or((None, one.as_str()), |(node, names)| (Some(node.trim()), names));
         let names = names.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
         match node {
@@ -239,7 +293,7 @@ fn via(args: &RunArgs) -> Result<Via, SessionError> {
     }
     let bad_request = |message: String, help| SessionError::bad_request("input/via", message, Some(String::from(help)));
     if via.is_stub() && (!via.nodes.is_empty() || default.iter().any(|name| name != STUB)) {
-        let message = format!("`--stub` answers every node, so `--via {}` would not", args.via.join(","));
+        let message = format!("`--stub` answers every node, so `--via {}` would not", given.join(","));
         return Err(bad_request(message, "give one of the two"));
     }
     if !default.is_empty() {
@@ -247,10 +301,7 @@ fn via(args: &RunArgs) -> Result<Via, SessionError> {
     }
     let chains = || via.nodes.values().chain([&via.usual]);
     if chains().any(Vec::is_empty) {
-        return Err(bad_request(
-            format!("`--via {}` names no answerer", args.via.join(",")),
-            "write --via NAME or --via NODE=NAME",
-        ));
+        return Err(bad_request(format!("`--via {}` names no answerer", given.join(",")), "write --via NAME or --via NODE=NAME"));
     }
     if !via.nodes.values().all(|names| names.iter().all(|name| name != STUB)) || (via.is_stub() && via.usual.len() > 1) {
         return Err(bad_request("canned answers apply to all nodes or to none".into(), "give --stub FILE alone"));
@@ -285,13 +336,8 @@ fn on_interrupt(stop: &Arc<AtomicBool>, walking: &Arc<AtomicBool>) -> Arc<Atomic
 }
 
 /// Writes the report, prints the result unless standard output is an observer's, and prints how to continue.
-fn conclude(
-    ui: Ui,
-    session: &Session,
-    mut result: RunResult,
-    (interrupted, silent): (bool, bool),
-    store_flag: &str,
-) -> Result<Exit, SessionError> {
+fn conclude(ui: Ui, session: &Session, mut result: RunResult, ending: &RunEnding<'_>) -> Result<Exit, SessionError> {
+    let RunEnding { interrupted, silent, store_flag, gates } = *ending;
     if result.cases.is_empty() {
         ui.note(if result.launch.gaps.is_empty() {
             "this launch has no failures: there is nothing to analyse"
@@ -320,6 +366,7 @@ fn conclude(
     }
     let exit = match result.status {
         _ if !over && interrupted => Exit::Interrupted,
+        WalkStatus::Done if report_exit == Exit::Ok && !passes(ui, gates, &report, &result.plan)? => Exit::Findings,
         WalkStatus::Done => report_exit,
         WalkStatus::Error => Exit::Cases,
         WalkStatus::Paused | WalkStatus::Running => Exit::Stopped,

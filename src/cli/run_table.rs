@@ -26,6 +26,12 @@ pub(super) fn print(ui: Ui, report: &RunReport, result: &RunResult) {
         (false, _) => walks(ui, report),
     }
     ui.out(&totals(report));
+    if report.totals.needs_review > 0 {
+        let waiting = counted(report.totals.needs_review, "case waits", "cases wait");
+        // Of a run that nothing has stored there is no queue.
+        let queue = if result.report.is_some() { ": asterisk review --next" } else { "" };
+        ui.out(&format!("{waiting} for a person{queue}"));
+    }
     if let Some(path) = &result.report {
         ui.out(&format!("report: {}", path.display()));
     }

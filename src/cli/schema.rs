@@ -3,7 +3,7 @@
 use super::GlobalArgs;
 use crate::exit::Exit;
 use crate::ui::{OutputFormat, Ui};
-use crate::{config, pipeline, project};
+use crate::{calibrate, config, pipeline, project};
 use clap::{Args, ValueEnum};
 
 /// Print the JSON Schema of a kind of file, so that editors complete and check it.
@@ -26,6 +26,8 @@ enum SchemaKind {
     Domain,
     /// `asterisk.yaml`.
     Project,
+    /// A scenario for `asterisk calibrate`.
+    Scenario,
 }
 
 pub(super) fn schema(global: &GlobalArgs, args: SchemaArgs) -> Exit {
@@ -33,6 +35,7 @@ pub(super) fn schema(global: &GlobalArgs, args: SchemaArgs) -> Exit {
         SchemaKind::Pipeline => pipeline::json_schema(),
         SchemaKind::Domain => project::domain::json_schema(),
         SchemaKind::Project => config::json_schema(),
+        SchemaKind::Scenario => calibrate::json_schema(),
     };
     Ui::new(global.color, OutputFormat::Json).json(&schema);
     Exit::Ok

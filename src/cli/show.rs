@@ -1,6 +1,7 @@
 //! `asterisk show`.
 
-use super::{FormatArg, GlobalArgs, ProjectArgs, show_evidence, show_knowledge, show_signatures, show_walkers};
+use super::show_flaky::ListedRunner;
+use super::{FormatArg, GlobalArgs, ProjectArgs, show_evidence, show_flaky, show_knowledge, show_signatures, show_walkers};
 use crate::exit::Exit;
 use crate::files::FileOrigin;
 use crate::model::shell;
@@ -11,11 +12,11 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 /// Show elements, personas, cycles, masks, pipelines, domains, signatures, data files, or what the store knows: the evidence of a
-/// case, symptoms and root causes.
+/// case, flaky tests, symptoms and root causes.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk show elements\n  asterisk show personas herald\n  asterisk show domains\n  asterisk show data domain --domain ptp --format json\n  \
-                  asterisk show rcas --status open\n  asterisk show rca 4711\n  \
+                  asterisk show flaky --format pytest\n  asterisk show rcas --status open\n  asterisk show rca 4711\n  \
                   asterisk show evidence latest --case 880501\n  asterisk show signatures connection-refused"
 )]
 pub(super) struct ShowArgs {
@@ -33,11 +34,42 @@ pub(super) struct ShowArgs {
     which: show_knowledge::KnowledgeFilter,
     #[command(flatten)]
     project: ProjectArgs,
-    #[command(flatten)]
-    format: FormatArg,
+    /// Output format; `pytest`, `junit`, `go` and `playwright` are for `flaky`: a list that takes the tests out of a run.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: ShowFormat,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ShowFormat {
+    /// For people.
+    #[default]
+    Pretty,
+    /// For programs.
+    Json,
+    /// Arguments for pytest, one a line: `pytest @FILE`.
+    Pytest,
+    /// Exclusions for Maven Surefire and Failsafe, one a line: `-Dsurefire.excludesFile=FILE`.
+    Junit,
+    /// A pattern for `go test -skip`.
+    Go,
+    /// A pattern for `playwright test --grep-invert`.
+    Playwright,
+}
+
+impl ShowFormat {
+    /// The runner whose list it is, if it is one.
+    fn runner(self) -> Option<ListedRunner> {
+        match self {
+            Self::Pretty | Self::Json => None,
+            Self::Pytest => Some(ListedRunner::Pytest),
+            Self::Junit => Some(ListedRunner::Junit),
+            Self::Go => Some(ListedRunner::Go),
+            Self::Playwright => Some(ListedRunner::Playwright),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ShowTarget {
     /// The elements and their traits.
     Elements,
@@ -57,6 +89,8 @@ enum ShowTarget {
     Signatures,
     /// The evidence extracted from the texts of a recorded case.
     Evidence,
+    /// The tests that pass and fail without a change.
+    Flaky,
     /// The known symptoms.
     Symptoms,
     /// One symptom.
@@ -68,8 +102,21 @@ enum ShowTarget {
 }
 
 pub(super) fn show(global: &GlobalArgs, args: &ShowArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let format = if args.format == ShowFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty };
+    let ui = global.ui(FormatArg { format });
     let session = global.session(&args.project, None)?;
+    if let Some(runner) = args.format.runner() {
+        if args.what != ShowTarget::Flaky {
+            let help = "leave it out, or use: asterisk show flaky";
+            return Err(SessionError::bad_request(
+                "input/format",
+                "lists for test runners are of flaky tests alone",
+                Some(help.into()),
+            ));
+        }
+        show_flaky::quarantine(ui, &session, runner)?;
+        return Ok(Exit::Ok);
+    }
     match args.what {
         ShowTarget::Pipelines => {
             let listed = session.pipelines()?;
@@ -88,6 +135,7 @@ pub(super) fn show(global: &GlobalArgs, args: &ShowArgs) -> Result<Exit, Session
             }
         }
         ShowTarget::Domains => domains(ui, &session)?,
+        ShowTarget::Flaky => show_flaky::flaky(ui, &session)?,
         ShowTarget::Symptoms => show_knowledge::symptoms(ui, &session, &args.which)?,
         ShowTarget::Symptom => show_knowledge::symptom(ui, &session, args.name.as_deref())?,
         ShowTarget::Rcas => show_knowledge::rcas(ui, &session, &args.which)?,

@@ -6,6 +6,7 @@ use crate::clock::{Clock, FixedClock, SystemClock};
 use crate::diag::{Diagnostic, Source, Span};
 use crate::files::{Area, FileError, conventional, project_root, read_text_file};
 use crate::lint;
+use crate::model::job_url_of_environment;
 use crate::pipeline::Spanned;
 use crate::project::domain::DEFAULT_DOMAIN;
 use crate::project::{ProjectVar, ProjectVars, VarPlaces};
@@ -247,6 +248,7 @@ pub fn resolve(given: CommandLine, here: &Path) -> Result<ResolvedSettings, Sess
         servers,
         script_time: script_time()?,
         keep: keep()?,
+        job_url: job_url_of_environment(|name| std::env::var(name).ok()),
         clock: clock()?,
     };
     let files = layers.into_iter().map(|layer| (layer.path, layer.there)).collect();

@@ -1,6 +1,7 @@
 //! Coverage of the recorded decisions: how often each edge was evaluated, fired, failed, or was shadowed by another.
 
 use super::recorded::{Decisions, RecordedDecision};
+use super::root_coverage::{RootRuleHistory, RootTally};
 use super::verdict_coverage::{VerdictRuleHistory, VerdictTally};
 use crate::pipeline::{EdgeCondition, EdgeIx, EdgeOrigin, Pipeline};
 use crate::project::Project;
@@ -26,6 +27,11 @@ pub struct DecisionHistory {
     /// The rules of verdicts, in file order, then the signatures that spoke.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verdict_rules: Vec<VerdictRuleHistory>,
+    /// The number of cases whose root was looked for.
+    pub roots: u64,
+    /// The rules of roots, in file order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub root_rules: Vec<RootRuleHistory>,
     /// Runs that could not be read, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passed_over: Vec<(String, String)>,
@@ -109,9 +115,10 @@ pub fn coverage(session: &Session, runs: &[String]) -> Result<DecisionHistory, S
     let decisions = Decisions::open(session)?;
     let mut history = DecisionHistory { runs: decisions.record().runs(runs)?, ..DecisionHistory::default() };
     let mut tallies: BTreeMap<String, CoverageTally> = BTreeMap::new();
-    let mut verdicts = VerdictTally::default();
+    let (mut verdicts, mut roots) = (VerdictTally::default(), RootTally::default());
     for run in &history.runs {
         verdicts.add(&decisions, run)?;
+        roots.add(&decisions, run)?;
         let mut failed = None;
         decisions.each(run, |decision| match one(&decisions, run, &decision, &mut tallies) {
             Ok(()) => ControlFlow::Continue(()),
@@ -131,6 +138,7 @@ pub fn coverage(session: &Session, runs: &[String]) -> Result<DecisionHistory, S
         }
     }
     (history.verdicts, history.verdict_rules) = verdicts.finish();
+    (history.roots, history.root_rules) = roots.finish();
     history.decisions = tallies.values().map(|tally| tally.decisions).sum();
     history.pipelines = tallies.into_iter().map(|(pipeline, tally)| tally.finish(pipeline)).collect();
     Ok(history)

@@ -2,6 +2,7 @@
 
 use super::explanation::{CaseExplanation, StepExplanation};
 use super::page::{is_idle, place, result_of, why};
+use crate::model::markdown_line;
 use std::fmt::Write as _;
 
 /// The most characters of an expression or a value.
@@ -57,16 +58,7 @@ fn write(out: &mut String, step: &StepExplanation, detailed: bool) {
     }
 }
 
-/// Escapes everything that has a meaning in Markdown.
+/// Escapes Markdown, without control characters.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for ch in text.chars() {
-        match ch {
-            '\n' | '\r' | '\t' => out.push(' '),
-            '\\' | '`' | '*' | '_' | '|' | '[' | ']' | '<' | '>' | '#' => out.extend(['\\', ch]),
-            ch if ch.is_control() => {}
-            ch => out.push(ch),
-        }
-    }
-    out
+    markdown_line(&text.replace(|ch: char| ch.is_control() && !ch.is_whitespace(), ""))
 }

@@ -14,6 +14,7 @@
 //! save, shrink       saves a decision as a test, with minimal inputs
 //! evidence, params   the evidence document of a case, and where signatures matched
 //! verdict, verdict_coverage  the verdict of a case: what spoke, and what would have changed it; how often rules spoke
+//! root, root_coverage  the root of a case, and why two cases are one cause or are not; how often rules decide
 //! edge_counts        counts the edges taken by a run's cases, for a picture
 //! replay             replays runs with other texts
 //! ```
@@ -33,6 +34,9 @@ mod params;
 mod recorded;
 mod reevaluate;
 pub mod replay;
+mod root;
+mod root_coverage;
+mod root_page;
 mod rule_view;
 mod save;
 mod selection;
@@ -56,10 +60,13 @@ pub use explanation::{CaseExplanation, EdgeExplanation, EdgeKind, InputValue, Ru
 pub use markdown::markdown;
 pub use page::{PageLine, Tone, page};
 pub use recorded::{Decisions, RecordedDecision};
+pub use root::{CaseRoot, FoundRoot, RootComparison, RuleComparison, root};
+pub use root_coverage::RootRuleHistory;
+pub use root_page::root_page;
 pub use rule_view::{edge_page, look, step_page};
 pub use save::{DecisionMade, SavedDecision, save_as_test};
 pub use selection::{CaseLine, CaseList, StepQuery};
 pub use steps::{JournalStep, StepEnd};
-pub use verdict::{CaseVerdict, FoundVerdict, SilentRule, VerdictFlip, WhyNot, verdict};
+pub use verdict::{CaseVerdict, DeclaredDefect, FoundVerdict, SilentRule, UnreadLine, VerdictFlip, WhyNot, verdict};
 pub use verdict_coverage::VerdictRuleHistory;
 pub use verdict_page::verdict_page;

@@ -144,6 +144,7 @@ impl StepAssembler {
             | EventBody::Reload { .. }
             | EventBody::Shadow { .. }
             | EventBody::Verdict { .. }
+            | EventBody::Root { .. }
             | EventBody::ThermalWarning { .. }
             | EventBody::Requested { .. }
             | EventBody::Rejected { .. }

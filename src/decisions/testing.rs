@@ -49,6 +49,7 @@ impl TraceFixture {
             servers: std::collections::BTreeMap::new(),
             script_time: Some(Duration::from_secs(60)),
             keep: KEEP,
+            job_url: None,
             clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_700_000_000_000), 7)),
         };
         Self { session: Session::new(setup), _dir: dir }

@@ -1,16 +1,23 @@
 //! The verdict of a case as it was recorded: what spoke, and what would have changed it.
 
+use super::params::RecordedGroup;
 use super::recorded::Decisions;
 use super::selection::{CaseList, StepQuery, StepSelection, find, refused};
 use super::steps::{JournalStep, damaged};
 use crate::diag::did_you_mean;
-use crate::script::View;
+use crate::model::Kind;
+use crate::script::check::CheckedParameter;
 use crate::script::probe::Probes;
+use crate::script::{Library, ScriptFunction, View};
 use crate::session::{Session, SessionError};
 use crate::walk::Name;
-use crate::walk::{EventBody, SpokenRule, Verdict};
+use crate::walk::{EventBody, SpokenRule, Verdict, WALK};
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
+
+/// The list of the domain that fields of answers name defects of.
+const DEFECTS: &str = "defects";
 
 /// The verdict of a case.
 #[derive(Clone, Debug, Serialize)]
@@ -26,14 +33,46 @@ pub struct CaseVerdict {
     /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
+    /// The defect that an agent, a canned answer or a person declared, which stands in the place of that of the rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declared: Option<DeclaredDefect>,
     /// What else it would have been, had one rule not spoken.
     pub flips: Vec<VerdictFlip>,
     /// Why it is not the defect that was asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_not: Option<WhyNot>,
+    /// The first lines of the failure that nothing spoke of: what a new rule or signature would have to read.
+    pub unread: Vec<UnreadLine>,
+    /// The functions of the rules that spoke, by the rule's id; none if the recorded texts cannot be linked any more.
+    pub functions: BTreeMap<String, String>,
     /// The names of the defects, by code.
     #[serde(skip)]
     pub defects: BTreeMap<String, String>,
+}
+
+/// A line of the evidence that no rule and no signature of the verdict spoke of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnreadLine {
+    /// Its id.
+    pub id: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A defect in an answer that no script gave.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeclaredDefect {
+    /// The defect.
+    pub defect: String,
+    /// Who declared it: the name of an agent, else the kind of answerer.
+    pub by: String,
+    /// The step's path.
+    pub step: String,
+    /// The node.
+    pub node: String,
+    /// What the rules of the verdict give it; nothing if they do not decide about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probability: Option<f64>,
 }
 
 /// A rule or signature without which the verdict would be another.
@@ -73,6 +112,12 @@ pub struct SilentRule {
     pub at: String,
     /// What it would add at full strength.
     pub weight: f64,
+    /// Its function: `verdicts/frames.rhai#test_threw`.
+    pub function: String,
+    /// What it asks, in the words of its function's comment.
+    pub asks: String,
+    /// Whether the evidence has anything of what it reads.
+    pub applies: bool,
 }
 
 /// What there is to show.
@@ -117,7 +162,13 @@ impl Decisions {
         let flips = flips(&verdict);
         let step = path.to_string();
         let (run, case) = (run.to_owned(), case.to_owned());
-        let mut found = CaseVerdict { run, case, name, step, verdict, flips, why_not: None, defects };
+        let declared = self.declared(&run, &case, steps, &verdict)?;
+        let unread = unread(&self.evidence_of(&run, &case)?, &verdict);
+        let plan = self.of_step(&run, steps, &step).and_then(|project| project.plan.verdict.clone());
+        let functions = plan.iter().flat_map(|plan| &plan.rules).filter(|rule| verdict.spoke.iter().any(|one| one.id == rule.id));
+        let functions = functions.map(|rule| (rule.id.to_string(), rule.function.key())).collect();
+        let mut found =
+            CaseVerdict { run, case, name, step, verdict, declared, flips, why_not: None, unread, functions, defects };
         found.why_not = why_not.map(|defect| self.why_not(&found, steps, defect)).transpose()?;
         Ok(found)
     }
@@ -134,6 +185,53 @@ impl Decisions {
         let verdict =
             serde_json::from_str(&text).map_err(|error| damaged(format!("the verdict of `{case}` cannot be read: {error}")))?;
         Ok(Some((path, verdict)))
+    }
+
+    /// The last defect that an answer declares which no script gave.
+    fn declared(
+        &self,
+        run: &str,
+        case: &str,
+        steps: &[JournalStep],
+        verdict: &Verdict,
+    ) -> Result<Option<DeclaredDefect>, SessionError> {
+        for (_, event) in self.record().store().events(run, case)?.into_iter().rev() {
+            let EventBody::NodeExit { node, artifact, by, agent, .. } = event.what else { continue };
+            if matches!(by.as_str(), "script" | WALK) {
+                continue;
+            }
+            let Some(project) = self.of_step(run, steps, &event.path) else { continue };
+            let Some(plan) = project.plan.of_path(&event.path) else { continue };
+            let Some(spec) = plan.pipeline.node(&node).map(|node| plan.pipeline.at(node)) else { continue };
+            let fields: Vec<&str> =
+                spec.known.iter().filter(|field| field.list == DEFECTS).map(|field| field.path.as_str()).collect();
+            if fields.is_empty() {
+                continue;
+            }
+            let hash = artifact.hash();
+            let text = self.record().store().blob(&hash)?.ok_or_else(|| damaged(format!("the content {hash} is missing")))?;
+            let artifact: Value = serde_json::from_str(&text).unwrap_or_default();
+            let said = |path: &&str| {
+                path.split('.').fold(&artifact, |value, part| &value[part]).as_str().filter(|said| !said.is_empty())
+            };
+            let Some(defect) = fields.iter().find_map(said) else { continue };
+            return Ok(Some(DeclaredDefect {
+                defect: defect.to_owned(),
+                by: agent.map_or_else(|| by.to_string(), |agent| agent.via.to_string()),
+                step: event.path.to_string(),
+                node: node.to_string(),
+                probability: verdict.hypotheses.iter().find(|one| one.defect == defect).map(|one| one.probability),
+            }));
+        }
+        Ok(None)
+    }
+
+    /// The recorded evidence of a case; null without any.
+    fn evidence_of(&self, run: &str, case: &str) -> Result<Value, SessionError> {
+        Ok(match self.group(run, case, "evidence")? {
+            RecordedGroup::Of(_, value) => value,
+            RecordedGroup::Lacking | RecordedGroup::NoParams => Value::Null,
+        })
     }
 
     /// The project that a step went by; nothing if its texts cannot be linked any more.
@@ -153,14 +251,20 @@ impl Decisions {
         };
         let best = verdict.hypotheses.first().map_or(0.0, |best| best.score);
         let mut silent: Vec<SilentRule> = Vec::new();
-        if let Some(plan) = self.of_step(&found.run, steps, &found.step).and_then(|project| project.plan.verdict.clone()) {
+        if let Some(project) = self.of_step(&found.run, steps, &found.step)
+            && let Some(plan) = project.plan.verdict.clone()
+        {
+            let evidence = self.evidence_of(&found.run, &found.case)?;
             let spoke = |id: &str| verdict.spoke.iter().any(|rule| rule.id == id);
             for rule in plan.rules.iter().filter(|rule| !spoke(&rule.id)) {
                 let weight = rule.weights.iter().find(|(code, weight)| *code == defect && *weight > 0.0);
                 let (id, name, at) = (rule.id.to_string(), rule.name.to_string(), rule.at.to_string());
-                silent.extend(weight.map(|(_, weight)| SilentRule { id, name, at, weight: *weight }));
+                let (function, asks) = (rule.function.key(), first_sentence(rule.function.doc()));
+                let Some((_, weight)) = weight else { continue };
+                let applies = applies(&project.library, &rule.function, &evidence);
+                silent.push(SilentRule { id, name, at, weight: *weight, function, asks, applies });
             }
-            silent.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+            silent.sort_by(|a, b| b.applies.cmp(&a.applies).then(b.weight.total_cmp(&a.weight)));
         }
         let lacks = ((best - asked.score) * 1e6).round() / 1e6;
         Ok(WhyNot {
@@ -182,4 +286,99 @@ fn flips(verdict: &Verdict) -> Vec<VerdictFlip> {
         (other.defect != verdict.defect).then(|| VerdictFlip { without: rule.id.to_string(), defect, probability })
     };
     counted.filter_map(flip).collect()
+}
+
+/// How many lines that nothing spoke of are given.
+const UNREAD: usize = 6;
+
+/// The first lines that nothing spoke of, those of the error ahead of all others.
+fn unread(evidence: &Value, verdict: &Verdict) -> Vec<UnreadLine> {
+    let text = |line: &Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
+    let lines: Vec<&Value> = evidence["lines"].as_array().into_iter().flatten().collect();
+    let of_error = |line: &Value| line["source"] == "error";
+    let (error, other): (Vec<&Value>, Vec<&Value>) = lines.into_iter().partition(|line| of_error(line));
+    let unread = error.into_iter().chain(other).map(|line| UnreadLine { id: text(line, "id"), text: text(line, "text") });
+    unread.filter(|line| !verdict.spoke.iter().any(|rule| rule.about.contains(&line.id))).take(UNREAD).collect()
+}
+
+/// Whether the evidence has anything of what a rule reads; true for one that reads other inputs only.
+fn applies(library: &Library, function: &ScriptFunction, evidence: &Value) -> bool {
+    let inputs = ["evidence", "context", "vars"].map(|name| CheckedParameter { name, kind: &Kind::Any });
+    let has = |part: &str| match evidence.get(part) {
+        Some(Value::Array(items)) => !items.is_empty(),
+        Some(Value::Object(entries)) => entries.values().any(|entry| entry.as_array().is_none_or(|items| !items.is_empty())),
+        Some(Value::String(text)) => !text.is_empty(),
+        Some(Value::Bool(set)) => *set,
+        Some(other) => !other.is_null(),
+        None => false,
+    };
+    let reads = library.check(function, &inputs).reads;
+    let mut parts = reads.iter().filter_map(|read| {
+        let rest = read.path.strip_prefix("evidence")?;
+        Some(rest.trim_start_matches('.').split(['.', '[']).next().unwrap_or_default())
+    });
+    let mut any = false;
+    parts.any(|part| {
+        any = true;
+        part.is_empty() || has(part)
+    }) || !any
+}
+
+fn first_sentence(doc: &str) -> String {
+    let line = doc.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.split_once(". ").map_or(line.trim_end_matches('.'), |(first, _)| first).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Source;
+    use crate::script::{FunctionRef, LibraryInputs};
+    use serde_json::json;
+
+    #[test]
+    fn lines_that_nothing_spoke_of_begin_with_those_of_the_error() {
+        let line = |id: &str, source: &str| json!({ "id": id, "source": source, "text": format!("text {id}") });
+        let evidence = json!({ "lines": [line("l1", "log"), line("e1", "error"), line("e2", "error")] });
+        let spoke = crate::walk::SpokenRule {
+            id: "V1".into(),
+            name: "".into(),
+            signature: false,
+            group: "".into(),
+            at: "".into(),
+            strength: 1.0,
+            weights: BTreeMap::new(),
+            counted: true,
+            because: String::new(),
+            about: vec!["e1".into()],
+        };
+        let verdict = Verdict { spoke: vec![spoke], ..Verdict::default() };
+        let ids: Vec<String> = unread(&evidence, &verdict).into_iter().map(|line| line.id).collect();
+        assert_eq!(ids, ["e2", "l1"]);
+        assert!(unread(&Value::Null, &verdict).is_empty());
+    }
+
+    #[test]
+    fn rules_apply_where_the_evidence_has_what_they_read() {
+        let script = "\
+/// Frames.
+fn frames(evidence, context, vars) { evidence.frames.len() > 1 }
+/// Both.
+fn both(evidence, context, vars) { evidence.frames.len() > 1 && evidence.lines.any(|line| line.text == `x`) }
+/// Neither.
+fn neither(evidence, context, vars) { context.needs.siblings.len() > 1 }
+/// All.
+fn all(evidence, context, vars) { help(evidence) }
+private fn help(any) { any.keys().len() > 1 }
+";
+        let scripts = vec![Source::new("verdicts/v.rhai", script)];
+        let library = Library::link(LibraryInputs { scripts, ..LibraryInputs::default() }, None).expect("links");
+        let evidence = json!({ "frames": [], "lines": [{ "text": "x" }] });
+        let applies = |name: &str| {
+            let function = FunctionRef::parse(&format!("verdicts/v.rhai#{name}")).expect("a reference");
+            applies(&library, &library.function(&function, 3).expect("is there"), &evidence)
+        };
+        assert_eq!(["frames", "both", "neither", "all"].map(applies), [false, true, true, true]);
+        assert_eq!(first_sentence("It is\nso. And so."), "It is so");
+    }
 }

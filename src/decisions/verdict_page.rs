@@ -2,7 +2,7 @@
 
 use super::explanation::short;
 use super::page::{PageLine, TextPage, Tone};
-use super::verdict::{CaseVerdict, WhyNot};
+use super::verdict::{CaseVerdict, DeclaredDefect, SilentRule, WhyNot};
 use crate::walk::SpokenRule;
 
 /// How many silent rules are listed.
@@ -15,6 +15,15 @@ pub fn verdict_page(told: &CaseVerdict, width: usize) -> Vec<PageLine> {
     page.text(Tone::Head, "", 2, format!("{}  {}", told.case, told.name).trim_end());
     page.text(Tone::Quiet, "", 2, &format!("run {}, verdict made for step {}", told.run, told.step));
     page.blank();
+    if let Some(declared) = &told.declared {
+        let DeclaredDefect { defect, by, step, node, probability } = declared;
+        let gives = match probability {
+            Some(probability) => format!("the rules give it {probability:.2}"),
+            None => "the rules do not decide about it".to_owned(),
+        };
+        page.text(Tone::Good, "", 2, &format!("{defect}, declared by {by} at step {step} ({node}); {gives}"));
+        page.blank();
+    }
     if !verdict.decided {
         let said = format!("undecided ({}): no defect has a probability of {:.2}", verdict.undecided, verdict.floor);
         page.text(Tone::Plain, "", 2, &said);
@@ -32,13 +41,19 @@ pub fn verdict_page(told: &CaseVerdict, width: usize) -> Vec<PageLine> {
         spoke.sort_by(|a, b| size(b).total_cmp(&size(a)));
         head(&mut page, title);
         for rule in spoke {
-            spoken(&mut page, rule);
+            spoken(&mut page, rule, told.functions.get(rule.id.as_str()));
         }
     }
     if !verdict.failed.is_empty() {
         head(&mut page, "rules that failed, and count as silent");
         for failed in &verdict.failed {
             page.text(Tone::Bad, "  ", 4, &format!("{} ({}): {}", failed.id, failed.at, short(&failed.error)));
+        }
+    }
+    if !told.unread.is_empty() {
+        head(&mut page, "lines that nothing spoke of");
+        for line in &told.unread {
+            page.text(Tone::Plain, "  ", 4, &format!("{}  {}", line.id, short(&line.text)));
         }
     }
     head(&mut page, "what would change it");
@@ -60,7 +75,7 @@ fn size(rule: &SpokenRule) -> f64 {
     rule.weights.values().map(|weight| (weight * rule.strength).abs()).fold(0.0, f64::max)
 }
 
-fn spoken(page: &mut TextPage, rule: &SpokenRule) {
+fn spoken(page: &mut TextPage, rule: &SpokenRule, function: Option<&String>) {
     let weights: Vec<String> = rule.weights.keys().map(|defect| format!("{defect} {:+.2}", rule.contribution(defect))).collect();
     let name = if rule.name.is_empty() { String::new() } else { format!(": {}", rule.name) };
     page.text(Tone::Good, "  ", 4, &format!("{}{name}", rule.id));
@@ -68,7 +83,8 @@ fn spoken(page: &mut TextPage, rule: &SpokenRule) {
     let strength = if rule.strength < 1.0 { format!(", at strength {:.2}", rule.strength) } else { String::new() };
     page.text(Tone::Plain, "    ", 6, &format!("{}{strength}", weights.join(", ")));
     let group = if rule.group.is_empty() { String::new() } else { format!(", group {}", rule.group) };
-    page.text(Tone::Quiet, "    ", 6, &format!("{kind}{}{group}", rule.at));
+    let function = function.map_or_else(String::new, |function| format!(", {function}"));
+    page.text(Tone::Quiet, "    ", 6, &format!("{kind}{}{function}{group}", rule.at));
     if !rule.because.is_empty() {
         let about = if rule.about.is_empty() { String::new() } else { format!("{}  ", rule.about.join(" ")) };
         page.text(Tone::Plain, "    ", 6, &format!("{about}{}", short(&rule.because)));
@@ -88,14 +104,29 @@ fn why_not(page: &mut TextPage, told: &CaseVerdict, why: &WhyNot) {
     if why.silent.is_empty() {
         return;
     }
-    page.text(Tone::Plain, "  ", 4, "rules that speak for it, and were silent here:");
-    for rule in why.silent.iter().take(SILENT) {
+    let (near, far): (Vec<&SilentRule>, Vec<&SilentRule>) = why.silent.iter().partition(|rule| rule.applies);
+    if !near.is_empty() {
+        page.text(Tone::Plain, "  ", 4, "rules that speak for it, and were silent here:");
+    }
+    for rule in near.iter().take(SILENT) {
         let name = if rule.name.is_empty() { String::new() } else { format!(" {}", rule.name) };
-        page.text(Tone::Quiet, "    ", 6, &format!("{:+.2}  {}{name}  {}", rule.weight, rule.id, rule.at));
+        page.text(Tone::Plain, "    ", 6, &format!("{:+.2}  {}{name}: {}", rule.weight, rule.id, rule.asks));
+        page.text(Tone::Quiet, "      ", 8, &format!("{}, {}", rule.function, rule.at));
     }
-    if why.silent.len() > SILENT {
-        page.text(Tone::Quiet, "    ", 6, &format!("and {} more", why.silent.len() - SILENT));
+    if near.len() > SILENT {
+        page.text(Tone::Quiet, "    ", 6, &format!("and {} more", near.len() - SILENT));
     }
+    if !far.is_empty() {
+        let ids: Vec<&str> = far.iter().map(|rule| rule.id.as_str()).collect();
+        let said = format!("the evidence has nothing of what these read: {}", ids.join(", "));
+        page.text(Tone::Quiet, "  ", 4, &said);
+    }
+    page.text(
+        Tone::Quiet,
+        "  ",
+        4,
+        "for a line that none of them reads, write a signature: `:try` of the REPL shows what a line matches",
+    );
 }
 
 fn head(page: &mut TextPage, title: &str) {
@@ -106,7 +137,7 @@ fn head(page: &mut TextPage, title: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decisions::{SilentRule, VerdictFlip};
+    use crate::decisions::{SilentRule, UnreadLine, VerdictFlip};
     use crate::walk::{FailedRule, Hypothesis, Verdict};
 
     #[test]
@@ -136,12 +167,21 @@ mod tests {
             spoke: vec![rule("V1", true, 2.0), rule("refused", false, 1.0)],
             failed: vec![FailedRule { id: "V9".into(), at: "p.yaml:1".into(), error: text("no such field") }],
         };
+        let silent = |id: &str, applies: bool| SilentRule {
+            id: id.to_owned(),
+            name: text("thrown"),
+            at: text("p.yaml:2"),
+            weight: 0.7,
+            function: text("v.rhai#thrown"),
+            asks: text("Something was thrown"),
+            applies,
+        };
         let why_not = WhyNot {
             defect: text("pb001"),
             probability: 0.25,
             lacks: 1.1,
             undecided: false,
-            silent: vec![SilentRule { id: text("V2"), name: text("thrown"), at: text("p.yaml:2"), weight: 0.7 }],
+            silent: vec![silent("V2", true), silent("V3", false)],
         };
         let told = CaseVerdict {
             run: text("r"),
@@ -150,6 +190,15 @@ mod tests {
             step: text("1"),
             flips: vec![VerdictFlip { without: text("V1"), defect: text("pb001"), probability: 0.6 }],
             verdict,
+            unread: vec![UnreadLine { id: text("e2"), text: text("it broke") }],
+            functions: [(text("V1"), text("v.rhai#one"))].into(),
+            declared: Some(DeclaredDefect {
+                defect: text("pb001"),
+                by: text("helper"),
+                step: text("3"),
+                node: text("investigate"),
+                probability: Some(0.25),
+            }),
             why_not: Some(why_not),
             defects: [(text("en001"), text("Environment issue"))].into(),
         };
@@ -157,13 +206,14 @@ mod tests {
         assert!(page.iter().all(|line| line.chars().count() <= 80), "{page:#?}");
         let page = page.join("\n");
         for wanted in [
-            "1  pays\nrun r, verdict made for step 1\n\n  0.750  en001  Environment issue\n  0.250  pb001\n",
+            "1  pays\nrun r, verdict made for step 1\n\npb001, declared by helper at step 3 (investigate); the rules give it 0.25\n\n  0.750  en001  Environment issue\n  0.250  pb001\n",
             "\nwhat spoke\n  V1: a rule with",
-            "\n    en001 +1.00, pb001 -0.10, at strength 0.50\n    pipelines/rca.yaml:200, group net\n    e1  word word",
+            "\n    en001 +1.00, pb001 -0.10, at strength 0.50\n    pipelines/rca.yaml:200, v.rhai#one, group net\n    e1  word word",
             "\nwhat spoke, but counts for less than another of its group\n  refused: ",
             "\nrules that failed, and count as silent\n  V9 (p.yaml:1): no such field\n",
             "\nwhat would change it\n  without V1: pb001 (0.60)\n",
-            "\nwhy not pb001\n  its probability is 0.25; it lacks 1.10\n  rules that speak for it, and were silent here:\n    +0.70  V2 thrown  p.yaml:2",
+            "\nwhy not pb001\n  its probability is 0.25; it lacks 1.10\n  rules that speak for it, and were silent here:\n    +0.70  V2 thrown: Something was thrown\n      v.rhai#thrown, p.yaml:2\n  the evidence has nothing of what these read: V3\n",
+            "\nlines that nothing spoke of\n  e2  it broke\n",
         ] {
             assert!(page.contains(wanted), "{wanted}\n--- in\n{page}");
         }

@@ -6,7 +6,7 @@ use super::lines::{self, EvidenceLine, LineSource, PlacedFrame, QuotedLine, Read
 use super::names::{self, Names};
 use super::owners::{FrameOwner, OwnerRule, Owners};
 use super::signatures::{Catalogue, SignatureMatch, SignatureSpec};
-use crate::model::Hash;
+use crate::model::{Case, Hash};
 use regex::{Regex, RegexSet};
 use serde::Serialize;
 use std::sync::{LazyLock, OnceLock};
@@ -77,6 +77,13 @@ pub struct FailureTexts<'a> {
     pub log: &'a str,
 }
 
+impl<'a> FailureTexts<'a> {
+    /// The texts of a case; `log` is its log as text.
+    pub fn of(case: &'a Case, log: &'a str) -> Self {
+        Self { name: &case.name, suite: &case.suite, error: &case.error_message, log }
+    }
+}
+
 /// How many lines of a log are kept.
 const LOG_LINES: usize = 400;
 /// How many lines of an error are kept.
@@ -102,6 +109,8 @@ pub struct EvidenceRules {
     pub signatures: Vec<SignatureSpec>,
     /// Patterns of lines that are no evidence of anything.
     pub ignored: Vec<String>,
+    /// The names of tests that are set-ups of others: a pattern. Empty if none are.
+    pub fixtures: String,
 }
 
 /// Reads failures by the data of a project.
@@ -117,6 +126,7 @@ struct CompiledRules {
     owners: Owners,
     catalogue: Catalogue,
     ignored: RegexSet,
+    fixtures: Option<Regex>,
 }
 
 impl EvidenceReader {
@@ -137,12 +147,25 @@ impl EvidenceReader {
             owners: Owners::new(&self.rules.owners, &self.rules.namespace, &self.rules.maker).unwrap_or_default(),
             catalogue: Catalogue::new(self.rules.signatures.clone()),
             ignored: regex::RegexSetBuilder::new(&self.rules.ignored).case_insensitive(true).build().unwrap_or_default(),
+            fixtures: (!self.rules.fixtures.is_empty())
+                .then(|| regex::RegexBuilder::new(&self.rules.fixtures).case_insensitive(true).build().ok())
+                .flatten(),
         })
     }
 
     /// The signature of that id.
     pub fn signature(&self, id: &str) -> Option<&SignatureSpec> {
         self.rules.signatures.iter().find(|signature| signature.id == id)
+    }
+
+    /// Whether a test of this name is a set-up of others.
+    pub(super) fn names_fixture(&self, name: &str) -> bool {
+        self.compiled().fixtures.as_ref().is_some_and(|fixtures| fixtures.is_match(name))
+    }
+
+    /// Whether the signature at this place of the domain says that a set-up failed.
+    pub(super) fn tells_of_fixture(&self, index: usize) -> bool {
+        self.rules.signatures.get(index).is_some_and(|signature| signature.setup)
     }
 
     /// The signatures that a single line matches, by id, with the place in the line.
@@ -157,7 +180,7 @@ impl EvidenceReader {
 
     /// Reads a failure.
     pub fn read(&self, texts: FailureTexts<'_>) -> Evidence {
-        let CompiledRules { owners, catalogue, ignored } = self.compiled();
+        let CompiledRules { owners, catalogue, ignored, .. } = self.compiled();
         let titles = Titles::new(texts.name, texts.suite);
         let mut error = lines::read(texts.error, LineSource::Error, &titles);
         let mut log = lines::read(texts.log, LineSource::Log, &titles);
@@ -292,6 +315,7 @@ mod tests {
                 ..SignatureSpec::default()
             }],
             ignored: vec!["known noise".to_owned()],
+            fixtures: String::new(),
         };
         EvidenceReader::new(rules, Hash::of(b""))
     }

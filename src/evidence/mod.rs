@@ -7,6 +7,8 @@
 //! - `checks`: what assertions expected and found
 //! - `names`: what lines name: addresses, files, modules
 //! - `signatures`: a catalogue of known failures, matched in one pass
+//! - `peer_keys`: what a failure may have in common with others of its launch
+//! - `peers`: an index of a launch by those keys
 //! - `masking`: secrets and personal data, replaced by stars
 //!
 //! The raw part (lines, frames, checks, names) depends on the texts alone; owners and matches depend on data as well.
@@ -18,6 +20,8 @@ mod lines;
 mod masking;
 mod names;
 mod owners;
+mod peer_keys;
+mod peers;
 mod signatures;
 
 pub use checks::{Check, CheckKind};
@@ -27,4 +31,6 @@ pub use lines::{EvidenceLine, LineSource, QuoteKind, QuotedLine};
 pub use masking::{MaskRule, Masker};
 pub use names::{NAME_KINDS, Names};
 pub use owners::{FrameOwner, OwnerRule, Owners};
+pub use peer_keys::{FailedFixture, FixtureMatch, PeerKey, PeerKeys, PeerKind};
+pub use peers::{Peer, PeerIndex, PeerIndexBuilder, PeerOrigin};
 pub use signatures::{Catalogue, SignatureMatch, SignatureSpec, required_literals};

@@ -27,6 +27,8 @@ pub struct SignatureSpec {
     pub pick_last: bool,
     /// Counts on lines of the error only.
     pub weak: bool,
+    /// Says that the test did not run, because its set-up failed.
+    pub setup: bool,
 }
 
 /// A signature that matched.

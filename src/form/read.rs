@@ -5,6 +5,7 @@ use super::table::{Form, MayBeEmpty, Requirement, ValueForm};
 use super::yaml::{Yaml, YamlEntry, YamlKind, YamlReader};
 use crate::diag::{Diagnostics, Source, Span};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// Compiles patterns with the regex engine that will run them.
 pub trait ReadPattern: Sized {
@@ -201,19 +202,19 @@ impl<'a, P: ReadPattern> FormReader<'a, P> {
     /// Reads a list of maps with unique ids.
     fn records(&mut self, yaml: &Yaml, form: &'static Form, id: &'static str, what: &str, base: Option<&Value>) -> Option<Value> {
         let items = self.reader.list(yaml, what)?;
-        let mut seen: Vec<Spanned<String>> = Vec::new();
+        let mut seen: BTreeMap<String, Span> = BTreeMap::new();
         let mut out = Vec::new();
         for item in items {
             let name = item.get(id).and_then(|yaml| Some(Spanned::new(yaml.as_text()?.to_owned(), yaml.span)));
             let what = name.as_ref().map_or_else(|| form.what.to_owned(), |name| format!("{} `{name}`", bare(form.what)));
             if let Some(name) = name.clone() {
-                if let Some(first) = seen.iter().find(|first| first.value == name.value) {
+                if let Some(first) = seen.get(&name.value) {
                     let message = format!("there are two of {what}");
                     let error = self.reader.error("duplicate", message, name.span, "again here");
-                    let error = error.label(self.reader.source(), first.span, "first here");
+                    let error = error.label(self.reader.source(), *first, "first here");
                     self.reader.push(error.help(format!("give each its own `{id}`, or make one of them")));
                 }
-                seen.push(name);
+                seen.entry(name.value).or_insert(name.span);
             }
             let known = |base: &&Value| name.as_ref().is_some_and(|name| base[id] == json!(name.value));
             let below = base.and_then(Value::as_array).and_then(|list| list.iter().find(known));

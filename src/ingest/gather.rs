@@ -9,7 +9,7 @@ use super::stream::Stream;
 use super::{TextLimits, decode, formats, merge};
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::evidence::Masker;
-use crate::model::{Hash, Launch, TestOutcomes};
+use crate::model::{Attributes, Hash, Launch, TestOutcomes};
 use std::io::{self, BufReader, Read, Seek as _, Write as _};
 use std::sync::Arc;
 
@@ -181,7 +181,29 @@ impl LaunchMerger {
         if launch.outcomes.is_over() {
             launch.notes.push(format!("more than {} tests: the others have no history", TestOutcomes::MAX));
         }
+        mask_attributes(&mut launch, &self.room.masker);
         launch
+    }
+}
+
+/// Masks the attributes of a launch and of its cases, and the address of its repository. The name of an attribute may say that its value
+/// is a secret.
+fn mask_attributes(launch: &mut Launch, masker: &Masker) {
+    let mask = |attributes: &mut Attributes| {
+        let masked = attributes.iter().filter_map(|(name, value)| {
+            let (line, head) = (format!("{name}={value}"), name.len() + 1);
+            let masked = masker.mask(&line);
+            let shown = masked.strip_prefix(&line[..head]).unwrap_or(&masked).to_owned();
+            (shown != value).then(|| (name.to_owned(), shown))
+        });
+        for (name, value) in masked.collect::<Vec<_>>() {
+            attributes.insert(name, value);
+        }
+    };
+    mask(&mut launch.attributes);
+    launch.cases.iter_mut().for_each(|case| mask(&mut case.attributes));
+    if let Some(remote) = &mut launch.git.remote {
+        *remote = masker.mask(remote).into_owned();
     }
 }
 

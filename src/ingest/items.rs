@@ -167,7 +167,11 @@ impl<'s> ItemReader<'s> {
                 launch.outcomes.add(items[index].case.identity(), TestOutcome::Failed);
             } else {
                 if let Some(outcome) = item.outcome() {
-                    launch.outcomes.add(TestIdentity::new(&tree.suite(&items, index), &item.case.name), outcome);
+                    let suite = tree.suite(&items, index);
+                    launch.outcomes.add(TestIdentity::new(&suite, &item.case.name), outcome);
+                    if outcome == TestOutcome::Flaky {
+                        launch.outcomes.name(&suite, &item.case.name);
+                    }
                 }
                 *others.entry(item.case.status.to_lowercase()).or_default() += 1;
             }

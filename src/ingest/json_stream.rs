@@ -34,12 +34,12 @@ pub(super) trait Elements {
 
 /// Reads a launch. Returns the object around the lists; the lists in it are empty.
 pub(super) fn read<'de, D: Deserializer<'de>>(json: D, elements: &mut impl Elements) -> Result<Value, D::Error> {
-    json.deserialize_any(Root(elements))
+    json.deserialize_any(JsonRoot(elements))
 }
 
-struct Root<'e, E>(&'e mut E);
+struct JsonRoot<'e, E>(&'e mut E);
 
-impl<'de, E: Elements> Visitor<'de> for Root<'_, E> {
+impl<'de, E: Elements> Visitor<'de> for JsonRoot<'_, E> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -16,7 +16,7 @@ use super::xml::{self, Element, Visitor};
 use super::{InputPart, attributes, foreign, times};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source};
-use crate::model::{Attributes, TestOutcome};
+use crate::model::{Attributes, TestIdentity, TestOutcome};
 use std::io::BufRead;
 
 /// Reads the suites of a file as one launch; `source` is its text if in memory. The `run_id` is empty if the file has none.
@@ -153,12 +153,16 @@ impl Visitor for JunitReader<'_> {
         let outcome = junit_case::outcome(test);
         let Some(place) = self.open.last() else { return };
         let full_name = junit_case::full_name(test, &place.path);
-        let identity = junit_case::identity(test, &place.path);
+        let (suite_name, name) = junit_case::names(test, &place.path);
+        let identity = TestIdentity::new(&suite_name, &name);
         self.counts.failing += u64::from(outcome.is_failure());
         // Tests without names are never repeats of each other.
         let open = self.open.last_mut().filter(|_| !junit_case::is_nameless(test));
         let repeated = open.and_then(|open| open.repeats.seen(suite, &full_name));
         let outcomes = &mut self.part.launch.outcomes;
+        if repeated.is_some() || outcome == TestOutcome::Flaky {
+            outcomes.name(&suite_name, &name);
+        }
         match repeated {
             None => {
                 outcomes.add(identity, outcome);

@@ -5,7 +5,7 @@ use super::junit_retry;
 use super::times;
 use super::xml::Element;
 use super::{attributes, texts};
-use crate::model::{Case, TestIdentity, TestOutcome};
+use crate::model::{Case, TestOutcome};
 
 /// Values of `status` and `result` for failed tests, from tools that write no `<failure>`.
 const FAILED: [&str; 6] = ["fail", "failed", "failure", "timeout", "timedout", "crashed"];
@@ -67,17 +67,11 @@ pub(super) fn full_name(case: &Element, suite: &str) -> String {
     })
 }
 
-/// Suite and name of a test, which stands in the named suite.
-fn names(case: &Element, suite: &str) -> (String, String) {
+/// Suite and name of a test, those of its case if it failed; it stands in the named suite.
+pub(super) fn names(case: &Element, suite: &str) -> (String, String) {
     let class = case.attribute("classname").unwrap_or(suite);
     let name = case.attribute("name").or(case.attribute("classname")).unwrap_or(UNNAMED);
     (texts::one_line(class), texts::one_line(name))
-}
-
-/// The identity of a test, that of its case if it failed.
-pub(super) fn identity(case: &Element, suite: &str) -> TestIdentity {
-    let (suite, name) = names(case, suite);
-    TestIdentity::new(&suite, &name)
 }
 
 /// Makes the case of a failed test, without its texts.

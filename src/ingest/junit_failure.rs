@@ -20,12 +20,31 @@ pub(super) fn failure_text(failure: &Element) -> String {
     let untitled = junit_title::without_title(body);
     let message = if untitled.is_some() && junit_title::is_location(message) { "" } else { message };
     let body = untitled.as_deref().unwrap_or(body);
-    match (message, body) {
-        ("", "") => failure.attribute("type").unwrap_or_default().to_owned(),
+    let kind = failure.attribute("type").unwrap_or_default();
+    let text = match (message, body) {
+        ("", "") => return kind.to_owned(),
         (message, "") => message.to_owned(),
         (message, body) if starts_with(body, message) => body.to_owned(),
         (message, body) => format!("{message}\n{body}"),
+    };
+    match exception(kind) {
+        Some(name) if !text.contains(name) => with_exception(&text, kind),
+        _ => text,
     }
+}
+
+/// The last name of a type that is an exception's and says more than that a check failed.
+fn exception(kind: &str) -> Option<&str> {
+    let name = kind.rsplit(['.', ':', '\\', '$']).next().unwrap_or_default();
+    let is_class = name.starts_with(|ch: char| ch.is_ascii_uppercase()) && name.contains(|ch: char| ch.is_ascii_lowercase());
+    let is_name = kind.chars().all(|ch| ch.is_alphanumeric() || matches!(ch, '.' | ':' | '\\' | '$' | '_'));
+    let is_plain = ["Assert", "Fail", "Comparison", "Expectation"].iter().any(|word| name.contains(word));
+    (is_class && is_name && !is_plain && !matches!(name, "Error" | "Exception")).then_some(name)
+}
+
+/// A text with the exception that it lacks: in front, or at the end of a Python traceback, as runtimes print it.
+fn with_exception(text: &str, kind: &str) -> String {
+    if text.starts_with("Traceback (most recent call last)") { format!("{text}\n{kind}") } else { format!("{kind}: {text}") }
 }
 
 /// Whether the text starts with the message: on its first line, perhaps after the error's type.
@@ -58,6 +77,26 @@ pub(super) fn later_attempts(body: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_exception_that_only_the_type_names_is_part_of_the_text() {
+        let shown =
+            |kind: &str, text: &str| exception(kind).filter(|name| !text.contains(name)).map(|_| with_exception(text, kind));
+        assert_eq!(shown("httplib.BadStatusLine", "''").as_deref(), Some("httplib.BadStatusLine: ''"));
+        let trace = "Traceback (most recent call last):\n  File \"a.py\", line 1, in f";
+        assert_eq!(shown("TimeoutError", trace), Some(format!("{trace}\nTimeoutError")));
+        assert_eq!(shown("java.io.IOException", "java.io.IOException: gone"), None);
+        for kind in [
+            "failure",
+            "test failure with exit code 101",
+            "java.lang.AssertionError",
+            "org.opentest4j.AssertionFailedError",
+            "Error",
+            "",
+        ] {
+            assert_eq!(shown(kind, "x"), None, "{kind}");
+        }
+    }
 
     #[test]
     fn attempts_within_a_text_are_split() {

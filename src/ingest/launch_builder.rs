@@ -165,6 +165,9 @@ impl LaunchBuilder {
         let full_name = test.full_name();
         if test.is_test {
             self.part.launch.outcomes.add(test.identity(), test.outcome);
+            if test.outcome == TestOutcome::Flaky {
+                self.part.launch.outcomes.name(&test.suite, &test.name);
+            }
         }
         self.counts.first(&mut self.part, test.outcome, &full_name);
         test.outcome.is_failure().then(|| self.case(test, full_name))
@@ -183,6 +186,7 @@ impl LaunchBuilder {
         };
         if test.is_test {
             self.part.launch.outcomes.add_attempt(test.identity(), outcome);
+            self.part.launch.outcomes.name(&test.suite, &test.name);
         }
         let (outcome, case) = match (known.outcome, outcome) {
             (_, TestOutcome::Skipped) => return known.case,

@@ -9,7 +9,7 @@
 use super::part::InputPart;
 use super::unique::name_hash;
 use super::{attempts, attributes};
-use crate::model::normalise_error;
+use crate::model::{Launch, normalise_error};
 use regex::Regex;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -101,9 +101,11 @@ fn apply_attempt(known: &mut InputPart, mut later: InputPart, tried: &mut BTreeM
     known.launch.outcomes.merge_attempts(std::mem::take(&mut later.launch.outcomes));
     known.only_failures &= later.only_failures;
     let mut flaky = Vec::new();
-    known.launch.cases.retain(|case| {
+    let Launch { cases, outcomes, .. } = &mut known.launch;
+    cases.retain(|case| {
         let passed = passed_now.contains(&name_hash(&case.id));
         if passed {
+            outcomes.name(&case.suite, &case.name);
             flaky.push(case.id.clone());
         }
         !passed

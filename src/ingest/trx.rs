@@ -200,7 +200,11 @@ impl TrxReader {
         if outcome == TestOutcome::Passed {
             self.builder.part.passed(&full_name(class, name));
         }
-        self.builder.launch().outcomes.add(TestIdentity::new(class, name), outcome);
+        let outcomes = &mut self.builder.launch().outcomes;
+        outcomes.add(TestIdentity::new(class, name), outcome);
+        if outcome == TestOutcome::Flaky {
+            outcomes.name(class, name);
+        }
     }
 
     fn summary(&mut self, summary: &Element) {

@@ -1,16 +1,14 @@
 //! Fits the weights of a verdict, and measures hand-set and fitted ones on cases that were held out.
 
-use super::cases::{self, LabelledCase};
 use super::features::{VerdictWeights, WeightOf};
 use super::figures::{
     HeldOutVerdict, NINETY, VerdictComparison, VerdictFigures, compare, figures, fold_of, temperature, tempered,
 };
 use super::fit::{FitObservation, FitParameter, FitProblem};
 use crate::project::{AnswererNames, Project, Sources};
-use crate::session::{Session, SessionError, WorkerPool};
+use crate::session::{LabelledCase, Session, SessionError, WorkerPool, defect_code};
 use crate::walk::{CaseParams, Verdict, VerdictPlan};
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -132,7 +130,7 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
         let help = "weights are those of the rules under `verdict:` of a pipeline".to_owned();
         return Err(SessionError::bad_request("learn/no-verdict", message, Some(help)));
     };
-    let read = cases::read(session, &project, &spec.from, spec.launches.as_deref())?;
+    let read = session.labelled(&project, &spec.from, spec.launches.as_deref())?;
     let mut left_out: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (id, why) in read.left_out {
         left_out.entry(why).or_default().push(id);
@@ -141,7 +139,7 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
     weights.place_priors(&project.plan.pipeline);
     let mut labelled: Vec<(LabelledCase, usize)> = Vec::with_capacity(read.cases.len());
     for case in read.cases {
-        let code = code(&project.data, &case.label).unwrap_or(&case.label);
+        let code = defect_code(&project.data, &case.label).unwrap_or(&case.label);
         match weights.class(code) {
             Some(class) => labelled.push((case, class)),
             None => left_out.entry(format!("the label `{code}`, which is not decided about")).or_default().push(case.id),
@@ -192,13 +190,6 @@ fn by_hand(project: Project) -> Result<Project, SessionError> {
     let data = project.sources.data.iter().filter(|source| source.name() != LEARNED).cloned().collect();
     let sources = Sources { data, ..project.sources.clone() };
     Ok(Project::relink(sources, project.settings.clone(), Some(&project))?)
-}
-
-/// The code of a defect that goes by another name.
-fn code<'a>(data: &'a serde_json::Map<String, Value>, label: &str) -> Option<&'a str> {
-    let named = |defect: &Value| defect["aliases"].as_array().into_iter().flatten().any(|alias| alias == label);
-    let defects = data.get("domain")?["defects"].as_object()?;
-    defects.iter().find(|(_, defect)| named(defect)).map(|(code, _)| code.as_str())
 }
 
 fn judge(project: &Project, case: &LabelledCase) -> Verdict {

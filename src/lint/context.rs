@@ -8,7 +8,7 @@ use crate::form::yaml::Yaml;
 use crate::pipeline::{Edge, EdgeCondition, EdgeIx, Pipeline};
 use crate::project::{ExaminedFunction, condition_key};
 use crate::prompt::Templates;
-use crate::script::{Library, Unit};
+use crate::script::{Library, Pattern, Unit};
 use crate::session::ProjectText;
 
 /// The input of lint rules.
@@ -81,6 +81,18 @@ impl<'a> LintContext<'a> {
         self.pipelines.iter().chain(&self.teams).flat_map(|pipe| &pipe.examined)
     }
 
+    /// The only case that a pattern matches.
+    pub(super) fn only_case(&self, pattern: &str) -> Option<&CaseText> {
+        let read = Pattern::read(pattern).ok()?;
+        let mut may = self.cases.iter().filter(|case| read.may_be_in(&case.text));
+        // Most match none, which is found out without compiling them.
+        may.next()?;
+        if Pattern::matches(pattern, self.cases.iter().map(|case| case.text.as_str())) != 1 {
+            return None;
+        }
+        self.cases.iter().find(|case| Pattern::matches(pattern, std::iter::once(case.text.as_str())) == 1)
+    }
+
     /// Whether a string or pattern contains something specific to one case: a number, or a word that occurs in the name of its
     /// test and in no other case.
     pub(super) fn is_of(&self, text: &str, case: &CaseText) -> bool {
@@ -90,7 +102,7 @@ impl<'a> LintContext<'a> {
             .enumerate()
             .map(|(at, part)| if at == 0 { part } else { part.split_once('}').map_or(part, |(_, rest)| rest) })
             .collect();
-        let plain = plain.replace("\\d", " ").to_lowercase();
+        let plain = without_classes(&plain).to_lowercase();
         if plain.as_bytes().windows(4).any(|four| four.iter().all(u8::is_ascii_digit)) {
             return true;
         }
@@ -104,5 +116,28 @@ impl<'a> LintContext<'a> {
     pub(super) fn condition(library: &'a Library, pipeline: &Source, edge: &str) -> Option<&'a Unit> {
         let key = condition_key(Some(pipeline.name()), edge);
         library.conditions().find(|unit| unit.name() == key)
+    }
+}
+
+/// A pattern without its escaped letters, which are classes and places (`\d`, `\b`), no part of a text.
+fn without_classes(pattern: &str) -> String {
+    let mut plain = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if chars.next_if(char::is_ascii_alphabetic).is_some() => plain.push(' '),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escaped_letters_are_no_part_of_a_text() {
+        assert_eq!(without_classes(r"\bledger-\d+\.example\b"), r" ledger- +\.example ");
     }
 }

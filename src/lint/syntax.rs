@@ -72,3 +72,46 @@ pub(super) fn texts(source: &Source, yaml: &Yaml) -> Vec<(String, Source, Span)>
         _ => Vec::new(),
     }
 }
+
+/// The alternatives of a pattern, each with the flags of the whole; the pattern itself if it has none.
+pub(super) fn alternatives(pattern: &str) -> Vec<String> {
+    let body = pattern.strip_prefix("(?").and_then(|rest| rest.split_once(')'));
+    let is_flags = |flags: &str| !flags.is_empty() && flags.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
+    let (flags, body) = match body {
+        Some((flags, body)) if is_flags(flags) => (format!("(?{flags})"), body),
+        _ => (String::new(), pattern),
+    };
+    let (mut depth, mut class, mut escaped) = (0_usize, false, false);
+    let mut found = vec![flags.clone()];
+    for c in body.chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => class = true,
+            ']' => class = false,
+            '(' if !class => depth += 1,
+            ')' if !class => depth = depth.saturating_sub(1),
+            '|' if !class && depth == 0 => {
+                found.push(flags.clone());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(last) = found.last_mut() {
+            last.push(c);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_alternatives_of_a_pattern_are_those_outside_of_groups() {
+        assert_eq!(alternatives("a(b|c)|[|]d|e\\|f"), ["a(b|c)", "[|]d", "e\\|f"]);
+        assert_eq!(alternatives("(?i)a|b"), ["(?i)a", "(?i)b"]);
+        assert_eq!(alternatives("(?:a|b)c"), ["(?:a|b)c"]);
+    }
+}

@@ -74,6 +74,12 @@ pub enum Effect<I> {
         /// How far the evidence converged, 0 to 1.
         #[serde(default)]
         convergence: f64,
+        /// The key of its root; empty if none is known.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        root: String,
+        /// Whether it is that of all cases of the run with this root, the first of which it belongs to, rather than of this case.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        common: bool,
     },
     /// Links the case to a known root cause.
     LinkRca {
@@ -182,10 +188,11 @@ impl Effect<Handle> {
             Self::CreateTriage { category, severity, defect_type, skip_investigation, repos } => {
                 Effect::CreateTriage { category, severity, defect_type, skip_investigation, repos }
             }
-            Self::CreateRca { id: _, name, title, message, defect_type, component, convergence } => {
-                let id = derive("rca", name.as_deref().unwrap_or(""));
+            Self::CreateRca { id: _, name, title, message, defect_type, component, convergence, root, common } => {
+                let common = common && !root.is_empty();
+                let id = if common { derive("rca of root", &root) } else { derive("rca", name.as_deref().unwrap_or("")) };
                 bind(&name, id, bindings);
-                Effect::CreateRca { id: Some(id), name, title, message, defect_type, component, convergence }
+                Effect::CreateRca { id: Some(id), name, title, message, defect_type, component, convergence, root, common }
             }
             Self::LinkRca { id, name } => {
                 let id = find(id, bindings)?;

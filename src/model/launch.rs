@@ -105,7 +105,7 @@ const COMMITS: [&str; 14] = [
 ];
 
 /// A name of an attribute without differences of case and of separators.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     name.to_ascii_lowercase().replace(['-', '.'], "_")
 }
 

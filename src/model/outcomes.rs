@@ -1,6 +1,8 @@
 //! The outcomes of all tests of a launch, those that passed among them: what the history of a test is made of.
 
 use super::Hash;
+use compact_str::CompactString;
+use std::collections::BTreeMap;
 
 /// The outcome of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +60,7 @@ impl TestOutcome {
 
 /// A hash of what a test is called in every launch: its suite and its name. Ids are no part of it, since most sources give each
 /// execution another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TestIdentity([u8; 8]);
 
 impl TestIdentity {
@@ -68,6 +70,16 @@ impl TestIdentity {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(&hash.bytes()[..8]);
         Self(bytes)
+    }
+
+    /// The identity in a record of the store.
+    pub fn from_bytes(bytes: [u8; 8]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes, for the store.
+    pub fn bytes(self) -> [u8; 8] {
+        self.0
     }
 }
 
@@ -87,11 +99,28 @@ pub struct TestOutcomes {
     is_settled: bool,
     /// Whether there were more tests than are kept.
     is_over: bool,
+    /// Suites and names of tests that passed when retried, which have no case to name them.
+    names: BTreeMap<TestIdentity, (CompactString, CompactString)>,
 }
 
 impl TestOutcomes {
     /// The maximum number of tests. Of more, those with the lowest identities are kept, which are the same in each launch.
     pub const MAX: usize = 2_000_000;
+
+    /// The maximum number of names.
+    const MAX_NAMES: usize = 20_000;
+
+    /// Keeps the name of a test that passed when retried.
+    pub fn name(&mut self, suite: &str, name: &str) {
+        if self.names.len() < Self::MAX_NAMES {
+            self.names.insert(TestIdentity::new(suite, name), (suite.into(), name.into()));
+        }
+    }
+
+    /// The names that were kept: identity, suite and name.
+    pub fn names(&self) -> impl Iterator<Item = (TestIdentity, &str, &str)> {
+        self.names.iter().map(|(test, (suite, name))| (*test, suite.as_str(), name.as_str()))
+    }
 
     /// Adds a test. Of two tests with one identity, the worse outcome counts.
     pub fn add(&mut self, test: TestIdentity, outcome: TestOutcome) {
@@ -126,8 +155,10 @@ impl TestOutcomes {
     fn append(&mut self, mut other: Self, mark: u8) {
         other.settle();
         self.is_over |= other.is_over;
+        let room = Self::MAX_NAMES.saturating_sub(self.names.len());
+        self.names.extend(std::mem::take(&mut other.names).into_iter().take(room));
         if self.records.is_empty() {
-            *self = Self { is_over: self.is_over, ..other };
+            *self = Self { is_over: self.is_over, names: std::mem::take(&mut self.names), ..other };
             return;
         }
         for record in other.records {
@@ -216,6 +247,7 @@ impl TestOutcomes {
             records,
             is_settled: true,
             is_over: false,
+            names: BTreeMap::new(),
         })
     }
 }

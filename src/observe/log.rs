@@ -126,6 +126,7 @@ impl Observer for LogObserver<'_> {
             EventBody::Verdict { node, defect, probability, .. } => {
                 line(LogLevel::Debug, &[("node", node), ("defect", defect), ("probability", &probability.to_string())]);
             }
+            EventBody::Root { node, rule, key, .. } => line(LogLevel::Debug, &[("node", node), ("rule", rule), ("key", key)]),
             EventBody::Requested { id, node, via, .. } => {
                 line(LogLevel::Info, &[("node", node), ("via", via), ("request", &id.to_string())]);
             }

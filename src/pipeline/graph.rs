@@ -3,6 +3,7 @@
 use super::Spanned;
 use super::computed::ComputedValue;
 use super::foreach::{Foreach, Merge};
+use super::roots::RootRule;
 use super::thermal::Thermal;
 use super::tool::ToolCall;
 use super::vars::Var;
@@ -65,6 +66,8 @@ pub struct Pipeline {
     pub report: Option<Spanned<String>>,
     /// How the defect of a case is decided.
     pub verdict: Option<VerdictRules>,
+    /// The rules that tell which cases are one cause, in file order.
+    pub roots: Vec<RootRule>,
     /// Counters read by its rules but maintained by the enclosing walk, if this is a subpipeline.
     pub counters: Vec<Spanned<String>>,
     /// The maximum number of steps of a walk; `None` for no limit (written `max_steps: 0`).
@@ -308,7 +311,8 @@ impl Pipeline {
         });
         let by = self.clusters.iter().map(|clusters| &clusters.by);
         let verdict = self.verdict.iter().flat_map(VerdictRules::functions);
-        rules.chain(of_nodes).chain(by).chain(&self.report).chain(verdict)
+        let roots = self.roots.iter().map(|root| &root.rule);
+        rules.chain(of_nodes).chain(by).chain(&self.report).chain(verdict).chain(roots)
     }
 
     /// The name of a node's phase; an unnamed phase is called after its last node.

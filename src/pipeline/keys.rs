@@ -78,6 +78,11 @@ pub(super) const PIPELINE: Form = Form {
             ValueForm::Map(&VERDICT),
             "How the defect of a case is decided from its evidence: rules that each speak for or against some defects.",
         ),
+        FormKey::new(
+            "roots",
+            ValueForm::List(&ValueForm::Map(&ROOT_RULE)),
+            "What one fix would mend: rules that each may give a failure a key. The first that does decides; cases with equal keys are one cause.",
+        ),
         FormKey::new("counters", TEXTS, "Counters that its rules read and the enclosing walk maintains, if it is a subpipeline."),
         FormKey::new("report", ValueForm::Script, "The function that sums a case up for the report: fn summary(params, vars)."),
     ],
@@ -341,6 +346,36 @@ pub(super) const VERDICT_RULE: Form = Form {
         .named("missing-key", "a rule of the verdict has no `for`"),
         FormKey::new("rule", ValueForm::Script, "The function that decides whether it speaks: fn name(evidence, context, vars).")
             .named("missing-key", "a rule of the verdict has no `rule`"),
+    ],
+    ..STRICT
+};
+
+pub(super) const ROOT_RULE: Form = Form {
+    what: "a rule of roots",
+    id: Some("id"),
+    keys: &[
+        FormKey::new("id", TEXT, "Its id, unique in the pipeline.").named("missing-key", "a rule of roots has no `id`"),
+        FormKey::new("name", ValueForm::Label, "What people call it."),
+        FormKey::new("rule", ValueForm::Script, "The function that gives the key: fn name(evidence, context, vars).")
+            .named("missing-key", "a rule of roots has no `rule`"),
+        FormKey::new(
+            "confidence",
+            ValueForm::Number(0.0, 1.0),
+            "How often failures to which it gives equal keys are one cause, as measured.",
+        )
+        .named("missing-key", "a rule of roots has no `confidence`"),
+        FormKey::new(
+            "scope",
+            ValueForm::Word(&["always", "launch"]),
+            "Where equal keys mean one cause: from one launch to the next, or within one launch only.",
+        )
+        .default_value(DefaultValue::Text("always")),
+        FormKey::new(
+            "consequence",
+            FLAG,
+            "Whether such a failure only follows from another one: its cause is linked to that one, and keeps its own key.",
+        )
+        .default_value(DefaultValue::Flag(false)),
     ],
     ..STRICT
 };

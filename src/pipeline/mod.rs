@@ -1,6 +1,6 @@
 //! The pipeline language: YAML text -> checked tree -> raw pipeline -> resolved graph.
 //!
-//! Innermost first: `schema_words`, `computed`, `foreach`, `tool`, `thermal`, `vars` (parts of a graph), `graph`, `raw` (a
+//! Innermost first: `schema_words`, `computed`, `foreach`, `tool`, `thermal`, `vars`, `roots` (parts of a graph), `graph`, `raw` (a
 //! pipeline as written), `keys` (the forms of the files), `json_schema`, `read` (tree to raw), `link` (raw to graph); beside them
 //! `same` and `subpipelines`, and `draw` for pictures.
 
@@ -13,6 +13,7 @@ mod keys;
 mod link;
 mod raw;
 mod read;
+mod roots;
 mod same;
 mod schema_words;
 mod subpipelines;
@@ -32,6 +33,7 @@ pub use graph::{
     Pipeline, PipelineNode, TEAM_MAX_STEPS, Team, TeamWalker, Zone, ZoneIx,
 };
 pub use json_schema::json_schema;
+pub use roots::RootRule;
 pub use subpipelines::subpipelines_of;
 pub use thermal::Thermal;
 pub use tool::ToolCall;
@@ -359,6 +361,25 @@ done: _done
         assert_eq!((clusters.phase, clusters.by.as_str(), clusters.most), (1, "rules/rca.rhai#alike", 4));
         let without = read(&small("phases:"));
         assert_eq!((without.phases, without.nodes.iter().all(|node| node.phase == 0)), (1, true));
+    }
+
+    #[test]
+    fn roots_are_rules_with_ids_of_their_own() {
+        for line in [
+            "roots: [{id: R1, rule: x.rhai#y, confidence: 0.9}, {id: ⟦R1⟧{duplicate-root-rule}, rule: x.rhai#z, confidence: 1}]",
+            "roots: [⟦{id: R1, rule: x.rhai#y}⟧{missing-key}]",
+            "roots: [{id: R1, rule: x.rhai#y, confidence: ⟦1.5⟧{range}}]",
+            "roots: [{id: R1, rule: x.rhai#y, confidence: 1, ⟦scop⟧{unknown-key}: launch}]",
+            "roots: ⟦R1⟧{type}",
+        ] {
+            drop(expect_line(line));
+        }
+        let line = "roots: [{id: R1, name: n, rule: x.rhai#y, confidence: 1, scope: launch, consequence: true}, {id: R2, rule: x.rhai#z, confidence: 0.5}]";
+        let roots = read(&small(line)).roots;
+        let told = |root: &RootRule| (root.id.to_string(), root.name.clone(), root.confidence, root.in_launch, root.consequence);
+        assert_eq!(told(&roots[0]), ("R1".into(), "n".into(), 1.0, true, true));
+        assert_eq!(told(&roots[1]), ("R2".into(), String::new(), 0.5, false, false));
+        assert!(read(&small("roots:")).roots.is_empty());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::Spanned;
 use super::foreach::Foreach;
 use super::graph::{EdgeCondition, KnownField, OnRuleError, Team};
+use super::roots::RootRule;
 use super::thermal::Thermal;
 use super::tool::ToolCall;
 use super::vars::Var;
@@ -37,6 +38,7 @@ pub(super) struct RawPipeline {
     pub(super) team: Option<Team>,
     pub(super) report: Option<Spanned<String>>,
     pub(super) verdict: Option<VerdictRules>,
+    pub(super) roots: Vec<RootRule>,
     pub(super) counters: Vec<Spanned<String>>,
     pub(super) max_steps: Option<u64>,
     pub(super) thermal: Option<Thermal>,

@@ -47,7 +47,7 @@ pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnosti
                 let value = file(source, &tree, &stem, linked.as_ref(), found);
                 if stem == LEARNED {
                     learned = LearnedWeights::of(source, &tree);
-                } else {
+                } else if !stem.starts_with(forms::SCORECARDS) {
                     files.insert(stem, value);
                 }
             }

@@ -51,6 +51,7 @@ const MASKING: Form = Form {
 pub(super) fn reader(data: &Map<String, Value>, places: &BTreeMap<String, String>) -> EvidenceReader {
     let none = Value::Null;
     let (file, domain) = (data.get("evidence").unwrap_or(&none), data.get("domain").unwrap_or(&none));
+    let fixtures = data.get("reading").map_or(&none, |reading| &reading["setup_names"]);
     let herrings = domain["red_herrings"].as_array().into_iter().flatten();
     let rules = EvidenceRules {
         owners: file["owners"].as_array().into_iter().flatten().map(owner).collect(),
@@ -58,8 +59,9 @@ pub(super) fn reader(data: &Map<String, Value>, places: &BTreeMap<String, String
         maker: text(&file["maker"]),
         signatures: domain["signatures"].as_array().into_iter().flatten().map(|item| signature(item, places)).collect(),
         ignored: herrings.map(|herring| text(&herring["message"])).filter(|pattern| !pattern.is_empty()).collect(),
+        fixtures: text(fixtures),
     };
-    let address = Hash::of_json(&json!([file, domain["signatures"], domain["red_herrings"], places]));
+    let address = Hash::of_json(&json!([file, domain["signatures"], domain["red_herrings"], places, fixtures]));
     EvidenceReader::new(rules, address)
 }
 
@@ -110,6 +112,7 @@ fn signature(item: &Value, places: &BTreeMap<String, String>) -> SignatureSpec {
         unless_line: text(&item["unless_line"]),
         pick_last: item["pick"] == "last",
         weak: item["weak"] == true,
+        setup: item["setup"] == true,
     }
 }
 

@@ -28,6 +28,8 @@ pub enum FunctionUse {
     VerdictRule(usize),
     /// The strength of signatures in the verdict: `(found, evidence, context, vars)`.
     SignatureStrength,
+    /// A rule of roots: `(evidence, context, vars)`.
+    RootRule(usize),
     /// The summary of a case for the report: `(params, vars)`.
     Summary,
     /// The scheduler of a team: `(ctx)`.
@@ -107,6 +109,10 @@ pub fn examine<'a>(
     for (at, rule) in pipeline.verdict.iter().flat_map(|verdict| &verdict.rules).enumerate() {
         let inputs = vec![any("evidence"), any("context"), ("vars", vars.clone())];
         found.extend(script(&rule.rule).map(|(unit, name)| (FunctionUse::VerdictRule(at), unit, name, inputs)));
+    }
+    for (at, rule) in pipeline.roots.iter().enumerate() {
+        let inputs = vec![any("evidence"), any("context"), ("vars", vars.clone())];
+        found.extend(script(&rule.rule).map(|(unit, name)| (FunctionUse::RootRule(at), unit, name, inputs)));
     }
     let strength = pipeline.verdict.as_ref().and_then(|verdict| named(&verdict.signatures));
     let inputs = vec![any("found"), any("evidence"), any("context"), ("vars", vars.clone())];

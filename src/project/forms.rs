@@ -23,12 +23,104 @@ pub(super) fn of(stem: &str) -> Option<&'static Form> {
         "evidence" => Some(&super::evidence::EVIDENCE),
         "reading" => Some(&READING),
         "frames" => Some(&FRAMES),
+        "roots" => Some(&ROOTS),
         "elements" => Some(&ELEMENTS),
         "personas" => Some(&PERSONAS),
         "learned" => Some(&LEARNED),
+        _ if stem.starts_with(SCORECARDS) => Some(&SCORECARD),
         _ => None,
     }
 }
+
+/// How the stems of scorecards begin: they are files of `data/scorecards/`.
+pub(super) const SCORECARDS: &str = "scorecards_";
+
+/// The form of `data/scorecards/NAME.yaml`.
+pub const SCORECARD: Form = Form {
+    what: "a scorecard",
+    keys: &[
+        FormKey::required("scorecard", ValueForm::Text, "Its name."),
+        FormKey::new("description", ValueForm::Text, "What it scores, in a sentence."),
+        FormKey::required("pipeline", ValueForm::Text, "The name of the pipeline whose walks it scores."),
+        FormKey::required(
+            "primary",
+            ValueForm::Text,
+            "The id of the metric that says of a case whether it is right; comparisons count cases by it.",
+        ),
+        FormKey::required(
+            "result",
+            ValueForm::Script,
+            "The function of a walk and the project's data that returns what metrics read of it.",
+        ),
+        FormKey::new(
+            "answers",
+            ValueForm::Script,
+            "The function of a case and of `{ rca }`, the stored root cause of its cause's first case, that returns the canned answers of each node, for `--via stub`.",
+        ),
+        FormKey::required(
+            "pass",
+            ValueForm::Script,
+            "The function of a direction, a value and a threshold that returns whether the value passes.",
+        ),
+        FormKey::required("metrics", ValueForm::Records(&METRIC, "id"), "The metrics, in the order they are shown in."),
+        FormKey::new("tables", ValueForm::Records(&METRIC_TABLE, "id"), "Tables beside the metrics."),
+    ],
+    ..Form::PLAIN
+};
+
+const METRIC: Form = Form {
+    what: "a metric",
+    keys: &[
+        FormKey::required("id", ValueForm::Text, "Its id."),
+        FormKey::required("name", ValueForm::Text, "Its name."),
+        FormKey::new("tier", ValueForm::Text, "The group that it is shown in."),
+        FormKey::required(
+            "direction",
+            ValueForm::Word(&["higher", "lower", "around", "shown"]),
+            "Which values are good; `shown` is never judged.",
+        ),
+        FormKey::new("threshold", ValueForm::Number(-1e9, 1e9), "The value that it is judged by."),
+        FormKey::new("weight", ValueForm::Number(0.0, 1.0), "Its weight in metrics of metrics."),
+        FormKey::new(
+            "over",
+            ValueForm::Word(&["cases", "results", "launches", "metrics", "runs"]),
+            "What it sums up: cases (the default), results (also those of cases that the scenario does not have), launches with several cases, the other metrics, or the values of all runs.",
+        ),
+        FormKey::new(
+            "tally",
+            ValueForm::Script,
+            "The function of what is true and what was found (of lists of them, over launches) that returns the numbers to add, or `()`.",
+        ),
+        FormKey::required(
+            "formula",
+            ValueForm::Script,
+            "The function of the sums (of `[{ id, value, weight }]`, over metrics; of a map of values each, over runs) that returns the value, `{ value, enforced }`, or `()` for not applicable.",
+        ),
+    ],
+    ..Form::PLAIN
+};
+
+const METRIC_TABLE: Form = Form {
+    what: "a table",
+    keys: &[
+        FormKey::required("id", ValueForm::Text, "Its id."),
+        FormKey::required("title", ValueForm::Text, "Its title."),
+        FormKey::required("columns", ValueForm::List(&ValueForm::Text), "Its columns: keys of the rows."),
+        FormKey::required("tally", ValueForm::Script, "As that of a metric."),
+        FormKey::required("rows", ValueForm::Script, "The function of the sums that returns the rows, a list of maps."),
+        FormKey::new(
+            "matrix",
+            ValueForm::List(&ValueForm::Text),
+            "Shows it as a matrix: the columns of its rows, of its columns and of its values.",
+        ),
+        FormKey::new(
+            "curve",
+            ValueForm::List(&ValueForm::Text),
+            "Draws it as a curve of shares: the columns of what is on the horizontal axis, on the vertical axis, and of how many cases.",
+        ),
+    ],
+    ..Form::PLAIN
+};
 
 const PATTERN: ValueForm = ValueForm::Pattern(0);
 const PATTERNS: ValueForm = ValueForm::List(&ValueForm::Pattern(0));
@@ -59,6 +151,52 @@ const CODE: Form = Form {
     ..Form::PLAIN
 };
 
+const ROOTS: Form = Form {
+    what: "the file of roots",
+    keys: &[
+        FormKey::required("machine", ValueForm::List(&ValueForm::Map(&ROOT_KIND)), "Things of the machine that all tests need."),
+        FormKey::required("lost", ValueForm::List(&ValueForm::Map(&NAMED_ROOT)), "Machines with a name that may be lost."),
+        FormKey::required("crashes", ValueForm::List(&ValueForm::Text), "Signatures of crashes that a log tells of."),
+        FormKey::required("named", ValueForm::List(&ValueForm::Map(&NAMED_ROOT)), "Things with a name that tests need."),
+        FormKey::required(
+            "addressed",
+            ValueForm::List(&ValueForm::Map(&ROOT_KIND)),
+            "What is wrong with a service at an address.",
+        ),
+        FormKey::required("addresses", CATCHING, "The host in a line, and the port if it is said."),
+        FormKey::required("localhost", PATTERN, "Names of the machine itself."),
+        FormKey::required("chance_port", PATTERN, "A port that was assigned at random."),
+        FormKey::required("no_name", PATTERN, "What stands in the place of a name and is none."),
+        FormKey::required("titles", PATTERN, "Lines that only name the test and its place."),
+        FormKey::required("not_run", PATTERN, "What runners say of a test that did not run."),
+        FormKey::required("comparing", PATTERN, "Words of checks that compare values."),
+        FormKey::required("message_after", PATTERN, "What stands before the message of an error."),
+        FormKey::required("varying", PATTERN, "Parts of a message that differ between failures."),
+        FormKey::required("anonymous", PATTERN, "Functions that do not say where something happened."),
+    ],
+    ..Form::PLAIN
+};
+
+const ROOT_KIND: Form = Form {
+    what: "a root",
+    keys: &[
+        FormKey::required("kind", ValueForm::Text, "What failures share."),
+        FormKey::required("signatures", ValueForm::List(&ValueForm::Text), "Ids of signatures."),
+    ],
+    ..Form::PLAIN
+};
+
+const NAMED_ROOT: Form = Form {
+    what: "a root with a name",
+    keys: &[
+        FormKey::required("kind", ValueForm::Text, "What failures share."),
+        FormKey::required("signatures", ValueForm::List(&ValueForm::Text), "Ids of signatures."),
+        FormKey::required("part", ValueForm::Word(&["whole", "file", "last"]), "The part of the name that counts."),
+        FormKey::new("quoted", ValueForm::Pattern(1), "The name in a line of source that the error quotes."),
+    ],
+    ..Form::PLAIN
+};
+
 const FRAMES: Form = Form {
     what: "the file for reading stack frames",
     keys: &[
@@ -81,13 +219,6 @@ const FRAMES: Form = Form {
         ),
         FormKey::required("culprits", CATCHING, "The culprit in a line."),
         FormKey::required("no_programs", PATTERN, "Words in such a place that are no program."),
-        FormKey::required(
-            "reaching",
-            ValueForm::List(&ValueForm::Name("categories")),
-            "The categories in which something was not reached.",
-        ),
-        FormKey::required("addresses", PATTERNS, "The unreachable address in a line."),
-        FormKey::required("chance_port", PATTERN, "A port that was assigned at random."),
         FormKey::required("peers", CATCHING, "The target of a connection."),
         FormKey::required("local", PATTERN, "Names of the local host."),
     ],

@@ -6,13 +6,13 @@ use super::settings::{AnswererNames, VarPlaces};
 use super::subpipelines::Subpipelines;
 use super::team::anonymous;
 use super::verdict::{self, VerdictData};
-use super::{personas, prompts, subpipelines, vars};
+use super::{personas, prompts, roots, subpipelines, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::evidence::EvidenceReader;
 use crate::pipeline::{Pipeline, Spanned};
 use crate::prompt::Templates;
 use crate::script::{Library, View};
-use crate::walk::{Content, Plan, PlanNode, VerdictPlan};
+use crate::walk::{Content, Plan, PlanNode, RootPlan, VerdictPlan};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,6 +90,7 @@ impl SharedInputs<'_> {
             vars: &vars_content,
         };
         let verdict = linker.verdict(of, found).map(Arc::new);
+        let roots = linker.roots(of, found).map(Arc::new);
         let own = (&vars::within(set, &vars), &vars::places_within(pipeline, set, places));
         for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {
             linked.subpipeline =
@@ -104,6 +105,7 @@ impl SharedInputs<'_> {
             vars_content,
             vars: vars.clone(),
             verdict,
+            roots,
             taxonomy: self.taxonomy.clone(),
             domain: self.domain.clone(),
             evidence: Arc::clone(&self.evidence),
@@ -115,7 +117,7 @@ impl SharedInputs<'_> {
             pipeline: Arc::clone(pipeline),
         };
         if within.is_empty() {
-            hand_down(&mut plan, None);
+            hand_down(&mut plan, None, None);
         }
         plan
     }
@@ -151,14 +153,17 @@ impl SharedInputs<'_> {
     }
 }
 
-/// Gives sub-pipelines without a verdict of their own that of the enclosing pipeline.
-fn hand_down(plan: &mut Plan, outer: Option<&Arc<VerdictPlan>>) {
+/// Gives sub-pipelines without a verdict, or without roots, of their own those of the enclosing pipeline.
+fn hand_down(plan: &mut Plan, verdict: Option<&Arc<VerdictPlan>>, roots: Option<&Arc<RootPlan>>) {
     if plan.pipeline.verdict.is_none() {
-        plan.verdict = outer.cloned();
+        plan.verdict = verdict.cloned();
     }
-    let own = plan.verdict.clone();
+    if plan.pipeline.roots.is_empty() {
+        plan.roots = roots.cloned();
+    }
+    let (verdict, roots) = (plan.verdict.clone(), plan.roots.clone());
     for part in plan.nodes.iter_mut().filter_map(|node| node.subpipeline.as_mut()) {
-        hand_down(Arc::make_mut(part), own.as_ref());
+        hand_down(Arc::make_mut(part), verdict.as_ref(), roots.as_ref());
     }
 }
 
@@ -166,8 +171,7 @@ fn hand_down(plan: &mut Plan, outer: Option<&Arc<VerdictPlan>>) {
 pub(super) fn with_vars(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> {
     let mut with = overlaid(plan, set)?;
     // Its own, or the one that it has from outside, whose vars are others.
-    let outer = plan.verdict.clone();
-    hand_down(&mut with, outer.as_ref());
+    hand_down(&mut with, plan.verdict.as_ref(), plan.roots.as_ref());
     Ok(with)
 }
 
@@ -177,6 +181,9 @@ fn overlaid(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> 
     let mut with = Plan { vars_content: content(&pipeline, &vars), vars, ..Plan::clone(plan) };
     if let (Some(verdict), Some(written)) = (&mut with.verdict, &pipeline.verdict) {
         *verdict = Arc::new(verdict::with_vars(verdict, written, &with.vars_content));
+    }
+    if let Some(own) = with.roots.as_mut().filter(|_| !pipeline.roots.is_empty()) {
+        *own = Arc::new(roots::with_vars(own, &with.vars_content));
     }
     let set = vars::within(set, &with.vars);
     for node in &mut with.nodes {

@@ -8,7 +8,7 @@ use crate::walk::{self, Content, GROUPS, NEEDS, PlanNode};
 
 /// The groups of parameters, with the fields of each.
 fn groups() -> Vec<ParameterGroup> {
-    let needs = || NEEDS.iter().map(|need| need.name.replace('.', "_")).collect();
+    let needs = || NEEDS.iter().map(walk::Query::field).collect();
     let fields = |group: &walk::FieldGroup| match group.name {
         "needs" => needs(),
         _ => group.fields.iter().map(|field| field.name.to_owned()).collect(),
@@ -27,7 +27,7 @@ pub(super) fn check(pipeline: &Pipeline, linked: &[PlanNode], templates: &Templa
         let Some(path) = path(node, templates) else { continue };
         for name in templates.names(&path) {
             let Some(need) = name.path.strip_prefix("needs.").and_then(|rest| rest.split('.').next()) else { continue };
-            let Some(known) = NEEDS.iter().find(|known| known.name.replace('.', "_") == need) else { continue };
+            let Some(known) = NEEDS.iter().find(|known| known.field() == need) else { continue };
             let of_masks = linked.masks.iter().flat_map(|mask| &mask.needs);
             let declared = linked.needs.iter().chain(of_masks).any(|declared| declared.name == known.name);
             // A template that checks whether it is defined expects that it may not be.

@@ -10,6 +10,7 @@ pub(super) enum Verb {
     Steps,
     Evidence,
     Verdict,
+    Root,
     Try,
     At,
     Next,
@@ -84,6 +85,13 @@ pub(super) const COMMANDS: &[ReplCommand] = &[
         CompletionKind::Word,
         "[CODE]",
         "which defect the case is, and which rules and signatures spoke; or why it is not CODE",
+    ),
+    command(
+        "root",
+        Verb::Root,
+        CompletionKind::Case,
+        "[ID]",
+        "what the failure has in common with the others of its cause; or why the case ID is one cause with it, or is not",
     ),
     command(
         "try",

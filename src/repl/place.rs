@@ -2,7 +2,7 @@
 
 use super::bind;
 use super::scope::EvalScope;
-use crate::decisions::{CaseEvidence, CaseVerdict, Decisions, JournalStep};
+use crate::decisions::{CaseEvidence, CaseRoot, CaseVerdict, Decisions, JournalStep};
 use crate::diag::{Diagnostic, Source, Span, did_you_mean};
 use crate::model::Kind;
 use crate::pipeline::NodeIx;
@@ -112,6 +112,12 @@ impl ReplPosition {
     pub(super) fn verdict(&self, why_not: Option<&str>) -> Result<CaseVerdict, SessionError> {
         let walked = self.walked.as_ref().ok_or_else(no_run)?;
         walked.decisions.verdict(&walked.run, &walked.case, &walked.steps, why_not)
+    }
+
+    /// The root of the case, compared with that of another case.
+    pub(super) fn root(&self, with: Option<&str>) -> Result<CaseRoot, SessionError> {
+        let walked = self.walked.as_ref().ok_or_else(no_run)?;
+        walked.decisions.root(&walked.run, &walked.case, &walked.steps, with)
     }
 
     /// Reads the steps of the case again, as another process may have added some.

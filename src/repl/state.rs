@@ -5,7 +5,7 @@ use super::command::{self, CODE, COMMANDS, ReplCommand, Verb};
 use super::interrupt::Interrupt;
 use super::place::{ReplPosition, no_run};
 use super::{data, diff, flip, graph, show, signatures, why};
-use crate::decisions::{DecisionMade, PageLine, evidence_page, verdict_page};
+use crate::decisions::{DecisionMade, PageLine, evidence_page, root_page, verdict_page};
 use crate::diag::{Diagnostic, Source, Span};
 use crate::exit::Exit;
 use crate::pipeline::draw::Picture;
@@ -66,6 +66,10 @@ impl ReplState {
             Verb::Verdict => {
                 let verdict = self.place.verdict(Some(argument).filter(|_| given))?;
                 self.page(&verdict_page(&verdict, self.ui.width()))
+            }
+            Verb::Root => {
+                let root = self.place.root(Some(argument).filter(|_| given))?;
+                self.page(&root_page(&root, self.ui.width()))
             }
             Verb::Try if given => self.lines(&signatures::matches(&self.place.here()?.plan.evidence, argument)),
             Verb::At if given => {

@@ -91,6 +91,9 @@ pub struct LaunchReport {
     pub ended_at: Option<Timestamp>,
     /// Tests by outcome.
     pub totals: BTreeMap<String, u64>,
+    /// Address of the CI job it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_url: Option<String>,
     /// Versions, lanes, clusters.
     pub attributes: Attributes,
     /// The commit and branch under test.
@@ -113,10 +116,18 @@ pub struct Totals {
     pub error: usize,
     /// Not finished.
     pub open: usize,
+    /// Left to a person by their review.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub needs_review: usize,
     /// By category.
     pub by_category: BTreeMap<String, usize>,
     /// By defect type.
     pub by_defect_type: BTreeMap<String, usize>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Builds the report of a run with its history. Results of the summary script that are no valid finding are returned as diagnostics.
@@ -162,6 +173,7 @@ pub(super) fn build_of(
             started_at: launch.started_at,
             ended_at: launch.ended_at,
             totals: launch.totals.clone(),
+            job_url: launch.job_url().map(str::to_owned),
             attributes: launch.attributes.clone(),
             git: launch.git.clone(),
             notes: launch.notes.clone(),
@@ -248,6 +260,7 @@ fn totals(cases: &[CaseBrief]) -> Totals {
             WalkStatus::Error => totals.error += 1,
             WalkStatus::Running | WalkStatus::Paused => totals.open += 1,
         }
+        totals.needs_review += usize::from(!case.needs_review.is_empty());
         for (value, counts) in [(&case.category, &mut totals.by_category), (&case.defect_type, &mut totals.by_defect_type)] {
             if !value.is_empty() {
                 *counts.entry(value.to_string()).or_default() += 1;
@@ -255,4 +268,41 @@ fn totals(cases: &[CaseBrief]) -> Totals {
         }
     }
     totals
+}
+
+/// A report of these cases and nothing else.
+#[cfg(test)]
+pub(super) fn report_of(cases: Vec<CaseReport>) -> RunReport {
+    let mut reports = CaseReports::new(true, cases.len()).expect("kept in memory");
+    for case in cases {
+        reports.push(case).expect("kept in memory");
+    }
+    let causes = with_findings(causes(&reports), &reports);
+    let launch = LaunchReport {
+        run_id: "1".into(),
+        name: "nightly".into(),
+        number: None,
+        started_at: None,
+        ended_at: None,
+        totals: BTreeMap::new(),
+        job_url: None,
+        attributes: Attributes::default(),
+        git: LaunchCheckout::default(),
+        notes: Vec::new(),
+        gaps: Vec::new(),
+    };
+    RunReport {
+        schema_version: 1,
+        run: "r".into(),
+        pipeline: "p".into(),
+        domain: None,
+        status: WalkStatus::Done,
+        started_at: Timestamp::default(),
+        launch,
+        nodes: Vec::new(),
+        totals: totals(&reports),
+        regression: None,
+        causes,
+        cases: reports,
+    }
 }

@@ -67,8 +67,12 @@ pub struct CaseConclusion {
     pub cause: Arc<str>,
     /// The case whose failure made this one fail; empty if there is none.
     pub follows: Arc<str>,
-    /// Who approved the conclusion, if anyone did.
+    /// Who reviewed the conclusion, if anyone did.
     pub reviewed_by: Option<Arc<str>>,
+    /// What the review decided.
+    pub decision: Option<Arc<str>>,
+    /// Why a person should review it; empty if none needs to.
+    pub needs_review: Arc<str>,
 }
 
 /// Details of the cases.
@@ -155,6 +159,8 @@ impl CaseReports {
             cause: text(&finding.cause),
             follows: text(&finding.follows),
             reviewed_by: finding.review.as_ref().map(|review| text(&review.by)),
+            decision: finding.review.as_ref().map(|review| text(&review.decision)),
+            needs_review: text(&finding.needs_review),
         };
         CaseBrief {
             case: case.case.as_str().into(),

@@ -1,13 +1,10 @@
-//! Groups cases by cause.
+//! Groups cases by cause: those with the same root are one, and one that follows from another is linked to it.
 
 use super::cases::{CaseBrief, CaseReports};
 use super::finding::CaseFinding;
 use super::timeline::CauseHistory;
 use serde::Serialize;
-use std::collections::HashMap;
-
-/// Maximum length of a chain of cases that follow each other.
-const MAX_CHAIN: usize = 8;
+use std::collections::{BTreeMap, HashMap};
 
 /// A cause with the cases that share it.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -23,6 +20,9 @@ pub struct Cause {
     /// Cases that failed only because another one did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub followers: Vec<String>,
+    /// Number of the cause that this one only follows from: most of its cases failed because those of that cause did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows: Option<usize>,
     /// Suspected components, if the cases disagree.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub components: Vec<String>,
@@ -33,11 +33,10 @@ pub struct Cause {
 /// Groups cases by cause: those with most cases first, then in the order of the launch. Each cause comes with the index of its
 /// representative, the case with the highest confidence that does not merely follow another failure.
 pub(super) fn causes(cases: &[CaseBrief]) -> Vec<(Cause, usize)> {
-    let known: HashMap<&str, &CaseBrief> = cases.iter().map(|case| (&*case.case, case)).collect();
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (at, case) in cases.iter().enumerate() {
-        let key = key(&known, case);
+        let key = &*case.cause;
         if key.is_empty() {
             continue;
         }
@@ -48,25 +47,41 @@ pub(super) fn causes(cases: &[CaseBrief]) -> Vec<(Cause, usize)> {
         groups[place].push(at);
     }
     groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
-    groups.iter().enumerate().map(|(index, group)| cause(index + 1, cases, group)).collect()
+    let mut causes: Vec<(Cause, usize)> =
+        groups.iter().enumerate().map(|(index, group)| cause(index + 1, cases, group)).collect();
+    let leaders = leaders(&causes, cases);
+    for ((cause, _), leader) in causes.iter_mut().zip(leaders) {
+        cause.follows = leader;
+    }
+    causes
+}
+
+/// For each cause, the number of the one that it follows from: the one that most of its cases follow, if most do. Of two that would follow
+/// each other, neither does.
+fn leaders(causes: &[(Cause, usize)], cases: &[CaseBrief]) -> Vec<Option<usize>> {
+    let numbers: HashMap<&str, usize> =
+        causes.iter().flat_map(|(cause, _)| cause.cases.iter().map(|case| (case.as_str(), cause.number))).collect();
+    let follows: HashMap<&str, &str> = cases.iter().map(|case| (&*case.case, &*case.follows)).collect();
+    let leader = |(cause, _): &(Cause, usize)| {
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        for case in &cause.cases {
+            let leader = follows.get(case.as_str()).and_then(|leader| numbers.get(leader));
+            if let Some(leader) = leader.filter(|leader| **leader != cause.number) {
+                *counts.entry(*leader).or_default() += 1;
+            }
+        }
+        let (leader, count) = counts.into_iter().max_by_key(|(leader, count)| (*count, std::cmp::Reverse(*leader)))?;
+        (count * 2 > cause.cases.len()).then_some(leader)
+    };
+    let leaders: Vec<Option<usize>> = causes.iter().map(leader).collect();
+    let mutual = |at: usize, leader: usize| leaders.get(leader - 1).copied().flatten() == Some(at + 1);
+    leaders.iter().enumerate().map(|(at, leader)| leader.filter(|leader| !mutual(at, *leader))).collect()
 }
 
 /// Fills in the finding of each cause from its representative case.
 pub(super) fn with_findings(causes: Vec<(Cause, usize)>, cases: &CaseReports) -> Vec<Cause> {
     let finding = |speaker: usize| cases.whole(speaker).map(|case| case.finding.clone()).unwrap_or_default();
     causes.into_iter().map(|(cause, speaker)| Cause { finding: finding(speaker), ..cause }).collect()
-}
-
-/// The cause key of a case: its own, or that of the case it follows.
-fn key<'c>(known: &HashMap<&str, &'c CaseBrief>, case: &'c CaseBrief) -> &'c str {
-    let mut case = case;
-    for _ in 0..MAX_CHAIN {
-        match known.get(&*case.follows) {
-            Some(first) if !case.follows.is_empty() && !first.cause.is_empty() => case = first,
-            _ => break,
-        }
-    }
-    &case.cause
 }
 
 fn cause(number: usize, cases: &[CaseBrief], group: &[usize]) -> (Cause, usize) {

@@ -28,6 +28,9 @@ pub struct CaseFinding {
     /// Confidence, 0 to 1; absent without a conclusion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// The probability that the rules of the verdict give the defect, where they did not decide it: somebody declared it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_rules: Option<f64>,
     /// Other defects that it may be, most probable first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<AlternativeDefect>,
@@ -36,7 +39,13 @@ pub struct CaseFinding {
     pub reasons: Vec<DefectReason>,
     /// Cause key: cases with the same key share a cause.
     pub cause: String,
-    /// The case of the same launch whose failure made this one fail; both share its cause.
+    /// What the failures of the cause have in common.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<CauseRoot>,
+    /// Who owns the code that the failure is traced to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub owners: Vec<String>,
+    /// The case of the same launch whose failure made this one fail: its cause is linked to that case's.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub follows: String,
     /// Whether the test fails and passes without a change; such a cause is never a regression.
@@ -48,6 +57,9 @@ pub struct CaseFinding {
     /// The review that approved the conclusion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<Review>,
+    /// Why a person should review it; empty if none needs to.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub needs_review: String,
     /// Evidence for the conclusion.
     pub evidence: Vec<String>,
     /// Stack frames, the root cause's first, innermost first; those of the product begin with `> `.
@@ -91,6 +103,26 @@ pub struct DefectReason {
     pub says: String,
     /// What it adds to the log-odds of the defect.
     pub weight: f64,
+}
+
+/// What the failures of a cause have in common.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CauseRoot {
+    /// The rule that tells.
+    pub rule: String,
+    /// Where it is written: `file:line`.
+    pub at: String,
+    /// Why.
+    pub says: String,
+    /// How often failures of which the rule says the same are one cause, 0 to 1.
+    pub confidence: f64,
+    /// Whether such a failure only follows from another one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub consequence: bool,
+    /// What a person said that replaced the rule: `merged`, `split`; empty without that.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub by: String,
 }
 
 /// An additional section of a finding.

@@ -114,7 +114,7 @@ pub(super) fn issues(report: &RunReport) -> Result<Vec<(String, String)>, Box<Di
     Ok(drafts(report, IssueTracker::Jira, true)?.into_iter().map(|draft| (format!("jira/{}", draft.file), draft.text)).collect())
 }
 
-/// A draft of each cause. `attach`: the pages of the run cover the same cases as the report and may be attached.
+/// A draft of each cause; one that follows from another is mended with that one, and has none. `attach`: the pages of the run cover the same cases as the report and may be attached.
 pub fn drafts(report: &RunReport, form: IssueTracker, attach: bool) -> Result<Vec<Draft>, Box<Diagnostic>> {
     let failed =
         |error: Error| Box::new(Diagnostic::error("report/issue", format!("an issue's text cannot be written: {error}")));
@@ -123,7 +123,7 @@ pub fn drafts(report: &RunReport, form: IssueTracker, attach: bool) -> Result<Ve
     let cases: HashMap<&str, usize> = report.cases.iter().enumerate().map(|(at, case)| (&*case.case, at)).collect();
     let width = report.causes.len().min(MAX_DRAFTS).to_string().len().max(2);
     let mut drafts = Vec::new();
-    for cause in report.causes.iter().take(MAX_DRAFTS) {
+    for cause in report.causes.iter().filter(|cause| cause.follows.is_none()).take(MAX_DRAFTS) {
         let text = IssueText::of(report, cause, &cases);
         let body = template.render(Shown::from(Serde(&text))).map_err(failed)?;
         let title = short(&clean(&cause.finding.title), 200);

@@ -4,9 +4,9 @@ use super::build::RunReport;
 use super::case::CaseReport;
 use super::causes::Cause;
 use super::finding::{AlternativeDefect, DefectReason};
-use super::text::clean;
+use super::text::{clean, short};
 use super::timeline::CauseState;
-use crate::model::counted;
+use crate::model::{counted, markdown_line};
 use crate::walk::WalkStatus;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,6 +22,7 @@ pub fn markdown(report: &RunReport, to: &mut dyn Write) -> io::Result<()> {
         row(case, &mut out);
         flush(&mut out, to)
     })?;
+    waiting(report, &mut out);
     if !report.causes.is_empty() {
         out.push_str("\n## Root causes\n");
         let names: BTreeMap<&str, &str> = report.cases.iter().map(|case| (&*case.case, &*case.name)).collect();
@@ -97,6 +98,9 @@ fn head(report: &RunReport, out: &mut String) {
             launch.git.commit.as_ref().map_or(String::new(), |c| format!(" at {}", code(c)))
         );
     }
+    if let Some(url) = &launch.job_url {
+        let _ = writeln!(out, "- CI job: <{url}>");
+    }
     for note in &launch.notes {
         let _ = writeln!(out, "- Note: {}", line(note));
     }
@@ -123,6 +127,39 @@ fn row(case: &CaseReport, out: &mut String) {
     let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
 
+/// The most entries of the review queue that the page lists.
+const MAX_WAITING: usize = 40;
+
+/// What waits for a person, what helps most first.
+fn waiting(report: &RunReport, out: &mut String) {
+    let queue = report.review_queue();
+    if queue.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n## Waiting for a person\n");
+    let _ = writeln!(
+        out,
+        "Ordered by doubt times the failures explained; `asterisk review --next --suite-id {}` shows the first.\n",
+        report.run
+    );
+    for entry in queue.iter().take(MAX_WAITING) {
+        let defect = if entry.defect_name.is_empty() { &entry.defect_type } else { &entry.defect_name };
+        let _ = writeln!(
+            out,
+            "- {} {}: {}, confidence {}, explains {}. {}",
+            code(&entry.case),
+            line(&entry.title),
+            line(defect),
+            confidence(entry.confidence),
+            counted(entry.explains, "failure", "failures"),
+            line(&short(&entry.why, 200)),
+        );
+    }
+    if let Some(more @ 1..) = queue.len().checked_sub(MAX_WAITING) {
+        let _ = writeln!(out, "- and {more} more: `asterisk review --list --suite-id {}`", report.run);
+    }
+}
+
 fn cause_section(cause: &Cause, names: &BTreeMap<&str, &str>, out: &mut String) {
     let finding = &cause.finding;
     let _ = writeln!(out, "\n### {}. {}\n", cause.number, line(&finding.title));
@@ -134,7 +171,8 @@ fn cause_section(cause: &Cause, names: &BTreeMap<&str, &str>, out: &mut String) 
     let parts = [("Defect", defect), ("Category", finding.category.clone()), ("Component", finding.component.clone())];
     let parts: Vec<String> =
         parts.iter().filter(|(_, text)| !text.is_empty()).map(|(what, text)| format!("{what}: {}", line(text))).collect();
-    let _ = writeln!(out, "{}; confidence {}.\n", parts.join("; "), confidence(finding.confidence));
+    let by_rules = finding.by_rules.map_or_else(String::new, |given| format!(" (the rules give it {given:.2})"));
+    let _ = writeln!(out, "{}; confidence {}{by_rules}.\n", parts.join("; "), confidence(finding.confidence));
     if !finding.summary.is_empty() {
         let _ = writeln!(out, "{}\n", quote(&finding.summary));
     }
@@ -145,6 +183,22 @@ fn cause_section(cause: &Cause, names: &BTreeMap<&str, &str>, out: &mut String) 
     }
     if let Some(past) = past(cause) {
         let _ = writeln!(out, "{past}\n");
+    }
+    if let Some(root) = &finding.root {
+        let people = match root.by.as_str() {
+            "merged" => " A person merged it with another cause.",
+            "split" => " A person split it off another cause.",
+            _ => "",
+        };
+        let _ = writeln!(out, "Root: {} ({}, {}).{people}\n", line(&root.says), code(&root.rule), code(&root.at));
+    }
+    if let Some(first) = cause.follows {
+        let _ = writeln!(out, "It follows from cause {first}: mend that one first.\n");
+    } else if finding.root.as_ref().is_some_and(|root| root.consequence) {
+        let _ = writeln!(out, "It follows from another failure, which this launch does not show.\n");
+    }
+    if !finding.owners.is_empty() {
+        let _ = writeln!(out, "Owners: {}.\n", finding.owners.iter().map(|owner| code(owner)).collect::<Vec<_>>().join(", "));
     }
     let names =
         cause.cases.iter().map(|id| format!("{} {}", code(id), line(names.get(id.as_str()).copied().unwrap_or_default())));
@@ -231,18 +285,7 @@ pub fn confidence(confidence: Option<f64>) -> String {
 
 /// Escapes Markdown in a one-line text.
 pub(super) fn line(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in clean(&text.split_whitespace().collect::<Vec<_>>().join(" ")).chars() {
-        // At the start of a line more characters begin lists, rules and headings.
-        let begins = out.is_empty() && matches!(c, '-' | '+' | '=');
-        let ends_number = matches!(c, '.' | ')') && !out.is_empty() && out.bytes().all(|byte| byte.is_ascii_digit());
-        let always = matches!(c, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '|' | '~' | '&');
-        if always || begins || ends_number {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
+    markdown_line(&clean(text))
 }
 
 /// An inline code span.
@@ -263,13 +306,8 @@ mod tests {
 
     #[test]
     fn what_comes_from_outside_cannot_become_markup() {
-        assert_eq!(line("a | b\n# <b> `x` [l](u) _e_"), "a \\| b \\# \\<b\\> \\`x\\` \\[l\\](u) \\_e\\_");
         assert_eq!(quote("one\n# two"), "> one\n> \\# two");
         assert_eq!(quote("one\n===\n---\n~~~"), "> one\n> \\===\n> \\---\n> \\~\\~\\~");
-        assert_eq!(
-            ["- x", "+ x", "12. x", "1) x", "1.5 - 2", "&lt;b&gt;"].map(line),
-            ["\\- x", "\\+ x", "12\\. x", "1\\) x", "1\\.5 - 2", "\\&lt;b\\&gt;"]
-        );
     }
 
     #[test]

@@ -46,7 +46,8 @@ pub fn passed(
     let (report, found) = build_of(result, history, |case| {
         let passes = passes(case, auto);
         if !passes {
-            let reviewed_by = case.finding.review.as_ref().map(|review| review.by.clone());
+            let approval = case.finding.review.as_ref().filter(|review| APPROVING.contains(&review.decision.as_str()));
+            let reviewed_by = approval.map(|review| review.by.clone());
             waiting.push(UnreviewedCase { case: case.case.clone(), reviewed_by, over: case.status == WalkStatus::Done });
         }
         passes

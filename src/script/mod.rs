@@ -16,7 +16,7 @@
 //! | `probe`, `running_test` | observing evaluations, for explanations and coverage; the host of a running test |
 //! | `api`, `builtins`, `pattern` | the functions that scripts may call |
 //! | `parse`, `call_site`, `call_check`, `import_order`, `linked`, `link`, `eval_trace`, `explain` | linking texts to a library; errors through call frames |
-//! | `eval_cache`, `invoke`, `library`, `reachable`, `rule`, `responder`, `effects`, `role`, `verdict_rule` | calling a function and reading its result |
+//! | `eval_cache`, `invoke`, `library`, `reachable`, `rule`, `responder`, `effects`, `role`, `root_rule`, `verdict_rule` | calling a function and reading its result |
 //! | `check`, `checked`, `self_test`, `test_call` | static checks, and running a test |
 
 pub mod api;
@@ -61,6 +61,7 @@ mod resolver;
 mod responder;
 mod rhai_internals;
 mod role;
+mod root_rule;
 mod rule;
 mod running_test;
 mod self_test;
@@ -96,6 +97,7 @@ pub use pattern::{Pattern, PatternFault, escape};
 pub use reference::{FunctionRef, is_test_file};
 pub(crate) use rhai_internals::chain;
 pub use rhai_internals::{tokens, tree};
+pub use root_rule::RootKey;
 pub use rule::RuleOutcome;
 pub use running_test::{TestHost, TestQuestion};
 pub use self_test::self_test;

@@ -10,6 +10,9 @@ use serde_json::Value;
 const SCHEDULER: &str = "scheduler/return";
 const MASK: &str = "mask/return";
 
+/// The groups of the context that masks cannot change: what was found in the texts, and the verdict over it.
+const RECORDED: [&str; 2] = ["evidence", "verdict"];
+
 impl ScriptFunction {
     /// Calls a scheduler and returns the name of the chosen walker: `fn select(ctx)`.
     pub fn select(&self, ctx: &View) -> Result<String, Box<Diagnostic>> {
@@ -53,6 +56,11 @@ impl ScriptFunction {
                 return Err(refuse(format!("`{}` returned a context with `{key}`, which is no part of it", self.name()), &help));
             };
             if !same(part, before) {
+                if RECORDED.contains(&key.as_str()) {
+                    let help =
+                        "a mask changes what is asked, not what was found; to hide a text from prompts, change it in `failure`";
+                    return Err(refuse(format!("`{}` changed `{key}`, which is recorded as it is", self.name()), help));
+                }
                 changed.push((key.to_string(), self.data(part, MASK)?));
             }
         }
@@ -112,6 +120,17 @@ mod tests {
         assert_eq!(before("#{ meta: #{ a: true } }"), Ok(vec![("meta".to_owned(), json!({ "a": true }))]));
         let both = "let changed = ctx.to_map(); changed.meta = #{ n: changed.siblings.len() }; changed.siblings = []; changed";
         assert_eq!(before(both), Ok(vec![("meta".to_owned(), json!({ "n": 1 })), ("siblings".to_owned(), json!([]))]));
+    }
+
+    #[test]
+    fn what_was_found_is_not_for_masks_to_change() {
+        for group in ["evidence", "verdict"] {
+            let ctx = View::object("ctx", [(group, View::plain(&json!({ "headline": "boom" }), group))]);
+            let mask = |body: &str| function("pre", &format!("fn pre(ctx) {{ {body} }}"), 1);
+            let error = mask(&format!("#{{ {group}: #{{ headline: \"\" }} }}")).before(&ctx).map_err(|problem| line(&problem));
+            assert!(error.expect_err("refused").contains(&format!("`pre` changed `{group}`, which is recorded as it is")));
+            assert_eq!(mask("ctx.to_map()").before(&ctx).map_err(|problem| line(&problem)), Ok(vec![]));
+        }
     }
 
     #[test]

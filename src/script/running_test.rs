@@ -14,6 +14,8 @@ pub enum TestQuestion {
     Verdict,
     /// Make the verdict of a failure.
     Judge,
+    /// Find the root of a failure.
+    Root,
     /// Make the routing decision of a node.
     Decide,
     /// Call a responder, or another function of parameters and vars.

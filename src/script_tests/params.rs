@@ -44,7 +44,7 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
     let step =
         StepContext { plan, node, walk: &walk, path: "1", moment, member: plan.member(None, None), handoffs: walk.handoffs };
     let queries = |wanted: &[&'static Query]| {
-        let named = |name: &str| wanted.iter().any(|query| query.name.replace('.', "_") == name);
+        let named = |name: &str| wanted.iter().any(|query| query.field() == name);
         needs.iter().filter(|(name, _)| named(name)).cloned().collect()
     };
     let all = CaseParams::new("run", &launch, &case).for_step(&case, &step, &view, &needs, &queries).view;
@@ -98,8 +98,7 @@ pub(super) fn check(kind: &Kind, artifact: &Value, whose: &str) -> DiagnosticRes
 }
 
 fn needs(given: &Value) -> DiagnosticResult<Vec<(String, View)>> {
-    let name = |need: &str| need.replace('.', "_");
-    let names: Vec<String> = NEEDS.iter().map(|need| name(need.name)).collect();
+    let names: Vec<String> = NEEDS.iter().map(Query::field).collect();
     known_keys("the params' `needs`", given, names.iter().map(String::as_str))?;
     let answer = |name: String| {
         let mut answer = match name.as_str() {

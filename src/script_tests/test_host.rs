@@ -25,6 +25,7 @@ impl TestHost for ScriptTestHost {
         match question {
             TestQuestion::Verdict => self.verdict(name, inputs),
             TestQuestion::Judge => self.judge(inputs),
+            TestQuestion::Root => self.root(inputs),
             TestQuestion::Decide => self.decide(name, inputs),
             TestQuestion::Respond => self.respond(name, inputs),
             TestQuestion::Effects => self.effects(name, inputs),
@@ -84,6 +85,15 @@ impl ScriptTestHost {
         let given = json!({ "failure": inputs["failure"], "needs": inputs["needs"] });
         let params = params(&plan, start(&plan), &given, self.now())?;
         Ok(params.get("verdict").map(|verdict| verdict.json()).unwrap_or_default())
+    }
+
+    fn root(&self, inputs: &Value) -> HostResult<Value> {
+        known_keys("the inputs of a root", inputs, ["failure", "needs", "vars", "pipeline"])?;
+        let project = self.project(inputs, |plan| plan.roots.is_some())?;
+        let plan = plan(&project, inputs)?;
+        let given = json!({ "failure": inputs["failure"], "needs": inputs["needs"] });
+        let params = params(&plan, start(&plan), &given, self.now())?;
+        Ok(params.get("root").map(|root| root.json()).unwrap_or_default())
     }
 
     fn decide(&self, node: &str, inputs: &Value) -> HostResult<Value> {

@@ -53,6 +53,24 @@ pub(super) struct NextStep {
     pub(super) timeout_ms: Option<u64>,
 }
 
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ListReviews {
+    pub(super) run: Option<String>,
+    pub(super) limit: Option<usize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReviewCase {
+    pub(super) run: Option<String>,
+    pub(super) case: String,
+    pub(super) verdict: String,
+    pub(super) to: Option<String>,
+    pub(super) defect_type: Option<String>,
+    pub(super) message: Option<String>,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Submit {

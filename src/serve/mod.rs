@@ -24,6 +24,7 @@ mod paths;
 mod reading;
 mod registry;
 mod resources;
+mod reviews;
 mod signals;
 mod start;
 mod steps;

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use std::thread::available_parallelism;
 
 /// Name of the most recent run.
-const LATEST: &str = "latest";
+pub(super) const LATEST: &str = "latest";
 
-fn value(of: impl serde::Serialize) -> Value {
+pub(super) fn value(of: impl serde::Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
 }
 

@@ -3,7 +3,7 @@
 use super::args::read;
 use super::fault::ToolFault;
 use super::registry::SessionRegistry;
-use super::{reading, start, steps};
+use super::{reading, reviews, start, steps};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -181,6 +181,43 @@ const TOOLS: &[ToolSpec] = &[
         required_output: &["run"],
     },
     ToolSpec {
+        name: "list_reviews",
+        description: "What waits for a reviewer: one case of each doubtful cause, ordered by doubt times the failures that the cause explains. Read the first with \
+               explain and get_report, then call review_case.",
+        reads: true,
+        properties: || {
+            json!({
+                "run": text("the run, or `latest` [default: that of the session, else the latest]"),
+                "limit": number("at most so many [default: 20]"),
+            })
+        },
+        required: &[],
+        output_schema: || {
+            json!({
+                "run": text("the run"), "total": number("how many causes wait"),
+                "reviews": objects("each with case, name, cause, title, defect_type, component, confidence, explains, weight and why"),
+            })
+        },
+        required_output: &["run", "total", "reviews"],
+    },
+    ToolSpec {
+        name: "review_case",
+        description: "Review a case that list_reviews names, as an agent: it is recorded as an agent's review, which no person's is replaced by and nothing is pushed on. \
+               `approve`: the analysis is right. `reassess`: analyse again, from the node `to`. `overturn`: it is wrong; say with `defect_type` and `message` what is right.",
+        reads: false,
+        properties: || {
+            json!({
+                "run": text("the run, or `latest` [default: that of the session, else the latest]"), "case": text("the case"),
+                "verdict": { "type": "string", "enum": ["approve", "reassess", "overturn"], "description": "what you decide" },
+                "to": text("for `reassess`: the node, by name or code"), "defect_type": text("for `overturn`: the right defect code"),
+                "message": text("why; for `overturn`, the right cause"),
+            })
+        },
+        required: &["case", "verdict"],
+        output_schema: || json!({ "run": text("the run"), "case": map("the case with its way and result"), "waiting": number("how many causes wait now") }),
+        required_output: &["run", "case", "waiting"],
+    },
+    ToolSpec {
         name: "emit_signal",
         description: "Tell everybody who looks on that something happened, for example what other workers should know. get_signals lists it.",
         reads: false,
@@ -355,6 +392,8 @@ fn blocking(registry: &Arc<SessionRegistry>, name: &str, args: Option<Map<String
     match name {
         "start_run" => start::start(registry, read(args)?),
         "get_report" => reading::report(registry, read(args)?),
+        "list_reviews" => reviews::list(registry, read(args)?),
+        "review_case" => reviews::review(registry, read(args)?),
         "explain" => reading::explain(&registry.session, read(args)?),
         "route" => reading::route(&registry.session, read(args)?),
         "lint_script" => reading::lint_script(registry, read(args)?),

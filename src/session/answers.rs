@@ -22,8 +22,17 @@ const BUDGET_FILE: &str = "budget-status.json";
 #[derive(Default)]
 pub(super) struct SubmittedWork {
     pub(super) given: Option<SubmittedAnswer>,
-    /// A finished case to be reopened, with the node.
-    pub(super) reopened: Option<(String, String)>,
+    /// A finished case to be reopened.
+    pub(super) reopened: Option<ReopenedCase>,
+}
+
+/// A finished case that a review reopens.
+pub(super) struct ReopenedCase {
+    pub(super) case: String,
+    /// The node of the review.
+    pub(super) node: String,
+    /// The reviewer: `human` or `agent`.
+    pub(super) by: &'static str,
 }
 
 /// What answerers need of a run.

@@ -13,16 +13,17 @@ use super::{Files, Session, SessionError, Via, finding, shadow};
 use crate::agent::{StubAnswers, SubmittedAnswer, TokenBudget};
 use crate::clock::Timestamp;
 use crate::files::FileIdentity;
-use crate::model::Launch;
+use crate::model::{Case, Launch};
 use crate::project::Project;
 use crate::store::{RunJournal, RunStatus, Store};
-use crate::walk::{Name, TokenUsage, WalkStatus};
+use crate::walk::{CaseParams, Name, PEERS, ReadEvidence, TokenUsage, WalkStatus};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 /// Everything that a run is executed with. New and resumed runs differ in where their cases come from only.
+#[expect(clippy::struct_excessive_bools, reason = "settings of a run, independent of one another")]
 pub(super) struct RunAssembly<'a> {
     pub(super) session: &'a Session,
     pub(super) store: &'a Store,
@@ -46,6 +47,8 @@ pub(super) struct RunAssembly<'a> {
     pub(super) parallel: usize,
     /// Whether cases and their states stay in memory between batches.
     pub(super) keep: bool,
+    /// Whether the run begins: the launch is whole, and every case of it will be walked.
+    pub(super) fresh: bool,
     pub(super) files: Files,
     /// Whether the run is stored and may write files: a dry run is not.
     pub(super) recorded: bool,
@@ -57,20 +60,24 @@ impl RunAssembly<'_> {
     /// Walks the cases as far as possible, and concludes the run.
     pub(super) fn execute(
         self,
-        work: Vec<CaseWork>,
+        mut work: Vec<CaseWork>,
         watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let Self { session, store, run, journal, mut launch, candidate, via, stub, budget, keep, given, .. } = self;
         let project = Arc::clone(&self.texts.project);
         watch.began(&StartedRun::new(run, &project.plan, &launch, &work, RunBatch::after(&store.run_events(run)?)));
+        let pool = WorkerPool::new(self.parallel);
+        let needs = session.reads(store, run, &self.workspace, self.no_recall)?;
+        if self.fresh && project.plan.declares(PEERS) {
+            let mut kept = KeptEvidence::new(run, &launch, &mut work, keep);
+            needs.peers.read(&launch, &project.plan, &pool, |case, evidence| kept.take(case, evidence));
+        }
         if !keep {
             LaunchTrimmer::launch(&mut launch);
         }
-        let needs = session.reads(store, run, &self.workspace, self.no_recall)?;
         let revisions = RunRevisions::new(session, self.texts, &journal, watch);
         revisions.migrate(project)?;
-        let pool = WorkerPool::new(self.parallel);
         let submitted = given.as_ref().map(|given| given.case.clone());
         let executor = RunExecutor {
             session,
@@ -119,6 +126,38 @@ impl Session {
         result.notes = self.project_files(store, &result, files, rested)?;
         self.finalise(&result)?;
         Ok(result)
+    }
+}
+
+/// Hands evidence that was read for the index of the launch to the walks of its cases, as far as memory goes.
+struct KeptEvidence<'a> {
+    run: &'a str,
+    launch: &'a Launch,
+    work: HashMap<Name, &'a mut CaseWork>,
+    /// How many bytes of texts may still be kept as evidence.
+    left: usize,
+}
+
+/// The most bytes of texts whose evidence is kept, which takes some ten times as much.
+const EVIDENCE_KEPT: usize = 4 << 20;
+
+impl<'a> KeptEvidence<'a> {
+    fn new(run: &'a str, launch: &'a Launch, work: &'a mut [CaseWork], keep: bool) -> Self {
+        let work = if keep { work } else { &mut [] };
+        let work = work.iter_mut().map(|work| (work.id.clone(), work)).collect();
+        Self { run, launch, work, left: EVIDENCE_KEPT }
+    }
+
+    fn take(&mut self, case: &Case, evidence: ReadEvidence) {
+        let size = case.error_message.len() + case.log_snippet.len();
+        if size > self.left {
+            return;
+        }
+        if let Some(work) = self.work.get_mut(case.id.as_str()) {
+            self.left -= size;
+            let params = CaseParams::new(self.run, self.launch, case).with_evidence(evidence);
+            work.params = Some(Box::new(OnceLock::from(params)));
+        }
     }
 }
 

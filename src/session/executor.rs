@@ -253,7 +253,10 @@ impl RunExecutor<'_> {
         let mut work = walking.work();
         let mut whole = work.take(cases)?;
         let (case, state) = &mut *whole;
-        let end = walker.walk(case, state)?;
+        let params = work.params.take();
+        let keeps = params.is_some();
+        let params = params.unwrap_or_default();
+        let end = walker.walk_with(case, state, &params)?;
         work.note(state, phase_of(state, &walker.plan.pipeline));
         self.watch.case_went(case);
         if !matches!(end, WalkEnd::Waiting) {
@@ -262,6 +265,7 @@ impl RunExecutor<'_> {
         if let WalkEnd::Failed(failure) = end {
             work.fail(failure);
         }
+        work.params = (keeps && work.phase.is_some()).then_some(params);
         work.whole = self.keep.then_some(whole);
         Ok(())
     }

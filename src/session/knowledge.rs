@@ -3,8 +3,11 @@
 use super::{Session, SessionError};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::store::{
-    Dormancy, Durability, KnownHistory, Rca, RcaFilter, RcaRow, RcaStatusChange, Store, SymptomFilter, SymptomRow, SymptomStatus,
+    Dormancy, Durability, KnownHistory, Rca, RcaFilter, RcaRow, RcaStatusChange, RootWord, RootWordDone, Store, SymptomFilter,
+    SymptomRow, SymptomStatus, TestStability,
 };
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// A filter for symptoms.
 #[derive(Clone, Debug, Default)]
@@ -39,12 +42,39 @@ impl Session {
         Ok(self.reader()?.map(|store| store.history(run)).transpose()?.unwrap_or_default())
     }
 
+    /// The flaky tests, by the latest launches that the store has outcomes of; empty if there is no store yet. The data file `recall` (`flaky:
+    /// {retried, commits, flips, launches}`) determines which are.
+    pub fn flaky_tests(&self) -> Result<Vec<TestStability>, SessionError> {
+        let Some(store) = self.reader()? else { return Ok(Vec::new()) };
+        let bounds: FlakyBounds = self.recall_setting("flaky")?;
+        Ok(store.test_stability()?.into_iter().filter(|test| bounds.is_flaky(test)).collect())
+    }
+
     /// Sets the status of a root cause on behalf of a person, and returns it as it was before.
     pub fn say_of_rca(&self, id: i64, status: &str, by: &str, message: &str) -> Result<Rca, SessionError> {
         self.rca(id)?;
         let store = self.store(Durability::Step)?;
         let word = RcaStatusChange { status: status.into(), by: by.into(), at: self.setup.clock.now(), message: message.into() };
         Ok(store.set_rca_status(id, &word)?)
+    }
+
+    /// Records that two root causes are one: `other` becomes a duplicate of `kept`.
+    pub fn merge_rcas(&self, kept: i64, other: i64, by: &str, message: &str) -> Result<RootWordDone, SessionError> {
+        self.rca(kept)?;
+        self.rca(other)?;
+        if kept == other {
+            let error = Diagnostic::error("input/same-rca", format!("{kept} is one root cause already"));
+            return Err(SessionError::BadRequest(Box::new(error.help("name two root causes: asterisk rca merge KEPT OTHER"))));
+        }
+        let word = RootWord { by, at: self.setup.clock.now(), message };
+        Ok(self.store(Durability::Step)?.merge_rcas(kept, other, word)?)
+    }
+
+    /// Records that cases are not of a root cause.
+    pub fn split_rca(&self, id: i64, cases: &[String], by: &str, message: &str) -> Result<RootWordDone, SessionError> {
+        self.rca(id)?;
+        let word = RootWord { by, at: self.setup.clock.now(), message };
+        Ok(self.store(Durability::Step)?.split_rca(id, cases, word)?)
     }
 
     /// The root cause of that id; the error suggests a similar one.
@@ -77,16 +107,44 @@ impl Session {
     }
 
     fn dormancy(&self) -> Result<Dormancy, SessionError> {
+        self.recall_setting("dormant")
+    }
+
+    /// A setting of the data file `recall`.
+    fn recall_setting<T: Default + DeserializeOwned>(&self, name: &str) -> Result<T, SessionError> {
         let data = self.data()?;
-        let setting = data.get("recall").and_then(|recall| recall.get("dormant")).cloned().unwrap_or_default();
+        let setting = data.get("recall").and_then(|recall| recall.get(name)).cloned().unwrap_or_default();
         if setting.is_null() {
-            return Ok(Dormancy::default());
+            return Ok(T::default());
         }
         serde_json::from_value(setting).map_err(|error| {
-            let help = "it is a map of `days` and `launches`, both numbers, each of which may be left out";
-            let diagnostic = Diagnostic::error("input/data", format!("`dormant` of the data file `recall`: {error}"));
+            let help = "it is a map of numbers, each of which may be left out";
+            let diagnostic = Diagnostic::error("input/data", format!("`{name}` of the data file `recall`: {error}"));
             SessionError::BadRequest(Box::new(diagnostic.help(help)))
         })
+    }
+}
+
+/// From when on a test is flaky; a bound that is left out never is reached.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct FlakyBounds {
+    /// Launches in which it passed when retried.
+    retried: Option<usize>,
+    /// Commits on which it passed and failed.
+    commits: Option<usize>,
+    /// Changes between passed and failed.
+    flips: Option<usize>,
+    /// The least launches for its changes to count.
+    launches: usize,
+}
+
+impl FlakyBounds {
+    fn is_flaky(self, test: &TestStability) -> bool {
+        let reached = |bound: Option<usize>, count: usize| bound.is_some_and(|bound| count >= bound.max(1));
+        reached(self.retried, test.retried)
+            || reached(self.commits, test.contradicted_commits)
+            || (test.launches >= self.launches && reached(self.flips, test.flips))
     }
 }
 

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! error, setup, finding, run_batches, trim, worker_pool  shared by all others
-//! input, texts, load, overlay_listing, test_texts, case_texts  reading projects, launches and tests
+//! input, texts, load, overlay_listing, test_texts, case_texts, labelled  reading projects, launches, tests and labelled cases
 //! route, queries, runs, knowledge, doctor, answer_file, briefing  single queries
 //! run_args, recorded, work, prompt  a run as it is stored
 //! listener, migrate, portal, shadow, outcome, revisions  progress and result of a run
@@ -26,11 +26,13 @@ mod executor;
 mod finding;
 mod input;
 mod knowledge;
+mod labelled;
 mod listener;
 mod load;
 mod migrate;
 mod outcome;
 mod overlay_listing;
+mod peers;
 mod pending;
 mod pending_batch;
 mod portal;
@@ -60,11 +62,12 @@ pub use clean::CleanResult;
 pub use doctor::{CheckResult, CheckState};
 pub use error::SessionError;
 pub use knowledge::SymptomQuery;
+pub use labelled::{CaseLocation, LabelledCase, LabelledCases, LocatedCase, alone, count_labelled, defect_code, masked};
 pub use listener::{AppliedReload, RunListener, StartedRun};
 pub use load::DEFAULT_PIPELINE;
 pub use outcome::{CaseResult, CaseSummary, ConclusionSummary, ErrorSummary, RunCases, RunResult, RunSummary, Waits};
 pub use overlay_listing::OverlaidFile;
-pub use pending::{CheckedOutTasks, ReviewWord, Submission};
+pub use pending::{CheckedOutTasks, HUMAN, ReviewRequest, ReviewWord, Submission};
 pub use pending_batch::{PendingBatch, PendingTask};
 pub use portal::{PushRemark, PushResult};
 pub use prompt::{Prompt, PromptQuery};

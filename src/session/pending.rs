@@ -1,7 +1,7 @@
 //! Pending tasks: checking out the prompts of pending cases, submitting answers, and a person's review of a finished case.
 
 use super::answer_file::{MEND, not_accepted};
-use super::answers::SubmittedWork;
+use super::answers::{ReopenedCase, SubmittedWork};
 use super::pending_batch::{PendingBatch, PendingTask};
 use super::projection::{StepFileNames, case_dir, place_dir};
 use super::prompt::{self, KeptTemplates};
@@ -12,7 +12,7 @@ use crate::agent::{self, SubmittedAnswer};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::files::OutDir;
 use crate::model::{Kind, Shape, shell};
-use crate::pipeline::EdgeTarget;
+use crate::pipeline::{Edge, EdgeOrigin, EdgeTarget};
 use crate::project::AnswererNames;
 use crate::script::probe::Probes;
 use crate::store::{Durability, Store};
@@ -47,7 +47,20 @@ pub struct Submission<'a> {
     pub by: &'static str,
 }
 
-/// A person's verdict on a case.
+/// A review of a case, given outside of its walk.
+#[derive(Clone, Copy, Debug)]
+pub struct ReviewRequest<'a> {
+    /// The run; `latest` is the one that began last.
+    pub run: &'a str,
+    pub case: &'a str,
+    pub verdict: &'a ReviewWord,
+    /// The reason; of an overturn, the right cause.
+    pub message: Option<&'a str>,
+    /// The reviewer: [`HUMAN`] or `agent`.
+    pub by: &'static str,
+}
+
+/// A reviewer's verdict on a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReviewWord {
     /// It is right.
@@ -143,7 +156,7 @@ impl Session {
             }
         }
         agent::set_author(&mut artifact, brought.by);
-        accept(&held.plan, &open, &artifact)?;
+        accept(&held.plan, &open, &artifact, MEND)?;
         let given = submitted_answer(brought.case, &open, artifact, brought.by);
         let run = held.run.clone();
         let result = self.go_on(&run, SubmittedWork { given: Some(given), reopened: None }, watch, stop)?;
@@ -151,15 +164,14 @@ impl Session {
         Ok(result)
     }
 
-    /// Submits a person's review of a case: as its pending answer, or, for a case that is over, by reopening it at its review
-    /// node.
+    /// Submits a review of a case: as its pending answer, or, for a case that is over, by reopening it at its review node.
     pub fn review(
         &self,
-        (run, case): (&str, &str),
-        (verdict, message): (&ReviewWord, Option<&str>),
+        request: ReviewRequest<'_>,
         watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
+        let ReviewRequest { run, case, verdict, .. } = request;
         let held = self.read_case(run, case)?;
         let nodes = held.plan.pipeline.nodes.iter().filter(|node| takes(node.schema.as_deref(), verdict));
         let names: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
@@ -170,18 +182,17 @@ impl Session {
                 format!("a review is a node whose schema has `decision: {{ type: string, enum: [{}, ...] }}`", verdict.word());
             return Err(SessionError::bad_request("input/no-review", message, Some(help)));
         };
-        let artifact = decision(&held.plan, node, verdict, message)?;
+        let answered = |open: &OpenRequest| {
+            let artifact = decision(&held.plan, &open.node, request)?;
+            accept(&held.plan, open, &artifact, MEND_REVIEW)?;
+            Ok::<_, SessionError>(artifact)
+        };
         let over = matches!(held.state.status, WalkStatus::Done | WalkStatus::Error);
         if over {
             let open = OpenRequest { node: node.into(), path: "1".into(), ..no_request() };
-            accept(&held.plan, &open, &artifact)?;
-            let given = SubmittedAnswer { request: None, ..submitted_answer(case, &open, artifact, HUMAN) };
-            return self.go_on(
-                &held.run,
-                SubmittedWork { given: Some(given), reopened: Some((case.to_owned(), node.to_owned())) },
-                watch,
-                stop,
-            );
+            let given = SubmittedAnswer { request: None, ..submitted_answer(case, &open, answered(&open)?, request.by) };
+            let reopened = ReopenedCase { case: case.to_owned(), node: node.to_owned(), by: request.by };
+            return self.go_on(&held.run, SubmittedWork { given: Some(given), reopened: Some(reopened) }, watch, stop);
         }
         let open = self.open(&held, case)?.clone();
         if !names.contains(&open.node.as_str()) || open.path.contains('/') {
@@ -189,9 +200,7 @@ impl Session {
             let help = format!("answer that first: asterisk cursor --case-id {} --suite-id {}", shell(case), held.run);
             return Err(SessionError::bad_request("input/no-review", message, Some(help)));
         }
-        let artifact = decision(&held.plan, &open.node, verdict, message)?;
-        accept(&held.plan, &open, &artifact)?;
-        let given = submitted_answer(case, &open, artifact, HUMAN);
+        let given = submitted_answer(case, &open, answered(&open)?, request.by);
         self.go_on(&held.run, SubmittedWork { given: Some(given), reopened: None }, watch, stop)
     }
 
@@ -239,8 +248,11 @@ impl Session {
     }
 }
 
-/// The `via` of `asterisk review`.
-const HUMAN: &str = "human";
+/// The reviewer of `asterisk review`.
+pub const HUMAN: &str = "human";
+
+/// The hint for a review that is rejected.
+const MEND_REVIEW: &str = "nothing was changed; give the review again with that mended";
 
 fn no_request() -> OpenRequest {
     OpenRequest {
@@ -326,7 +338,7 @@ fn read(source: &Source) -> Result<Value, SessionError> {
 }
 
 /// Validates an answer by the schema of its node.
-fn accept(plan: &Arc<Plan>, open: &OpenRequest, artifact: &Value) -> Result<(), SessionError> {
+fn accept(plan: &Arc<Plan>, open: &OpenRequest, artifact: &Value, mend: &str) -> Result<(), SessionError> {
     let Some(own) = plan.of_path(&open.path) else { return Ok(()) };
     let Some(node) = own.pipeline.node(&open.node) else { return Ok(()) };
     let errors = validate(&own, node, artifact);
@@ -335,7 +347,7 @@ fn accept(plan: &Arc<Plan>, open: &OpenRequest, artifact: &Value) -> Result<(), 
     }
     let mut diagnostic = schema_violation(&own, node, &open.via, &errors);
     let help = diagnostic.help.take().unwrap_or_default();
-    Err(SessionError::Texts(Diagnostics::from(diagnostic.help(format!("{help}\n{MEND}")))))
+    Err(SessionError::Texts(Diagnostics::from(diagnostic.help(format!("{help}\n{mend}")))))
 }
 
 /// Whether a schema allows that decision.
@@ -344,24 +356,20 @@ fn takes(schema: Option<&Shape>, verdict: &ReviewWord) -> bool {
     field.is_some_and(|field| matches!(&field.kind, Kind::Text { one_of } if one_of.iter().any(|word| word == verdict.word())))
 }
 
-/// The artifact of a person's review.
-fn decision(plan: &Plan, node: &str, verdict: &ReviewWord, message: Option<&str>) -> Result<Value, SessionError> {
+/// The artifact of a review.
+fn decision(plan: &Plan, node: &str, request: ReviewRequest<'_>) -> Result<Value, SessionError> {
+    let ReviewRequest { verdict, message, by, .. } = request;
     let schema = plan.pipeline.node(node).and_then(|node| plan.pipeline.at(node).schema.clone());
     let has = |name: &str| schema.as_ref().is_some_and(|schema| schema.field(name).is_some());
     let mut artifact = Map::new();
     artifact.insert("decision".into(), verdict.word().into());
     if has("by") {
-        artifact.insert("by".into(), HUMAN.into());
+        artifact.insert("by".into(), by.into());
     }
     match verdict {
         ReviewWord::Approve => {}
         ReviewWord::Reassess(to) => {
-            let Some(EdgeTarget::Node(target)) = plan.pipeline.resolve_target(to) else {
-                let known = plan.pipeline.nodes.iter().map(|node| node.name.as_str());
-                let message = format!("the pipeline `{}` has no node `{to}`", *plan.pipeline.name);
-                return Err(SessionError::bad_request("input/no-node", message, did_you_mean(to, known)));
-            };
-            artifact.insert("loop_target".into(), plan.node(target).name.as_str().into());
+            artifact.insert("loop_target".into(), sent_back_to(plan, node, to)?.into());
         }
         ReviewWord::Overturn(defect) => {
             let mut right = Map::new();
@@ -376,4 +384,33 @@ fn decision(plan: &Plan, node: &str, verdict: &ReviewWord, message: Option<&str>
         artifact.insert("reasoning".into(), message.into());
     }
     Ok(Value::Object(artifact))
+}
+
+/// The name of the node that a review sends a case back to: a target of an edge that loops from the review's node.
+fn sent_back_to<'p>(plan: &'p Plan, node: &str, to: &str) -> Result<&'p str, SessionError> {
+    let pipeline = &plan.pipeline;
+    let from = pipeline.node(node);
+    let of_node = |edge: &&Edge| matches!(&edge.from, EdgeOrigin::Node(origin) if Some(*origin) == from);
+    let choices = pipeline.edges.iter().filter(of_node).filter(|edge| edge.looped).flat_map(Edge::choices);
+    let mut allowed: Vec<&str> = Vec::new();
+    for choice in choices {
+        if let EdgeTarget::Node(target) = choice
+            && !allowed.contains(&plan.node(target).name.as_str())
+        {
+            allowed.push(plan.node(target).name.as_str());
+        }
+    }
+    let known: Vec<&str> = pipeline.nodes.iter().map(|node| node.name.as_str()).collect();
+    let may = format!("it may go back to: {}", allowed.join(", "));
+    let Some(EdgeTarget::Node(target)) = pipeline.resolve_target(to) else {
+        let message = format!("the pipeline `{}` has no node `{to}`", *pipeline.name);
+        let hint = did_you_mean(to, known).map_or_else(|| may.clone(), |hint| format!("{hint}\n{may}"));
+        return Err(SessionError::bad_request("input/no-node", message, Some(hint)));
+    };
+    let target = plan.node(target).name.as_str();
+    if !allowed.contains(&target) {
+        let message = format!("no edge leads from `{node}` back to `{target}`");
+        return Err(SessionError::bad_request("input/no-node", message, Some(may)));
+    }
+    Ok(target)
 }

@@ -1,14 +1,16 @@
 //! The queries that nodes declare, routed to the store or to the checkouts of the workspace.
 
+use super::peers::LaunchPeers;
 use super::{Session, SessionError};
 use crate::store::{Store, StoreQueries};
-use crate::walk::{Cluster, Queries, QuerySubject};
+use crate::walk::{Cluster, PEERS, Queries, QuerySubject};
 use crate::workspace::Workspace;
 use serde_json::Value;
 
 /// Answers every query of the registry.
 pub(super) struct QueryRouter {
     store: StoreQueries,
+    pub(super) peers: LaunchPeers,
     workspace: Workspace,
     /// Whether what other runs found is left aside.
     no_recall: bool,
@@ -24,8 +26,9 @@ impl Session {
         no_recall: bool,
     ) -> Result<QueryRouter, SessionError> {
         let repositories = &workspace["repositories"];
+        let peers = LaunchPeers::new(store, run);
         let store = StoreQueries::new(store, run, repositories.clone())?;
-        Ok(QueryRouter { store, workspace: Workspace::new(&self.setup.root, repositories), no_recall })
+        Ok(QueryRouter { store, peers, workspace: Workspace::new(&self.setup.root, repositories), no_recall })
     }
 }
 
@@ -40,6 +43,9 @@ impl Queries for QueryRouter {
     fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String> {
         if name.starts_with("workspace.") {
             return self.workspace.query(name, about);
+        }
+        if name == PEERS {
+            return self.peers.answer(about);
         }
         let mut found = self.store.query(name, about)?;
         if let (true, Some(list)) = (self.no_recall, found.as_array_mut()) {
@@ -61,19 +67,22 @@ mod tests {
     fn every_query_of_the_registry_is_answered() {
         let reads = QueryRouter {
             store: StoreQueries::without_store(json!([])),
+            peers: LaunchPeers::new(&Store::scratch().expect("a store in memory"), "none"),
             workspace: Workspace::new("", &json!([])),
             no_recall: false,
         };
+        let (launch, case) = (Launch::default(), Case::default());
         for need in NEEDS {
-            let about = QuerySubject { launch: &Launch::default(), case: &Case::default(), prior: &Value::Null };
+            let about = QuerySubject::new(&launch, &case);
             let nothing = match need.name {
                 "cluster" => json!({}),
                 "tests.history" => unknown_history(),
+                "roots.said" => Value::Null,
                 _ => json!([]),
             };
             assert_eq!(reads.query(need.name, &about), Ok(nothing), "{}", need.name);
         }
-        let about = QuerySubject { launch: &Launch::default(), case: &Case::default(), prior: &Value::Null };
+        let about = QuerySubject::new(&launch, &case);
         assert!(reads.query("workspace.lag", &about).is_err() && reads.query("lag", &about).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! Resuming a run, with its recorded texts or with the current ones.
 
-use super::answers::{self, SubmittedWork};
+use super::answers::{self, ReopenedCase, SubmittedWork};
 use super::assembly::{EndedRun, RunAssembly};
 use super::recorded::{linked, named};
 use super::revisions::{RunRevisions, RunTexts};
@@ -80,9 +80,9 @@ impl Session {
         }
         let journal = store.journal(run)?;
         self.sweep(run);
-        if let Some((case, node)) = &reopened {
+        if let Some(reopened) = &reopened {
             let reads = CaseReader { store, run, plan: &project.plan };
-            self.reopen((case, node), &journal, &mut work, &reads, watch)?;
+            self.reopen(reopened, &journal, &mut work, &reads, watch)?;
         }
         let via = self.via(&args.via, &project.plan)?;
         let stub = answers::stub(&via, stub.as_ref())?;
@@ -115,6 +115,7 @@ impl Session {
             no_recall: args.no_recall,
             parallel: spec.parallel,
             keep,
+            fresh: false,
             files: args.files,
             recorded: true,
             given,
@@ -154,16 +155,17 @@ impl Session {
     /// Reopens a finished case at a node.
     fn reopen(
         &self,
-        (case, node): (&str, &str),
+        reopened: &ReopenedCase,
         journal: &RunJournal,
         work: &mut [CaseWork],
         reads: &CaseReader<'_>,
         watch: &dyn RunListener,
     ) -> Result<(), SessionError> {
-        let Some(work) = work.iter_mut().find(|work| work.id == case) else { return Ok(()) };
+        let ReopenedCase { case, node, by } = reopened;
+        let Some(work) = work.iter_mut().find(|work| work.id == case.as_str()) else { return Ok(()) };
         let (kept, mut whole) = (work.whole.is_some(), work.take(reads)?);
-        let what = EventBody::Reopened { node: node.into(), by: "human".into() };
-        let event = Event { case: case.into(), path: whole.1.next_path(), at: self.setup.clock.now(), what };
+        let what = EventBody::Reopened { node: node.as_str().into(), by: (*by).into() };
+        let event = Event { case: case.as_str().into(), path: whole.1.next_path(), at: self.setup.clock.now(), what };
         journal.commit(Commit::of(vec![event.clone()]))?;
         watch.event(&event);
         whole.1.apply(&event);

@@ -32,6 +32,8 @@ pub enum RunInputs {
     Example,
     /// One empty case, `case-1`.
     None,
+    /// This launch, as it is: without secrets and personal data.
+    Given(Arc<Launch>),
     /// The launch of this number or uuid, from ReportPortal.
     Launch(String),
     /// These files and all launches below these directories; `-` is standard input.
@@ -90,6 +92,9 @@ impl Session {
     ) -> Result<RunResult, SessionError> {
         let (seen, project) = current.get();
         let (mut launch, reportportal) = self.launch(&spec.inputs, &Arc::new(project.masker()), watch, stop)?;
+        if let Some(url) = &self.setup.job_url {
+            launch.set_job_url(url);
+        }
         let cases = select(&launch, &spec.cases)?;
         let via = self.via(&spec.via, &project.plan)?;
         let stub = answers::stub(&via, spec.stub.as_ref())?;
@@ -166,6 +171,7 @@ impl Session {
             no_recall: spec.no_recall,
             parallel: spec.parallel,
             keep,
+            fresh: true,
             files: spec.files,
             recorded: !spec.dry_run,
             given: None,
@@ -187,6 +193,7 @@ impl Session {
                 let case = Case { id: "case-1".into(), name: "case-1".into(), status: "FAILED".into(), ..Case::default() };
                 (Launch { run_id: "none".into(), name: "none".into(), cases: vec![case], ..Launch::default() }, None)
             }
+            RunInputs::Given(launch) => (Launch::clone(launch), None),
             RunInputs::Files(paths) => (super::input::launch(paths, masker)?, None),
             RunInputs::Launch(id) => {
                 let (launch, place) = self.fetch(id, masker, &|done, of| watch.fetched(done, of), stop)?;

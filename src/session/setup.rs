@@ -55,6 +55,8 @@ pub struct Setup {
     pub script_time: Option<Duration>,
     /// The most cases of a run kept in memory; of a larger run, each is read from the journal whenever it is needed.
     pub keep: usize,
+    /// The address of the CI job that this process runs in, for launches that don't name theirs.
+    pub job_url: Option<String>,
     pub clock: Arc<dyn Clock>,
 }
 

@@ -7,8 +7,8 @@ use super::run_batches::{phase_of, waves};
 use crate::model::{Case, Kind};
 use crate::script::View;
 use crate::store::{Store, StoreError};
-use crate::walk::{Content, Event, Failure, Name, Plan, TokenUsage, WalkState, WalkStatus};
-use std::sync::Arc;
+use crate::walk::{CaseParams, Content, Event, Failure, Name, Plan, TokenUsage, WalkState, WalkStatus};
+use std::sync::{Arc, OnceLock};
 
 /// A case with the state of its walk.
 pub(super) type WalkedCase = (Case, WalkState);
@@ -28,6 +28,8 @@ pub(super) struct CaseWork {
     pub(super) rested: bool,
     /// The case and its state, unless read from the journal on demand.
     pub(super) whole: Option<Box<WalkedCase>>,
+    /// Its parameters, if they are kept from batch to batch.
+    pub(super) params: Option<Box<OnceLock<CaseParams>>>,
     /// Details that only some cases have.
     pub(super) own: Option<Box<OutsideDetails>>,
 }
@@ -54,6 +56,7 @@ impl CaseWork {
             status,
             phase,
             whole: keep.then(|| Box::new((Case::clone(case), WalkState::default()))),
+            params: None,
             own: None,
             alone: false,
             rested: false,
@@ -71,6 +74,7 @@ impl CaseWork {
             alone: false,
             rested: false,
             whole: None,
+            params: None,
             own: None,
         }
     }
@@ -152,6 +156,10 @@ impl CaseReader<'_> {
         if let Some(verdict) = &mut state.verdict {
             let value: serde_json::Value = parse(&text(self.store, &verdict.content.hash())?)?;
             verdict.content = Content::new(View::of(&value, &Kind::Any, "params.verdict"));
+        }
+        if let Some(root) = &mut state.root {
+            let value: serde_json::Value = parse(&text(self.store, &root.content.hash())?)?;
+            root.content = Content::new(View::of(&value, &Kind::Any, "params.root"));
         }
         state.inner.iter_mut().try_for_each(|inner| self.artifacts(inner))
     }

@@ -93,6 +93,23 @@ pub(super) fn effects(case: &str, effects: Vec<Effect<i64>>) -> Commit {
     Commit { events: vec![enter(case, "1")], effects, ..Commit::default() }
 }
 
+/// The commit of a review by an answerer, with its effects.
+pub(super) fn review(case: &str, by: &str, effects: Vec<Effect<i64>>) -> Commit {
+    let exit = EventBody::NodeExit {
+        node: "review".into(),
+        artifact: Hash::of(b"{}").into(),
+        by: by.into(),
+        params: None,
+        template: None,
+        took_ms: 0,
+        agent: None,
+        confidence: None,
+        effects: effects.clone(),
+        bindings: BTreeMap::new(),
+    };
+    Commit { events: vec![event(case, "1", exit)], effects, ..Commit::default() }
+}
+
 /// Everything that one step of a walk commits.
 pub(super) fn step(case: &str, step: usize) -> Commit {
     let path = step.to_string();
@@ -166,6 +183,8 @@ pub(super) fn rca(id: i64, message: &str) -> Effect<i64> {
         defect_type: "pb".into(),
         component: "driver".into(),
         convergence: 0.75,
+        root: String::new(),
+        common: false,
     }
 }
 

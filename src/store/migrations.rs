@@ -29,6 +29,7 @@ pub(super) const STEPS: &[Migration] = &[
     Migration::sql(include_str!("schema/7.sql")),
     Migration::sql(include_str!("schema/8.sql")),
     Migration::sql(include_str!("schema/9.sql")),
+    Migration::sql(include_str!("schema/10.sql")),
 ];
 
 /// Version of a file: `PRAGMA user_version`.

@@ -7,12 +7,12 @@
 //! recorded, addresses, dictionary         contents and events there: rows for addresses, dictionaries of the store's own
 //! begin, runs, lease, clean               runs: creation, end, resumption, exclusive execution, retention
 //! effects                                 facts written by steps: symptoms, root causes, cases
-//! reviews, overturned                     statements of people outside of runs; revoked links
+//! reviews, root_words, overturned         statements of people outside of runs; revoked links
 //! read, reading, content, bad_content     reading events and contents, with integrity checks
 //! knowledge, history                      current knowledge and its history
-//! outcomes                                the outcomes of all tests of a launch
+//! outcomes, test_names, flaky             the outcomes of all tests of a launch; names of those that failed; how steady tests are
 //! needs                                   the bounded queries that nodes declare
-//! words, terms                            tokenization of failure texts; the index of symptoms by terms
+//! terms                                   the index of symptoms by the words of failure texts
 //! check                                   health check of a file
 //! failpoint                               blocking or failing at transaction boundaries, for tests
 //! ```
@@ -38,6 +38,7 @@ mod durability;
 mod effects;
 mod error;
 mod failpoint;
+mod flaky;
 mod history;
 mod journal;
 mod knowledge;
@@ -54,10 +55,11 @@ mod readers;
 mod reading;
 mod recorded;
 mod reviews;
+mod root_words;
 mod runs;
 mod step;
 mod terms;
-mod words;
+mod test_names;
 mod writer;
 
 #[cfg(test)]
@@ -74,6 +76,7 @@ pub use check::{Depth, StoreHealth, health};
 pub use clean::{Cleaned, Retention};
 pub use durability::Durability;
 pub use error::StoreError;
+pub use flaky::TestStability;
 pub use history::{
     Dormancy, KnownHistory, Occurrences, PastCase, PastLaunch, RcaFilter, RcaOf, RcaRow, RowIds, SeenCase, SymptomFilter,
     SymptomOf, SymptomRow, SymptomStatus,
@@ -86,4 +89,5 @@ pub use overturned::OverturnedLink;
 pub use read::StoredEvent;
 pub use reading::StoreReading;
 pub use recorded::recorded_text;
+pub use root_words::{RootWord, RootWordDone};
 pub use runs::{RunCase, RunRecord, RunRow, RunStatus};

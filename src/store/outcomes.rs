@@ -1,6 +1,7 @@
 //! The outcomes of the tests of a launch, as they are in the file: written once for each launch, and dropped with age.
 
 use super::error::StoreError;
+use super::test_names::store_names;
 use crate::model::{Launch, TestOutcomes};
 use rusqlite::{Connection, params};
 use zstd::bulk::Compressor;
@@ -38,12 +39,13 @@ impl PackedOutcomes {
         Ok(Some(Self { tests: launch.outcomes.len(), frame }))
     }
 
-    /// Writes them, unless an earlier analysis of the launch did.
+    /// Writes them, unless an earlier analysis of the launch did, with the names of the tests that failed or were retried.
     pub(super) fn store(&self, conn: &Connection, row: i64, run: i64, launch: &Launch) -> Result<(), StoreError> {
         let sql = "INSERT OR IGNORE INTO test_outcomes (launch, run, revision, tests, outcomes) VALUES (?1, ?2, ?3, ?4, ?5)";
         let tests = i64::try_from(self.tests).unwrap_or(i64::MAX);
         conn.prepare_cached(sql)?.execute(params![row, run, launch.commit(), tests, self.frame])?;
-        Ok(())
+        let failed = launch.cases.iter().map(|case| (case.identity(), case.suite.as_str(), case.name.as_str()));
+        store_names(conn, failed.chain(launch.outcomes.names()))
     }
 }
 

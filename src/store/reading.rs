@@ -4,8 +4,8 @@ use super::content::content;
 use super::error::StoreError;
 use super::open::Store;
 use super::read::{StoredEvent, each_of_case};
-use super::runs::run_row;
-use crate::model::Hash;
+use super::runs::{case_of, run_row};
+use crate::model::{Case, Hash};
 use rusqlite::Connection;
 
 /// Bytes of the file mapped into memory: about `SQLite`'s maximum.
@@ -36,6 +36,11 @@ impl StoreReading<'_> {
     /// Passes the events of a case to `visit`, in order.
     pub fn events<E: From<StoreError>>(&self, case: &str, visit: impl FnMut(StoredEvent<'_>) -> Result<(), E>) -> Result<(), E> {
         each_of_case(self.conn, (self.run, case), visit)
+    }
+
+    /// A case of the run.
+    pub fn case(&self, case: &str) -> Result<Case, StoreError> {
+        case_of(self.conn, self.run, case)
     }
 
     /// Passes the content at an address to `look`, if it is stored.

@@ -205,6 +205,16 @@ impl Store {
         })
     }
 
+    /// The launch of a run without its cases, which are counted only.
+    pub fn launch_alone(&self, run: &str) -> Result<Launch, StoreError> {
+        self.read(|conn| {
+            let row = run_row(conn, run)?;
+            let hash = conn.query_row("SELECT launch FROM runs WHERE id = ?1", [row], |row| row.get(0))?;
+            let StoredLaunch { launch, cases } = needed(conn, &Hash::from_bytes(hash), parse)??;
+            Ok(Launch { left_out: cases.len(), ..launch })
+        })
+    }
+
     /// The cases of a run, in order.
     pub fn cases(&self, run: &str) -> Result<Vec<RunCase>, StoreError> {
         self.read(|conn| {
@@ -232,19 +242,21 @@ impl Store {
 
     /// One case of a run.
     pub fn case(&self, run: &str, case: &str) -> Result<Case, StoreError> {
-        self.read(|conn| {
-            let row = run_row(conn, run)?;
-            let mut rows = conn.prepare_cached("SELECT content FROM run_cases WHERE run = ?1 AND item = ?2")?;
-            let hash = rows.query_row(params![row, case], |row| row.get(0).map(Hash::from_bytes)).optional()?;
-            let hash = hash.ok_or_else(|| StoreError::Damaged(format!("the case `{case}` of the run `{run}` is missing")))?;
-            needed(conn, &hash, parse)?
-        })
+        self.read(|conn| case_of(conn, run_row(conn, run)?, case))
     }
 
     /// The effective status: a run marked as running that no process executes is paused.
     fn effective_status(&self, run: &str, status: RunStatus) -> RunStatus {
         if status == RunStatus::Running && !Lease::is_held(self.path(), run) { RunStatus::Paused } else { status }
     }
+}
+
+/// A case of the run with that row id.
+pub(super) fn case_of(conn: &Connection, run: i64, case: &str) -> Result<Case, StoreError> {
+    let mut rows = conn.prepare_cached("SELECT content FROM run_cases WHERE run = ?1 AND item = ?2")?;
+    let hash = rows.query_row(params![run, case], |row| row.get(0).map(Hash::from_bytes)).optional()?;
+    let hash = hash.ok_or_else(|| StoreError::Damaged(format!("the case `{case}` of a run is missing")))?;
+    needed(conn, &hash, parse)?
 }
 
 /// The row id of a run whose events were not removed.
@@ -297,6 +309,8 @@ mod tests {
         assert_eq!((record.start_seq, record.ended_at), (4, None));
         assert_eq!(reopened.blob(&record.args).unwrap().as_deref(), Some(r#"{"set":{}}"#));
         assert_eq!(reopened.launch("r", |_, case| Some(case)).unwrap(), launch);
+        let alone = reopened.launch_alone("r").unwrap();
+        assert_eq!((alone.failures(), alone.cases.len(), &alone.name), (launch.failures(), 0, &launch.name));
         let cases: Vec<_> = reopened.cases("r").unwrap().into_iter().map(|case| case.case).collect();
         assert_eq!(cases, [launch.cases[3].clone(), launch.cases[0].clone()]);
         let count = |table: &str| {

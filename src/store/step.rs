@@ -153,6 +153,7 @@ fn status(event: &Event) -> Option<&'static str> {
         | EventBody::Unanswered { .. }
         | EventBody::Masked { .. }
         | EventBody::Verdict { .. }
+        | EventBody::Root { .. }
         | EventBody::NodeExit { .. }
         | EventBody::ThermalWarning { .. }
         | EventBody::EdgeEvaluate { .. }

@@ -5,7 +5,7 @@
 //! of arrival.
 
 use super::error::StoreError;
-use super::words::{NUMBER, hash, hash_of, split_words};
+use crate::model::words::{NUMBER, hash, hash_of, split_words};
 use rusqlite::{Connection, params};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

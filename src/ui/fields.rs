@@ -2,7 +2,7 @@
 
 use crate::diag::Source;
 use crate::pipeline::{Pipeline, Var};
-use crate::walk::{EVIDENCE, GROUPS, NEEDS, STATE, VERDICT};
+use crate::walk::{EVIDENCE, GROUPS, NEEDS, ROOT, STATE, VERDICT};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// The documentation of `state`, `params`, `vars`, `evidence`, `verdict` or a group such as `params.failure`; `None` for other names.
+    /// The documentation of `state`, `params`, `vars`, `evidence`, `verdict`, `root` or a group such as `params.failure`; `None` for other names.
     /// `pipelines` are those whose vars are listed.
     pub fn named(name: &str, pipelines: impl FnOnce() -> Vec<Pipeline>) -> Option<Vec<Self>> {
         let of = |fields: &[crate::walk::DocumentedField]| {
@@ -26,7 +26,7 @@ impl Fields {
         };
         let group = |group: &crate::walk::FieldGroup| {
             let fields = match group.name {
-                "needs" => NEEDS.iter().map(|need| [need.name.replace('.', "_"), String::new(), need.doc.to_owned()]).collect(),
+                "needs" => NEEDS.iter().map(|need| [need.field(), String::new(), need.doc.to_owned()]).collect(),
                 _ => of(group.fields),
             };
             let within = if group.name == "context" { "" } else { "params." };
@@ -40,6 +40,7 @@ impl Fields {
             None if name == "params" => Some(GROUPS.iter().map(group).collect()),
             None if name == "evidence" => Some(EVIDENCE.iter().map(group).collect()),
             None if name == "verdict" => Some(VERDICT.iter().map(group).collect()),
+            None if name == "root" => Some(ROOT.iter().map(group).collect()),
             None if name == "vars" => Some(pipelines().iter().map(vars).collect()),
             Some(("params", "evidence")) => Some(EVIDENCE.iter().map(group).collect()),
             Some(("params", "verdict")) => Some(VERDICT.iter().map(group).collect()),

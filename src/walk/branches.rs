@@ -19,12 +19,12 @@ impl Stepper<'_> {
             let plan = self.walker.plan;
             let params = self.params(step, &[], &|queries| self.needs(queries).unwrap_or_default());
             match foreach.branches(self.name(), &params.view, plan.vars())? {
-                None if foreach.allows_no_item(plan.node(self.node)) => Ok(StepStart::Asked),
+                None if foreach.allows_no_item(plan.node(self.node)) => Ok(StepStart::Answer),
                 Some(branches) if !branches.is_empty() => {
                     log.push(EventBody::Fork { by: BranchKind::Items, node: Some(self.name().clone()), branches });
-                    Ok(StepStart::Parted)
+                    Ok(StepStart::Merged)
                 }
-                _ => Ok(StepStart::Is(NodeAnswer::walked(foreach.merged(plan, self.node, &[])?))),
+                _ => Ok(StepStart::Known(NodeAnswer::walked(foreach.merged(plan, self.node, &[])?))),
             }
         })
     }

@@ -189,6 +189,18 @@ pub fn assemble_part<E>(text: &str, name: &str, read: &mut impl FnMut(&Hash) -> 
     }
 }
 
+/// Whether a stored object has this content as the part of that name. The part is not read.
+pub fn has_part(text: &str, name: &str, content: &Content) -> bool {
+    let object: Value = serde_json::from_str(text).unwrap_or_default();
+    let part = object.get(PARTS).unwrap_or(&object).get(name);
+    match content.inline() {
+        Some(own) => serde_json::from_str(own).is_ok_and(|own: Value| part == Some(&own)),
+        None => {
+            part.and_then(Value::as_str).is_some_and(|address| address.parse().is_ok_and(|hash: Hash| hash == content.hash()))
+        }
+    }
+}
+
 fn whole<E>(mut value: Value, read: &mut impl FnMut(&Hash) -> Result<String, E>) -> Result<Value, E> {
     let Some(Value::Object(parts)) = value.get_mut(PARTS).map(Value::take) else { return Ok(value) };
     let mut made = Map::new();
@@ -254,6 +266,10 @@ mod tests {
             assert_eq!(assemble_part(text, name, &mut read).expect("all there").as_ref(), Some(part), "{name}");
         }
         assert_eq!(assemble_part(text, "evidence", &mut read), Ok(None));
+        let with = |value: Value| Content::new(view(value));
+        assert!(has_part(text, "data", &with(words.clone())) && has_part(text, "void", &Content::new(View::null())));
+        assert!(!has_part(text, "data", &with(json!({ "words": ["another text of some length, so that it has an address"] }))));
+        assert!(!has_part(text, "void", &with(json!(1))) && !has_part(text, "evidence", &with(words.clone())));
         let mut only = |hash: &Hash| if *hash == Hash::of(b"{}") { Ok("{}".to_owned()) } else { Err(()) };
         let other = Hash::of(b"not stored");
         let text = format!(r#"{{"$parts":{{"a":"{other}","b":"{}"}}}}"#, Hash::of(b"{}"));

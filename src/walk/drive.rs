@@ -6,6 +6,7 @@ use super::event::{Event, EventBody};
 use super::journal::{Commit, JournalError};
 use super::loop_detector;
 use super::name::Name;
+use super::params::CaseParams;
 use super::plan::Plan;
 use super::ready_set::{ReadySet, ReadyStep};
 use super::revisions::Revision;
@@ -35,7 +36,11 @@ impl Walker<'_> {
     /// Walks a case on from `state` until the end, a failure, the end of the phase, or a stop signal. Does nothing if the state
     /// is over.
     pub fn walk(&self, case: &Case, state: &mut WalkState) -> Result<WalkEnd, JournalError> {
-        let params = OnceLock::new();
+        self.walk_with(case, state, &OnceLock::new())
+    }
+
+    /// [`Walker::walk`] with the parameters of the case, which are made if there are none yet.
+    pub fn walk_with(&self, case: &Case, state: &mut WalkState, params: &OnceLock<CaseParams>) -> Result<WalkEnd, JournalError> {
         let case_name: Name = case.id.as_str().into();
         let mut held: Option<Arc<Revision>> = None;
         loop {
@@ -54,7 +59,7 @@ impl Walker<'_> {
                 held = Some(plans.current()?);
             }
             let walker = Walker { plan: held.as_ref().map_or(self.plan, |held| &held.plan), ..*self };
-            let who = WalkOwner { case, name: &case_name, params: &params };
+            let who = WalkOwner { case, name: &case_name, params };
             let mut ready_set = ReadySet::default();
             match thermal::stop(walker.plan, state) {
                 Some(failure) => ready_set.push(ReadyStep::failed(walker.stopped(&case_name, state, failure))),

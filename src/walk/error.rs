@@ -63,6 +63,16 @@ impl Failure {
         Self { kind, diagnostic: diagnostic.into() }
     }
 
+    /// An answerer's failure.
+    pub fn answer(diagnostic: Box<Diagnostic>) -> Self {
+        let kind = match diagnostic.code.as_ref() {
+            "script/limit" | "script/deadline" => FailureKind::Limit,
+            "walk/schema" => FailureKind::Schema,
+            _ => FailureKind::AgentError,
+        };
+        Self { kind, diagnostic }
+    }
+
     /// A script's failure; exceeded limits become [`FailureKind::Limit`].
     pub fn script(diagnostic: Box<Diagnostic>) -> Self {
         let limit = matches!(diagnostic.code.as_ref(), "script/limit" | "script/deadline");

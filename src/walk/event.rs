@@ -178,6 +178,20 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         needs: Option<Content>,
     },
+    /// The root of the case was found, after its verdict; found again only where its rules have changed.
+    Root {
+        node: Name,
+        /// The address of the rules.
+        rules: Hash,
+        /// The rule that gave the key; empty if none did.
+        #[serde(default, skip_serializing_if = "Name::is_empty")]
+        rule: Name,
+        /// The key; empty if no rule gave one.
+        #[serde(default, skip_serializing_if = "Name::is_empty")]
+        key: Name,
+        /// The whole root, as scripts read it.
+        root: Content,
+    },
     /// A node has its artifact.
     NodeExit {
         node: Name,
@@ -285,6 +299,7 @@ impl EventBody {
             Self::NodeExit { artifact, params, .. } => [Some(artifact), params.as_ref(), None],
             Self::EdgeEvaluate { artifact, state, vars, .. } => [Some(artifact), Some(state), Some(vars)],
             Self::WalkerSwitch { needs, .. } => [needs.as_ref(), None, None],
+            Self::Root { root, .. } => [Some(root), None, None],
             Self::Verdict { verdict, needs, .. } => [Some(verdict), needs.as_ref(), None],
             Self::Requested { params, call, .. } => [Some(params), call.as_ref(), None],
             Self::Masked { answer, .. } => [answer.as_ref(), None, None],
@@ -306,6 +321,7 @@ impl EventBody {
             Self::Reopened { .. } => EventKind::Reopened,
             Self::Masked { .. } => EventKind::Masked,
             Self::Verdict { .. } => EventKind::Verdict,
+            Self::Root { .. } => EventKind::Root,
             Self::NodeEnter { .. } => EventKind::NodeEnter,
             Self::SubWalk { .. } => EventKind::SubWalk,
             Self::Fork { .. } => EventKind::Fork,

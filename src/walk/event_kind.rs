@@ -14,6 +14,7 @@ pub enum EventKind {
     Reopened,
     Masked,
     Verdict,
+    Root,
     NodeEnter,
     SubWalk,
     Fork,
@@ -29,7 +30,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Barrier,
         Self::Reload,
         Self::Upgraded,
@@ -40,6 +41,7 @@ impl EventKind {
         Self::Reopened,
         Self::Masked,
         Self::Verdict,
+        Self::Root,
         Self::NodeEnter,
         Self::SubWalk,
         Self::Fork,
@@ -67,6 +69,7 @@ impl EventKind {
             Self::Reopened => "reopened",
             Self::Masked => "masked",
             Self::Verdict => "verdict",
+            Self::Root => "root",
             Self::NodeEnter => "node_enter",
             Self::SubWalk => "sub_walk",
             Self::Fork => "fork",

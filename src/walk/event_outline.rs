@@ -47,6 +47,9 @@ pub struct ExitOutline<'r> {
     pub by: Cow<'r, str>,
     #[serde(default)]
     pub confidence: Option<f64>,
+    /// The parameters that the answerer saw, if it read any.
+    #[serde(default)]
+    pub params: Option<Hash>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -95,7 +98,7 @@ impl<'r> EventOutline<'r> {
             Some(EventKind::WalkError) => Self::WalkError(serde_json::from_str(json)?),
             Some(EventKind::WalkComplete) => Self::WalkComplete,
             Some(EventKind::EdgeEvaluate) => Self::EdgeEvaluate(UnreadDecision(json)),
-            Some(EventKind::WalkerSwitch | EventKind::Fork) => Self::Whole(serde_json::from_str(json)?),
+            Some(EventKind::WalkerSwitch | EventKind::Fork | EventKind::Verdict) => Self::Whole(serde_json::from_str(json)?),
             _ => Self::Other,
         })
     }

@@ -223,6 +223,26 @@ pub const VERDICT: &[FieldGroup] = &[
     ),
 ];
 
+/// The root: the document.
+pub const ROOT: &[FieldGroup] = &[group(
+    "root",
+    "what the failure has in common with the others of its cause, by the rules under `roots:` of the pipeline, found once for the case; `asterisk explain RUN --case C --root` shows it; without such rules, or where none gives a key, all is empty",
+    &[
+        field("about", "list", "the ids of the lines of the evidence that it is about"),
+        field("at", "text", "where the rule is written: `pipelines/rca.yaml:12`"),
+        field("because", "text", "why it gives this key; empty if it gives no reason"),
+        field("by", "text", "what a person said that replaced the key: `merged`, `split`; empty without that"),
+        field("confidence", "number", "how often failures to which the rule gives equal keys are one cause, from 0 to 1"),
+        field("consequence", "true or false", "whether such a failure only follows from another one"),
+        field("failed", "list", "rules that failed before it, which count as silent: maps `{ id, at, error }`"),
+        field("key", "text", "the key: failures with equal keys are one cause; empty if none is known"),
+        field("name", "text", "the name of the rule"),
+        field("parts", "any", "what the rule gave as the key, a text or a map; nothing without a rule"),
+        field("rule", "text", "the id of the rule; empty if none gave a key"),
+        field("scope", "text", "where equal keys mean one cause: `always`, or `launch`: within one launch only"),
+    ],
+)];
+
 /// The parameter groups available to templates, responders and effects.
 pub const GROUPS: &[FieldGroup] = &[
     group(
@@ -300,6 +320,7 @@ pub const GROUPS: &[FieldGroup] = &[
         &[],
     ),
     group("prior", "the last artifact of each node that was taken, by the node's name", &[]),
+    group("root", ROOT[0].doc, ROOT[0].fields),
     group("siblings", "the result of the read `siblings`, if the node declares it", &[]),
     group("state", "the state of the walk, as rules see it (`asterisk doc state`)", STATE),
     group("taxonomy", "`defects`, `categories` and `severities` of the vocabulary in force", &[]),

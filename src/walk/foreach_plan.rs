@@ -32,3 +32,13 @@ pub enum MergePlan {
     /// The result of a script given `(branches, vars)`.
     Script(ScriptFunction),
 }
+
+impl MergePlan {
+    /// The script that merges, if one does.
+    pub fn script(&self) -> Option<&ScriptFunction> {
+        match self {
+            Self::Script(function) => Some(function),
+            _ => None,
+        }
+    }
+}

@@ -9,7 +9,7 @@
 //! ```text
 //! name, path, error, outcome, content, bounds, because, cluster, fields, views  basic types
 //! agent, branch, event_kind, event, event_outline, journal, queries, memory  the record, and the ports to it
-//! mask, team_plan, foreach_plan, tool, verdict, plan, node_view  a linked pipeline
+//! mask, team_plan, foreach_plan, tool, verdict, root, plan, node_view  a linked pipeline
 //! visit, open_request, state, fork, foreach, revisions, loop_detector, thermal  the state of a walk
 //! step_context, params, bare_prompt  inputs of scripts, templates and answerers
 //! answer, step_log, request_log, request, answerer  requesting an artifact
@@ -51,12 +51,15 @@ mod params;
 mod path;
 mod plan;
 mod queries;
+mod read_evidence;
 mod ready_set;
 mod request;
 mod request_log;
 mod revisions;
+mod root;
 mod route;
 mod rule_inputs;
+mod scripted;
 mod shadow;
 mod state;
 mod step;
@@ -78,14 +81,14 @@ pub use bare_prompt::{bare, called};
 pub use because::input;
 pub use branch::{Branch, BranchKind, BranchOrigin, ITEM};
 pub use cluster::{Cluster, Clustering};
-pub use content::{Content, assemble, assemble_part};
+pub use content::{Content, assemble, assemble_part, has_part};
 pub use decision_step::DecisionStep;
 pub use drive::WalkEnd;
 pub use error::{Failure, FailureKind};
 pub use event::{ConsideredEdge, Event, EventBody, FIRST, ReloadCause, TextChange};
 pub use event_kind::EventKind;
 pub use event_outline::{EnterOutline, ErrorOutline, EventOutline, ExitOutline, TransitionOutline, UnreadDecision};
-pub use fields::{DocumentedField, EVIDENCE, FieldGroup, GROUPS, STATE, VERDICT};
+pub use fields::{DocumentedField, EVIDENCE, FieldGroup, GROUPS, ROOT, STATE, VERDICT};
 pub use foreach::joined;
 pub use foreach_plan::{ForeachPlan, MergePlan};
 pub use journal::{Blob, Commit, Journal, JournalError};
@@ -94,15 +97,18 @@ pub use memory::{NullJournal, NullQueries};
 pub use name::{Name, Reason};
 pub use open_request::OpenRequest;
 pub use outcome::EdgeOutcome;
-pub use params::{CaseParams, MadeVerdict, Params, VerdictQueries, recorded_params};
+pub use params::{CaseParams, MadeRoot, MadeVerdict, Params, VerdictQueries, recorded_params};
 pub use path::{BRANCH, is_branch, nodes_of, place_of};
 pub use plan::{EdgeRule, Plan, PlanNode};
-pub use queries::{NEEDS, Queries, Query, QuerySubject, unknown_history};
+pub use queries::{NEEDS, PEERS, Queries, Query, QuerySubject, SubjectEvidence, unknown_history};
+pub use read_evidence::ReadEvidence;
 pub use request::{PromptRequest, Request, schema_violation, validate};
 pub use revisions::{Revision, RevisionSource};
+pub use root::{Root, RootFunction, RootPlan, RootWords, key_of};
 pub use route::{AskRule, Decision, EdgeChoice, FALLBACK, decide, decide_with};
 pub use rule_inputs::RuleInputs;
-pub use state::{RecordedVerdict, WalkState, WalkStatus};
+pub use scripted::ScriptedStep;
+pub use state::{RecordedRoot, RecordedVerdict, WalkState, WalkStatus};
 pub use step_context::{StepContext, StepMoment};
 pub use team_plan::{TeamMember, TeamPlan};
 pub use tool::{Call, TOOL, ToolPlan};

@@ -2,12 +2,13 @@
 
 use super::content::Content;
 use super::plan::Plan;
-use super::queries::Query;
+use super::queries::{Query, ROOT_WORDS};
+use super::read_evidence::ReadEvidence;
+use super::root::{Root, RootWords};
 use super::state::WalkState;
 use super::step_context::StepContext;
 use super::verdict::Verdict;
 use super::views::recorded_state;
-use crate::evidence::FailureTexts;
 use crate::model::{Case, Hash, Kind, Launch};
 use crate::script::View;
 use serde_json::{Value, json};
@@ -24,8 +25,9 @@ pub struct CaseParams {
     failure: Content,
     urls: Content,
     launch_times: Value,
-    evidence: OnceLock<(Hash, View, Content)>,
+    evidence: OnceLock<ReadEvidence>,
     verdict: OnceLock<MadeVerdict>,
+    root: OnceLock<MadeRoot>,
 }
 
 /// Runs the queries of a verdict.
@@ -44,6 +46,17 @@ pub struct MadeVerdict {
     pub needs: Option<Content>,
 }
 
+/// A root that was found for the parameters of a step.
+#[derive(Clone, Debug)]
+pub struct MadeRoot {
+    /// The address of its rules.
+    pub rules: Hash,
+    /// The root.
+    pub root: Arc<Root>,
+    /// The same, as scripts read it.
+    pub content: Content,
+}
+
 /// The parameters of a step, for scripts and templates and for the record.
 #[derive(Clone, Debug)]
 pub struct Params {
@@ -52,6 +65,8 @@ pub struct Params {
     pub content: Content,
     /// The verdict that was made for them; nothing if an earlier step made it.
     pub verdict: Option<MadeVerdict>,
+    /// The root that was found for them; nothing if an earlier step found it.
+    pub root: Option<MadeRoot>,
     groups: Vec<(&'static str, View, Content)>,
 }
 
@@ -87,27 +102,20 @@ impl CaseParams {
             }),
             evidence: OnceLock::new(),
             verdict: OnceLock::new(),
+            root: OnceLock::new(),
         }
     }
 
     /// What the texts of the case say. It is read once, and again only where the data has changed that it is read by.
-    fn evidence(&self, case: &Case, plan: &Plan) -> (View, Content) {
-        let read = || {
-            let texts = FailureTexts {
-                name: &case.name,
-                suite: &case.suite,
-                error: &case.error_message,
-                log: &case.log_snippet.text_or_error(),
-            };
-            let view = View::of(&json!(plan.evidence.read(texts)), &Kind::Any, "params.evidence");
-            (*plan.evidence.address(), view.clone(), Content::new(view))
-        };
-        let (address, view, content) = self.evidence.get_or_init(read);
-        if address == plan.evidence.address() {
-            return (view.clone(), content.clone());
-        }
-        let (_, view, content) = read();
-        (view, content)
+    pub(super) fn evidence(&self, case: &Case, plan: &Plan) -> ReadEvidence {
+        let read = self.evidence.get_or_init(|| ReadEvidence::read(case, plan));
+        if read.reader == *plan.evidence.address() { read.clone() } else { ReadEvidence::read(case, plan) }
+    }
+
+    /// The same parameters, with evidence that was read already.
+    #[must_use]
+    pub fn with_evidence(self, evidence: ReadEvidence) -> Self {
+        Self { evidence: OnceLock::from(evidence), ..self }
     }
 
     /// What the rules of a verdict see of the case beside its evidence.
@@ -158,10 +166,57 @@ impl CaseParams {
         (view, made.content.clone(), recorded.is_none().then_some(made))
     }
 
+    /// The root of the case: that of an earlier step if its rules are the same, else found. Its rules see the results of the queries
+    /// of the verdict.
+    fn root(&self, step: &StepContext<'_>, evidence: &View, queries: &VerdictQueries<'_>) -> (View, Content, Option<MadeRoot>) {
+        let none = || {
+            let view = Root::default().view();
+            (view.clone(), Content::own(view), None)
+        };
+        let Some(plan) = &step.plan.roots else { return none() };
+        let recorded = step.walk.root.as_ref().filter(|recorded| recorded.rules == plan.address);
+        if let Some(recorded) = recorded
+            && let Some(view) = recorded.content.view()
+        {
+            return (view.clone(), recorded.content.clone(), None);
+        }
+        let make = || {
+            let needs = step.plan.verdict.as_ref().map_or(&[][..], |verdict| &verdict.needs);
+            let needs = if needs.is_empty() { Vec::new() } else { queries(needs) };
+            let words = queries(&[ROOT_WORDS]).pop().map(|(_, words)| words.json());
+            let words: RootWords = words.and_then(|words| serde_json::from_value(words).ok()).unwrap_or_default();
+            let root = plan.find(evidence, &self.context(step.plan, &needs), &words);
+            let content = Content::new(root.view());
+            MadeRoot { rules: plan.address, root: Arc::new(root), content }
+        };
+        let kept = self.root.get_or_init(make);
+        let made = if kept.rules == plan.address { kept.clone() } else { make() };
+        let view = made.content.view().cloned().unwrap_or_else(View::null);
+        (view, made.content.clone(), recorded.is_none().then_some(made))
+    }
+
+    /// The root by another plan, given the results of the queries that its rules read, whatever people said. `None` if the plan has no
+    /// rules for it.
+    pub fn root_by(&self, case: &Case, plan: &Plan, needs: &[(String, View)]) -> Option<Root> {
+        let rules = plan.roots.as_ref()?;
+        Some(rules.find(&self.evidence(case, plan).view, &self.context(plan, needs), &RootWords::default()))
+    }
+
+    /// The key that each rule of a plan gives, given the results of the queries that they read; nothing where it gives none or fails.
+    pub fn every_root(&self, case: &Case, plan: &Plan, needs: &[(String, View)]) -> Vec<Option<Value>> {
+        let Some(rules) = &plan.roots else { return Vec::new() };
+        rules.every_key(&self.evidence(case, plan).view, &self.context(plan, needs))
+    }
+
     /// The verdict by another plan, given the results of the queries that its rules read. `None` if the plan makes none.
     pub fn verdict_by(&self, case: &Case, plan: &Plan, needs: &[(String, View)]) -> Option<Verdict> {
         let rules = plan.verdict.as_ref()?;
-        Some(rules.judge(&self.evidence(case, plan).0, &self.context(plan, needs)))
+        Some(rules.judge(&self.evidence(case, plan).view, &self.context(plan, needs)))
+    }
+
+    /// The evidence by a plan's catalogue, as the record has it.
+    pub fn evidence_by(&self, case: &Case, plan: &Plan) -> Content {
+        self.evidence(case, plan).content
     }
 
     /// All parameters of a step of this case, with the state as [`StepContext::state`] or a test gives it. `needs` are the results of the
@@ -196,8 +251,9 @@ impl CaseParams {
         let kept = |content: &Content| (content.view().cloned().unwrap_or_else(View::null), content.clone());
         let siblings = needs.iter().find(|(name, _)| name == "siblings").map(|(_, view)| view.clone());
         let bindings = walk.bindings.iter().map(|(name, id)| (name.as_str(), View::from(*id)));
-        let (evidence, evidence_content) = self.evidence(case, plan);
+        let ReadEvidence { view: evidence, content: evidence_content, .. } = self.evidence(case, plan);
         let (verdict, verdict_content, made) = self.verdict(step, &evidence, queries);
+        let (root, root_content, found) = self.root(step, &evidence, queries);
         let groups = [
             ("answer", kept(&plan.node(node).answer)),
             ("bindings", own(View::map("params.bindings", bindings, View::from(0)))),
@@ -213,6 +269,7 @@ impl CaseParams {
             ("needs", by_need(needs)),
             ("persona", kept(&member.persona)),
             ("prior", by_node(walk)),
+            ("root", (root, root_content)),
             ("siblings", new(siblings.unwrap_or_else(|| View::list("params.siblings", [])))),
             ("state", new(state.clone())),
             ("taxonomy", kept(&plan.taxonomy)),
@@ -223,7 +280,7 @@ impl CaseParams {
             ("workspace", kept(&plan.workspace)),
         ];
         let params = Params::of(groups.into_iter().map(|(name, (view, content))| (name, view, content)).collect());
-        Params { verdict: made, ..params }
+        Params { verdict: made, root: found, ..params }
     }
 }
 
@@ -231,7 +288,7 @@ impl Params {
     fn of(groups: Vec<(&'static str, View, Content)>) -> Self {
         let view = View::object("params", groups.iter().map(|(name, view, _)| (*name, view.clone())));
         let content = Content::of_parts(groups.iter().map(|(name, _, content)| ((*name).into(), content.clone())));
-        Self { view, content, verdict: None, groups }
+        Self { view, content, verdict: None, root: None, groups }
     }
 
     /// Replaces the groups with these names.
@@ -246,7 +303,7 @@ impl Params {
             // The same masks often produce the same value.
             *content = Content::new(view.clone());
         }
-        Self { verdict: self.verdict, ..Self::of(groups) }
+        Self { verdict: self.verdict, root: self.root, ..Self::of(groups) }
     }
 }
 

@@ -6,6 +6,7 @@ use super::mask::Mask;
 use super::name::Name;
 use super::path::nodes_of;
 use super::queries::Query;
+use super::root::RootPlan;
 use super::team_plan::{TeamMember, TeamPlan};
 use super::tool::ToolPlan;
 use super::verdict::VerdictPlan;
@@ -45,6 +46,8 @@ pub struct Plan {
     pub evidence: Arc<EvidenceReader>,
     /// How the verdict of a case is made: the pipeline's own, else that of the enclosing one.
     pub verdict: Option<Arc<VerdictPlan>>,
+    /// How the root of a case is found: by the pipeline's own rules, else by those of the enclosing one.
+    pub roots: Option<Arc<RootPlan>>,
     /// The repositories of the project file.
     pub workspace: Content,
     /// The walker of a pipeline without a team.
@@ -166,6 +169,18 @@ impl Plan {
     pub fn masks(&self) -> Vec<Arc<Mask>> {
         let subpipelines = self.nodes.iter().filter_map(|node| node.subpipeline.as_ref()).flat_map(|inner| inner.masks());
         self.nodes.iter().flat_map(|node| node.masks.iter().cloned()).chain(subpipelines).collect()
+    }
+
+    /// Whether a node, a mask, the scheduler or the verdict declares a query, sub-pipelines included.
+    pub fn declares(&self, query: &str) -> bool {
+        let team = self.team.iter().flat_map(|team| {
+            let masks = team.members.iter().flat_map(|member| &member.masks);
+            masks.flat_map(|mask| &mask.needs).chain(&team.needs)
+        });
+        let of_nodes = self.nodes.iter().flat_map(|node| node.masks.iter().flat_map(|mask| &mask.needs).chain(&node.needs));
+        let verdict = self.verdict.iter().flat_map(|verdict| &verdict.needs);
+        of_nodes.chain(verdict).chain(team).any(|need| need.name == query)
+            || self.nodes.iter().filter_map(|node| node.subpipeline.as_ref()).any(|inner| inner.declares(query))
     }
 
     pub fn rule(&self, edge: EdgeIx) -> Option<&EdgeRule> {

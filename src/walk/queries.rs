@@ -1,5 +1,6 @@
 //! The port to bounded reads of the store and the workspace, and the registry of those queries.
 
+use crate::evidence::{EvidenceReader, PeerKeys};
 use crate::model::{Case, Launch};
 use serde_json::{Value, json};
 
@@ -17,7 +18,31 @@ pub struct QuerySubject<'a> {
     pub case: &'a Case,
     /// The latest artifact of each node visited so far, by node name.
     pub prior: &'a Value,
+    /// The key of the case's root; empty as long as it is not known.
+    pub root: &'a str,
+    /// What its evidence may have in common with other failures, for the query that compares them ([`PEERS`]).
+    pub evidence: Option<SubjectEvidence<'a>>,
 }
+
+/// The evidence of the subject of a query.
+#[derive(Clone, Copy, Debug)]
+pub struct SubjectEvidence<'a> {
+    /// What it was read by.
+    pub reader: &'a EvidenceReader,
+    /// The keys of the case.
+    pub keys: &'a PeerKeys,
+}
+
+impl<'a> QuerySubject<'a> {
+    /// A case whose walk has just begun, without its evidence.
+    pub fn new(launch: &'a Launch, case: &'a Case) -> Self {
+        static NOTHING: Value = Value::Null;
+        Self { launch, case, prior: &NOTHING, root: "", evidence: None }
+    }
+}
+
+/// The query for what the failure has in common with others.
+pub const PEERS: &str = "peers";
 
 /// A query of the registry.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +56,13 @@ pub struct Query {
     pub of_run: bool,
 }
 
+impl Query {
+    /// The name of its result in `params.needs`.
+    pub fn field(&self) -> String {
+        self.name.replace('.', "_")
+    }
+}
+
 /// The answer to `tests.history` where no launch tells of the test.
 pub fn unknown_history() -> Value {
     json!({
@@ -38,6 +70,14 @@ pub fn unknown_history() -> Value {
         "failing_since": null, "last_passed": null, "same_commit": { "passed": 0, "failed": 0 },
     })
 }
+
+/// The query for what people said of roots, which the engine asks before it finds a root.
+pub(super) const ROOT_WORDS: &Query = &Query {
+    name: "roots.said",
+    of_run: false,
+    doc: "what people said of roots before this run, as far as it is for this case (`asterisk rca merge`, `asterisk rca split`): \
+          `{pinned, merged}`; pinned: the key that its failure was given, or null; merged: pairs of a key and the one it stands for",
+};
 
 /// Every query that a node may declare.
 pub const NEEDS: &[Query] = &[
@@ -54,16 +94,24 @@ pub const NEEDS: &[Query] = &[
         name: "rcas.of_symptom",
         of_run: false,
         doc: "up to 10 root causes linked to the symptoms that `symptoms.similar` finds, best first: `{id, symptom, title, message, \
-              defect_type, component, status, confidence, same_run, status_since, status_by, overturned, replaced, by, launches, versions, earlier}`; overturned: a \
-              review (by whom) took back that it is the cause, or put it right; same_run: of a case of this run that stands \
+              defect_type, component, status, confidence, reviewed, same_run, status_since, status_by, overturned, replaced, by, launches, versions, earlier}`; \
+              confidence: how sure it is that the symptom comes of it; reviewed: a person said so; overturned: a review (by whom) took back that it is the cause, or put it right; same_run: of a case of this run that stands \
               before this one",
     },
     Query {
         name: "rcas.recent",
         of_run: false,
         doc: "up to 20 root causes created last before this run, newest first, then up to 20 of the first cases of this run that \
-              stand before this one: `{id, title, message, defect_type, component, status, cases, same_run, status_since, launches, versions, earlier}`",
+              stand before this one: `{id, title, message, defect_type, component, status, confidence, cases, same_run, status_since, launches, versions, earlier}`",
     },
+    Query {
+        name: "rcas.of_root",
+        of_run: false,
+        doc: "up to 10 root causes with the root of this case (`params.root.key`), the first one first: `{id, title, message, defect_type, \
+              component, status, cases, same_run, status_since, launches, versions, earlier}`; of this run only those of cases that \
+              stand before this one; nothing for a case whose root is not known",
+    },
+    *ROOT_WORDS,
     Query {
         name: "tests.history",
         of_run: false,
@@ -76,8 +124,19 @@ pub const NEEDS: &[Query] = &[
     Query {
         name: "siblings",
         of_run: false,
-        doc: "up to 50 other failures of the same launch, those with the same error first: `{id, name, suite, error_message, recall_key, \
-              same_error}`; of the error up to 2000 characters if it is another of this suite, otherwise 200",
+        doc: "other failures of the same launch, first up to 50 with the same error, then others, up to 20 in all: `{id, name, suite, \
+              error_message, recall_key, same_error}`; of the error up to 200 characters. `peers` compares them with this one",
+    },
+    Query {
+        name: PEERS,
+        of_run: false,
+        doc: "what this failure has in common with others of the launch, by kind, the most frequent first: `{kind, of, key, count, cases, \
+              suites}`; kind: `error` (the same error but for numbers and ids), `headline`, `exception` (its type and the innermost \
+              frame of the product), `frame` (of: `product`, or `test` for a helper), `match` (a signature's id), `name` (of: its kind \
+              in `evidence.names`), `fixture` (the suite whose set-up failed), `window` (the minute in which the test failed); count: \
+              how many failures have the key; cases: the ids of up to 8 others; suites: of how many suites they are. A `fixture` is told \
+              to every failure of the suite and has `origin` if the set-up itself failed: `{id, name, headline, matches: [{id, text}], \
+              same_error}`",
     },
     Query {
         name: "cluster",
@@ -90,6 +149,12 @@ pub const NEEDS: &[Query] = &[
         of_run: true,
         doc: "of the last 500 cases that were reviewed before this run, how many of a walker's answers at a node stood: \
               `{walker, node, reviewed, stood, share}`; nothing of a walker and node of which no case was reviewed",
+    },
+    Query {
+        name: "reviews",
+        of_run: true,
+        doc: "of the last 500 times that people linked a failure to a root cause before this run: `{decision, given, taken_back}` of `approve` and of \
+              `overturn` (with what is right); taken_back: how many of those given a person took back later",
     },
     Query { name: "workspace", of_run: true, doc: "the repositories of the project file: `{name, path, purpose, branch}`" },
     Query {
@@ -110,5 +175,11 @@ pub const NEEDS: &[Query] = &[
         of_run: false,
         doc: "up to 12 places of each of the `focus_terms`, which mean themselves: `{repo, commit, branch, at, matches: [{term, \
               path, line, text}], more, notes}`",
+    },
+    Query {
+        name: "workspace.owners",
+        of_run: false,
+        doc: "who owns the files of `focus_paths`, by the CODEOWNERS file of each repository (`.github/`, its root, `docs/`; the last line \
+              that matches decides): `{repo, commit, branch, at, files: [{path, owners, at}], more, notes}`; nothing of a file that nobody owns",
     },
 ];

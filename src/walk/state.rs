@@ -50,6 +50,17 @@ pub struct RecordedVerdict {
     pub content: Content,
 }
 
+/// The root that was found in a walk.
+#[derive(Clone, Debug)]
+pub struct RecordedRoot {
+    /// The address of its rules.
+    pub rules: Hash,
+    /// The key; empty if no rule gave one.
+    pub key: Name,
+    /// The root, as scripts read it.
+    pub content: Content,
+}
+
 /// The state of a walk.
 #[derive(Clone, Debug)]
 pub struct WalkState {
@@ -80,6 +91,8 @@ pub struct WalkState {
     pub prior: BTreeMap<Name, Content>,
     /// The verdict of the case, once it is made.
     pub verdict: Option<RecordedVerdict>,
+    /// The root of the case, once it is found.
+    pub root: Option<RecordedRoot>,
     /// How often each node was completed.
     pub visits: BTreeMap<Name, usize>,
     /// When the first step began.
@@ -129,6 +142,7 @@ impl Default for WalkState {
             bindings: BTreeMap::new(),
             prior: BTreeMap::new(),
             verdict: None,
+            root: None,
             visits: BTreeMap::new(),
             started_at: None,
             revision: FIRST,
@@ -205,6 +219,7 @@ impl WalkState {
         inner.bindings.clone_from(&self.bindings);
         inner.prior.clone_from(&self.prior);
         inner.verdict.clone_from(&self.verdict);
+        inner.root.clone_from(&self.root);
         inner.visits = self.visits.iter().filter_map(earlier).collect();
         inner.revision = self.revision;
         inner.offset = self.offset;
@@ -311,6 +326,9 @@ impl WalkState {
             EventBody::Upgraded { revision, .. } => self.revision = *revision,
             EventBody::Verdict { rules, verdict, .. } => {
                 self.verdict = Some(RecordedVerdict { rules: *rules, content: verdict.clone() });
+            }
+            EventBody::Root { rules, key, root, .. } => {
+                self.root = Some(RecordedRoot { rules: *rules, key: key.clone(), content: root.clone() });
             }
             EventBody::WalkerSwitch { from, to, .. } => {
                 self.handoffs += i64::from(from.is_some());

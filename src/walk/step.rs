@@ -11,7 +11,7 @@ use super::name::Name;
 use super::open_request::OpenRequest;
 use super::params::{CaseParams, Params, VerdictQueries};
 use super::plan::Plan;
-use super::queries::{Query, QuerySubject};
+use super::queries::{PEERS, Query, QuerySubject, SubjectEvidence};
 use super::request::Request;
 use super::request_log::{RequestLog, StepRemainder};
 use super::state::WalkState;
@@ -55,7 +55,7 @@ pub(super) struct Stepper<'a> {
 impl<'a> Stepper<'a> {
     /// Takes the step: walker, queries, masks, prompt, cache, answer, schema, masks, gate, effects, decision.
     pub(super) fn take(&self) -> StepResult {
-        self.attempt(|_, _| Ok(StepStart::Asked))
+        self.attempt(|_, _| Ok(StepStart::Answer))
     }
 
     /// Takes the step; `first` decides, once the walker is chosen, how it comes by its artifact.
@@ -69,9 +69,9 @@ impl<'a> Stepper<'a> {
         let taken = self.end(log, |log, effects| {
             let step = step?;
             let walked = match first(log, &step)? {
-                StepStart::Asked => None,
-                StepStart::Is(reply) => Some(reply),
-                StepStart::Parted => return Ok(()),
+                StepStart::Answer => None,
+                StepStart::Known(reply) => Some(reply),
+                StepStart::Merged => return Ok(()),
             };
             self.stages(log, &step, StepAnswering { requests: &requests, now, walked }, effects)
         });
@@ -258,6 +258,15 @@ impl<'a> Stepper<'a> {
                 needs: made.needs,
             });
         }
+        if let Some(made) = request.seen().and_then(|params| params.root.clone()) {
+            log.push(EventBody::Root {
+                node: name.clone(),
+                rules: made.rules,
+                rule: made.root.rule.clone(),
+                key: made.root.key.as_str().into(),
+                root: made.content,
+            });
+        }
         let content = Content::new(artifact.clone());
         log.push(EventBody::NodeExit {
             node: name.clone(),
@@ -283,9 +292,12 @@ impl<'a> Stepper<'a> {
     }
 
     pub(super) fn params(&self, step: &StepContext<'_>, needs: &[(String, View)], queries: &VerdictQueries<'_>) -> Params {
+        self.case_params().for_step(self.case, step, &step.state(None), needs, queries)
+    }
+
+    fn case_params(&self) -> &'a CaseParams {
         let Walker { run, launch, .. } = self.walker;
-        let groups = self.case_params.get_or_init(|| CaseParams::new(run, launch, self.case));
-        groups.for_step(self.case, step, &step.state(None), needs, queries)
+        self.case_params.get_or_init(|| CaseParams::new(run, launch, self.case))
     }
 
     /// Runs queries.
@@ -300,11 +312,15 @@ impl<'a> Stepper<'a> {
             .filter_map(|(name, artifact)| Some((name.to_string(), artifact.view()?.json())))
             .collect::<serde_json::Map<_, _>>()
             .into();
-        let about = QuerySubject { launch: self.walker.launch, case: self.case, prior: &prior };
+        let root = self.state.root.as_ref().map_or("", |root| root.key.as_str());
+        let Walker { plan, launch, .. } = self.walker;
+        let evidence = needs.iter().any(|need| need.name == PEERS).then(|| self.case_params().evidence(self.case, plan));
+        let evidence = evidence.as_ref().map(|evidence| SubjectEvidence { reader: &plan.evidence, keys: evidence.keys() });
+        let about = QuerySubject { launch, case: self.case, prior: &prior, root, evidence };
         needs
             .iter()
             .map(|need| match self.walker.needs.query(need.name, &about) {
-                Ok(value) => Ok((need.name.replace('.', "_"), View::of(&value, &model::Kind::Any, "params.needs"))),
+                Ok(value) => Ok((need.field(), View::of(&value, &model::Kind::Any, "params.needs"))),
                 Err(message) => {
                     let detail = format!("the query `{}` failed: {message}", need.name);
                     Err(Failure::new(FailureKind::AgentError, Diagnostic::error("walk/need", detail)))
@@ -319,11 +335,7 @@ impl<'a> Stepper<'a> {
             if refusal.next == AfterRefusal::Wait {
                 request.log.wait();
             }
-            match refusal.diagnostic.code.as_ref() {
-                "script/limit" | "script/deadline" => Failure::new(FailureKind::Limit, refusal.diagnostic),
-                "walk/schema" => Failure::new(FailureKind::Schema, refusal.diagnostic),
-                _ => Failure::new(FailureKind::AgentError, refusal.diagnostic),
-            }
+            Failure::answer(refusal.diagnostic)
         })?;
         let errors = if reply.checked { request.validate(&reply.artifact) } else { Vec::new() };
         if errors.is_empty() {
@@ -347,6 +359,7 @@ impl<'a> Stepper<'a> {
         let derive = |kind: &str, what: &str| match kind {
             "rca" if !branch.is_empty() => derived_id(&[kind, self.walker.run, &self.case.id, branch, what]),
             "rca" => derived_id(&[kind, self.walker.run, &self.case.id, what]),
+            "rca of root" => derived_id(&[kind, self.walker.run, what]),
             _ => derived_id(&[kind, what]),
         };
         let mut effects = Vec::with_capacity(wanted.len());
@@ -391,11 +404,11 @@ fn unknown_effect(value: &Value) -> Option<String> {
 /// How a step comes by its artifact.
 pub(super) enum StepStart {
     /// An answerer is asked for it.
-    Asked,
+    Answer,
     /// It is known already.
-    Is(NodeAnswer),
+    Known(NodeAnswer),
     /// It is merged from branches.
-    Parted,
+    Merged,
 }
 
 /// The inputs of answering a step.

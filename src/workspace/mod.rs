@@ -14,6 +14,7 @@ mod git;
 mod grep;
 mod history;
 mod log;
+mod owners;
 mod paths;
 #[cfg(test)]
 mod tests;
@@ -37,7 +38,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// Capacity of the caches of answers and checkouts; a full cache is cleared.
 const CACHE_CAPACITY: usize = 512;
 
-/// Answers the queries `workspace.log`, `workspace.blame` and `workspace.grep`.
+/// Answers the queries `workspace.log`, `workspace.blame`, `workspace.grep` and `workspace.owners`.
 #[derive(Debug)]
 pub struct Workspace {
     root: PathBuf,
@@ -127,6 +128,12 @@ impl Workspace {
                 PathMatch::None(note) => notes.push(text::line(&note)),
             }
         }
+        if query == WorkspaceQuery::Owners {
+            let mut paths: Vec<String> = found.into_iter().map(|(path, _)| path).collect();
+            paths.dedup();
+            take(owners::owners(checkout, &paths).map(|files| (files, false)), notes);
+            return (items, more);
+        }
         let Some(git) = git.filter(|_| checkout.commit.is_some()) else { return (items, more) };
         if query == WorkspaceQuery::Log {
             let mut paths: Vec<String> = found.into_iter().map(|(path, _)| path).collect();
@@ -177,6 +184,7 @@ enum WorkspaceQuery {
     Log,
     Blame,
     Grep,
+    Owners,
 }
 
 impl WorkspaceQuery {
@@ -185,6 +193,7 @@ impl WorkspaceQuery {
             "workspace.log" => Some(Self::Log),
             "workspace.blame" => Some(Self::Blame),
             "workspace.grep" => Some(Self::Grep),
+            "workspace.owners" => Some(Self::Owners),
             _ => None,
         }
     }
@@ -195,6 +204,7 @@ impl WorkspaceQuery {
             Self::Log => "commits",
             Self::Blame => "lines",
             Self::Grep => "matches",
+            Self::Owners => "files",
         };
         answer.insert(key.to_owned(), Value::Array(items));
         answer.insert("more".to_owned(), json!(more));

@@ -75,7 +75,8 @@ impl WorkspaceFixture {
             {"name": "clock", "path": "/", "branch": "--all", "focus_paths": paths, "focus_terms": terms},
         ]}});
         let workspace = Workspace::new(self.dir.path(), &self.repositories);
-        let about = QuerySubject { launch: &self.launch, case: &Case::default(), prior: &prior };
+        let case = Case::default();
+        let about = QuerySubject { prior: &prior, ..QuerySubject::new(&self.launch, &case) };
         let answer = workspace.query(query, &about).unwrap();
         assert_eq!(workspace.query(query, &about).unwrap(), answer, "asked again");
         answer[0].clone()

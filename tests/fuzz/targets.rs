@@ -4,6 +4,7 @@ use crate::engine::{Target, Tries};
 use crate::outside;
 use crate::samples::{files, journal, texts};
 use asterisk::agent::{AgentSignal, BatchManifest, RunDir, StepFiles, StubAnswers, open, parse, unwrapped};
+use asterisk::calibrate::{count_cases, count_results};
 use asterisk::clock::Timestamp;
 use asterisk::config::{CommandLine, resolve};
 use asterisk::diag::{Allow, Comments, Diagnostics, Source};
@@ -11,13 +12,12 @@ use asterisk::evidence::{EvidenceReader, EvidenceRules, FailureTexts, SignatureS
 use asterisk::files::{Area, FileOrigin};
 use asterisk::form::yaml;
 use asterisk::ingest::{LaunchMerger, decode};
-use asterisk::learn::count_labelled;
 use asterisk::lint::{Baseline, Config};
 use asterisk::model::{Effect, Handle, Hash};
 use asterisk::project::{LinkSettings, Project, Sources, read_data};
 use asterisk::prompt::Templates;
 use asterisk::script::{FunctionRef, Library, LibraryInputs, Pattern, ScriptLimits};
-use asterisk::session::{ProjectText, SessionError};
+use asterisk::session::{ProjectText, SessionError, count_labelled};
 use asterisk::walk::{Event, Request, WalkState};
 use serde_json::json;
 use std::io;
@@ -76,7 +76,7 @@ pub(crate) fn all() -> Vec<Target> {
             samples: || files(&["pipelines", "scripts/data", "tests/fixtures/routes", "src/lint/manual"], &["yaml"]),
             tries: Tries::Each { reads: read_yaml, mib: 64, kib: 32 },
             few: 600,
-            covers: &["form/yaml/build.rs", "form/yaml/fault.rs"],
+            covers: &["form/yaml/build.rs", "form/yaml/diagnose.rs"],
         },
         Target {
             name: "pipeline",
@@ -186,7 +186,32 @@ pub(crate) fn all() -> Vec<Target> {
             },
             tries: Tries::Each { reads: labelled, mib: 64, kib: 64 },
             few: 300,
-            covers: &["learn/cases.rs"],
+            covers: &["session/labelled.rs"],
+        },
+        Target {
+            name: "scenario",
+            samples: || {
+                texts(&[
+                    "name: a\nrcas: [{ id: R1, defect_type: pb001, required_keywords: [x] }]\ncases:\n  - { id: c, rca_id: R1, error_message: boom, expected_path: [F0], expected_recall: { match: true } }\n",
+                    "{\"name\": \"a\", \"cases\": [{\"id\": \"c\", \"hold_out\": true}], \"workspace\": {\"repos\": [{\"name\": \"r\"}]}}",
+                ])
+            },
+            tries: Tries::Each { reads: scenario, mib: 64, kib: 64 },
+            few: 300,
+            covers: &["calibrate/scenario.rs"],
+        },
+        Target {
+            name: "results",
+            samples: || {
+                texts(&[
+                    "{\"case_id\": \"a\", \"actual_path\": [\"F0\"]}\n{\"case_id\": \"b\", \"actual_rca_id\": null}\n",
+                    "{\"cases\": [{\"case_id\": \"a\"}]}",
+                    "[{\"case_id\": \"a\", \"actual_skip\": true}]",
+                ])
+            },
+            tries: Tries::Each { reads: results, mib: 64, kib: 64 },
+            few: 300,
+            covers: &["calibrate/results.rs"],
         },
         Target {
             name: "journal",
@@ -527,8 +552,21 @@ fn word(bytes: &[u8]) {
 }
 
 fn labelled(bytes: &[u8]) {
-    match count_labelled(&Source::new("labelled.yaml", text(bytes))) {
-        Ok(cases) => assert!(cases <= bytes.len()),
+    counted(count_labelled(&Source::new("labelled.yaml", text(bytes))), bytes);
+}
+
+fn scenario(bytes: &[u8]) {
+    counted(count_cases(&Source::new("scenario.yaml", text(bytes))), bytes);
+}
+
+fn results(bytes: &[u8]) {
+    counted(count_results(&Source::new("results.jsonl", text(bytes))), bytes);
+}
+
+/// A reader finds no more than there are bytes, or says what is wrong.
+fn counted(read: Result<usize, SessionError>, bytes: &[u8]) {
+    match read {
+        Ok(found) => assert!(found <= bytes.len()),
         Err(SessionError::Texts(found)) => sound(&found),
         Err(other) => panic!("{other}"),
     }

@@ -4,10 +4,11 @@
 use crate::bundled::{files, project, project_with, root};
 use asterisk::agent::ScriptAnswerer;
 use asterisk::clock::{FixedClock, Timestamp};
+use asterisk::evidence::{FailureTexts, PeerIndexBuilder};
 use asterisk::model::{Case, Launch};
 use asterisk::walk::{
     Answerer, CaseParams, Commit, Journal, JournalError, NodeAnswer, NullQueries, Plan, Queries, QuerySubject, Refusal, Request,
-    StepContext, WalkEnd, WalkState, Walker,
+    StepContext, SubjectEvidence, WalkEnd, WalkState, Walker,
 };
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -41,11 +42,32 @@ impl Queries for Given {
         assert!(!about.case.id.is_empty());
         let given = match name {
             "siblings" => &self.0["siblings"],
+            "peers" => return Ok(self.peers(about)),
             // Nothing is known of earlier launches.
             "tests.history" => return NullQueries.query(name, about),
             _ => &self.0["needs"][name.replace('.', "_")],
         };
         Ok(if given.is_array() { given.clone() } else { json!([]) })
+    }
+}
+
+impl Given {
+    /// What the case has in common with its siblings.
+    fn peers(&self, about: &QuerySubject<'_>) -> Value {
+        let SubjectEvidence { reader, keys } = about.evidence.unwrap();
+        let siblings = self.0["siblings"].as_array().into_iter().flatten().map(|sibling| Case {
+            id: text(&sibling["id"]),
+            name: text(&sibling["name"]),
+            suite: text(&sibling["suite"]),
+            error_message: text(&sibling["error_message"]),
+            ..Case::default()
+        });
+        let mut index = PeerIndexBuilder::default();
+        index.add(&about.case.id, keys);
+        for case in siblings {
+            index.add(&case.id, &reader.peer_keys(&case, &reader.read(FailureTexts::of(&case, ""))));
+        }
+        json!(index.finish().peers(&about.case.id, keys))
     }
 }
 
@@ -225,7 +247,8 @@ fn each_step_leaves_its_records() {
     assert_eq!(effects("go-data-race"), with(&["set_case_status"]));
     assert_eq!(effects("duplicate-of-known"), with(&["update_rca", "link_rca", "link_symptom_rca"]));
     assert_eq!(effects("recall-known"), ["link_symptom", "mark_seen", "link_rca", "set_case_status"]);
-    assert_eq!(effects("disk-full"), [&triaged[..], &["set_case_status"]].concat());
+    // What is not investigated leaves its cause with the triage.
+    assert_eq!(effects("disk-full"), [&triaged[..], &["create_rca", "link_symptom_rca", "set_case_status"]].concat());
     let last = walk(&fixture("disk-full")).effects.pop().unwrap();
     assert_eq!(last["status"], "auto_reviewed");
 }
@@ -246,17 +269,15 @@ fn causes_are_told_apart() {
     assert_ne!(refused("10.1.0.7:8443"), refused("10.1.0.8:8443"), "another machine");
     assert_ne!(refused("10.1.0.7:8443"), refused("10.1.0.7:8444"), "another service");
     assert_eq!(refused("127.0.0.1:40001"), refused("127.0.0.1:40002"), "a port of chance");
-    let silent = |name: &str| cause("names-only", |fixture| fixture["case"]["name"] = json!(name));
-    assert_eq!(silent("one"), silent("two"), "nothing tells them apart");
-    let lane = |suite: &str| {
-        cause("names-only-in-two-lanes", |fixture| {
-            let other = if suite == "[A] tests" { "[B] tests" } else { "[A] tests" };
-            fixture["siblings"][0]["suite"] = json!(other);
+    let silent = |name: &str, suite: &str| {
+        cause("names-only", |fixture| {
+            fixture["case"]["name"] = json!(name);
             fixture["case"]["suite"] = json!(suite);
         })
     };
-    assert_eq!(lane("[A] tests"), lane("[B] tests"), "the same test in two lanes");
-    assert_ne!(lane("[A] tests"), silent("one"));
+    assert_ne!(silent("one", ""), silent("two", ""), "nothing is known of them");
+    assert_eq!(silent("one", "[A] tests"), silent("two", "[A] tests"), "tests of one suite");
+    assert_ne!(silent("one", "[A] tests"), silent("one", "[B] tests"));
 }
 
 #[test]

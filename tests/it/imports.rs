@@ -9,18 +9,18 @@ const INNER: &[(&str, &[&[&str]])] = &[("pipeline", PIPELINE), ("script", SCRIPT
 const WALK: &[&[&str]] = &[
     &["name", "path", "error", "outcome", "content", "bounds", "because", "cluster", "fields", "views"],
     &["agent", "branch", "event_kind", "event", "event_outline", "journal", "queries", "memory"],
-    &["mask", "team_plan", "foreach_plan", "tool", "verdict", "plan", "node_view"],
+    &["mask", "team_plan", "foreach_plan", "tool", "verdict", "root", "plan", "node_view"],
     &["visit", "open_request", "state", "fork", "foreach", "revisions", "loop_detector", "thermal"],
-    &["step_context", "params", "bare_prompt"],
+    &["step_context", "read_evidence", "params", "bare_prompt"],
     &["answer", "step_log", "request_log", "request", "answerer"],
-    &["route", "rule_inputs", "shadow", "decision_step", "masks", "team"],
+    &["route", "rule_inputs", "shadow", "decision_step", "masks", "scripted", "team"],
     &["walker", "step", "branches"],
     &["ready_set", "drive"],
 ];
 
 const SESSION: &[&[&str]] = &[
-    &["error", "setup", "finding", "run_batches", "trim", "worker_pool"],
-    &["input", "texts", "load", "overlay_listing", "test_texts", "case_texts"],
+    &["error", "setup", "finding", "run_batches", "trim", "worker_pool", "peers"],
+    &["input", "texts", "load", "overlay_listing", "test_texts", "case_texts", "labelled"],
     &["route", "queries", "runs", "knowledge", "doctor", "answer_file", "briefing"],
     &["run_args", "recorded", "work", "prompt"],
     &["listener", "migrate", "portal", "shadow", "outcome", "revisions"],
@@ -30,7 +30,7 @@ const SESSION: &[&[&str]] = &[
 ];
 
 const PIPELINE: &[&[&str]] = &[
-    &["schema_words", "computed", "foreach", "tool", "thermal", "vars", "verdict"],
+    &["schema_words", "computed", "foreach", "tool", "thermal", "vars", "roots", "verdict"],
     &["graph"],
     &["raw"],
     &["keys", "json_schema"],
@@ -48,7 +48,7 @@ const SCRIPT: &[&[&str]] = &[
     &["probe", "running_test"],
     &["api", "builtins", "pattern"],
     &["call_check", "call_site", "eval_trace", "explain", "import_order", "link", "linked", "parse"],
-    &["effects", "eval_cache", "invoke", "library", "reachable", "responder", "role", "rule", "verdict_rule"],
+    &["effects", "eval_cache", "invoke", "library", "reachable", "responder", "role", "root_rule", "rule", "verdict_rule"],
     &["check", "checked", "self_test", "test_call"],
 ];
 

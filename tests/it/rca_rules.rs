@@ -86,6 +86,8 @@ fn the_table_of_edges() {
         ("correlate", json!(null), &none, "H15b -> review"),
         ("review", json!({"decision": "approve"}), &none, "H12 -> report"),
         ("review", json!({"decision": "approve "}), &none, "no_edge"),
+        ("review", json!({"decision": "defer"}), &none, "review-defer -> report"),
+        ("review", json!({"decision": "defer", "by": "agent"}), &recalled, "review-defer -> report"),
         ("review", json!({"decision": "reassess"}), &none, "H13 -> resolve"),
         ("review", json!({"decision": "reassess", "loop_target": ""}), &none, "H13 -> resolve"),
         ("review", json!({"decision": "reassess", "loop_target": "F1"}), &none, "H13 -> triage"),

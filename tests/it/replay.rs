@@ -82,6 +82,7 @@ fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, var
         workspace: json!({ "repositories": [{ "name": "shop", "path": "/shop" }] }),
         script_time: Some(Duration::from_secs(60)),
         keep: KEEP,
+        job_url: None,
         clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)),
     })
 }
@@ -199,10 +200,13 @@ struct Ground {
 
 impl Ground {
     fn new(input: RunInputs) -> Self {
+        let scripted = tempfile::tempdir().unwrap();
+        let by_scripts = session(scripted.path(), None, None, &Map::new());
+        let result = run(&by_scripts, None, input.clone(), None, false);
+        let stub = answers(&Store::read_only(&by_scripts.setup().store).unwrap(), &result.run);
+        // Canned answers are held, whatever is edited; those of scripts are made again.
         let dir = tempfile::tempdir().unwrap();
-        let session = session(dir.path(), None, None, &Map::new());
-        let result = run(&session, None, input.clone(), None, false);
-        let stub = answers(&Store::read_only(&session.setup().store).unwrap(), &result.run);
+        let result = run(&session(dir.path(), None, None, &Map::new()), None, input.clone(), Some(&stub), false);
         Self { dir, input, recorded: ways(&result), stub }
     }
 
@@ -297,6 +301,42 @@ fn a_var_is_tried_with_other_values() {
         insta::assert_snapshot!(format!("sweep_{name}"), project.asterisk(args).text());
     }
     insta::assert_snapshot!("sweep_chart", project.read("sweep.svg"));
+}
+
+/// An edited responder: its answers are made again on the recorded inputs, and so are those that read them.
+#[test]
+fn scripted_answers_are_made_again() {
+    let project = Project::new();
+    project.asterisk(&["run", "--case", "880101", "--case", "880502"]).exits(0);
+    let bundled = std::fs::read_to_string(crate::bundled::root().join("scripts/agents/triage.rhai")).unwrap();
+    let replayed = |text: String| {
+        project.file("s/agents/triage.rhai", text);
+        project.asterisk(&["replay", "latest", "--scripts", "s", "--format", "json"]).exits(0).json()
+    };
+    let same = replayed(format!("// A note.\n{bundled}"));
+    assert_eq!((&same["answers"], &same["flips"], &same["unknown"]), (&json!([]), &json!([]), &json!([])));
+    let field = "symptom_category: category,";
+    assert!(bundled.contains(field));
+    let other = replayed(bundled.replace(field, "symptom_category: if category == \"crash\" { \"infra\" } else { category },"));
+    let flip = &other["flips"][0];
+    assert_eq!((&flip["case"], &flip["from"], &flip["to"]), (&json!("880101"), &json!("H7"), &json!("H4")));
+    assert_eq!((&flip["then"], &other["unknown"]), (&json!(["review", "report"]), &json!([])));
+    let answer = &other["answers"][0];
+    assert_eq!((&answer["node"], &answer["fields"]["symptom_category"]), (&json!("triage"), &json!(["crash", "infra"])));
+    // What reads a query that nobody recorded is unknown, not guessed.
+    let pipeline = std::fs::read_to_string(crate::bundled::root().join("pipelines/rca.yaml")).unwrap();
+    let needs = "needs: [siblings, tests.history, workspace]";
+    assert!(pipeline.contains(needs));
+    project.file("p/rca.yaml", pipeline.replace(needs, "needs: [siblings, tests.history, workspace, rcas.recent]"));
+    let head = "fn triage(params, vars) {";
+    project.file(
+        "s/agents/triage.rhai",
+        bundled.replace(head, &format!("{head}\n    let recent = params.needs.rcas_recent.len();")),
+    );
+    let args = ["replay", "latest", "--scripts", "s", "--pipeline", "p/rca.yaml", "--format", "json"];
+    let unknown = project.asterisk(&args).exits(0).json();
+    let places: Vec<_> = unknown["unknown"].as_array().unwrap().iter().map(|one| (&one["case"], &one["node"])).collect();
+    assert_eq!(places, [(&json!("880101"), &json!("triage")), (&json!("880502"), &json!("triage"))]);
 }
 
 /// An edited effect script: what steps would have written is compared, and no step behind a flip.

@@ -51,10 +51,19 @@ fn the_bundled_launch_becomes_a_report() {
         assert!(taxonomy["domain"]["defects"].get(finding["defect_type"].as_str().unwrap()).is_some(), "{case}");
         assert!(taxonomy["domain"]["categories"].get(finding["category"].as_str().unwrap()).is_some(), "{case}");
         assert!(!finding["next_steps"].as_array().unwrap().is_empty(), "{case}");
-        // What a script approves is not reviewed, and a duplicate of another case is not even that.
+        // What a script approves is not reviewed, what it is not sure of waits for a person, and a duplicate of another case is neither.
         let duplicate = case["turns"].as_array().unwrap().iter().any(|turn| turn["edge"] == "H15");
         assert_eq!(duplicate, ["880603", "880604"].contains(&case["case"].as_str().unwrap()));
-        assert_eq!(case["case_status"], if duplicate { "investigated" } else { "auto_reviewed" });
+        let sure = finding["confidence"].as_f64().unwrap() >= 0.8;
+        let status = if duplicate {
+            "investigated"
+        } else if sure {
+            "auto_reviewed"
+        } else {
+            "needs_review"
+        };
+        assert_eq!(case["case_status"], status, "{case}");
+        assert_eq!(finding["needs_review"].is_string(), status == "needs_review", "{case}");
         let turns = case["turns"].as_array().unwrap();
         assert_eq!(turns.len(), case["path"].as_array().unwrap().len());
         assert!(turns.iter().all(|turn| !turn["because"].as_str().unwrap().is_empty()));

@@ -19,13 +19,14 @@ const LAYERS: &[&[&str]] = &[
     &["ui", "exit", "config", "cli", "repl", "serve"],
 ];
 
-/// Imports within a layer that are right as they are: launches have times and shapes have near misses; commands go by
-/// everything of the front.
+/// Imports within a layer that are right as they are: launches have times and shapes have near misses; pages of a calibration are
+/// rendered as reports are; commands go by everything of the front.
 const ALSO: &[(&str, &str)] = &[
     ("model", "clock"),
     ("model", "diag"),
     ("agent", "net"),
     ("reportportal", "net"),
+    ("calibrate", "report"),
     ("cli", "ui"),
     ("cli", "exit"),
     ("cli", "config"),
@@ -347,6 +348,7 @@ fn every_command_shows_an_example() {
     let commands = crate::cli::commands(&project);
     let commands: BTreeSet<&str> = commands.iter().map(String::as_str).collect();
     let support = [
+        "calibrate_view",
         "command_groups",
         "junit",
         "lint_report",
@@ -356,6 +358,7 @@ fn every_command_shows_an_example() {
         "run_view",
         "run_watch",
         "show_evidence",
+        "show_flaky",
         "show_knowledge",
         "show_signatures",
         "show_walkers",

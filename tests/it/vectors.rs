@@ -154,3 +154,123 @@ fn graph_accepts_and_refuses_as_decided() {
     }
     none(&complaints);
 }
+
+/// What a script function returns for each list of arguments.
+fn calls(project: &Project, function: &str, args: &[Value]) -> Vec<Value> {
+    let lines: Vec<String> = args.iter().map(|args| json!({ "args": args }).to_string()).collect();
+    project.file("calls.jsonl", lines.join("\n"));
+    let reference = format!("lib/metrics.rhai#{function}");
+    let answered = project.asterisk(&["call", &reference, "--batch", "calls.jsonl"]).exits(0).json_lines();
+    assert_eq!(answered.len(), args.len());
+    answered.into_iter().map(|line| line["result"].clone()).collect()
+}
+
+/// Whether two values are the same, numbers to nine digits.
+fn near(found: &Value, wanted: &Value) -> bool {
+    match (found.as_f64(), wanted.as_f64()) {
+        (Some(found), Some(wanted)) => (found - wanted).abs() <= 1e-9,
+        _ => match (found, wanted) {
+            (Value::Object(found), Value::Object(wanted)) => {
+                wanted.iter().all(|(key, value)| found.get(key).is_some_and(|found| near(found, value)))
+            }
+            _ => found == wanted,
+        },
+    }
+}
+
+#[test]
+fn every_number_of_the_metrics_is_the_decided_one() {
+    let Some(file) = shared_json("vectors/metrics.json") else { return };
+    let project = Project::new();
+    let mut complaints = Vec::new();
+    for (function, keys, gives) in [
+        ("pearson", &["x", "y"][..], "expect"),
+        ("keyword_match", &["text", "keywords"], "expect"),
+        ("evidence_overlap", &["actual", "expected"], ""),
+        ("paths_equal", &["a", "b"], "expect"),
+        ("sample_stddev", &["values"], "expect"),
+        ("smoking_gun_words", &["phrase"], "expect"),
+        ("safe_div", &["num", "den"], "expect"),
+    ] {
+        let vectors = file["numeric"][function].as_array().unwrap();
+        assert!(vectors.len() >= 4, "the file lost vectors of {function}");
+        let args: Vec<Value> = vectors.iter().map(|vector| keys.iter().map(|key| vector[*key].clone()).collect()).collect();
+        for (vector, found) in vectors.iter().zip(calls(&project, function, &args)) {
+            let wanted = if gives.is_empty() {
+                json!({ "found": vector["found"], "total": vector["total"] })
+            } else {
+                vector[gives].clone()
+            };
+            if !near(&found, &wanted) {
+                complaints.push(format!("{function} {vector}: found {found}"));
+            }
+        }
+    }
+    let court: Vec<Value> = file["court"].as_array().unwrap().clone();
+    let args: Vec<Value> = court.iter().map(|vector| json!([vector["results"], vector["ground_truth"]])).collect();
+    for (vector, found) in court.iter().zip(calls(&project, "court", &args)) {
+        if !near(&found, &vector["expect"]) {
+            complaints.push(format!("court {}: found {found}", vector["id"]));
+        }
+    }
+    let runs = file["aggregate"].as_array().unwrap();
+    let args: Vec<Value> = runs.iter().map(|vector| json!([vector["runs"]])).collect();
+    for (vector, found) in runs.iter().zip(calls(&project, "aggregate", &args)) {
+        for (id, wanted) in vector["expect"].as_object().unwrap() {
+            if !near(&found[id], &wanted["value"]) {
+                complaints.push(format!("aggregate {id}: wanted {wanted}, found {}", found[id]));
+            }
+        }
+    }
+    none(&complaints);
+}
+
+/// What is not applicable is neither passed nor failed, and a value at its bar passes (decisions 22 and 23): there the decision stands
+/// above what the file expects.
+#[test]
+fn every_metric_is_the_decided_one() {
+    let Some(file) = shared_json("vectors/metrics.json") else { return };
+    let vectors = file["compute"].as_array().unwrap();
+    assert!(vectors.len() >= 14, "the file lost vectors");
+    let project = Project::new();
+    let mut complaints = Vec::new();
+    let mut card = Value::Null;
+    for vector in vectors {
+        let scenario = if vector["scenario"].is_object() { &vector["scenario"] } else { &file["fixture_scenario"] };
+        project.file("scenario.json", scenario.to_string());
+        project.file("results.json", vector["results"].to_string());
+        let ran = project.asterisk(&["score", "scenario.json", "results.json", "--resamples", "0", "--format", "json"]);
+        let report = ran.json();
+        let metrics = report["metrics"].as_array().unwrap();
+        let missed = metrics.iter().any(|metric| metric["pass"] == false);
+        assert_eq!(ran.code, Some(i32::from(missed)), "{}", ran.stderr);
+        for (id, wanted) in vector["expect"].as_object().unwrap() {
+            let found = metrics.iter().find(|metric| metric["id"] == id.as_str()).unwrap_or(&Value::Null);
+            let counted =
+                vector["results"].as_array().is_some_and(|results| !results.is_empty()) || ["M18", "M20"].contains(&id.as_str());
+            let wanted = if counted { wanted.clone() } else { json!({ "value": null, "pass": null }) };
+            if !near(&found["value"], &wanted["value"]) || found["pass"] != wanted["pass"] {
+                complaints.push(format!("{} {id}: wanted {wanted}, found {found}", vector["id"]));
+            }
+        }
+        card = report;
+    }
+    let metrics = card["metrics"].as_array().unwrap();
+    let of = |id: &Value| metrics.iter().find(|metric| metric["id"] == *id).unwrap();
+    for definition in file["definitions"].as_array().unwrap() {
+        let metric = of(&definition["id"]);
+        let bar = if metric["bar"].is_null() { json!(0.0) } else { metric["bar"].clone() };
+        if metric["name"] != definition["name"] || !near(&bar, &definition["threshold"]) {
+            complaints.push(format!("{definition}: found {metric}"));
+        }
+    }
+    let rules = file["numeric"]["pass_rule"].as_array().unwrap();
+    let args: Vec<Value> =
+        rules.iter().map(|rule| json!([of(&rule["id"])["direction"], rule["value"], rule["threshold"]])).collect();
+    for (rule, found) in rules.iter().zip(calls(&project, "pass_rule", &args)) {
+        if found != rule["expect"] {
+            complaints.push(format!("{rule}: found {found}"));
+        }
+    }
+    none(&complaints);
+}

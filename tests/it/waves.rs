@@ -67,6 +67,7 @@ fn session(dir: &Path, keep: usize) -> Session {
         workspace: json!({ "repositories": [{ "name": "shop", "path": "/shop" }, { "name": "ptp", "path": "/ptp", "purpose": "clock" }] }),
         script_time: Some(Duration::from_secs(60)),
         keep,
+        job_url: None,
         clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)),
     })
 }

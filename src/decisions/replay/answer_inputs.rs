@@ -1,15 +1,19 @@
 //! Whether an answer recorded for one visit of a node can be reused for another: its answerer would have had the same inputs.
 
+use crate::model::Kind;
 use crate::pipeline::NodeIx;
 use crate::project::{FunctionUse, Project, examine};
-use crate::script::Library;
-use crate::walk::{Plan, WalkState};
+use crate::script::check::CheckedParameter;
+use crate::script::{Library, ScriptFunction};
+use crate::walk::{Plan, PlanNode, WalkState};
 use std::collections::BTreeSet;
 
 /// The inputs that answers may depend on, by node.
 #[derive(Clone, Debug)]
 pub(super) struct AnswerInputs {
     scripts: Vec<VisibleParts>,
+    /// What the script of a node, its masks and its list of items read, as paths: `params.prior.triage`, `vars.review_bar`.
+    reads: Vec<BTreeSet<String>>,
     others: VisibleParts,
     /// The same for sub-pipelines, by node.
     subpipelines: Vec<Option<Self>>,
@@ -69,16 +73,31 @@ impl AnswerInputs {
         self.subpipelines.get(node.0)?.as_ref()
     }
 
+    /// The paths that the script of a node may read.
+    pub(super) fn reads(&self, node: NodeIx) -> impl Iterator<Item = &str> {
+        self.reads[node.0].iter().map(String::as_str)
+    }
+
     fn of_plan(plan: &Plan, library: &Library) -> Self {
         let pipeline = &plan.pipeline;
-        let whole = VisibleParts { prior: PartSet::All, state: PartSet::All, history: true, more: true };
-        let mut scripts = vec![whole; pipeline.nodes.len()];
+        // A node without a responder is not known to read anything less than all.
+        let whole = || BTreeSet::from(["params".to_owned(), "vars".to_owned()]);
+        let mut reads: Vec<Option<BTreeSet<String>>> = vec![None; pipeline.nodes.len()];
         for examined in examine(pipeline, library, &|_| None) {
-            let FunctionUse::Responder(NodeIx(node)) = examined.place else { continue };
-            let mut look = VisibleParts::default();
-            examined.analysis.reads.iter().for_each(|read| look.reads(&read.path));
-            scripts[node] = look;
+            let (FunctionUse::Responder(NodeIx(node)) | FunctionUse::Items(NodeIx(node))) = examined.place else { continue };
+            let paths = examined.analysis.reads.iter().map(|read| read.path.clone());
+            reads[node].get_or_insert_default().extend(paths);
         }
+        let mut reads: Vec<BTreeSet<String>> = reads.into_iter().map(|reads| reads.unwrap_or_else(whole)).collect();
+        for (node, reads) in plan.nodes.iter().zip(&mut reads) {
+            reads.extend(mask_reads(plan, node, library));
+        }
+        let scripts = reads.iter().map(|reads| {
+            let mut look = VisibleParts::default();
+            reads.iter().for_each(|path| look.reads(path));
+            look
+        });
+        let scripts = scripts.collect();
         // An agent's prompt has all earlier artifacts, the counters and the context. That it may also have the edges taken or the
         // vars is not counted as a difference.
         let fields = ["loops", "context", "walker"].map(str::to_owned).into();
@@ -86,6 +105,7 @@ impl AnswerInputs {
             plan.nodes.iter().map(|node| node.subpipeline.as_ref().map(|inner| Self::of_plan(inner, library))).collect();
         Self {
             scripts,
+            reads,
             subpipelines,
             others: VisibleParts { prior: PartSet::All, state: PartSet::Only(fields), history: false, more: false },
         }
@@ -100,6 +120,23 @@ impl AnswerInputs {
             _ => self.others.same(&recorded(), now),
         }
     }
+}
+
+/// What the masks on a node may read of the parameters of its steps.
+fn mask_reads(plan: &Plan, node: &PlanNode, library: &Library) -> BTreeSet<String> {
+    let members = plan.team.iter().flat_map(|team| &team.members);
+    let brought = members.chain([&plan.walker]).flat_map(|member| &member.masks).filter(|mask| mask.fits(&node.name));
+    let input = |name| CheckedParameter { name, kind: &Kind::Any };
+    let (params, artifact) = (input("params"), input("artifact"));
+    let mut reads = BTreeSet::new();
+    let mut read = |function: &ScriptFunction, inputs: &[CheckedParameter<'_>]| {
+        reads.extend(library.check(function, inputs).reads.into_iter().map(|read| read.path));
+    };
+    for mask in node.masks.iter().chain(brought) {
+        mask.pre.iter().for_each(|pre| read(pre, &[params]));
+        mask.post.iter().for_each(|post| read(post, &[params, artifact]));
+    }
+    reads
 }
 
 impl VisibleParts {

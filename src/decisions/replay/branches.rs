@@ -80,14 +80,15 @@ impl ReplayWalk<'_> {
         for branch in &forked.inner {
             let inner = branch.within(name, &branch.next_path());
             let Some(within) = recorded_walk.of_place(&inner.place) else { continue };
-            let again = ReplayWalk { plan: part, same, reuse: None, inherited: Some(member), ..*self };
+            let answers = self.answers.and_then(|maker| maker.subpipeline(node));
+            let again = ReplayWalk { plan: part, same, reuse: None, answers, inherited: Some(member), ..*self };
             let mut exact = KnowledgeMatch { state_matches: false, reasons: false };
             let (_, found) = again.walk(&within, inner, artifact, done, &mut exact)?;
             let recorded = recorded_walk.of_branch(&branch.place);
             if done.unknown.is_some() {
                 return Ok(false);
             }
-            if recorded.is_some() && found != recorded {
+            if recorded.is_some() && found.map(|found| found.hash()) != recorded {
                 done.unknown = Some((name.clone(), state.next_path()));
                 return Ok(false);
             }

@@ -1,7 +1,7 @@
 //! Replaying effects: changed effect scripts are run on their recorded inputs.
 
 use super::base::ReplayProject;
-use super::replay_report::{ChangedEffects, Flip};
+use super::replay_report::{ChangedAnswer, ChangedEffects, Flip};
 use crate::decisions::steps::damaged;
 use crate::model::Hash;
 use crate::project::Project;
@@ -15,24 +15,28 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Compares the effects of a run's steps at nodes whose effect script has changed. Steps after a flip of their case are skipped:
-/// the walk would not reach them, or not with that artifact.
+/// the walk would not reach them, or not with that artifact. So are those from the first other answer on.
 pub(super) fn rewritten(
     record: &Record,
     run: &str,
     base: &ReplayProject,
-    flips: &[Flip],
+    (flips, answers): (&[Flip], &[ChangedAnswer]),
 ) -> Result<Vec<ChangedEffects>, SessionError> {
     let mut then = OriginalRun::new(record, run, base)?;
     if !then.differs(base) {
         return Ok(Vec::new());
     }
     let flipped: BTreeSet<(&str, &str)> = flips.iter().map(|flip| (flip.case.as_str(), flip.path.as_str())).collect();
+    let other: BTreeSet<(&str, &str)> = answers.iter().map(|answer| (answer.case.as_str(), answer.path.as_str())).collect();
     // Cases that have diverged from their record.
     let mut off: BTreeSet<Name> = BTreeSet::new();
     let (mut found, mut failed) = (Vec::new(), None);
     record.store().each_event(run, |_, event| {
         if let EventBody::Upgraded { manifest, .. } = event.what {
             then.upgraded.insert(event.case.clone(), manifest);
+        }
+        if other.contains(&(event.case.as_str(), event.path.as_str())) {
+            off.insert(event.case.clone());
         }
         if off.contains(&event.case) {
             return ControlFlow::Continue(());

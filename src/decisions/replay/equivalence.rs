@@ -1,11 +1,14 @@
 //! Property test: replays of the bundled launch with edited vars and rules agree with fresh walks.
 #![allow(clippy::unwrap_used)]
 
+use super::answer_check::AnswerCheck;
 use super::answer_inputs::AnswerInputs;
+use super::answer_maker::{AnswerMaker, ScriptedAnswers};
+use super::case_record::CaseRecord;
 use super::recorded_walk::{AdvisedNodes, RecordedWalk};
 use super::replay_walk::{ReplayOutcome, ReplayWalk};
 use super::reuse_check::{ReuseCheck, TextComparison};
-use crate::agent::StubAnswers;
+use crate::agent::{ScriptAnswerer, StubAnswers};
 use crate::clock::{FixedClock, Timestamp};
 use crate::decisions::StepEnd;
 use crate::decisions::testing::TraceFixture;
@@ -16,7 +19,10 @@ use crate::project::{AnswererNames, Project};
 use crate::script::View;
 use crate::session::{Session, SessionError, Setup};
 use crate::store::Store;
-use crate::walk::{EventBody, NullJournal, NullQueries, Plan, WalkEnd, WalkState, Walker};
+use crate::walk::{
+    Answerer, EventBody, NullJournal, NullQueries, Plan, Queries, QuerySubject, WalkEnd, WalkState, Walker, assemble,
+    assemble_part,
+};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,8 +36,41 @@ struct Run {
     launch: Launch,
     tapes: Vec<RecordedWalk>,
     stub: StubAnswers,
+    /// The results of queries by case and name; nothing where they differ between the steps of a case.
+    needs: RecordedQueries,
     /// The edges taken, by case.
     edges: Vec<Vec<String>>,
+}
+
+/// Answers queries from the record.
+#[derive(Default)]
+struct RecordedQueries(BTreeMap<(String, String), Option<Value>>);
+
+impl RecordedQueries {
+    fn add(&mut self, case: &str, needs: &Value) {
+        for (name, value) in needs.as_object().into_iter().flatten() {
+            let known = self.0.entry((case.to_owned(), name.clone())).or_insert_with(|| Some(value.clone()));
+            if known.as_ref() != Some(value) {
+                *known = None;
+            }
+        }
+    }
+
+    /// Whether every query has one result for a case.
+    fn is_clear(&self, case: &str) -> bool {
+        self.0.iter().filter(|((of, _), _)| of == case).all(|(_, value)| value.is_some())
+    }
+}
+
+impl Queries for RecordedQueries {
+    fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String> {
+        // What people said of roots is part of the root that was recorded; here nobody has said anything.
+        if name == "roots.said" {
+            return NullQueries.query(name, about);
+        }
+        let key = (about.case.id.clone(), name.replace('.', "_"));
+        self.0.get(&key).cloned().flatten().ok_or_else(|| format!("`{name}` was not recorded"))
+    }
 }
 
 struct World {
@@ -40,6 +79,8 @@ struct World {
     base: Project,
     artifacts: BTreeMap<Hash, Value>,
     runs: Vec<Run>,
+    /// The names of the runs.
+    names: Vec<String>,
     edits: Vec<String>,
 }
 
@@ -68,9 +109,10 @@ impl World {
         let runs = [ground.run_example().run, ground.run_example().run];
         let store = Store::read_only(&ground.session.setup().store).unwrap();
         let mut artifacts = BTreeMap::new();
+        let names = runs.to_vec();
         let runs = runs.map(|run| Run::read(&store, &run, &mut artifacts)).into();
         let base = ground.session.project(None, AnswererNames::Others).unwrap();
-        Self { ground, scripts: tempfile::tempdir().unwrap(), base, artifacts, runs, edits: edits() }
+        Self { ground, scripts: tempfile::tempdir().unwrap(), base, artifacts, runs, names, edits: edits() }
     }
 
     /// The project with these rules; `None` if they do not link.
@@ -87,7 +129,7 @@ impl World {
             Ok::<_, SessionError>(View::of(&self.artifacts[hash], &plan.node(node).kind, "artifact"))
         };
         let case = &run.launch.cases[at].id;
-        ReplayWalk { plan, same, reuse, seed: 0, case, inherited: None, needs: &[], follow: true }
+        ReplayWalk { plan, same, reuse, answers: None, seed: 0, case, inherited: None, needs: &[], follow: true }
             .case(&run.tapes[at], &mut artifact)
             .unwrap()
     }
@@ -98,9 +140,18 @@ impl Run {
         let launch = store.launch(run, |_, case| Some(case)).unwrap();
         let mut stub = json!({});
         let mut edges: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut needs = RecordedQueries::default();
+        let text = |hash: &Hash| Ok::<_, ()>(store.blob(hash).unwrap().unwrap().to_string());
         for (_, event) in store.all_events(run).unwrap() {
             match event.what {
-                EventBody::NodeExit { node, artifact, .. } => {
+                EventBody::Verdict { needs: Some(read), .. } => {
+                    needs.add(&event.case, &assemble(&text(&read.hash()).unwrap(), &mut |hash| text(hash)).unwrap());
+                }
+                EventBody::NodeExit { node, artifact, params, .. } => {
+                    if let Some(params) = params {
+                        let read = assemble_part(&text(&params.hash()).unwrap(), "needs", &mut |hash| text(hash)).unwrap();
+                        needs.add(&event.case, &read.unwrap());
+                    }
                     let hash = artifact.hash();
                     let value: Value = serde_json::from_str(&store.blob(&hash).unwrap().unwrap()).unwrap();
                     let answers = &mut stub[&*event.case][&*node];
@@ -124,25 +175,33 @@ impl Run {
         Self {
             tapes: store.reading(run, read).unwrap(),
             edges: launch.cases.iter().map(|case| edges.remove(&case.id).unwrap()).collect(),
+            needs,
             stub: StubAnswers::parse(&Source::new("answers", stub.to_string())).unwrap(),
             launch,
         }
     }
 
-    /// A fresh walk of a case.
+    /// A fresh walk of a case on its recorded answers.
     fn fresh(&self, plan: &Plan, at: usize) -> (WalkState, WalkEnd) {
         let mut plan = plan.clone();
-        for node in &mut plan.nodes {
-            node.needs.clear();
-            node.effect = None;
-        }
+        plan.nodes.iter_mut().for_each(|node| node.needs.clear());
+        self.walk(plan, at, &self.stub, &NullQueries)
+    }
+
+    /// A fresh walk of a case by the scripts, on its recorded queries.
+    fn scripted(&self, plan: &Plan, at: usize) -> (WalkState, WalkEnd) {
+        self.walk(plan.clone(), at, &ScriptAnswerer, &self.needs)
+    }
+
+    fn walk(&self, mut plan: Plan, at: usize, answer: &dyn Answerer, needs: &dyn Queries) -> (WalkState, WalkEnd) {
+        plan.nodes.iter_mut().for_each(|node| node.effect = None);
         let (clock, stop) = (FixedClock::new(Timestamp::from_millis(1_700_000_000_000), 0), AtomicBool::new(false));
         let walker = Walker {
             plan: &plan,
             plans: None,
             shadow: None,
-            answer: &self.stub,
-            needs: &NullQueries,
+            answer,
+            needs,
             journal: &NullJournal,
             clock: &clock,
             run: "anew",
@@ -251,4 +310,80 @@ fn replays_with_edits_agree_with_fresh_walks() {
         world.edits.len()
     );
     assert!(plans >= 250 && rules.len() >= 20 && flips >= 200 && unknown >= 100 && cases - unknown >= 200, "{counts}");
+}
+
+/// Edits of scripts and data that change what scripts answer.
+const ANSWER_EDITS: &[(&str, &str, &str)] = &[
+    ("agents/triage.rhai", "skip_investigation: sure &&", "skip_investigation: sure && false &&"),
+    (
+        "agents/triage.rhai",
+        "symptom_category: category,",
+        "symptom_category: if category == \"assertion\" { \"infra\" } else { category },",
+    ),
+    ("agents/triage.rhai", "severity: found.severity,", "severity: found.severity, defect_type: `x`,"),
+    ("agents/investigate.rhai", "convergence_score: convergence,", "convergence_score: convergence * 0.7,"),
+    ("agents/investigate.rhai", "component: found.component,", "component: \"all\","),
+    ("agents/review.rhai", "decision: \"approve\", reasoning:", "decision: \"overturn\", reasoning:"),
+    (
+        "agents/recall.rhai",
+        "fn recall(params, vars) {",
+        "fn recall(params, vars) {\n    if params.failure.suite != \"\" { throw \"no\"; }",
+    ),
+    (
+        "data/signatures/database.yaml",
+        "weights: { pb001: 1, en001: 0.2 }\n    group: schema",
+        "weights: { au001: 3 }\n    group: schema",
+    ),
+    (
+        "verdicts/frames.rhai",
+        "fn product_threw(evidence, context, vars) {",
+        "fn product_threw(evidence, context, vars) {\n    if true { return false; }",
+    ),
+];
+
+/// Edited responders, verdict rules and signatures: a replay makes the answers that a fresh run by the scripts gives, on the recorded
+/// queries.
+#[test]
+fn replays_make_scripted_answers_as_fresh_walks_do() {
+    let world = World::new();
+    let store = Store::read_only(&world.ground.session.setup().store).unwrap();
+    let (mut compared, mut changed, mut unknown) = (0, 0, 0);
+    for (file, from, to) in ANSWER_EDITS {
+        let bundled = std::fs::read_to_string(format!("{}/scripts/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        assert!(bundled.contains(from), "{file}: {from}");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bundled.replace(from, to)).unwrap();
+        let session = Session::new(Setup { scripts: Some(dir.path().to_owned()), ..world.ground.session.setup().clone() });
+        let project = session.project(None, AnswererNames::Others).unwrap();
+        let (plan, same) = (&project.plan, AnswerInputs::of(&project));
+        let check = AnswerCheck::of(Some(&world.base), plan, &same);
+        let reuse = TextComparison::new(&world.base, &project).reuse(plan);
+        for (run, name) in world.runs.iter().zip(&world.names).take(1) {
+            let launch = store.launch_alone(name).unwrap();
+            for (at, case) in run.launch.cases.iter().enumerate().filter(|(_, case)| run.needs.is_clear(&case.id)) {
+                let replay = |reading: &crate::store::StoreReading<'_>| {
+                    let record = CaseRecord::new(reading, (name, &launch), &case.id, run.tapes[at].verdict.as_ref());
+                    let answers = ScriptedAnswers::new(&record, plan, None);
+                    let answers = Some(AnswerMaker { answers: &answers, check: &check });
+                    let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
+                        Ok::<_, SessionError>(View::of(&world.artifacts[hash], &plan.node(node).kind, "artifact"))
+                    };
+                    let (seed, case, same) = (0, case.id.as_str(), &same);
+                    let reuse = Some(&reuse);
+                    ReplayWalk { plan, same, reuse, answers, seed, case, inherited: None, needs: &[], follow: true }
+                        .case(&run.tapes[at], &mut artifact)
+                };
+                let again = store.reading(name, replay).unwrap();
+                let (state, end) = run.scripted(plan, at);
+                verify(&again, &run.edges[at], &state, &end).unwrap_or_else(|error| panic!("{file}, {to}, {}: {error}", case.id));
+                compared += 1;
+                changed += usize::from(!again.answers.is_empty());
+                unknown += usize::from(again.unknown.is_some());
+            }
+        }
+    }
+    let counts = format!("{compared} cases compared, {changed} with other answers, {unknown} of them unknown beyond");
+    assert!(compared >= 20 && changed >= 8 && unknown * 2 <= compared, "{counts}");
 }

@@ -1,16 +1,20 @@
 //! One pass through the cases of a run: each is read once, and replayed with each of several plans.
 
+use super::answer_check::AnswerCheck;
+use super::answer_maker::{AnswerMaker, ScriptedAnswers};
 use super::base::ReplayProject;
-use super::recorded_walk::{AdvisedNodes, RecordedWalk};
+use super::case_record::{CaseRecord, VerdictAgain};
+use super::recorded_walk::{AdvisedNodes, RecordedVerdictEvent, RecordedWalk};
 use super::replay_walk::{ReplayOutcome, ReplayWalk};
-use super::reuse_check::ReuseCheck;
+use super::reuse_check::{ReuseCheck, reuse};
 use crate::decisions::steps::damaged;
-use crate::model::{Hash, Kind};
+use crate::model::{Hash, Kind, Launch};
 use crate::pipeline::NodeIx;
+use crate::project::Project;
 use crate::script::View;
 use crate::session::{Record, SessionError, WorkerPool};
 use crate::store::StoreReading;
-use crate::walk::Plan;
+use crate::walk::{Plan, Verdict};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,12 +35,16 @@ pub(super) struct ReplayPass<'a> {
     pub(super) base: &'a ReplayProject,
     /// Plans of the base, each with other vars.
     pub(super) plans: &'a [Arc<Plan>],
-    /// The reusable decisions, by plan.
-    pub(super) reuse: &'a [ReuseCheck],
-    /// The nodes at which advisories may have fired.
-    pub(super) advised: &'a AdvisedNodes,
     /// The most cases walked concurrently; at least 1.
     pub(super) parallel: usize,
+    /// The reusable decisions, by plan.
+    reuse: Vec<ReuseCheck>,
+    /// The scripted answers that may differ, by plan.
+    checks: Vec<AnswerCheck>,
+    /// The nodes at which advisories may have fired.
+    advised: AdvisedNodes,
+    /// The address of recorded rules of the verdict that differ from those of a plan in weights alone, by plan.
+    only_weights: Vec<Option<Hash>>,
 }
 
 /// A replayed case.
@@ -44,6 +52,17 @@ pub(super) struct ReplayedCase<'p> {
     pub(super) case: &'p str,
     /// One per plan.
     pub(super) walks: Vec<ReplayOutcome>,
+    /// The verdict by the first plan, if its rules have changed.
+    pub(super) verdict: Option<ReplayedVerdict>,
+}
+
+/// A verdict that was made by other rules than those of the record.
+pub(super) struct ReplayedVerdict {
+    /// The record of it.
+    pub(super) event: RecordedVerdictEvent,
+    pub(super) before: Verdict,
+    /// `None` if the rules read what was not recorded.
+    pub(super) now: Option<Verdict>,
 }
 
 /// A cache of artifacts by address and node: most occur in one case only, so the first time only the key is remembered.
@@ -52,6 +71,32 @@ struct ArtifactCache(Mutex<HashMap<ArtifactKey, Option<View>>>);
 
 /// The address of an artifact, and the node whose schema gives it its shape: that of a pipeline at a fixed address in memory.
 type ArtifactKey = (Hash, usize, usize);
+
+impl<'a> ReplayPass<'a> {
+    /// A pass through a run, given its original project, if that is known.
+    pub(super) fn new(
+        (record, run): (&'a Record, &'a str),
+        (base, then): (&'a ReplayProject, Option<&Project>),
+        plans: &'a [Arc<Plan>],
+        parallel: usize,
+    ) -> Self {
+        let only_weights = |plan: &Arc<Plan>| {
+            let (before, now) = (then?.plan.verdict.as_ref()?, plan.verdict.as_ref()?);
+            (before.functions == now.functions).then_some(before.address)
+        };
+        Self {
+            record,
+            run,
+            base,
+            plans,
+            parallel,
+            reuse: reuse(then, base, plans),
+            checks: plans.iter().map(|plan| AnswerCheck::of(then, plan, &base.same)).collect(),
+            advised: AdvisedNodes::of(then),
+            only_weights: plans.iter().map(only_weights).collect(),
+        }
+    }
+}
 
 impl ReplayPass<'_> {
     /// Maps every case and passes the results on, in the order of the cases.
@@ -62,11 +107,12 @@ impl ReplayPass<'_> {
     ) -> Result<usize, SessionError> {
         let store = self.record.store();
         let seed = store.run(self.run)?.seed;
+        let launch = store.launch_alone(self.run)?;
         let cases: Vec<String> = store.case_names(self.run)?.into_iter().map(|(case, _)| case).collect();
         let artifacts = ArtifactCache::default();
         let stretch = |cases: &&[String]| {
             store.reading(self.run, |reading| {
-                let one = |case: &String| Ok(make(self.one(reading, seed, case, &artifacts)?));
+                let one = |case: &String| Ok(make(self.one((reading, &launch), seed, case, &artifacts)?));
                 cases.iter().map(one).collect::<Result<Vec<R>, SessionError>>()
             })
         };
@@ -80,12 +126,12 @@ impl ReplayPass<'_> {
 
     fn one<'p>(
         &self,
-        reading: &StoreReading<'_>,
+        (reading, launch): (&StoreReading<'_>, &Launch),
         seed: u64,
         case: &'p str,
         artifacts: &ArtifactCache,
     ) -> Result<ReplayedCase<'p>, SessionError> {
-        let recorded_walk = RecordedWalk::read(reading, case, self.advised)?;
+        let recorded_walk = RecordedWalk::read(reading, case, &self.advised)?;
         // Every plan needs the same ones.
         let mut own: Vec<(ArtifactKey, View)> = Vec::new();
         let mut artifact = |hash: &Hash, plan: &Plan, node: NodeIx| {
@@ -99,12 +145,37 @@ impl ReplayPass<'_> {
         };
         let needs = recorded_walk.needs.map_or_else(|| Ok(Vec::new()), |hash| found(reading, &hash))?;
         let same = &self.base.same;
-        let walk = |(plan, reuse): (&Arc<Plan>, &ReuseCheck)| {
-            ReplayWalk { plan, same, reuse: Some(reuse), seed, case, inherited: None, needs: &needs, follow: true }
-                .case(&recorded_walk, &mut artifact)
+        let case_record = CaseRecord::new(reading, (self.run, launch), case, recorded_walk.verdict.as_ref());
+        let mut walks = Vec::with_capacity(self.plans.len());
+        let mut verdict = None;
+        for (at, plan) in self.plans.iter().enumerate() {
+            let scripted = ScriptedAnswers::new(&case_record, plan, self.only_weights[at]);
+            let answers = Some(AnswerMaker { answers: &scripted, check: &self.checks[at] });
+            let reuse = Some(&self.reuse[at]);
+            let walk = ReplayWalk { plan, same, reuse, answers, seed, case, inherited: None, needs: &needs, follow: true };
+            walks.push(walk.case(&recorded_walk, &mut artifact)?);
+            if at == 0 {
+                verdict = Self::verdict(&case_record, &scripted, plan, recorded_walk.verdict.as_ref())?;
+            }
+        }
+        Ok(ReplayedCase { case, walks, verdict })
+    }
+
+    /// The verdict of a case by a plan, if it was made by other rules.
+    fn verdict(
+        record: &CaseRecord<'_>,
+        scripted: &ScriptedAnswers<'_>,
+        plan: &Plan,
+        event: Option<&RecordedVerdictEvent>,
+    ) -> Result<Option<ReplayedVerdict>, SessionError> {
+        let Some(rules) = &plan.verdict else { return Ok(None) };
+        let Some(event) = event.filter(|event| event.rules != rules.address) else { return Ok(None) };
+        let now = match scripted.verdict(plan)? {
+            VerdictAgain::Made(verdict, _) => Some(*verdict),
+            VerdictAgain::Unknown | VerdictAgain::None => None,
         };
-        let walks = self.plans.iter().zip(self.reuse).map(walk).collect::<Result<_, _>>()?;
-        Ok(ReplayedCase { case, walks })
+        let before = record.recorded_verdict()?.unwrap_or_default();
+        Ok(Some(ReplayedVerdict { event: event.clone(), before, now }))
     }
 
     /// Reads an artifact in the shape of a node's schema, through the cache.

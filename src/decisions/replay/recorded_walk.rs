@@ -20,6 +20,8 @@ pub(super) struct RecordedWalk {
     /// The address of the results of the scheduler's queries, if it declares any: of the store at the run's start, hence the same
     /// at every step.
     pub(super) needs: Option<Hash>,
+    /// The last verdict of the case.
+    pub(super) verdict: Option<RecordedVerdictEvent>,
     /// The steps of inner walks, by their path prefix (`5/court/`).
     within: BTreeMap<Name, Vec<RecordedStep>>,
 }
@@ -49,6 +51,21 @@ pub(super) struct RecordedAnswer {
     pub(super) artifact: Hash,
     pub(super) by: Name,
     pub(super) confidence: Option<f64>,
+    /// The address of the parameters that the answerer saw, if it read any.
+    pub(super) params: Option<Hash>,
+}
+
+/// A recorded verdict.
+#[derive(Clone, Debug)]
+pub(super) struct RecordedVerdictEvent {
+    /// The step that it was made for.
+    pub(super) path: Name,
+    pub(super) node: Name,
+    /// The address of its rules.
+    pub(super) rules: Hash,
+    pub(super) verdict: Hash,
+    /// The address of the results of the queries that the rules read.
+    pub(super) needs: Option<Hash>,
 }
 
 /// The nodes at which advisories may have fired, so that other decisions need not be parsed.
@@ -89,7 +106,7 @@ impl RecordedWalk {
     pub(super) fn read(reading: &StoreReading<'_>, case: &str, advised: &AdvisedNodes) -> Result<Self, SessionError> {
         let mut own: Vec<RecordedStep> = Vec::with_capacity(8);
         let mut within: BTreeMap<Name, Vec<RecordedStep>> = BTreeMap::new();
-        let mut found = None;
+        let (mut found, mut verdict) = (None, None);
         let mut switches: BTreeMap<Name, EventBody> = BTreeMap::new();
         reading.events(case, |row| {
             let steps = match place_of(row.path) {
@@ -114,7 +131,8 @@ impl RecordedWalk {
                 EventOutline::NodeExit(left) => {
                     if let Some(step) = steps.last_mut().filter(|step| step.node == left.node) {
                         let (artifact, by) = (left.artifact, left.by.as_ref().into());
-                        step.answer = Some(RecordedAnswer { artifact, by, confidence: left.confidence });
+                        let (confidence, params) = (left.confidence, left.params);
+                        step.answer = Some(RecordedAnswer { artifact, by, confidence, params });
                     }
                 }
                 EventOutline::EdgeEvaluate(decision) => {
@@ -130,6 +148,11 @@ impl RecordedWalk {
                         }
                         step.fork = Some(what);
                     }
+                }
+                EventOutline::Whole(EventBody::Verdict { node, rules, verdict: made, needs, .. }) => {
+                    let (path, verdict_address) = (row.path.into(), made.hash());
+                    let needs = needs.as_ref().map(Content::hash);
+                    verdict = Some(RecordedVerdictEvent { path, node, rules, verdict: verdict_address, needs });
                 }
                 EventOutline::Transition(way) => {
                     if let Some(step) = steps.last_mut() {
@@ -155,23 +178,24 @@ impl RecordedWalk {
             }
             Ok::<_, SessionError>(())
         })?;
-        Ok(Self { steps: own, within, needs: found })
+        Ok(Self { steps: own, within, needs: found, verdict })
     }
 
     /// A list of answers, in the order of the visits of each node, without a recorded walk.
     pub(super) fn of_answers(answers: impl IntoIterator<Item = (Name, Hash)>) -> Self {
         let step = |(node, artifact): (Name, Hash)| {
-            let answer = Some(RecordedAnswer { artifact, by: "stub".into(), confidence: None });
+            let answer = Some(RecordedAnswer { artifact, by: "stub".into(), confidence: None, params: None });
             RecordedStep { answer, ..RecordedStep::begun("", Timestamp::default(), &node) }
         };
-        Self { steps: answers.into_iter().map(step).collect(), within: BTreeMap::new(), needs: None }
+        Self { steps: answers.into_iter().map(step).collect(), within: BTreeMap::new(), needs: None, verdict: None }
     }
 
     /// The record of the inner walk with that path prefix.
     pub(super) fn of_place(&self, place: &str) -> Option<Self> {
         let steps = self.within.get(place)?.clone();
         let deeper = self.within.iter().filter(|(other, _)| other.len() > place.len() && other.starts_with(place));
-        Some(Self { steps, within: deeper.map(|(place, steps)| (place.clone(), steps.clone())).collect(), needs: self.needs })
+        let within = deeper.map(|(place, steps)| (place.clone(), steps.clone())).collect();
+        Some(Self { steps, within, needs: self.needs, verdict: self.verdict.clone() })
     }
 
     /// The final state of the sub-pipeline of a step, entered in that state.

@@ -16,6 +16,8 @@ pub struct ReplayReport {
     pub decisions: usize,
     /// The flipped decisions, in the order of runs, cases and steps.
     pub flips: Vec<Flip>,
+    /// The scripted answers that are others now, in the order of runs, cases and steps.
+    pub answers: Vec<ChangedAnswer>,
     /// The number of verdicts made again.
     pub verdicts: usize,
     /// The verdicts that are others now, in the order of runs and cases.
@@ -56,6 +58,18 @@ pub struct Flip {
     pub miss: Option<String>,
 }
 
+/// A scripted answer that is another now.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChangedAnswer {
+    pub run: String,
+    pub case: String,
+    /// The step's path in the replayed walk.
+    pub path: String,
+    pub node: String,
+    /// The fields that differ, each with its recorded and its current value.
+    pub fields: BTreeMap<String, [Value; 2]>,
+}
+
 /// A verdict that names another defect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChangedVerdict {
@@ -73,7 +87,7 @@ pub struct ChangedVerdict {
     pub because: Vec<String>,
 }
 
-/// A walk with unknown outcome: its new path needs an answer that was not recorded.
+/// A walk with unknown outcome: it needs an answer, or the result of a query, that was not recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnknownOutcome {
     pub run: String,

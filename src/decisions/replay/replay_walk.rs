@@ -1,6 +1,7 @@
 //! Replaying a case with another plan on its recorded answers: decisions are evaluated again, without any request.
 
 use super::answer_inputs::AnswerInputs;
+use super::answer_maker::{AnswerAgain, AnswerMaker, ChangedFields, ReplayedStep};
 use super::recorded_walk::{RecordedStep, RecordedWalk, enter, event};
 use super::reuse_check::{KnowledgeMatch, ReuseCheck};
 use crate::clock::chance;
@@ -23,6 +24,8 @@ pub(super) struct ReplayWalk<'a> {
     pub(super) same: &'a AnswerInputs,
     /// The reusable decisions, valid while the walk follows its record.
     pub(super) reuse: Option<&'a ReuseCheck>,
+    /// Makes scripted answers again; without it recorded answers are all there are.
+    pub(super) answers: Option<AnswerMaker<'a>>,
     /// Seeds `state.chance`.
     pub(super) seed: u64,
     pub(super) case: &'a str,
@@ -30,7 +33,8 @@ pub(super) struct ReplayWalk<'a> {
     pub(super) inherited: Option<&'a TeamMember>,
     /// The results of the scheduler's queries, if recorded.
     pub(super) needs: &'a [(String, View)],
-    /// Whether the record is a walk, which is followed until a decision differs; else it is a list of answers only.
+    /// Whether the record is a walk that had the same inputs, which is followed until an answer or a decision differs; else it is a
+    /// list of answers only.
     pub(super) follow: bool,
 }
 
@@ -58,6 +62,17 @@ pub(super) struct ReplayOutcome {
     pub(super) decisions: Vec<ReplayedDecision>,
     /// The node that needs an answer which was not recorded.
     pub(super) unknown: Option<(Name, Name)>,
+    /// The scripted answers that are others now.
+    pub(super) answers: Vec<AnswerChanged>,
+}
+
+/// A scripted answer that is another now.
+#[derive(Clone, Debug)]
+pub(super) struct AnswerChanged {
+    pub(super) node: Name,
+    /// The step's path in the replayed walk.
+    pub(super) path: Name,
+    pub(super) fields: ChangedFields,
 }
 
 impl ReplayOutcome {
@@ -113,8 +128,7 @@ impl ReplayWalk<'_> {
         Ok(done)
     }
 
-    /// Walks from a state to the end, or as far as answers are known. Returns the state, and the address of the last artifact if
-    /// the walk is over. `exact` tells how far the state matches the recorded one.
+    /// Walks from a state to the end, or as far as answers are known. Returns the state, and the last artifact if the walk is over. `exact` tells how far the state matches the recorded one.
     pub(super) fn walk(
         &self,
         recorded_walk: &RecordedWalk,
@@ -122,8 +136,8 @@ impl ReplayWalk<'_> {
         artifact: &mut ArtifactSource<'_>,
         done: &mut ReplayOutcome,
         exact: &mut KnowledgeMatch,
-    ) -> Result<(WalkState, Option<Hash>), SessionError> {
-        let mut last = None;
+    ) -> Result<(WalkState, Option<Content>), SessionError> {
+        let mut last: Option<Content> = None;
         // Dependent nodes (`after:`) make no decisions.
         if self.plan.pipeline.waves() && state.origin.is_none() {
             return Ok((state, last));
@@ -182,7 +196,7 @@ impl ReplayWalk<'_> {
                 }
             };
             let found = match recorded.filter(|_| on.is_some()) {
-                Some(step) if step.answer.is_some() => on.map(|place| (place, step)),
+                Some(step) if step.answer.is_some() => on.map(|place| (place, step, true)),
                 // The recorded walk failed there; this one continues.
                 Some(RecordedStep { end: StepEnd::Failed { kind, .. }, .. })
                     if matches!(kind.as_str(), "max_steps" | "node_not_found") =>
@@ -191,46 +205,75 @@ impl ReplayWalk<'_> {
                 }
                 // Nobody answered, whatever the rules.
                 Some(_) => break,
-                None => self.reusable_answer(recorded_walk, node, &state),
+                None => self.recorded_visit(recorded_walk, node, &state),
             };
-            let Some((place, step, answer)) = found.and_then(|(place, step)| Some((place, step, step.answer.as_ref()?))) else {
+            let found = found.and_then(|(place, step, same)| Some((place, step, step.answer.as_ref()?, same)));
+            let Some((place, step, answer, same_inputs)) = found else {
                 done.unknown = Some((name.clone(), path));
                 break;
             };
-            let mut hash = answer.artifact;
+            let mut content = Content::from(answer.artifact);
             let mut inner = None;
             if on.is_some() && !self.replay_items((recorded_walk, step, node), &state, member, artifact, done)? {
                 break;
             }
-            if let Some(subpipeline) =
-                self.plan.node(node).subpipeline.as_deref().filter(|inner| step.fork.is_none() && !inner.pipeline.waves())
-            {
-                inner = recorded_walk.walked(step, &state);
-                let within = recorded_walk.of_place(&state.within(name, &path).place).filter(|_| on.is_some());
+            let subpipeline = self.plan.node(node).subpipeline.as_deref();
+            if let Some(subpipeline) = subpipeline.filter(|inner| step.fork.is_none() && !inner.pipeline.waves()) {
+                inner = recorded_walk.walked(step, &state).filter(|_| same_inputs);
+                // With other inputs than the recorded ones, its steps are taken as visits, not as they follow each other.
+                let follow = on.is_some();
+                let within = recorded_walk.of_place(&format!("{}/{name}/", step.path)).filter(|_| follow || !same_inputs);
                 if let (Some(within), Some(same)) = (within, self.same.subpipeline(node)) {
-                    let reuse = self.reuse.and_then(|reuse| reuse.subpipeline(node));
-                    let again = ReplayWalk { plan: subpipeline, same, reuse, inherited: Some(member), ..*self };
+                    let reuse = self.reuse.and_then(|reuse| reuse.subpipeline(node)).filter(|_| follow);
+                    let answers = self.answers.and_then(|maker| maker.subpipeline(node));
+                    let again = ReplayWalk { plan: subpipeline, same, reuse, answers, inherited: Some(member), follow, ..*self };
                     let (ended, found) = again.walk(&within, state.within(name, &path), artifact, done, exact)?;
                     let Some(found) = found else {
                         state.status = ended.status;
                         break;
                     };
-                    if found != hash {
+                    if found != content {
                         // Later steps have different inputs.
                         on = None;
                     }
-                    hash = found;
+                    content = found;
                     inner = Some(ended);
+                } else if !same_inputs {
+                    done.unknown = Some((name.clone(), path));
+                    break;
+                }
+            } else {
+                let moment = StepMoment { now: step.at, chance: drawn };
+                let at = ReplayedStep { node, state: &state, path: &path, moment, member, same_inputs };
+                match self.answer_again(recorded_walk, (step, answer), at)? {
+                    AnswerAgain::Recorded => {}
+                    AnswerAgain::Other(other) => {
+                        let fields = self.changed_fields(&answer.artifact, &other)?;
+                        done.answers.push(AnswerChanged { node: name.clone(), path: path.clone(), fields });
+                        content = other;
+                        on = None;
+                    }
+                    AnswerAgain::Unknown => {
+                        done.unknown = Some((name.clone(), path));
+                        break;
+                    }
+                    AnswerAgain::Failed(failure) => {
+                        let (node, before) = (name.clone(), Some(step.end.clone()));
+                        let now = failed(&failure);
+                        done.decisions.push(ReplayedDecision { node, path, place: Some(place), before, now, seen: None });
+                        state.status = WalkStatus::Error;
+                        break;
+                    }
                 }
             }
             let holds = self.reuse.is_some_and(|reuse| reuse.holds(node, *exact));
             if on.is_some() && holds && step.fork.is_none() && step.end != StepEnd::Open {
-                enter(&mut state, name, step.at, (Content::from(hash), answer.confidence), &answer.by, inner);
+                enter(&mut state, name, step.at, (content.clone(), answer.confidence), &answer.by, inner);
                 step.go(&mut state);
                 if state.node.as_ref() == Some(&self.plan.done) {
                     state.apply(&event(step.at, EventBody::WalkComplete { node: name.clone() }));
                 }
-                last = Some(hash);
+                last = Some(content);
                 on = on.map(|place| place + 1);
                 let (node, end) = (name.clone(), step.end.clone());
                 done.decisions.push(ReplayedDecision {
@@ -243,17 +286,19 @@ impl ReplayWalk<'_> {
                 });
                 continue;
             }
-            let view = artifact(&hash, self.plan, node)?;
+            let view = match content.view() {
+                Some(made) => View::of(&made.json(), &self.plan.node(node).kind, "artifact"),
+                None => artifact(&content.hash(), self.plan, node)?,
+            };
             let moment = StepMoment { now: step.at, chance: drawn };
             let walk = &state;
             let here = StepContext { plan: self.plan, node, walk, path: &path, moment, member, handoffs: state.handoffs };
             let confidence = here.confidence(&view);
             let mut whats = Vec::with_capacity(3);
-            let failure = DecisionStep { step: here, shadow: None }
-                .take(&view, Content::from(hash), confidence, |what| whats.push(what))
-                .err();
-            enter(&mut state, name, step.at, (Content::from(hash), confidence), &answer.by, inner);
-            last = Some(hash);
+            let failure =
+                DecisionStep { step: here, shadow: None }.take(&view, content.clone(), confidence, |what| whats.push(what)).err();
+            enter(&mut state, name, step.at, (content.clone(), confidence), &answer.by, inner);
+            last = Some(content);
             let now = failure.as_ref().map_or_else(|| step_end(&whats), failed);
             let (node, before) = (name.clone(), Some(step.end.clone()).filter(|end| *end != StepEnd::Open));
             let mut redecided = ReplayedDecision { node, path, place: Some(place), before, now, seen: None };
@@ -288,24 +333,26 @@ impl ReplayWalk<'_> {
         moment: StepMoment,
     ) -> Result<Option<(&TeamMember, Option<EventBody>)>, Failure> {
         let Some(team) = &self.plan.team else { return Ok(Some((self.plan.member(None, self.inherited), None))) };
-        let known = |need: &Query| self.needs.iter().any(|(name, _)| *name == need.name.replace('.', "_"));
+        let known = |need: &Query| self.needs.iter().any(|(name, _)| *name == need.field());
         if !team.needs.iter().all(|need| known(need)) {
             return Ok(None);
         }
         team.choose(self.plan, node, state, moment, self.needs).map(Some)
     }
 
-    /// The recorded step of the same visit of the node whose answer can be reused: its answerer had the same inputs.
-    fn reusable_answer<'t>(
+    /// The recorded step of the same visit of the node, and whether its answerer had the same inputs. `None` if its answer can
+    /// neither be reused nor made again.
+    fn recorded_visit<'t>(
         &self,
         recorded_walk: &'t RecordedWalk,
         node: NodeIx,
         state: &WalkState,
-    ) -> Option<(usize, &'t RecordedStep)> {
+    ) -> Option<(usize, &'t RecordedStep, bool)> {
         let name = &self.plan.node(node).name;
         let (place, step) = recorded_walk.visit(name, state.visits.get(name).copied().unwrap_or(0))?;
         let by = &step.answer.as_ref()?.by;
-        self.same.same_inputs(by, node, || recorded_walk.state(place), state).then_some((place, step))
+        let same = self.same.same_inputs(by, node, || recorded_walk.state(place), state);
+        (same || self.answers.is_some()).then_some((place, step, same))
     }
 }
 

@@ -2,16 +2,14 @@
 
 use super::base::{ReplayProject, ReplayProjects};
 use super::effects::rewritten;
-use super::pass::{ReplayPass, ReplayedCase};
-use super::recorded_walk::AdvisedNodes;
-use super::replay_report::{Flip, ReplayReport, UnknownOutcome};
-use super::replay_walk::ReplayedDecision;
-use super::reuse_check::reuse;
-use super::verdicts::verdicts;
+use super::pass::{ReplayPass, ReplayedCase, ReplayedVerdict};
+use super::replay_report::{ChangedAnswer, ChangedVerdict, Flip, ReplayReport, UnknownOutcome};
+use super::replay_walk::{AnswerChanged, ReplayedDecision};
+use super::verdicts::changed_verdict;
 use crate::decisions::StepEnd;
 use crate::project::Project;
 use crate::session::{Record, Session, SessionError};
-use crate::walk::{Plan, TextChange};
+use crate::walk::{Name, Plan, TextChange};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -32,23 +30,21 @@ pub fn replay(session: &Session, spec: &ReplaySpec) -> Result<ReplayReport, Sess
     let mut changed: BTreeSet<TextChange> = BTreeSet::new();
     each_run(session, spec, &mut done.left_out, |record, run, base, then| {
         let plans = [Arc::clone(&base.project.plan)];
-        let reuse = reuse(then, base, &plans);
-        let advised = &AdvisedNodes::of(then);
-        let pass = ReplayPass { record, run, base, plans: &plans, reuse: &reuse, advised, parallel: spec.parallel };
+        let pass = ReplayPass::new((record, run), (base, then), &plans, spec.parallel);
         let plan = &plans[0];
+        let (first_flip, first_answer) = (done.flips.len(), done.answers.len());
         done.cases += pass.cases(
-            |passed| case_flips(run, base, plan, passed),
-            |(decisions, flips, unknown)| {
-                done.decisions += decisions;
-                done.flips.extend(flips);
-                done.unknown.extend(unknown);
+            |passed| CaseResult::of(run, base, plan, passed),
+            |case| {
+                done.decisions += case.decisions;
+                done.flips.extend(case.flips);
+                done.answers.extend(case.answers);
+                done.verdicts += usize::from(case.verdict);
+                done.changed_verdicts.extend(case.changed_verdict);
+                done.unknown.extend(case.unknown);
             },
         )?;
-        let (verdicts, changed_verdicts) = verdicts(record, run, base, then)?;
-        done.verdicts += verdicts;
-        done.changed_verdicts.extend(changed_verdicts);
-        let own = done.flips.iter().position(|flip| flip.run == run).unwrap_or(done.flips.len());
-        done.effects.extend(rewritten(record, run, base, &done.flips[own..])?);
+        done.effects.extend(rewritten(record, run, base, (&done.flips[first_flip..], &done.answers[first_answer..]))?);
         if let Some(last) = record.texts(run)?.pop() {
             changed.extend(last.manifest.changes(&base.project.manifest().0));
         }
@@ -88,22 +84,53 @@ pub(super) fn each_run(
     Ok(())
 }
 
-type CaseFlips = (usize, Vec<Flip>, Option<UnknownOutcome>);
-
 /// The findings on a case.
-fn case_flips(run: &str, base: &ReplayProject, plan: &Plan, passed: ReplayedCase<'_>) -> CaseFlips {
-    let ReplayedCase { case, walks, .. } = passed;
-    let Some(walk) = walks.into_iter().next() else { return CaseFlips::default() };
-    let made = walk.decisions.iter().filter(|decision| decision.place.is_some()).count();
-    let flips = walk.decisions.iter().enumerate().filter(|(_, decision)| decision.flipped());
-    let flips = flips.filter_map(|(at, _)| flip(run, case, base, plan, &walk.decisions[at..])).collect();
-    let unknown = walk.unknown.map(|(node, path)| UnknownOutcome {
-        run: run.to_owned(),
-        case: case.to_owned(),
-        path: path.into(),
-        node: node.into(),
-    });
-    (made, flips, unknown)
+#[derive(Default)]
+struct CaseResult {
+    decisions: usize,
+    flips: Vec<Flip>,
+    answers: Vec<ChangedAnswer>,
+    /// Whether the verdict was made again.
+    verdict: bool,
+    changed_verdict: Option<ChangedVerdict>,
+    unknown: Vec<UnknownOutcome>,
+}
+
+impl CaseResult {
+    fn of(run: &str, base: &ReplayProject, plan: &Plan, passed: ReplayedCase<'_>) -> Self {
+        let ReplayedCase { case, walks, verdict } = passed;
+        let Some(walk) = walks.into_iter().next() else { return Self::default() };
+        let flips = walk.decisions.iter().enumerate().filter(|(_, decision)| decision.flipped());
+        let unknown = |(node, path): (Name, Name)| {
+            let (run, case) = (run.to_owned(), case.to_owned());
+            UnknownOutcome { run, case, path: path.into(), node: node.into() }
+        };
+        let answer = |answer: &AnswerChanged| ChangedAnswer {
+            run: run.to_owned(),
+            case: case.to_owned(),
+            path: answer.path.to_string(),
+            node: answer.node.to_string(),
+            fields: answer.fields.clone(),
+        };
+        let mut result = Self {
+            decisions: walk.decisions.iter().filter(|decision| decision.place.is_some()).count(),
+            flips: flips.filter_map(|(at, _)| flip(run, case, base, plan, &walk.decisions[at..])).collect(),
+            answers: walk.answers.iter().map(answer).collect(),
+            unknown: walk.unknown.map(unknown).into_iter().collect(),
+            ..Self::default()
+        };
+        if let Some(ReplayedVerdict { event, before, now }) = verdict {
+            match now {
+                Some(now) => {
+                    result.verdict = true;
+                    result.changed_verdict = changed_verdict((run, case), &before, &now);
+                }
+                None if result.unknown.is_empty() => result.unknown.push(unknown((event.node, event.path))),
+                None => {}
+            }
+        }
+        result
+    }
 }
 
 /// The flip at the first of these decisions.

@@ -1,6 +1,6 @@
 //! Builds a tree from parser events, within limits.
 
-use super::fault::{diagnose, token};
+use super::diagnose::{diagnose, token};
 use super::number::{Plain, plain};
 use super::tree::{QuoteStyle, Yaml, YamlEntry, YamlKind, YamlText};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};

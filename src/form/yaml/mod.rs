@@ -9,7 +9,7 @@
 //! duplicate keys and numbers that JSON cannot represent are errors.
 
 mod build;
-mod fault;
+mod diagnose;
 mod number;
 mod read;
 mod scalar;

@@ -80,7 +80,7 @@ impl<'a> YamlReader<'a> {
 
     /// Extends an empty span to the preceding character, so that it is visible.
     fn visible(&self, span: Span) -> Span {
-        if span.is_empty() { super::fault::token(self.source, span.start) } else { span }
+        if span.is_empty() { super::diagnose::token(self.source, span.start) } else { span }
     }
 
     /// Reads `what` as a map.

@@ -10,6 +10,7 @@ mod robustness;
 mod routing;
 mod teams;
 mod templates;
+mod verdicts;
 
 use super::rule::LintRule;
 
@@ -20,6 +21,7 @@ pub(super) const RULES: &[&[LintRule]] = &[
     purity::RULES,
     robustness::RULES,
     overfit::RULES,
+    verdicts::RULES,
     docs::RULES,
     templates::RULES,
     pipelines::RULES,

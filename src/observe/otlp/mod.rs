@@ -197,6 +197,7 @@ impl Otlp {
             EventBody::Verdict { defect, probability, .. } => {
                 vec![("defect", defect.to_string()), ("probability", probability.to_string())]
             }
+            EventBody::Root { rule, key, .. } => vec![("rule", rule.to_string()), ("key", key.to_string())],
             EventBody::Requested { id, via, .. } => vec![("request", id.to_string()), ("via", via.to_string())],
             EventBody::Rejected { id, via, errors } => {
                 vec![("request", id.to_string()), ("via", via.to_string()), ("complaints", errors.join("; "))]

@@ -61,6 +61,7 @@ pub(super) fn link(reader: &mut YamlReader<'_>, raw: RawPipeline) -> Option<Pipe
         team: raw.team,
         report: raw.report,
         verdict: raw.verdict,
+        roots: raw.roots,
         counters: raw.counters,
         max_steps: raw.max_steps,
         thermal: raw.thermal,

@@ -4,6 +4,7 @@ mod edge;
 mod foreach;
 mod node;
 mod phases;
+mod roots;
 mod schema;
 mod team;
 mod tool;
@@ -59,6 +60,7 @@ fn raw(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> RawPipeline {
     RawPipeline {
         name: fields.text("pipeline"),
         verdict: fields.map("verdict", &VERDICT).and_then(|section| verdict::verdict(reader, section, &vars)),
+        roots: roots::roots(reader, fields),
         start: fields.text("start"),
         done: fields.text("done"),
         description: fields.label("description"),

@@ -15,6 +15,7 @@ use crate::diag::Diagnostic;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior, escape_formatter};
+use serde::Serialize;
 
 /// Files of the template, by name.
 const FILES: &[(&str, &str)] = &[
@@ -26,10 +27,21 @@ const FILES: &[(&str, &str)] = &[
 
 /// Renders `report.html`.
 pub fn html(report: &RunReport) -> Result<String, Box<Diagnostic>> {
-    let page = view::HtmlPage::of(report);
-    let environment = environment().map_err(|error| failed(&error))?;
-    let template = environment.get_template("page.html").map_err(|error| failed(&error))?;
-    template.render(Value::from(minijinja::value::Serde(&page))).map_err(|error| failed(&error))
+    render("page.html", &[], &view::HtmlPage::of(report))
+}
+
+/// Renders a page of another tool in the same style: a template that may include `page.css` and import `parts.html`.
+pub fn page(template: &'static str, values: &impl Serialize) -> Result<String, Box<Diagnostic>> {
+    render("other.html", &[("other.html", template)], values)
+}
+
+fn render(name: &str, more: &[(&'static str, &'static str)], values: &impl Serialize) -> Result<String, Box<Diagnostic>> {
+    let mut environment = environment().map_err(|error| failed(&error))?;
+    for (name, text) in more {
+        environment.add_template(name, text).map_err(|error| failed(&error))?;
+    }
+    let template = environment.get_template(name).map_err(|error| failed(&error))?;
+    template.render(Value::from(minijinja::value::Serde(values))).map_err(|error| failed(&error))
 }
 
 fn environment() -> Result<Environment<'static>, Error> {

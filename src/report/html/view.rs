@@ -9,6 +9,7 @@ use crate::report::build::{ReportHead, RunReport};
 use crate::report::case::{CaseReport, ReportTransition};
 use crate::report::cases::{CaseBrief, MAX_DETAILED};
 use crate::report::causes::Cause;
+use crate::report::queue::QueuedReview;
 use crate::report::text::short;
 use crate::walk::WalkStatus;
 use serde::Serialize;
@@ -20,6 +21,8 @@ const MAX_CARDS: usize = 60;
 const MAX_LISTED: usize = 300;
 /// Maximum number of cases listed in a card.
 const MAX_NAMED_CASES: usize = 25;
+/// Maximum number of entries of the review queue.
+const MAX_QUEUED: usize = 40;
 /// Maximum number of rows in the table of cases.
 const MAX_ROWS: usize = 2000;
 
@@ -38,6 +41,10 @@ pub(super) struct HtmlPage<'r> {
     categories: Vec<Bar>,
     confidence: Histogram,
     over: Option<OverTimeSection<'r>>,
+    /// What waits for a person, what helps most first.
+    queue: Vec<QueuedRow>,
+    /// Number of entries of the queue that are not listed.
+    unqueued: usize,
     causes: Vec<Card<'r>>,
     /// Total number of causes.
     all_causes: usize,
@@ -45,6 +52,15 @@ pub(super) struct HtmlPage<'r> {
     cards: usize,
     rows: Vec<CaseRow<'r>>,
     details: Vec<Detail<'r>>,
+}
+
+/// An entry of the review queue.
+#[derive(Debug, Serialize)]
+struct QueuedRow {
+    #[serde(flatten)]
+    entry: QueuedReview,
+    /// Whether its cause has a card.
+    has_card: bool,
 }
 
 /// A headline figure.
@@ -150,7 +166,13 @@ impl<'r> HtmlPage<'r> {
             let case = report.cases.whole(*index)?;
             Some(detail(report, *index + 1, case, causes_of.get(case.case.as_str()).copied()))
         });
+        let mut queue = report.review_queue();
+        let unqueued = queue.len().saturating_sub(MAX_QUEUED);
+        queue.truncate(MAX_QUEUED);
+        let queued = |entry: QueuedReview| QueuedRow { has_card: entry.cause.is_some_and(|cause| cause <= MAX_CARDS), entry };
         Self {
+            queue: queue.into_iter().map(queued).collect(),
+            unqueued,
             title: format!("Root causes of {}{number}", launch.name),
             status: report.status.word(),
             run_at: instant(report.started_at),
@@ -215,6 +237,9 @@ fn tiles(report: &RunReport) -> Vec<Tile> {
     }
     if totals.open > 0 {
         tiles.push(tile(totals.open, "not finished", "their walk can go on".into()));
+    }
+    if totals.needs_review > 0 {
+        tiles.push(tile(totals.needs_review, "wait for a person", "too doubtful to be approved by a script".into()));
     }
     let human = report.cases.iter().filter(|case| case.reviewed_by.as_deref() == Some("human"));
     let human = human.count();

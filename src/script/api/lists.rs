@@ -40,6 +40,17 @@ pub(super) const TABLE: &[HostFn] = &[
         },
     },
     HostFn {
+        name: "without",
+        signature: "without(items: list, others: list) -> list",
+        group: GROUP,
+        doc: "The items that equal none of the others; 1 and 1.0 are equal.",
+        example: r#"without(["the", "lost", "lock"], ["the", "a"])"#,
+        result: r#"["lost", "lock"]"#,
+        bind: |engine, name| {
+            engine.register_fn(name, |items: Dynamic, others: Dynamic| without(&items, &others));
+        },
+    },
+    HostFn {
         name: "pluck",
         signature: "pluck(items: list of map, field: string) -> list",
         group: GROUP,
@@ -103,6 +114,17 @@ fn unique(items: &Dynamic) -> HostFnResult<Array> {
     let mut kept = Array::new();
     for item in list(items)? {
         if seen.insert(key(&item)?) {
+            kept.push(item);
+        }
+    }
+    Ok(kept)
+}
+
+fn without(items: &Dynamic, others: &Dynamic) -> HostFnResult<Array> {
+    let others = list(others)?.iter().map(key).collect::<HostFnResult<BTreeSet<_>>>()?;
+    let mut kept = Array::new();
+    for item in list(items)? {
+        if !others.contains(&key(&item)?) {
             kept.push(item);
         }
     }

@@ -119,6 +119,7 @@ mod tests {
                     json!({ "fired": inputs["artifact"]["score"] == 0.9, "to": null, "because": "seen before", "context": {} })
                 }
                 TestQuestion::Judge => json!({ "defect": "ti001", "decided": false }),
+                TestQuestion::Root => json!({ "key": "" }),
                 TestQuestion::Decide => json!({ "edge": "H1" }),
                 TestQuestion::Respond => {
                     json!({ "text": format!("hello {}", inputs["params"]["failure"]["name"].as_str().unwrap_or("")) })

@@ -1,8 +1,9 @@
 //! Regular expressions, in the syntax of the `regex` crate: linear time, no look-around, no back-references.
 
 use super::HostFn;
-use super::args::{HostFnResult, MAX_ITEMS, MAX_TEXT, bounded, fail};
+use super::args::{HostFnResult, MAX_ITEMS, MAX_TEXT, bounded, charged, fail, list, object, text};
 use crate::script::guard::{apart, charge, check_clock};
+use crate::script::view::{ListView, View};
 use regex::{Regex, RegexBuilder};
 use rhai::{Array, Dynamic, ImmutableString};
 use std::collections::HashMap;
@@ -73,6 +74,20 @@ pub(super) const TABLE: &[HostFn] = &[
         bind: |engine, name| {
             engine.register_fn(name, |text: &str, pattern: &str, replacement: &str| {
                 with(text, pattern, |regex| replace_all(regex, text, replacement))
+            });
+        },
+    },
+    HostFn {
+        name: "regex_find_by",
+        signature: "regex_find_by(items: list of map, field: string, pattern: string) -> map or ()",
+        group: GROUP,
+        doc: "The first item of the list with a field that the pattern matches, or () if there is none; the field is a string in all of \
+              them. Much faster than `find` with a closure.",
+        example: r#"regex_find_by([#{ text: "ok" }, #{ text: "offset 512 ns" }], "text", `\d+ ns`)"#,
+        result: r#"#{ text: "offset 512 ns" }"#,
+        bind: |engine, name| {
+            engine.register_fn(name, |items: Dynamic, field: &str, pattern: &str| {
+                compiled(pattern, |regex| find_by(regex, &items, field))
             });
         },
     },
@@ -165,6 +180,33 @@ fn find(regex: &Regex, text: &str) -> Dynamic {
     apart(|| regex.find(text)).map_or(Dynamic::UNIT, |found| ImmutableString::from(found.as_str()).into())
 }
 
+fn find_by(regex: &Regex, items: &Dynamic, field: &str) -> HostFnResult<Dynamic> {
+    let matches = |text: &str| -> HostFnResult<bool> {
+        charged(text)?;
+        check_clock()?;
+        Ok(apart(|| regex.is_match(text)))
+    };
+    if let Some(views) = items.read_lock::<ListView>() {
+        for item in views.items() {
+            // What is no string fails below, as it does in a list of the script.
+            let found = match item.present(field).and_then(View::as_str) {
+                Some(text) => matches(text)?,
+                None => matches(&text(&object(&item.dynamic())?.require(field)?)?)?,
+            };
+            if found {
+                return Ok(item.dynamic());
+            }
+        }
+        return Ok(Dynamic::UNIT);
+    }
+    for item in list(items)? {
+        if matches(&text(&object(&item)?.require(field)?)?)? {
+            return Ok(item);
+        }
+    }
+    Ok(Dynamic::UNIT)
+}
+
 fn find_all(regex: &Regex, text: &str) -> HostFnResult<Array> {
     let mut all = Array::new();
     matches(regex, text, |found| {
@@ -221,6 +263,22 @@ mod tests {
     fn no_match_is_unit_or_empty() {
         let regex = compile("x").unwrap();
         assert!(find(&regex, "a").is_unit() && captures(&regex, "a").is_unit() && find_all(&regex, "a").unwrap().is_empty());
+    }
+
+    #[test]
+    fn items_are_found_in_lists_of_scripts_and_of_views() {
+        let regex = compile("b+").unwrap();
+        let items = serde_json::json!([{ "text": "a" }, { "text": "abb" }, { "text": 7 }]);
+        let views = View::plain(&items, "lines").dynamic();
+        let own: Dynamic = Dynamic::from_array(list(&views).unwrap());
+        for items in [&views, &own] {
+            let found = find_by(&regex, items, "text").unwrap();
+            assert_eq!(text(&object(&found).unwrap().require("text").unwrap()).unwrap().as_str(), "abb");
+            assert!(find_by(&compile("c").unwrap(), items, "text").is_err(), "a number is no text");
+            assert!(find_by(&regex, items, "txt").is_err());
+        }
+        assert!(find_by(&regex, &View::plain(&serde_json::json!([]), "lines").dynamic(), "text").unwrap().is_unit());
+        assert!(find_by(&regex, &Dynamic::from(1_i64), "text").is_err());
     }
 
     #[test]

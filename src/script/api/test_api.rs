@@ -38,6 +38,17 @@ pub(super) const TABLE: &[HostFn] = &[
         },
     },
     HostFn {
+        name: "root",
+        signature: "root(inputs: map) -> map",
+        group: GROUP,
+        doc: "The root of a failure, as a walk finds it by the rules under `roots:` of the pipeline. The inputs are `#{ failure, needs, vars, pipeline }`, each may be left out. The answer is as `asterisk doc root` explains it.",
+        example: r#"root(#{ failure: #{ error_message: "boom" } }).key"#,
+        result: r#""""#,
+        bind: |engine, name| {
+            engine.register_fn(name, |inputs: Dynamic| ask(TestQuestion::Root, "", &inputs));
+        },
+    },
+    HostFn {
         name: "decide",
         signature: "decide(node: string, inputs: map) -> map",
         group: GROUP,

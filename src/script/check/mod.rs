@@ -7,13 +7,13 @@ mod builtins;
 mod calls;
 mod expressions;
 mod facts;
-mod facts_kept;
 mod findings;
 mod flow;
 mod reads;
+mod record_facts;
 mod rule_outcome;
 mod script;
-mod slips;
+mod suspicious_code;
 mod switch;
 #[cfg(test)]
 mod tests;

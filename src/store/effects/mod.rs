@@ -41,7 +41,7 @@ fn write(conn: &Connection, context: &EffectContext<'_>, effect: &Effect<i64>) -
             let triage = case::NewTriage { category, severity, defect_type, skip_investigation: *skip_investigation, repos };
             case::create_triage(conn, context, &triage)
         }
-        Effect::CreateRca { id, name: _, title, message, defect_type, component, convergence } => {
+        Effect::CreateRca { id, name: _, title, message, defect_type, component, convergence, root, common } => {
             let revision = rca::RcaRevision {
                 title: Some(title),
                 message: Some(message),
@@ -50,7 +50,9 @@ fn write(conn: &Connection, context: &EffectContext<'_>, effect: &Effect<i64>) -
                 convergence: Some(*convergence),
                 status: Some("open"),
             };
-            rca::create(conn, context, assigned_id(*id, "root cause")?, &revision)
+            let id = assigned_id(*id, "root cause")?;
+            rca::create(conn, context, id, &revision, *common)?;
+            rca::set_root(conn, context, id, root)
         }
         Effect::LinkRca { id, name: _ } => rca::link(conn, context, *id),
         Effect::LinkSymptomRca { symptom, rca, confidence } => rca::link_symptom(conn, context, *symptom, *rca, *confidence),
@@ -164,7 +166,11 @@ mod tests {
         journal.commit(effects("c2", vec![Effect::LinkSymptom { id: 5, name: None }, Effect::MarkSeen { id: 5 }])).unwrap();
         journal.commit(effects("c3", vec![Effect::LinkSymptom { id: 5, name: None }])).unwrap();
         assert_eq!(rows(&fixture.store, "SELECT rc || ' ' || total FROM sightings ORDER BY stamp"), ["1 1", "2 2"]);
-        assert_eq!(rows(&fixture.store, "SELECT recall_key FROM symptom_keys WHERE symptom = 5"), ["key 1", "key 2"]);
+        assert_eq!(
+            rows(&fixture.store, "SELECT recall_key FROM symptom_keys WHERE symptom = 5"),
+            ["key 1"],
+            "others are like it"
+        );
         for case in ["c1", "c2", "c3"] {
             assert_eq!(fixture.store.case_facts("r", case).unwrap().symptoms, [5]);
         }

@@ -18,15 +18,20 @@ pub(super) struct RcaRevision<'a> {
     pub(super) status: Option<&'a str>,
 }
 
-/// Creates a root cause and links the case. If the same case creates it again, its earlier statements are replaced.
+/// Creates a root cause and links the case. If the same case creates it again, its earlier statements are replaced. One that several cases have in common belongs
+/// to the first case in order of those that create it, whoever arrives first.
 pub(super) fn create(
     conn: &Connection,
     context: &EffectContext<'_>,
     id: i64,
     revision: &RcaRevision<'_>,
+    common: bool,
 ) -> Result<(), StoreError> {
     match column_of::<i64>(conn, "SELECT rc FROM rcas WHERE id = ?1", id)? {
         Some(owner) if owner == context.case => {}
+        Some(_) if common => {
+            conn.prepare_cached("UPDATE rcas SET rc = min(rc, ?2) WHERE id = ?1")?.execute(params![id, context.case])?;
+        }
         Some(_) => return Err(StoreError::Refused(format!("root cause {id} belongs to another case"))),
         None => {
             conn.prepare_cached("INSERT INTO rcas (id, rc, stamp) VALUES (?1, ?2, ?3)")?.execute(params![
@@ -38,6 +43,15 @@ pub(super) fn create(
     }
     record_statement(conn, context, id, revision)?;
     link_known(conn, context, id)
+}
+
+/// Sets the root of a root cause, unless it is empty.
+pub(super) fn set_root(conn: &Connection, context: &EffectContext<'_>, id: i64, root: &str) -> Result<(), StoreError> {
+    if !root.is_empty() {
+        conn.prepare_cached("INSERT INTO rca_roots (root, rca, rc, stamp) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING")?
+            .execute(params![root, id, context.case, context.stamp])?;
+    }
+    Ok(())
 }
 
 /// Adds statements to a known root cause.

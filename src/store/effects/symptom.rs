@@ -41,6 +41,7 @@ pub(super) fn upsert(
     }
     describe(conn, context, id, text)?;
     link_known(conn, context, id)?;
+    record_key(conn, context, id)?;
     record_sighting(conn, context, id)
 }
 
@@ -107,13 +108,19 @@ fn link_known(conn: &Connection, context: &EffectContext<'_>, id: i64) -> Result
     Ok(())
 }
 
-/// Counts a failure once, however often a walk repeats the effect and however often its launch is analysed.
-fn record_sighting(conn: &Connection, context: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
+/// Records that failures with the case's recall key are this symptom. Only the symptom of the case's own texts is: one that it was merely
+/// like would pass for the same from then on.
+fn record_key(conn: &Connection, context: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     conn.prepare_cached(
         "INSERT INTO symptom_keys (recall_key, symptom, stamp) \
          SELECT recall_key, ?2, ?3 FROM run_cases WHERE id = ?1 AND recall_key <> '' ON CONFLICT DO NOTHING",
     )?
     .execute(params![context.case, id, context.stamp])?;
+    Ok(())
+}
+
+/// Counts a failure once, however often a walk repeats the effect and however often its launch is analysed.
+fn record_sighting(conn: &Connection, context: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     let mut failure = conn.prepare_cached(
         "SELECT c.id, c.launch, l.at FROM run_cases r JOIN cases c ON c.id = known JOIN launches l ON l.id = c.launch WHERE r.id = ?1",
     )?;

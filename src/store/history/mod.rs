@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use crate::model::{Effect, Launch};
     use crate::store::Store;
-    use crate::store::fixture::{StoreFixture, at, effects, launch, rca, symptom};
+    use crate::store::fixture::{StoreFixture, at, effects, launch, rca, review, symptom};
     use crate::walk::Journal;
 
     const DAY: i64 = 86_400;
@@ -162,22 +162,6 @@ mod tests {
     }
 
     /// A commit of effects decided by a reviewer.
-    fn review(case: &str, by: &str, effects: Vec<Effect<i64>>) -> crate::walk::Commit {
-        let exit = crate::walk::EventBody::NodeExit {
-            node: "review".into(),
-            artifact: crate::model::Hash::of(b"{}").into(),
-            by: by.into(),
-            params: None,
-            template: None,
-            took_ms: 0,
-            agent: None,
-            confidence: None,
-            effects: effects.clone(),
-            bindings: std::collections::BTreeMap::new(),
-        };
-        crate::walk::Commit { events: vec![crate::store::fixture::event(case, "1", exit)], effects, ..Default::default() }
-    }
-
     #[test]
     fn an_overturned_link_stays_until_relinked_with_equal_standing() {
         let fixture = nights();

@@ -177,8 +177,8 @@ fn cases(conn: &Connection, rca: i64, limit: usize) -> Result<Vec<SeenCase>, Sto
 fn symptoms(conn: &Connection, rca: i64) -> Result<Vec<SymptomOf>, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT symptom, confidence FROM symptom_rcas l WHERE rca = ?1 AND NOT EXISTS (SELECT 1 FROM symptom_rcas o \
-         WHERE o.symptom = l.symptom AND o.rca = l.rca AND (o.rc > l.rc OR (o.rc = l.rc AND o.id > l.id))) \
-         ORDER BY confidence DESC, symptom",
+         WHERE o.symptom = l.symptom AND o.rca = l.rca AND (o.human, o.rc, o.id) > (l.human, l.rc, l.id)) \
+         ORDER BY human DESC, confidence DESC, symptom",
     )?;
     let found = rows.query_map([rca], |row| Ok(SymptomOf { id: row.get(0)?, confidence: row.get(1)?, overturned_by: None }))?;
     let mut found: Vec<SymptomOf> = found.collect::<Result<_, _>>()?;

@@ -181,8 +181,8 @@ fn launches_since(conn: &Connection, id: i64) -> Result<u64, StoreError> {
 fn rcas(conn: &Connection, symptom: i64) -> Result<Vec<RcaOf>, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT rca, confidence FROM symptom_rcas l WHERE symptom = ?1 AND NOT EXISTS (SELECT 1 FROM symptom_rcas o \
-         WHERE o.symptom = l.symptom AND o.rca = l.rca AND (o.rc > l.rc OR (o.rc = l.rc AND o.id > l.id))) \
-         ORDER BY confidence DESC, rca",
+         WHERE o.symptom = l.symptom AND o.rca = l.rca AND (o.human, o.rc, o.id) > (l.human, l.rc, l.id)) \
+         ORDER BY human DESC, confidence DESC, rca",
     )?;
     let found = rows.query_map([symptom], |row| Ok(RcaOf { id: row.get(0)?, confidence: row.get(1)? }))?;
     Ok(found.collect::<Result<_, _>>()?)

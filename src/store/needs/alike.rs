@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn similar(needs: &StoreQueries, launch: &Launch, case: &Case) -> Vec<Value> {
-        let answer = needs.query("symptoms.similar", &QuerySubject { launch, case, prior: &Value::Null }).unwrap();
+        let answer = needs.query("symptoms.similar", &QuerySubject::new(launch, case)).unwrap();
         answer.as_array().unwrap().clone()
     }
 

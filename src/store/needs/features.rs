@@ -1,6 +1,6 @@
 //! Similarity of two failures by their words.
 
-use crate::store::words::{cut, hash, hash_of, split_words};
+use crate::model::words::{cut, hash, split_words, word_hashes};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ impl Features {
     pub(super) fn new(name: &str, error: &str) -> Self {
         let chars: Vec<char> = cut(name).to_lowercase().chars().collect();
         let name = chars.windows(3.min(chars.len()).max(1)).map(|three| hash(three.iter().map(|ch| u64::from(*ch))));
-        Self { name: set(name), words: set(words(error)) }
+        Self { name: set(name), words: set(word_hashes(error)) }
     }
 
     /// Explains the similarity: overlap and weight of names and errors, and the words that the errors have in common, in the order of the
@@ -51,17 +51,6 @@ impl Features {
         let score = NAME_WEIGHT * overlap(&self.name, &other.name) + (1.0 - NAME_WEIGHT) * overlap(&self.words, &other.words);
         (score.min(MAX_LIKENESS) * 10_000.0).round() / 10_000.0
     }
-}
-
-/// A hash that errors differing only in numbers, ids and punctuation share; `None` for an empty error.
-pub(super) fn error_shape(error: &str) -> Option<u64> {
-    let mut words = words(error).peekable();
-    words.peek().is_some().then(|| hash(words))
-}
-
-/// The hashes of the words of a text.
-fn words(text: &str) -> impl Iterator<Item = u64> {
-    split_words(text).map(hash_of)
 }
 
 /// The significant words of a text: without digits and of three letters or more.
@@ -113,12 +102,5 @@ mod tests {
             assert!((0.0..=0.99).contains(&features.likeness(&Features::new("x y z", "x y z"))));
         }
         assert!(Features::new("a", "").likeness(&Features::new("a", "")) > 0.3);
-    }
-
-    #[test]
-    fn error_shapes_ignore_numbers_only() {
-        assert_eq!(error_shape("timeout after 30s (id 1f)"), error_shape("Timeout after 7s: id [2e]"));
-        assert_ne!(error_shape("timeout after 30s"), error_shape("after 30s timeout"));
-        assert_eq!(error_shape(" \n"), None);
     }
 }

@@ -7,8 +7,10 @@ mod cluster;
 mod features;
 mod history;
 mod known;
+mod of_root;
 mod of_symptom;
 mod recent;
+mod reviews;
 mod siblings;
 mod similar;
 mod test_history;
@@ -44,6 +46,8 @@ pub struct StoreQueries {
     repositories: Value,
     /// Not invalidated by barriers.
     accuracy: Mutex<Option<Value>>,
+    /// Not invalidated by barriers.
+    reviews: Mutex<Option<Value>>,
     recent_rcas: Mutex<Option<Arc<[recent::CreatedRca]>>>,
     recent_symptoms: Mutex<Option<Arc<[KnownSymptom]>>>,
     hits: Mutex<HashMap<LikenessInputs, Arc<[SimilarSymptom]>>>,
@@ -117,6 +121,7 @@ impl StoreQueries {
             source,
             repositories,
             accuracy: Mutex::default(),
+            reviews: Mutex::default(),
             recent_rcas: Mutex::default(),
             recent_symptoms: Mutex::default(),
             hits: Mutex::default(),
@@ -219,7 +224,10 @@ impl Queries for StoreQueries {
             "symptoms.similar" => self.with_snapshot(|active| similar::answer(active, about)),
             "rcas.of_symptom" => self.with_snapshot(|active| of_symptom::answer(active, about)),
             "accuracy" => self.with_snapshot(accuracy::answer),
+            "reviews" => self.with_snapshot(reviews::answer),
             "rcas.recent" => self.with_snapshot(|active| recent::answer(active, about)),
+            "rcas.of_root" => self.with_snapshot(|active| of_root::answer(active, about)),
+            "roots.said" => self.with_snapshot(|active| of_root::said(active, about)),
             "siblings" => Ok(siblings::answer(self, about)),
             "tests.history" => self.with_snapshot(|active| test_history::answer(active, about)),
             "cluster" => self.with_snapshot(|active| cluster::answer(active, about)),

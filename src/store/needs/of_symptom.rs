@@ -18,12 +18,14 @@ const MAX_RESULTS: usize = 10;
 pub(super) struct SymptomLink {
     rca: i64,
     confidence: f64,
+    /// Whether a person recorded it.
+    reviewed: bool,
     /// For links of this run: the case that recorded it.
     case: Option<i64>,
     same_run: bool,
 }
 
-/// Answers the query: in the order of the symptoms, for each the highest confidence first, each root cause once.
+/// Answers the query: in the order of the symptoms, for each what a person said first, then the highest confidence, each root cause once.
 pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
     let case = needs.place(&about.case.id)?;
     let mut known_rcas = BTreeSet::new();
@@ -53,29 +55,36 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
     Ok(rcas.into())
 }
 
-/// The root causes of a symptom, the highest confidence first. Of equal confidence, those of earlier runs come first, the latest cases
-/// first, then those of this run in the order of its cases. A pair known from before this run is not repeated for it.
+/// The root causes of a symptom, those that a person linked first, then the highest confidence. Of equal confidence, those of earlier runs
+/// come first, the latest cases first, then those of this run in the order of its cases. A pair known from before this run is not repeated
+/// for it. A person's link stands whatever runs say of the pair later.
 fn links(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<Vec<SymptomLink>, StoreError> {
     let mut rows = conn.prepare_cached(
-        "SELECT rca, confidence FROM symptom_rcas l JOIN rcas ON rcas.id = rca \
+        "SELECT rca, confidence, human FROM symptom_rcas l JOIN rcas ON rcas.id = rca \
          WHERE symptom = ?1 AND l.stamp <= ?2 AND NOT EXISTS (SELECT 1 FROM symptom_rcas o \
-         WHERE o.symptom = l.symptom AND o.rca = l.rca AND o.stamp <= ?2 AND (o.rc > l.rc OR (o.rc = l.rc AND o.id > l.id))) \
-         ORDER BY confidence DESC, rcas.rc DESC, rca LIMIT ?3",
+         WHERE o.symptom = l.symptom AND o.rca = l.rca AND o.stamp <= ?2 AND (o.human, o.rc, o.id) > (l.human, l.rc, l.id)) \
+         ORDER BY human DESC, confidence DESC, rcas.rc DESC, rca LIMIT ?3",
     )?;
     let most = i64::try_from(MAX_RESULTS).unwrap_or(i64::MAX);
     let earlier = rows.query_map(params![symptom, snapshot.start, most], |row| {
-        Ok(SymptomLink { rca: row.get(0)?, confidence: row.get(1)?, case: None, same_run: false })
+        Ok(SymptomLink { rca: row.get(0)?, confidence: row.get(1)?, reviewed: row.get(2)?, case: None, same_run: false })
     })?;
     let mut links: Vec<SymptomLink> = earlier.collect::<Result<_, _>>()?;
     if snapshot.upto > snapshot.start {
         // For each pair the last statement of the first case that recorded it.
         let mut rows = conn.prepare_cached(
-            "SELECT rca, confidence, l.rc, rcas.stamp > ?2 FROM symptom_rcas l JOIN rcas ON rcas.id = rca \
+            "SELECT rca, confidence, human, l.rc, rcas.stamp > ?2 FROM symptom_rcas l JOIN rcas ON rcas.id = rca \
              WHERE symptom = ?1 AND l.rc >= ?4 AND l.rc < ?5 AND l.stamp > ?2 AND l.stamp <= ?3 ORDER BY l.rc, l.id DESC",
         )?;
         let inputs = params![symptom, snapshot.start, snapshot.upto, snapshot.first, snapshot.end];
         let here = rows.query_map(inputs, |row| {
-            Ok(SymptomLink { rca: row.get(0)?, confidence: row.get(1)?, case: Some(row.get(2)?), same_run: row.get(3)? })
+            Ok(SymptomLink {
+                rca: row.get(0)?,
+                confidence: row.get(1)?,
+                reviewed: row.get(2)?,
+                case: Some(row.get(3)?),
+                same_run: row.get(4)?,
+            })
         })?;
         let mut known_rcas: BTreeSet<i64> = links.iter().map(|link| link.rca).collect();
         for link in here {
@@ -85,7 +94,7 @@ fn links(conn: &Connection, snapshot: StoreSnapshot, symptom: i64) -> Result<Vec
             }
         }
         // Stable: equal confidences stay in the order described above.
-        links.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+        links.sort_by(|a, b| b.reviewed.cmp(&a.reviewed).then(b.confidence.total_cmp(&a.confidence)));
     }
     Ok(links)
 }
@@ -101,6 +110,7 @@ impl SymptomLink {
             "component": rca.component,
             "status": rca.status,
             "confidence": self.confidence,
+            "reviewed": self.reviewed,
             "same_run": self.same_run,
             "status_since": rca.status_change.as_ref().map(|change| change.at),
             "status_by": rca.status_change.as_ref().map_or("", |change| &change.by),
@@ -122,6 +132,7 @@ fn overturned_json(symptom: i64, over: OverturnedLink) -> Value {
         "component": "",
         "status": "overturned",
         "confidence": 0.0,
+        "reviewed": false,
         "same_run": false,
         "status_since": null,
         "status_by": "",

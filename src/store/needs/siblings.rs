@@ -1,8 +1,7 @@
 //! `siblings`: the other failures of the same launch.
 
-use super::features::error_shape;
-use super::{StoreQueries, TEXT_CHARS, cut, lock};
-use crate::model::{Case, Launch};
+use super::{StoreQueries, cut, lock};
+use crate::model::{Case, Launch, error_shape};
 use crate::walk::QuerySubject;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -10,8 +9,9 @@ use std::sync::Arc;
 
 /// Maximum number returned.
 const MAX_RESULTS: usize = 50;
-/// Maximum number of characters of an error. Of another one of the same suite more is told ([`TEXT_CHARS`]): it may be the cause, as that of
-/// a setup is. The failure has its own in full.
+/// Maximum number returned if any has another error: those are told by way of example.
+const MAX_WITH_OTHERS: usize = 20;
+/// Maximum number of characters of an error. The failure has its own in full.
 const ERROR_CHARS: usize = 200;
 
 /// Groups of a launch's cases whose errors differ only in numbers and ids.
@@ -68,16 +68,17 @@ pub(super) fn answer(needs: &StoreQueries, about: &QuerySubject<'_>) -> Value {
     let same = same.filter_map(|&at| launch.cases.get(at)).map(|other| (other, true));
     let others = launch.cases.iter().zip(&errors.shapes).filter(|(_, other)| shape.is_none() || **other != shape);
     let others = others.map(|(other, _)| (other, false));
-    same.chain(others).filter(|(other, _)| other.id != case.id).take(MAX_RESULTS).map(|found| to_json(case, found)).collect()
+    let found = same.chain(others).filter(|(other, _)| other.id != case.id);
+    let listed = found.enumerate().take_while(|(at, (_, same))| *at < if *same { MAX_RESULTS } else { MAX_WITH_OTHERS });
+    listed.map(|(_, found)| to_json(found)).collect()
 }
 
-fn to_json(case: &Case, (other, same): (&Case, bool)) -> Value {
-    let chars = if same || other.suite != case.suite { ERROR_CHARS } else { TEXT_CHARS };
+fn to_json((other, same): (&Case, bool)) -> Value {
     json!({
         "id": other.id,
         "name": other.name,
         "suite": other.suite,
-        "error_message": cut(other.error_message.clone(), chars),
+        "error_message": cut(other.error_message.clone(), ERROR_CHARS),
         "recall_key": other.recall_key,
         "same_error": same,
     })
@@ -137,7 +138,7 @@ mod tests {
             }
             let (of_whole, of_light) = (StoreQueries::without_store(json!([])), StoreQueries::without_store(json!([])));
             for case in &whole.cases {
-                let about = |launch| QuerySubject { launch, case, prior: &Value::Null };
+                let about = |launch| QuerySubject::new(launch, case);
                 prop_assert_eq!(answer(&of_whole, &about(&whole)), answer(&of_light, &about(&light)));
             }
         }

@@ -77,8 +77,8 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
 }
 
 /// Symptoms with the case's recall key first (score 1), then others by similarity. Candidates are those of the same test, of the same
-/// component (if the case has an attribute `component`), those that share discriminating terms, and the latest ones. Ties are broken by the
-/// number of occurrences, then by id.
+/// component (if the case has an attribute `component`), those that share discriminating terms, and the latest ones. Of equal
+/// ones, those of the same test come first, then those that occurred more often, then by id.
 pub(super) fn hits(needs: &ActiveQuery<'_>, case: &Case) -> Result<Arc<[SimilarSymptom]>, StoreError> {
     let component = case.attributes.get("component").unwrap_or_default();
     let inputs = json!([case.recall_key, case.name, case.error_message, component]);
@@ -114,7 +114,7 @@ pub(super) fn hits(needs: &ActiveQuery<'_>, case: &Case) -> Result<Arc<[SimilarS
             }
             Ok(found.into_values().collect())
         })?;
-        best(needs, place, found).map(Into::into)
+        best(needs, place, &case.name, found).map(Into::into)
     })
 }
 
@@ -127,7 +127,12 @@ fn latest(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<KnownSymptom
     Ok(latest)
 }
 
-fn best(needs: &ActiveQuery<'_>, place: i64, mut found: Vec<(f64, KnownSymptom)>) -> Result<Vec<SimilarSymptom>, StoreError> {
+fn best(
+    needs: &ActiveQuery<'_>,
+    place: i64,
+    test: &str,
+    mut found: Vec<(f64, KnownSymptom)>,
+) -> Result<Vec<SimilarSymptom>, StoreError> {
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     // All that tie with the last one are kept until their occurrences are known.
     let worst = found.get(MAX_RESULTS - 1).map_or(0.0, |(score, _)| *score);
@@ -143,7 +148,8 @@ fn best(needs: &ActiveQuery<'_>, place: i64, mut found: Vec<(f64, KnownSymptom)>
         hits.push(SimilarSymptom { times: occurrences.by(place), score, known, same_run });
     }
     hits.sort_by(|a, b| {
-        b.score.total_cmp(&a.score).then_with(|| (Reverse(a.times.total), a.known.id).cmp(&(Reverse(b.times.total), b.known.id)))
+        let rank = |hit: &SimilarSymptom| (hit.known.test != test, Reverse(hit.times.total), hit.known.id);
+        b.score.total_cmp(&a.score).then_with(|| rank(a).cmp(&rank(b)))
     });
     hits.truncate(MAX_RESULTS);
     Ok(hits)

@@ -223,7 +223,7 @@ mod tests {
 
     fn ask(fixture: &StoreFixture, run: &str, launch: &Launch) -> Value {
         let needs = StoreQueries::new(&fixture.store, run, json!([])).unwrap();
-        needs.query("tests.history", &QuerySubject { launch, case: &launch.cases[0], prior: &Value::Null }).unwrap()
+        needs.query("tests.history", &QuerySubject::new(launch, &launch.cases[0])).unwrap()
     }
 
     /// The last answer when the launches are analysed in this order.
@@ -337,7 +337,7 @@ mod tests {
         let unknown = unknown_history();
         assert_eq!(ask(&fixture, "b", &bare), unknown);
         let needs = StoreQueries::without_store(json!([]));
-        let about = QuerySubject { launch: &bare, case: &bare.cases[0], prior: &Value::Null };
+        let about = QuerySubject::new(&bare, &bare.cases[0]);
         assert_eq!(needs.query("tests.history", &about), Ok(unknown));
     }
 }

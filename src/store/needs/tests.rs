@@ -4,18 +4,18 @@
 
 use super::*;
 use crate::model::{Case, Effect, Launch};
-use crate::store::fixture::{StoreFixture, at, effects, launch, rca, symptom};
+use crate::store::fixture::{StoreFixture, at, effects, launch, rca, review, symptom};
 use crate::store::{RunJournal, RunStatus};
-use crate::walk::Journal;
+use crate::walk::{Journal, PEERS};
 use serde_json::json;
 
 fn answer_to(needs: &StoreQueries, name: &str, launch: &Launch, case: &Case) -> Value {
-    needs.query(name, &QuerySubject { launch, case, prior: &Value::Null }).unwrap()
+    needs.query(name, &QuerySubject::new(launch, case)).unwrap()
 }
 
 /// The queries of the registry that the store answers; the workspace answers the others.
 fn ours() -> impl Iterator<Item = &'static crate::walk::Query> {
-    NEEDS.iter().filter(|need| !need.name.starts_with("workspace."))
+    NEEDS.iter().filter(|need| !need.name.starts_with("workspace.") && need.name != PEERS)
 }
 
 fn everything(needs: &StoreQueries, launch: &Launch) -> Vec<Value> {
@@ -53,11 +53,14 @@ fn every_query_of_the_registry_has_an_answer_and_no_other() {
     for needs in [needs(&fixture, "r"), StoreQueries::without_store(json!([]))] {
         for need in ours() {
             let answer = answer_to(&needs, need.name, &launch, &launch.cases[0]);
-            let known =
-                if ["cluster", "tests.history"].contains(&need.name) { None } else { Some(usize::from(need.name == "siblings")) };
+            let known = match need.name {
+                "cluster" | "tests.history" | "roots.said" => None,
+                "reviews" => Some(2),
+                name => Some(usize::from(name == "siblings")),
+            };
             assert_eq!(answer.as_array().map(Vec::len), known, "{}", need.name);
         }
-        let about = QuerySubject { launch: &launch, case: &launch.cases[0], prior: &Value::Null };
+        let about = QuerySubject::new(&launch, &launch.cases[0]);
         let why = needs.query("symptoms.similiar", &about).expect_err("a slip");
         assert!(why.contains("did you mean `symptoms.similar`?"), "{why}");
     }
@@ -83,13 +86,13 @@ fn answers_have_the_documented_shape() {
     assert_eq!(similar[0], expected);
     let linked = answer_to(&needs, "rcas.of_symptom", &launch, case);
     let expected = json!({"id": 101, "symptom": 1, "title": "title of 101", "message": "why", "defect_type": "pb",
-        "component": "driver", "status": "open", "confidence": 0.5, "same_run": false, "status_since": null, "status_by": "",
+        "component": "driver", "status": "open", "confidence": 0.5, "reviewed": false, "same_run": false, "status_since": null, "status_by": "",
         "overturned": false, "replaced": false, "by": "", "earlier": null, "launches": 1, "versions": []});
     assert_eq!(linked[0], expected);
     let recent = answer_to(&needs, "rcas.recent", &launch, case);
     let expected = |id: i64, cases: i64| {
         json!({"id": id, "title": format!("title of {id}"), "message": "why",
-        "defect_type": "pb", "component": "driver", "status": "open", "cases": cases, "same_run": false, "status_since": null,
+        "defect_type": "pb", "component": "driver", "status": "open", "confidence": 0.75, "cases": cases, "same_run": false, "status_since": null,
             "earlier": null, "launches": 1, "versions": []})
     };
     assert_eq!(recent, json!([expected(102, 1), expected(101, 2)]));
@@ -142,26 +145,27 @@ fn answers_are_bounded() {
     }
     let _second = fixture.begin("second", &launch);
     let needs = needs(&fixture, "second");
-    let lists = ours().filter(|need| !["cluster", "tests.history"].contains(&need.name));
+    let lists = ours().filter(|need| !["cluster", "tests.history", "roots.said"].contains(&need.name));
     let lengths = lists.map(|need| (need.name, answer_to(&needs, need.name, &launch, &launch.cases[0])));
     let lengths: Vec<_> = lengths.map(|(name, answer)| (name, answer.as_array().unwrap().len())).collect();
     let expected = [
         ("symptoms.similar", 10),
         ("rcas.of_symptom", 10),
         ("rcas.recent", 20),
+        ("rcas.of_root", 0),
         ("siblings", 50),
         ("accuracy", 0),
+        ("reviews", 2),
         ("workspace", 0),
     ];
     assert_eq!(lengths, expected);
     let siblings = answer_to(&needs, "siblings", &launch, &launch.cases[0]);
     assert!(siblings.as_array().unwrap().iter().all(|other| other["same_error"] == true && other["id"] != "c1"));
     let chars = |siblings: &Value| siblings[0]["error_message"].as_str().unwrap().chars().count();
-    assert_eq!(chars(&siblings), 201, "the same error");
+    assert_eq!(chars(&siblings), 201);
     launch.cases[0].error_message = "another".into();
-    assert_eq!(chars(&answer_to(&needs, "siblings", &launch, &launch.cases[0])), TEXT_CHARS + 1, "another of the suite");
-    launch.cases[0].suite = "another".into();
-    assert_eq!(chars(&answer_to(&needs, "siblings", &launch, &launch.cases[0])), 201, "another of another suite");
+    let others = answer_to(&needs, "siblings", &launch, &launch.cases[0]);
+    assert_eq!((others.as_array().unwrap().len(), chars(&others)), (20, 201), "fewer of those with another error");
 }
 
 #[test]
@@ -354,4 +358,55 @@ fn after_a_barrier_a_case_sees_what_the_cases_before_it_wrote() {
         let recent = answer_to(&needs, "rcas.recent", &launch, &launch.cases[3]);
         assert!(recent.as_array().unwrap().iter().all(|rca| rca["message"] != "too late"), "{recent}");
     }
+}
+
+#[test]
+fn what_a_person_links_stands_whatever_runs_say_later() {
+    let fixture = StoreFixture::new();
+    let launch = launch(1);
+    let first = first_run(&fixture, &launch);
+    first.commit(review("c1", "human", vec![link(1, 101, 0.25)])).unwrap();
+    let second = fixture.begin("second", &launch);
+    second.commit(effects("c1", vec![rca(200, "another"), link(1, 200, 0.875), link(1, 101, 0.75)])).unwrap();
+    let _third = fixture.begin("third", &launch);
+    let links = answer_to(&needs(&fixture, "third"), "rcas.of_symptom", &launch, &launch.cases[0]);
+    let told: Vec<_> = links.as_array().unwrap().iter().map(|rca| (&rca["id"], &rca["confidence"], &rca["reviewed"])).collect();
+    assert_eq!(told, [(&json!(101), &json!(0.25), &json!(true)), (&json!(200), &json!(0.875), &json!(false))]);
+}
+
+#[test]
+fn what_people_said_is_counted_and_what_they_took_back() {
+    let fixture = StoreFixture::new();
+    let launch = launch(3);
+    let first = first_run(&fixture, &launch);
+    let overturn = |symptom: i64, rca: i64| Effect::Overturn { symptom, rca, replaced: false };
+    // Two approvals, one of which is corrected later; a script's word is none.
+    first.commit(review("c1", "human", vec![link(1, 101, 0.9)])).unwrap();
+    first.commit(review("c2", "human", vec![link(2, 102, 0.9)])).unwrap();
+    first.commit(review("c3", "script", vec![link(3, 103, 0.9)])).unwrap();
+    first.commit(review("c1", "human", vec![overturn(1, 101), rca(200, "right"), link(1, 200, 0.9)])).unwrap();
+    let before = needs(&fixture, "first");
+    assert_eq!(answer_to(&before, "reviews", &launch, &launch.cases[0])[0]["given"], 0, "a run's own facts do not count");
+    let _second = fixture.begin("second", &launch);
+    let told = answer_to(&needs(&fixture, "second"), "reviews", &launch, &launch.cases[0]);
+    let expected =
+        json!([{ "decision": "approve", "given": 2, "taken_back": 1 }, { "decision": "overturn", "given": 1, "taken_back": 0 }]);
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_cause_that_reviews_took_from_every_case_is_not_recent() {
+    let fixture = StoreFixture::new();
+    let launch = launch(2);
+    let first = first_run(&fixture, &launch);
+    first.commit(effects("c2", vec![Effect::LinkRca { id: 101, name: None }])).unwrap();
+    let overturn = |rca: i64| Effect::Overturn { symptom: 1, rca, replaced: false };
+    let recent = |run: &str| {
+        let _run = fixture.begin(run, &launch);
+        ids(&answer_to(&needs(&fixture, run), "rcas.recent", &launch, &launch.cases[0]))
+    };
+    first.commit(review("c1", "human", vec![overturn(101)])).unwrap();
+    assert_eq!(recent("second"), [102, 101], "another case has it still");
+    first.commit(review("c2", "human", vec![overturn(101)])).unwrap();
+    assert_eq!(recent("third"), [102]);
 }

@@ -2,9 +2,7 @@
 
 use super::super::base::ReplayProject;
 use super::super::pass::ReplayPass;
-use super::super::recorded_walk::AdvisedNodes;
 use super::super::replay_walk::ReplayOutcome;
-use super::super::reuse_check::reuse;
 use super::super::run::{ReplaySpec, each_run, words};
 use super::values::SweptVar;
 use crate::session::{Session, SessionError};
@@ -193,9 +191,7 @@ pub(super) fn sweep_var(session: &Session, spec: &ReplaySpec, var: SweptVar) -> 
             *current = Value::Null;
         }
         let plans = var.plans(base)?;
-        let reuse = reuse(then, base, &plans);
-        let advised = &AdvisedNodes::of(then);
-        let pass = ReplayPass { record, run, base, plans: &plans, reuse: &reuse, advised, parallel: spec.parallel };
+        let pass = ReplayPass::new((record, run), (base, then), &plans, spec.parallel);
         let tallies = |walks: Vec<ReplayOutcome>| walks.iter().map(PointTally::of).collect::<Vec<_>>();
         cases += pass.cases(
             |passed| tallies(passed.walks),

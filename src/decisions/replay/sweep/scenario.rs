@@ -144,8 +144,18 @@ impl CannedAnswers {
             let value = self.artifacts.get(hash).unwrap_or(&Value::Null);
             Ok(plan.artifact(node, value))
         };
-        ReplayWalk { plan, same: &base.same, reuse: None, seed: 0, case, inherited: None, needs: &[], follow: false }
-            .case(&self.recorded_walk, &mut artifact)
+        ReplayWalk {
+            plan,
+            same: &base.same,
+            reuse: None,
+            answers: None,
+            seed: 0,
+            case,
+            inherited: None,
+            needs: &[],
+            follow: false,
+        }
+        .case(&self.recorded_walk, &mut artifact)
     }
 }
 

@@ -6,8 +6,10 @@ use crate::lint::finding::FindingCollector;
 use crate::lint::gather::is_test;
 use crate::lint::input::CaseText;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
+use crate::lint::syntax::alternatives;
 use crate::script::Pattern;
-use crate::script::tree::{Expr, Node};
+use crate::script::Unit;
+use crate::script::tree::{Expr, Node, Position, Stmt};
 use std::collections::BTreeMap;
 
 pub(super) const RULE: LintRule = LintRule {
@@ -50,8 +52,32 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 found.insert(span.start, one.help("look for the part that other failures of the kind have too"));
             }
         });
+        for (pattern, at) in pattern_constants(unit) {
+            let long = |pattern: &str| Pattern::read(pattern).is_ok_and(|read| read.shortest() >= least);
+            let one_case = |part: &String| cx.only_case(part).filter(|case| long(part) && cx.is_of(part, case));
+            let parts = alternatives(pattern);
+            let Some((part, case)) = parts.iter().find_map(|part| Some((part, one_case(part)?))) else { continue };
+            if let Some((source, span)) = unit.token(at) {
+                let what = if parts.len() == 1 { "this".to_owned() } else { format!("the alternative `{part}` of this") };
+                let message = format!("of {} known cases only `{}` matches {what}", cx.cases.len(), case.name);
+                let one = Diagnostic::warning(RULE.id, message).label(&source, span, "fits one case");
+                found.insert(span.start, one.help("look for the part that other failures of the kind have too"));
+            }
+        }
         report.extend(found.into_values());
     }
+}
+
+/// The constants of a script that are patterns, judging by their looks: the rules of a verdict keep theirs so.
+fn pattern_constants(unit: &Unit) -> impl Iterator<Item = (&str, Position)> {
+    unit.tree().statements.iter().filter_map(|statement| match statement {
+        Stmt::Var { value: Expr::Text(text, at), constant: true, .. } => {
+            let looks = text.starts_with("(?")
+                || ["\\b", "\\w", "\\d", "\\s", ".{", ".*", ")|", "|("].iter().any(|part| text.contains(part));
+            looks.then_some((text.as_str(), *at))
+        }
+        _ => None,
+    })
 }
 
 /// Functions that search a text.
@@ -60,14 +86,27 @@ const SEARCHES: [&str; 6] = ["contains", "starts_with", "ends_with", "regex_is_m
 /// The only case that contains a text.
 fn only<'c>(cx: &'c LintContext<'_>, text: &str, pattern: bool) -> Option<&'c CaseText> {
     if pattern {
-        let all = || cx.cases.iter().map(|case| case.text.as_str());
-        if Pattern::read(text).is_err() || Pattern::matches(text, all()) != 1 {
-            return None;
-        }
-        return cx.cases.iter().find(|case| Pattern::matches(text, std::iter::once(case.text.as_str())) == 1);
+        return cx.only_case(text);
     }
     let text = text.to_lowercase();
     let mut having = cx.cases.iter().filter(|case| case.text.contains(&text));
     let first = having.next()?;
     having.next().is_none().then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn the_alternatives_of_pattern_constants_are_looked_at() {
+        let script = |pattern: &str| {
+            let rule = "/// Seen.\nfn seen(artifact, state, vars) { artifact.label.regex_is_match(global::WORDS) }\n";
+            found(RULE.id, &Example::script(&format!("// Words.\nconst WORDS = `{pattern}`;\n\n{rule}")))
+        };
+        assert_eq!(script(r"(?i)no such thing|\bledger-07\.example\b").len(), 1);
+        assert_eq!(script(r"(?i)no such thing|\btimes out\b").len(), 0, "two cases have it");
+        assert_eq!(script(r"(?i)no such thing|\bconnection to\b").len(), 0, "nothing of the case is in it");
+    }
 }

@@ -4,9 +4,8 @@ use crate::diag::{Diagnostic, Source, Span};
 use crate::form::yaml::Yaml;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
-use crate::lint::input::CaseText;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
-use crate::lint::syntax::texts;
+use crate::lint::syntax::{alternatives, texts};
 use crate::script::Pattern;
 
 pub(super) const RULE: LintRule = LintRule {
@@ -28,18 +27,11 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let least = RULE.number(cx.config, "min_length");
     for (source, yaml) in cx.data {
         for (text, source, span) in under(source, yaml) {
-            let Ok(pattern) = Pattern::read(&text) else { continue };
-            if pattern.shortest() < least {
-                continue;
-            }
-            if Pattern::matches(&text, cx.cases.iter().map(|case| case.text.as_str())) != 1 {
-                continue;
-            }
-            let hit = |case: &&CaseText| Pattern::matches(&text, std::iter::once(case.text.as_str())) == 1;
-            let Some(case) = cx.cases.iter().find(hit) else { continue };
-            if !cx.is_of(&text, case) {
-                continue;
-            }
+            let one_case = |pattern: &String| {
+                let long = Pattern::read(pattern).is_ok_and(|read| read.shortest() >= least);
+                cx.only_case(pattern).filter(|case| long && cx.is_of(pattern, case))
+            };
+            let Some(case) = alternatives(&text).iter().find_map(one_case) else { continue };
             let message = format!("of {} known cases only `{}` matches this", cx.cases.len(), case.name);
             let found = Diagnostic::warning(RULE.id, message).label(&source, span, "fits one case");
             report.push(found.help("leave out what differs from failure to failure: names, numbers, paths"));

@@ -1,0 +1,560 @@
+//! Calibration as a whole: a scenario walked and scored, or results scored again.
+
+use super::compare::{self, PackComparison};
+use super::results::{self, StoredResults};
+use super::scenario::{CalibrationScenario, CauseIdentity, ScenarioUnit};
+use super::scoreboard::{BoardValues, MetricResult, Scoreboard, ScoredCase, TableResult, conclude};
+use super::scorecard::Scorecard;
+use super::walk::{ScenarioWalk, WalkedUnit, texts};
+use crate::files::OutDir;
+use crate::model::counted;
+use crate::project::{AnswererNames, CurrentProject, Project};
+use crate::script::View;
+use crate::session::{Session, SessionError, Setup, Via, WorkerPool};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The directory of calibrations, below the project's.
+const DIR: &str = ".asterisk/calibrate";
+
+/// A scenario to read.
+#[derive(Clone, Debug)]
+pub struct ScenarioSpec {
+    /// Its file: a scenario, or labelled cases.
+    pub path: PathBuf,
+    /// A directory with a launch per labelled case.
+    pub launches: Option<PathBuf>,
+    /// The pipeline, the default one if none.
+    pub pipeline: Option<String>,
+    /// The scorecard, that of the pipeline if none.
+    pub scorecard: Option<String>,
+    /// The number of resamples that intervals are made of.
+    pub resamples: usize,
+}
+
+/// How to calibrate.
+#[derive(Clone, Debug)]
+pub struct CalibrateSpec {
+    pub scenario: ScenarioSpec,
+    /// The answerers.
+    pub via: Via,
+    /// How often the scenario is walked; at least 1.
+    pub runs: usize,
+    /// The most cases walked concurrently; at least 1.
+    pub parallel: usize,
+    /// Seeds `state.chance`; each further run takes the next one.
+    pub seed: u64,
+    /// The token budget of each launch.
+    pub budget: Option<u64>,
+    /// The directory of results and stores; one for the scenario below the project's, if `None`.
+    pub out: Option<PathBuf>,
+    /// Whether the stores of a scenario of several projects are kept.
+    pub keep: bool,
+    /// A directory of scripts to compare those of the project with.
+    pub compare: Option<PathBuf>,
+}
+
+/// Results to score.
+#[derive(Clone, Debug)]
+pub struct ScoreSpec {
+    pub scenario: ScenarioSpec,
+    /// The files of results, one for each run.
+    pub results: Vec<PathBuf>,
+    /// Whether the results are of canned answers.
+    pub canned: bool,
+}
+
+/// Hears how far a calibration is. Called from many threads.
+pub trait CalibrateListener: Sync {
+    /// So many cases are about to be walked.
+    fn begin(&self, _cases: usize) {}
+    /// A case was walked.
+    fn walked(&self, _case: &str) {}
+}
+
+/// How good an analysis is on a scenario.
+#[derive(Clone, Debug, Serialize)]
+pub struct CalibrationReport {
+    /// The version of this shape.
+    pub schema_version: u32,
+    /// The name of the scenario.
+    pub scenario: String,
+    /// What its cases are.
+    pub description: String,
+    /// The name of the pipeline.
+    pub pipeline: String,
+    /// The name of the domain, if there is one.
+    pub domain: Option<String>,
+    /// The name of the scorecard.
+    pub scorecard: String,
+    /// Who answered; empty for results that were scored again.
+    pub via: String,
+    /// How often the scenario was walked.
+    pub runs: usize,
+    /// How many cases were scored.
+    pub scored: usize,
+    /// How many of them were held out.
+    pub held_out: usize,
+    /// Whether no metric misses its bar.
+    pub pass: bool,
+    /// The metrics, in the order of the scorecard.
+    pub metrics: Vec<MetricResult>,
+    /// The tables of the scorecard, of the first run.
+    pub tables: Vec<TableResult>,
+    /// The comparison with another pack of scripts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<PackComparison>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// The cases that were not scored, with the reason.
+    pub left_out: Vec<UnscoredCase>,
+    /// The cases of the first run.
+    pub cases: StoredResults,
+}
+
+/// A case that was not scored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnscoredCase {
+    /// Its id.
+    pub case: String,
+    /// Why.
+    pub why: String,
+}
+
+/// A pack of scripts with its project.
+struct ScriptPack {
+    session: Session,
+    project: Arc<Project>,
+    current: CurrentProject,
+    card: Scorecard,
+    /// What its files are called after.
+    suffix: &'static str,
+}
+
+/// Walks a scenario and scores it.
+pub fn calibrate(
+    session: &Session,
+    spec: &CalibrateSpec,
+    listener: &dyn CalibrateListener,
+) -> Result<CalibrationReport, SessionError> {
+    let mut scenario = CalibrationScenario::read(session, &spec.scenario.path, spec.scenario.launches.as_deref())?;
+    let out = spec.out.clone().unwrap_or_else(|| session.setup().root.join(DIR).join(file_name(&scenario.name)));
+    let setup = scenario_setup(session, &scenario, &out);
+    let pack = ScriptPack::link(setup.clone(), spec, "")?;
+    let candidate = match &spec.compare {
+        Some(dir) => Some(ScriptPack::link(Setup { scripts: Some(dir.clone()), ..setup }, spec, "-candidate")?),
+        None => None,
+    };
+    scenario.canonical(&pack.project.data);
+    let dir = OutDir::private(&out).map_err(|source| write_failed(&out, source))?;
+    let packs: Vec<&ScriptPack> = std::iter::once(&pack).chain(&candidate).collect();
+    listener.begin(scenario.cases().count() * spec.runs * packs.len());
+    let calibration = Calibration { scenario: &scenario, spec, dir: &dir, listener };
+    let capped = if spec.via.is_stub() { scenario.dry_capped.clone() } else { BTreeSet::new() };
+    let mut of_packs = Vec::new();
+    for pack in packs {
+        let runs = (0..spec.runs).map(|run| calibration.run(pack, run)).collect::<Result<Vec<CalibratedRun>, _>>()?;
+        let mut values = Vec::new();
+        let mut firsts = None;
+        for run in runs {
+            values.push(run.values);
+            firsts.get_or_insert(run.outcome);
+        }
+        let metrics = conclude(&pack.card, &values, &capped).map_err(texts)?;
+        of_packs.push((metrics, values, firsts));
+    }
+    let mut of_packs = of_packs.into_iter();
+    let nothing = || SessionError::bad_request("calibrate/runs", "there is no run", None);
+    let (metrics, values, first) = of_packs.next().ok_or_else(nothing)?;
+    let first = first.ok_or_else(nothing)?;
+    let comparison = match (of_packs.next(), &spec.compare) {
+        (Some((others, their_values, Some(theirs))), Some(dir)) => {
+            let of = |rights: &BTreeMap<String, bool>, case: &str| rights.get(case).copied().unwrap_or_default();
+            let only = |these: &BTreeMap<String, bool>, those: &BTreeMap<String, bool>| {
+                these.iter().filter(|(case, right)| **right && !of(those, case)).map(|(case, _)| case.clone()).collect()
+            };
+            Some(PackComparison {
+                candidate: dir.display().to_string(),
+                metrics: match (values.first(), their_values.first()) {
+                    (Some(ours), Some(theirs)) => compare::metrics((&metrics, ours), (&others, theirs)),
+                    _ => Vec::new(),
+                },
+                won: only(&theirs.right, &first.right),
+                lost: only(&first.right, &theirs.right),
+            })
+        }
+        _ => None,
+    };
+    let mut notes = scenario.notes();
+    if first.left_aside > 0 {
+        let cases = counted(first.left_aside, "case", "cases");
+        notes.push(format!("memory was left aside for {cases}, whose own cause it would or might have told"));
+    }
+    if first.broken > 0 {
+        let walks = counted(first.broken, "walk", "walks");
+        notes.push(format!("{walks} did not reach the end and count as they stand; the first is {}", first.first_broken));
+    }
+    let left_out =
+        scenario.left_out.iter().cloned().chain(first.left_out).map(|(case, why)| UnscoredCase { case, why }).collect();
+    Ok(CalibrationReport {
+        via: spec.via.usual.join(","),
+        runs: spec.runs,
+        scored: first.cases,
+        held_out: first.held_out,
+        tables: first.tables,
+        comparison,
+        cases: first.results,
+        ..report_of(&scenario, &pack.project, &pack.card, metrics, notes, left_out)
+    })
+}
+
+/// Scores results again, without walking.
+pub fn score(session: &Session, spec: &ScoreSpec) -> Result<CalibrationReport, SessionError> {
+    let mut scenario = CalibrationScenario::read(session, &spec.scenario.path, spec.scenario.launches.as_deref())?;
+    let setup = scenario_setup(session, &scenario, &session.setup().out);
+    let session = Session::new(setup);
+    let project = session.project(spec.scenario.pipeline.as_deref(), AnswererNames::Others)?;
+    let card = Scorecard::find(&project, spec.scenario.scorecard.as_deref())?;
+    scenario.canonical(&project.data);
+    let capped = if spec.canned { scenario.dry_capped.clone() } else { BTreeSet::new() };
+    let mut values = Vec::new();
+    let mut first: Option<RescoredRun> = None;
+    let mut notes = scenario.notes();
+    for path in &spec.results {
+        let results = results::read(path)?;
+        let mut board = Scoreboard::new(&card, spec.scenario.resamples);
+        let Rescored { missing, unknown, lines } = rescore(&scenario, &results, &mut board)?;
+        if !unknown.is_empty() {
+            notes.push(format!("`{}` has results of cases that the scenario has not: {}", path.display(), unknown.join(", ")));
+        }
+        values.push(board.values().map_err(texts)?);
+        if first.is_none() {
+            let tables = board.tables().map_err(texts)?;
+            let results = StoredResults::given(path.clone(), lines);
+            first = Some(RescoredRun { cases: board.cases, held_out: board.held_out, tables, missing, results });
+        }
+    }
+    let Some(first) = first else {
+        let help = Some("name the files that `asterisk calibrate` leaves: results.jsonl".to_owned());
+        return Err(SessionError::bad_request("score/nothing", "there are no results to score", help));
+    };
+    let metrics = conclude(&card, &values, &capped).map_err(texts)?;
+    let left_out = first.missing.into_iter().map(|case| UnscoredCase { case, why: "it has no result".to_owned() }).collect();
+    Ok(CalibrationReport {
+        runs: values.len(),
+        scored: first.cases,
+        held_out: first.held_out,
+        tables: first.tables,
+        cases: first.results,
+        ..report_of(&scenario, &project, &card, metrics, notes, left_out)
+    })
+}
+
+/// What is kept of the first file of results.
+struct RescoredRun {
+    cases: usize,
+    held_out: usize,
+    tables: Vec<TableResult>,
+    /// The cases without a result.
+    missing: Vec<String>,
+    results: StoredResults,
+}
+
+/// Results that were taken into a board.
+#[derive(Default)]
+struct Rescored {
+    /// The cases without a result.
+    missing: Vec<String>,
+    /// The results without a case.
+    unknown: Vec<String>,
+    /// The results of cases, with what is true of each.
+    lines: Vec<Value>,
+}
+
+/// Takes results into a board.
+fn rescore(scenario: &CalibrationScenario, results: &[Value], board: &mut Scoreboard<'_>) -> Result<Rescored, SessionError> {
+    let id = |result: &Value| result["case_id"].as_str().unwrap_or_default().to_owned();
+    let by_id: BTreeMap<String, &Value> = results.iter().map(|result| (id(result), result)).collect();
+    let mut first: BTreeMap<&str, i64> = BTreeMap::new();
+    let mut rescored = Rescored::default();
+    for unit in &scenario.units {
+        let (mut truths, mut found) = (Vec::new(), Vec::new());
+        for case in &unit.cases {
+            let Some(result) = by_id.get(&case.id) else {
+                rescored.missing.push(case.id.clone());
+                continue;
+            };
+            let mut truth = case.truth.clone();
+            if let CauseIdentity::Known(cause) = &case.cause {
+                let stored = result["actual_rca_id"].as_i64().unwrap_or_default();
+                truth["is_first"] = json!(!first.contains_key(cause.as_str()));
+                truth["first_rca"] = json!(*first.entry(cause).or_insert(stored));
+            }
+            let cluster = case.cluster(unit);
+            let right = board.case(ScoredCase { truth: &truth, result, held_out: case.held_out, cluster }).map_err(texts)?;
+            let mut line = (*result).clone();
+            line["right"] = json!(right);
+            line["held_out"] = json!(case.held_out);
+            line["expected_path"] = truth["expected_path"].clone();
+            line["expected_defect_type"] = truth["cause"]["defect_type"].clone();
+            rescored.lines.push(line);
+            truths.push(truth);
+            found.push((*result).clone());
+        }
+        if truths.len() > 1 {
+            board.launch(&json!(truths), &json!(found), &unit.project).map_err(texts)?;
+        }
+    }
+    let known: BTreeSet<&str> = scenario.cases().map(|case| case.id.as_str()).collect();
+    for (id, result) in by_id.iter().filter(|(id, _)| !known.contains(id.as_str())) {
+        board.unknown(&whole_truth(), result, id).map_err(texts)?;
+        rescored.unknown.push(id.clone());
+    }
+    Ok(rescored)
+}
+
+/// The truth of a case of which nothing is known.
+fn whole_truth() -> Value {
+    let mut truth = json!({ "id": "" });
+    crate::form::fill(&mut truth, &super::keys::CASE);
+    truth
+}
+
+fn report_of(
+    scenario: &CalibrationScenario,
+    project: &Project,
+    card: &Scorecard,
+    metrics: Vec<MetricResult>,
+    notes: Vec<String>,
+    left_out: Vec<UnscoredCase>,
+) -> CalibrationReport {
+    CalibrationReport {
+        schema_version: 1,
+        scenario: scenario.name.clone(),
+        description: scenario.description.clone(),
+        pipeline: project.plan.pipeline.name.value.clone(),
+        domain: project.plan.domain.clone(),
+        scorecard: card.name.clone(),
+        via: String::new(),
+        runs: 1,
+        scored: 0,
+        held_out: 0,
+        pass: metrics.iter().all(|metric| metric.pass != Some(false)),
+        metrics,
+        tables: Vec::new(),
+        comparison: None,
+        notes,
+        left_out,
+        cases: StoredResults::at(PathBuf::new()),
+    }
+}
+
+/// The setup of a session with the scenario's domain and repositories.
+fn scenario_setup(session: &Session, scenario: &CalibrationScenario, out: &Path) -> Setup {
+    let mut setup = session.setup().clone();
+    out.clone_into(&mut setup.out);
+    setup.domain = setup.domain.or_else(|| scenario.domain.clone());
+    if let Some(repositories) = &scenario.repositories {
+        setup.workspace = json!({ "repositories": repositories });
+    }
+    setup
+}
+
+impl ScriptPack {
+    fn link(setup: Setup, spec: &CalibrateSpec, suffix: &'static str) -> Result<Self, SessionError> {
+        let session = Session::new(setup);
+        let project = Arc::new(session.project(spec.scenario.pipeline.as_deref(), spec.via.answers())?);
+        let card = Scorecard::find(&project, spec.scenario.scorecard.as_deref())?;
+        Ok(Self { current: CurrentProject::new(Arc::clone(&project)), session, project, card, suffix })
+    }
+}
+
+/// What all runs of a calibration share.
+struct Calibration<'a> {
+    scenario: &'a CalibrationScenario,
+    spec: &'a CalibrateSpec,
+    dir: &'a OutDir,
+    listener: &'a dyn CalibrateListener,
+}
+
+/// A run over the scenario.
+struct CalibratedRun {
+    values: BoardValues,
+    outcome: RunOutcome,
+}
+
+/// What is kept of the first run.
+struct RunOutcome {
+    cases: usize,
+    held_out: usize,
+    tables: Vec<TableResult>,
+    results: StoredResults,
+    left_out: Vec<(String, String)>,
+    left_aside: usize,
+    /// How many walks did not reach their end, and the first of them with what happened.
+    broken: usize,
+    first_broken: String,
+    /// Whether each case is right; only kept to compare packs.
+    right: BTreeMap<String, bool>,
+}
+
+impl Calibration<'_> {
+    /// Walks the scenario once and takes its results in as they come.
+    fn run(&self, pack: &ScriptPack, run: usize) -> Result<CalibratedRun, SessionError> {
+        let name = |what: &str, ending: &str| match run {
+            0 => format!("{what}{}.{ending}", pack.suffix),
+            run => format!("{what}{}-{}.{ending}", pack.suffix, run + 1),
+        };
+        let mut board = Scoreboard::new(&pack.card, self.spec.scenario.resamples);
+        let mut outcome = RunOutcome {
+            cases: 0,
+            held_out: 0,
+            tables: Vec::new(),
+            results: StoredResults::at(self.dir.path().join(name("results", "jsonl"))),
+            left_out: Vec::new(),
+            left_aside: 0,
+            broken: 0,
+            first_broken: String::new(),
+            right: BTreeMap::new(),
+        };
+        let mut failed = None;
+        let written = self.dir.write_with(&name("results", "jsonl"), |file| {
+            let mut take = |unit: WalkedUnit| self.take(unit, &mut board, &mut outcome, file);
+            self.walk(pack, run, &name("store", "db"), &mut take).map_err(|error| {
+                let message = error.to_string();
+                failed = Some(error);
+                io::Error::other(message)
+            })
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        written.map_err(|source| write_failed(self.dir.path(), source))?;
+        outcome.cases = board.cases;
+        outcome.held_out = board.held_out;
+        outcome.tables = board.tables().map_err(texts)?;
+        Ok(CalibratedRun { values: board.values().map_err(texts)?, outcome })
+    }
+
+    fn walk(
+        &self,
+        pack: &ScriptPack,
+        run: usize,
+        store: &str,
+        take: &mut dyn FnMut(WalkedUnit) -> Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
+        let projects = self.scenario.projects();
+        let alone = projects.len() == 1;
+        let walk = ScenarioWalk {
+            session: &pack.session,
+            pipeline: self.spec.scenario.pipeline.as_deref(),
+            current: &pack.current,
+            project: &pack.project,
+            card: &pack.card,
+            data: View::plain(&Value::Object(pack.project.data.clone()), "data"),
+            masker: Arc::new(pack.project.masker()),
+            via: &self.spec.via,
+            seed: self.spec.seed.wrapping_add(run as u64),
+            budget: self.spec.budget,
+            parallel: if alone { self.spec.parallel } else { 1 },
+        };
+        let heard = |unit: &WalkedUnit| unit.cases.iter().for_each(|case| self.listener.walked(case.id()));
+        let path = |project: usize| {
+            let name = if alone { store.to_owned() } else { format!("{}-{store}", project + 1) };
+            self.dir.path().join(name)
+        };
+        let whole = |(place, units): &(usize, Vec<&ScenarioUnit>),
+                     take: &mut dyn FnMut(WalkedUnit) -> Result<(), SessionError>| {
+            let store = path(*place);
+            remove_store(&store)?;
+            walk.project(units, store.clone(), take)?;
+            if alone || self.spec.keep { Ok(()) } else { remove_store(&store) }
+        };
+        let projects: Vec<(usize, Vec<&ScenarioUnit>)> = projects.into_iter().enumerate().collect();
+        if alone {
+            return projects.iter().try_for_each(|project| {
+                whole(project, &mut |unit| {
+                    heard(&unit);
+                    take(unit)
+                })
+            });
+        }
+        let each = |project: &(usize, Vec<&ScenarioUnit>)| {
+            let mut walked = Vec::new();
+            whole(project, &mut |unit| {
+                heard(&unit);
+                walked.push(unit);
+                Ok(())
+            })?;
+            Ok(walked)
+        };
+        WorkerPool::new(self.spec.parallel)
+            .in_order(&projects, each, |walked: Vec<WalkedUnit>| walked.into_iter().try_for_each(&mut *take))
+    }
+
+    /// Takes in a launch: into the board, and into the file.
+    fn take(
+        &self,
+        unit: WalkedUnit,
+        board: &mut Scoreboard<'_>,
+        outcome: &mut RunOutcome,
+        file: &mut dyn Write,
+    ) -> Result<(), SessionError> {
+        outcome.left_out.extend(unit.left_out);
+        for case in &unit.cases {
+            let scored = ScoredCase { truth: &case.truth, result: &case.result, held_out: case.held_out, cluster: &case.cluster };
+            let right = board.case(scored).map_err(texts)?;
+            let mut line = case.result.clone();
+            line["right"] = json!(right);
+            outcome.left_aside += usize::from(line["memory"] == "left aside");
+            if line["status"] != "done" {
+                outcome.broken += 1;
+                if outcome.broken == 1 {
+                    let what = line["error"]["message"].as_str().unwrap_or("it waits for an answer");
+                    outcome.first_broken = format!("{}: {what}", case.id());
+                }
+            }
+            if let (Some(right), Some(_)) = (right, &self.spec.compare) {
+                outcome.right.insert(case.id().to_owned(), right);
+            }
+            serde_json::to_writer(&mut *file, &line)
+                .map_err(io::Error::from)
+                .and_then(|()| file.write_all(b"\n"))
+                .map_err(|source| write_failed(self.dir.path(), source))?;
+        }
+        if let [first, _, ..] = unit.cases.as_slice() {
+            let truths: Vec<&Value> = unit.cases.iter().map(|case| &case.truth).collect();
+            let results: Vec<&Value> = unit.cases.iter().map(|case| &case.result).collect();
+            board.launch(&json!(truths), &json!(results), &first.cluster).map_err(texts)?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes a store of an earlier calibration.
+fn remove_store(store: &Path) -> Result<(), SessionError> {
+    for ending in ["", "-wal", "-shm"] {
+        let mut path = store.as_os_str().to_owned();
+        path.push(ending);
+        match std::fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(write_failed(store, source)),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn write_failed(path: &Path, source: io::Error) -> SessionError {
+    SessionError::Write { path: path.display().to_string(), source }
+}
+
+/// A scenario's name as a directory's.
+fn file_name(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
+    let name: String = name.chars().take(64).map(plain).collect();
+    if name.is_empty() { "scenario".to_owned() } else { name }
+}

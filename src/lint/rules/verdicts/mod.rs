@@ -1,0 +1,33 @@
+//! Rules about the rules of verdicts.
+
+mod never_speaks;
+mod no_example;
+mod no_group;
+mod twin_rules;
+
+use crate::lint::context::LintedPipeline;
+use crate::lint::rule::LintRule;
+use crate::pipeline::VerdictRule;
+use crate::project::FunctionUse;
+use crate::script::Unit;
+use crate::script::tree::Function;
+
+pub(super) const RULES: &[LintRule] = &[never_speaks::RULE, no_example::RULE, no_group::RULE, twin_rules::RULE];
+
+/// A rule of a verdict with its function.
+struct LinkedVerdictRule<'a> {
+    rule: &'a VerdictRule,
+    unit: &'a Unit,
+    function: &'a Function,
+}
+
+/// The rules of a pipeline's verdict whose functions exist, in file order.
+fn linked<'a>(pipe: &LintedPipeline<'a>) -> Vec<LinkedVerdictRule<'a>> {
+    let rules = pipe.pipeline.verdict.iter().flat_map(|verdict| &verdict.rules).enumerate();
+    let link = |(at, rule): (usize, &'a VerdictRule)| {
+        let examined = pipe.examined.iter().find(|one| one.place == FunctionUse::VerdictRule(at))?;
+        let function = examined.unit.tree().named().find(|function| function.name() == examined.name)?;
+        Some(LinkedVerdictRule { rule, unit: examined.unit, function })
+    };
+    rules.filter_map(link).collect()
+}

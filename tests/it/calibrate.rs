@@ -1,0 +1,238 @@
+//! `asterisk calibrate` and `asterisk score`: cases whose truth is known, walked and scored.
+
+use crate::harness::{Project, repository};
+use crate::shared::shared;
+use serde_json::{Value, json};
+
+/// Three failures: one that is investigated, its like, which is known by then, and one that is skipped.
+const SCENARIO: &str = "\
+name: small
+rcas:
+  - { id: late, defect_type: pb001, category: product, component: clock, title: The clock is late, description: The clock is late by a second., required_keywords: [clock, late], relevant_repos: [engine] }
+  - { id: net, defect_type: en001, category: infra, component: switch, title: The switch is down }
+cases:
+  - id: first
+    test_name: keeps the time
+    error_message: 'expected 10 but was 11'
+    rca_id: late
+    expected_path: [F0, F1, F3, F4, F5, F6]
+    expected_triage: { symptom_category: product, candidate_repos: [engine] }
+    expected_resolve: { selected_repos: [{ name: engine }] }
+    expected_invest: { evidence_refs: ['engine:src/clock.c'] }
+  - id: again
+    test_name: keeps the time
+    error_message: 'expected 10 but was 11'
+    rca_id: late
+    expect_recall_hit: true
+    expected_recall: { match: true, confidence: 0.9 }
+    expected_path: [F0, F5, F6]
+  - id: net
+    test_name: reaches the peer
+    error_message: 'connect ECONNREFUSED 10.0.0.5:80'
+    rca_id: net
+    hold_out: true
+    expect_skip: true
+    expected_triage: { symptom_category: infra }
+    expected_path: [F0, F1, F5, F6]
+workspace: { repos: [{ name: engine, purpose: the clock }, { name: decoy, is_red_herring: true }] }
+";
+
+fn metric<'a>(report: &'a Value, id: &str) -> &'a Value {
+    report["metrics"].as_array().unwrap().iter().find(|metric| metric["id"] == id).unwrap_or_else(|| panic!("no {id}"))
+}
+
+fn project() -> Project {
+    Project::with(&[("small.yaml", SCENARIO)])
+}
+
+#[test]
+fn canned_answers_take_the_expected_way_and_pass_every_metric() {
+    let project = project();
+    let args = ["calibrate", "small.yaml", "--via", "stub", "--resamples", "20", "--format", "json"];
+    let report = project.asterisk(&args).exits(0).json();
+    assert_eq!((&report["schema_version"], &report["scored"], &report["held_out"]), (&json!(1), &json!(3), &json!(1)));
+    for metric in report["metrics"].as_array().unwrap() {
+        assert_ne!(metric["pass"], false, "{metric}");
+    }
+    assert_eq!(metric(&report, "M19")["value"], 1.0);
+    assert_eq!(metric(&report, "M16")["value"], 1.0);
+    assert_eq!(metric(&report, "M16")["held_out"], 1.0);
+    assert_eq!(metric(&report, "M5")["value"], 1.0, "the second case is linked to the root cause of the first");
+    assert_eq!(metric(&report, "M7")["value"], Value::Null, "no case is a cascade: not applicable");
+    let cases = report["cases"].as_array().unwrap();
+    let again = cases.iter().find(|case| case["case_id"] == "again").unwrap();
+    assert_eq!(again["actual_path"], json!(["F0", "F5", "F6"]));
+    assert_eq!(again["right"], true);
+
+    // The file of results is scored again without a walk, and says the same.
+    let results = ".asterisk/calibrate/small/results.jsonl";
+    let scored = project.asterisk(&["score", "small.yaml", results, "--resamples", "20", "--format", "json"]).exits(0).json();
+    assert_eq!(scored["metrics"], report["metrics"]);
+    // A list serves as well as lines.
+    project.file("list.json", serde_json::to_string_pretty(&report["cases"]).unwrap());
+    let listed = project.asterisk(&["score", "small.yaml", "list.json", "--resamples", "20", "--format", "json"]).exits(0).json();
+    assert_eq!((&listed["metrics"], &listed["cases"]), (&report["metrics"], &scored["cases"]));
+
+    // Any number of runs at any parallelism comes to the same, and a run leaves the store that explains it.
+    let more = [&args[..], &["--runs", "2", "--parallel", "3"]].concat();
+    let twice = project.asterisk(&more).exits(0).json();
+    assert_eq!(twice["metrics"], report["metrics"]);
+    let run = again["run"].as_str().unwrap();
+    let store = ".asterisk/calibrate/small/store.db";
+    project.asterisk(&["explain", run, "--case", "again", "--store", store]).exits(0);
+}
+
+#[test]
+fn memory_does_not_tell_a_case_its_own_cause() {
+    let project = Project::with(&[("small.yaml", &SCENARIO.replace("    expect_recall_hit: true\n", ""))]);
+    let memory = |report: &Value| -> Vec<String> {
+        report["cases"].as_array().unwrap().iter().map(|case| case["memory"].as_str().unwrap().to_owned()).collect()
+    };
+    let args = ["calibrate", "small.yaml", "--resamples", "0", "--format", "json"];
+    let report = project.asterisk(&args).json();
+    assert_eq!(memory(&report), ["seen", "left aside", "seen"]);
+    let note = "memory was left aside for 1 case, whose own cause it would or might have told";
+    assert_eq!(report["notes"], json!([note]));
+    // A case that should be recognised sees it.
+    project.file("small.yaml", SCENARIO);
+    assert_eq!(memory(&project.asterisk(&args).json()), ["seen", "seen", "seen"]);
+}
+
+#[test]
+fn labelled_failures_of_a_launch_are_walked_together() {
+    let launch = |name: &str, error: &str| {
+        format!("<testcase classname=\"s\" name=\"{name}\"><failure message=\"{error}\">{error}</failure></testcase>")
+    };
+    let cases = [
+        launch("opens", "connect ECONNREFUSED 10.0.0.5:5432"),
+        launch("closes", "connect ECONNREFUSED 10.0.0.5:5432"),
+        launch("adds", "panic: index out of range"),
+    ];
+    let labels = json!([
+        { "id": "a", "project": "p", "label": "si001", "launch": "nightly", "test": "opens", "group": "net" },
+        { "id": "b", "project": "p", "label": "en001", "launch": "nightly", "test": "closes", "group": "net" },
+        { "id": "c", "project": "p", "label": "pb001", "launch": "nightly", "test": "adds", "group": "index" },
+        { "id": "d", "project": "q", "label": "pb001" },
+    ]);
+    let project = Project::with(&[
+        ("labels.json", &labels.to_string()),
+        ("launches/nightly.xml", &format!("<testsuite name=\"n\">{}</testsuite>", cases.join(""))),
+    ]);
+    let args = ["calibrate", "labels.json", "--launches", "launches", "--resamples", "0", "--format", "json"];
+    let report = project.asterisk(&args).json();
+    assert_eq!(report["scored"], 3);
+    assert_eq!(report["left_out"][0]["case"], "d");
+    assert_eq!(report["cases"][0]["expected_defect_type"], "en001", "an alias is its code");
+    assert!(metric(&report, "pair_f1")["value"].is_number(), "{}", metric(&report, "pair_f1"));
+    assert_eq!(report["cases"][0]["run"], report["cases"][2]["run"], "one launch, one run");
+    assert_eq!(report["cases"][0]["memory"], "left aside", "its cause may be that of any other");
+}
+
+#[test]
+fn two_packs_of_scripts_are_compared_case_by_case() {
+    let project = project();
+    project.file("same/data/recall.yaml", std::fs::read_to_string(repository().join("scripts/data/recall.yaml")).unwrap());
+    project.file("other/data/learned.yaml", "priors: { au001: 12 }\n");
+    let compare = |dir: &str| {
+        let args = ["calibrate", "small.yaml", "--compare", dir, "--resamples", "40", "--format", "json"];
+        project.asterisk(&args).json()["comparison"].clone()
+    };
+    let same = compare("same");
+    assert!(same["metrics"].as_array().unwrap().iter().all(|metric| metric["baseline"] == metric["candidate"]), "{same}");
+    assert_eq!((&same["won"], &same["lost"]), (&json!([]), &json!([])));
+    let other = compare("other");
+    let accuracy = &other["metrics"].as_array().unwrap()[0];
+    assert_eq!(accuracy["id"], "M1");
+    assert!(accuracy["difference"].as_f64() < Some(0.0), "{other}");
+    assert!(!other["lost"].as_array().unwrap().is_empty(), "{other}");
+}
+
+#[test]
+fn a_metric_below_its_bar_is_a_finding() {
+    let wrong = SCENARIO.replace("defect_type: en001", "defect_type: fw001").replace("defect_type: pb001", "defect_type: fw001");
+    let project = Project::with(&[("small.yaml", &wrong)]);
+    let args = ["calibrate", "small.yaml", "--resamples", "20"];
+    let ran = project.asterisk(&args).exits(1);
+    assert!(ran.stdout.contains("MISSED") && ran.stdout.contains("below the bar: M1"), "{}", ran.stdout);
+    let junit = project.asterisk(&[&args[..], &["--format", "junit"]].concat()).exits(1).stdout;
+    assert!(junit.contains("<failure message=\"defect_type_accuracy is 0.000, not &gt;= 0.8\""), "{junit}");
+    let page = project.asterisk(&[&args[..], &["--format", "markdown"]].concat()).exits(1).stdout;
+    assert!(page.contains("| M1 | defect_type_accuracy | 0.000 |") && page.contains("## Cases that went wrong"), "{page}");
+    let html = project.asterisk(&[&args[..], &["--format", "html"]].concat()).exits(1).stdout;
+    for part in
+        ["<h2>Metrics</h2>", "True defect by the defect that was said", "<svg class=\"curve\"", "What spoke", "reaches the peer"]
+    {
+        assert!(html.contains(part), "{part}\n{html}");
+    }
+    assert!(!html.contains("<script") && !html.contains("http://"), "it needs neither scripts nor a network");
+}
+
+#[test]
+fn a_wrong_scenario_is_refused_at_its_place() {
+    let refused = |text: &str| {
+        let project = Project::with(&[("wrong.yaml", text)]);
+        project.asterisk(&["calibrate", "wrong.yaml"]).exits(3).stderr
+    };
+    let unknown = refused("name: a\nrcas: [{ id: late, defect_type: pb001 }]\ncases: [{ id: a, rca_id: lat }]\n");
+    assert!(unknown.contains("there is no root cause `lat`") && unknown.contains("did you mean `late`"), "{unknown}");
+    let key = refused("name: a\ncases: [{ id: a, test_nam: x }]\n");
+    assert!(key.contains("`test_nam` is not a key of case `a`") && key.contains("wrong.yaml:2:"), "{key}");
+    let twice = refused("name: a\ncases: [{ id: a }, { id: a }]\n");
+    assert!(twice.contains("there are two of case `a`"), "{twice}");
+    let nothing = refused("name: a\ncases: []\n");
+    assert!(nothing.contains("the scenario has no cases"), "{nothing}");
+    let launch = refused("name: a\ncases: [{ id: a, launch: gone.xml }]\n");
+    assert!(launch.contains("there is no file `gone.xml`"), "{launch}");
+    // JSON is written by other programs, which have keys of their own.
+    let json =
+        r#"{ "name": "a", "made_by": "x", "cases": [{ "id": "a", "test_name": "t", "error_message": "boom", "score": 3 }] }"#;
+    let project = Project::with(&[("other.json", json)]);
+    let report = project.asterisk(&["calibrate", "other.json", "--resamples", "0", "--format", "json"]).exits(0).json();
+    assert_eq!(report["scored"], 1);
+    let missing = project.asterisk(&["score", "other.json", "other.json"]).exits(3).stderr;
+    assert!(missing.contains("has no `case_id`"), "{missing}");
+}
+
+#[test]
+fn a_wrong_scorecard_is_refused_at_its_place() {
+    let bundled = std::fs::read_to_string(repository().join("scripts/data/scorecards/rca.yaml")).unwrap();
+    let refused = |from: &str, to: &str| {
+        let project = project();
+        project.file("scripts/data/scorecards/rca.yaml", bundled.replacen(from, to, 1));
+        project.asterisk(&["score", "small.yaml", "none.jsonl"]).exits(3).stderr
+    };
+    let gone = refused("lib/metrics.rhai#component\"", "lib/metrics.rhai#compnent\"");
+    assert!(gone.contains("compnent") && gone.contains("named here"), "{gone}");
+    let primary = refused("primary: M1", "primary: M1x");
+    assert!(primary.contains("`primary` names no metric"), "{primary}");
+    let bar = refused("direction: higher, threshold: 0.80, ", "direction: higher, ");
+    assert!(bar.contains("a metric that is judged needs a `threshold`"), "{bar}");
+}
+
+#[test]
+fn the_ground_truth_of_the_field_passes_with_canned_answers() {
+    let Some(scenario) = shared("data/ptp-mock.json") else { return };
+    let project = Project::new();
+    let scenario = scenario.to_str().unwrap();
+    let report =
+        project.asterisk(&["calibrate", scenario, "--via", "stub", "--resamples", "0", "--format", "json"]).exits(0).json();
+    assert_eq!(metric(&report, "M19")["value"], 1.0);
+    assert_eq!(metric(&report, "M16")["value"], 1.0);
+    assert!(report["cases"].as_array().unwrap().iter().all(|case| case["status"] == "done"), "{report}");
+}
+
+#[test]
+fn the_bundled_scenario_covers_many_ecosystems() {
+    let project = Project::new();
+    let scenario = repository().join("examples/scenarios/ecosystems.yaml");
+    let args = ["calibrate", scenario.to_str().unwrap(), "--resamples", "0", "--format", "json"];
+    let report = project.asterisk(&args).json();
+    assert!(report["scored"].as_u64() >= Some(40) && report["held_out"].as_u64() >= Some(12), "{report}");
+    assert_eq!(report["left_out"], json!([]));
+    let value = |id: &str| metric(&report, id)["value"].as_f64().unwrap();
+    assert!(value("M1") > value("majority") + 0.2, "better than always saying the most frequent defect");
+    let text = std::fs::read_to_string(&scenario).unwrap();
+    let ecosystems: std::collections::BTreeSet<&str> =
+        text.lines().filter_map(|line| line.trim().strip_prefix("ecosystem: ")).collect();
+    assert!(ecosystems.len() >= 12, "{ecosystems:?}");
+}
