@@ -94,7 +94,9 @@ impl AnswerInputs {
         }
         let scripts = reads.iter().map(|reads| {
             let mut look = VisibleParts::default();
-            reads.iter().for_each(|path| look.reads(path));
+            for path in reads {
+                look.reads(path);
+            }
             look
         });
         let scripts = scripts.collect();

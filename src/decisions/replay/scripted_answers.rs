@@ -54,7 +54,7 @@ impl ReplayWalk<'_> {
         }
         let Some(inputs) = self.inputs(maker, answer, at)? else { return Ok(AnswerAgain::Unknown) };
         let context = self.context(at, &inputs.state);
-        let made = self.with_params(maker, &context, &inputs.needs, |make| ScriptedStep { step: context, make }.artifact())?;
+        let made = Self::with_params(maker, &context, &inputs.needs, |make| ScriptedStep { step: context, make }.artifact())?;
         Ok(match made {
             Ok(artifact) => {
                 let content = Content::new(View::of(&artifact, kind, "artifact"));
@@ -136,7 +136,7 @@ impl ReplayWalk<'_> {
         let Some(inputs) = self.inputs(maker, answer, at)? else { return Ok(false) };
         let context = self.context(at, &inputs.state);
         // The list of items reads no queries.
-        let listed = self.with_params(maker, &context, &[], |make| ScriptedStep { step: context, make }.branches())?;
+        let listed = Self::with_params(maker, &context, &[], |make| ScriptedStep { step: context, make }.branches())?;
         let EventBody::Fork { branches, .. } = fork else { return Ok(false) };
         Ok(matches!(listed, Ok(Some(listed)) if listed == *branches))
     }
@@ -167,7 +167,7 @@ impl ReplayWalk<'_> {
             let field = query.field();
             !known.contains(field.as_str()) && (reads("needs", Some(&field)) || field == "siblings" && reads("siblings", None))
         };
-        if ScriptedStep::queries(&self.context(at, &state)).iter().any(|query| unrecorded(query)) {
+        if ScriptedStep::queries(&self.context(at, &state)).iter().any(unrecorded) {
             return Ok(None);
         }
         let content = match &self.plan.verdict {
@@ -190,7 +190,6 @@ impl ReplayWalk<'_> {
 
     /// Passes on what makes the parameters of a step.
     fn with_params<T>(
-        &self,
         maker: AnswerMaker<'_>,
         context: &StepContext<'_>,
         needs: &[(String, View)],
