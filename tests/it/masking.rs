@@ -67,20 +67,22 @@ fn texts_are_starred_before_they_are_stored_shown_or_sent() {
     for (_, event) in store.all_events(run).unwrap() {
         nothing_of_it("an event", &serde_json::to_string(&event).unwrap());
     }
-    // What is shown and what is handed on.
+    // What is shown and what is handed on, once a person has looked.
+    let suite = format!("--suite-id={run}");
+    nothing_of_it("the review", &project.asterisk(&["review", &case.id, "approve", &suite]).exits(0).text());
     for line in [
         "show evidence latest --case pays",
         "explain latest --case pays --verdict",
         "report --format json",
-        "push latest --to jira-json --accept-auto",
-        "push latest --to github-md --accept-auto",
+        "push latest --to jira-json",
+        "push latest --to github-md",
     ] {
         let args: Vec<String> = line.split(' ').map(|word| word.replace("pays", &case.id)).collect();
         nothing_of_it(line, &project.asterisk(&args).exits(0).text());
     }
     let evidence = project.asterisk(&["show", "evidence", "latest", "--case", &case.id, "--format", "json"]).ok().text();
     assert!(evidence.contains("Bearer ***") && evidence.contains("connection refused"), "{evidence}");
-    let draft = project.asterisk(&["push", "latest", "--to", "github-md", "--accept-auto"]).exits(0).text();
+    let draft = project.asterisk(&["push", "latest", "--to", "github-md"]).exits(0).text();
     assert!(draft.contains("db.shop.internal"), "the draft says what it is about: {draft}");
 }
 
@@ -139,7 +141,7 @@ fn masks_change_prompts_and_never_evidence() {
         "scripts/masks/hide.rhai",
         "const NODES = [\"triage\"];\n\nfn pre(ctx) {\n    let asked = ctx.to_map();\n    asked.evidence = #{};\n    asked\n}\n",
     );
-    let ran = masked.asterisk(&["run", "--scripts", "scripts", "--input", "launch.xml", "--mask", "masks/hide.rhai"]).exits(4);
+    let ran = masked.asterisk(&["run", "--scripts", "scripts", "--input", "launch.xml", "--mask", "masks/hide.rhai", "--no-recall"]).exits(4);
     let said = ran.text();
     assert!(said.contains("`pre` changed `evidence`") && said.contains("masks/hide.rhai:3"), "{said}");
 }

@@ -325,9 +325,9 @@ fn scripted_answers_are_made_again() {
     assert_eq!((&answer["node"], &answer["fields"]["symptom_category"]), (&json!("triage"), &json!(["crash", "infra"])));
     // What reads a query that nobody recorded is unknown, not guessed.
     let pipeline = std::fs::read_to_string(crate::bundled::root().join("pipelines/rca.yaml")).unwrap();
-    let needs = "needs: [siblings, tests.history, workspace]";
+    let needs = "needs: [peers, siblings, tests.history, workspace, rcas.of_root]";
     assert!(pipeline.contains(needs));
-    project.file("p/rca.yaml", pipeline.replace(needs, "needs: [siblings, tests.history, workspace, rcas.recent]"));
+    project.file("p/rca.yaml", pipeline.replace(needs, "needs: [peers, siblings, tests.history, workspace, rcas.of_root, rcas.recent]"));
     let head = "fn triage(params, vars) {";
     project.file(
         "s/agents/triage.rhai",

@@ -178,7 +178,7 @@ fn sections_of_a_summary_stand_under_headings_of_their_own() {
     project.asterisk(&["run", "p.yaml", "--input", "none", "--stub", "stub.json"]).exits(0);
     let print = |format: &str| project.asterisk(&["report", "latest", "--format", format]).ok().stdout;
     let (markdown, html) = (print("md"), print("html"));
-    assert!(markdown.contains("In court:\n\n- charge: \\*x\\* \\<b\\>\n- 2nd\n"), "{markdown}");
+    assert!(markdown.contains("In court:\n\n- charge: \\*x\\* \\<b>\n- 2nd\n"), "{markdown}");
     assert!(html.contains("<h4>In court</h4>") && html.contains("charge: *x* &lt;b&gt;"), "{html}");
     let data: serde_json::Value = serde_json::from_str(&print("json")).unwrap();
     assert_eq!(data["cases"][0]["finding"]["sections"][0]["lines"][1], "2nd", "{}", data["cases"][0]);

@@ -323,7 +323,7 @@ const ANSWER_EDITS: &[(&str, &str, &str)] = &[
     ("agents/triage.rhai", "severity: found.severity,", "severity: found.severity, defect_type: `x`,"),
     ("agents/investigate.rhai", "convergence_score: convergence,", "convergence_score: convergence * 0.7,"),
     ("agents/investigate.rhai", "component: found.component,", "component: \"all\","),
-    ("agents/review.rhai", "decision: \"approve\", reasoning:", "decision: \"overturn\", reasoning:"),
+    ("agents/review.rhai", "{ \"approve\" } else { \"defer\" }", "{ \"overturn\" } else { \"overturn\" }"),
     (
         "agents/recall.rhai",
         "fn recall(params, vars) {",

@@ -34,7 +34,7 @@ pub fn replay(session: &Session, spec: &ReplaySpec) -> Result<ReplayReport, Sess
         let plan = &plans[0];
         let (first_flip, first_answer) = (done.flips.len(), done.answers.len());
         done.cases += pass.cases(
-            |passed| CaseResult::of(run, base, plan, passed),
+            |passed| CaseComparison::of(run, base, plan, passed),
             |case| {
                 done.decisions += case.decisions;
                 done.flips.extend(case.flips);
@@ -86,7 +86,7 @@ pub(super) fn each_run(
 
 /// The findings on a case.
 #[derive(Default)]
-struct CaseResult {
+struct CaseComparison {
     decisions: usize,
     flips: Vec<Flip>,
     answers: Vec<ChangedAnswer>,
@@ -96,7 +96,7 @@ struct CaseResult {
     unknown: Vec<UnknownOutcome>,
 }
 
-impl CaseResult {
+impl CaseComparison {
     fn of(run: &str, base: &ReplayProject, plan: &Plan, passed: ReplayedCase<'_>) -> Self {
         let ReplayedCase { case, walks, verdict } = passed;
         let Some(walk) = walks.into_iter().next() else { return Self::default() };
