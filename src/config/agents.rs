@@ -48,9 +48,9 @@ fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, fields: FormFields<'
     }
     settings.model = fields.text("model").map(|text| text.value);
     let url = address(reader, fields, &what);
-    let told = fields.present("url").is_some() && url.is_none();
+    let given = fields.present("url").is_some() && url.is_none();
     settings.url = url.map(|url| url.value);
-    if settings.kind == AnswererKind::Http && !told && !settings.url.as_deref().is_some_and(|url| url.starts_with("http")) {
+    if settings.kind == AnswererKind::Http && !given && !settings.url.as_deref().is_some_and(|url| url.starts_with("http")) {
         let span = fields.present("url").map_or(name.span, |url| url.span);
         let error = reader.error("agent-url", format!("{what} has no address"), span, "");
         reader.push(error.help("give the address above /chat/completions: `url: https://api.openai.com/v1`"));

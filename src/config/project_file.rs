@@ -47,11 +47,11 @@ pub(super) fn read(source: &Source) -> Result<ProjectConfig, Diagnostics> {
         Err(found) => (None, found.into_iter().map(|one| hide(one, &shown, source, &secrets)).collect()),
     };
     for (span, known) in secrets.into_iter().filter(|(span, _)| !is_comment(source.text(), *span)) {
-        let told = |one: &Diagnostic| {
+        let reported = |one: &Diagnostic| {
             let secret = matches!(&*one.code, "config/secret" | "config/url-secret");
             secret && one.labels.iter().any(|label| label.span.start < span.end && span.start < label.span.end)
         };
-        if !found.iter().any(told) {
+        if !found.iter().any(reported) {
             let (what, help) = instead(known);
             let error = Diagnostic::error("config/secret", format!("this looks like a secret {what}"));
             found.push(error.label(&shown, span, "not shown").help(help));

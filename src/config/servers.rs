@@ -34,7 +34,7 @@ fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, fields: FormFields<'
     let what = format!("server `{name}`");
     let mut settings = ServerSettings { command: words(fields, "command"), ..ServerSettings::default() };
     let url = address(reader, fields, &what);
-    let told = fields.present("url").is_some() && url.is_none();
+    let given = fields.present("url").is_some() && url.is_none();
     settings.url = url.map(|url| url.value);
     let web = settings.url.as_deref().map(|url| url.starts_with("http://") || url.starts_with("https://"));
     let fault = match (settings.command.is_empty(), web) {
@@ -43,7 +43,7 @@ fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, fields: FormFields<'
         (true, None) => Some("has neither a command nor an address"),
         (true, Some(false)) => Some("has an address that is none of HTTP"),
     };
-    if let Some(fault) = fault.filter(|_| !told) {
+    if let Some(fault) = fault.filter(|_| !given) {
         let span = fields.present("url").map_or(name.span, |url| url.span);
         let error = reader.error("server-place", format!("{what} {fault}"), span, "");
         reader.push(error.help("give `command: [program, argument]`, or `url: http://127.0.0.1:8700/mcp`"));

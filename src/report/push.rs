@@ -65,11 +65,11 @@ fn passes(case: &CaseReport, auto: bool) -> bool {
 pub fn remarks(report: &RunReport) -> Result<Vec<PushRemark>, SessionError> {
     let mut remarks = Vec::new();
     let lost = |source| SessionError::Write { path: "a temporary file".into(), source };
-    let told = report.cases.each(|case| {
+    let read = report.cases.each(|case| {
         remarks.push(remark(report, case));
         Ok(())
     });
-    told.map_err(lost)?;
+    read.map_err(lost)?;
     Ok(remarks)
 }
 

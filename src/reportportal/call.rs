@@ -189,9 +189,10 @@ pub(super) fn escaped(part: &str) -> String {
 
 /// The message in the body of a refusal.
 fn refusal_message(body: &str) -> String {
-    let told: Option<Value> = serde_json::from_str(body).ok();
-    let words =
-        told.as_ref().and_then(|told| ["message", "error_description", "error"].iter().find_map(|key| told[key].as_str()));
+    let message: Option<Value> = serde_json::from_str(body).ok();
+    let words = message
+        .as_ref()
+        .and_then(|message| ["message", "error_description", "error"].iter().find_map(|key| message[key].as_str()));
     shown(words.unwrap_or(body))
 }
 

@@ -116,9 +116,10 @@ impl Portal<'_> {
             return Ok(());
         }
         let ids: Vec<i64> = wanted.iter().map(|(id, _)| *id).collect();
-        let (mut told, whole) = if ids.len() > 1 && !logs.apart { self.together(&ids, logs)? } else { (HashMap::new(), false) };
+        let (mut by_item, whole) =
+            if ids.len() > 1 && !logs.apart { self.together(&ids, logs)? } else { (HashMap::new(), false) };
         for (id, item) in &mut wanted {
-            let mut found = told.remove(id).unwrap_or_default();
+            let mut found = by_item.remove(id).unwrap_or_default();
             if !whole && found.len() < ENTRIES {
                 let Some(list) = self.log(*id, logs)? else { continue };
                 logs.cut += list.total.saturating_sub(list.items.len());
@@ -146,10 +147,10 @@ impl Portal<'_> {
             list => list?,
         };
         let whole = list.total <= list.items.len();
-        let mut told: HashMap<i64, Vec<Value>> = HashMap::new();
+        let mut by_item: HashMap<i64, Vec<Value>> = HashMap::new();
         for entry in list.items {
             match entry["itemId"].as_i64().filter(|id| ids.contains(id)) {
-                Some(id) => told.entry(id).or_default().push(entry),
+                Some(id) => by_item.entry(id).or_default().push(entry),
                 // The entries do not name their items.
                 None => {
                     logs.apart = true;
@@ -157,7 +158,7 @@ impl Portal<'_> {
                 }
             }
         }
-        Ok((told, whole))
+        Ok((by_item, whole))
     }
 
     /// The log of an item; `None` if it is too long.

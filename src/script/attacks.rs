@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// Limits that end a test quickly.
 fn tight() -> ScriptLimits {
-    ScriptLimits { operations: 50_000, wall: Duration::from_secs(60), ..ScriptLimits::default() }
+    ScriptLimits { operations: 50_000, time: Duration::from_secs(60), ..ScriptLimits::default() }
 }
 
 /// The failure of a body under tight limits, in one line.
@@ -59,7 +59,7 @@ fn operations_of_closures_are_charged_to_the_call() {
 
 #[test]
 fn a_slow_call_is_stopped_by_the_clock() {
-    let limits = ScriptLimits { operations: u64::MAX, wall: Duration::from_millis(50), ..ScriptLimits::default() };
+    let limits = ScriptLimits { operations: u64::MAX, time: Duration::from_millis(50), ..ScriptLimits::default() };
     let library = try_link_with(&[("t.rhai", "fn f() {\n  loop { let a = 1; }\n}")], limits).expect("links");
     let start = Instant::now();
     let problem = find(&library, "t.rhai#f", 0).call(&[]).expect_err("endless");
@@ -269,7 +269,7 @@ fn host_functions_read_the_clock_while_they_work() {
         r#"let s = mk("a", 1000000); let p = []; for i in 0..9000 { p.push(`b${i}`); } contains_all(s, p)"#,
         r#"let s = mk("a b ", 1000000); loop { similarity(s, s); }"#,
     ] {
-        let limits = ScriptLimits { operations: u64::MAX / 4, wall: Duration::from_millis(50), ..ScriptLimits::default() };
+        let limits = ScriptLimits { operations: u64::MAX / 4, time: Duration::from_millis(50), ..ScriptLimits::default() };
         assert_eq!(code_under(limits, body), "script/deadline", "{body}");
     }
 }
@@ -302,11 +302,11 @@ fn the_work_of_host_functions_counts() {
         "take(l, 1)",
     ] {
         let body = format!("let s = mk(\"a \", 30000); let l = []; l.pad(2000, 1); for i in 0..200 {{ {call}; }}");
-        let limits = ScriptLimits { operations: 20_000, wall: Duration::from_secs(60), ..ScriptLimits::default() };
+        let limits = ScriptLimits { operations: 20_000, time: Duration::from_secs(60), ..ScriptLimits::default() };
         assert_eq!(code_under(limits, &body), "script/limit", "{call}");
     }
     let honest = r#"let s = mk("a b ", 1000000); regex_count(s, "a") + words(s.sub_string(0, 9000)).len() + count_of(s, "b")"#;
-    let limits = ScriptLimits { wall: Duration::from_secs(60), ..ScriptLimits::default() };
+    let limits = ScriptLimits { time: Duration::from_secs(60), ..ScriptLimits::default() };
     assert!(code_under(limits, honest).contains("returned"));
 }
 
@@ -375,7 +375,7 @@ const HOLDERS: &[&str] = &[
 fn a_call_holds_so_much_memory_and_no_more() {
     let mut held = Vec::new();
     for body in HOLDERS {
-        let limits = || ScriptLimits { memory: 4 << 20, wall: Duration::from_secs(60), ..ScriptLimits::default() };
+        let limits = || ScriptLimits { memory: 4 << 20, time: Duration::from_secs(60), ..ScriptLimits::default() };
         let script = format!("{MAKERS}fn f() {{ {body} }}");
         let (message, left) = memory_under(limits(), &script);
         let stopped =

@@ -23,13 +23,16 @@ const STRIDE: u64 = 8;
 /// A host function is charged one more operation per this many bytes.
 const BYTES: usize = 64;
 
+/// The clock of the processor is read only once this share of the limit has passed: it costs a system call.
+const UNMEASURED: u32 = 2;
+
 /// A host function that works on this many bytes reads the clock.
 const MANY: usize = 4096;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ExceededLimit {
     Operations,
-    Wall,
+    Time,
     Memory,
     Text,
     Stack,
@@ -42,7 +45,11 @@ struct CallBudget {
     memory: Cell<isize>,
     /// The share of that for the call.
     limit: Cell<isize>,
+    /// When the clocks are compared next.
     deadline: Cell<Option<Instant>>,
+    /// The time of a call, and the processor time of the thread at which it is used up, once that is known.
+    time: Cell<Duration>,
+    end: Cell<Option<Duration>>,
     /// The lowest address that the stack of this call may reach.
     floor: Cell<usize>,
     over: Cell<Option<ExceededLimit>>,
@@ -52,8 +59,28 @@ struct CallBudget {
 }
 
 impl CallBudget {
+    /// Whether the call has used up its time. The first half of the limit is time on the wall, which is cheap to read; the second
+    /// half is processor time of the thread, so that a busy machine fails no call that computes little.
     fn late(&self) -> bool {
-        self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline)
+        self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) && self.is_used_up()
+    }
+
+    #[cold]
+    fn is_used_up(&self) -> bool {
+        let rest = self.time.get() / UNMEASURED;
+        let Some(now) = thread_time() else {
+            // Without such a clock, the time on the wall is all there is.
+            return self.end.replace(Some(Duration::ZERO)).is_some() || !self.wait(rest);
+        };
+        let end = self.end.get().unwrap_or(now + rest);
+        self.end.set(Some(end));
+        now >= end || !self.wait(end - now)
+    }
+
+    /// Compares the clocks again after this time; `false` if that is never.
+    fn wait(&self, time: Duration) -> bool {
+        self.deadline.set(Instant::now().checked_add(time));
+        self.deadline.get().is_some()
     }
 
     fn is_full(&self) -> bool {
@@ -69,6 +96,8 @@ thread_local! {
             memory: Cell::new(0),
             limit: Cell::new(0),
             deadline: Cell::new(None),
+            time: Cell::new(Duration::ZERO),
+            end: Cell::new(None),
             floor: Cell::new(0),
             over: Cell::new(None),
             captured: RefCell::new(Vec::new()),
@@ -100,7 +129,9 @@ pub(crate) fn run<T>(
         budget.operations.set(limits.operations);
         budget.limit.set(isize::try_from(limits.memory).unwrap_or(isize::MAX));
         budget.memory.set(memory::held().saturating_add(budget.limit.get()));
-        budget.deadline.set(Instant::now().checked_add(limits.wall));
+        budget.deadline.set(Instant::now().checked_add(limits.time / UNMEASURED));
+        budget.time.set(limits.time);
+        budget.end.set(None);
         budget.floor.set(stack_address().saturating_sub(limits.stack));
         budget.over.set(None);
     });
@@ -139,7 +170,7 @@ pub(crate) fn tick() -> Option<Dynamic> {
             } else {
                 budget.operations.set(left - 1);
                 if left.is_multiple_of(STRIDE) && budget.late() {
-                    budget.over.set(Some(ExceededLimit::Wall));
+                    budget.over.set(Some(ExceededLimit::Time));
                 }
                 if stack_address() < budget.floor.get() {
                     budget.over.set(Some(ExceededLimit::Stack));
@@ -211,7 +242,7 @@ fn spend(operations: usize, look: bool) -> Result<(), Box<EvalAltResult>> {
                 None => budget.over.set(Some(ExceededLimit::Operations)),
             }
             if look && budget.late() {
-                budget.over.set(Some(ExceededLimit::Wall));
+                budget.over.set(Some(ExceededLimit::Time));
             }
             if budget.is_full() {
                 budget.over.set(Some(ExceededLimit::Memory));
@@ -226,6 +257,17 @@ fn spend(operations: usize, look: bool) -> Result<(), Box<EvalAltResult>> {
 #[cold]
 fn terminated<T>() -> Result<T, Box<EvalAltResult>> {
     Err(Box::new(EvalAltResult::ErrorTerminated(Dynamic::UNIT, Position::NONE)))
+}
+
+/// The processor time that this thread has used, where the system tells.
+#[cfg(unix)]
+fn thread_time() -> Option<Duration> {
+    Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).ok()
+}
+
+#[cfg(not(unix))]
+fn thread_time() -> Option<Duration> {
+    None
 }
 
 /// The approximate address of the stack. Nesting depth is a poor measure of stack use: an operation inside a list inside a
@@ -253,7 +295,7 @@ impl ExceededLimit {
                 .help("does a recursion never end? Use a loop, or give parts of the expression names"),
             Self::Operations => ScriptFault::new(fault::LIMIT, format!("the script used more than {} operations", limits.operations))
                 .help("does a loop or a recursion never end? Work through less data in one call"),
-            Self::Wall => ScriptFault::new(fault::DEADLINE, format!("the script took longer than {}", seconds(limits.wall)))
+            Self::Time => ScriptFault::new(fault::DEADLINE, format!("the script took longer than {}", seconds(limits.time)))
                 .help("does a loop or a recursion never end? Work through less data in one call"),
             Self::Text => ScriptFault::new(fault::LIMIT, format!("this makes a text of more than {} bytes", limits.string))
                 .help("take only what is needed"),

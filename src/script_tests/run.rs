@@ -52,13 +52,13 @@ pub fn run(session: &Session, asked: &TestSpec) -> Result<TestResults, SessionEr
     let clock = &session.setup().clock;
     let begun = clock.now();
     let SelectedTests { texts, ground, selected } = SelectedTests::new(session, asked)?;
-    let crew = TestRunner { session, texts: &texts, ground: &ground, watched: OnceLock::new(), coverage: asked.coverage };
+    let runner = TestRunner { session, texts: &texts, ground: &ground, watched: OnceLock::new(), coverage: asked.coverage };
     let jobs: Vec<(&TestFile, &str)> =
         selected.iter().flat_map(|file| file.tests.iter().map(move |test| (&file.file, test.as_str()))).collect();
     let counted = Mutex::new(Recorder::new(RecordingScope::Counts));
     let tests = WorkerPool::all().map(&jobs, |(file, name)| {
         let mut recorder = Recorder::new(RecordingScope::Counts);
-        let tested = crew.test(file, name, &mut recorder);
+        let tested = runner.test(file, name, &mut recorder);
         counted.lock().unwrap_or_else(PoisonError::into_inner).add(&recorder);
         tested
     });

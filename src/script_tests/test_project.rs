@@ -26,7 +26,7 @@ pub(super) struct TestProject {
     others: Mutex<BTreeMap<String, Arc<Project>>>,
 }
 
-/// How much more real time a test may take than a call of a run: what bounds it is the number of its operations, which is the
+/// How much more time a test may take than a call of a run: what bounds it is the number of its operations, which is the
 /// same on every machine.
 const PATIENCE: u32 = 10;
 
@@ -46,8 +46,8 @@ impl TestProject {
         probes: Probes,
         operations: u64,
     ) -> Result<Self, SessionError> {
-        let wall = session.setup().script_time.unwrap_or(Duration::from_secs(1)).saturating_mul(PATIENCE);
-        let limits = ScriptLimits { wall, operations, stack: STACK, ..ScriptLimits::default() };
+        let time = session.setup().script_time.unwrap_or(Duration::from_secs(1)).saturating_mul(PATIENCE);
+        let limits = ScriptLimits { time, operations, stack: STACK, ..ScriptLimits::default() };
         let scripts = texts.scripts.iter().map(|(source, _)| source);
         let scripts: Vec<Source> =
             scripts.chain(texts.tests.iter().map(|test| &test.source)).chain(&texts.others).cloned().collect();

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Instructions for workers.
 const WORKER: &str = include_str!("worker.md");
 
-const TOLD: &str = "asterisk investigates failed CI launches. start_run begins a run; workers then call get_next_step and submit_artifact \
+const INSTRUCTIONS: &str = "asterisk investigates failed CI launches. start_run begins a run; workers then call get_next_step and submit_artifact \
                     until `done`; get_report shows what came of it. The prompt `worker` says how a worker goes about it.";
 
 /// Handler of one connection, or of one request of a connection.
@@ -50,7 +50,7 @@ impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let able = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
         let own = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-        ServerConfig::new(able).with_server_info(own).with_instructions(TOLD)
+        ServerConfig::new(able).with_server_info(own).with_instructions(INSTRUCTIONS)
     }
 
     async fn list_tools(

@@ -186,7 +186,7 @@ impl Session {
     /// What linking needs beside the texts.
     pub fn settings(&self, answers: AnswererNames) -> LinkSettings {
         let default = ScriptLimits::default();
-        let limits = ScriptLimits { wall: self.setup.script_time.unwrap_or(default.wall), ..default };
+        let limits = ScriptLimits { time: self.setup.script_time.unwrap_or(default.time), ..default };
         LinkSettings {
             vars: self.setup.vars.clone(),
             set_places: self.setup.set_places.clone(),

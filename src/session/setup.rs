@@ -51,7 +51,7 @@ pub struct Setup {
     pub reportportal: reportportal::PortalSettings,
     /// The servers whose tools nodes may call, by name.
     pub servers: Servers,
-    /// The wall-clock limit of one script call; the default if `None`.
+    /// The time that one script call may take; the default if `None`.
     pub script_time: Option<Duration>,
     /// The most cases of a run kept in memory; of a larger run, each is read from the journal whenever it is needed.
     pub keep: usize,

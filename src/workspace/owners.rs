@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 const PLACES: [&str; 3] = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
 /// Most bytes that are read of it.
 const MAX_BYTES: u64 = 1 << 20;
-/// Most owners of a file that are told.
+/// Most owners of a file that are listed.
 const MAX_OWNERS: usize = 8;
 
 /// The lines of a CODEOWNERS file, in file order.
@@ -38,12 +38,12 @@ pub(super) fn owners(checkout: &Checkout, paths: &[String]) -> Result<Vec<Value>
     }
     let text = std::fs::read_to_string(&file).map_err(|error| format!("`{place}` cannot be read: {error}"))?;
     let known = CodeOwners::read(&text);
-    let told = paths.iter().filter_map(|path| {
+    let owners = paths.iter().filter_map(|path| {
         let (line, owners) = known.of(path)?;
         let owners: Vec<&String> = owners.iter().take(MAX_OWNERS).collect();
         Some(json!({ "path": path, "owners": owners, "at": format!("{place}:{line}") }))
     });
-    Ok(told.collect())
+    Ok(owners.collect())
 }
 
 impl CodeOwners {

@@ -340,7 +340,7 @@ fn set(bytes: &[u8]) {
 
 /// Few operations, so that what is tried is how they are bounded.
 fn limits() -> ScriptLimits {
-    ScriptLimits { operations: 20_000, wall: Duration::from_secs(60), ..ScriptLimits::default() }
+    ScriptLimits { operations: 20_000, time: Duration::from_secs(60), ..ScriptLimits::default() }
 }
 
 /// The bundled libraries, which scripts may import.

@@ -35,10 +35,10 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             continue;
         }
         // A typo elsewhere may refer to it.
-        let slips =
+        let typos =
             pipe.examined.iter().flat_map(|one| one.analysis.diagnostics.iter()).filter(|one| one.code == "rule/unknown-var");
-        let slips: Vec<&str> = slips.filter_map(|one| one.primary()).map(|label| label.source.slice(label.span)).collect();
-        let meant = |name: &str| slips.iter().any(|slip| nearest(slip, [name]).is_some());
+        let typos: Vec<&str> = typos.filter_map(|one| one.primary()).map(|label| label.source.slice(label.span)).collect();
+        let meant = |name: &str| typos.iter().any(|typo| nearest(typo, [name]).is_some());
         let floor = pipeline.verdict.as_ref().map(|verdict| verdict.floor.as_str());
         let read = |name: &str| names.contains(name) || floor == Some(name) || meant(name);
         for (name, var) in pipeline.vars.iter().filter(|(name, _)| !read(name)) {
