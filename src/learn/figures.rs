@@ -123,8 +123,13 @@ impl HeldOutVerdict {
         self.best() == self.truth
     }
 
+    /// The probability of each class.
+    pub(super) fn probabilities(&self) -> Vec<f64> {
+        softmax(&self.tempered())
+    }
+
     fn confidence(&self) -> f64 {
-        softmax(&self.tempered()).into_iter().fold(0.0, f64::max)
+        self.probabilities().into_iter().fold(0.0, f64::max)
     }
 }
 

@@ -122,6 +122,7 @@ mod tests {
             decidable: None,
             launch: Arc::new(alone()),
             case: Case { name: "t".into(), error_message: error.into(), ..Case::default() },
+            finding: None,
         }
     }
 

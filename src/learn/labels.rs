@@ -177,6 +177,7 @@ mod tests {
             decidable: None,
             launch: Arc::new(alone()),
             case: Case { id: "c".into(), ..Case::default() },
+            finding: None,
         }
     }
 

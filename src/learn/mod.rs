@@ -25,4 +25,4 @@ pub use figures::{BetterWeights, ReviewBar, VerdictComparison, VerdictFigures};
 pub use file::learned_file;
 pub use folds::FoldsBy;
 pub use labels::{LabelOrigin, OriginCount};
-pub use report::{FoldReport, LearnReport, LearnSpec, LearnedWeight, LeftOut, learn};
+pub use report::{FoldReport, HeldOutCase, LearnReport, LearnSpec, LearnedWeight, LeftOut, learn};

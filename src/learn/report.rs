@@ -125,8 +125,29 @@ pub struct FoldReport {
     pub fitted_tempered: VerdictFigures,
     /// The temperature for these.
     pub fitted_temperature: f64,
-    /// Which is better.
+    /// Which is better: the fitted weights, tempered if that is better, against the hand-set ones.
     pub comparison: VerdictComparison,
+    /// The probabilities of each held-out case.
+    pub cases: Vec<HeldOutCase>,
+}
+
+/// A case by weights that were not fitted to it.
+#[derive(Clone, Debug, Serialize)]
+pub struct HeldOutCase {
+    /// Its id.
+    pub case: String,
+    /// The project or launch that was held out as a whole.
+    pub group: usize,
+    /// The fold.
+    pub fold: usize,
+    /// The labelled defect.
+    pub label: String,
+    /// Whether its text decides.
+    pub decidable: bool,
+    /// The probability of each defect by the hand-set weights.
+    pub hand_set: BTreeMap<String, f64>,
+    /// The same by the fitted ones, tempered if that is better.
+    pub fitted: BTreeMap<String, f64>,
 }
 
 /// A weight that was fitted.
@@ -380,10 +401,10 @@ impl Fitting<'_> {
         }
         let held_out = |fold: usize| (0..self.labelled.len()).filter(move |at| self.folds.fold[*at] == fold);
         let by_hand = self.weights.hand_set();
-        let hand_set: Vec<HeldOutVerdict> = (used.iter())
-            .flat_map(|fold| held_out(*fold).map(move |at| (at, *fold)))
-            .map(|(at, fold)| self.held_out(at, fold, (self.plan, &by_hand)))
-            .collect();
+        let places: Vec<(usize, usize)> =
+            used.iter().flat_map(|fold| held_out(*fold).map(move |at| (at, *fold))).collect();
+        let hand_set: Vec<HeldOutVerdict> =
+            places.iter().map(|(at, fold)| self.held_out(*at, *fold, (self.plan, &by_hand))).collect();
         let fitted = WorkerPool::all().map(&used, |held| {
             let others = (0..self.labelled.len()).filter(|at| self.folds.teaches(*at, *held));
             let mut fitted = self.problem(others.map(|at| &self.observations[at]).collect()).fit();
@@ -410,8 +431,25 @@ impl Fitting<'_> {
             fitted_tempered: tempered_figures,
             fitted_temperature,
             comparison: compare(&hand_set, &best),
+            cases: places.iter().zip(hand_set.iter().zip(&best)).map(|((at, fold), both)| self.case(*at, *fold, both)).collect(),
         };
         Some(MeasuredFolds { report, temperature: is_better.then_some(fitted_temperature), best })
+    }
+
+    fn case(&self, at: usize, fold: usize, (hand_set, fitted): (&HeldOutVerdict, &HeldOutVerdict)) -> HeldOutCase {
+        let of = |verdict: &HeldOutVerdict| {
+            let shares = verdict.probabilities().into_iter().map(|share| (share * 1e6).round() / 1e6);
+            self.weights.classes.iter().map(ToString::to_string).zip(shares).collect()
+        };
+        HeldOutCase {
+            case: self.labelled[at].case.id.clone(),
+            group: self.folds.group[at],
+            fold,
+            label: self.weights.classes[hand_set.truth].to_string(),
+            decidable: hand_set.decidable,
+            hand_set: of(hand_set),
+            fitted: of(fitted),
+        }
     }
 
     fn held_out(&self, at: usize, fold: usize, with: (&VerdictPlan, &[f64])) -> HeldOutVerdict {
@@ -466,9 +504,11 @@ impl Fitting<'_> {
     }
 
     fn audit(&self) -> Vec<RuleAudit> {
-        let of = |(label, (judged, group)): (&TakenLabel, (&JudgedCase, &usize))| (label.class, &judged.verdict, *group);
-        let cases = self.labelled.iter().zip(self.judged.iter().zip(&self.folds.group)).map(of);
-        audit(cases.map(|(class, verdict, group)| AuditedVerdict { verdict, truth: &self.weights.classes[class], group }))
+        audit(self.labelled.iter().zip(self.judged.iter().zip(&self.folds.group)).map(|(label, (judged, group))| AuditedVerdict {
+            verdict: &judged.verdict,
+            truth: &self.weights.classes[label.class],
+            group: *group,
+        }))
     }
 }
 

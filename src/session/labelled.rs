@@ -113,6 +113,8 @@ pub struct LabelledCase {
     pub launch: Arc<Launch>,
     /// The failure.
     pub case: Case,
+    /// The finding that a review was about.
+    pub finding: Option<Arc<Value>>,
 }
 
 /// Where a label is from.
@@ -214,7 +216,8 @@ impl Session {
             match self.texts_of(texts, &masker) {
                 Ok((launch, case)) => {
                     let (source, launch) = (LabelSource::File, Arc::new(launch));
-                    read.push(LabelledCase { id, label, source, weight, at, project, launch_key, decidable, launch, case });
+                    let finding = None;
+                    read.push(LabelledCase { id, label, source, weight, at, project, launch_key, decidable, launch, case, finding });
                 }
                 Err(why) => left_out.push((id, why)),
             }

@@ -49,6 +49,7 @@ impl Session {
                     decidable: None,
                     launch: Arc::clone(&launch),
                     case: case.case.clone(),
+                    finding: case.finding.clone().map(Arc::new),
                 };
                 latest.insert((launch.name.clone(), launch.run_id.clone(), case.case.id.clone()), labelled);
                 Ok(())
@@ -89,6 +90,7 @@ impl Session {
                         decidable: None,
                         launch: Arc::clone(&launch),
                         case,
+                        finding: None,
                     }),
                     Err(why) => found.left_out.push((format!("{}/{}", launch.run_id, case.id), why)),
                 }
