@@ -154,7 +154,8 @@ impl GroundTruth {
         let reviewed = session.reviewed()?.cases;
         if let Some(unknown) = only.iter().find(|id| !reviewed.iter().any(|case| case.case.id == **id)) {
             let message = format!("no person reviewed a case `{unknown}`");
-            let help = "asterisk review CASE approve says that its analysis is right, `overturn` what is right instead".to_owned();
+            let help =
+                "asterisk review CASE approve says that its analysis is right, `overturn` what is right instead".to_owned();
             return Err(SessionError::bad_request("gt/not-reviewed", message, Some(help)));
         }
         let mut launches: BTreeMap<String, Vec<LabelledCase>> = BTreeMap::new();
@@ -223,7 +224,7 @@ impl GroundTruth {
             if !taken(&wanted) {
                 return wanted;
             }
-            (2..).map(|number| format!("{wanted}-{number}")).find(|id| !taken(id)).unwrap_or(wanted)
+            (2..).map(|number| format!("{wanted}-{number}")).find(|id| !taken(id)).unwrap_or_default()
         };
         let wanted = Some(text(record, "cause")).filter(|cause| !cause.is_empty());
         let defect = text(record, "defect_type");
@@ -260,7 +261,11 @@ impl GroundTruth {
         let mut remarks = Vec::new();
         let mut remark = |what: &str, ids: Vec<String>| {
             if !ids.is_empty() {
-                remarks.push(HealthRemark { what: what.to_owned(), count: ids.len(), examples: ids.into_iter().take(EXAMPLES).collect() });
+                remarks.push(HealthRemark {
+                    what: what.to_owned(),
+                    count: ids.len(),
+                    examples: ids.into_iter().take(EXAMPLES).collect(),
+                });
             }
         };
         let ids = |list: &[Value], wrong: &dyn Fn(&Value) -> bool| -> Vec<String> {
@@ -399,7 +404,10 @@ mod tests {
 
     #[test]
     fn the_file_is_a_scenario_again() {
-        let gt = truth(json!([{ "id": "a", "defect_type": "d1" }]), json!([{ "id": "1", "rca_id": "a", "error_message": "x: \"y\"\n# z" }]));
+        let gt = truth(
+            json!([{ "id": "a", "defect_type": "d1" }]),
+            json!([{ "id": "1", "rca_id": "a", "error_message": "x: \"y\"\n# z" }]),
+        );
         let source = Source::new("gt.yaml", gt.text());
         let tree = yaml::parse(&source).unwrap();
         assert_eq!(tree.to_json(), gt.json(false), "{}", gt.text());

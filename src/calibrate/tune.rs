@@ -1,6 +1,8 @@
 //! Vars and weights tried on a scenario: a metric for each value, on the cases that may be tuned on and on those held out.
 
-use super::report::{CalibrateListener, CalibrateSpec, Calibration, DIR, ScenarioSpec, ScriptPack, file_name, scenario_setup, write_failed};
+use super::report::{
+    CalibrateListener, CalibrateSpec, Calibration, DIR, ScenarioSpec, ScriptPack, file_name, scenario_setup, write_failed,
+};
 use super::scenario::CalibrationScenario;
 use super::scorecard::ScorecardMetric;
 use crate::diag::{Diagnostic, Source, did_you_mean};
@@ -111,14 +113,24 @@ pub fn tune(session: &Session, spec: &TuneSpec, listener: &dyn CalibrateListener
         let message = format!("the metric `{}` has no direction, so no value of it is best", of_metric.id);
         let directed = pack.card.metrics.iter().filter(|metric| better(&metric.direction).is_some());
         let known: Vec<&str> = directed.map(|metric| metric.id.as_str()).collect();
-        return Err(SessionError::bad_request("tune/direction", message, Some(format!("--metric names one of {}", known.join(", ")))));
+        return Err(SessionError::bad_request(
+            "tune/direction",
+            message,
+            Some(format!("--metric names one of {}", known.join(", "))),
+        ));
     }
     for setting in &spec.settings {
         check(&pack.project, &setting.name).map_err(SessionError::BadRequest)?;
     }
     let dir = OutDir::private(&out).map_err(|source| write_failed(&out, source))?;
     let calibration = Calibration { scenario: &scenario, spec: &calibrate, dir: &dir, listener, memory: None };
-    let mut tuning = Tuning { pack: &pack, calibration: &calibration, scorecard: spec.scenario.scorecard.as_deref(), metric, points: Vec::new() };
+    let mut tuning = Tuning {
+        pack: &pack,
+        calibration: &calibration,
+        scorecard: spec.scenario.scorecard.as_deref(),
+        metric,
+        points: Vec::new(),
+    };
     let (cases, held_out) = tuning.try_values(Map::new())?;
     tuning.points[0].current = true;
     let best = better(direction);
@@ -132,9 +144,8 @@ pub fn tune(session: &Session, spec: &TuneSpec, listener: &dyn CalibrateListener
         }
     }
     let points = tuning.points;
-    let best = best.map(|better| {
-        (0..points.len()).fold(0, |best, at| if better(points[at].value, points[best].value) { at } else { best })
-    });
+    let best = best
+        .map(|better| (0..points.len()).fold(0, |best, at| if better(points[at].value, points[best].value) { at } else { best }));
     Ok(TuneReport {
         schema_version: 1,
         scenario: scenario.name.clone(),
@@ -207,9 +218,8 @@ impl Tuning<'_> {
                     tried.insert(setting.name.clone(), value.clone());
                     self.try_values(tried)?;
                 }
-                best = (0..self.points.len()).fold(best, |best, at| {
-                    if better(self.points[at].value, self.points[best].value) { at } else { best }
-                });
+                best = (0..self.points.len())
+                    .fold(best, |best, at| if better(self.points[at].value, self.points[best].value) { at } else { best });
             }
             if best == before {
                 break;
@@ -259,7 +269,8 @@ fn with(project: &Project, values: &Map<String, Value>) -> Result<Project, Sessi
 }
 
 fn with_weight(sources: &Sources, (id, defect): (&str, &str), value: &Value) -> Result<Sources, SessionError> {
-    let (learned, mut data): (Vec<Source>, Vec<Source>) = sources.data.iter().cloned().partition(|source| source.name() == LEARNED);
+    let (learned, mut data): (Vec<Source>, Vec<Source>) =
+        sources.data.iter().cloned().partition(|source| source.name() == LEARNED);
     let mut tree = match learned.first() {
         Some(source) => yaml::parse(source).map_err(SessionError::Texts)?.to_json(),
         None => json!({}),
@@ -289,7 +300,9 @@ mod tests {
     #[test]
     fn values_that_do_not_apply_are_never_better() {
         let higher = better("higher").unwrap();
-        assert!(higher(Some(0.5), Some(0.4)) && !higher(Some(0.5), Some(0.5)) && higher(Some(0.1), None) && !higher(None, Some(0.1)));
+        assert!(
+            higher(Some(0.5), Some(0.4)) && !higher(Some(0.5), Some(0.5)) && higher(Some(0.1), None) && !higher(None, Some(0.1))
+        );
         assert!(better("lower").unwrap()(Some(0.1), Some(0.2)) && better("shown").is_none());
     }
 

@@ -21,11 +21,14 @@ use std::path::PathBuf;
 pub(super) struct GtArgs {
     #[command(subcommand)]
     what: GtCommand,
+}
+
+/// Which file, and how it is shown.
+#[derive(Debug, Args)]
+struct GtOptions {
     /// The file.
-    #[arg(long, global = true, value_name = "FILE", default_value = "ground-truth.yaml")]
+    #[arg(long, value_name = "FILE", default_value = "ground-truth.yaml")]
     file: PathBuf,
-    #[command(flatten)]
-    project: ProjectArgs,
     #[command(flatten)]
     format: FormatArg,
 }
@@ -33,11 +36,13 @@ pub(super) struct GtArgs {
 #[derive(Debug, Subcommand)]
 enum GtCommand {
     /// List the causes.
-    List,
+    List(GtOptions),
     /// Show what is known of a cause, or a case.
     Show {
         /// The id of a cause or a case.
         id: String,
+        #[command(flatten)]
+        options: GtOptions,
     },
     /// Take in failures that people reviewed, by the pipeline `curation`.
     Promote {
@@ -46,35 +51,59 @@ enum GtCommand {
         /// Write nothing.
         #[arg(long)]
         dry_run: bool,
+        #[command(flatten)]
+        project: ProjectArgs,
+        #[command(flatten)]
+        options: GtOptions,
     },
     /// Take in another scenario, without what is known already.
     Import {
         /// The scenario, YAML or JSON.
         from: PathBuf,
+        #[command(flatten)]
+        options: GtOptions,
     },
     /// Print the scenario as JSON.
     Export {
         /// Only what people confirmed.
         #[arg(long)]
         verified: bool,
+        #[command(flatten)]
+        options: GtOptions,
     },
     /// Say what is worth mending; the exit code is 1 if anything is.
-    Health,
+    Health(GtOptions),
+}
+
+impl GtCommand {
+    const fn options(&self) -> &GtOptions {
+        match self {
+            Self::List(options)
+            | Self::Health(options)
+            | Self::Show { options, .. }
+            | Self::Promote { options, .. }
+            | Self::Import { options, .. }
+            | Self::Export { options, .. } => options,
+        }
+    }
 }
 
 pub(super) fn gt(global: &GlobalArgs, args: &GtArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
-    let mut truth = GroundTruth::open(&args.file)?;
+    let options = args.what.options();
+    let ui = global.ui(options.format);
+    let mut truth = GroundTruth::open(&options.file)?;
     match &args.what {
-        GtCommand::List => list(ui, &truth),
-        GtCommand::Show { id } => return show(ui, &truth, id),
-        GtCommand::Promote { case, dry_run } => {
-            let promoted = truth.promote(&global.session(&args.project, None)?, case)?;
+        GtCommand::List(_) => list(ui, &truth),
+        GtCommand::Show { id, .. } => return show(ui, &truth, id),
+        GtCommand::Promote { case, dry_run, project, .. } => {
+            let promoted = truth.promote(&global.session(project, None)?, case)?;
             if ui.format() == OutputFormat::Json {
                 ui.json(&json!({ "schema_version": 1, "file": truth.path(), "promoted": promoted }));
             } else {
                 let mut table = ui.table(&["case", "", "why"]);
-                promoted.iter().for_each(|one| drop(table.row([one.case.clone(), one.status.clone(), one.why.clone()])));
+                for one in &promoted {
+                    table.row([&one.case, &one.status, &one.why]);
+                }
                 ui.out(&if promoted.is_empty() { "no person reviewed any case yet".to_owned() } else { table.text() });
             }
             let taken = promoted.iter().filter(|one| ["verified", "candidate"].contains(&one.status.as_str())).count();
@@ -83,14 +112,14 @@ pub(super) fn gt(global: &GlobalArgs, args: &GtArgs) -> Result<Exit, SessionErro
                 ui.note(&format!("{} taken into {}", counted(taken, "case", "cases"), truth.path().display()));
             }
         }
-        GtCommand::Import { from } => {
+        GtCommand::Import { from, .. } => {
             let (causes, cases) = truth.import(from)?;
             truth.save()?;
             let (causes, cases) = (counted(causes, "cause", "causes"), counted(cases, "case", "cases"));
             ui.note(&format!("{causes} and {cases} taken into {}", truth.path().display()));
         }
-        GtCommand::Export { verified } => ui.json(&truth.json(*verified)),
-        GtCommand::Health => return Ok(health(ui, &truth)),
+        GtCommand::Export { verified, .. } => ui.json(&truth.json(*verified)),
+        GtCommand::Health(_) => return Ok(health(ui, &truth)),
     }
     Ok(Exit::Ok)
 }
@@ -111,7 +140,13 @@ fn list(ui: Ui, truth: &GroundTruth) {
     let mut table = ui.table(&["cause", "defect", "title", "cases", "verified"]);
     for cause in &truth.causes {
         let verified = if cause["verified"] == true { "yes" } else { "" };
-        table.row([text(cause, "id"), text(cause, "defect_type"), text(cause, "title"), of(cause).to_string(), verified.to_owned()]);
+        table.row([
+            text(cause, "id"),
+            text(cause, "defect_type"),
+            text(cause, "title"),
+            of(cause).to_string(),
+            verified.to_owned(),
+        ]);
     }
     if truth.causes.is_empty() {
         return ui.out(&format!("{} has no causes yet", truth.path().display()));
@@ -147,7 +182,9 @@ fn health(ui: Ui, truth: &GroundTruth) -> Exit {
         ui.out("nothing to mend");
     } else {
         let mut table = ui.table(&["what", "count", "such as"]);
-        remarks.iter().for_each(|one| drop(table.row([one.what.clone(), one.count.to_string(), one.examples.join(", ")])));
+        for one in &remarks {
+            table.row([one.what.clone(), one.count.to_string(), one.examples.join(", ")]);
+        }
         ui.out(&table.text());
     }
     if remarks.is_empty() { Exit::Ok } else { Exit::Findings }

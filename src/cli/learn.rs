@@ -151,7 +151,9 @@ pub(super) fn learn(global: &GlobalArgs, args: &LearnArgs) -> Result<Exit, Sessi
     let Some(path) = &args.out else { return Ok(Exit::Ok) };
     if refused {
         let why = match &report.folds {
-            Some(folds) => format!("on held-out failures the fitted weights are not better beyond noise{}", more(&folds.comparison)),
+            Some(folds) => {
+                format!("on held-out failures the fitted weights are not better beyond noise{}", more(&folds.comparison))
+            }
             None => "nothing was held out, so nothing tells whether the fitted weights are better".to_owned(),
         };
         ui.note(&format!("`{}` is not written: {why}; --force writes it all the same", path.display()));
@@ -194,7 +196,10 @@ fn print(ui: Ui, report: &LearnReport) {
     if let Some(bar) = &report.review_bar {
         let cases = counted(bar.verdicts, "held-out verdict", "held-out verdicts");
         let right = 100.0 * bar.right;
-        ui.out(&format!("At {} or more, {right:.0} % of {cases} were right: --set review_bar={}", bar.confidence, bar.confidence));
+        ui.out(&format!(
+            "At {} or more, {right:.0} % of {cases} were right: --set review_bar={}",
+            bar.confidence, bar.confidence
+        ));
     }
     print_weights(ui, report);
     print_audit(ui, report);
@@ -205,7 +210,8 @@ fn print_audit(ui: Ui, report: &LearnReport) {
     if report.audit.is_empty() {
         return;
     }
-    let mut table = ui.table(&["left out alone", "counted", "agrees", "helps", "harms", "groups", "serves one alone", "written at"]);
+    let mut table =
+        ui.table(&["left out alone", "counted", "agrees", "helps", "harms", "groups", "serves one alone", "written at"]);
     for rule in &report.audit {
         let of = |number: usize| number.to_string();
         table.row([
@@ -322,8 +328,14 @@ mod tests {
 
     #[test]
     fn it_is_said_which_is_better() {
-        let comparison =
-            VerdictComparison { better: BetterWeights::Unclear, log_loss: -0.01, interval: [-0.03, 0.01], won: 1, lost: 2, more_labels: Some(7) };
+        let comparison = VerdictComparison {
+            better: BetterWeights::Unclear,
+            log_loss: -0.01,
+            interval: [-0.03, 0.01],
+            won: 1,
+            lost: 2,
+            more_labels: Some(7),
+        };
         let said = "On the folds neither is clearly better: fitting changes the log loss by -0.010 (90 % interval -0.030 to \
                     +0.010); of the decidable, 1 turn right and 2 wrong (about 7 more labels like these would tell)";
         assert_eq!(better(&comparison), said);

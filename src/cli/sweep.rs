@@ -72,12 +72,13 @@ pub(super) struct SweepArgs {
 pub(super) fn sweep(global: &GlobalArgs, args: &SweepArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&args.project, None)?;
-    let mut vars = args.var.iter().map(|var| SweptVar::parse(var)).collect::<Result<Vec<_>, _>>().map_err(SessionError::BadRequest)?;
+    let mut vars =
+        args.var.iter().map(|var| SweptVar::parse(var)).collect::<Result<Vec<_>, _>>().map_err(SessionError::BadRequest)?;
     let file = args.scenario.as_deref().map(read_input).transpose()?;
     if let (Some(path), Some(file)) = (&args.scenario, &file)
         && is_scenario(file)
     {
-        return tuned(ui, &session, args, (path, vars));
+        return tuned(ui, &session, args, (path.as_path(), vars));
     }
     let scenario_only = args.metric.is_some() || args.search || args.launches.is_some();
     let var = match (vars.pop(), vars.is_empty() && !scenario_only) {
@@ -147,7 +148,13 @@ fn tuned(ui: Ui, session: &Session, args: &SweepArgs, (path, vars): (&Path, Vec<
     }
     let name = report.name.replace('_', " ");
     let seen = report.cases - report.held_out;
-    ui.out(&format!("{}: {} {name}, {} ({} held out)\n", report.scenario, report.metric, counted(seen, "case", "cases"), report.held_out));
+    ui.out(&format!(
+        "{}: {} {name}, {} ({} held out)\n",
+        report.scenario,
+        report.metric,
+        counted(seen, "case", "cases"),
+        report.held_out
+    ));
     let mut table = ui.table(&["settings", "tuned on", "held out", "", ""]);
     let number = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |value| format!("{value:.3}"));
     for (place, point) in report.points.iter().enumerate() {

@@ -366,7 +366,8 @@ mod tests {
     #[test]
     fn the_bar_is_where_verdicts_are_right_often_enough() {
         let sure = |score: f64, right: bool| verdict(usize::from(!right), [score, 0.0]);
-        let verdicts: Vec<_> = [(4.0, true), (3.0, true), (2.0, true), (1.0, false)].map(|(score, right)| sure(score, right)).into();
+        let verdicts: Vec<_> =
+            [(4.0, true), (3.0, true), (2.0, true), (1.0, false)].map(|(score, right)| sure(score, right)).into();
         let bar = review_bar(&verdicts, 0.9, 2);
         assert!(bar.is_some_and(|bar| bar.verdicts == 3 && (0.88..0.9).contains(&bar.confidence)));
         assert_eq!(review_bar(&verdicts, 0.9, 4), None);

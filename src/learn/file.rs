@@ -19,7 +19,8 @@ pub fn learned_file(report: &LearnReport) -> String {
     let _ = writeln!(text, "# From {}: {cases}{of}, lambda {lambda}, half-life {half_life} days.", from.join(", "));
     match &report.folds {
         Some(folds) => {
-            let (before, now) = (&folds.hand_set, if report.temperature.is_some() { &folds.fitted_tempered } else { &folds.fitted });
+            let (before, now) =
+                (&folds.hand_set, if report.temperature.is_some() { &folds.fitted_tempered } else { &folds.fitted });
             let groups = counted(folds.groups, "group", "groups");
             let _ = writeln!(text, "# On {} folds of {groups}, hand-set -> fitted:", folds.folds);
             let _ = writeln!(
@@ -45,7 +46,9 @@ pub fn learned_file(report: &LearnReport) -> String {
         let _ = writeln!(
             text,
             "# Held-out verdicts at {} or more were right in {:.0} % of {}: the var `review_bar` may be set to that.",
-            bar.confidence, 100.0 * bar.right, counted(bar.verdicts, "case", "cases")
+            bar.confidence,
+            100.0 * bar.right,
+            counted(bar.verdicts, "case", "cases")
         );
     }
     text.push_str(
@@ -74,8 +77,10 @@ fn section<'a>(text: &mut String, key: &str, weights: impl Iterator<Item = &'a L
     }
     for of_one in weights.chunk_by(|one, other| (one.of, &one.id) == (other.of, &other.id)) {
         let name = if of_one[0].name.is_empty() { String::new() } else { format!("{}, ", comment(&of_one[0].name)) };
-        let because = if of_one[0].because.is_empty() { String::new() } else { format!(": {}", comment(&of_one[0].because.join(", "))) };
-        let support = format!("{} of {}", counted(of_one[0].cases, "case", "cases"), counted(of_one[0].groups, "group", "groups"));
+        let because =
+            if of_one[0].because.is_empty() { String::new() } else { format!(": {}", comment(&of_one[0].because.join(", "))) };
+        let support =
+            format!("{} of {}", counted(of_one[0].cases, "case", "cases"), counted(of_one[0].groups, "group", "groups"));
         let _ = writeln!(text, "  {}: {} # {name}{}, {support}{because}", scalar(&of_one[0].id), map(of_one), was(of_one));
     }
 }
@@ -113,9 +118,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::learn::{OriginCount, ReviewBar};
     use crate::diag::Source;
     use crate::form::yaml;
+    use crate::learn::{OriginCount, ReviewBar};
     use serde_json::json;
     use std::collections::BTreeMap;
 
@@ -164,8 +169,7 @@ mod tests {
         let tree = yaml::parse(&Source::new("learned.yaml", &*text)).unwrap().to_json();
         let weights = json!({ "R1": { "d2": 0.5 }, "true": { "d1": 0, "d2": 2.5 } });
         let priors = json!({ "d1": -0.25 });
-        let expected =
-            json!({ "pipeline": "t", "temperature": 1.25, "priors": priors, "weights": weights, "terms": { "no": { "d1": 1.5 } } });
+        let expected = json!({ "pipeline": "t", "temperature": 1.25, "priors": priors, "weights": weights, "terms": { "no": { "d1": 1.5 } } });
         assert_eq!(tree, expected, "{text}");
         assert!(text.contains("R1: { d2: 0.5 } # was 1, +-0.5, 3 cases of 2 groups: a b"), "{text}");
     }

@@ -83,7 +83,11 @@ impl Folds {
 
 /// The same test with the same error.
 fn failure_key(case: &LabelledCase) -> String {
-    if case.case.recall_key.is_empty() { recall_key(&case.case.name, &case.case.error_message) } else { case.case.recall_key.clone() }
+    if case.case.recall_key.is_empty() {
+        recall_key(&case.case.name, &case.case.error_message)
+    } else {
+        case.case.recall_key.clone()
+    }
 }
 
 /// As many stretches of time with as many cases each, from 0, and one more to begin with. Without a date a case counts as the earliest.
@@ -128,8 +132,9 @@ mod tests {
 
     #[test]
     fn failures_that_are_the_same_are_held_out_together() {
-        let cases: Vec<LabelledCase> =
-            (0..40).map(|at| case("p", &format!("launch {at}"), &format!("failure {}", ["a", "b", "c", "d"][at % 4]), 0)).collect();
+        let cases: Vec<LabelledCase> = (0..40)
+            .map(|at| case("p", &format!("launch {at}"), &format!("failure {}", ["a", "b", "c", "d"][at % 4]), 0))
+            .collect();
         let folds = Folds::of(cases.iter(), FoldsBy::Auto, 10);
         assert_eq!((folds.by, folds.groups), (FoldsBy::Launch, 4));
         assert!((4..40).all(|at| folds.fold[at] == folds.fold[at % 4]), "{:?}", folds.fold);

@@ -113,7 +113,11 @@ impl LearnSettings {
 }
 
 /// The labels of all origins.
-pub(super) fn gather(session: &Session, project: &Project, spec: &LearnSpec) -> Result<Vec<(String, LabelledCases<LabelledCase>)>, SessionError> {
+pub(super) fn gather(
+    session: &Session,
+    project: &Project,
+    spec: &LearnSpec,
+) -> Result<Vec<(String, LabelledCases<LabelledCase>)>, SessionError> {
     let mut all = Vec::with_capacity(spec.from.len());
     for origin in &spec.from {
         let labels = match origin {

@@ -241,7 +241,8 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
     let mut fitted = problem.fit();
     weights.prune_terms(&mut fitted, settings.most_terms);
     let temperature = measured.as_ref().and_then(|measured| measured.temperature);
-    let review_bar = measured.as_ref().and_then(|measured| review_bar(&measured.best, settings.review_right, settings.review_cases));
+    let review_bar =
+        measured.as_ref().and_then(|measured| review_bar(&measured.best, settings.review_right, settings.review_cases));
     let learned = fitting.learned(&fitted, &problem);
     let audit = if spec.audit { fitting.audit() } else { Vec::new() };
     let count_of = |from: usize| labelled.iter().zip(&counts).filter(move |(label, _)| label.origin == from);
@@ -401,8 +402,7 @@ impl Fitting<'_> {
         }
         let held_out = |fold: usize| (0..self.labelled.len()).filter(move |at| self.folds.fold[*at] == fold);
         let by_hand = self.weights.hand_set();
-        let places: Vec<(usize, usize)> =
-            used.iter().flat_map(|fold| held_out(*fold).map(move |at| (at, *fold))).collect();
+        let places: Vec<(usize, usize)> = used.iter().flat_map(|fold| held_out(*fold).map(move |at| (at, *fold))).collect();
         let hand_set: Vec<HeldOutVerdict> =
             places.iter().map(|(at, fold)| self.held_out(*at, *fold, (self.plan, &by_hand))).collect();
         let fitted = WorkerPool::all().map(&used, |held| {
@@ -504,10 +504,8 @@ impl Fitting<'_> {
     }
 
     fn audit(&self) -> Vec<RuleAudit> {
-        audit(self.labelled.iter().zip(self.judged.iter().zip(&self.folds.group)).map(|(label, (judged, group))| AuditedVerdict {
-            verdict: &judged.verdict,
-            truth: &self.weights.classes[label.class],
-            group: *group,
+        audit(self.labelled.iter().zip(self.judged.iter().zip(&self.folds.group)).map(|(label, (judged, group))| {
+            AuditedVerdict { verdict: &judged.verdict, truth: &self.weights.classes[label.class], group: *group }
         }))
     }
 }

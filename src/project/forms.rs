@@ -343,7 +343,11 @@ pub(super) const LEARN: Form = Form {
         FormKey::required("hold", ValueForm::Number(1e-3, 1e6), "How firmly weights are held to where they were set by hand."),
         FormKey::required("hold_priors", ValueForm::Number(1e-3, 1e6), "The same for priors."),
         FormKey::required("terms", ValueForm::Map(&LEARN_TERMS), "Which words become terms."),
-        FormKey::required("review_bar", ValueForm::Map(&LEARN_REVIEW_BAR), "From which confidence on verdicts go without a person."),
+        FormKey::required(
+            "review_bar",
+            ValueForm::Map(&LEARN_REVIEW_BAR),
+            "From which confidence on verdicts go without a person.",
+        ),
     ],
     ..Form::PLAIN
 };

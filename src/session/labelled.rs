@@ -217,7 +217,19 @@ impl Session {
                 Ok((launch, case)) => {
                     let (source, launch) = (LabelSource::File, Arc::new(launch));
                     let finding = None;
-                    read.push(LabelledCase { id, label, source, weight, at, project, launch_key, decidable, launch, case, finding });
+                    read.push(LabelledCase {
+                        id,
+                        label,
+                        source,
+                        weight,
+                        at,
+                        project,
+                        launch_key,
+                        decidable,
+                        launch,
+                        case,
+                        finding,
+                    });
                 }
                 Err(why) => left_out.push((id, why)),
             }
@@ -396,7 +408,9 @@ fn scalar<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
 fn positive<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     let number = Option::<f64>::deserialize(from)?;
     match number {
-        Some(number) if !(number > 0.0 && number.is_finite()) => Err(serde::de::Error::custom("`weight` must be a number above 0")),
+        Some(number) if !(number > 0.0 && number.is_finite()) => {
+            Err(serde::de::Error::custom("`weight` must be a number above 0"))
+        }
         number => Ok(number),
     }
 }

@@ -113,8 +113,8 @@ pub use step_context::{StepContext, StepMoment};
 pub use team_plan::{TeamMember, TeamPlan};
 pub use tool::{Call, TOOL, ToolPlan};
 pub use verdict::{
-    DefectWeights, EvidenceTerm, FailedRule, Hypothesis, SignatureWeights, SpokenRule, TERM, TermWeights, Verdict, VerdictFunction,
-    VerdictPlan, evidence_terms,
+    DefectWeights, EvidenceTerm, FailedRule, Hypothesis, SignatureWeights, SpokenRule, TERM, TermWeights, Verdict,
+    VerdictFunction, VerdictPlan, evidence_terms,
 };
 pub use views::{recorded_state, walker_view};
 pub use visit::Visit;

@@ -147,7 +147,10 @@ fn what_people_said_in_reviews_is_learned_from() {
     assert_eq!((&report["cases"], &report["from"][0]["weight"]), (&json!(2), &json!(2.0)), "{report}");
     assert_eq!(report["labels"]["au001"], 1, "{report}");
     // With the failures of a file, which weigh as they say.
-    project.file("labelled.yaml", LABELLED.replace("label: pb001, failure: { name: t2", "weight: 0.5, label: pb001, failure: { name: t2"));
+    project.file(
+        "labelled.yaml",
+        LABELLED.replace("label: pb001, failure: { name: t2", "weight: 0.5, label: pb001, failure: { name: t2"),
+    );
     project.file("d.json", LAUNCH);
     let both = learn(&["--from", "labelled.yaml", "--format", "json"]).ok().json();
     assert_eq!((&both["cases"], &both["from"][1]["weight"]), (&json!(6), &json!(3.5)), "{both}");
@@ -161,15 +164,19 @@ fn labels_age_and_later_ones_are_held_out_by_time() {
                 "failure": { "name": format!("t{day}"), "error_message": format!("odd trouble {}", "x".repeat(day + 4)) } })
     };
     project.file("labelled.json", json!((0..20).map(case).collect::<Vec<_>>()).to_string());
-    let learn = |args: &[&str]| {
-        project.asterisk(&[&["learn", "--from", "labelled.json", "--format", "json"], args].concat()).ok().json()
-    };
+    let learn =
+        |args: &[&str]| project.asterisk(&[&["learn", "--from", "labelled.json", "--format", "json"], args].concat()).ok().json();
     let whole = learn(&["--half-life", "100000"])["from"][0]["weight"].as_f64().unwrap();
     let aged = learn(&["--half-life", "1"])["from"][0]["weight"].as_f64().unwrap();
     assert!(whole > 19.9 && (1.9..2.1).contains(&aged), "{whole} {aged}");
     let by_time = learn(&["--by", "time", "--folds", "3"]);
     assert_eq!((&by_time["folds"]["by"], &by_time["folds"]["folds"]), (&json!("time"), &json!(3)));
-    let first = by_time["folds"]["cases"].as_array().unwrap().iter().map(|case| case["case"].as_str().unwrap()).min_by_key(|id| id[1..].parse::<u32>().unwrap());
+    let first = by_time["folds"]["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|case| case["case"].as_str().unwrap())
+        .min_by_key(|id| id[1..].parse::<u32>().unwrap());
     assert_eq!(first, Some("c5"), "the earliest quarter is only learned from");
     assert_eq!(learn(&[])["folds"]["by"], "launch", "there is one project");
     let bad = project.file("bad.yaml", "- { id: a, label: pb001, date: soon, failure: { error_message: x } }\n");
@@ -220,7 +227,11 @@ fn a_stream_of_reviews_of_one_team_moves_its_verdicts_and_says_why() {
     let args = ["learn", "--from", "reviews.json", "--terms", "--out", "scripts/data/learned.yaml", "--format", "json"];
     let report = project.asterisk(&args).exits(0).json();
     assert_eq!(report["folds"]["by"], "launch");
-    assert!(report["better"] == true && report["folds"]["comparison"]["won"].as_u64() > Some(0), "{}", report["folds"]["comparison"]);
+    assert!(
+        report["better"] == true && report["folds"]["comparison"]["won"].as_u64() > Some(0),
+        "{}",
+        report["folds"]["comparison"]
+    );
     let after = right();
     assert!(after >= 0.90, "{before} -> {after}");
 
@@ -249,7 +260,12 @@ fn each_rule_is_audited_alone() {
     let refused = report["audit"].as_array().unwrap().iter().find(|rule| rule["id"] == "connection-refused").unwrap();
     assert_eq!((&refused["counted"], &refused["groups"], &refused["agrees"]), (&json!(3), &json!(3), &json!(0)), "{refused}");
     assert_eq!((&refused["helps"], refused["harms"].as_u64() > Some(0)), (&json!(0), true), "{refused}");
-    let stale = report["audit"].as_array().unwrap().iter().find(|rule| rule["serves_one"].as_str().is_some_and(|text| text.contains("stale"))).unwrap();
+    let stale = report["audit"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|rule| rule["serves_one"].as_str().is_some_and(|text| text.contains("stale")))
+        .unwrap();
     assert_eq!(stale["groups"], 1, "{stale}");
     assert!(report["never_spoke"].as_array().unwrap().len() > 100);
     let shown = project.asterisk(&["learn", "--from", "labelled.yaml", "--audit"]).ok().stdout;
@@ -266,7 +282,9 @@ fn defect_types_that_people_set_in_reportportal_are_labels() {
                     "path": format!("{id}"), "issue": issue })
         };
         match seen.path.split_once('?').map_or(seen.path.as_str(), |(path, _)| path) {
-            "/api/v1/shop/launch" => says_json(&json!({ "content": [{ "id": 7 }], "page": { "number": 1, "size": 5, "totalElements": 1, "totalPages": 1 } })),
+            "/api/v1/shop/launch" => says_json(
+                &json!({ "content": [{ "id": 7 }], "page": { "number": 1, "size": 5, "totalElements": 1, "totalPages": 1 } }),
+            ),
             "/api/v1/shop/item" => {
                 let all = [
                     item(101, "adds up", issue("pb001", "", false)),
@@ -282,11 +300,18 @@ fn defect_types_that_people_set_in_reportportal_are_labels() {
     };
     let server = Server::answering(items);
     let project = reportportal::project(&server);
-    let report = project.asterisk(&["learn", "--from", "reportportal", "--past", "5", "--name", "shop-nightly", "--format", "json"]).ok().json();
+    let report = project
+        .asterisk(&["learn", "--from", "reportportal", "--past", "5", "--name", "shop-nightly", "--format", "json"])
+        .ok()
+        .json();
     assert_eq!((&report["written"], &report["cases"]), (&json!(5), &json!(2)), "{report}");
     assert_eq!(report["labels"], json!({ "en001": 1, "pb001": 1 }), "{report}");
     let whys: Vec<&str> = report["left_out"].as_array().unwrap().iter().map(|out| out["why"].as_str().unwrap()).collect();
-    let expected = ["ReportPortal's own analyser set the defect type", "`asterisk push` set the defect type", "the label `ti001`, which is not decided about"];
+    let expected = [
+        "ReportPortal's own analyser set the defect type",
+        "`asterisk push` set the defect type",
+        "the label `ti001`, which is not decided about",
+    ];
     assert_eq!(whys, expected, "{report}");
     assert!(server.seen().iter().any(|seen| seen.path.contains("filter.eq.name=shop-nightly")));
 }
