@@ -22,6 +22,8 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
 RESAMPLES = 2000
+# Of defects that are equally likely, the one that the bundled pipeline declares first is said.
+ORDER = ("pb001", "au001", "en001", "nd001", "fw001")
 
 
 def text_of(launches, case):
@@ -62,7 +64,7 @@ def figures(cases, of):
     hits, recall, brier = [], {}, []
     for case in cases:
         shares = case[of]
-        said = max(shares, key=shares.get)
+        said = max(sorted(shares, key=ORDER.index), key=shares.get)
         right = said == case["label"]
         brier.append((shares[said] - right) ** 2)
         if case["decidable"]:

@@ -331,7 +331,8 @@ impl GroundTruth {
         }
         let words: Vec<&str> = cause["required_keywords"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         if !words.is_empty() {
-            let _ = write!(out, "\n\nA good message has {} of: {}.", cause["keyword_threshold"], words.join(", "));
+            let wanted = cause["keyword_threshold"].as_u64().map_or_else(|| "all".to_owned(), |wanted| wanted.to_string());
+            let _ = write!(out, "\n\nA good message has {wanted} of: {}.", words.join(", "));
         }
         Some(out)
     }

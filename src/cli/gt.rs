@@ -104,7 +104,11 @@ pub(super) fn gt(global: &GlobalArgs, args: &GtArgs) -> Result<Exit, SessionErro
                 for one in &promoted {
                     table.row([&one.case, &one.status, &one.why]);
                 }
-                ui.out(&if promoted.is_empty() { "no person reviewed any case yet".to_owned() } else { table.text() });
+                if promoted.is_empty() {
+                    ui.out("no person reviewed any case yet");
+                } else {
+                    ui.out(&table.text());
+                }
             }
             let taken = promoted.iter().filter(|one| ["verified", "candidate"].contains(&one.status.as_str())).count();
             if taken > 0 && !dry_run {

@@ -8,6 +8,9 @@ use std::fmt::Write as _;
 /// The least move of a weight that is written: weights are rounded to a hundredth.
 const MOVED: f64 = 0.005;
 
+/// The least weight of a word that is written.
+const TERM: f64 = 0.1;
+
 /// The text of `learned.yaml`: the weights that moved, each beside the hand-set one, below what they were fitted to and how good they
 /// are.
 pub fn learned_file(report: &LearnReport) -> String {
@@ -65,7 +68,7 @@ pub fn learned_file(report: &LearnReport) -> String {
     }
     let rules = moved().filter(|weight| matches!(weight.of, WeightOf::Rule | WeightOf::Signature));
     section(&mut text, "weights", rules);
-    section(&mut text, "terms", moved().filter(|weight| weight.of == WeightOf::Term));
+    section(&mut text, "terms", moved().filter(|weight| weight.of == WeightOf::Term && weight.moved() >= TERM));
     text
 }
 

@@ -109,7 +109,7 @@ impl FitProblem<'_> {
         let mut near = scaled(&rest);
         let mut direction = near.clone();
         let mut product = dot(&rest, &near);
-        let enough = product * 1e-24;
+        let enough = product * 1e-12;
         for _ in 0..SOLVER_STEPS {
             let curved = self.curved(&direction, probabilities);
             let curvature = dot(&direction, &curved);

@@ -73,7 +73,8 @@ pub(super) struct LearnSettings {
     /// How often verdicts must be right that go without a person, and over how many that is measured at least.
     pub(super) review_right: f64,
     pub(super) review_cases: usize,
-    sources: BTreeMap<String, f64>,
+    /// What labels count, by source.
+    pub(super) sources: BTreeMap<String, f64>,
 }
 
 impl LearnSettings {
