@@ -190,7 +190,8 @@ pub(super) fn compare(hand_set: &[HeldOutVerdict], fitted: &[HeldOutVerdict]) ->
         interval,
         won: only(|before, now| now.is_right() && !before.is_right()),
         lost: only(|before, now| before.is_right() && !now.is_right()),
-        more_labels: (better == BetterWeights::Unclear && difference < 0.0).then(|| more(fitted.len(), spread, difference)),
+        more_labels: (better == BetterWeights::Unclear && difference < 0.0)
+            .then(|| more(fitted.len(), spread, difference).max(FEWEST.saturating_sub(projects.len()))),
     }
 }
 
@@ -245,6 +246,12 @@ pub(super) fn temperature(verdicts: &[&HeldOutVerdict]) -> f64 {
         }
     }
     2.0 / (low + high)
+}
+
+/// A temperature that so many groups of cases may be trusted with: of few, it stays near 1; nothing of fewer than ten.
+pub(super) fn trusted_temperature(temperature: f64, groups: usize) -> Option<f64> {
+    let share = count(groups) / count(groups + 2 * FEWEST);
+    (groups >= FEWEST).then(|| libm::exp(share * libm::log(temperature)))
 }
 
 /// The verdicts with a temperature each, fitted on all folds but their own.
@@ -329,6 +336,8 @@ mod tests {
         let found = temperature(&verdicts.iter().collect::<Vec<_>>());
         assert!((boasts / found - libm::log(3.0)).abs() < 1e-9, "{found}");
         assert!((temperature(&[]) - 1.0).abs() < 1e-12);
+        assert_eq!(trusted_temperature(0.05, 9), None, "four lucky cases make nothing sure");
+        assert!(trusted_temperature(4.0, 20).is_some_and(|found| (found - 2.0).abs() < 1e-9));
         let held = [0, 1].map(|fold| HeldOutVerdict { fold, ..verdict(0, [1.0, 0.0]) });
         assert!(tempered(&held).iter().all(|verdict| (verdict.temperature - COLDEST).abs() < 1e-9));
     }

@@ -4,7 +4,7 @@ use super::audit::{AuditedVerdict, RuleAudit, audit, silent};
 use super::features::{Holds, VerdictWeights, WeightOf};
 use super::figures::{
     BetterWeights, HeldOutVerdict, NINETY, ReviewBar, VerdictComparison, VerdictFigures, compare, figures, review_bar,
-    temperature, tempered,
+    temperature, tempered, trusted_temperature,
 };
 use super::fit::{FitObservation, FitParameter, FitProblem};
 use super::folds::{Folds, FoldsBy};
@@ -418,8 +418,9 @@ impl Fitting<'_> {
         let fitted_tempered = tempered(&fitted);
         let fitted_temperature = temperature(&fitted.iter().collect::<Vec<_>>());
         let (plain_figures, tempered_figures) = (figures(&fitted), figures(&fitted_tempered));
-        let is_better = tempered_figures.log_loss < plain_figures.log_loss;
-        let best = if is_better { fitted_tempered } else { fitted };
+        let trusted = trusted_temperature(fitted_temperature, self.folds.groups);
+        let trusted = trusted.filter(|_| tempered_figures.log_loss < plain_figures.log_loss);
+        let best = if trusted.is_some() { fitted_tempered } else { fitted };
         let report = FoldReport {
             folds: used.len(),
             by: self.folds.by,
@@ -433,7 +434,7 @@ impl Fitting<'_> {
             comparison: compare(&hand_set, &best),
             cases: places.iter().zip(hand_set.iter().zip(&best)).map(|((at, fold), both)| self.case(*at, *fold, both)).collect(),
         };
-        Some(MeasuredFolds { report, temperature: is_better.then_some(fitted_temperature), best })
+        Some(MeasuredFolds { report, temperature: trusted, best })
     }
 
     fn case(&self, at: usize, fold: usize, (hand_set, fitted): (&HeldOutVerdict, &HeldOutVerdict)) -> HeldOutCase {
