@@ -3,11 +3,12 @@
 //! What a review says of a failure goes through the pipeline `curation`, whose last node says what the record is good for.
 
 use super::scenario;
+use super::walk::Unheard;
 use crate::diag::Source;
 use crate::files::read_input;
 use crate::form::yaml;
 use crate::model::{Launch, counted, recall_key};
-use crate::session::{Files, LabelledCase, RunInputs, RunListener, RunSpec, Session, SessionError, Via};
+use crate::session::{Files, LabelledCase, RunInputs, RunSpec, Session, SessionError, Via};
 use crate::store::Durability;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -58,11 +59,6 @@ pub struct HealthRemark {
     /// The first ids.
     pub examples: Vec<String>,
 }
-
-/// A listener that tells nobody.
-struct Unheard;
-
-impl RunListener for Unheard {}
 
 fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// A listener that tells nobody.
-struct Unheard;
+pub(super) struct Unheard;
 
 impl RunListener for Unheard {}
 

@@ -14,10 +14,7 @@ use std::path::PathBuf;
 ///
 /// It is a scenario in a file of its own, with a line for each cause and each case.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  asterisk gt promote\n  asterisk gt list\n  asterisk gt health\n  asterisk gt show R-880501\n  \
-                  asterisk gt import other.json\n  asterisk gt export --verified > verified.json\n  asterisk calibrate ground-truth.yaml"
-)]
+#[command(after_help = "Examples:\n  asterisk gt promote --dry-run\n  asterisk gt list\n  asterisk gt export --verified")]
 pub(super) struct GtArgs {
     #[command(subcommand)]
     what: GtCommand,

@@ -32,9 +32,8 @@ const NAMED: usize = 5;
                   of `case:`), or in a launch DIR/ID.*; `project` says which cases belong together, `decidable` whether the text suffices,\n\
                   `date` when it was labelled, `weight` how much it counts. Nothing is written without --out; data/learned.yaml below the\n\
                   directory of scripts is in force.\n\n\
-                  Examples:\n  asterisk learn --from store\n  asterisk learn --from store --from labelled.yaml --audit\n  \
-                  asterisk learn --from reportportal --past 50 --name nightly --terms\n  \
-                  asterisk learn --from labels.json --launches launches --out scripts/data/learned.yaml"
+                  Examples:\n  asterisk learn --from labelled.yaml --audit\n  \
+                  asterisk learn --from labels.json --launches launches --out scripts/data/learned.yaml --force"
 )]
 pub(super) struct LearnArgs {
     /// Where labels are taken from: a file (`-` for standard input), `store`, or `reportportal`; may be repeated.

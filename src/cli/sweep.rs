@@ -26,11 +26,9 @@ const EDGES: usize = 6;
                         `decisions: [{id, node, artifact, state, vars}]`, as `route --batch` takes them. Its flips are counted against the\n\
                         value of now.\n\n\
                         A scenario of failures whose truth is known, as `calibrate` takes it, is walked with every value: a metric of its\n\
-                        scorecard is the curve, and stands beside it for the cases that are held out.\n\n\
+                        scorecard is the curve, and stands beside it for the cases that are held out: --scenario FILE --var priors.pb001=0,0.5 --search.\n\n\
                         Examples:\n  asterisk sweep --var recall_hit=0.5..0.95:0.05\n  asterisk sweep latest --var max_investigate_loops=0,1,2,3\n  \
-                        asterisk sweep --var recall_hit=0.5..0.95:0.05 --svg sweep.svg --format json\n  \
-                        asterisk sweep --scenario scenario.yaml --var decide_floor=0.3..0.7:0.1 --metric M1\n  \
-                        asterisk sweep --scenario scenario.yaml --var V21.au001=0.5..1.5:0.5 --var priors.pb001=0,0.5 --search"
+                        asterisk sweep --var recall_hit=0.5..0.95:0.05 --svg sweep.svg --format json"
 )]
 pub(super) struct SweepArgs {
     /// The var and its values, or a weight of the verdict (`RULE.DEFECT`, `SIGNATURE.DEFECT`, `priors.DEFECT`): a range A..B:STEP, comma-separated values, or both. May be repeated with a scenario of failures.
@@ -141,7 +139,7 @@ fn tuned(ui: Ui, session: &Session, args: &SweepArgs, (path, vars): (&Path, Vec<
         metric: args.metric.clone(),
         search: args.search,
     };
-    let report = tune(session, &spec, &Unheard)?;
+    let report = tune(session, &spec, &SilentTuning)?;
     if ui.format() == OutputFormat::Json {
         ui.json(&report);
         return Ok(Exit::Ok);
@@ -171,9 +169,9 @@ fn tuned(ui: Ui, session: &Session, args: &SweepArgs, (path, vars): (&Path, Vec<
 }
 
 /// Tells nobody how far it is.
-struct Unheard;
+struct SilentTuning;
 
-impl CalibrateListener for Unheard {}
+impl CalibrateListener for SilentTuning {}
 
 /// A share as a bar of at most twenty cells.
 fn bar(value: Option<f64>) -> String {
