@@ -11,10 +11,13 @@
 //! walk                a scenario walked, launch by launch
 //! compare             two packs of scripts on the same cases
 //! report              the whole: calibrate, score
+//! tune                a metric over values of vars and weights
+//! ground_truth        a scenario that a project keeps, grown from reviews
 //! markdown, page      the report as a document, and as a page
 //! ```
 
 mod compare;
+mod ground_truth;
 mod keys;
 mod markdown;
 mod page;
@@ -25,15 +28,18 @@ mod scenario;
 mod scoreboard;
 mod scorecard;
 mod sums;
+mod tune;
 mod walk;
 
 pub use compare::{MetricComparison, PackComparison};
+pub use ground_truth::{GroundTruth, HealthRemark, PromotedCase};
 pub use markdown::{bar, markdown, word};
 pub use page::page;
 pub use report::{CalibrateListener, CalibrateSpec, CalibrationReport, ScenarioSpec, ScoreSpec, calibrate, score};
 pub use results::{StoredResults, count_results};
 pub use scenario::count_cases;
 pub use scoreboard::{MetricResult, TableResult, plain};
+pub use tune::{TunePoint, TuneReport, TuneSpec, TunedSetting, is_scenario, tune};
 
 /// The JSON Schema (2020-12) of a scenario, from the reader's table of keys.
 pub fn json_schema() -> serde_json::Value {

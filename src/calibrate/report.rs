@@ -10,7 +10,7 @@ use crate::files::OutDir;
 use crate::model::counted;
 use crate::project::{AnswererNames, CurrentProject, Project};
 use crate::script::View;
-use crate::session::{Session, SessionError, Setup, Via, WorkerPool};
+use crate::session::{Record, Session, SessionError, Setup, Via, WorkerPool};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The directory of calibrations, below the project's.
-const DIR: &str = ".asterisk/calibrate";
+pub(super) const DIR: &str = ".asterisk/calibrate";
+/// The most ids that a note names.
+const NAMED: usize = 5;
 
 /// A scenario to read.
 #[derive(Clone, Debug)]
@@ -126,11 +128,11 @@ pub struct UnscoredCase {
 }
 
 /// A pack of scripts with its project.
-struct ScriptPack {
-    session: Session,
-    project: Arc<Project>,
+pub(super) struct ScriptPack {
+    pub(super) session: Session,
+    pub(super) project: Arc<Project>,
     current: CurrentProject,
-    card: Scorecard,
+    pub(super) card: Scorecard,
     /// What its files are called after.
     suffix: &'static str,
 }
@@ -153,7 +155,8 @@ pub fn calibrate(
     let dir = OutDir::private(&out).map_err(|source| write_failed(&out, source))?;
     let packs: Vec<&ScriptPack> = std::iter::once(&pack).chain(&candidate).collect();
     listener.begin(scenario.cases().count() * spec.runs * packs.len());
-    let calibration = Calibration { scenario: &scenario, spec, dir: &dir, listener };
+    let memory = if session.no_store_yet().is_some() { None } else { session.record().ok() };
+    let calibration = Calibration { scenario: &scenario, spec, dir: &dir, listener, memory: memory.as_ref() };
     let capped = if spec.via.is_stub() { scenario.dry_capped.clone() } else { BTreeSet::new() };
     let mut of_packs = Vec::new();
     for pack in packs {
@@ -193,6 +196,14 @@ pub fn calibrate(
     if first.left_aside > 0 {
         let cases = counted(first.left_aside, "case", "cases");
         notes.push(format!("memory was left aside for {cases}, whose own cause it would or might have told"));
+    }
+    if first.known > 0 {
+        let cases = counted(first.known, "case is a failure", "cases are failures");
+        let named = first.first_known.join(", ");
+        let more = if first.known > NAMED { ", ..." } else { "" };
+        notes.push(format!(
+            "{cases} that the project's store knows ({named}{more}): what was learned or tuned with its reviews has seen them"
+        ));
     }
     if first.broken > 0 {
         let walks = counted(first.broken, "walk", "walks");
@@ -354,7 +365,7 @@ fn report_of(
 }
 
 /// The setup of a session with the scenario's domain and repositories.
-fn scenario_setup(session: &Session, scenario: &CalibrationScenario, out: &Path) -> Setup {
+pub(super) fn scenario_setup(session: &Session, scenario: &CalibrationScenario, out: &Path) -> Setup {
     let mut setup = session.setup().clone();
     out.clone_into(&mut setup.out);
     setup.domain = setup.domain.or_else(|| scenario.domain.clone());
@@ -365,7 +376,15 @@ fn scenario_setup(session: &Session, scenario: &CalibrationScenario, out: &Path)
 }
 
 impl ScriptPack {
-    fn link(setup: Setup, spec: &CalibrateSpec, suffix: &'static str) -> Result<Self, SessionError> {
+    /// The pack with another project.
+    pub(super) fn with(&self, project: Project, scorecard: Option<&str>) -> Result<Self, SessionError> {
+        let card = Scorecard::find(&project, scorecard)?;
+        let project = Arc::new(project);
+        let (session, current) = (self.session.clone(), CurrentProject::new(Arc::clone(&project)));
+        Ok(Self { session, project, current, card, suffix: self.suffix })
+    }
+
+    pub(super) fn link(setup: Setup, spec: &CalibrateSpec, suffix: &'static str) -> Result<Self, SessionError> {
         let session = Session::new(setup);
         let project = Arc::new(session.project(spec.scenario.pipeline.as_deref(), spec.via.answers())?);
         let card = Scorecard::find(&project, spec.scenario.scorecard.as_deref())?;
@@ -374,27 +393,32 @@ impl ScriptPack {
 }
 
 /// What all runs of a calibration share.
-struct Calibration<'a> {
-    scenario: &'a CalibrationScenario,
-    spec: &'a CalibrateSpec,
-    dir: &'a OutDir,
-    listener: &'a dyn CalibrateListener,
+pub(super) struct Calibration<'a> {
+    pub(super) scenario: &'a CalibrationScenario,
+    pub(super) spec: &'a CalibrateSpec,
+    pub(super) dir: &'a OutDir,
+    pub(super) listener: &'a dyn CalibrateListener,
+    /// What the project itself remembers, if it has a store.
+    pub(super) memory: Option<&'a Record>,
 }
 
 /// A run over the scenario.
-struct CalibratedRun {
-    values: BoardValues,
-    outcome: RunOutcome,
+pub(super) struct CalibratedRun {
+    pub(super) values: BoardValues,
+    pub(super) outcome: RunOutcome,
 }
 
 /// What is kept of the first run.
-struct RunOutcome {
-    cases: usize,
-    held_out: usize,
+pub(super) struct RunOutcome {
+    pub(super) cases: usize,
+    pub(super) held_out: usize,
     tables: Vec<TableResult>,
     results: StoredResults,
     left_out: Vec<(String, String)>,
     left_aside: usize,
+    /// How many cases are failures that the project's own store knows, and the first of them.
+    known: usize,
+    first_known: Vec<String>,
     /// How many walks did not reach their end, and the first of them with what happened.
     broken: usize,
     first_broken: String,
@@ -404,7 +428,7 @@ struct RunOutcome {
 
 impl Calibration<'_> {
     /// Walks the scenario once and takes its results in as they come.
-    fn run(&self, pack: &ScriptPack, run: usize) -> Result<CalibratedRun, SessionError> {
+    pub(super) fn run(&self, pack: &ScriptPack, run: usize) -> Result<CalibratedRun, SessionError> {
         let name = |what: &str, ending: &str| match run {
             0 => format!("{what}{}.{ending}", pack.suffix),
             run => format!("{what}{}-{}.{ending}", pack.suffix, run + 1),
@@ -417,6 +441,8 @@ impl Calibration<'_> {
             results: StoredResults::at(self.dir.path().join(name("results", "jsonl"))),
             left_out: Vec::new(),
             left_aside: 0,
+            known: 0,
+            first_known: Vec::new(),
             broken: 0,
             first_broken: String::new(),
             right: BTreeMap::new(),
@@ -511,6 +537,14 @@ impl Calibration<'_> {
             let mut line = case.result.clone();
             line["right"] = json!(right);
             outcome.left_aside += usize::from(line["memory"] == "left aside");
+            if let Some(memory) = self.memory
+                && memory.store().knows_failure(&case.recall_key)?
+            {
+                outcome.known += 1;
+                if outcome.first_known.len() < NAMED {
+                    outcome.first_known.push(case.id().to_owned());
+                }
+            }
             if line["status"] != "done" {
                 outcome.broken += 1;
                 if outcome.broken == 1 {
@@ -548,12 +582,12 @@ fn remove_store(store: &Path) -> Result<(), SessionError> {
     Ok(())
 }
 
-fn write_failed(path: &Path, source: io::Error) -> SessionError {
+pub(super) fn write_failed(path: &Path, source: io::Error) -> SessionError {
     SessionError::Write { path: path.display().to_string(), source }
 }
 
 /// A scenario's name as a directory's.
-fn file_name(name: &str) -> String {
+pub(super) fn file_name(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
     let name: String = name.chars().take(64).map(plain).collect();
     if name.is_empty() { "scenario".to_owned() } else { name }

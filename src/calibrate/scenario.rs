@@ -172,6 +172,12 @@ pub fn count_cases(source: &Source) -> Result<usize, SessionError> {
     Ok(scenario.cases().count())
 }
 
+/// Refuses what is no scenario. Of JSON, unknown keys are ignored.
+pub(super) fn check(source: &Source, tree: &Yaml, path: &Path) -> Result<(), SessionError> {
+    let is_json = source.text().trim_start_matches('\u{feff}').trim_start().starts_with('{');
+    written(source, tree, path, is_json).map(drop).map_err(SessionError::Texts)
+}
+
 /// Whether cases are labelled in the form that `learn` reads.
 fn is_labelled(tree: &Yaml) -> bool {
     let first = |list: &[Yaml]| list.first().is_some_and(|case| case.get("label").is_some() || case.get("defect").is_some());
@@ -281,7 +287,7 @@ fn default_true(file: &mut Value) {
 fn labelled(cases: Vec<LocatedCase>) -> Vec<ScenarioUnit> {
     let mut units: Vec<ScenarioUnit> = Vec::new();
     let mut files: BTreeMap<PathBuf, usize> = BTreeMap::new();
-    for LocatedCase { id, label, project, cause, group, decidable, texts } in cases {
+    for LocatedCase { id, label, project, cause, group, decidable, texts, .. } in cases {
         let mut truth = json!({ "id": id, "decidable": decidable.unwrap_or(true), "group": group.unwrap_or_default() });
         fill(&mut truth, &CASE);
         let mut of = json!({ "id": cause, "defect_type": label });

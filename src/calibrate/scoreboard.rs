@@ -40,7 +40,17 @@ pub(super) struct ScoredCase<'a> {
 pub(super) struct BoardValues {
     all: Vec<Option<MetricValue>>,
     held_out: Option<Vec<Option<MetricValue>>>,
+    /// Over the cases that were not held out.
+    rest: Option<Vec<Option<MetricValue>>>,
     resampled: Vec<Vec<Option<MetricValue>>>,
+}
+
+impl BoardValues {
+    /// The value of a metric, by its place, over the cases that were not held out, and over those that were.
+    pub(super) fn apart(&self, place: usize) -> (Option<f64>, Option<f64>) {
+        let value = |values: &[Option<MetricValue>]| values.get(place).copied().flatten().map(|value| value.value);
+        (value(self.rest.as_deref().unwrap_or(&self.all)), self.held_out.as_deref().and_then(value))
+    }
 }
 
 /// The value of a metric.
@@ -203,8 +213,9 @@ impl<'a> Scoreboard<'a> {
         // Of few clusters, resamples say nothing of others.
         let resamples = if self.clusters.len() < FEWEST { 0 } else { self.resamples };
         let resampled = (0..resamples).map(|at| self.values_of(SumsOf::Resample(at))).collect::<Result<_, _>>()?;
-        let held_out = if self.held_out > 0 { Some(self.values_of(SumsOf::HeldOut)?) } else { None };
-        Ok(BoardValues { all: self.values_of(SumsOf::All)?, held_out, resampled })
+        let of_part = |of| if self.held_out > 0 { self.values_of(of).map(Some) } else { Ok(None) };
+        let (held_out, rest) = (of_part(SumsOf::HeldOut)?, of_part(SumsOf::Rest)?);
+        Ok(BoardValues { all: self.values_of(SumsOf::All)?, held_out, rest, resampled })
     }
 
     fn values_of(&self, of: SumsOf) -> Result<Vec<Option<MetricValue>>, Box<Diagnostic>> {

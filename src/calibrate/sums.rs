@@ -29,6 +29,8 @@ pub(super) enum SumsOf {
     All,
     /// Over those that were held out.
     HeldOut,
+    /// Over the others.
+    Rest,
     /// Over a resample.
     Resample(usize),
 }
@@ -74,6 +76,7 @@ impl TallySums {
         let number = |sum: &NamedSum| match of {
             SumsOf::All => sum.all,
             SumsOf::HeldOut => sum.held_out,
+            SumsOf::Rest => sum.all - sum.held_out,
             SumsOf::Resample(at) => sum.resamples[at],
         };
         // A name that nothing was added to in this selection is one that was never met.

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// A listener that tells nobody.
-struct Unheard;
+pub(super) struct Unheard;
 
 impl RunListener for Unheard {}
 
@@ -60,6 +60,8 @@ pub(super) struct WalkedCaseResult {
     pub(super) held_out: bool,
     /// What it is resampled with.
     pub(super) cluster: String,
+    /// What memory knows it by.
+    pub(super) recall_key: String,
 }
 
 impl WalkedCaseResult {
@@ -169,8 +171,8 @@ impl ScenarioWalk<'_> {
         line.insert("held_out".to_owned(), json!(case.held_out));
         line.insert("expected_path".to_owned(), truth["expected_path"].clone());
         line.insert("expected_defect_type".to_owned(), truth["cause"]["defect_type"].clone());
-        let cluster = case.cluster(unit).to_owned();
-        Ok(WalkedCaseResult { truth, result: whole(Value::Object(line)), held_out: case.held_out, cluster })
+        let (cluster, recall_key) = (case.cluster(unit).to_owned(), result.case.recall_key.clone());
+        Ok(WalkedCaseResult { truth, result: whole(Value::Object(line)), held_out: case.held_out, cluster, recall_key })
     }
 
     /// A walk, as the result function of the scorecard reads it.

@@ -1,16 +1,17 @@
 //! `asterisk learn`.
 
-use super::{FormatArg, GlobalArgs, ProjectArgs};
+use super::{FormatArg, GlobalArgs, PortalArgs, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::learn::{
-    BetterWeights, FoldReport, LearnReport, LearnSpec, LearnedWeight, VerdictComparison, VerdictFigures, WeightOf, learn as fit,
-    learned_file,
+    BetterWeights, FoldReport, FoldsBy, LabelOrigin, LearnReport, LearnSpec, LearnedWeight, VerdictComparison, VerdictFigures,
+    WeightOf, learn as fit, learned_file,
 };
 use crate::model::counted;
-use crate::session::SessionError;
+use crate::reportportal::LaunchFilter;
+use crate::session::{Session, SessionError};
 use crate::ui::{OutputFormat, Ui};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -20,38 +21,94 @@ const SHOWN: f64 = 0.1;
 const NAMED: usize = 5;
 
 /// Fit the weights of a verdict to labelled failures, and tell whether that helps on failures it was not fitted to.
+///
+/// Labels are those of files, what people said in reviews (`store`), and the defect types that they set in `reportportal`. Weights are
+/// held to where they were set by hand: with few labels they stay near. Written is only what is better on held-out failures, beyond
+/// noise; else the exit code is 1.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The file is JSON or YAML: a list of cases, or `cases:`. A case has an `id`, a `defect` (or `label`), and its texts: in\n\
+    after_help = "A file is JSON or YAML: a list of cases, or `cases:`. A case has an `id`, a `defect` (or `label`), and its texts: in\n\
                   `failure: {name, suite, error_message, log_snippet}`, in the launch that `launch:` names (its first failure, or that\n\
-                  of `case:`), or in a launch DIR/ID.*; `project` says which cases belong together, `decidable` whether the text suffices.\n\
-                  Nothing is written without --out; data/learned.yaml below the directory of scripts is in force.\n\n\
-                  Examples:\n  asterisk learn --from labelled.yaml\n  \
-                  asterisk learn --from labels.json --launches launches --out scripts/data/learned.yaml"
+                  of `case:`), or in a launch DIR/ID.*; `project` says which cases belong together, `decidable` whether the text suffices,\n\
+                  `date` when it was labelled, `weight` how much it counts. Nothing is written without --out; data/learned.yaml below the\n\
+                  directory of scripts is in force.\n\n\
+                  Examples:\n  asterisk learn --from labelled.yaml --audit\n  \
+                  asterisk learn --from labels.json --launches launches --out scripts/data/learned.yaml --force"
 )]
 pub(super) struct LearnArgs {
-    /// The labelled cases; `-` for standard input.
-    #[arg(long, value_name = "FILE")]
-    from: PathBuf,
-    /// A directory with a launch per case, each named by the case's id.
+    /// Where labels are taken from: a file (`-` for standard input), `store`, or `reportportal`; may be repeated.
+    #[arg(long, value_name = "FILE|store|reportportal", required = true)]
+    from: Vec<String>,
+    /// A directory with a launch per case of a file, each named by the case's id.
     #[arg(long, value_name = "DIR")]
     launches: Option<PathBuf>,
-    /// How firmly weights are held to where they were set by hand.
-    #[arg(long, value_name = "NUMBER", default_value_t = 4.0, value_parser = positive)]
-    lambda: f64,
-    /// The number of parts that projects are divided into, each measured by weights fitted to the others.
+    /// For `reportportal`: a launch, by number or uuid; may be repeated.
+    #[arg(long, value_name = "ID")]
+    launch: Vec<String>,
+    /// For `reportportal`: so many of the latest launches.
+    #[arg(long, value_name = "N", default_value_t = 50, conflicts_with = "launch")]
+    past: usize,
+    /// For `reportportal`: of the latest launches, those of this name.
+    #[arg(long, value_name = "NAME", conflicts_with = "launch")]
+    name: Option<String>,
+    /// How firmly weights are held to where they were set by hand [default: `hold` of data/learn.yaml].
+    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    lambda: Option<f64>,
+    /// After how many days a label counts half as much as the latest [default: `half_life_days` of data/learn.yaml].
+    #[arg(long, value_name = "DAYS", value_parser = positive)]
+    half_life: Option<f64>,
+    /// The number of parts that projects or launches are divided into, each measured by weights fitted to the others.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..=1000))]
     folds: u16,
-    /// Write the fitted weights to a data file.
+    /// What is held out as a whole.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    by: FoldsByArg,
+    /// Also learn words of the evidence.
+    #[arg(long)]
+    terms: bool,
+    /// Show of each rule and signature which cases it decides, and those that serve one project or cause.
+    #[arg(long)]
+    audit: bool,
+    /// Write the fitted weights to a data file, if they are better on held-out failures.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write them in any case.
+    #[arg(long, requires = "out")]
+    force: bool,
     /// The pipeline whose verdict to fit [default: rca].
     #[arg(value_name = "PIPELINE")]
     pipeline: Option<String>,
     #[command(flatten)]
+    portal: PortalArgs,
+    #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
     format: FormatArg,
+}
+
+/// What folds go by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum FoldsByArg {
+    /// Projects; with a single one, launches.
+    #[default]
+    Auto,
+    /// Projects.
+    Project,
+    /// Launches.
+    Launch,
+    /// What came later, measured by what came before.
+    Time,
+}
+
+impl FoldsByArg {
+    const fn folds_by(self) -> FoldsBy {
+        match self {
+            Self::Auto => FoldsBy::Auto,
+            Self::Project => FoldsBy::Project,
+            Self::Launch => FoldsBy::Launch,
+            Self::Time => FoldsBy::Time,
+        }
+    }
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -61,18 +118,28 @@ fn positive(text: &str) -> Result<f64, String> {
 
 pub(super) fn learn(global: &GlobalArgs, args: &LearnArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
-    let session = global.session(&args.project, None)?;
+    let mut setup = global.resolve(&args.project, None)?.setup;
+    args.portal.override_settings(&mut setup.reportportal);
+    let session = Session::new(setup);
     let spec = LearnSpec {
-        from: args.from.clone(),
+        from: args.from.iter().map(|from| LabelOrigin::parse(from)).collect(),
         launches: args.launches.clone(),
+        portal: LaunchFilter { ids: args.launch.clone(), name: args.name.clone(), most: args.past },
         lambda: args.lambda,
+        half_life_days: args.half_life,
         folds: usize::from(args.folds),
+        by: args.by.folds_by(),
+        terms: args.terms,
+        audit: args.audit,
         pipeline: args.pipeline.clone(),
     };
     let report = fit(&session, &spec)?;
+    let refused = args.out.is_some() && !args.force && !report.is_better();
     if ui.format() == OutputFormat::Json {
         let mut value = json!(report);
         value["schema_version"] = json!(1);
+        value["better"] = json!(report.is_better());
+        value["written_to"] = json!(args.out.as_ref().filter(|_| !refused));
         ui.json(&value);
     } else {
         print(ui, &report);
@@ -80,21 +147,39 @@ pub(super) fn learn(global: &GlobalArgs, args: &LearnArgs) -> Result<Exit, Sessi
     for (rule, cases) in &report.failed {
         ui.note(&format!("{rule} failed in {} and counts as silent there", counted(*cases, "case", "cases")));
     }
-    if let Some(path) = &args.out {
-        let failed = |error| {
-            let message = format!("cannot write `{}`: {error}", path.display());
-            SessionError::BadRequest(Box::new(Diagnostic::error("output/file", message).help("--out names another file")))
+    let Some(path) = &args.out else { return Ok(Exit::Ok) };
+    if refused {
+        let why = match &report.folds {
+            Some(folds) => {
+                format!("on held-out failures the fitted weights are not better beyond noise{}", more(&folds.comparison))
+            }
+            None => "nothing was held out, so nothing tells whether the fitted weights are better".to_owned(),
         };
-        std::fs::write(path, learned_file(&report)).map_err(failed)?;
-        ui.note(&format!("fitted weights: {}", path.display()));
+        ui.note(&format!("`{}` is not written: {why}; --force writes it all the same", path.display()));
+        return Ok(Exit::Findings);
     }
+    let failed = |error| {
+        let message = format!("cannot write `{}`: {error}", path.display());
+        SessionError::BadRequest(Box::new(Diagnostic::error("output/file", message).help("--out names another file")))
+    };
+    std::fs::write(path, learned_file(&report)).map_err(failed)?;
+    ui.note(&format!("fitted weights: {}", path.display()));
     Ok(Exit::Ok)
+}
+
+/// How many labels would tell.
+fn more(comparison: &VerdictComparison) -> String {
+    let labels = |more| format!(" (about {} like these would tell)", counted(more, "more label", "more labels"));
+    comparison.more_labels.map_or_else(String::new, labels)
 }
 
 fn print(ui: Ui, report: &LearnReport) {
     let labels: Vec<String> = report.labels.iter().map(|(defect, cases)| format!("{cases} {defect}")).collect();
     let cases = counted(report.written, "case", "cases");
     ui.out(&format!("{}: fitted to {} of {cases} ({})", report.pipeline, report.cases, labels.join(", ")));
+    for from in report.from.iter().filter(|_| report.from.len() > 1) {
+        ui.out(&format!("from {}: {} of {}, which count as {}", from.from, from.cases, from.written, from.weight));
+    }
     for out in &report.left_out {
         let named: Vec<&str> = out.cases.iter().take(NAMED).map(String::as_str).collect();
         let more = if out.cases.len() > NAMED { ", ..." } else { "" };
@@ -104,7 +189,46 @@ fn print(ui: Ui, report: &LearnReport) {
         Some(folds) => print_folds(ui, folds),
         None => ui.out("\nall cases are in one fold, so nothing tells how good the fitted weights are on others"),
     }
+    if let Some(temperature) = report.temperature {
+        ui.out(&format!("The fitted log-odds are divided by {temperature}: held-out probabilities are better with that."));
+    }
+    if let Some(bar) = &report.review_bar {
+        let cases = counted(bar.verdicts, "held-out verdict", "held-out verdicts");
+        let right = 100.0 * bar.right;
+        ui.out(&format!(
+            "At {} or more, {right:.0} % of {cases} were right: --set review_bar={}",
+            bar.confidence, bar.confidence
+        ));
+    }
     print_weights(ui, report);
+    print_audit(ui, report);
+}
+
+/// The rules that a person should look at: those that harm more than they help, and those that serve one project or cause alone.
+fn print_audit(ui: Ui, report: &LearnReport) {
+    if report.audit.is_empty() {
+        return;
+    }
+    let mut table =
+        ui.table(&["left out alone", "counted", "agrees", "helps", "harms", "groups", "serves one alone", "written at"]);
+    for rule in &report.audit {
+        let of = |number: usize| number.to_string();
+        table.row([
+            if rule.name.is_empty() { rule.id.clone() } else { format!("{} {}", rule.id, rule.name) },
+            of(rule.counted),
+            of(rule.agrees),
+            of(rule.helps),
+            of(rule.harms),
+            of(rule.groups),
+            rule.serves_one.clone(),
+            rule.at.clone(),
+        ]);
+    }
+    ui.out("");
+    ui.out(&table.text());
+    let one = report.audit.iter().filter(|rule| !rule.serves_one.is_empty()).count();
+    let silent = report.never_spoke.len();
+    ui.out(&format!("\n{one} of {} that spoke serve one group alone; {silent} spoke in no case", report.audit.len()));
 }
 
 fn print_folds(ui: Ui, folds: &FoldReport) {
@@ -125,9 +249,14 @@ fn print_folds(ui: Ui, folds: &FoldReport) {
     row("right, of the decided".into(), &|of| some(of.committed_right));
     ui.out("");
     ui.out(&table.text());
-    let (folds_of, projects) = (counted(folds.folds, "fold", "folds"), counted(folds.projects, "project", "projects"));
+    let (by, groups) = match folds.by {
+        FoldsBy::Auto | FoldsBy::Project => ("project", counted(folds.groups, "project", "projects")),
+        FoldsBy::Launch => ("launch", counted(folds.groups, "launch", "launches")),
+        FoldsBy::Time => ("time", counted(folds.groups, "launch", "launches")),
+    };
+    let folds_of = counted(folds.folds, "fold", "folds");
     ui.out(&format!(
-        "\n{folds_of} by project, {projects}; temperatures {:.2} and {:.2} (above 1: too sure)",
+        "\n{folds_of} by {by}, {groups}; temperatures {:.2} and {:.2} (above 1: too sure)",
         folds.hand_set_temperature, folds.fitted_temperature
     ));
     ui.out(&better(&folds.comparison));
@@ -144,19 +273,22 @@ fn better(comparison: &VerdictComparison) -> String {
     let VerdictComparison { log_loss, interval: [least, most], won, lost, .. } = comparison;
     format!(
         "On the folds {said}: fitting changes the log loss by {log_loss:+.3} (90 % interval {least:+.3} to {most:+.3}); \
-         of the decidable, {won} turn right and {lost} wrong",
+         of the decidable, {won} turn right and {lost} wrong{}",
+        more(comparison)
     )
 }
 
 fn print_weights(ui: Ui, report: &LearnReport) {
+    let declared = report.weights.iter().filter(|weight| weight.of != WeightOf::Term).count();
     let mut moved: Vec<&LearnedWeight> = report.weights.iter().filter(|weight| weight.moved() > SHOWN).collect();
     // Stable: of equals the one declared first is first.
     moved.sort_by(|a, b| b.moved().total_cmp(&a.moved()));
     if !moved.is_empty() {
-        let mut table = ui.table(&["weight", "defect", "hand-set -> fitted", "90 %", "cases", "written at"]);
+        let mut table = ui.table(&["weight", "defect", "hand-set -> fitted", "90 %", "cases", "by 1", "because", "written at"]);
         for weight in &moved {
             let name = match weight.of {
                 WeightOf::Prior => "prior".to_owned(),
+                WeightOf::Term => format!("term {}", weight.id),
                 _ if weight.name.is_empty() => weight.id.clone(),
                 _ => format!("{} {}", weight.id, weight.name),
             };
@@ -166,16 +298,19 @@ fn print_weights(ui: Ui, report: &LearnReport) {
                 format!("{:+.2} -> {:+.2}", weight.hand_set, weight.fitted),
                 format!("+-{:.2}", weight.give_or_take),
                 weight.cases.to_string(),
+                weight.labels_to_move.to_string(),
+                weight.because.join(", "),
                 weight.at.clone(),
             ]);
         }
         ui.out("");
         ui.out(&table.text());
     }
-    let spoke = counted(report.weights.len(), "weight", "weights");
+    let spoke = counted(declared, "weight", "weights");
+    let moved_of = moved.iter().filter(|weight| weight.of != WeightOf::Term).count();
     ui.out(&format!(
-        "\n{} of {spoke} that spoke move by more than {SHOWN}; {} spoke in no case and stay",
-        moved.len(),
+        "\n{moved_of} of {spoke} that spoke move by more than {SHOWN}; {} spoke in no case and stay; `by 1`: about how many labels that \
+         agree would move the weight by 1",
         report.silent
     ));
 }
@@ -192,10 +327,16 @@ mod tests {
 
     #[test]
     fn it_is_said_which_is_better() {
-        let comparison =
-            VerdictComparison { better: BetterWeights::Unclear, log_loss: -0.01, interval: [-0.03, 0.01], won: 1, lost: 2 };
+        let comparison = VerdictComparison {
+            better: BetterWeights::Unclear,
+            log_loss: -0.01,
+            interval: [-0.03, 0.01],
+            won: 1,
+            lost: 2,
+            more_labels: Some(7),
+        };
         let said = "On the folds neither is clearly better: fitting changes the log loss by -0.010 (90 % interval -0.030 to \
-                    +0.010); of the decidable, 1 turn right and 2 wrong";
+                    +0.010); of the decidable, 1 turn right and 2 wrong (about 7 more labels like these would tell)";
         assert_eq!(better(&comparison), said);
     }
 }

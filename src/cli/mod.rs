@@ -15,6 +15,7 @@ mod doc;
 mod doctor;
 mod explain;
 mod graph;
+mod gt;
 mod init;
 mod junit;
 mod learn;
@@ -141,6 +142,7 @@ enum Command {
     Learn(learn::LearnArgs),
     Calibrate(Box<calibrate::CalibrateArgs>),
     Score(score::ScoreArgs),
+    Gt(gt::GtArgs),
     Runs(runs::RunsArgs),
     Status(status::StatusArgs),
     Cursor(cursor::CursorArgs),
@@ -207,6 +209,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Call(args) => call::call(&global, &args),
         Command::Test(args) => test::test(&global, &args),
         Command::Learn(args) => learn::learn(&global, &args),
+        Command::Gt(args) => gt::gt(&global, &args),
         Command::Calibrate(args) => calibrate::calibrate(&global, &args),
         Command::Score(args) => score::score(&global, &args),
         Command::Runs(args) => runs::runs(&global, args),

@@ -2,17 +2,19 @@
 
 use super::replay::{nothing, parallel};
 use super::{FormatArg, GlobalArgs, ProjectArgs};
+use crate::calibrate::{CalibrateListener, ScenarioSpec, TuneSpec, TunedSetting, is_scenario, tune};
 use crate::decisions::replay::ReplaySpec;
 use crate::decisions::replay::sweep::{Scenario, SweepPoint, SweepReport, SweptVar, chart, shown, sweep_runs, sweep_scenario};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_input;
 use crate::model::counted;
-use crate::session::SessionError;
+use crate::session::{Session, SessionError, Via};
 use crate::ui::{OutputFormat, Ui};
 use clap::Args;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
 
 /// The maximum number of edge columns in a table.
 const EDGES: usize = 6;
@@ -23,19 +25,30 @@ const EDGES: usize = 6;
     after_help = "A scenario is YAML or JSON: `cases: [{id, answers: {NODE: [artifact, ...]}}]`, walked on these answers, and\n\
                         `decisions: [{id, node, artifact, state, vars}]`, as `route --batch` takes them. Its flips are counted against the\n\
                         value of now.\n\n\
+                        A scenario of failures whose truth is known, as `calibrate` takes it, is walked with every value: a metric of its\n\
+                        scorecard is the curve, and stands beside it for the cases that are held out: --scenario FILE --var priors.pb001=0,0.5 --search.\n\n\
                         Examples:\n  asterisk sweep --var recall_hit=0.5..0.95:0.05\n  asterisk sweep latest --var max_investigate_loops=0,1,2,3\n  \
                         asterisk sweep --var recall_hit=0.5..0.95:0.05 --svg sweep.svg --format json"
 )]
 pub(super) struct SweepArgs {
-    /// The var and its values, or a weight of the verdict (`RULE.DEFECT`, `SIGNATURE.DEFECT`, `priors.DEFECT`): a range A..B:STEP, comma-separated values, or both.
-    #[arg(long, value_name = "NAME=VALUES")]
-    var: String,
+    /// The var and its values, or a weight of the verdict (`RULE.DEFECT`, `SIGNATURE.DEFECT`, `priors.DEFECT`): a range A..B:STEP, comma-separated values, or both. May be repeated with a scenario of failures.
+    #[arg(long, value_name = "NAME=VALUES", required = true)]
+    var: Vec<String>,
     /// The runs; `latest` is the one started last [default: all].
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
     /// A scenario instead of runs; `-` for standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "runs")]
     scenario: Option<PathBuf>,
+    /// With a scenario of failures: the metric of its scorecard, by id [default: the primary one].
+    #[arg(long, value_name = "ID", requires = "scenario")]
+    metric: Option<String>,
+    /// With a scenario of failures: search the best values of all `--var`, one after the other, on the cases that are not held out.
+    #[arg(long, requires = "scenario")]
+    search: bool,
+    /// With labelled failures as the scenario: a directory with a launch per case, each named by its id.
+    #[arg(long, value_name = "DIR", requires = "scenario")]
+    launches: Option<PathBuf>,
     /// The pipeline to use: a path, a file stem, or a `pipeline:` name [default: the current version of each run's own].
     #[arg(long, value_name = "FILE")]
     pipeline: Option<String>,
@@ -57,10 +70,26 @@ pub(super) struct SweepArgs {
 pub(super) fn sweep(global: &GlobalArgs, args: &SweepArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&args.project, None)?;
-    let var = SweptVar::parse(&args.var).map_err(SessionError::BadRequest)?;
-    let swept = match &args.scenario {
-        Some(path) => {
-            let scenario = Scenario::parse(&read_input(path)?)?;
+    let mut vars =
+        args.var.iter().map(|var| SweptVar::parse(var)).collect::<Result<Vec<_>, _>>().map_err(SessionError::BadRequest)?;
+    let file = args.scenario.as_deref().map(read_input).transpose()?;
+    if let (Some(path), Some(file)) = (&args.scenario, &file)
+        && is_scenario(file)
+    {
+        return tuned(ui, &session, args, (path.as_path(), vars));
+    }
+    let scenario_only = args.metric.is_some() || args.search || args.launches.is_some();
+    let var = match (vars.pop(), vars.is_empty() && !scenario_only) {
+        (Some(var), true) => var,
+        _ => {
+            let message = "several `--var`, `--metric`, `--search` and `--launches` need a scenario of failures";
+            let help = "`asterisk schema scenario` describes it; examples/scenarios has one".to_owned();
+            return Err(SessionError::bad_request("sweep/scenario", message, Some(help)));
+        }
+    };
+    let swept = match &file {
+        Some(file) => {
+            let scenario = Scenario::parse(file)?;
             sweep_scenario(&session, &scenario, args.pipeline.as_deref(), var)?
         }
         None => {
@@ -87,6 +116,67 @@ pub(super) fn sweep(global: &GlobalArgs, args: &SweepArgs) -> Result<Exit, Sessi
         ui.note(&format!("chart: {}", path.display()));
     }
     Ok(Exit::Ok)
+}
+
+/// Tries values on a scenario of failures whose truth is known.
+fn tuned(ui: Ui, session: &Session, args: &SweepArgs, (path, vars): (&Path, Vec<SweptVar>)) -> Result<Exit, SessionError> {
+    if args.svg.is_some() {
+        let help = "--format json has the points".to_owned();
+        return Err(SessionError::bad_request("sweep/svg", "`--svg` draws sweeps over runs", Some(help)));
+    }
+    let setting = |var: SweptVar| TunedSetting { name: var.name, values: var.values };
+    let spec = TuneSpec {
+        scenario: ScenarioSpec {
+            path: path.to_owned(),
+            launches: args.launches.clone(),
+            pipeline: args.pipeline.clone(),
+            scorecard: None,
+            resamples: 0,
+        },
+        via: Via::default(),
+        parallel: args.parallel.map(usize::from).or_else(|| available_parallelism().ok().map(usize::from)).unwrap_or(1),
+        settings: vars.into_iter().map(setting).collect(),
+        metric: args.metric.clone(),
+        search: args.search,
+    };
+    let report = tune(session, &spec, &SilentTuning)?;
+    if ui.format() == OutputFormat::Json {
+        ui.json(&report);
+        return Ok(Exit::Ok);
+    }
+    let name = report.name.replace('_', " ");
+    let seen = report.cases - report.held_out;
+    ui.out(&format!(
+        "{}: {} {name}, {} ({} held out)\n",
+        report.scenario,
+        report.metric,
+        counted(seen, "case", "cases"),
+        report.held_out
+    ));
+    let mut table = ui.table(&["settings", "tuned on", "held out", "", ""]);
+    let number = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |value| format!("{value:.3}"));
+    for (place, point) in report.points.iter().enumerate() {
+        let settings: Vec<String> = point.settings.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
+        let settings = if settings.is_empty() { "as now".to_owned() } else { settings.join(" ") };
+        let mark = if report.best == Some(place) { "<- best" } else { "" };
+        table.row([settings, number(point.value), number(point.held_out), bar(point.value), mark.to_owned()]);
+    }
+    ui.out(&table.text());
+    if report.held_out == 0 {
+        ui.out("\nno case is held out (`hold_out: true`): the best value may merely be learnt by heart");
+    }
+    Ok(Exit::Ok)
+}
+
+/// Tells nobody how far it is.
+struct SilentTuning;
+
+impl CalibrateListener for SilentTuning {}
+
+/// A share as a bar of at most twenty cells.
+fn bar(value: Option<f64>) -> String {
+    let cells = value.filter(|value| (0.0..=1.0).contains(value)).map_or(0.0, |value| (value * 20.0).round());
+    (0..20).filter(|cell| f64::from(*cell) < cells).map(|_| '#').collect()
 }
 
 fn versioned(swept: &SweepReport) -> Value {

@@ -4,10 +4,16 @@ use super::fit::{FitObservation, FitParameter};
 use crate::pipeline::Pipeline;
 use crate::walk::{DefectWeights, Name, Verdict, VerdictPlan};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// How much priors are held to where they were set.
-const HOLD_PRIORS: f64 = 0.3;
+/// How much weights are held to where they were set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Holds {
+    /// Those of rules and signatures.
+    pub(super) weights: f64,
+    pub(super) priors: f64,
+    pub(super) terms: f64,
+}
 
 /// What a weight is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -19,15 +25,17 @@ pub enum WeightOf {
     Rule,
     /// A signature of the domain.
     Signature,
+    /// A word of the evidence.
+    Term,
 }
 
 /// A weight that is declared.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DeclaredWeight {
     pub(super) of: WeightOf,
-    /// The id of the rule or signature; empty for a prior.
+    /// The id of the rule or signature, or the word; empty for a prior.
     pub(super) id: Name,
-    /// The name of the rule, or the title of the signature.
+    /// The name of the rule, or the title of the signature; empty for a word.
     pub(super) name: Name,
     /// The class it speaks for.
     pub(super) class: usize,
@@ -72,6 +80,14 @@ impl<'a> VerdictWeights<'a> {
         }
     }
 
+    /// Adds words that speak for nothing yet.
+    pub(super) fn add_terms(&mut self, words: &[String]) {
+        let nothing: DefectWeights = self.classes.iter().map(|class| (class.clone(), 0.0)).collect();
+        for word in words {
+            self.add((WeightOf::Term, &word.as_str().into(), &Name::default()), &nothing, &Name::default());
+        }
+    }
+
     /// Notes where priors are written.
     pub(super) fn place_priors(&mut self, pipeline: &Pipeline) {
         for prior in pipeline.verdict.iter().flat_map(|written| &written.priors) {
@@ -90,17 +106,21 @@ impl<'a> VerdictWeights<'a> {
     }
 
     /// The weights as parameters of a fit, held to where they are declared; priors are held less.
-    pub(super) fn parameters(&self, hold: f64) -> Vec<FitParameter> {
+    pub(super) fn parameters(&self, holds: Holds) -> Vec<FitParameter> {
         let parameter = |declared: &DeclaredWeight| FitParameter {
             class: declared.class,
             start: declared.weight,
-            hold: if declared.of == WeightOf::Prior { HOLD_PRIORS } else { hold },
+            hold: match declared.of {
+                WeightOf::Prior => holds.priors,
+                WeightOf::Term => holds.terms,
+                WeightOf::Rule | WeightOf::Signature => holds.weights,
+            },
         };
         self.declared.iter().map(parameter).collect()
     }
 
-    /// What counts in a verdict. Signatures tell where they are written.
-    pub(super) fn observation(&mut self, verdict: &Verdict, truth: usize) -> FitObservation {
+    /// What counts in a verdict, and the words of the evidence. Signatures tell where they are written.
+    pub(super) fn observation(&mut self, verdict: &Verdict, words: &[String], truth: usize, weight: f64) -> FitObservation {
         let mut active: BTreeMap<usize, f64> = BTreeMap::new();
         for class in 0..self.classes.len() {
             active.extend(self.places.get(&(WeightOf::Prior, Name::default(), class)).map(|at| (*at, 1.0)));
@@ -115,7 +135,33 @@ impl<'a> VerdictWeights<'a> {
                 }
             }
         }
-        FitObservation { truth, active: active.into_iter().collect() }
+        for word in words {
+            for class in 0..self.classes.len() {
+                active.extend(self.places.get(&(WeightOf::Term, word.as_str().into(), class)).map(|at| (*at, 1.0)));
+            }
+        }
+        FitObservation { truth, weight, active: active.into_iter().collect() }
+    }
+
+    /// Takes away the weights of all words but the `most` weightiest.
+    pub(super) fn prune_terms(&self, weights: &mut [f64], most: usize) {
+        let mut size: BTreeMap<&str, f64> = BTreeMap::new();
+        for (declared, weight) in self.terms().map(|at| (&self.declared[at], weights[at])) {
+            let size = size.entry(&declared.id).or_default();
+            *size = size.max(weight.abs());
+        }
+        let mut by_size: Vec<(&str, f64)> = size.into_iter().collect();
+        // Stable: of equals the first in the alphabet stays.
+        by_size.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let kept: BTreeSet<&str> = by_size.into_iter().take(most).map(|(word, _)| word).collect();
+        let gone: Vec<usize> = self.terms().filter(|at| !kept.contains(self.declared[*at].id.as_str())).collect();
+        for at in gone {
+            weights[at] = 0.0;
+        }
+    }
+
+    fn terms(&self) -> impl Iterator<Item = usize> {
+        (0..self.declared.len()).filter(|at| self.declared[*at].of == WeightOf::Term)
     }
 
     /// The plan with other weights.
@@ -125,6 +171,8 @@ impl<'a> VerdictWeights<'a> {
             let weights = match declared.of {
                 WeightOf::Prior => Some(&mut plan.priors),
                 WeightOf::Rule => plan.rules.iter_mut().find(|rule| rule.id == declared.id).map(|rule| &mut rule.weights),
+                // Words are summed up beside the plan.
+                WeightOf::Term => None,
                 WeightOf::Signature => plan.signatures.get_mut(declared.id.as_str()).map(|signature| &mut signature.weights),
             };
             let defect = &self.classes[declared.class];
@@ -135,10 +183,19 @@ impl<'a> VerdictWeights<'a> {
         plan
     }
 
-    /// The scores of a verdict by a plan, in the order of classes.
-    pub(super) fn scores(&self, plan: &VerdictPlan, verdict: &Verdict) -> Vec<f64> {
+    /// The scores of a verdict by a plan and by the weights of words, in the order of classes.
+    pub(super) fn scores(&self, (plan, weights): (&VerdictPlan, &[f64]), verdict: &Verdict, spoke: &FitObservation) -> Vec<f64> {
         let again = plan.weigh_again(verdict);
         let score = |class: &Name| again.hypotheses.iter().find(|one| one.defect == *class).map_or(0.0, |one| one.score);
-        self.classes.iter().map(score).collect()
+        let mut scores: Vec<f64> = self.classes.iter().map(score).collect();
+        for (place, strength) in spoke.active.iter().filter(|(place, _)| self.declared[*place].of == WeightOf::Term) {
+            scores[self.declared[*place].class] += strength * weights[*place];
+        }
+        scores
+    }
+
+    /// The weights as they are declared.
+    pub(super) fn hand_set(&self) -> Vec<f64> {
+        self.declared.iter().map(|declared| declared.weight).collect()
     }
 }

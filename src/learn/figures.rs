@@ -72,6 +72,19 @@ pub struct VerdictComparison {
     pub won: usize,
     /// How many only the hand-set ones get right.
     pub lost: usize,
+    /// About how many more labels like these would tell whether they are better; nothing if that is clear, or if they seem no better.
+    pub more_labels: Option<usize>,
+}
+
+/// From which confidence on verdicts may go without a person.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReviewBar {
+    /// The confidence.
+    pub confidence: f64,
+    /// How many held-out verdicts are as confident.
+    pub verdicts: usize,
+    /// How often those are right.
+    pub right: f64,
 }
 
 /// Which weights are better.
@@ -110,8 +123,13 @@ impl HeldOutVerdict {
         self.best() == self.truth
     }
 
+    /// The probability of each class.
+    pub(super) fn probabilities(&self) -> Vec<f64> {
+        softmax(&self.tempered())
+    }
+
     fn confidence(&self) -> f64 {
-        softmax(&self.tempered()).into_iter().fold(0.0, f64::max)
+        self.probabilities().into_iter().fold(0.0, f64::max)
     }
 }
 
@@ -172,7 +190,36 @@ pub(super) fn compare(hand_set: &[HeldOutVerdict], fitted: &[HeldOutVerdict]) ->
         interval,
         won: only(|before, now| now.is_right() && !before.is_right()),
         lost: only(|before, now| before.is_right() && !now.is_right()),
+        more_labels: (better == BetterWeights::Unclear && difference < 0.0)
+            .then(|| more(fitted.len(), spread, difference).max(FEWEST.saturating_sub(projects.len()))),
     }
+}
+
+/// How many more cases would make a difference clear, if it and its spread stay what they are: the interval shrinks with the root of
+/// their number.
+fn more(cases: usize, spread: f64, difference: f64) -> usize {
+    let times = (NINETY * spread / difference).powi(2);
+    let wanted = (count(cases) * times).ceil().min(1e9);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is from 0 to 1e9")]
+    let wanted = wanted as usize;
+    wanted.saturating_sub(cases).max(1)
+}
+
+/// The least confidence from which on verdicts are right as often as is wanted; nothing if none is, or of fewer than `fewest`.
+pub(super) fn review_bar(verdicts: &[HeldOutVerdict], wanted: f64, fewest: usize) -> Option<ReviewBar> {
+    let mut sure: Vec<(f64, bool)> = verdicts.iter().map(|one| (one.confidence(), one.is_right())).collect();
+    sure.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let (mut right, mut bar) = (0_usize, None);
+    for (at, (confidence, is_right)) in sure.iter().enumerate() {
+        right += usize::from(*is_right);
+        let share = count(right) / count(at + 1);
+        // Verdicts of the same confidence go together.
+        let last = sure.get(at + 1).is_none_or(|(next, _)| next < confidence);
+        if last && at + 1 >= fewest && share >= wanted {
+            bar = Some(ReviewBar { confidence: (confidence * 100.0).ceil() / 100.0, verdicts: at + 1, right: share });
+        }
+    }
+    bar
 }
 
 /// The temperature at which the log loss is least; 1 without any verdict.
@@ -199,6 +246,12 @@ pub(super) fn temperature(verdicts: &[&HeldOutVerdict]) -> f64 {
         }
     }
     2.0 / (low + high)
+}
+
+/// A temperature that so many groups of cases may be trusted with: of few, it stays near 1; nothing of fewer than ten.
+pub(super) fn trusted_temperature(temperature: f64, groups: usize) -> Option<f64> {
+    let share = count(groups) / count(groups + 2 * FEWEST);
+    (groups >= FEWEST).then(|| libm::exp(share * libm::log(temperature)))
 }
 
 /// The verdicts with a temperature each, fitted on all folds but their own.
@@ -283,6 +336,8 @@ mod tests {
         let found = temperature(&verdicts.iter().collect::<Vec<_>>());
         assert!((boasts / found - libm::log(3.0)).abs() < 1e-9, "{found}");
         assert!((temperature(&[]) - 1.0).abs() < 1e-12);
+        assert_eq!(trusted_temperature(0.05, 9), None, "four lucky cases make nothing sure");
+        assert!(trusted_temperature(4.0, 20).is_some_and(|found| (found - 2.0).abs() < 1e-9));
         let held = [0, 1].map(|fold| HeldOutVerdict { fold, ..verdict(0, [1.0, 0.0]) });
         assert!(tempered(&held).iter().all(|verdict| (verdict.temperature - COLDEST).abs() < 1e-9));
     }
@@ -298,6 +353,33 @@ mod tests {
         // All of one project is one observation.
         let one: Vec<_> = now.iter().map(|verdict| HeldOutVerdict { project: 0, ..verdict.clone() }).collect();
         assert_eq!((compare(&before, &one).won, compare(&before, &one).better), (10, BetterWeights::Unclear));
+    }
+
+    #[test]
+    fn an_unclear_gain_says_how_many_labels_would_tell() {
+        let before: Vec<_> = (0..20).map(|project| HeldOutVerdict { project, ..verdict(project % 2, [0.0, 0.0]) }).collect();
+        // Better for two thirds, worse for the others.
+        let now: Vec<_> = before
+            .iter()
+            .map(|one| {
+                let towards = if one.project % 3 == 0 { 1 - one.truth } else { one.truth };
+                HeldOutVerdict { scores: if towards == 0 { vec![0.4, 0.0] } else { vec![0.0, 0.4] }, ..one.clone() }
+            })
+            .collect();
+        let found = compare(&before, &now);
+        assert_eq!(found.better, BetterWeights::Unclear);
+        assert!(found.more_labels.is_some_and(|more| (10..400).contains(&more)), "{found:?}");
+        assert_eq!(compare(&now, &before).more_labels, None);
+    }
+
+    #[test]
+    fn the_bar_is_where_verdicts_are_right_often_enough() {
+        let sure = |score: f64, right: bool| verdict(usize::from(!right), [score, 0.0]);
+        let verdicts: Vec<_> =
+            [(4.0, true), (3.0, true), (2.0, true), (1.0, false)].map(|(score, right)| sure(score, right)).into();
+        let bar = review_bar(&verdicts, 0.9, 2);
+        assert!(bar.is_some_and(|bar| bar.verdicts == 3 && (0.88..0.9).contains(&bar.confidence)));
+        assert_eq!(review_bar(&verdicts, 0.9, 4), None);
     }
 
     #[test]

@@ -8,19 +8,24 @@ use std::fmt::Write as _;
 /// The least move of a weight that is written: weights are rounded to a hundredth.
 const MOVED: f64 = 0.005;
 
-/// The text of `learned.yaml`: the weights that moved, below what they were fitted to and how good they are.
+/// The least weight of a word that is written.
+const TERM: f64 = 0.1;
+
+/// The text of `learned.yaml`: the weights that moved, each beside the hand-set one, below what they were fitted to and how good they
+/// are.
 pub fn learned_file(report: &LearnReport) -> String {
     let mut text = format!("# Weights of the verdict of the pipeline `{}`, fitted by `asterisk learn`.\n", report.pipeline);
     let of = if report.cases == report.written { String::new() } else { format!(" of {}", report.written) };
     let cases = counted(report.cases, "case", "cases");
-    // A name may hold anything but must not end the comment.
-    let from: String = visible(&report.from).chars().map(|ch| if ch.is_control() { ' ' } else { ch }).collect();
-    let _ = writeln!(text, "# From {from}: {cases}{of}, lambda {}.", report.lambda);
+    let from: Vec<String> = report.from.iter().map(|from| comment(&from.from)).collect();
+    let (lambda, half_life) = (report.lambda, report.half_life_days);
+    let _ = writeln!(text, "# From {}: {cases}{of}, lambda {lambda}, half-life {half_life} days.", from.join(", "));
     match &report.folds {
         Some(folds) => {
-            let (before, now) = (&folds.hand_set, &folds.fitted);
-            let projects = counted(folds.projects, "project", "projects");
-            let _ = writeln!(text, "# On {} folds of {projects}, hand-set -> fitted:", folds.folds);
+            let (before, now) =
+                (&folds.hand_set, if report.temperature.is_some() { &folds.fitted_tempered } else { &folds.fitted });
+            let groups = counted(folds.groups, "group", "groups");
+            let _ = writeln!(text, "# On {} folds of {groups}, hand-set -> fitted:", folds.folds);
             let _ = writeln!(
                 text,
                 "#   right {:.2} -> {:.2} ({} decidable), mean recall {:.2} -> {:.2}, log loss {:.3} -> {:.3}, Brier {:.3} -> {:.3}",
@@ -34,35 +39,69 @@ pub fn learned_file(report: &LearnReport) -> String {
                 before.brier,
                 now.brier
             );
+            if !report.is_better() {
+                text.push_str("#   These weights are not better beyond noise.\n");
+            }
         }
         None => text.push_str("# All cases are in one fold: nothing tells how good these are on others.\n"),
+    }
+    if let Some(bar) = &report.review_bar {
+        let _ = writeln!(
+            text,
+            "# Held-out verdicts at {} or more were right in {:.0} % of {}: the var `review_bar` may be set to that.",
+            bar.confidence,
+            100.0 * bar.right,
+            counted(bar.verdicts, "case", "cases")
+        );
     }
     text.push_str(
         "# In force as `data/learned.yaml` below the directory of scripts; without the file, the declared weights are.\n",
     );
     let _ = writeln!(text, "pipeline: {}", scalar(&report.pipeline));
+    if let Some(temperature) = report.temperature {
+        let _ = writeln!(text, "temperature: {temperature}");
+    }
     let moved = || report.weights.iter().filter(|weight| weight.moved() >= MOVED);
-    let priors: Vec<String> = moved().filter(|weight| weight.of == WeightOf::Prior).map(entry).collect();
+    let priors: Vec<&LearnedWeight> = moved().filter(|weight| weight.of == WeightOf::Prior).collect();
     if !priors.is_empty() {
-        let _ = writeln!(text, "priors: {{ {} }}", priors.join(", "));
+        let _ = writeln!(text, "priors: {} # {}", map(&priors), was(&priors));
     }
-    let mut last: Option<(WeightOf, &str)> = None;
-    for weight in moved().filter(|weight| weight.of != WeightOf::Prior) {
-        match last {
-            None => text.push_str("weights:\n"),
-            Some(last) if last == (weight.of, &weight.id) => {
-                let _ = write!(text, ", {}", entry(weight));
-                continue;
-            }
-            Some(_) => text.push_str(" }\n"),
-        }
-        let _ = write!(text, "  {}: {{ {}", scalar(&weight.id), entry(weight));
-        last = Some((weight.of, &weight.id));
-    }
-    if last.is_some() {
-        text.push_str(" }\n");
-    }
+    let rules = moved().filter(|weight| matches!(weight.of, WeightOf::Rule | WeightOf::Signature));
+    section(&mut text, "weights", rules);
+    section(&mut text, "terms", moved().filter(|weight| weight.of == WeightOf::Term && weight.moved() >= TERM));
     text
+}
+
+/// A section with a line for each id.
+fn section<'a>(text: &mut String, key: &str, weights: impl Iterator<Item = &'a LearnedWeight>) {
+    let weights: Vec<&LearnedWeight> = weights.collect();
+    if !weights.is_empty() {
+        let _ = writeln!(text, "{key}:");
+    }
+    for of_one in weights.chunk_by(|one, other| (one.of, &one.id) == (other.of, &other.id)) {
+        let name = if of_one[0].name.is_empty() { String::new() } else { format!("{}, ", comment(&of_one[0].name)) };
+        let because =
+            if of_one[0].because.is_empty() { String::new() } else { format!(": {}", comment(&of_one[0].because.join(", "))) };
+        let support =
+            format!("{} of {}", counted(of_one[0].cases, "case", "cases"), counted(of_one[0].groups, "group", "groups"));
+        let _ = writeln!(text, "  {}: {} # {name}{}, {support}{because}", scalar(&of_one[0].id), map(of_one), was(of_one));
+    }
+}
+
+fn map(weights: &[&LearnedWeight]) -> String {
+    let entries: Vec<String> = weights.iter().map(|weight| entry(weight)).collect();
+    format!("{{ {} }}", entries.join(", "))
+}
+
+/// What the weights were, with their intervals.
+fn was(weights: &[&LearnedWeight]) -> String {
+    let list = |one: &dyn Fn(&LearnedWeight) -> String| weights.iter().map(|weight| one(weight)).collect::<Vec<_>>().join(", ");
+    format!("was {}, +-{}", list(&|weight| weight.hand_set.to_string()), list(&|weight| weight.give_or_take.to_string()))
+}
+
+/// A text that does not end a comment, whatever it holds.
+fn comment(text: &str) -> String {
+    visible(text).chars().map(|ch| if ch.is_control() { ' ' } else { ch }).collect()
 }
 
 fn entry(weight: &LearnedWeight) -> String {
@@ -73,7 +112,7 @@ fn entry(weight: &LearnedWeight) -> String {
 fn scalar(text: &str) -> String {
     let plain = text.starts_with(|ch: char| ch.is_ascii_alphabetic())
         && text.chars().all(|ch| ch.is_ascii_alphanumeric() || ch == '-' || ch == '_')
-        && !["true", "false", "null"].contains(&text.to_ascii_lowercase().as_str());
+        && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"].contains(&text.to_ascii_lowercase().as_str());
     if plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
 }
 
@@ -84,6 +123,7 @@ mod tests {
     use super::*;
     use crate::diag::Source;
     use crate::form::yaml;
+    use crate::learn::{OriginCount, ReviewBar};
     use serde_json::json;
     use std::collections::BTreeMap;
 
@@ -98,30 +138,42 @@ mod tests {
             fitted,
             give_or_take: 0.5,
             cases: 3,
+            groups: 2,
+            labels_to_move: 4,
+            because: vec!["a\nb".into()],
             at: String::new(),
         };
         let report = LearnReport {
             pipeline: "t".into(),
-            from: "a\nb.json".into(),
+            from: vec![OriginCount { from: "a\nb.json".into(), written: 4, cases: 3, weight: 3.0 }],
             written: 4,
             cases: 3,
             labels: BTreeMap::new(),
             left_out: Vec::new(),
             failed: BTreeMap::new(),
             lambda: 4.0,
+            half_life_days: 180.0,
             folds: None,
+            temperature: Some(1.25),
+            review_bar: Some(ReviewBar { confidence: 0.8, verdicts: 20, right: 0.95 }),
+            audit: Vec::new(),
+            never_spoke: Vec::new(),
             weights: vec![
                 weight(WeightOf::Prior, "", "d1", 0.0, -0.25),
                 weight(WeightOf::Rule, "R1", "d1", 1.0, 1.0),
                 weight(WeightOf::Rule, "R1", "d2", 1.0, 0.5),
                 weight(WeightOf::Signature, "true", "d1", 1.0, 0.0),
                 weight(WeightOf::Signature, "true", "d2", 1.0, 2.5),
+                weight(WeightOf::Term, "no", "d1", 0.0, 1.5),
             ],
             silent: 1,
         };
         let text = learned_file(&report);
         let tree = yaml::parse(&Source::new("learned.yaml", &*text)).unwrap().to_json();
         let weights = json!({ "R1": { "d2": 0.5 }, "true": { "d1": 0, "d2": 2.5 } });
-        assert_eq!(tree, json!({ "pipeline": "t", "priors": { "d1": -0.25 }, "weights": weights }), "{text}");
+        let priors = json!({ "d1": -0.25 });
+        let expected = json!({ "pipeline": "t", "temperature": 1.25, "priors": priors, "weights": weights, "terms": { "no": { "d1": 1.5 } } });
+        assert_eq!(tree, expected, "{text}");
+        assert!(text.contains("R1: { d2: 0.5 } # was 1, +-0.5, 3 cases of 2 groups: a b"), "{text}");
     }
 }

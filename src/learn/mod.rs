@@ -3,17 +3,26 @@
 //! ```text
 //! fit                 multinomial logistic regression, held to the hand-set weights
 //! features            what spoke in each labelled failure, and the weights
-//! figures             figures of verdicts against labels, temperature, folds
+//! figures             figures of verdicts against labels, temperature
+//! folds               which labelled failures are held out together
+//! audit               what each rule is worth if it is left out alone
+//! labels              labels from files, reviews and ReportPortal, with what each counts
 //! report, file        the whole fit with its figures; the file with the fitted weights
 //! ```
 
+mod audit;
 mod features;
 mod figures;
 mod file;
 mod fit;
+mod folds;
+mod labels;
 mod report;
 
+pub use audit::RuleAudit;
 pub use features::WeightOf;
-pub use figures::{BetterWeights, VerdictComparison, VerdictFigures};
+pub use figures::{BetterWeights, ReviewBar, VerdictComparison, VerdictFigures};
 pub use file::learned_file;
-pub use report::{FoldReport, LearnReport, LearnSpec, LearnedWeight, LeftOut, learn};
+pub use folds::FoldsBy;
+pub use labels::{LabelOrigin, OriginCount};
+pub use report::{FoldReport, HeldOutCase, LearnReport, LearnSpec, LearnedWeight, LeftOut, learn};

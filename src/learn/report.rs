@@ -1,33 +1,50 @@
 //! Fits the weights of a verdict, and measures hand-set and fitted ones on cases that were held out.
 
-use super::features::{VerdictWeights, WeightOf};
+use super::audit::{AuditedVerdict, RuleAudit, audit, silent};
+use super::features::{Holds, VerdictWeights, WeightOf};
 use super::figures::{
-    HeldOutVerdict, NINETY, VerdictComparison, VerdictFigures, compare, figures, fold_of, temperature, tempered,
+    BetterWeights, HeldOutVerdict, NINETY, ReviewBar, VerdictComparison, VerdictFigures, compare, figures, review_bar,
+    temperature, tempered, trusted_temperature,
 };
 use super::fit::{FitObservation, FitParameter, FitProblem};
+use super::folds::{Folds, FoldsBy};
+use super::labels::{LabelOrigin, LearnSettings, OriginCount, gather, once};
 use crate::project::{AnswererNames, Project, Sources};
-use crate::session::{LabelledCase, Session, SessionError, WorkerPool, defect_code};
-use crate::walk::{CaseParams, Verdict, VerdictPlan};
+use crate::reportportal::LaunchFilter;
+use crate::session::{LabelledCase, LabelledCases, Session, SessionError, WorkerPool, defect_code};
+use crate::walk::{CaseParams, Content, Verdict, VerdictPlan, evidence_terms};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// The data file with learned weights. It is left aside: the fit begins at the weights set by hand.
 const LEARNED: &str = "learned.yaml";
 /// The id of the run that rules see.
 const RUN: &str = "learn";
+/// How many cases that move a weight are named.
+const NAMED: usize = 3;
 
 /// What to fit.
 #[derive(Clone, Debug)]
 pub struct LearnSpec {
-    /// The file of labelled cases.
-    pub from: PathBuf,
-    /// A directory with a launch per case, named by its id.
+    /// Where the labels are taken from.
+    pub from: Vec<LabelOrigin>,
+    /// A directory with a launch per labelled case of a file, named by its id.
     pub launches: Option<PathBuf>,
-    /// How much weights are held to where they were set by hand.
-    pub lambda: f64,
+    /// The launches of ReportPortal.
+    pub portal: LaunchFilter,
+    /// How much weights are held to where they were set by hand; as the data file has it, if `None`.
+    pub lambda: Option<f64>,
+    /// After how many days a label counts half; as the data file has it, if `None`.
+    pub half_life_days: Option<f64>,
     /// The number of folds.
     pub folds: usize,
+    /// What folds go by.
+    pub by: FoldsBy,
+    /// Whether words get weights of their own.
+    pub terms: bool,
+    /// Whether each rule is audited.
+    pub audit: bool,
     /// The pipeline, the default one if none.
     pub pipeline: Option<String>,
 }
@@ -37,9 +54,9 @@ pub struct LearnSpec {
 pub struct LearnReport {
     /// The name of the pipeline.
     pub pipeline: String,
-    /// The file of labelled cases.
-    pub from: String,
-    /// How many cases it has.
+    /// Where the labels are from.
+    pub from: Vec<OriginCount>,
+    /// How many labels there are.
     pub written: usize,
     /// How many of them the weights are fitted to.
     pub cases: usize,
@@ -51,12 +68,31 @@ pub struct LearnReport {
     pub failed: BTreeMap<String, usize>,
     /// How much weights are held to where they were set by hand.
     pub lambda: f64,
-    /// Hand-set and fitted weights on cases that were held out; nothing if all are of one project.
+    /// After how many days a label counts half.
+    pub half_life_days: f64,
+    /// Hand-set and fitted weights on cases that were held out; nothing if all are of one group.
     pub folds: Option<FoldReport>,
+    /// What the log-odds are to be divided by, if that makes held-out probabilities better.
+    pub temperature: Option<f64>,
+    /// From which confidence on verdicts with these weights were right often enough to go without a person.
+    pub review_bar: Option<ReviewBar>,
     /// The weights that spoke in some case or are priors, in the order of declaration.
     pub weights: Vec<LearnedWeight>,
     /// How many declared weights spoke in no case, and stay.
     pub silent: usize,
+    /// Each rule and signature that spoke, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub audit: Vec<RuleAudit>,
+    /// The rules and signatures that spoke in no case, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub never_spoke: Vec<String>,
+}
+
+impl LearnReport {
+    /// Whether the weights are better on held-out cases, beyond noise.
+    pub fn is_better(&self) -> bool {
+        self.folds.as_ref().is_some_and(|folds| folds.comparison.better == BetterWeights::Fitted)
+    }
 }
 
 /// Cases that the weights are not fitted to.
@@ -73,8 +109,10 @@ pub struct LeftOut {
 pub struct FoldReport {
     /// The number of folds with cases.
     pub folds: usize,
-    /// The number of projects.
-    pub projects: usize,
+    /// What they go by.
+    pub by: FoldsBy,
+    /// The number of projects or launches that are held out as a whole.
+    pub groups: usize,
     /// The weights set by hand.
     pub hand_set: VerdictFigures,
     /// The same with their probabilities tempered.
@@ -87,8 +125,29 @@ pub struct FoldReport {
     pub fitted_tempered: VerdictFigures,
     /// The temperature for these.
     pub fitted_temperature: f64,
-    /// Which is better.
+    /// Which is better: the fitted weights, tempered if that is better, against the hand-set ones.
     pub comparison: VerdictComparison,
+    /// The probabilities of each held-out case.
+    pub cases: Vec<HeldOutCase>,
+}
+
+/// A case by weights that were not fitted to it.
+#[derive(Clone, Debug, Serialize)]
+pub struct HeldOutCase {
+    /// Its id.
+    pub case: String,
+    /// The project or launch that was held out as a whole.
+    pub group: usize,
+    /// The fold.
+    pub fold: usize,
+    /// The labelled defect.
+    pub label: String,
+    /// Whether its text decides.
+    pub decidable: bool,
+    /// The probability of each defect by the hand-set weights.
+    pub hand_set: BTreeMap<String, f64>,
+    /// The same by the fitted ones, tempered if that is better.
+    pub fitted: BTreeMap<String, f64>,
 }
 
 /// A weight that was fitted.
@@ -110,6 +169,12 @@ pub struct LearnedWeight {
     pub give_or_take: f64,
     /// In how many cases it spoke.
     pub cases: usize,
+    /// Of how many projects or launches these are.
+    pub groups: usize,
+    /// About how many labels that agree would move it by 1.
+    pub labels_to_move: usize,
+    /// The cases that move it most, the strongest first.
+    pub because: Vec<String>,
     /// Where the rule or signature is written.
     pub at: String,
 }
@@ -130,56 +195,130 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
         let help = "weights are those of the rules under `verdict:` of a pipeline".to_owned();
         return Err(SessionError::bad_request("learn/no-verdict", message, Some(help)));
     };
-    let read = session.labelled(&project, &spec.from, spec.launches.as_deref())?;
-    let mut left_out: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (id, why) in read.left_out {
-        left_out.entry(why).or_default().push(id);
-    }
+    let settings = LearnSettings::of(&project)?;
+    let settings = LearnSettings {
+        hold: spec.lambda.unwrap_or(settings.hold),
+        half_life_days: spec.half_life_days.unwrap_or(settings.half_life_days),
+        ..settings
+    };
     let mut weights = VerdictWeights::of(&plan);
     weights.place_priors(&project.plan.pipeline);
-    let mut labelled: Vec<(LabelledCase, usize)> = Vec::with_capacity(read.cases.len());
-    for case in read.cases {
-        let code = defect_code(&project.data, &case.label).unwrap_or(&case.label);
-        match weights.class(code) {
-            Some(class) => labelled.push((case, class)),
-            None => left_out.entry(format!("the label `{code}`, which is not decided about")).or_default().push(case.id),
-        }
+    let mut taken = TakenLabels::default();
+    let mut all = gather(session, &project, spec)?;
+    once(&mut all);
+    for (from, labels) in all {
+        taken.take(from, labels, &project, &weights);
     }
+    let TakenLabels { labelled, origins, written, left_out } = taken;
     let left_out: Vec<LeftOut> = left_out.into_iter().map(|(why, cases)| LeftOut { why, cases }).collect();
     if labelled.is_empty() {
         return Err(nothing(spec, &left_out));
     }
-    let judged = WorkerPool::all().map(&labelled, |(case, _)| judge(&project, case));
+    let latest = labelled.iter().filter_map(|label| label.case.at).max();
+    let counts: Vec<f64> = labelled.iter().map(|label| settings.weight(&label.case, latest)).collect();
+    let judged = WorkerPool::all().map(&labelled, |label| judge(&project, &label.case, spec.terms));
+    if spec.terms {
+        weights.add_terms(&frequent(&judged, settings.term_cases));
+    }
+    let folds = Folds::of(labelled.iter().map(|label| &label.case), spec.by, spec.folds);
+    let observations: Vec<FitObservation> = (labelled.iter().zip(&judged).zip(&counts))
+        .map(|((label, judged), count)| weights.observation(&judged.verdict, &judged.words, label.class, *count))
+        .collect();
+    let parameters =
+        weights.parameters(Holds { weights: settings.hold, priors: settings.hold_priors, terms: settings.hold_terms });
+    let fitting = Fitting {
+        weights: &weights,
+        plan: &plan,
+        parameters: &parameters,
+        labelled: &labelled,
+        judged: &judged,
+        observations: &observations,
+        folds: &folds,
+        most_terms: settings.most_terms,
+    };
+    let measured = fitting.measure();
+    let problem = fitting.problem(observations.iter().collect());
+    let mut fitted = problem.fit();
+    weights.prune_terms(&mut fitted, settings.most_terms);
+    let temperature = measured.as_ref().and_then(|measured| measured.temperature);
+    let review_bar =
+        measured.as_ref().and_then(|measured| review_bar(&measured.best, settings.review_right, settings.review_cases));
+    let learned = fitting.learned(&fitted, &problem);
+    let audit = if spec.audit { fitting.audit() } else { Vec::new() };
+    let count_of = |from: usize| labelled.iter().zip(&counts).filter(move |(label, _)| label.origin == from);
+    let from = origins.into_iter().enumerate().map(|(at, (from, written))| OriginCount {
+        from,
+        written,
+        cases: count_of(at).count(),
+        weight: hundredth(count_of(at).map(|(_, count)| count).sum()),
+    });
+    let mut labels: BTreeMap<String, usize> = BTreeMap::new();
+    for label in &labelled {
+        *labels.entry(weights.classes[label.class].to_string()).or_default() += 1;
+    }
     let mut failed: BTreeMap<String, usize> = BTreeMap::new();
-    for rule in judged.iter().flat_map(|verdict| &verdict.failed) {
+    for rule in judged.iter().flat_map(|judged| &judged.verdict.failed) {
         *failed.entry(rule.id.to_string()).or_default() += 1;
     }
-    let observations: Vec<FitObservation> =
-        labelled.iter().zip(&judged).map(|((_, class), verdict)| weights.observation(verdict, *class)).collect();
-    let parameters = weights.parameters(spec.lambda);
-    let folding = Folding { weights: &weights, plan: &plan, parameters: &parameters, labelled: &labelled, judged: &judged };
-    let folds = folding.report(&observations, spec.folds);
-    let problem =
-        FitProblem { classes: weights.classes.len(), parameters: &parameters, observations: observations.iter().collect() };
-    let fitted = problem.fit();
-    let mut labels: BTreeMap<String, usize> = BTreeMap::new();
-    for (_, class) in &labelled {
-        *labels.entry(weights.classes[*class].to_string()).or_default() += 1;
-    }
-    let learned = learned(&weights, &observations, &fitted, &problem.curvature(&fitted));
     Ok(LearnReport {
         pipeline: project.plan.pipeline.name.value.clone(),
-        from: spec.from.display().to_string(),
-        written: read.written,
+        from: from.collect(),
+        written,
         cases: labelled.len(),
         labels,
         left_out,
         failed,
-        lambda: spec.lambda,
-        folds,
-        silent: weights.declared.len() - learned.len(),
+        lambda: settings.hold,
+        half_life_days: settings.half_life_days,
+        folds: measured.map(|measured| measured.report),
+        temperature: temperature.map(hundredth),
+        review_bar,
+        silent: weights.declared.iter().filter(|declared| declared.of != WeightOf::Term).count()
+            - learned.iter().filter(|learned| learned.of != WeightOf::Term).count(),
         weights: learned,
+        never_spoke: if spec.audit { silent(&plan, &audit) } else { Vec::new() },
+        audit,
     })
+}
+
+/// Labels of all origins, as they are taken in.
+#[derive(Default)]
+struct TakenLabels {
+    labelled: Vec<TakenLabel>,
+    /// The names of origins, with how many labels each has.
+    origins: Vec<(String, usize)>,
+    written: usize,
+    /// The ids of other cases, by the reason.
+    left_out: BTreeMap<String, Vec<String>>,
+}
+
+/// A label that is learned from.
+struct TakenLabel {
+    case: LabelledCase,
+    class: usize,
+    /// The place of its origin.
+    origin: usize,
+}
+
+impl TakenLabels {
+    fn take(&mut self, from: String, labels: LabelledCases<LabelledCase>, project: &Project, weights: &VerdictWeights<'_>) {
+        let origin = self.origins.len();
+        self.origins.push((from, labels.written));
+        self.written += labels.written;
+        for (id, why) in labels.left_out {
+            self.left_out.entry(why).or_default().push(id);
+        }
+        for case in labels.cases {
+            let code = defect_code(&project.data, &case.label).unwrap_or(&case.label);
+            match weights.class(code) {
+                Some(class) => self.labelled.push(TakenLabel { case, class, origin }),
+                None => {
+                    let why = format!("the label `{code}`, which is not decided about");
+                    self.left_out.entry(why).or_default().push(case.id);
+                }
+            }
+        }
+    }
 }
 
 /// The project without learned weights.
@@ -192,111 +331,199 @@ fn by_hand(project: Project) -> Result<Project, SessionError> {
     Ok(Project::relink(sources, project.settings.clone(), Some(&project))?)
 }
 
-fn judge(project: &Project, case: &LabelledCase) -> Verdict {
-    CaseParams::new(RUN, &case.launch, &case.case).verdict_by(&case.case, &project.plan, &[]).unwrap_or_default()
+/// What rules say of a case, and the words of its evidence.
+struct JudgedCase {
+    verdict: Verdict,
+    words: Vec<String>,
+}
+
+fn judge(project: &Project, case: &LabelledCase, with_words: bool) -> JudgedCase {
+    let params = CaseParams::new(RUN, &case.launch, &case.case);
+    let verdict = params.verdict_by(&case.case, &project.plan, &[]).unwrap_or_default();
+    let evidence = with_words.then(|| params.evidence_by(&case.case, &project.plan));
+    let words = evidence.as_ref().and_then(Content::view).map(evidence_terms).unwrap_or_default();
+    JudgedCase { verdict, words: words.into_iter().map(|term| term.word).collect() }
+}
+
+/// The words of enough cases, and of no more than half: a word of most cases tells nothing apart.
+fn frequent(judged: &[JudgedCase], fewest: usize) -> Vec<String> {
+    let mut cases: BTreeMap<&str, usize> = BTreeMap::new();
+    for word in judged.iter().flat_map(|judged| &judged.words) {
+        *cases.entry(word).or_default() += 1;
+    }
+    let frequent = |(_, cases): &(&str, usize)| *cases >= fewest && *cases * 2 <= judged.len();
+    cases.into_iter().filter(frequent).map(|(word, _)| word.to_owned()).collect()
 }
 
 fn nothing(spec: &LearnSpec, left_out: &[LeftOut]) -> SessionError {
-    let message = format!("`{}` has no case to learn from", spec.from.display());
+    let from: Vec<String> = spec.from.iter().map(LabelOrigin::name).collect();
+    let message = format!("`{}` has no case to learn from", from.join("`, `"));
     let reasons: Vec<String> = left_out.iter().map(|out| format!("{}: {}", out.cases.len(), out.why)).collect();
     let help = if reasons.is_empty() { "it has no cases".to_owned() } else { format!("left out: {}", reasons.join("; ")) };
     SessionError::bad_request("learn/nothing", message, Some(help))
 }
 
-/// What was fitted of the weights that spoke.
-fn learned(
-    weights: &VerdictWeights<'_>,
-    observations: &[FitObservation],
-    fitted: &[f64],
-    curvature: &[f64],
-) -> Vec<LearnedWeight> {
-    let mut support = vec![0_usize; weights.declared.len()];
-    for (place, _) in observations.iter().flat_map(|one| &one.active) {
-        support[*place] += 1;
-    }
-    let hundredth = |number: f64| (number * 100.0).round() / 100.0;
-    let all = weights.declared.iter().zip(fitted).zip(curvature).zip(support);
-    let weight = |(((declared, fitted), curvature), cases): (((&super::features::DeclaredWeight, &f64), &f64), usize)| {
-        LearnedWeight {
-            of: declared.of,
-            id: declared.id.to_string(),
-            name: declared.name.to_string(),
-            defect: weights.classes[declared.class].to_string(),
-            hand_set: declared.weight,
-            // Adding 0 makes -0 a plain 0.
-            fitted: hundredth(*fitted) + 0.0,
-            give_or_take: hundredth(NINETY / curvature.sqrt()),
-            cases,
-            at: declared.at.to_string(),
-        }
-    };
-    all.filter(|(_, cases)| *cases > 0).map(weight).collect()
+fn hundredth(number: f64) -> f64 {
+    // Adding 0 makes -0 a plain 0.
+    (number * 100.0).round() / 100.0 + 0.0
 }
 
-/// The cases with their verdicts, to be held out by folds.
-struct Folding<'a> {
+/// What is fitted and measured.
+struct Fitting<'a> {
     weights: &'a VerdictWeights<'a>,
     plan: &'a VerdictPlan,
     parameters: &'a [FitParameter],
-    labelled: &'a [(LabelledCase, usize)],
-    judged: &'a [Verdict],
+    labelled: &'a [TakenLabel],
+    judged: &'a [JudgedCase],
+    observations: &'a [FitObservation],
+    folds: &'a Folds,
+    most_terms: usize,
 }
 
-impl Folding<'_> {
-    fn report(&self, observations: &[FitObservation], folds: usize) -> Option<FoldReport> {
-        let fold: Vec<usize> = self.labelled.iter().map(|(case, _)| fold_of(&case.project, folds)).collect();
-        let mut used = fold.clone();
-        used.sort_unstable();
-        used.dedup();
-        if used.len() < 2 {
+/// How good weights are on held-out cases.
+struct MeasuredFolds {
+    report: FoldReport,
+    /// The temperature, if it makes the fitted weights better.
+    temperature: Option<f64>,
+    /// The verdicts of the fitted weights, tempered if that is better.
+    best: Vec<HeldOutVerdict>,
+}
+
+impl Fitting<'_> {
+    fn problem<'o>(&'o self, observations: Vec<&'o FitObservation>) -> FitProblem<'o> {
+        FitProblem { classes: self.weights.classes.len(), parameters: self.parameters, observations }
+    }
+
+    /// Fits all but each fold, and measures the weights on that fold.
+    fn measure(&self) -> Option<MeasuredFolds> {
+        let used = self.folds.held_out();
+        if used.is_empty() {
             return None;
         }
-        let hand_set: Vec<HeldOutVerdict> = (0..fold.len()).map(|at| self.held_out(at, fold[at], self.plan)).collect();
+        let held_out = |fold: usize| (0..self.labelled.len()).filter(move |at| self.folds.fold[*at] == fold);
+        let by_hand = self.weights.hand_set();
+        let places: Vec<(usize, usize)> = used.iter().flat_map(|fold| held_out(*fold).map(move |at| (at, *fold))).collect();
+        let hand_set: Vec<HeldOutVerdict> =
+            places.iter().map(|(at, fold)| self.held_out(*at, *fold, (self.plan, &by_hand))).collect();
         let fitted = WorkerPool::all().map(&used, |held| {
-            let others = observations.iter().zip(&fold).filter(|(_, fold)| *fold != held).map(|(one, _)| one).collect();
-            let problem = FitProblem { classes: self.weights.classes.len(), parameters: self.parameters, observations: others };
-            let plan = self.weights.plan_with(&problem.fit());
-            let of_fold = (0..fold.len()).filter(|at| fold[*at] == *held);
-            of_fold.map(|at| (at, self.held_out(at, *held, &plan))).collect::<Vec<_>>()
+            let others = (0..self.labelled.len()).filter(|at| self.folds.teaches(*at, *held));
+            let mut fitted = self.problem(others.map(|at| &self.observations[at]).collect()).fit();
+            self.weights.prune_terms(&mut fitted, self.most_terms);
+            let plan = self.weights.plan_with(&fitted);
+            held_out(*held).map(|at| self.held_out(at, *held, (&plan, &fitted))).collect::<Vec<_>>()
         });
-        let mut fitted: Vec<(usize, HeldOutVerdict)> = fitted.into_iter().flatten().collect();
-        fitted.sort_by_key(|(at, _)| *at);
-        let fitted: Vec<HeldOutVerdict> = fitted.into_iter().map(|(_, verdict)| verdict).collect();
+        let fitted: Vec<HeldOutVerdict> = fitted.into_iter().flatten().collect();
         let classes: Vec<String> = self.weights.classes.iter().map(ToString::to_string).collect();
         let figures = |verdicts: &[HeldOutVerdict]| figures(verdicts, &classes, self.plan.floor);
-        Some(FoldReport {
+        let fitted_tempered = tempered(&fitted);
+        let fitted_temperature = temperature(&fitted.iter().collect::<Vec<_>>());
+        let (plain_figures, tempered_figures) = (figures(&fitted), figures(&fitted_tempered));
+        let trusted = trusted_temperature(fitted_temperature, self.folds.groups);
+        let trusted = trusted.filter(|_| tempered_figures.log_loss < plain_figures.log_loss);
+        let best = if trusted.is_some() { fitted_tempered } else { fitted };
+        let report = FoldReport {
             folds: used.len(),
-            projects: self.projects().len(),
+            by: self.folds.by,
+            groups: self.folds.groups,
             hand_set: figures(&hand_set),
             hand_set_tempered: figures(&tempered(&hand_set)),
             hand_set_temperature: temperature(&hand_set.iter().collect::<Vec<_>>()),
-            fitted: figures(&fitted),
-            fitted_tempered: figures(&tempered(&fitted)),
-            fitted_temperature: temperature(&fitted.iter().collect::<Vec<_>>()),
-            comparison: compare(&hand_set, &fitted),
-        })
+            fitted: plain_figures,
+            fitted_tempered: tempered_figures,
+            fitted_temperature,
+            comparison: compare(&hand_set, &best),
+            cases: places.iter().zip(hand_set.iter().zip(&best)).map(|((at, fold), both)| self.case(*at, *fold, both)).collect(),
+        };
+        Some(MeasuredFolds { report, temperature: trusted, best })
     }
 
-    fn projects(&self) -> BTreeMap<&str, usize> {
-        let mut projects = BTreeMap::new();
-        for (case, _) in self.labelled {
-            let next = projects.len();
-            projects.entry(case.project.as_str()).or_insert(next);
+    fn case(&self, at: usize, fold: usize, (hand_set, fitted): (&HeldOutVerdict, &HeldOutVerdict)) -> HeldOutCase {
+        let of = |verdict: &HeldOutVerdict| {
+            let shares = verdict.probabilities().into_iter().map(|share| (share * 1e6).round() / 1e6);
+            self.weights.classes.iter().map(ToString::to_string).zip(shares).collect()
+        };
+        HeldOutCase {
+            case: self.labelled[at].case.id.clone(),
+            group: self.folds.group[at],
+            fold,
+            label: self.weights.classes[hand_set.truth].to_string(),
+            decidable: hand_set.decidable,
+            hand_set: of(hand_set),
+            fitted: of(fitted),
         }
-        projects
     }
 
-    fn held_out(&self, at: usize, fold: usize, plan: &VerdictPlan) -> HeldOutVerdict {
-        let (case, truth) = &self.labelled[at];
+    fn held_out(&self, at: usize, fold: usize, with: (&VerdictPlan, &[f64])) -> HeldOutVerdict {
+        let TakenLabel { case, class, .. } = &self.labelled[at];
         // Without any word on it, all are counted.
-        let told = self.labelled.iter().any(|(case, _)| case.decidable.is_some());
+        let told = self.labelled.iter().any(|label| label.case.decidable.is_some());
         HeldOutVerdict {
-            truth: *truth,
+            truth: *class,
             decidable: if told { case.decidable == Some(true) } else { true },
             fold,
-            project: self.projects().get(case.project.as_str()).copied().unwrap_or_default(),
-            scores: self.weights.scores(plan, &self.judged[at]),
+            project: self.folds.group[at],
+            scores: self.weights.scores(with, &self.judged[at].verdict, &self.observations[at]),
             temperature: 1.0,
         }
     }
+
+    /// What was fitted of the weights that spoke.
+    fn learned(&self, fitted: &[f64], problem: &FitProblem<'_>) -> Vec<LearnedWeight> {
+        let curvature = problem.curvature(fitted);
+        let by_hand = self.weights.hand_set();
+        let mut support = vec![0_usize; fitted.len()];
+        let mut groups: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); fitted.len()];
+        let mut pulls: Vec<Vec<(f64, usize)>> = vec![Vec::new(); fitted.len()];
+        for (at, one) in self.observations.iter().enumerate() {
+            for (place, pull) in problem.pulls(one, &by_hand) {
+                support[place] += 1;
+                groups[place].insert(self.folds.group[at]);
+                // Those that pull to where it went.
+                if pull * (fitted[place] - by_hand[place]) > 0.0 {
+                    keep_strongest(&mut pulls[place], (pull.abs(), at));
+                }
+            }
+        }
+        let weight = |(place, declared): (usize, &super::features::DeclaredWeight)| LearnedWeight {
+            of: declared.of,
+            id: declared.id.to_string(),
+            name: declared.name.to_string(),
+            defect: self.weights.classes[declared.class].to_string(),
+            hand_set: declared.weight,
+            fitted: hundredth(fitted[place]),
+            give_or_take: hundredth(NINETY / curvature[place].sqrt()),
+            cases: support[place],
+            groups: groups[place].len(),
+            labels_to_move: labels_to_move(curvature[place]),
+            because: pulls[place].iter().map(|(_, at)| self.labelled[*at].case.id.clone()).collect(),
+            at: declared.at.to_string(),
+        };
+        let spoke = |(place, declared): &(usize, &super::features::DeclaredWeight)| {
+            support[*place] > 0 && (declared.of != WeightOf::Term || fitted[*place] != 0.0)
+        };
+        self.weights.declared.iter().enumerate().filter(spoke).map(weight).collect()
+    }
+
+    fn audit(&self) -> Vec<RuleAudit> {
+        audit(self.labelled.iter().zip(self.judged.iter().zip(&self.folds.group)).map(|(label, (judged, group))| {
+            AuditedVerdict { verdict: &judged.verdict, truth: &self.weights.classes[label.class], group: *group }
+        }))
+    }
+}
+
+/// Keeps the few strongest pulls; of equals the first.
+fn keep_strongest(pulls: &mut Vec<(f64, usize)>, pull: (f64, usize)) {
+    let place = pulls.iter().position(|known| known.0 < pull.0).unwrap_or(pulls.len());
+    if place < NAMED {
+        pulls.insert(place, pull);
+        pulls.truncate(NAMED);
+    }
+}
+
+/// About how many labels that agree move a weight by 1: each pulls by half at most where the probability is in doubt, against the
+/// curvature.
+fn labels_to_move(curvature: f64) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is from 1 to 1e9")]
+    let labels = (2.0 * curvature).ceil().clamp(1.0, 1e9) as usize;
+    labels
 }

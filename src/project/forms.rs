@@ -26,6 +26,7 @@ pub(super) fn of(stem: &str) -> Option<&'static Form> {
         "roots" => Some(&ROOTS),
         "elements" => Some(&ELEMENTS),
         "personas" => Some(&PERSONAS),
+        "learn" => Some(&LEARN),
         "learned" => Some(&LEARNED),
         _ if stem.starts_with(SCORECARDS) => Some(&SCORECARD),
         _ => None,
@@ -315,6 +316,57 @@ pub(super) const LEARNED: Form = Form {
             ValueForm::Entries(&WEIGHTS),
             "By the id of a rule or signature, what it adds to the log-odds of defects, by code; the rest stays as declared.",
         ),
+        FormKey::new(
+            "terms",
+            ValueForm::Entries(&WEIGHTS),
+            "By a word in lower case, what it adds to the log-odds of defects where a line of the evidence has it, by code.",
+        ),
+        FormKey::new(
+            "temperature",
+            ValueForm::Number(0.05, 20.0),
+            "What the log-odds are divided by before they become probabilities; above 1 makes verdicts less sure.",
+        ),
+    ],
+    ..Form::PLAIN
+};
+
+/// The form of `data/learn.yaml`.
+pub(super) const LEARN: Form = Form {
+    what: "the file of how weights are learned",
+    keys: &[
+        FormKey::required(
+            "half_life_days",
+            ValueForm::Number(1.0, 36_500.0),
+            "After so many days a label counts half as much as the latest one.",
+        ),
+        FormKey::required("labels", ValueForm::Entries(&ValueForm::Number(0.0, 10.0)), "How much a label counts, by its source."),
+        FormKey::required("hold", ValueForm::Number(1e-3, 1e6), "How firmly weights are held to where they were set by hand."),
+        FormKey::required("hold_priors", ValueForm::Number(1e-3, 1e6), "The same for priors."),
+        FormKey::required("terms", ValueForm::Map(&LEARN_TERMS), "Which words become terms."),
+        FormKey::required(
+            "review_bar",
+            ValueForm::Map(&LEARN_REVIEW_BAR),
+            "From which confidence on verdicts go without a person.",
+        ),
+    ],
+    ..Form::PLAIN
+};
+
+const LEARN_TERMS: Form = Form {
+    what: "`terms`",
+    keys: &[
+        FormKey::required("hold", ValueForm::Number(1e-3, 1e6), "How firmly the weights of terms are held to 0."),
+        FormKey::required("cases", ValueForm::Whole(1, 1_000_000), "The fewest labelled cases that a term must be in."),
+        FormKey::required("most", ValueForm::Whole(1, 100_000), "The most terms."),
+    ],
+    ..Form::PLAIN
+};
+
+const LEARN_REVIEW_BAR: Form = Form {
+    what: "`review_bar`",
+    keys: &[
+        FormKey::required("right", ValueForm::Number(0.0, 1.0), "How often verdicts must be right."),
+        FormKey::required("cases", ValueForm::Whole(1, 1_000_000), "Over how many held-out cases that is measured at least."),
     ],
     ..Form::PLAIN
 };

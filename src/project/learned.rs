@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean, nearest};
 use crate::form::yaml::{Yaml, YamlEntry};
 use crate::form::{FormFields, Spanned};
 use crate::model::Hash;
-use crate::walk::{DefectWeights, VerdictPlan};
+use crate::walk::{DefectWeights, TermWeights, VerdictPlan};
 use serde_json::json;
 
 /// The weights of the file.
@@ -17,6 +17,9 @@ pub(super) struct LearnedWeights {
     priors: Vec<LearnedNumber>,
     /// By rule or signature.
     weights: Vec<(Spanned<String>, Vec<LearnedNumber>)>,
+    /// By word.
+    terms: Vec<(Spanned<String>, Vec<LearnedNumber>)>,
+    temperature: Option<f64>,
 }
 
 /// The log-odds of a defect.
@@ -41,6 +44,8 @@ impl LearnedWeights {
             pipeline: fields.text("pipeline"),
             priors: numbers(fields.entries("priors")),
             weights: fields.entries("weights").iter().filter_map(rule).collect(),
+            terms: fields.entries("terms").iter().filter_map(rule).collect(),
+            temperature: tree.get("temperature").and_then(|value| value.to_json().as_f64()),
         })
     }
 
@@ -71,10 +76,21 @@ impl LearnedWeights {
                 }
             }
         }
+        for (word, numbers) in &self.terms {
+            let (line, _) = self.source.line_column(word.span.start);
+            let mut weights = DefectWeights::new();
+            self.replace(&mut weights, numbers, &defects, found);
+            let at = format!("data/{}:{line}", self.source.name()).into();
+            plan.terms.insert(word.value.clone(), TermWeights { weights, at });
+        }
+        plan.temperature = self.temperature;
         let number = |number: &LearnedNumber| json!([*number.defect, number.weight]);
         let list = |numbers: &[LearnedNumber]| numbers.iter().map(number).collect::<Vec<_>>();
-        let weights: Vec<_> = self.weights.iter().map(|(id, numbers)| json!([**id, list(numbers)])).collect();
-        plan.learned = Some(Hash::of_json(&json!([list(&self.priors), weights])));
+        let by_id = |written: &[(Spanned<String>, Vec<LearnedNumber>)]| {
+            written.iter().map(|(id, numbers)| json!([**id, list(numbers)])).collect::<Vec<_>>()
+        };
+        let parts = json!([list(&self.priors), by_id(&self.weights), by_id(&self.terms), self.temperature]);
+        plan.learned = Some(Hash::of_json(&parts));
     }
 
     fn replace(&self, weights: &mut DefectWeights, learned: &[LearnedNumber], defects: &[String], found: &mut Diagnostics) {

@@ -65,6 +65,8 @@ impl ProjectLinker<'_> {
             needs,
             strength,
             rules,
+            terms: BTreeMap::new(),
+            temperature: None,
             learned: None,
             vars: Content::new(crate::script::View::null()),
             data: Hash::of_json(&json!([data.evidence.address(), data.data.hash()])),
@@ -95,13 +97,17 @@ impl ProjectLinker<'_> {
 pub(super) fn with_vars(plan: &VerdictPlan, written: &VerdictRules, vars: &Content) -> VerdictPlan {
     let floor = vars.view().and_then(|vars| vars.get(&written.floor)?.as_f64()).unwrap_or(0.0);
     let function = |rule: &VerdictFunction| json!([rule.id, rule.function.hash(), rule.function.name()]);
-    let functions = Hash::of_json(&json!([
+    let mut functions = json!([
         plan.needs.iter().map(|need| need.name).collect::<Vec<_>>(),
         plan.strength.as_ref().map(|strength| (strength.hash(), strength.name())),
         plan.rules.iter().map(function).collect::<Vec<_>>(),
         vars.hash(),
         plan.data,
-    ]));
+    ]);
+    if let (Some(parts), false) = (functions.as_array_mut(), plan.terms.is_empty()) {
+        parts.push(json!(plan.terms.keys().collect::<Vec<_>>()));
+    }
+    let functions = Hash::of_json(&functions);
     let rule = |rule: &VerdictFunction| json!([rule.group, rule.weights]);
     let weights = plan.rules.iter().map(rule).collect::<Vec<_>>();
     let mut parts = json!([functions, plan.priors, plan.undecided, weights]);

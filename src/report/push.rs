@@ -5,7 +5,7 @@ use super::case::CaseReport;
 use super::markdown::confidence;
 use super::text::clean;
 use crate::diag::Diagnostics;
-use crate::session::{PushRemark, RunResult, SessionError};
+use crate::session::{PUSH_MARK, PushRemark, RunResult, SessionError};
 use crate::store::KnownHistory;
 use crate::walk::WalkStatus;
 use serde::Serialize;
@@ -88,7 +88,7 @@ fn remark(report: &RunReport, case: &CaseReport) -> PushRemark {
     let by = review.map_or("nobody", |review| if auto { review.by.as_str() } else { "a person" });
     let _ = write!(
         comment,
-        "\n\nAsterisk: run {}, case {}, {} ({}), confidence {}, {decision} by {by}.",
+        "\n\n{PUSH_MARK}{}, case {}, {} ({}), confidence {}, {decision} by {by}.",
         report.run,
         case.case,
         finding.defect_name,

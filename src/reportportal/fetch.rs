@@ -25,6 +25,17 @@ const LOGS: usize = 256 << 20;
 const HEAD: &[&str] =
     &["name", "number", "status", "startTime", "endTime", "statistics", "attributes", "description", "uuid", "owner"];
 
+/// Which launches of the past.
+#[derive(Clone, Debug, Default)]
+pub struct LaunchFilter {
+    /// These, by number or uuid; without any, the latest.
+    pub ids: Vec<String>,
+    /// Of the latest, those of this name.
+    pub name: Option<String>,
+    /// The most of the latest.
+    pub most: usize,
+}
+
 /// A fetched launch.
 #[derive(Debug)]
 pub struct Fetched {
@@ -80,6 +91,14 @@ impl Portal<'_> {
         text.insert("failure_list".into(), Value::Array(items));
         let name = format!("{}/{}/launch/{id}", self.place().url, self.place().project);
         Ok(Fetched { name, text: Value::Object(text).to_string(), notes })
+    }
+
+    /// The ids of the latest launches, the latest first.
+    pub fn past_launches(&self, filter: &LaunchFilter) -> Result<Vec<String>, PortalError> {
+        let mut query = vec![("page.sort", "startTime,DESC")];
+        query.extend(filter.name.as_deref().map(|name| ("filter.eq.name", name)));
+        let list = self.list("launch", &query, filter.most.clamp(1, PAGE), filter.most)?;
+        Ok(list.items.iter().filter_map(|launch| launch["id"].as_i64().map(|id| id.to_string())).collect())
     }
 
     /// The API's description of a launch.

@@ -16,5 +16,5 @@ mod settings;
 
 pub use call::{Access, Portal, PortalError};
 pub use define::{Issue, UpdateResult};
-pub use fetch::Fetched;
+pub use fetch::{Fetched, LaunchFilter};
 pub use settings::{PortalLaunch, PortalSettings};

@@ -1,6 +1,7 @@
 //! Labelled cases: read from a file of JSON or YAML, with the texts of each from itself or from a launch.
 
 use super::{Session, SessionError};
+use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use crate::evidence::Masker;
 use crate::files::read_input;
@@ -50,6 +51,12 @@ struct WrittenCase {
     project: Option<String>,
     #[serde(default)]
     decidable: Option<bool>,
+    /// How much the label counts, beside others.
+    #[serde(default, deserialize_with = "positive")]
+    weight: Option<f64>,
+    /// When the label was given: a date, or a timestamp.
+    #[serde(default, deserialize_with = "date")]
+    date: Option<Timestamp>,
     #[serde(default)]
     failure: Option<WrittenFailure>,
     #[serde(default)]
@@ -86,18 +93,53 @@ struct WrittenFailure {
 /// A labelled case with its texts.
 #[derive(Clone, Debug)]
 pub struct LabelledCase {
-    /// Its id in the labelled file.
+    /// Its id: in the labelled file, or in its launch.
     pub id: String,
     /// The labelled defect, as written.
     pub label: String,
+    /// Where the label is from.
+    pub source: LabelSource,
+    /// How much the label counts, beside others of its source.
+    pub weight: f64,
+    /// When the label was given, if that is known.
+    pub at: Option<Timestamp>,
     /// What it belongs to: its project, else its cause, else itself.
     pub project: String,
+    /// What identifies its launch.
+    pub launch_key: String,
     /// Whether its text decides, if the file tells.
     pub decidable: Option<bool>,
     /// The launch it is of, without its cases.
     pub launch: Arc<Launch>,
     /// The failure.
     pub case: Case,
+    /// The finding that a review was about.
+    pub finding: Option<Arc<Value>>,
+}
+
+/// Where a label is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LabelSource {
+    /// A file of labelled cases.
+    File,
+    /// A person approved what was shown.
+    Approve,
+    /// A person put right what was shown.
+    Overturn,
+    /// A person set the defect type in ReportPortal.
+    Portal,
+}
+
+impl LabelSource {
+    /// Its key among `labels` of the data file `learn`.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Approve => "approve",
+            Self::Overturn => "overturn",
+            Self::Portal => "reportportal",
+        }
+    }
 }
 
 /// A labelled case whose texts are still where they are written.
@@ -115,6 +157,10 @@ pub struct LocatedCase {
     pub group: Option<String>,
     /// Whether its text decides, if the file tells.
     pub decidable: Option<bool>,
+    /// How much the label counts.
+    pub weight: f64,
+    /// When the label was given, if the file tells.
+    pub at: Option<Timestamp>,
     /// Where its texts are.
     pub texts: CaseLocation,
 }
@@ -131,6 +177,16 @@ pub enum CaseLocation {
         /// Which failure of it, by id or name; the first if `None`.
         wanted: Option<String>,
     },
+}
+
+impl CaseLocation {
+    /// What identifies the launch of a case: its file, or the case itself.
+    fn launch_key(&self, id: &str) -> String {
+        match self {
+            Self::Own(_) => id.to_owned(),
+            Self::Launch { path, .. } => path.display().to_string(),
+        }
+    }
 }
 
 /// The labelled cases of a file: [`LabelledCase`]s, or [`LocatedCase`]s.
@@ -155,9 +211,26 @@ impl Session {
         let LabelledCases { written, cases, mut left_out } = self.located(&read_input(from)?, from, launches)?;
         let masker = Arc::new(project.masker());
         let mut read = Vec::with_capacity(cases.len());
-        for LocatedCase { id, label, project, decidable, texts, .. } in cases {
+        for LocatedCase { id, label, project, decidable, weight, at, texts, .. } in cases {
+            let launch_key = texts.launch_key(&id);
             match self.texts_of(texts, &masker) {
-                Ok((launch, case)) => read.push(LabelledCase { id, label, project, decidable, launch: Arc::new(launch), case }),
+                Ok((launch, case)) => {
+                    let (source, launch) = (LabelSource::File, Arc::new(launch));
+                    let finding = None;
+                    read.push(LabelledCase {
+                        id,
+                        label,
+                        source,
+                        weight,
+                        at,
+                        project,
+                        launch_key,
+                        decidable,
+                        launch,
+                        case,
+                        finding,
+                    });
+                }
                 Err(why) => left_out.push((id, why)),
             }
         }
@@ -237,6 +310,8 @@ fn located(file: LabelledFile, beside: &Path, launches: Option<&Path>) -> Result
                 cause: written.rca_id,
                 group: written.group,
                 decidable: written.decidable,
+                weight: written.weight.unwrap_or(1.0),
+                at: written.date,
                 texts,
             }),
             Err(why) => found.left_out.push((written.id, why)),
@@ -327,6 +402,24 @@ fn scalar<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
         Value::Number(number) => Ok(number.to_string()),
         _ => Err(serde::de::Error::custom("an id must be a text")),
     }
+}
+
+/// A number above 0.
+fn positive<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    let number = Option::<f64>::deserialize(from)?;
+    match number {
+        Some(number) if !(number > 0.0 && number.is_finite()) => {
+            Err(serde::de::Error::custom("`weight` must be a number above 0"))
+        }
+        number => Ok(number),
+    }
+}
+
+/// A date, or a timestamp.
+fn date<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Timestamp>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(from)? else { return Ok(None) };
+    let at = text.parse().or_else(|_| format!("{}T00:00:00Z", text.trim()).parse());
+    at.map(Some).map_err(|_| serde::de::Error::custom("`date` must be a date such as 2026-02-14, or a timestamp"))
 }
 
 fn optional_scalar<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
@@ -463,6 +556,9 @@ mod tests {
             bad("a.yaml", "- { label: d1 }\n")
         );
         assert!(bad("a.yaml", "- { id: a, decidable: 3 }\n").contains("invalid type"));
+        assert!(bad("a.yaml", "- { id: a, weight: 0 }\n").contains("above 0"));
+        assert!(bad("a.yaml", "- { id: a, date: soon }\n").contains("2026-02-14"));
+        assert!(parsed("a.yaml", "- { id: a, label: d1, weight: 2, date: 2026-02-14 }\n").is_ok());
         assert!(bad("a.yaml", "case: 1\n").contains("there is no list of cases"));
         assert!(bad("a.yaml", "- { id: a }\n- { id: a }\n").starts_with("learn/duplicate"));
     }

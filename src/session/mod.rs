@@ -10,7 +10,7 @@
 //! listener, migrate, portal, shadow, outcome, revisions  progress and result of a run
 //! executor, projection, clean, dispatch, run_dir  walking cases, and the files of a run
 //! answers, pending_batch, assembly, pending  answerers, and the assembly of a run
-//! resume, run  resuming and starting runs
+//! resume, run, labels  resuming and starting runs, labels from past ones
 //! ```
 
 mod answer_file;
@@ -27,6 +27,7 @@ mod finding;
 mod input;
 mod knowledge;
 mod labelled;
+mod labels;
 mod listener;
 mod load;
 mod migrate;
@@ -62,7 +63,10 @@ pub use clean::CleanResult;
 pub use doctor::{CheckResult, CheckState};
 pub use error::SessionError;
 pub use knowledge::SymptomQuery;
-pub use labelled::{CaseLocation, LabelledCase, LabelledCases, LocatedCase, alone, count_labelled, defect_code, masked};
+pub use labelled::{
+    CaseLocation, LabelSource, LabelledCase, LabelledCases, LocatedCase, alone, count_labelled, defect_code, masked,
+};
+pub use labels::PUSH_MARK;
 pub use listener::{AppliedReload, RunListener, StartedRun};
 pub use load::DEFAULT_PIPELINE;
 pub use outcome::{CaseResult, CaseSummary, ConclusionSummary, ErrorSummary, RunCases, RunResult, RunSummary, Waits};

@@ -112,6 +112,14 @@ impl Store {
         })
     }
 
+    /// Whether a symptom was seen in a failure with this recall key.
+    pub fn knows_failure(&self, recall_key: &str) -> Result<bool, StoreError> {
+        self.read(|conn| {
+            let mut known = conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM symptom_keys WHERE recall_key = ?1)")?;
+            Ok(known.query_row([recall_key], |row| row.get(0))?)
+        })
+    }
+
     /// The status of a case of a run in the store, if it has one.
     pub fn case_status(&self, run: &str, case: &str) -> Result<Option<String>, StoreError> {
         self.read(|conn| {

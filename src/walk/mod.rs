@@ -112,7 +112,10 @@ pub use state::{RecordedRoot, RecordedVerdict, WalkState, WalkStatus};
 pub use step_context::{StepContext, StepMoment};
 pub use team_plan::{TeamMember, TeamPlan};
 pub use tool::{Call, TOOL, ToolPlan};
-pub use verdict::{DefectWeights, FailedRule, Hypothesis, SignatureWeights, SpokenRule, Verdict, VerdictFunction, VerdictPlan};
+pub use verdict::{
+    DefectWeights, EvidenceTerm, FailedRule, Hypothesis, SignatureWeights, SpokenRule, TERM, TermWeights, Verdict,
+    VerdictFunction, VerdictPlan, evidence_terms,
+};
 pub use views::{recorded_state, walker_view};
 pub use visit::Visit;
 pub use walker::Walker;

@@ -8,6 +8,7 @@ use super::content::Content;
 use super::name::Name;
 use super::queries::Query;
 use crate::diag::Diagnostic;
+use crate::model::words::split_words;
 use crate::model::{Hash, Kind};
 use crate::script::{RuleStrength, ScriptFunction, View};
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,10 @@ pub struct VerdictPlan {
     pub rules: Vec<VerdictFunction>,
     /// What signatures say, by id.
     pub signatures: BTreeMap<String, SignatureWeights>,
+    /// What learned terms say, by word.
+    pub terms: BTreeMap<String, TermWeights>,
+    /// What the log-odds are divided by before they become probabilities, if that was fitted.
+    pub temperature: Option<f64>,
     /// The address of the learned weights that stand in the place of declared ones, if there are any.
     pub learned: Option<Hash>,
     /// The vars of the pipeline that it is of.
@@ -75,6 +80,18 @@ pub struct SignatureWeights {
     pub weights: DefectWeights,
 }
 
+/// What a learned term says of the defect.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TermWeights {
+    /// What it adds where a line of the evidence has the word.
+    pub weights: DefectWeights,
+    /// Where it is written: `file:line`.
+    pub at: Name,
+}
+
+/// What the ids of spoken terms begin with.
+pub const TERM: &str = "term:";
+
 /// The verdict of a case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
@@ -88,6 +105,9 @@ pub struct Verdict {
     pub floor: f64,
     /// The probability of the most probable defect, in [0, 1].
     pub probability: f64,
+    /// What the log-odds were divided by, if that was fitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
     /// The defects, the most probable first.
     pub hypotheses: Vec<Hypothesis>,
     /// The rules and signatures that spoke, rules first.
@@ -162,7 +182,7 @@ impl VerdictPlan {
     pub fn judge(&self, evidence: &View, context: &View) -> Verdict {
         let null = View::null();
         let vars = self.vars.view().unwrap_or(&null);
-        let mut verdict = Verdict { undecided: self.undecided.clone(), floor: self.floor, ..Verdict::default() };
+        let mut verdict = self.verdict(Verdict::default());
         for rule in &self.rules {
             let spoken = |said: RuleStrength| SpokenRule {
                 id: rule.id.clone(),
@@ -181,6 +201,9 @@ impl VerdictPlan {
         for found in evidence.get("matches").as_ref().map_or(&[][..], View::items) {
             self.signature(found, (evidence, context, vars), &mut verdict);
         }
+        if !self.terms.is_empty() {
+            self.terms(evidence, &mut verdict);
+        }
         verdict.decide(&self.priors);
         verdict
     }
@@ -188,9 +211,11 @@ impl VerdictPlan {
     /// The verdict with the weights, groups and priors of this plan, and the strengths of another with the same
     /// [`functions`](Self::functions).
     pub fn weigh_again(&self, other: &Verdict) -> Verdict {
-        let mut verdict = Verdict { undecided: self.undecided.clone(), floor: self.floor, ..other.clone() };
+        let mut verdict = self.verdict(other.clone());
         for spoken in &mut verdict.spoke {
-            let (group, weights) = if spoken.signature {
+            let (group, weights) = if let Some(word) = spoken.id.strip_prefix(TERM) {
+                (None, self.terms.get(word).map(|known| &known.weights))
+            } else if spoken.signature {
                 let known = self.signatures.get(spoken.id.as_str());
                 (known.map(|known| known.group.clone()), known.map(|known| &known.weights))
             } else {
@@ -202,6 +227,30 @@ impl VerdictPlan {
         }
         verdict.decide(&self.priors);
         verdict
+    }
+
+    /// A verdict with what this plan sets for all.
+    fn verdict(&self, of: Verdict) -> Verdict {
+        Verdict { undecided: self.undecided.clone(), floor: self.floor, temperature: self.temperature, ..of }
+    }
+
+    /// Each learned term that the evidence has speaks once, about the first line with the word.
+    fn terms(&self, evidence: &View, verdict: &mut Verdict) {
+        for EvidenceTerm { word, line, text } in evidence_terms(evidence) {
+            let Some(known) = self.terms.get(&word) else { continue };
+            verdict.spoke.push(SpokenRule {
+                id: format!("{TERM}{word}").into(),
+                name: word.into(),
+                signature: false,
+                group: Name::default(),
+                at: known.at.clone(),
+                strength: 1.0,
+                weights: known.weights.iter().cloned().collect(),
+                counted: true,
+                because: text,
+                about: vec![line],
+            });
+        }
     }
 
     fn signature(&self, found: &View, (evidence, context, vars): (&View, &View, &View), verdict: &mut Verdict) {
@@ -246,7 +295,8 @@ impl Verdict {
         };
         let scores: Vec<f64> = priors.iter().map(score).collect();
         let top = scores.iter().copied().fold(f64::MIN, f64::max);
-        let odds: Vec<f64> = scores.iter().map(|score| libm::exp(score - top)).collect();
+        let temperature = self.temperature.unwrap_or(1.0);
+        let odds: Vec<f64> = scores.iter().map(|score| libm::exp((score - top) / temperature)).collect();
         let total: f64 = odds.iter().sum();
         let hypothesis = |((defect, prior), (score, odds)): (&(Name, f64), (f64, f64))| Hypothesis {
             defect: defect.clone(),
@@ -291,6 +341,47 @@ impl Verdict {
     pub fn view(&self) -> View {
         View::of(&json!(self), &Kind::Any, "params.verdict")
     }
+}
+
+/// A word of the evidence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvidenceTerm {
+    /// The word, in lower case.
+    pub word: String,
+    /// The id of the first line that has it.
+    pub line: String,
+    /// That line.
+    pub text: String,
+}
+
+/// The shortest word that is a term.
+const SHORTEST_TERM: usize = 4;
+/// The most lines of an evidence document that are read for terms: its error comes first.
+const TERM_LINES: usize = 200;
+
+/// The words of the lines that count, each with the first line that has it, in order: letters only, since numbers and ids differ from
+/// failure to failure. They are the lines of the error; where it has none, those of the log.
+pub fn evidence_terms(evidence: &View) -> Vec<EvidenceTerm> {
+    let lines = evidence.get("lines");
+    let lines = lines.as_ref().map_or(&[][..], View::items);
+    let text = |line: &View, key: &str| line.get(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
+    let of_error = |line: &&View| text(line, "source") == "error";
+    let only_error = lines.iter().any(|line| of_error(&line));
+    let mut seen = std::collections::BTreeSet::new();
+    let mut terms = Vec::new();
+    for line in lines.iter().filter(|line| !only_error || of_error(line)).take(TERM_LINES) {
+        let said = text(line, "text");
+        for word in split_words(&said) {
+            if word.chars().count() < SHORTEST_TERM || word.contains(char::is_numeric) {
+                continue;
+            }
+            let word = word.to_lowercase();
+            if seen.insert(word.clone()) {
+                terms.push(EvidenceTerm { word, line: text(line, "id"), text: said.clone() });
+            }
+        }
+    }
+    terms
 }
 
 /// To a millionth.
@@ -357,6 +448,28 @@ mod tests {
         assert_eq!(verdict.hypotheses[0].defect, "a");
         let silent = decided(Vec::new(), 0.5);
         assert_eq!((silent.defect.as_str(), silent.probability), ("a", 0.5), "of equals the first");
+    }
+
+    #[test]
+    fn a_temperature_tells_the_same_defect_less_surely() {
+        let sure = decided(vec![rule("1", "", &[("a", 2.0)], 1.0)], 0.5);
+        let mut tempered = Verdict { temperature: Some(2.0), ..sure.clone() };
+        tempered.decide(&[("a".into(), 0.0), ("b".into(), 0.0)]);
+        // 1 / (1 + exp(-1))
+        assert!((tempered.probability - 0.731_059).abs() < 1e-9, "{}", tempered.probability);
+        assert_eq!((tempered.defect, &tempered.hypotheses[0].score), (sure.defect, &2.0));
+    }
+
+    #[test]
+    fn terms_are_words_of_the_error_and_of_the_log_without_one() {
+        let of = |lines: serde_json::Value| {
+            let evidence = View::of(&json!({ "lines": lines }), &Kind::Any, "evidence");
+            evidence_terms(&evidence).into_iter().map(|term| format!("{}@{}", term.word, term.line)).collect::<Vec<_>>()
+        };
+        let error = json!({ "id": "e1", "source": "error", "text": "Reactor r2d2 drained: the reactor of bay 7" });
+        let log = json!({ "id": "l4", "source": "log", "text": "Drained twice" });
+        assert_eq!(of(json!([error, log])), ["reactor@e1", "drained@e1"]);
+        assert_eq!(of(json!([log])), ["drained@l4", "twice@l4"]);
     }
 
     proptest! {

@@ -236,3 +236,93 @@ fn the_bundled_scenario_covers_many_ecosystems() {
         text.lines().filter_map(|line| line.trim().strip_prefix("ecosystem: ")).collect();
     assert!(ecosystems.len() >= 12, "{ecosystems:?}");
 }
+
+#[test]
+fn a_setting_is_tuned_on_a_scenario_beside_what_is_held_out() {
+    let project = project();
+    let sweep = |args: &[&str]| project.asterisk(&[&["sweep", "--scenario", "small.yaml", "--format", "json"], args].concat());
+    let curve = sweep(&["--var", "priors.au001=0,12", "--metric", "M1"]).ok().json();
+    assert_eq!((&curve["metric"], &curve["cases"], &curve["held_out"]), (&json!("M1"), &json!(3), &json!(1)));
+    let points = curve["points"].as_array().unwrap();
+    assert_eq!((points.len(), &points[0]["current"], &points[0]["settings"]), (3, &json!(true), &json!({})));
+    assert_eq!(points[2]["settings"], json!({ "priors.au001": 12 }));
+    assert!(points[2]["value"].as_f64() < points[0]["value"].as_f64() && points[2]["held_out"] == 0.0, "{curve}");
+    assert_eq!(curve["best"], 0, "of equals the present one");
+    // Vars of the pipeline, several at once, one after the other.
+    let found = sweep(&["--var", "decide_floor=0.2,0.9", "--var", "priors.au001=0,12", "--search"]).ok().json();
+    let best = &found["points"][usize::try_from(found["best"].as_u64().unwrap()).unwrap()];
+    assert!(best["value"].as_f64() >= found["points"][0]["value"].as_f64(), "{found}");
+    assert!(found["points"].as_array().unwrap().len() <= 7, "{found}");
+    let shown = project.asterisk(&["sweep", "--scenario", "small.yaml", "--var", "priors.au001=0,12"]).ok().stdout;
+    assert!(shown.contains("held out") && shown.contains("as now") && shown.contains("<- best"), "{shown}");
+    let refused = |args: &[&str]| sweep(args).exits(2).stderr;
+    assert!(refused(&["--var", "V1.pb01=1"]).contains("does not decide about `pb01`"));
+    assert!(refused(&["--var", "decide_flor=1"]).contains("decide_floor"));
+    assert!(refused(&["--var", "decide_floor=0.5", "--metric", "M99"]).contains("no metric `M99`"));
+    assert!(refused(&["--var", "decide_floor=0.5", "--metric", "brier", "--search"]).contains("has no direction"));
+    let several = project.asterisk(&["sweep", "--var", "a=1", "--var", "b=1"]).exits(2).stderr;
+    assert!(several.contains("need a scenario of failures"), "{several}");
+}
+
+#[test]
+fn it_is_said_where_to_begin_and_what_memory_has_seen() {
+    let wrong = SCENARIO.replace("defect_type: en001", "defect_type: fw001");
+    let project = Project::with(&[("small.yaml", &wrong)]);
+    let args = ["calibrate", "small.yaml", "--resamples", "0", "--format", "json"];
+    let report = project.asterisk(&args).json();
+    let steps = report["tables"].as_array().unwrap().iter().find(|table| table["id"] == "steps").unwrap();
+    let rows = steps["rows"].as_array().unwrap();
+    assert!(rows.iter().any(|row| row["step"] == "defect" && row["wrong"].as_u64() >= Some(1)), "{steps}");
+    assert!(rows.is_sorted_by(|a, b| a["wrong_first"].as_u64() >= b["wrong_first"].as_u64()), "{steps}");
+    let knows = |report: &Value| report["notes"].to_string().contains("is a failure that the project's store knows (net)");
+    assert!(!knows(&report), "{}", report["notes"]);
+    // The project itself analyses one of its failures.
+    let launch = json!({ "run_id": "1", "name": "nightly", "failure_list": [
+        { "id": "7", "name": "reaches the peer", "status": "FAILED", "error_message": "connect ECONNREFUSED 10.0.0.9:80" } ] });
+    project.file("launch.json", launch.to_string());
+    project.asterisk(&["run", "--input", "launch.json", "--files", "never"]).ok();
+    let report = project.asterisk(&args).json();
+    assert!(knows(&report), "{}", report["notes"]);
+}
+
+#[test]
+fn ground_truth_grows_from_reviews() {
+    let project = project();
+    let gt = |args: &[&str]| project.asterisk(&[&["gt"], args].concat());
+    assert!(gt(&["list"]).ok().stdout.contains("has no causes yet"));
+    project.asterisk(&["run", "--case", "880403", "--case", "880501", "--files", "never"]).ok();
+    assert!(gt(&["promote"]).ok().stdout.contains("no person reviewed any case yet"));
+    assert!(gt(&["promote", "880501"]).exits(2).stderr.contains("no person reviewed a case `880501`"));
+    project
+        .asterisk(&["review", "880403", "overturn", "--defect-type", "en001", "--message", "the switch of rack 7 was down"])
+        .ok();
+    let dry = gt(&["promote", "--dry-run", "--format", "json"]).ok().json();
+    assert_eq!((&dry["promoted"][0]["case"], &dry["promoted"][0]["status"]), (&json!("880403"), &json!("verified")), "{dry}");
+    assert!(!project.root().join("ground-truth.yaml").exists());
+    gt(&["promote"]).ok();
+    assert_eq!(gt(&["promote", "--format", "json"]).ok().json()["promoted"][0]["status"], "known", "once is enough");
+    let listed = gt(&["list", "--format", "json"]).ok().json();
+    let cause = &listed["causes"][0];
+    assert_eq!(
+        (&cause["defect_type"], &cause["cases"], &cause["verified"]),
+        (&json!("en001"), &json!(1), &json!(true)),
+        "{listed}"
+    );
+    assert!(cause["required_keywords"].to_string().contains("switch"), "{cause}");
+    let told = gt(&["show", cause["id"].as_str().unwrap()]).ok().stdout;
+    assert!(told.contains("a person confirmed it") && told.contains("880403"), "{told}");
+
+    // What it has is a scenario; another one is taken in without what is known.
+    let report = project.asterisk(&["calibrate", "ground-truth.yaml", "--resamples", "0", "--format", "json"]).json();
+    assert_eq!((&report["scored"], &report["cases"][0]["expected_defect_type"]), (&json!(1), &json!("en001")));
+    assert!(gt(&["import", "small.yaml"]).ok().stderr.contains("2 causes and 3 cases"));
+    assert!(gt(&["import", "small.yaml"]).ok().stderr.contains("0 causes and 0 cases"));
+    let all = gt(&["export"]).ok().json();
+    assert_eq!((all["rcas"].as_array().unwrap().len(), all["cases"].as_array().unwrap().len()), (3, 4));
+    assert_eq!(gt(&["export", "--verified"]).ok().json()["cases"].as_array().unwrap().len(), 1);
+    let health = gt(&["health", "--format", "json"]).exits(1).json();
+    assert!(health["remarks"].to_string().contains("causes that no person confirmed"), "{health}");
+    project.file("bad.yaml", "name: x\ncases: [{ id: a, colour: red }]\n");
+    assert!(gt(&["import", "bad.yaml"]).exits(3).stderr.contains("colour"));
+    assert!(gt(&["show", "nothing"]).exits(2).stderr.contains("neither a cause nor a case"));
+}

@@ -26,7 +26,7 @@ const SESSION: &[&[&str]] = &[
     &["listener", "migrate", "portal", "shadow", "outcome", "revisions"],
     &["executor", "projection", "clean", "dispatch", "run_dir"],
     &["answers", "pending_batch", "assembly", "pending"],
-    &["resume", "run"],
+    &["resume", "run", "labels"],
 ];
 
 const PIPELINE: &[&[&str]] = &[

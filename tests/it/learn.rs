@@ -1,8 +1,10 @@
 //! `asterisk learn`: weights fitted to labelled failures, measured on folds, and put in force by `data/learned.yaml`.
 
-use crate::harness::Project;
+use crate::harness::{Project, full_size};
+use crate::reportportal::{self, portal};
+use crate::server::{Seen, Server, says_json};
 use crate::shared::shared;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Failures of six projects, three with a label that the hand-set weights do not expect, one undecided, one without a text.
 const LABELLED: &str = "\
@@ -55,7 +57,13 @@ fn fitted_weights_are_in_force_where_their_file_is() {
 
     // Written, the weights are in force; the fit still begins at those set by hand.
     project.file("scripts/data/none.yaml", "{}\n");
-    assert_eq!(learned(&project, &["--out", "scripts/data/learned.yaml"]), report);
+    let refused = project.asterisk(&["learn", "--from", "labelled.yaml", "--out", "scripts/data/learned.yaml"]).exits(1);
+    assert!(refused.stderr.contains("not better beyond noise") && refused.stderr.contains("--force"), "{}", refused.stderr);
+    assert!(!project.root().join("scripts/data/learned.yaml").exists());
+    let mut written = learned(&project, &["--out", "scripts/data/learned.yaml", "--force"]);
+    assert_eq!(written["written_to"], "scripts/data/learned.yaml");
+    written["written_to"] = Value::Null;
+    assert_eq!(written, report);
     assert_eq!(learned(&project, &[]), report);
     let launch =
         LAUNCH.replace("stale element reference: element is not attached to the page", "connect ECONNREFUSED 10.0.0.5:5432");
@@ -114,4 +122,197 @@ fn real_failures_are_read_with_their_launches() {
     let folds = &report["folds"];
     assert_eq!((&folds["folds"], &folds["fitted"]["cases"]), (&10.into(), &236.into()));
     assert!(folds["fitted"]["log_loss"].as_f64() < Some(1.0), "{folds}");
+}
+
+#[test]
+fn what_people_said_in_reviews_is_learned_from() {
+    let project = Project::new();
+    let cases = ["--case", "880101", "--case", "880301", "--case", "880304", "--case", "880403", "--case", "880501"];
+    project.asterisk(&[&["run"], &cases[..]].concat()).ok();
+    let learn = |args: &[&str]| project.asterisk(&[&["learn", "--from", "store"], args].concat());
+    assert!(learn(&[]).exits(2).stderr.contains("no case to learn from"));
+    let queue = project.asterisk(&["review", "--list", "--format", "json"]).ok().json();
+    let waiting: Vec<&str> = queue["reviews"].as_array().unwrap().iter().map(|entry| entry["case"].as_str().unwrap()).collect();
+    project.asterisk(&["review", waiting[0], "overturn", "--defect-type", "en001", "--message", "the switch was down"]).ok();
+    project.asterisk(&["review", waiting[1], "approve"]).ok();
+    let report = learn(&["--format", "json"]).ok().json();
+    assert_eq!((&report["written"], &report["cases"]), (&json!(2), &json!(2)), "{report}");
+    assert_eq!(report["from"][0]["from"], "reviews in the store");
+    // To approve is easier than to overturn.
+    assert_eq!(report["from"][0]["weight"], 1.8);
+    assert!(report["labels"]["en001"].as_u64() >= Some(1), "{report}");
+    // The latest word counts, once.
+    project.asterisk(&["review", waiting[1], "overturn", "--defect-type", "au001", "--message", "the fixture was wrong"]).ok();
+    let report = learn(&["--format", "json"]).ok().json();
+    assert_eq!((&report["cases"], &report["from"][0]["weight"]), (&json!(2), &json!(2.0)), "{report}");
+    assert_eq!(report["labels"]["au001"], 1, "{report}");
+    // With the failures of a file, which weigh as they say.
+    project.file(
+        "labelled.yaml",
+        LABELLED.replace("label: pb001, failure: { name: t2", "weight: 0.5, label: pb001, failure: { name: t2"),
+    );
+    project.file("d.json", LAUNCH);
+    let both = learn(&["--from", "labelled.yaml", "--format", "json"]).ok().json();
+    assert_eq!((&both["cases"], &both["from"][1]["weight"]), (&json!(6), &json!(3.5)), "{both}");
+}
+
+#[test]
+fn labels_age_and_later_ones_are_held_out_by_time() {
+    let project = Project::new();
+    let case = |day: usize| {
+        let label = if day % 2 == 0 { "pb001" } else { "en001" };
+        json!({ "id": format!("c{day}"), "project": "p", "label": label, "date": format!("2026-01-{:02}", day + 1),
+                "failure": { "name": format!("t{day}"), "error_message": format!("odd trouble {}", "x".repeat(day + 4)) } })
+    };
+    project.file("labelled.json", json!((0..20).map(case).collect::<Vec<_>>()).to_string());
+    let learn =
+        |args: &[&str]| project.asterisk(&[&["learn", "--from", "labelled.json", "--format", "json"], args].concat()).ok().json();
+    let whole = learn(&["--half-life", "100000"])["from"][0]["weight"].as_f64().unwrap();
+    let aged = learn(&["--half-life", "1"])["from"][0]["weight"].as_f64().unwrap();
+    assert!(whole > 19.9 && (1.9..2.1).contains(&aged), "{whole} {aged}");
+    let by_time = learn(&["--by", "time", "--folds", "3"]);
+    assert_eq!((&by_time["folds"]["by"], &by_time["folds"]["folds"]), (&json!("time"), &json!(3)));
+    let first = by_time["folds"]["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|case| case["case"].as_str().unwrap())
+        .min_by_key(|id| id[1..].parse::<u32>().unwrap());
+    assert_eq!(first, Some("c5"), "the earliest quarter is only learned from");
+    assert_eq!(learn(&[])["folds"]["by"], "launch", "there is one project");
+    let bad = project.file("bad.yaml", "- { id: a, label: pb001, date: soon, failure: { error_message: x } }\n");
+    assert!(project.asterisk(&["learn", "--from", bad.to_str().unwrap()]).exits(3).stderr.contains("2026-02-14"));
+}
+
+/// Kinds of failures of one team, with the defect that its people say. Some contradict the hand-set weights, some no rule knows.
+const KINDS: &[(&str, &str)] = &[
+    ("connect ECONNREFUSED 10.0.0.{n}:7070 while calling the gatekeeper", "pb001"),
+    ("the conveyor did not settle within {n} ms", "en001"),
+    ("AssertionError: ledger totals differ for tenant {n}: expected {n} but was 7", "pb001"),
+    ("AssertionError: kiosk banner: expected 'Welcome {n}' but was 'Welcome'", "au001"),
+    ("gripper torque below threshold at station {n}", "en001"),
+    ("stale manifest for tenant {n}, regenerate the golden files", "au001"),
+    ("replica lag of {n} s exceeds the budget", "en001"),
+    ("java.lang.IllegalStateException: basket {n} is already sealed", "pb001"),
+];
+
+/// Failures of the team, with as many days between them as make half a year of all. Of those to learn from, one in 25 is labelled wrongly.
+fn team(from: usize, to: usize, noise: bool) -> Vec<Value> {
+    let case = |at: usize| {
+        // Spreads kinds without a period.
+        let (text, label) = KINDS[(at * 7 + at / 5) % KINDS.len()];
+        let label = if noise && at % 25 == 3 { "au001" } else { label };
+        let number = 11 + at * 37 % 89;
+        json!({
+            "id": format!("r{at}"), "project": "plant", "label": label,
+            "date": format!("2026-{:02}-{:02}", 1 + at * 6 / to.max(1), 1 + at % 28),
+            "failure": { "name": format!("scenario {} of suite {}", at % 41, at % 13), "error_message": text.replace("{n}", &number.to_string()) },
+        })
+    };
+    (from..to).map(case).collect()
+}
+
+#[test]
+fn a_stream_of_reviews_of_one_team_moves_its_verdicts_and_says_why() {
+    let (taught, held) = if full_size() { (500, 120) } else { (120, 40) };
+    let project = Project::new();
+    project.file("reviews.json", Value::Array(team(0, taught, true)).to_string());
+    project.file("later.json", Value::Array(team(taught, taught + held, false)).to_string());
+    let right = || {
+        let report = project.asterisk(&["calibrate", "later.json", "--resamples", "0", "--format", "json"]).json();
+        assert_eq!(report["scored"], held, "{report}");
+        report["metrics"][0]["value"].as_f64().unwrap()
+    };
+    let before = right();
+    assert!(before < 0.75, "{before}: the hand-set weights know little of this team");
+    let args = ["learn", "--from", "reviews.json", "--terms", "--out", "scripts/data/learned.yaml", "--format", "json"];
+    let report = project.asterisk(&args).exits(0).json();
+    assert_eq!(report["folds"]["by"], "launch");
+    assert!(
+        report["better"] == true && report["folds"]["comparison"]["won"].as_u64() > Some(0),
+        "{}",
+        report["folds"]["comparison"]
+    );
+    let after = right();
+    assert!(after >= 0.90, "{before} -> {after}");
+
+    // The file says what each weight was, on how many cases it stands, and which moved it.
+    let written = project.read("scripts/data/learned.yaml");
+    assert!(written.contains("terms:") && written.contains("# was 0") && written.contains(" cases of "), "{written}");
+    // A verdict says which word of which line spoke, and where that is written.
+    let launch = json!({ "run_id": "1", "name": "nightly", "failure_list": [
+        { "id": "7", "name": "scenario 1", "status": "FAILED", "error_message": "gripper torque below threshold at station 99" } ] });
+    project.file("new.json", launch.to_string());
+    project.asterisk(&["run", "--input", "new.json", "--files", "never"]).ok();
+    let why = project.asterisk(&["explain", "latest", "--verdict", "--format", "json"]).ok().json();
+    assert_eq!(why["defect"], "en001", "{why}");
+    let spoke = why["spoke"].as_array().unwrap().iter().find(|spoke| spoke["id"].as_str().unwrap().starts_with("term:")).unwrap();
+    assert!(spoke["at"].as_str().unwrap().starts_with("data/learned.yaml:"), "{spoke}");
+    assert!(spoke["because"].as_str().unwrap().contains("gripper torque") && !spoke["about"].as_array().unwrap().is_empty());
+    // Replay weighs recorded terms again.
+    project.edit("scripts/data/learned.yaml", written.replace("temperature:", "#"));
+    project.asterisk(&["replay", "--format", "json"]).ok();
+}
+
+#[test]
+fn each_rule_is_audited_alone() {
+    let project = project();
+    let report = learned(&project, &["--audit"]);
+    let refused = report["audit"].as_array().unwrap().iter().find(|rule| rule["id"] == "connection-refused").unwrap();
+    assert_eq!((&refused["counted"], &refused["groups"], &refused["agrees"]), (&json!(3), &json!(3), &json!(0)), "{refused}");
+    assert_eq!((&refused["helps"], refused["harms"].as_u64() > Some(0)), (&json!(0), true), "{refused}");
+    let stale = report["audit"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|rule| rule["serves_one"].as_str().is_some_and(|text| text.contains("stale")))
+        .unwrap();
+    assert_eq!(stale["groups"], 1, "{stale}");
+    assert!(report["never_spoke"].as_array().unwrap().len() > 100);
+    let shown = project.asterisk(&["learn", "--from", "labelled.yaml", "--audit"]).ok().stdout;
+    assert!(shown.contains("left out alone") && shown.contains("serve one group alone"), "{shown}");
+}
+
+#[test]
+fn defect_types_that_people_set_in_reportportal_are_labels() {
+    let issue = |kind: &str, comment: &str, auto: bool| json!({ "issueType": kind, "comment": comment, "autoAnalyzed": auto });
+    let pushed = "Refused\n\nAsterisk: run 1, case 102, Product bug (pb001), confidence 0.9, approved by a person.";
+    let items = move |seen: &Seen| {
+        let item = |id: u64, name: &str, issue: Value| {
+            json!({ "id": id, "name": name, "type": "STEP", "status": "FAILED", "launchId": 7, "hasChildren": false, "hasStats": true,
+                    "path": format!("{id}"), "issue": issue })
+        };
+        match seen.path.split_once('?').map_or(seen.path.as_str(), |(path, _)| path) {
+            "/api/v1/shop/launch" => says_json(
+                &json!({ "content": [{ "id": 7 }], "page": { "number": 1, "size": 5, "totalElements": 1, "totalPages": 1 } }),
+            ),
+            "/api/v1/shop/item" => {
+                let all = [
+                    item(101, "adds up", issue("pb001", "", false)),
+                    item(102, "empties", issue("pb001", pushed, false)),
+                    item(103, "pays", issue("si001", pushed, false)),
+                    item(104, "ships", issue("ab001", "", true)),
+                    item(105, "waits", issue("ti001", "", false)),
+                ];
+                says_json(&json!({ "content": all, "page": { "number": 1, "size": 5, "totalElements": 5, "totalPages": 1 } }))
+            }
+            _ => portal(seen),
+        }
+    };
+    let server = Server::answering(items);
+    let project = reportportal::project(&server);
+    let report = project
+        .asterisk(&["learn", "--from", "reportportal", "--past", "5", "--name", "shop-nightly", "--format", "json"])
+        .ok()
+        .json();
+    assert_eq!((&report["written"], &report["cases"]), (&json!(5), &json!(2)), "{report}");
+    assert_eq!(report["labels"], json!({ "en001": 1, "pb001": 1 }), "{report}");
+    let whys: Vec<&str> = report["left_out"].as_array().unwrap().iter().map(|out| out["why"].as_str().unwrap()).collect();
+    let expected = [
+        "ReportPortal's own analyser set the defect type",
+        "`asterisk push` set the defect type",
+        "the label `ti001`, which is not decided about",
+    ];
+    assert_eq!(whys, expected, "{report}");
+    assert!(server.seen().iter().any(|seen| seen.path.contains("filter.eq.name=shop-nightly")));
 }

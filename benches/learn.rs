@@ -1,0 +1,146 @@
+//! Weights learned from 10 000 synthetic reviews, and scenarios of growing size calibrated: the time of a case and the peak of memory.
+
+#[path = "harness/bundled.rs"]
+mod bundled;
+mod harness;
+#[path = "harness/memory.rs"]
+mod memory;
+
+use asterisk::calibrate::{CalibrateListener, CalibrateSpec, ScenarioSpec, calibrate};
+use asterisk::learn::{FoldsBy, LabelOrigin, LearnSpec, learn};
+use asterisk::reportportal::LaunchFilter;
+use asterisk::session::{Session, Setup, Via};
+use bundled::setup;
+use harness::Table;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+/// The labels that are learned from.
+const LABELS: usize = 10_000;
+/// What that may take, in seconds.
+const SECONDS: f64 = 10.0;
+/// The cases of the two scenarios.
+const SIZES: [usize; 2] = [300, 3_000];
+
+/// Texts of failures with the defect that they are.
+const KINDS: &[(&str, &str)] = &[
+    ("connect ECONNREFUSED 10.0.0.{n}:7070 while calling the gatekeeper", "pb001"),
+    ("the conveyor did not settle within {n} ms", "en001"),
+    ("AssertionError: ledger totals differ: expected {n} but was 7\n  at totals (src/ledger.js:{n}:7)", "pb001"),
+    ("AssertionError: kiosk banner: expected 'Welcome {n}' but was 'Welcome'\n  at banner (test/kiosk.spec.js:{n}:7)", "au001"),
+    ("gripper torque below threshold at station {n}", "en001"),
+    ("stale manifest for tenant {n}, regenerate the golden files", "au001"),
+    ("java.lang.IllegalStateException: basket {n} is already sealed\n\tat shop.Basket.seal(Basket.java:{n})", "pb001"),
+];
+
+fn failure(at: usize) -> (String, &'static str) {
+    let (text, defect) = KINDS[(at * 5 + at / 7) % KINDS.len()];
+    (text.replace("{n}", &(at % 997).to_string()), defect)
+}
+
+fn labels(count: usize) -> String {
+    let case = |at: usize| {
+        let (error, defect) = failure(at);
+        let failure = json!({ "name": format!("scenario {at}"), "error_message": error });
+        json!({ "id": format!("r{at}"), "project": format!("p{}", at % 200), "label": defect, "failure": failure })
+    };
+    Value::Array((0..count).map(case).collect()).to_string()
+}
+
+fn scenario(count: usize) -> String {
+    let case = |at: usize| {
+        let (error, defect) = failure(at);
+        let name = format!("scenario {at}");
+        json!({ "id": format!("c{at}"), "project": format!("p{}", at / 100), "test_name": name, "error_message": error, "defect_type": defect })
+    };
+    json!({ "name": format!("of {count}"), "cases": (0..count).map(case).collect::<Vec<_>>() }).to_string()
+}
+
+struct Unheard;
+impl CalibrateListener for Unheard {}
+
+fn session(dir: &Path) -> Session {
+    Session::new(Setup { root: dir.to_owned(), store: dir.join("store.db"), out: dir.join("out"), ..setup() })
+}
+
+fn calibrated(dir: &Path, path: &Path) -> usize {
+    let scenario = ScenarioSpec { path: path.to_owned(), launches: None, pipeline: None, scorecard: None, resamples: 20 };
+    let spec = CalibrateSpec {
+        scenario,
+        via: Via::default(),
+        runs: 1,
+        parallel: 2,
+        seed: 0,
+        budget: None,
+        out: Some(dir.join("calibrated")),
+        keep: false,
+        compare: None,
+    };
+    calibrate(&session(dir), &spec, &Unheard).expect("it is calibrated").scored
+}
+
+/// The peak of this process's memory in MiB.
+fn peak() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().trim_end_matches(" kB");
+    kib.parse::<f64>().ok().map(|kib| kib / 1024.0)
+}
+
+/// Calibrates a scenario in a process of its own: the seconds, and the peak.
+fn child(path: &Path) -> Option<(f64, f64)> {
+    let program = std::env::current_exe().ok()?;
+    let ran = Command::new(program).arg("--calibrate").arg(path).stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8(ran.stdout).ok()?;
+    let (seconds, peak) = text.trim().split_once(' ')?;
+    Some((seconds.parse().ok()?, peak.parse().ok()?))
+}
+
+#[expect(clippy::print_stdout, reason = "a bench prints")]
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().collect();
+    let dir = tempfile::tempdir().expect("a directory");
+    if let Some(path) = args.iter().position(|arg| arg == "--calibrate").and_then(|at| args.get(at + 1)) {
+        let begun = Instant::now();
+        calibrated(dir.path(), Path::new(path));
+        println!("{} {}", begun.elapsed().as_secs_f64(), peak().unwrap_or_default());
+        return ExitCode::SUCCESS;
+    }
+    let file = dir.path().join("labels.json");
+    std::fs::write(&file, labels(LABELS)).expect("a file");
+    let spec = LearnSpec {
+        from: vec![LabelOrigin::File(file)],
+        launches: None,
+        portal: LaunchFilter::default(),
+        lambda: None,
+        half_life_days: None,
+        folds: 10,
+        by: FoldsBy::Auto,
+        terms: true,
+        audit: false,
+        pipeline: None,
+    };
+    let begun = Instant::now();
+    let report = learn(&session(dir.path()), &spec).expect("it is learned");
+    let seconds = begun.elapsed().as_secs_f64();
+    assert_eq!(report.cases, LABELS);
+    let mut table = Table::new("learn: 10 000 synthetic reviews, terms and ten folds included", "s");
+    table.at_most("read, judged, fitted and measured", seconds, SECONDS);
+    let paths = SIZES.map(|size| {
+        let path = dir.path().join(format!("of-{size}.json"));
+        std::fs::write(&path, scenario(size)).expect("a file");
+        path
+    });
+    let mut sizes = Table::new("\ncalibrate: scenarios of growing size, in a process each", "ms, MiB");
+    if let (Some((few, low)), Some((many, high))) = (child(&paths[0]), child(&paths[1])) {
+        #[expect(clippy::cast_precision_loss, reason = "thousands")]
+        let each = |seconds: f64, cases: usize| 1000.0 * seconds / cases as f64;
+        sizes.plain(&format!("a case of {}", SIZES[0]), each(few, SIZES[0]));
+        sizes.within(&format!("a case of {}", SIZES[1]), each(many, SIZES[1]), each(few, SIZES[0]), 1.25);
+        sizes.plain(&format!("the peak with {}", SIZES[0]), low);
+        sizes.within(&format!("the peak with {}", SIZES[1]), high, low, 2.0);
+    }
+    let learned = table.finish();
+    if sizes.finish() == ExitCode::SUCCESS { learned } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,192 @@
+//! `asterisk gt`.
+
+use super::{FormatArg, GlobalArgs, ProjectArgs};
+use crate::calibrate::GroundTruth;
+use crate::exit::Exit;
+use crate::model::counted;
+use crate::session::SessionError;
+use crate::ui::{OutputFormat, Ui, plain};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Keep what failures turned out to be: the ground truth that `calibrate` and `learn` read.
+///
+/// It is a scenario in a file of its own, with a line for each cause and each case.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk gt promote --dry-run\n  asterisk gt list\n  asterisk gt export --verified")]
+pub(super) struct GtArgs {
+    #[command(subcommand)]
+    what: GtCommand,
+}
+
+/// Which file, and how it is shown.
+#[derive(Debug, Args)]
+struct GtOptions {
+    /// The file.
+    #[arg(long, value_name = "FILE", default_value = "ground-truth.yaml")]
+    file: PathBuf,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+#[derive(Debug, Subcommand)]
+enum GtCommand {
+    /// List the causes.
+    List(GtOptions),
+    /// Show what is known of a cause, or a case.
+    Show {
+        /// The id of a cause or a case.
+        id: String,
+        #[command(flatten)]
+        options: GtOptions,
+    },
+    /// Take in failures that people reviewed, by the pipeline `curation`.
+    Promote {
+        /// These cases only [default: all that were reviewed].
+        case: Vec<String>,
+        /// Write nothing.
+        #[arg(long)]
+        dry_run: bool,
+        #[command(flatten)]
+        project: ProjectArgs,
+        #[command(flatten)]
+        options: GtOptions,
+    },
+    /// Take in another scenario, without what is known already.
+    Import {
+        /// The scenario, YAML or JSON.
+        from: PathBuf,
+        #[command(flatten)]
+        options: GtOptions,
+    },
+    /// Print the scenario as JSON.
+    Export {
+        /// Only what people confirmed.
+        #[arg(long)]
+        verified: bool,
+        #[command(flatten)]
+        options: GtOptions,
+    },
+    /// Say what is worth mending; the exit code is 1 if anything is.
+    Health(GtOptions),
+}
+
+impl GtCommand {
+    const fn options(&self) -> &GtOptions {
+        match self {
+            Self::List(options)
+            | Self::Health(options)
+            | Self::Show { options, .. }
+            | Self::Promote { options, .. }
+            | Self::Import { options, .. }
+            | Self::Export { options, .. } => options,
+        }
+    }
+}
+
+pub(super) fn gt(global: &GlobalArgs, args: &GtArgs) -> Result<Exit, SessionError> {
+    let options = args.what.options();
+    let ui = global.ui(options.format);
+    let mut truth = GroundTruth::open(&options.file)?;
+    match &args.what {
+        GtCommand::List(_) => list(ui, &truth),
+        GtCommand::Show { id, .. } => return show(ui, &truth, id),
+        GtCommand::Promote { case, dry_run, project, .. } => {
+            let promoted = truth.promote(&global.session(project, None)?, case)?;
+            if ui.format() == OutputFormat::Json {
+                ui.json(&json!({ "schema_version": 1, "file": truth.path(), "promoted": promoted }));
+            } else {
+                let mut table = ui.table(&["case", "", "why"]);
+                for one in &promoted {
+                    table.row([&one.case, &one.status, &one.why]);
+                }
+                if promoted.is_empty() {
+                    ui.out("no person reviewed any case yet");
+                } else {
+                    ui.out(&table.text());
+                }
+            }
+            let taken = promoted.iter().filter(|one| ["verified", "candidate"].contains(&one.status.as_str())).count();
+            if taken > 0 && !dry_run {
+                truth.save()?;
+                ui.note(&format!("{} taken into {}", counted(taken, "case", "cases"), truth.path().display()));
+            }
+        }
+        GtCommand::Import { from, .. } => {
+            let (causes, cases) = truth.import(from)?;
+            truth.save()?;
+            let (causes, cases) = (counted(causes, "cause", "causes"), counted(cases, "case", "cases"));
+            ui.note(&format!("{causes} and {cases} taken into {}", truth.path().display()));
+        }
+        GtCommand::Export { verified, .. } => ui.json(&truth.json(*verified)),
+        GtCommand::Health(_) => return Ok(health(ui, &truth)),
+    }
+    Ok(Exit::Ok)
+}
+
+fn list(ui: Ui, truth: &GroundTruth) {
+    let of = |cause: &Value| truth.cases.iter().filter(|case| case["rca_id"] == cause["id"]).count();
+    if ui.format() == OutputFormat::Json {
+        let causes: Vec<Value> = (truth.causes.iter())
+            .map(|cause| {
+                let mut cause = cause.clone();
+                cause["cases"] = json!(of(&cause));
+                cause
+            })
+            .collect();
+        return ui.json(&json!({ "schema_version": 1, "file": truth.path(), "cases": truth.cases.len(), "causes": causes }));
+    }
+    let text = |cause: &Value, key: &str| cause[key].as_str().unwrap_or_default().to_owned();
+    let mut table = ui.table(&["cause", "defect", "title", "cases", "verified"]);
+    for cause in &truth.causes {
+        let verified = if cause["verified"] == true { "yes" } else { "" };
+        table.row([
+            text(cause, "id"),
+            text(cause, "defect_type"),
+            text(cause, "title"),
+            of(cause).to_string(),
+            verified.to_owned(),
+        ]);
+    }
+    if truth.causes.is_empty() {
+        return ui.out(&format!("{} has no causes yet", truth.path().display()));
+    }
+    ui.out(&table.text());
+    let (causes, cases) = (counted(truth.causes.len(), "cause", "causes"), counted(truth.cases.len(), "case", "cases"));
+    ui.out(&format!("\n{causes}, {cases}"));
+}
+
+fn show(ui: Ui, truth: &GroundTruth, id: &str) -> Result<Exit, SessionError> {
+    let one = truth.causes.iter().chain(&truth.cases).find(|one| one["id"] == id);
+    let Some(one) = one else {
+        let known = truth.causes.iter().chain(&truth.cases).filter_map(|one| one["id"].as_str());
+        let help = crate::diag::did_you_mean(id, known);
+        let message = format!("`{}` has neither a cause nor a case `{id}`", truth.path().display());
+        return Err(SessionError::bad_request("gt/unknown", message, help));
+    };
+    let narrative = truth.narrative(id);
+    if ui.format() == OutputFormat::Json {
+        ui.json(&json!({ "schema_version": 1, "entry": one, "narrative": narrative }));
+    } else {
+        let whole = || serde_json::to_string_pretty(one).unwrap_or_default();
+        ui.out(&plain(&narrative.unwrap_or_else(whole)));
+    }
+    Ok(Exit::Ok)
+}
+
+fn health(ui: Ui, truth: &GroundTruth) -> Exit {
+    let remarks = truth.health();
+    if ui.format() == OutputFormat::Json {
+        ui.json(&json!({ "schema_version": 1, "file": truth.path(), "remarks": remarks }));
+    } else if remarks.is_empty() {
+        ui.out("nothing to mend");
+    } else {
+        let mut table = ui.table(&["what", "count", "such as"]);
+        for one in &remarks {
+            table.row([one.what.clone(), one.count.to_string(), one.examples.join(", ")]);
+        }
+        ui.out(&table.text());
+    }
+    if remarks.is_empty() { Exit::Ok } else { Exit::Findings }
+}

@@ -1,0 +1,153 @@
+//! Which labelled cases are held out together: whole projects, whole launches, or what came later, never single ones of many that are alike.
+
+use super::figures::fold_of;
+use crate::model::recall_key;
+use crate::session::LabelledCase;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What folds go by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FoldsBy {
+    /// By project; with a single one, by launch.
+    Auto,
+    /// Whole projects are held out.
+    Project,
+    /// Whole launches are held out. Failures of the same test with the same error count to the launch that had them first.
+    Launch,
+    /// What came later is held out from what came before.
+    Time,
+}
+
+/// The folds of labelled cases.
+pub(super) struct Folds {
+    pub(super) by: FoldsBy,
+    /// What each case is held out with. By time, those of fold 0 are the earliest and are never held out.
+    pub(super) fold: Vec<usize>,
+    /// Which cases are alike: only whole groups are independent.
+    pub(super) group: Vec<usize>,
+    /// The number of groups.
+    pub(super) groups: usize,
+}
+
+impl Folds {
+    pub(super) fn of<'a>(cases: impl Iterator<Item = &'a LabelledCase> + Clone, by: FoldsBy, folds: usize) -> Self {
+        let projects = || cases.clone().map(|case| case.project.as_str());
+        let by = match by {
+            FoldsBy::Auto if projects().all(|project| Some(project) == projects().next()) => FoldsBy::Launch,
+            FoldsBy::Auto => FoldsBy::Project,
+            by => by,
+        };
+        let keys: Vec<&str> = match by {
+            FoldsBy::Project | FoldsBy::Auto => projects().collect(),
+            FoldsBy::Launch | FoldsBy::Time => {
+                let mut first: BTreeMap<String, &str> = BTreeMap::new();
+                let key = |case: &'a LabelledCase| *first.entry(failure_key(case)).or_insert(&case.launch_key);
+                cases.clone().map(key).collect()
+            }
+        };
+        let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut group = Vec::with_capacity(keys.len());
+        for key in &keys {
+            let next = numbers.len();
+            group.push(*numbers.entry(key).or_insert(next));
+        }
+        let fold = match by {
+            FoldsBy::Time => by_time(cases.map(|case| case.at.map(crate::clock::Timestamp::millis)).collect(), folds),
+            _ => keys.iter().map(|key| fold_of(key, folds)).collect(),
+        };
+        Self { by, fold, group, groups: numbers.len() }
+    }
+
+    /// The folds whose cases are held out, with more than nothing to learn from.
+    pub(super) fn held_out(&self) -> Vec<usize> {
+        let mut used = self.fold.clone();
+        used.sort_unstable();
+        used.dedup();
+        match self.by {
+            FoldsBy::Time => used.split_off(used.len().min(1)),
+            _ if used.len() < 2 => Vec::new(),
+            _ => used,
+        }
+    }
+
+    /// Whether a case is learned from while a fold is held out.
+    pub(super) fn teaches(&self, case: usize, held_out: usize) -> bool {
+        match self.by {
+            FoldsBy::Time => self.fold[case] < held_out,
+            _ => self.fold[case] != held_out,
+        }
+    }
+}
+
+/// The same test with the same error.
+fn failure_key(case: &LabelledCase) -> String {
+    if case.case.recall_key.is_empty() {
+        recall_key(&case.case.name, &case.case.error_message)
+    } else {
+        case.case.recall_key.clone()
+    }
+}
+
+/// As many stretches of time with as many cases each, from 0, and one more to begin with. Without a date a case counts as the earliest.
+fn by_time(at: Vec<Option<i64>>, folds: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..at.len()).collect();
+    order.sort_by_key(|case| at[*case]);
+    let stretches = folds + 1;
+    let mut fold = vec![0; at.len()];
+    let mut last = (None, 0);
+    for (place, case) in order.iter().enumerate() {
+        let own = place * stretches / at.len().max(1);
+        // What happened at the same time stays together.
+        let stretch = if place > 0 && last.0 == at[*case] { last.1 } else { own };
+        fold[*case] = stretch;
+        last = (at[*case], stretch);
+    }
+    fold
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Case;
+    use crate::session::{LabelSource, alone};
+    use std::sync::Arc;
+
+    fn case(project: &str, launch: &str, error: &str, day: i64) -> LabelledCase {
+        LabelledCase {
+            id: String::new(),
+            label: String::new(),
+            source: LabelSource::File,
+            weight: 1.0,
+            at: Some(crate::clock::Timestamp::from_millis(day * 86_400_000)),
+            project: project.into(),
+            launch_key: launch.into(),
+            decidable: None,
+            launch: Arc::new(alone()),
+            case: Case { name: "t".into(), error_message: error.into(), ..Case::default() },
+            finding: None,
+        }
+    }
+
+    #[test]
+    fn failures_that_are_the_same_are_held_out_together() {
+        let cases: Vec<LabelledCase> = (0..40)
+            .map(|at| case("p", &format!("launch {at}"), &format!("failure {}", ["a", "b", "c", "d"][at % 4]), 0))
+            .collect();
+        let folds = Folds::of(cases.iter(), FoldsBy::Auto, 10);
+        assert_eq!((folds.by, folds.groups), (FoldsBy::Launch, 4));
+        assert!((4..40).all(|at| folds.fold[at] == folds.fold[at % 4]), "{:?}", folds.fold);
+        let several: Vec<LabelledCase> = ["p", "q"].map(|project| case(project, "l", "e", 0)).into();
+        assert_eq!(Folds::of(several.iter(), FoldsBy::Auto, 10).by, FoldsBy::Project);
+    }
+
+    #[test]
+    fn what_came_later_is_held_out_from_what_came_before() {
+        let cases: Vec<LabelledCase> = (0..12).rev().map(|day| case("p", "l", &format!("e{day}"), day)).collect();
+        let folds = Folds::of(cases.iter(), FoldsBy::Time, 3);
+        assert_eq!(folds.fold, [3, 3, 3, 2, 2, 2, 1, 1, 1, 0, 0, 0]);
+        assert_eq!(folds.held_out(), [1, 2, 3]);
+        assert!(folds.teaches(11, 1) && !folds.teaches(0, 1) && !folds.teaches(3, 2));
+    }
+}

@@ -1,0 +1,210 @@
+//! The labels that weights are fitted to: from files, from reviews in the store, from ReportPortal; each with what it counts.
+
+use super::report::LearnSpec;
+use crate::clock::Timestamp;
+use crate::diag::Diagnostic;
+use crate::project::Project;
+use crate::session::{LabelSource, LabelledCase, LabelledCases, Session, SessionError};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+/// The data file of how weights are learned.
+const SETTINGS: &str = "learn";
+/// Milliseconds of a day.
+const DAY: f64 = 86_400_000.0;
+
+/// Where labels are taken from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabelOrigin {
+    /// A file of labelled cases, or a scenario.
+    File(PathBuf),
+    /// What people said in reviews.
+    Store,
+    /// The defect types that people set in ReportPortal.
+    Portal,
+}
+
+impl LabelOrigin {
+    /// The origin that an argument names.
+    pub fn parse(text: &str) -> Self {
+        match text {
+            "store" => Self::Store,
+            "reportportal" => Self::Portal,
+            path => Self::File(path.into()),
+        }
+    }
+
+    /// Its name for people.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Store => "reviews in the store".to_owned(),
+            Self::Portal => "ReportPortal".to_owned(),
+        }
+    }
+}
+
+/// How many labels an origin gave.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OriginCount {
+    /// The origin.
+    pub from: String,
+    /// How many labels it has.
+    pub written: usize,
+    /// How many of them are learned from.
+    pub cases: usize,
+    /// How much these count together, after ageing.
+    pub weight: f64,
+}
+
+/// How weights are learned, from the data file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct LearnSettings {
+    pub(super) half_life_days: f64,
+    pub(super) hold: f64,
+    pub(super) hold_priors: f64,
+    pub(super) hold_terms: f64,
+    /// The fewest cases that a term must be in.
+    pub(super) term_cases: usize,
+    pub(super) most_terms: usize,
+    /// How often verdicts must be right that go without a person, and over how many that is measured at least.
+    pub(super) review_right: f64,
+    pub(super) review_cases: usize,
+    /// What labels count, by source.
+    pub(super) sources: BTreeMap<String, f64>,
+}
+
+impl LearnSettings {
+    pub(super) fn of(project: &Project) -> Result<Self, SessionError> {
+        let missing = || {
+            let message = format!("the data file `{SETTINGS}.yaml` is missing or not whole");
+            let help = "the bundled one is in force unless another directory of scripts has its own: asterisk show data learn";
+            SessionError::BadRequest(Box::new(Diagnostic::error("learn/settings", message).help(help)))
+        };
+        let data = project.data.get(SETTINGS).ok_or_else(missing)?;
+        let number = |value: &Value| value.as_f64().ok_or_else(missing);
+        let whole = |value: &Value| value.as_u64().and_then(|value| usize::try_from(value).ok()).ok_or_else(missing);
+        let sources = data["labels"].as_object().into_iter().flatten();
+        Ok(Self {
+            half_life_days: number(&data["half_life_days"])?,
+            hold: number(&data["hold"])?,
+            hold_priors: number(&data["hold_priors"])?,
+            hold_terms: number(&data["terms"]["hold"])?,
+            term_cases: whole(&data["terms"]["cases"])?,
+            most_terms: whole(&data["terms"]["most"])?,
+            review_right: number(&data["review_bar"]["right"])?,
+            review_cases: whole(&data["review_bar"]["cases"])?,
+            sources: sources.filter_map(|(source, weight)| Some((source.clone(), weight.as_f64()?))).collect(),
+        })
+    }
+
+    /// What a label counts. Of several labels, the latest one counts as it is; the others have aged since.
+    pub(super) fn weight(&self, case: &LabelledCase, latest: Option<Timestamp>) -> f64 {
+        let source = self.sources.get(case.source.key()).copied().unwrap_or(1.0);
+        let age = match (case.at, latest) {
+            #[expect(clippy::cast_precision_loss, reason = "milliseconds of any date fit")]
+            (Some(at), Some(latest)) => (latest.millis().saturating_sub(at.millis()) as f64 / DAY).max(0.0),
+            _ => 0.0,
+        };
+        case.weight * source * libm::exp2(-age / self.half_life_days)
+    }
+}
+
+/// The labels of all origins.
+pub(super) fn gather(
+    session: &Session,
+    project: &Project,
+    spec: &LearnSpec,
+) -> Result<Vec<(String, LabelledCases<LabelledCase>)>, SessionError> {
+    let mut all = Vec::with_capacity(spec.from.len());
+    for origin in &spec.from {
+        let labels = match origin {
+            LabelOrigin::File(path) => session.labelled(project, path, spec.launches.as_deref())?,
+            LabelOrigin::Store => session.reviewed()?,
+            LabelOrigin::Portal => session.portal_labels(project, &spec.portal, &|_, _| {}, &AtomicBool::new(false))?,
+        };
+        all.push((origin.name(), labels));
+    }
+    Ok(all)
+}
+
+/// Takes out what a person said better: of the same failure in the store and in ReportPortal, the review in the store counts.
+pub(super) fn once(all: &mut [(String, LabelledCases<LabelledCase>)]) {
+    let key = |case: &LabelledCase| (case.launch_key.clone(), case.case.id.clone());
+    let of_source = |source: fn(LabelSource) -> bool| move |case: &&LabelledCase| source(case.source);
+    let reviewed: std::collections::BTreeSet<_> = (all.iter())
+        .flat_map(|(_, labels)| &labels.cases)
+        .filter(of_source(|source| matches!(source, LabelSource::Approve | LabelSource::Overturn)))
+        .map(key)
+        .collect();
+    for (_, labels) in all.iter_mut() {
+        let (twice, once) = std::mem::take(&mut labels.cases)
+            .into_iter()
+            .partition::<Vec<_>, _>(|case| case.source == LabelSource::Portal && reviewed.contains(&key(case)));
+        labels.cases = once;
+        labels.left_out.extend(twice.into_iter().map(|case| (case.id, "a review in the store says it".to_owned())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Case;
+    use crate::session::alone;
+    use std::sync::Arc;
+
+    fn settings() -> LearnSettings {
+        LearnSettings {
+            half_life_days: 10.0,
+            hold: 4.0,
+            hold_priors: 0.3,
+            hold_terms: 2.0,
+            term_cases: 3,
+            most_terms: 10,
+            review_right: 0.95,
+            review_cases: 20,
+            sources: BTreeMap::from([("approve".to_owned(), 0.5)]),
+        }
+    }
+
+    fn case(source: LabelSource, day: i64) -> LabelledCase {
+        LabelledCase {
+            id: format!("{source:?}"),
+            label: "d".into(),
+            source,
+            weight: 2.0,
+            at: Some(Timestamp::from_millis(day * 86_400_000)),
+            project: "p".into(),
+            launch_key: "nightly 1".into(),
+            decidable: None,
+            launch: Arc::new(alone()),
+            case: Case { id: "c".into(), ..Case::default() },
+            finding: None,
+        }
+    }
+
+    #[test]
+    fn labels_age_by_the_latest() {
+        let latest = Some(Timestamp::from_millis(20 * 86_400_000));
+        let weight = |source, day| settings().weight(&case(source, day), latest);
+        assert!((weight(LabelSource::File, 20) - 2.0).abs() < 1e-12);
+        assert!((weight(LabelSource::File, 10) - 1.0).abs() < 1e-12);
+        assert!((weight(LabelSource::Approve, 0) - 0.25).abs() < 1e-12);
+        let undated = LabelledCase { at: None, ..case(LabelSource::File, 0) };
+        assert!((settings().weight(&undated, latest) - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_review_says_it_once() {
+        let labels = |source| LabelledCases { written: 1, cases: vec![case(source, 0)], left_out: Vec::new() };
+        let mut all = [("store".to_owned(), labels(LabelSource::Approve)), ("rp".to_owned(), labels(LabelSource::Portal))];
+        once(&mut all);
+        assert_eq!((all[0].1.cases.len(), all[1].1.cases.len(), all[1].1.left_out.len()), (1, 0, 1));
+        let mut file = [("store".to_owned(), labels(LabelSource::Approve)), ("f".to_owned(), labels(LabelSource::File))];
+        once(&mut file);
+        assert_eq!(file[1].1.cases.len(), 1, "whose failure a file's is, nothing tells");
+    }
+}
