@@ -21,6 +21,7 @@ mod manifest;
 mod masks;
 mod personas;
 mod plans;
+mod policy_file;
 mod prompts;
 mod roots;
 mod settings;
