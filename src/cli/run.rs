@@ -5,6 +5,7 @@ use super::run_observe;
 use super::run_table;
 use super::run_view::{self, LiveView};
 use super::run_watch::{self, WatchedTexts};
+use super::policy_args::PolicyArgs;
 use super::{FormatArg, GlobalArgs, PortalArgs, ProjectArgs};
 use crate::agent::{STUB, end_all};
 use crate::diag::Diagnostic;
@@ -86,6 +87,8 @@ pub(super) struct RunArgs {
     /// `calibrated`, or one of yours). Sub-pipelines with a team of their own keep it.
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     pub(super) team: Option<String>,
+    #[command(flatten)]
+    policy: PolicyArgs,
     /// What a committed step survives: `step` a power loss, `batch` the end of the process.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     durability: DurabilityArg,
@@ -136,6 +139,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     let ui = global.ui(args.format);
     // The flag is short for a setting; the pipeline defines what the var means.
     args.project.set.extend(args.court.then(|| "court=true".to_owned()));
+    args.project.set.extend(args.policy.settings()?);
     let resolved = global.resolve(&args.project, args.out.clone())?;
     let wanted = run_observe::wanted(&args.observe, &resolved.observers, &resolved.root)?;
     let mut setup = resolved.setup;

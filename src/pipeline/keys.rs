@@ -462,6 +462,7 @@ pub(super) const BUDGET: Form = Form {
         FormKey::new("max_artifacts_bytes", ValueForm::Whole(1, i64::MAX), "The most bytes of all artifacts together."),
         FormKey::new("max_bytes", ValueForm::Whole(1, i64::MAX), "The same."),
         FormKey::new("max_tokens", ValueForm::Whole(1, i64::MAX), "The most tokens that agents may use."),
+        FormKey::new("max_cost", ValueForm::Number(f64::MIN_POSITIVE, f64::MAX), "The most that agents may cost, in dollars."),
     ],
     ..Form::PLAIN
 };

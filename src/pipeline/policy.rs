@@ -2,7 +2,7 @@
 
 use super::Spanned;
 use crate::diag::Span;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The keys of a node that a policy may also set for its category.
@@ -11,7 +11,7 @@ pub struct NodePolicy {
     /// The agent that answers it (`agent:`): a name of `data/policy.yaml`, or a function.
     pub agent: Option<Spanned<String>>,
     /// The text of its task, split into what is copied and what is filled in.
-    pub task: Option<Task>,
+    pub task: Option<TaskText>,
     pub category: Option<Spanned<String>>,
     /// In seconds.
     pub timeout: Option<Spanned<f64>>,
@@ -19,7 +19,7 @@ pub struct NodePolicy {
     pub max_retries: Option<Spanned<u64>>,
     pub retry: RetryRules,
     pub cache: Option<Spanned<bool>>,
-    pub gate: Option<Gate>,
+    pub gate: Option<GateRules>,
 }
 
 /// When a node is answered again.
@@ -62,7 +62,7 @@ impl RetryReason {
 
 /// The review that an answer has to pass.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Gate {
+pub struct GateRules {
     pub council: Council,
     /// The least score, whatever a policy says.
     pub min_score: Option<Spanned<f64>>,
@@ -104,6 +104,25 @@ impl CouncilDecision {
     }
 }
 
+impl Council {
+    /// The form that settings of a policy keep it in.
+    pub fn to_json(&self) -> Value {
+        let list: Vec<&str> = self.members.iter().map(|name| name.as_str()).collect();
+        json!({ "list": list, "decision": self.decision.word(), "weights": self.weights })
+    }
+
+    /// Reads what [`Council::to_json`] wrote.
+    pub fn of_json(value: &Value) -> Self {
+        let names = value["list"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let weights = value["weights"].as_object().into_iter().flatten();
+        Self {
+            members: names.map(|name| Spanned { value: name.to_owned(), span: Span::default() }).collect(),
+            decision: value["decision"].as_str().and_then(CouncilDecision::of).unwrap_or_default(),
+            weights: weights.filter_map(|(name, weight)| Some((name.clone(), weight.as_f64()?))).collect(),
+        }
+    }
+}
+
 /// A policy as written: settings by path (`score_thresholds.codegen`), later files over earlier ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyRules {
@@ -122,7 +141,7 @@ pub struct PolicySetting {
 
 /// The text of a task. `{name}` is filled in with a value of the run's memory, `{Stage.field}` with what a finished stage left.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Task {
+pub struct TaskText {
     pub text: Spanned<String>,
     pub parts: Vec<TaskPart>,
 }
@@ -139,7 +158,7 @@ pub enum TaskPart {
 /// The fields of a finished stage that a task may read.
 pub const STAGE_FIELDS: [&str; 7] = ["content", "artifacts", "metadata", "score", "approved", "previous_content", "review"];
 
-impl Task {
+impl TaskText {
     /// Splits a text. Braces that hold no name are copied.
     pub fn of(text: Spanned<String>) -> Self {
         let mut parts = Vec::new();
@@ -195,7 +214,7 @@ mod tests {
     #[test]
     fn a_task_is_split_at_names_between_braces() {
         let parts = |text: &str| {
-            let task = Task::of(Spanned::new(text.to_owned(), Span::default()));
+            let task = TaskText::of(Spanned::new(text.to_owned(), Span::default()));
             let show = |part: &TaskPart| match part {
                 TaskPart::Text(text) => text.clone(),
                 TaskPart::Reference(name) => format!("<{name}>"),
