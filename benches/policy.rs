@@ -70,11 +70,8 @@ fn main() -> ExitCode {
         assert_eq!(walk(plan, &answer, &NullJournal, &launch, 0).status, WalkStatus::Done);
     }
     let run = |plan: &Plan| drop(black_box(walk(plan, &answer, &NullJournal, &launch, 0)));
-    let all = measure(
-        10,
-        3,
-        &mut [("plain", &mut || run(&plain)), ("tasks", &mut || run(&tasks)), ("gated", &mut || run(&gated))],
-    );
+    let all =
+        measure(10, 3, &mut [("plain", &mut || run(&plain)), ("tasks", &mut || run(&tasks)), ("gated", &mut || run(&gated))]);
     let [plain, tasks, gated] = [all[0] / 1e6, all[1] / 1e6, all[2] / 1e6];
     let mut table = Table::new("policy: 200 nodes in 20 waves", "ms");
     table.plain("plain nodes", plain);

@@ -30,7 +30,13 @@ impl ExecAgent {
         if let Some(SecretSource::Env(own)) = &settings.secret {
             withheld.remove(own);
         }
-        Self { name: name.into(), settings: settings.clone(), root: root.to_owned(), withheld, run_dir: outside.run_files.clone() }
+        Self {
+            name: name.into(),
+            settings: settings.clone(),
+            root: root.to_owned(),
+            withheld,
+            run_dir: outside.run_files.clone(),
+        }
     }
 
     fn command(&self, request: &Request<'_>, prompt_request: &PromptRequest) -> Option<Command> {

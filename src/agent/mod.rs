@@ -58,12 +58,11 @@ pub use budget::{BudgetStatus, TokenBudget};
 pub use build::{build, manual_names, names};
 pub use context::{ExternalContext, RunDirFactory};
 pub use group::end_all;
-pub use package::{pack, safe_file_name};
-pub use stage_files::{AnswerCache, StageAnswerer, StageFiles, sha256, stored_bytes};
 pub use in_flight::InFlightGate;
 pub use manifest::{BRIEFING, BatchManifest, BatchStatus, EntryStatus, MANIFEST, ManifestEntry, batch_size};
 pub use manual::{MANUAL, SubmittedAnswer, SubmittedAnswers};
 pub use mcp::MCP;
+pub use package::{pack, safe_file_name};
 pub use queue::{
     PullFuture, PullResult, QueueClosed, StepQueue, SubmitError, SubmitFuture, SubmitOutcome, SubmittedArtifact, Task,
     WorkerHealth,
@@ -73,6 +72,7 @@ pub use run_dir::{RunDir, StepFiles};
 pub use script::ScriptAnswerer;
 pub use settings::{AgentBounds, AgentSettings, Agents, AnswererKind, BreakerSettings, Price, RetrySettings};
 pub use signal::{AgentSignal, SIGNAL, SignalStatus};
+pub use stage_files::{AnswerCache, StageAnswerer, StageFiles, sha256, stored_bytes};
 pub use stub::StubAnswers;
 pub use tools::{ServerSettings, Servers, Variable};
 pub use wrapper::{UnwrappedAnswer, open};

@@ -175,9 +175,14 @@ fn packed(entries: &[Value], request: &Request<'_>) -> Result<BTreeMap<String, V
             }
             (_, _, Some(stage), Some(wanted)) => {
                 let list = stages.present(stage).and_then(|stage| stage.present("artifacts"));
-                let found = list.iter().flat_map(|list| list.items()).find(|one| one.present("name").and_then(View::as_str) == Some(wanted));
+                let found = list
+                    .iter()
+                    .flat_map(|list| list.items())
+                    .find(|one| one.present("name").and_then(View::as_str) == Some(wanted));
                 let Some(found) = found else {
-                    return Err(format!("has an entry `{wanted}` of the stage `{stage}`, which it does not see; is it in `depends_on`?"));
+                    return Err(format!(
+                        "has an entry `{wanted}` of the stage `{stage}`, which it does not see; is it in `depends_on`?"
+                    ));
                 };
                 (named().or_else(|| Some(wanted.to_owned())), stored_bytes(&found.json()))
             }

@@ -77,7 +77,9 @@ pub(super) fn clean(global: &GlobalArgs, args: &CleanArgs) -> Result<Exit, Sessi
     }
     if args.older_than.is_none() && args.keep_latest.is_none() {
         let diagnostic = Diagnostic::error("input/no-bound", "`clean` needs a bound: which runs to remove");
-        return Err(SessionError::BadRequest(Box::new(diagnostic.help("--older-than 30d, or --keep-latest 20, or both; --cache alone for cached answers"))));
+        return Err(SessionError::BadRequest(Box::new(
+            diagnostic.help("--older-than 30d, or --keep-latest 20, or both; --cache alone for cached answers"),
+        )));
     }
     let now = session.setup().clock.now();
     let before = args.older_than.map(|age| Timestamp::from_millis(now.millis().saturating_sub(age)));

@@ -52,7 +52,11 @@ pub(super) fn graph(global: &GlobalArgs, args: &GraphArgs) -> Result<Exit, Sessi
     let picture = match (&args.run, &args.pipeline) {
         (Some(_), _) if matches!(args.format, GraphFormat::Yaml) => {
             let help = "leave --run out, and name the pipeline";
-            return Err(SessionError::bad_request("input/format", "`--format yaml` is of a pipeline, not of a run", Some(help.into())));
+            return Err(SessionError::bad_request(
+                "input/format",
+                "`--format yaml` is of a pipeline, not of a run",
+                Some(help.into()),
+            ));
         }
         (Some(run), pipeline) => of_run(&session, run, args.case.as_deref(), pipeline.as_deref(), &colours)?,
         (None, pipeline) => {

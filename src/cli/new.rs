@@ -16,7 +16,9 @@ use std::path::PathBuf;
 /// It is created where the project has its scripts and pipelines (`asterisk.yaml`; otherwise `scripts/` and `pipelines/`), with a
 /// test beside it. Nothing is overwritten.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk new rule looks_flaky\n  asterisk new pipeline nightly\n  asterisk new domain shop\n  asterisk new pipeline landing --from rca")]
+#[command(
+    after_help = "Examples:\n  asterisk new rule looks_flaky\n  asterisk new pipeline nightly\n  asterisk new domain shop\n  asterisk new pipeline landing --from rca"
+)]
 pub(super) struct NewArgs {
     /// What to create.
     #[arg(value_enum)]
@@ -129,7 +131,11 @@ pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionEr
 fn copied(kind: SkeletonKind, name: &str, from: &str, setup: &Setup) -> Result<String, SessionError> {
     if kind != SkeletonKind::Pipeline {
         let help = "leave `--from` out, or create a pipeline";
-        return Err(SessionError::bad_request("new/from", format!("a {} is no copy of a pipeline", kind.word()), Some(help.into())));
+        return Err(SessionError::bad_request(
+            "new/from",
+            format!("a {} is no copy of a pipeline", kind.word()),
+            Some(help.into()),
+        ));
     }
     let source = Session::new(setup.clone()).pipeline(from)?;
     let is_name = |line: &&str| line.starts_with("pipeline:");

@@ -35,11 +35,8 @@ impl PolicyArgs {
             }
         }
         if let Some(preset) = &self.preset {
-            let value = if Path::new(preset).is_file() {
-                json!({ "name": preset, "text": read(preset)? })
-            } else {
-                json!(preset)
-            };
+            let value =
+                if Path::new(preset).is_file() { json!({ "name": preset, "text": read(preset)? }) } else { json!(preset) };
             set.push(format!("{POLICY_PREFIX}preset={value}"));
         }
         set.extend(self.fail_fast.then(|| format!("{POLICY_PREFIX}fail_fast=true")));

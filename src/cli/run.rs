@@ -1,11 +1,11 @@
 //! `asterisk run`.
 
+use super::policy_args::PolicyArgs;
 use super::report::FilesArg;
 use super::run_observe;
 use super::run_table;
 use super::run_view::{self, LiveView};
 use super::run_watch::{self, WatchedTexts};
-use super::policy_args::PolicyArgs;
 use super::{FormatArg, GlobalArgs, PortalArgs, ProjectArgs};
 use crate::agent::{STUB, end_all};
 use crate::diag::Diagnostic;

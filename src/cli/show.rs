@@ -1,7 +1,9 @@
 //! `asterisk show`.
 
 use super::show_flaky::ListedRunner;
-use super::{FormatArg, GlobalArgs, ProjectArgs, show_evidence, show_flaky, show_knowledge, show_policy, show_signatures, show_walkers};
+use super::{
+    FormatArg, GlobalArgs, ProjectArgs, show_evidence, show_flaky, show_knowledge, show_policy, show_signatures, show_walkers,
+};
 use crate::exit::Exit;
 use crate::files::FileOrigin;
 use crate::model::shell;

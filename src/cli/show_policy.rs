@@ -20,7 +20,8 @@ pub(super) fn policy(ui: Ui, session: &Session, pipeline: Option<&str>) -> Resul
         return Err(SessionError::bad_request("input/no-policy", message, Some(help.into())));
     };
     if ui.format() == OutputFormat::Json {
-        let settings = whole.settings.iter().map(|(path, setting)| json!({ "setting": path, "value": setting.value, "from": setting.from }));
+        let settings =
+            whole.settings.iter().map(|(path, setting)| json!({ "setting": path, "value": setting.value, "from": setting.from }));
         let nodes = with_policy(plan).map(|(node, policy)| node_json(node, policy));
         ui.json(&json!({
             "schema_version": 1, "pipeline": *plan.pipeline.name, "settings": settings.collect::<Vec<_>>(),
@@ -58,7 +59,7 @@ fn rows(policy: &StepPolicy) -> Vec<(&'static str, String, String)> {
         rows.push(("threshold", gate.threshold.value.to_string(), gate.threshold.from.to_string()));
         let names = gate.advisors.iter().map(|advisor| advisor.name.as_str()).collect::<Vec<_>>().join(", ");
         let decision = gate.council.map_or(String::new(), |council| format!(" ({})", council.word()));
-        rows.push(("advisors", names + &decision, gate.from.to_string()));
+        rows.push(("advisors", format!("{names}{decision}"), gate.from.to_string()));
     }
     rows.push(("retries", policy.max_retries.value.to_string(), policy.max_retries.from.to_string()));
     rows.push(("timeout", format!("{} s", policy.timeout.value), policy.timeout.from.to_string()));

@@ -79,7 +79,11 @@ pub(super) const PIPELINE: Form = Form {
             ValueForm::List(&ValueForm::Map(&ROOT_RULE)),
             "What one fix would mend: rules that each may give a failure a key. The first that does decides; cases with equal keys are one cause.",
         ),
-        FormKey::new("policy", ValueForm::Map(&POLICY), "Thresholds, timeouts, retries and councils by category, and the budget."),
+        FormKey::new(
+            "policy",
+            ValueForm::Map(&POLICY),
+            "Thresholds, timeouts, retries and councils by category, and the budget.",
+        ),
         FormKey::new("memory", ValueForm::Entries(&ValueForm::Any), "Values that tasks may read, unless `--mem` gives others."),
         FormKey::new("counters", TEXTS, "Counters that its rules read and the enclosing walk maintains, if it is a subpipeline."),
         FormKey::new("report", ValueForm::Script, "The function that sums a case up for the report: fn summary(params, vars)."),
@@ -420,7 +424,8 @@ pub const POLICY: Form = Form {
             "Who reviews answers instead of a node's own advisor, by category; `council` is for categories without one.",
         ),
         FormKey::new("budget", ValueForm::Map(&BUDGET), "What a run may take; it is compared after each node."),
-        FormKey::new("fail_fast", FLAG, "Whether the first node that fails ends the run.").default_value(DefaultValue::Flag(false)),
+        FormKey::new("fail_fast", FLAG, "Whether the first node that fails ends the run.")
+            .default_value(DefaultValue::Flag(false)),
         FormKey::new("cache", FLAG, "Whether answers are taken from the cache.").default_value(DefaultValue::Flag(true)),
     ],
     ..Form::PLAIN
@@ -447,10 +452,7 @@ pub(super) const COUNCIL: Form = Form {
 pub(super) const MEMBER: Form = Form {
     what: "an advisor",
     id: Some("name"),
-    keys: &[
-        FormKey::required("name", TEXT, "Its name."),
-        FormKey::new("weight", SCORE, "Its weight in the mean of the scores."),
-    ],
+    keys: &[FormKey::required("name", TEXT, "Its name."), FormKey::new("weight", SCORE, "Its weight in the mean of the scores.")],
     ..Form::PLAIN
 };
 
@@ -502,7 +504,11 @@ pub(super) const STAGES: Form = Form {
         FormKey::new("name", TEXT, "The same."),
         FormKey::new("description", ValueForm::Label, "What it is for."),
         FormKey::new("project_mode", TEXT, "A note for people."),
-        FormKey::new("policy", ValueForm::Map(&POLICY), "Thresholds, timeouts, retries and councils by category, and the budget."),
+        FormKey::new(
+            "policy",
+            ValueForm::Map(&POLICY),
+            "Thresholds, timeouts, retries and councils by category, and the budget.",
+        ),
         FormKey::new("memory", ValueForm::Entries(&ValueForm::Any), "Values that tasks may read, unless `--mem` gives others."),
         FormKey::new("stages", ValueForm::NonEmptyList(&ValueForm::Map(&STAGE)), "The stages: each is answered by an agent."),
         FormKey::new(
@@ -531,7 +537,11 @@ pub(super) const STAGE: Form = Form {
         FormKey::new("depends_on", ValueForm::Distinct("duplicate-after"), "The stages it waits for."),
         FormKey::new("min_score", SCORE, "The least score, whatever the policy says."),
         FormKey::new("timeout", SECONDS, "How long the answer may take, in seconds."),
-        FormKey::new("retry", ValueForm::FirstMatching(&[ValueForm::Map(&RETRY), ValueForm::Whole(0, 1000)]), "As that of a node."),
+        FormKey::new(
+            "retry",
+            ValueForm::FirstMatching(&[ValueForm::Map(&RETRY), ValueForm::Whole(0, 1000)]),
+            "As that of a node.",
+        ),
         FormKey::new("cache", FLAG, "Whether its answer may come from the cache.").default_value(DefaultValue::Flag(true)),
         FormKey::new(
             "via",

@@ -37,8 +37,8 @@ pub use graph::{
 pub use json_schema::json_schema;
 pub use keys::POLICY;
 pub use policy::{
-    Council, CouncilDecision, GateRules, NodePolicy, PolicyRules, PolicySetting, RetryReason, RetryRules, STAGE_FIELDS, TaskText, TaskPart,
-    stage_reference,
+    Council, CouncilDecision, GateRules, NodePolicy, PolicyRules, PolicySetting, RetryReason, RetryRules, STAGE_FIELDS, TaskPart,
+    TaskText, stage_reference,
 };
 pub use roots::RootRule;
 pub use subpipelines::subpipelines_of;

@@ -109,7 +109,8 @@ fn policy_keys(policy: &NodePolicy) -> Vec<(&'static str, Value)> {
 fn flow(value: &Value) -> String {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
-            let fields: Vec<String> = fields.iter().map(|(key, value)| format!("{}: {}", scalar(&json!(key)), flow(value))).collect();
+            let fields: Vec<String> =
+                fields.iter().map(|(key, value)| format!("{}: {}", scalar(&json!(key)), flow(value))).collect();
             format!("{{ {} }}", fields.join(", "))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
@@ -166,7 +167,8 @@ dependencies: { c: Product Definition }
         assert!(settings(&stages).contains(&"score_thresholds.default=0.7".to_owned()));
         assert_eq!(stages.memory, graph.memory);
         let waves = |pipeline: &Pipeline| {
-            let names = |wave: Vec<super::super::NodeIx>| wave.iter().map(|ix| pipeline.at(*ix).name.value.clone()).collect::<Vec<_>>();
+            let names =
+                |wave: Vec<super::super::NodeIx>| wave.iter().map(|ix| pipeline.at(*ix).name.value.clone()).collect::<Vec<_>>();
             pipeline.wave_nodes().into_iter().map(names).collect::<Vec<_>>()
         };
         assert_eq!(waves(&stages), [["Product Definition"], ["b"], ["c"]]);

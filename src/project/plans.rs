@@ -2,15 +2,15 @@
 
 use super::learned::LearnedWeights;
 use super::linked_pipeline::ProjectLinker;
+use super::linker::SCRIPT;
+use super::policy::PolicyData;
 use super::settings::{AnswererNames, VarPlaces};
 use super::subpipelines::Subpipelines;
 use super::team::anonymous;
-use super::policy::PolicyData;
 use super::verdict::{self, VerdictData};
 use super::{personas, policy, prompts, roots, subpipelines, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::evidence::EvidenceReader;
-use super::linker::SCRIPT;
 use crate::pipeline::{NodeIx, Pipeline, Spanned};
 use crate::prompt::Templates;
 use crate::script::{Library, View};
@@ -85,7 +85,8 @@ impl SharedInputs<'_> {
         let whole = policy::of_pipeline(pipeline, PolicyData { files: self.files, sources: self.data_texts }, set, found);
         if let Some(whole) = &whole {
             for (at, linked) in nodes.iter_mut().enumerate() {
-                let responder = linked.responder.as_ref().filter(|_| linked.via.is_empty() || linked.via.iter().any(|via| via == SCRIPT));
+                let responder =
+                    linked.responder.as_ref().filter(|_| linked.via.is_empty() || linked.via.iter().any(|via| via == SCRIPT));
                 let policy = linker.step_policy(NodeIx(at), responder, whole, self.files, found);
                 linked.policy = policy.map(Arc::new);
             }

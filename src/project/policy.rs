@@ -153,7 +153,10 @@ fn checked(path: &str, value: &Value) -> Result<(), Box<Diagnostic>> {
     if fits {
         return Ok(());
     }
-    error(format!("`policy.{path}` cannot be set to {value}"), "give a number, or for `fail_fast` and `cache` true or false".into())
+    error(
+        format!("`policy.{path}` cannot be set to {value}"),
+        "give a number, or for `fail_fast` and `cache` true or false".into(),
+    )
 }
 
 /// The policy of a whole pipeline by its settings.
@@ -202,7 +205,8 @@ fn node_settings(pipeline: &Pipeline, node: &NodePolicy, settings: &Settings, fi
         path.into_iter().find(|path| settings.contains_key(path)).unwrap_or_default()
     };
     let file = files.get(STEM).cloned().unwrap_or_default();
-    let at = |span: Span| Name::from(format!("pipelines/{}:{}", pipeline.source.name(), pipeline.source.line_column(span.start).0));
+    let at =
+        |span: Span| Name::from(format!("pipelines/{}:{}", pipeline.source.name(), pipeline.source.line_column(span.start).0));
     let default = |key: &str| {
         let from = Name::from("the defaults of data/policy.yaml");
         Sourced { value: file["defaults"][key].as_f64().unwrap_or_default(), from }
@@ -240,7 +244,11 @@ fn category(node: &NodePolicy) -> &str {
 }
 
 /// The policy of a pipeline with settings from outside laid over it. A preset may be named only when a pipeline is linked.
-pub(super) fn with_settings(pipeline: &Pipeline, whole: &PolicyPlan, set: &Map<String, Value>) -> Result<PolicyPlan, Diagnostics> {
+pub(super) fn with_settings(
+    pipeline: &Pipeline,
+    whole: &PolicyPlan,
+    set: &Map<String, Value>,
+) -> Result<PolicyPlan, Diagnostics> {
     let mut settings: Settings = whole.settings.iter().cloned().collect();
     let mut found = Diagnostics::new();
     overlay(&mut settings, set, &mut found);
@@ -298,8 +306,10 @@ impl ProjectLinker<'_> {
         }
         let hint = did_you_mean(name, entries(files, key));
         let error = Diagnostic::error(format!("project/unknown-{what}"), format!("there is no {what} `{}`", **name));
-        let error = if name.span == Span::default() { error } else { error.label(&self.pipeline.source, name.span, "named here") };
-        let help = format!("{key} are named in `data/policy.yaml` of the scripts, or by their function: `{key}/FILE.rhai#FUNCTION`");
+        let error =
+            if name.span == Span::default() { error } else { error.label(&self.pipeline.source, name.span, "named here") };
+        let help =
+            format!("{key} are named in `data/policy.yaml` of the scripts, or by their function: `{key}/FILE.rhai#FUNCTION`");
         found.push(error.help(hint.map_or(help.clone(), |hint| format!("{hint}; {help}"))));
         None
     }
@@ -322,12 +332,16 @@ impl ProjectLinker<'_> {
         let sees = self.ancestors(node);
         let any = Kind::Any;
         let inputs = ["params", "vars"].map(|name| CheckedParameter { name, kind: &any });
-        let reads = responder.map(|function| groups(self.library.check(function, &inputs).reads.iter().map(|read| read.path.as_str())));
+        let reads =
+            responder.map(|function| groups(self.library.check(function, &inputs).reads.iter().map(|read| read.path.as_str())));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration, not negative by its form")]
         let backoff_ms = (written.retry.backoff * 1000.0) as u64;
         Some(StepPolicy {
             category: category(written).into(),
-            version: Hash::of_json(&json!([entry["version"], responder.map(|function| (function.hash(), function.name().to_owned()))])),
+            version: Hash::of_json(&json!([
+                entry["version"],
+                responder.map(|function| (function.hash(), function.name().to_owned()))
+            ])),
             agent,
             reads,
             task: written.task.as_ref().and_then(|task| self.task(spec, task, whole, &sees, found)),
@@ -373,8 +387,10 @@ impl ProjectLinker<'_> {
         let advisors: Vec<AdvisorPlan> = council.members.iter().filter_map(advisor).collect();
         let is_council = of_policy.is_some() || council.members.len() > 1;
         if threshold.value > 1.0 {
-            let message = format!("no score reaches the threshold of `{}`: it is {} ({})", *spec.name, threshold.value, threshold.from);
-            let warning = Diagnostic::warning("project/threshold", message).label(&self.pipeline.source, spec.name.span, "never passes");
+            let message =
+                format!("no score reaches the threshold of `{}`: it is {} ({})", *spec.name, threshold.value, threshold.from);
+            let warning =
+                Diagnostic::warning("project/threshold", message).label(&self.pipeline.source, spec.name.span, "never passes");
             found.push(warning.help("scores are from 0 to 1"));
         }
         let place = (self.pipeline.source.clone(), own.map_or(spec.name.span, |own| own.span));

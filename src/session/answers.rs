@@ -5,7 +5,8 @@ use super::run_dir::RunDirectory;
 use super::stages::RunStageFiles;
 use super::{RunResult, SECRETS, Session, SessionError, Via};
 use crate::agent::{
-    self, AnswerCache, BudgetStatus, ExternalContext, MANUAL, RunDir, STUB, StageAnswerer, StageFiles, StubAnswers, SubmittedAnswer, SubmittedAnswers, TokenBudget,
+    self, AnswerCache, BudgetStatus, ExternalContext, MANUAL, RunDir, STUB, StageAnswerer, StageFiles, StubAnswers,
+    SubmittedAnswer, SubmittedAnswers, TokenBudget,
 };
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::files::OutDir;

@@ -96,7 +96,18 @@ impl RunAssembly<'_> {
         let single = executor.launch.cases.len() == 1;
         let cache = writes.then(|| store.clone());
         let files = self.files.writes(executor.launch.cases.len());
-        let answer = session.answerer(AnsweringContext { run, via: &via, stub, budget: &budget, stop, writes, files: files && writes, single, cache, given });
+        let answer = session.answerer(AnsweringContext {
+            run,
+            via: &via,
+            stub,
+            budget: &budget,
+            stop,
+            writes,
+            files: files && writes,
+            single,
+            cache,
+            given,
+        });
         let walked = executor.walk(work, WalkPorts { answer: &*answer, needs, journal: &journal });
         let work = session.unless_lost(self.identity, walked)?;
         drop(answer);

@@ -1,9 +1,9 @@
 //! The files of policy pipelines: artifacts by stage, `manifest.json`, `SUMMARY.md`, `MANIFEST.txt` and `package.zip`. All of them can be
 //! made again from the journal.
 
+use super::SessionError;
 use super::outcome::{CaseResult, RunResult};
 use super::projection::{case_dir, pretty};
-use super::SessionError;
 use crate::agent::{StageFiles, pack, sha256, stored_bytes};
 use crate::clock::Timestamp;
 use crate::files::OutDir;
@@ -13,11 +13,8 @@ use crate::walk::{Event, EventBody, Name};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
-
-/// The files that are written beside the artifacts.
-pub(super) const STAGE_FILES: [&str; 4] = ["MANIFEST.txt", "SUMMARY.md", "manifest.json", "package.zip"];
 
 /// Where the stages of a run leave their files while it goes on.
 pub(super) struct RunStageFiles {
@@ -101,29 +98,24 @@ pub(super) fn write(dir: &OutDir, result: &RunResult, case: &CaseResult, events:
 fn records(result: &RunResult, case: &CaseResult, events: &[Event]) -> Vec<StageRecord> {
     let mut found: BTreeMap<Name, StageRecord> = BTreeMap::new();
     for event in events {
-        let mut of = |node: &Name| -> &mut StageRecord {
-            let record = found.entry(node.clone()).or_default();
-            record.ended = Some(event.at);
-            record.began.get_or_insert(event.at);
-            record.name.clone_from(node);
-            record
-        };
+        let Some(node) = stage_of(&event.what) else { continue };
+        let record = found.entry(node.clone()).or_default();
+        record.ended = Some(event.at);
+        record.began.get_or_insert(event.at);
+        record.name.clone_from(node);
         match &event.what {
-            EventBody::StepStart { node, agent, .. } => of(node).agent.clone_from(agent),
-            EventBody::CacheHit { node, .. } => of(node).cached = true,
-            EventBody::NodeExit { node, took_ms, .. } => of(node).agent_ms += took_ms,
-            EventBody::StepComplete { node, score, threshold, attempts, advisor_ms, .. } => {
-                let record = of(node);
+            EventBody::StepStart { agent, .. } => record.agent.clone_from(agent),
+            EventBody::CacheHit { .. } => record.cached = true,
+            EventBody::NodeExit { took_ms, .. } => record.agent_ms += took_ms,
+            EventBody::StepComplete { score, threshold, attempts, advisor_ms, .. } => {
                 (record.status, record.score, record.threshold) = ("passed", *score, *threshold);
                 (record.attempts, record.advisor_ms) = (*attempts, *advisor_ms);
             }
-            EventBody::StepError { node, reason, attempts, message, .. } => {
-                let record = of(node);
+            EventBody::StepError { reason, attempts, message, .. } => {
                 (record.status, record.attempts) = ("failed", *attempts);
                 record.why = format!("{reason}: {message}");
             }
-            EventBody::StepSkipped { node, because } => {
-                let record = of(node);
+            EventBody::StepSkipped { because, .. } => {
                 record.status = "skipped";
                 record.why = format!("it waits for `{because}`");
             }
@@ -138,6 +130,19 @@ fn records(result: &RunResult, case: &CaseResult, events: &[Event]) -> Vec<Stage
         record
     });
     with_artifacts.collect()
+}
+
+/// The stage that an event is of.
+fn stage_of(what: &EventBody) -> Option<&Name> {
+    match what {
+        EventBody::StepStart { node, .. }
+        | EventBody::CacheHit { node, .. }
+        | EventBody::NodeExit { node, .. }
+        | EventBody::StepComplete { node, .. }
+        | EventBody::StepError { node, .. }
+        | EventBody::StepSkipped { node, .. } => Some(node),
+        _ => None,
+    }
 }
 
 fn manifest(result: &RunResult, records: &[StageRecord]) -> Value {
@@ -191,7 +196,8 @@ fn summary(result: &RunResult, records: &[StageRecord], profiled: bool) -> Strin
     for record in records {
         let _ = writeln!(text, "\n## Stage: {}\n", record.name);
         if !record.agent.is_empty() && profiled {
-            let whole = record.began.zip(record.ended).map_or(0, |(from, to)| u64::try_from(to.millis() - from.millis()).unwrap_or(0));
+            let whole =
+                record.began.zip(record.ended).map_or(0, |(from, to)| u64::try_from(to.millis() - from.millis()).unwrap_or(0));
             let whole = whole.max(record.agent_ms + record.advisor_ms);
             let _ = writeln!(text, "- Duration: {}", seconds(whole));
             let from = if record.cached { "from the cache".to_owned() } else { seconds(record.agent_ms) };

@@ -132,6 +132,7 @@ impl CaseReader<'_> {
         let mut state = self.folded(id).unwrap_or_default();
         state.prior.clear();
         state.passed.clear();
+        state.failed.clear();
         state.attempts.clear();
         state.inner.clear();
         state.status = WalkStatus::Error;
@@ -171,6 +172,9 @@ impl CaseReader<'_> {
         for passed in state.passed.values_mut() {
             passed.review.as_mut().map_or(Ok(()), |review| read(review, "params.review"))?;
             passed.previous.as_mut().map_or(Ok(()), |previous| read(previous, "artifact"))?;
+        }
+        for failed in state.failed.values_mut() {
+            failed.review.as_mut().map_or(Ok(()), |review| read(review, "params.review"))?;
         }
         for attempt in &mut state.attempts {
             attempt.review.as_mut().map_or(Ok(()), |review| read(review, "params.review"))?;

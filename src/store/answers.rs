@@ -25,7 +25,10 @@ impl Store {
 
     /// The number of answers kept.
     pub fn cached_answers(&self) -> Result<usize, StoreError> {
-        self.read(|conn| Ok(conn.query_row("SELECT count(*) FROM answers", [], |row| row.get(0))?))
+        self.read(|conn| {
+            let count: i64 = conn.query_row("SELECT count(*) FROM answers", [], |row| row.get(0))?;
+            Ok(usize::try_from(count).unwrap_or_default())
+        })
     }
 
     /// Removes all answers kept.

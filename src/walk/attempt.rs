@@ -17,11 +17,21 @@ pub struct FailedAttempt {
 }
 
 /// A node that came to nothing while the walk went on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FailedNode {
     /// Why: `exhausted_retries`, `advisor_reject`, `timeout`, `invalid_output`, `skipped`, or the kind of the failure.
     pub reason: Name,
     /// The kind of the failure; empty for a node that was skipped.
     pub kind: Name,
     pub message: String,
+    /// The decision of the gate, if it was asked.
+    pub review: Option<Content>,
+}
+
+impl FailedNode {
+    /// A node that is not taken because another came to nothing.
+    pub(super) fn skipped(because: &Name) -> Self {
+        let message = format!("`{because}` came to nothing");
+        Self { reason: "skipped".into(), kind: Name::default(), message, review: None }
+    }
 }

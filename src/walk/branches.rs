@@ -14,6 +14,7 @@ use super::state::WalkState;
 use super::step::{StepResult, StepStart, Stepper};
 use super::step_log::StepLog;
 use crate::diag::Diagnostic;
+use crate::script::View;
 use serde_json::Value;
 
 impl Stepper<'_> {
@@ -98,8 +99,7 @@ fn skipped(plan: &Plan, state: &mut WalkState) -> Vec<(Name, Name)> {
             (!is_failed(at)).then(|| (plan.nodes[at].name.clone(), plan.nodes[because.0].name.clone()))
         });
         let Some((node, because)) = next else { return found };
-        let message = format!("`{because}` came to nothing");
-        state.failed.insert(node.clone(), FailedNode { reason: "skipped".into(), kind: Name::default(), message });
+        state.failed.insert(node.clone(), FailedNode::skipped(&because));
         found.push((node, because));
     }
 }
@@ -108,8 +108,9 @@ fn skipped(plan: &Plan, state: &mut WalkState) -> Vec<(Name, Name)> {
 fn failed(plan: &Plan, state: &WalkState) -> Option<Failure> {
     let own = |node: &&FailedNode| !node.kind.is_empty();
     let names = plan.nodes.iter().map(|node| &node.name).filter(|name| state.failed.contains_key(*name));
-    let first = names.clone().find_map(|name| state.failed.get(name).filter(own))?;
-    let (failed, skipped): (Vec<&Name>, Vec<&Name>) = names.partition(|name| state.failed.get(*name).is_some_and(|node| own(&node)));
+    let (name, first) = names.clone().find_map(|name| Some((name, state.failed.get(name).filter(own)?)))?;
+    let (failed, skipped): (Vec<&Name>, Vec<&Name>) =
+        names.partition(|name| state.failed.get(*name).is_some_and(|node| own(&node)));
     let list = |names: &[&Name]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let mut message = first.message.clone();
     if failed.len() > 1 {
@@ -119,8 +120,19 @@ fn failed(plan: &Plan, state: &WalkState) -> Option<Failure> {
         message = format!("{message}; skipped: {}", list(&skipped));
     }
     let kind = serde_json::from_value(Value::String(first.kind.to_string())).unwrap_or(FailureKind::AgentError);
-    let help = "`asterisk explain` shows every attempt and review; what passed is kept";
-    Some(Failure::new(kind, Diagnostic::error("walk/stages", message).help(help)))
+    let mut diagnostic = Diagnostic::error("walk/stages", message);
+    let gate = plan.pipeline.node(name).and_then(|node| plan.node(node).policy.as_ref()?.gate.as_ref());
+    let review = first.review.as_ref().and_then(|review| review.view());
+    if let (Some(gate), Some(review)) = (gate, review) {
+        let (source, span) = &gate.place;
+        diagnostic = diagnostic.label(source, *span, "reviewed here");
+        let lists = ["critical_issues", "suggestions"].into_iter().filter_map(|list| review.present(list));
+        let advice: Vec<&str> = lists.flat_map(View::items).filter_map(View::as_str).collect();
+        if !advice.is_empty() {
+            diagnostic = diagnostic.help(format!("what to change:\n  {}", advice.join("\n  ")));
+        }
+    }
+    Some(Failure::new(kind, diagnostic))
 }
 
 /// The nodes, in file order, whose dependencies are done.

@@ -241,13 +241,7 @@ pub enum EventBody {
     /// Its answer was taken from the cache.
     CacheHit { node: Name, agent: Name },
     /// An advisor reviewed its answer.
-    AdvisorReview {
-        node: Name,
-        attempt: u64,
-        advisor: Name,
-        score: f64,
-        approved: bool,
-    },
+    AdvisorReview { node: Name, attempt: u64, advisor: Name, score: f64, approved: bool },
     /// An attempt did not pass, and another follows. Committed at once.
     StepRetry {
         node: Name,

@@ -97,7 +97,12 @@ impl GatePlan {
 }
 
 /// Decides by reviews and the weights of those who made them.
-pub fn decide(council: Option<CouncilDecision>, weights: &[f64], threshold: &Sourced<f64>, reviews: Vec<AdvisorReview>) -> GateDecision {
+pub fn decide(
+    council: Option<CouncilDecision>,
+    weights: &[f64],
+    threshold: &Sourced<f64>,
+    reviews: Vec<AdvisorReview>,
+) -> GateDecision {
     let Sourced { value: least, from } = threshold.clone();
     let mut made = GateDecision { threshold: least, from, ..GateDecision::default() };
     match (council, reviews.as_slice()) {
@@ -240,7 +245,11 @@ mod tests {
             let id = &record["id"];
             let expect = &record["expect"];
             assert_eq!(json!(made.score), expect["score"], "{id}");
-            assert_eq!((json!(made.approved), json!(made.severity)), (expect["approved"].clone(), expect["severity"].clone()), "{id}");
+            assert_eq!(
+                (json!(made.approved), json!(made.severity)),
+                (expect["approved"].clone(), expect["severity"].clone()),
+                "{id}"
+            );
             assert_eq!(json!(made.critical_issues.len()), expect["critical_issues"], "{id}");
             assert_eq!(json!(made.suggestions.len()), expect["suggestions"], "{id}");
             // Where the gate's threshold is not that of the votes, decision 31 makes them one.
@@ -261,7 +270,12 @@ mod tests {
 
     #[test]
     fn weights_count_in_the_mean() {
-        let of = |advisor: &str, score: f64| AdvisorReview { advisor: advisor.into(), score, approved: true, ..AdvisorReview::default() };
+        let of = |advisor: &str, score: f64| AdvisorReview {
+            advisor: advisor.into(),
+            score,
+            approved: true,
+            ..AdvisorReview::default()
+        };
         let threshold = Sourced { value: 0.85, from: "here".into() };
         let both = || vec![of("A", 1.0), of("B", 0.7)];
         let score = |weights: &[f64]| decide(Some(CouncilDecision::Average), weights, &threshold, both()).score;

@@ -30,7 +30,8 @@ pub(super) fn groups(step: &StepContext<'_>, policy: &StepPolicy) -> Vec<(&'stat
     let task = rendered(step, policy).unwrap_or_default();
     let parts = stages.iter().map(|(name, _, content)| (name.clone(), content.clone()));
     let stages_content = Content::own_of_parts(parts);
-    let stages_view = View::map("params.stages", stages.iter().map(|(name, view, _)| (name.as_str(), view.clone())), View::null());
+    let stages_view =
+        View::map("params.stages", stages.iter().map(|(name, view, _)| (name.as_str(), view.clone())), View::null());
     let previous = kept(last.and_then(|last| last.output.as_ref())).get("content").unwrap_or_else(View::null);
     [
         ("memory", (memory.clone(), memory_content(step))),

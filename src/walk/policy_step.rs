@@ -107,8 +107,10 @@ impl PolicyAttempts<'_> {
             Err(Box::new(AttemptFailure { reason: Some(reason), failure, output, decision }))
         };
         if seconds > timeout.value {
-            let message = format!("`{}` took {seconds} s, more than its timeout of {} s ({})", self.name(), timeout.value, timeout.from);
-            let diagnostic = Diagnostic::error("walk/timeout", message).help("give it more time: `timeout:`, or `timeouts:` of the policy");
+            let message =
+                format!("`{}` took {seconds} s, more than its timeout of {} s ({})", self.name(), timeout.value, timeout.from);
+            let diagnostic =
+                Diagnostic::error("walk/timeout", message).help("give it more time: `timeout:`, or `timeouts:` of the policy");
             return failed(RetryReason::Timeout, Failure::new(FailureKind::AgentError, diagnostic), None);
         }
         if let Err(what) = answered(&reply.artifact) {

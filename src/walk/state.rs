@@ -376,13 +376,13 @@ impl WalkState {
                 let previous = std::mem::take(&mut self.attempts).pop().and_then(|last| last.output);
                 self.passed.insert(node.clone(), PassedNode { review: review.clone(), previous });
             }
-            EventBody::StepError { node, reason, kind, message, .. } => {
-                let failed = FailedNode { reason: reason.clone(), kind: kind.clone(), message: message.clone() };
+            EventBody::StepError { node, reason, kind, message, review, .. } => {
+                let (reason, kind, message) = (reason.clone(), kind.clone(), message.clone());
+                let failed = FailedNode { reason, kind, message, review: review.clone() };
                 self.failed.insert(node.clone(), failed);
             }
             EventBody::StepSkipped { node, because } => {
-                let message = format!("`{because}` came to nothing");
-                self.failed.insert(node.clone(), FailedNode { reason: "skipped".into(), kind: Name::default(), message });
+                self.failed.insert(node.clone(), FailedNode::skipped(because));
             }
             EventBody::Unanswered { .. }
             | EventBody::StepStart { .. }

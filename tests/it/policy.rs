@@ -122,7 +122,10 @@ fn waves_are_those_of_the_vectors() {
     for record in records {
         let mut text = String::from("stages:\n");
         for (name, waits) in record["depends_on"].as_object().unwrap() {
-            let _ = writeln!(text, "  - {{ name: {name}, agent: EchoAgent, advisor: CompletenessAdvisor, task: t, depends_on: {waits} }}");
+            let _ = writeln!(
+                text,
+                "  - {{ name: {name}, agent: EchoAgent, advisor: CompletenessAdvisor, task: t, depends_on: {waits} }}"
+            );
         }
         let project = project(&[("pipelines/p.yaml", &text)]);
         let ran = project.asterisk(&["graph", "p", "--format", "json"]);
@@ -179,7 +182,8 @@ fn runs_go_as_the_vectors_have_it_or_as_was_decided() {
         let stages = record["stages"].as_array().unwrap();
         for stage in stages {
             let name = stage["stage"].as_str().unwrap();
-            let mut keys = json!({ "name": name, "agent": "RequirementsDraftingAgent", "advisor": "RequirementsAdvisor", "task": "t" });
+            let mut keys =
+                json!({ "name": name, "agent": "RequirementsDraftingAgent", "advisor": "RequirementsAdvisor", "task": "t" });
             for key in ["max_retries", "category"] {
                 if !stage[key].is_null() {
                     keys[key] = stage[key].clone();
@@ -193,7 +197,8 @@ fn runs_go_as_the_vectors_have_it_or_as_was_decided() {
         let project = project(&[("pipelines/p.yaml", &text)]);
         let ran = run(&project, &[]);
         let (case, events) = walked(&project, &ran);
-        let passed: Vec<&str> = events.iter().filter(|e| e["type"] == "step_complete").map(|e| e["node"].as_str().unwrap()).collect();
+        let passed: Vec<&str> =
+            events.iter().filter(|e| e["type"] == "step_complete").map(|e| e["node"].as_str().unwrap()).collect();
         let calls = |name: &str| events.iter().filter(|e| e["type"] == "step_attempt" && e["node"] == name).count();
         let reason = |name: &str| {
             let error = events.iter().find(|e| e["type"] == "error" && e["node"] == name);
@@ -271,15 +276,24 @@ fn a_rejection_names_advisor_score_threshold_and_what_to_change() {
     let error = events.iter().find(|event| event["type"] == "error").unwrap();
     assert_eq!((error["reason"].as_str(), error["attempts"].as_u64()), (Some("exhausted_retries"), Some(3)));
     let message = case["error"]["message"].as_str().unwrap();
-    assert!(message.contains("`b` did not pass its gate after 3 attempts: RequirementsAdvisor rejected it with 0.2"), "{message}");
+    assert!(
+        message.contains("`b` did not pass its gate after 3 attempts: RequirementsAdvisor rejected it with 0.2"),
+        "{message}"
+    );
     assert!(message.contains("the threshold is 0.9 (pipelines/p.yaml:3)") && message.contains("skipped: `c`"), "{message}");
-    let table = project.asterisk(&["run", "p", "--mem", "idea=other"]).exits(4).stdout;
+    let said = project.asterisk(&["run", "p", "--mem", "idea=other"]).exits(4);
     for part in ["passed", "failed", "skipped"] {
-        assert!(table.contains(part), "{table}");
+        assert!(said.stdout.contains(part), "{}", said.text());
+    }
+    for part in ["what to change:", "make it better", "p.yaml:9"] {
+        assert!(said.stderr.contains(part), "{}", said.text());
     }
     // What does not wait for it goes on, unless the run is told to end.
     let text = text.replace("{b.score} {b.metadata}", "alone");
-    project.file("pipelines/p.yaml", text.replace("task: \"on {idea}", "depends_on: [b], task: \"on {idea}").replace("{a.content}", "x"));
+    project.file(
+        "pipelines/p.yaml",
+        text.replace("task: \"on {idea}", "depends_on: [b], task: \"on {idea}").replace("{a.content}", "x"),
+    );
     let count = |more: &[&str]| {
         let (_, events) = walked(&project, &run(&project, more).exits(4));
         events.iter().filter(|event| event["type"] == "step_complete").count()
@@ -292,7 +306,10 @@ fn a_rejection_names_advisor_score_threshold_and_what_to_change() {
 fn settings_say_where_they_are_from() {
     let project = project(&[
         ("pipelines/p.yaml", CHAIN),
-        ("own.yaml", "score_thresholds: { code: 0.5 }\nadvisors: { council: [{ name: RequirementsAdvisor, weight: 3 }, Second] }\n"),
+        (
+            "own.yaml",
+            "score_thresholds: { code: 0.5 }\nadvisors: { council: [{ name: RequirementsAdvisor, weight: 3 }, Second] }\n",
+        ),
     ]);
     let show = |set: &[&str]| {
         let mut args = vec!["show", "policy", "p", "--format", "json"];
@@ -332,7 +349,10 @@ fn artifacts_are_written_by_stage_and_packed() {
     let artifact = &manifest["stages"][0]["artifacts"][0];
     assert_eq!((artifact["name"].as_str(), artifact["path"].as_str()), (Some("a:b?.md"), Some("a/a_b_.md")));
     assert_eq!(artifact["sha256"].as_str().unwrap().len(), 64);
-    assert_eq!((manifest["summary"]["total_stages"].as_u64(), manifest["summary"]["total_artifacts"].as_u64()), (Some(3), Some(5)));
+    assert_eq!(
+        (manifest["summary"]["total_stages"].as_u64(), manifest["summary"]["total_artifacts"].as_u64()),
+        (Some(3), Some(5))
+    );
     assert_eq!(artifact["bytes"].as_u64(), Some(25));
     let list = project.read(&format!("{dir}/MANIFEST.txt"));
     assert!(list.contains(artifact["sha256"].as_str().unwrap()) && list.contains("b/dot.png"), "{list}");
@@ -374,7 +394,9 @@ fn replay_says_which_gates_flip() {
     let replay = |set: &str| project.asterisk(&["replay", "latest", "--set", set, "--format", "json"]).exits(0).json();
     let flips = |set: &str| {
         let said = replay(set);
-        let told = |flip: &Value| format!("{} {} {}", flip["node"].as_str().unwrap(), flip["from"].as_str().unwrap(), flip["to"].as_str().unwrap());
+        let told = |flip: &Value| {
+            format!("{} {} {}", flip["node"].as_str().unwrap(), flip["from"].as_str().unwrap(), flip["to"].as_str().unwrap())
+        };
         said["flips"].as_array().unwrap().iter().map(told).collect::<Vec<_>>()
     };
     assert!(flips("policy.score_thresholds.code=0.9").is_empty());

@@ -1,15 +1,25 @@
 //! Gates, decided again on the recorded reviews by the thresholds and councils of now. No agent and no advisor is asked.
 
-use super::replay_report::{Flip, ReplayReport, UnknownOutcome};
+use super::replay_report::{Flip, UnknownOutcome};
 use crate::session::{Record, SessionError};
 use crate::walk::{Content, Event, EventBody, GateDecision, GatePlan, Name, Plan};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Decides the gates of a run again and adds those that flip, each at the first attempt that does.
-pub(super) fn gates(record: &Record, run: &str, plan: &Arc<Plan>, done: &mut ReplayReport) -> Result<(), SessionError> {
+/// The gates of a run, decided again.
+#[derive(Default)]
+pub(super) struct ReplayedGates {
+    pub(super) decisions: usize,
+    pub(super) flips: Vec<Flip>,
+    /// Those with an advisor who was not asked then.
+    pub(super) unknown: Vec<UnknownOutcome>,
+}
+
+/// Decides the gates of a run again. Of the attempts at a step, the first that flips counts.
+pub(super) fn gates(record: &Record, run: &str, plan: &Arc<Plan>) -> Result<ReplayedGates, SessionError> {
+    let mut done = ReplayedGates::default();
     if plan.policy.is_none() {
-        return Ok(());
+        return Ok(done);
     }
     for case in record.store().cases(run)? {
         let mut over: BTreeSet<(Name, Name)> = BTreeSet::new();
@@ -52,7 +62,7 @@ pub(super) fn gates(record: &Record, run: &str, plan: &Arc<Plan>, done: &mut Rep
             });
         }
     }
-    Ok(())
+    Ok(done)
 }
 
 /// The node and the decision of a gate that an event holds.

@@ -25,9 +25,9 @@ mod base;
 mod branches;
 mod case_record;
 mod effects;
-mod gates;
 #[cfg(test)]
 mod equivalence;
+mod gates;
 mod pass;
 mod recorded_walk;
 mod replay_report;

@@ -4,7 +4,9 @@ use crate::diag::Source;
 use crate::form::yaml::{Yaml, YamlEntry, YamlKind, YamlReader};
 use crate::form::{FormFields, Spanned};
 use crate::pipeline::keys::{BUDGET, COUNCIL, GATE, POLICY, RETRY};
-use crate::pipeline::policy::{Council, CouncilDecision, GateRules, NodePolicy, PolicyRules, PolicySetting, RetryReason, RetryRules, TaskText};
+use crate::pipeline::policy::{
+    Council, CouncilDecision, GateRules, NodePolicy, PolicyRules, PolicySetting, RetryReason, RetryRules, TaskText,
+};
 use serde_json::json;
 
 /// The entry for categories without one, and what other dialects call it.
