@@ -28,6 +28,7 @@ pub(super) fn of(stem: &str) -> Option<&'static Form> {
         "personas" => Some(&PERSONAS),
         "learn" => Some(&LEARN),
         "learned" => Some(&LEARNED),
+        "policy" => Some(&super::policy_file::POLICY_FILE),
         _ if stem.starts_with(SCORECARDS) => Some(&SCORECARD),
         _ => None,
     }
