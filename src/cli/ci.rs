@@ -11,7 +11,7 @@ use crate::project::CurrentProject;
 use crate::report::{
     Annotation, Gate, RunReport, SummarySize, annotations, causes_sarif, ci_comment, ci_summary, code_quality, pages,
 };
-use crate::session::{Files, ReadReports, RunInputs, RunResult, RunSpec, Session, SessionError, Via};
+use crate::session::{Files, ReadReports, RunInputs, RunResult, RunSpec, SessionError, Via};
 use crate::store::Durability;
 use crate::ui::{Colour, OutputFormat, Ui};
 use clap::{Args, ValueEnum};
@@ -40,8 +40,8 @@ const MAX_LISTED: usize = 12;
 /// `gl-code-quality-report.json`, `report.html`, `report.md` and `rca.json`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exits as `asterisk run` does; without a report with 2, unless --allow-empty is given.\n\n\
-                        Examples:\n  asterisk ci\n  asterisk ci build/test-results\n  \
-                        asterisk ci --fail-on 'new_by_defect.pb001 > 0'\n  asterisk ci --system gitlab --output public")]
+                        Examples:\n  asterisk ci\n  asterisk ci reports\n  asterisk ci --fail-on 'regressions > 0'\n  \
+                        asterisk ci --system gitlab --output public")]
 pub(super) struct CiArgs {
     /// Reports, or directories of reports [default: what is found below the working directory].
     #[arg(value_name = "PATH")]

@@ -23,7 +23,7 @@ const MAX_LINES: usize = 18;
 /// Every step runs a command and checks what came of it. At a terminal each waits for Enter; with --yes, or without a terminal, they run one
 /// after another. The directory is removed at the end, unless it was named.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk tour\n  asterisk tour --yes\n  asterisk tour my-first-project")]
+#[command(after_help = "Examples:\n  asterisk tour\n  asterisk tour my-first-project --yes")]
 pub(super) struct TourArgs {
     /// The directory, which must be empty or not there [default: a temporary one].
     dir: Option<PathBuf>,
@@ -123,6 +123,8 @@ pub(super) fn tour(global: &GlobalArgs, args: &TourArgs) -> Result<Exit, Session
             scratch.path()
         }
     };
+    // A project of its own, whatever is above.
+    OutDir::create(&dir.join(".asterisk")).map_err(unwritten(dir))?;
     let waits = ui.is_interactive() && !args.yes;
     let began = Instant::now();
     for (index, step) in STEPS.iter().enumerate() {
