@@ -1,6 +1,6 @@
 """Makes a wheel that carries the binary: `pip install` puts it into the environment's `bin`.
 
-    wheel.py STAGE VERSION OUT [--static]
+    wheel.py STAGE VERSION OUT [--static] [--fast]
 
 A static binary runs on any Linux of its processor, one that is linked with a C library on this machine's kind.
 """
@@ -52,7 +52,7 @@ files.append((f"{info}/RECORD", record.encode(), 0o644))
 # ZIP has no time before 1980.
 moment = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), 315532800))[:6]
 path = out / f"{NAME}-{version}-py3-none-{'.'.join(platforms)}.whl"
-with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1 if "--fast" in sys.argv[4:] else 9) as archive:
     for name, data, mode in files:
         entry = zipfile.ZipInfo(name, moment)
         entry.external_attr = (0o100000 | mode) << 16

@@ -108,6 +108,7 @@ pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionErro
     list_reports(ui, &read);
     let Some(mut launch) = read.launch.clone() else { return nothing(ui, args, &read) };
     name_after_job(&mut launch, system);
+    let tests = launch.outcomes.len();
 
     let (stop, walking) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let interrupted = on_interrupt(&stop, &walking);
@@ -125,7 +126,7 @@ pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionErro
     let tree = SourceTree::read(&here);
     let shown = annotations(&report, |path| tree.find(path).map(str::to_owned));
     let elsewhere = read.read.first().map_or("", |file| file.name.as_str());
-    let job = CiOutput { ui, system, report: &report, failed: &failed, annotations: &shown, elsewhere };
+    let job = CiOutput { ui, system, report: &report, failed: &failed, annotations: &shown, elsewhere, tests };
     let dir = job.write(&args.output)?;
     match ui.format() {
         OutputFormat::Json => ui.json(&job.json(&result, &read)),
@@ -233,6 +234,8 @@ struct CiOutput<'a> {
     annotations: &'a [Annotation],
     /// The file at which causes stand that are traced to no line of code.
     elsewhere: &'a str,
+    /// The number of tests, if the reports list those that passed.
+    tests: usize,
 }
 
 impl CiOutput<'_> {
@@ -258,8 +261,10 @@ impl CiOutput<'_> {
     /// Prints the result for the log of the job.
     fn print(&self, result: &RunResult, dir: &OutDir) {
         if result.cases.is_empty() {
-            let tests: u64 = result.launch.totals.values().sum();
-            let of = if tests > 0 { format!(" in {tests} results of tests") } else { String::new() };
+            let of = match self.tests {
+                0 => String::new(),
+                tests => format!(" in {}", counted(tests, "test", "tests")),
+            };
             let what = if result.launch.gaps.is_empty() { "no failures" } else { "no failure could be read" };
             self.ui.out(&format!("{what}{of}: there is nothing to analyse"));
         } else {

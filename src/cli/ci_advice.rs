@@ -31,7 +31,10 @@ pub(super) fn checks(session: &Session) -> Vec<CheckResult> {
         Err(SessionError::Texts(found)) if found.iter().all(|one| !one.code.starts_with("ingest/")) => {}
         Err(error) => {
             let help = "asterisk ci shows where; a report that was cut off may come of a job that was killed";
-            all.push(CheckResult { help: Some(help.into()), ..CheckResult::new("ci", "reports", CheckState::Wrong, error.to_string()) });
+            all.push(CheckResult {
+                help: Some(help.into()),
+                ..CheckResult::new("ci", "reports", CheckState::Wrong, error.to_string())
+            });
         }
     }
     all.push(history(session, system));
@@ -69,7 +72,7 @@ fn logs(launch: &Launch) -> Option<CheckResult> {
         (all, without) => {
             let help = "have the report hold what tests print: pytest -o junit_logging=all, Surefire's redirectTestOutputToFile=false, Gradle's \
                         includeSystemOutLog, go test -json; a log tells what the error does not";
-            advice("logs", &format!("{without} of {} come without a log", counted(all, "failure", "failures")), help)
+            advice("logs", &format!("{without} of {} without one", counted(all, "failure", "failures")), help)
         }
     })
 }

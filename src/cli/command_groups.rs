@@ -7,7 +7,10 @@ use std::fmt::Write as _;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Investigate", &["run", "ci", "runs", "status", "report", "review", "rca", "push"]),
     ("Ask why", &["explain", "blame", "diff", "replay", "sweep", "coverage", "graph", "prompt", "repl"]),
-    ("Edit and prove", &["tour", "init", "new", "lint", "test", "calibrate", "score", "learn", "call", "route", "show", "doc", "schema"]),
+    (
+        "Edit and prove",
+        &["tour", "init", "new", "lint", "test", "calibrate", "score", "learn", "call", "route", "show", "doc", "schema"],
+    ),
     ("Serve", &["serve", "cursor", "save"]),
     ("Maintain", &["doctor", "config", "clean", "completions", "man", "version"]),
 ];

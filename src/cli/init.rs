@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// Write out the bundled scripts, pipelines and templates for editing.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk init heuristics --only scripts\n  asterisk init my-project\n  asterisk init --minimal")]
+#[command(
+    after_help = "Examples:\n  asterisk init heuristics --only scripts\n  asterisk init my-project\n  asterisk init --minimal"
+)]
 pub(super) struct InitArgs {
     /// The directory to write to.
     #[arg(default_value = ".")]

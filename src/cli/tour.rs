@@ -105,11 +105,11 @@ const STEPS: &[TourStep] = &[
         prints: "H7 -> H6",
     },
     TourStep {
-        says: "And this analyses the case by the edited rules: its path now has F2, the choice of a repository. (--no-recall leaves aside what the first \
+        says: "And this analyses the case by the edited rules: H6 fires, and its path has F2, the choice of a repository. (--no-recall leaves aside what the first \
                run remembers.)",
         edits: &[],
-        command: &["run", "--case", CASE, "--no-recall", "--format", "json"],
-        prints: "\"H6\"",
+        command: &["run", "--case", CASE, "--no-recall", "--verbose"],
+        prints: "by H6",
     },
 ];
 
@@ -119,7 +119,10 @@ pub(super) fn tour(global: &GlobalArgs, args: &TourArgs) -> Result<Exit, Session
     let dir = match &args.dir {
         Some(dir) => new_directory(dir)?,
         None => {
-            scratch = tempfile::Builder::new().prefix("asterisk-tour-").tempdir().map_err(unwritten(Path::new("a temporary directory")))?;
+            scratch = tempfile::Builder::new()
+                .prefix("asterisk-tour-")
+                .tempdir()
+                .map_err(unwritten(Path::new("a temporary directory")))?;
             scratch.path()
         }
     };
@@ -146,7 +149,10 @@ pub(super) fn tour(global: &GlobalArgs, args: &TourArgs) -> Result<Exit, Session
     ui.out(&format!("{}, all as expected, in {}.", counted(STEPS.len(), "command", "commands"), counted_seconds(seconds)));
     ui.out("Next: `asterisk init --minimal` in a project of yours, `asterisk ci` where its tests have run, `asterisk new --help` for rules of your own.");
     if let Some(dir) = &args.dir {
-        ui.out(&format!("The project is in {}; `asterisk report latest` there has the pages of the report.", shell(&dir.display().to_string())));
+        ui.out(&format!(
+            "The project is in {}; `asterisk report latest` there has the pages of the report.",
+            shell(&dir.display().to_string())
+        ));
     }
     Ok(Exit::Ok)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Directories that tools write reports to: Maven, Gradle, Playwright, Jest, .NET, nextest, TestNG, Allure, and what CI configurations
 /// commonly name.
-const PLACES: [&str; 14] = [
+const PLACES: [&str; 12] = [
     "surefire-reports",
     "failsafe-reports",
     "test-results",
@@ -19,8 +19,6 @@ const PLACES: [&str; 14] = [
     "junit-reports",
     "junit-results",
     "nextest",
-    "test-output",
-    "allure-results",
 ];
 
 /// How names of reports begin, in lower case, wherever they are.

@@ -72,7 +72,9 @@ mod tests {
     #[test]
     fn a_frame_leads_to_the_file_whose_path_ends_alike() {
         let dir = tempfile::tempdir().expect("a directory");
-        for path in ["src/test/java/shop/CartTest.java", "a/util.py", "b/util.py", "main.go", "node_modules/x/only.js", "tests/one.py"] {
+        for path in
+            ["src/test/java/shop/CartTest.java", "a/util.py", "b/util.py", "main.go", "node_modules/x/only.js", "tests/one.py"]
+        {
             let path = dir.path().join(path);
             fs::create_dir_all(path.parent().expect("a parent")).expect("made");
             fs::write(path, "x").expect("written");

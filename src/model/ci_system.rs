@@ -149,7 +149,10 @@ mod tests {
             let mark = |name: &str| (name == one.mark).then(|| "true".to_owned());
             assert_eq!(CiSystem::detect(mark), one.system);
         }
-        assert_eq!(CiSystem::detect(variables(&[("CI", "true"), ("GITHUB_ACTIONS", "false"), ("CIRCLECI", "")])), CiSystem::Plain);
+        assert_eq!(
+            CiSystem::detect(variables(&[("CI", "true"), ("GITHUB_ACTIONS", "false"), ("CIRCLECI", "")])),
+            CiSystem::Plain
+        );
         assert_eq!(CiSystem::Plain.job(variables(&[("GITHUB_SHA", "0123456789")])), CiJob::default());
     }
 

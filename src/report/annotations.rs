@@ -56,13 +56,15 @@ fn annotation(cause: &Cause, names: &BTreeMap<&str, &str>, find: &impl Fn(&str) 
     parts.extend(finding.next_steps.first().map(|step| format!("Next: {}", short(&clean(step), 500))));
     parts.retain(|part| !part.is_empty());
     let title = short(&clean(&finding.title), MAX_TITLE);
+    // Commands to Azure Pipelines begin so, wherever they are in a line.
+    let inert = |text: &str| text.replace("##", "# #");
     Annotation {
         level: finding.level.unwrap_or(AnnotationLevel::Warning),
         line: place.as_ref().map(|(_, line)| *line).filter(|line| *line > 0),
         file: place.map(|(file, _)| file),
         defect: (finding.defect_type.clone(), finding.defect_name.clone()),
-        title: if title.is_empty() { "Failure".to_owned() } else { title },
-        message: parts.join("\n"),
+        title: if title.is_empty() { "Failure".to_owned() } else { inert(&title) },
+        message: inert(&parts.join("\n")),
         key: finding.cause.clone(),
         confidence: finding.confidence,
         is_known: cause.seen.state.map(|state| state != CauseState::New),
@@ -100,7 +102,7 @@ impl Annotation {
         let level = if self.level == AnnotationLevel::Error { "error" } else { "warning" };
         let file = self.file.as_ref().map_or(String::new(), |file| format!(";sourcepath={}", escape(file)));
         let line = self.line.map_or(String::new(), |line| format!(";linenumber={line}"));
-        let text = format!("{}\n{}", self.headline(), self.message).replace("##", "# #");
+        let text = format!("{}\n{}", self.headline(), self.message);
         format!("##vso[task.logissue type={level}{file}{line};code={}]{}", escape(&self.defect.0), escape(&text))
     }
 }
@@ -198,7 +200,7 @@ mod tests {
         let one = one();
         assert_eq!(
             one.github(),
-            "::error file=src/a%3Ab/Cart.java,line=7,title=Some%2C bug (0.50)%3A Expected 1%2C got 2::50%25 of ##vso[task.x] it%0A1 failure: adds%0ANext: Look."
+            "::error file=src/a%3Ab/Cart.java,line=7,title=Some%2C bug (0.50)%3A Expected 1%2C got 2::50%25 of # #vso[task.x] it%0A1 failure: adds%0ANext: Look."
         );
         assert_eq!(
             one.azure(),

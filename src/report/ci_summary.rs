@@ -37,7 +37,9 @@ pub fn ci_summary(report: &RunReport, failed: &[String], size: SummarySize) -> S
     let totals = &report.totals;
     let title = match totals.cases {
         0 => "No failed tests".to_owned(),
-        cases => format!("{} of {}", counted(report.causes.len(), "cause", "causes"), counted(cases, "failed test", "failed tests")),
+        cases => {
+            format!("{} of {}", counted(report.causes.len(), "cause", "causes"), counted(cases, "failed test", "failed tests"))
+        }
     };
     let _ = writeln!(out, "## {title}\n");
     for gate in failed {
@@ -67,18 +69,24 @@ fn text(foreign: &str, most: usize) -> String {
 }
 
 fn job(report: &RunReport) -> String {
-    report.launch.job_url.as_ref().map_or(String::new(), |url| format!(" of <a href=\"{}\">this job</a>", url.replace('&', "&amp;")))
+    report
+        .launch
+        .job_url
+        .as_ref()
+        .map_or(String::new(), |url| format!(" of <a href=\"{}\">this job</a>", url.replace('&', "&amp;")))
 }
 
 fn figures(report: &RunReport) -> String {
     let totals = &report.totals;
     let mut parts: Vec<String> = Vec::new();
     if !report.launch.totals.is_empty() {
-        let counts: Vec<String> = report.launch.totals.iter().map(|(what, count)| format!("{count} {}", text(what, 40))).collect();
+        let counts: Vec<String> =
+            report.launch.totals.iter().map(|(what, count)| format!("{count} {}", text(what, 40))).collect();
         parts.push(format!("Tests: {}", counts.join(", ")));
     }
     if !totals.by_defect_type.is_empty() {
-        let counts: Vec<String> = totals.by_defect_type.iter().map(|(code, count)| format!("{} {count}", text(code, 40))).collect();
+        let counts: Vec<String> =
+            totals.by_defect_type.iter().map(|(code, count)| format!("{} {count}", text(code, 40))).collect();
         parts.push(format!("failures by defect: {}", counts.join(", ")));
     }
     if let Some(found) = report.regression.as_ref().filter(|found| found.launches.len() > 1) {

@@ -79,7 +79,7 @@ fn no_report_is_an_error_and_no_failure_is_none() {
     assert_ne!(ran.code, Some(0), "{}", ran.text());
     project.file("junit.xml", PASSED);
     let ran = ci(&project, GITHUB, &["--fail-on", "failures > 0"]).exits(0);
-    assert!(ran.stdout.contains("no failures in 1 results of tests: there is nothing to analyse"), "{}", ran.text());
+    assert!(ran.stdout.contains("no failures in 1 test: there is nothing to analyse"), "{}", ran.text());
     assert!(project.read("step-summary.md").starts_with("## No failed tests\n"));
     assert_eq!(json(&project, "asterisk-report/causes.sarif")["runs"][0]["results"], Value::Array(Vec::new()));
     project.file("build/test-results/test/TEST-cut.xml", &SUREFIRE[..300]);
@@ -90,7 +90,8 @@ fn no_report_is_an_error_and_no_failure_is_none() {
 #[test]
 fn it_says_which_files_it_took_and_which_it_passed_over() {
     let project = tested();
-    project.file("reports/coverage.xml", "<?xml version=\"1.0\"?><coverage line-rate=\"0.9\" version=\"7\"><packages/></coverage>");
+    project
+        .file("reports/coverage.xml", "<?xml version=\"1.0\"?><coverage line-rate=\"0.9\" version=\"7\"><packages/></coverage>");
     project.file("reports/package.json", r#"{"name": "x", "version": "1.0.0", "dependencies": {}}"#);
     let allure = r#"{"uuid": "1", "historyId": "a", "name": "adds", "fullName": "shop.CartTest.adds", "status": "failed", "statusDetails": {"message": "boom"}, "stage": "finished", "labels": []}"#;
     project.file("allure-results/1-result.json", allure);
@@ -166,7 +167,9 @@ fn each_system_gets_what_it_reads() {
 
 #[test]
 fn foreign_text_is_no_command_to_the_system() {
-    let evil = SUREFIRE.replace("name=\"adds\"", "name=\"::error::a ##vso[task.setvariable variable=x]y\"").replace("classname=\"shop.CartTest\" ", "");
+    let evil = SUREFIRE
+        .replace("name=\"adds\"", "name=\"::error::a ##vso[task.setvariable variable=x]y\"")
+        .replace("classname=\"shop.CartTest\" ", "");
     for variables in [GITHUB, &[("TF_BUILD", "True")]] {
         let project = Project::with(&[("junit.xml", evil.as_str())]);
         let ran = ci(&project, variables, &[]).exits(0);
@@ -198,7 +201,8 @@ fn doctor_says_what_to_add_to_see_more() {
     let bare = [("CIRCLECI", "true")];
     assert_eq!(doctor(&project, &bare), pairs(&[("system", "ok"), ("reports", "note"), ("history", "note")]));
     let project = tested();
-    let fresh = [("system", "ok"), ("reports", "ok"), ("logs", "note"), ("retries", "note"), ("commit", "note"), ("history", "note")];
+    let fresh =
+        [("system", "ok"), ("reports", "ok"), ("logs", "note"), ("retries", "note"), ("commit", "note"), ("history", "note")];
     assert_eq!(doctor(&project, &bare), pairs(&fresh));
     let text = project.ran(&project.command(&["doctor"]).envs(GITHUB.iter().copied()).output().unwrap()).exits(0).stdout;
     for help in ["actions/cache", "rerunFailingTestsCount", "junit_logging"] {

@@ -31,7 +31,13 @@ fn a_new_user_gets_to_a_replayed_edit_in_eight_commands() {
 fn at_a_terminal_it_waits_and_can_be_left() {
     let project = Project::new();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_asterisk"));
-    command.arg("tour").current_dir(project.root()).env_clear().env("HOME", project.root()).env("NO_COLOR", "1").env("TERM", "dumb");
+    command
+        .arg("tour")
+        .current_dir(project.root())
+        .env_clear()
+        .env("HOME", project.root())
+        .env("NO_COLOR", "1")
+        .env("TERM", "dumb");
     let mut session = rexpect::session::spawn_command(command, Some(120_000)).unwrap();
     session.exp_string("$ asterisk run").unwrap();
     session.exp_string("Enter runs it, q ends the tour").unwrap();
