@@ -74,7 +74,8 @@ pub(super) fn init(global: &GlobalArgs, args: &InitArgs) -> Result<Exit, Session
     }
     let cd = if dir == "." { String::new() } else { format!("cd {} && ", shell(&args.dir.display().to_string())) };
     if args.minimal {
-        ui.note(&format!("next: edit {RULES}, then: {cd}asterisk lint && asterisk test scripts"));
+        let place = if dir == "." { String::new() } else { format!("in {dir}, ") };
+        ui.note(&format!("next: {place}edit {RULES}; then: asterisk lint && asterisk test"));
     } else {
         ui.note(&format!("next: {cd}asterisk run      (deleting a file restores the bundled one; see asterisk doctor)"));
     }
