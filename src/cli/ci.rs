@@ -159,15 +159,15 @@ fn list_reports(ui: Ui, read: &ReadReports) {
         *dirs.entry(dir.map_or_else(|| file.name.clone(), |dir| dir.display().to_string())).or_default() += 1;
     }
     let lines = dirs.iter().map(|(dir, count)| format!("read: {dir} ({})", counted(*count, "report", "reports")));
-    listed(ui, lines.collect());
+    listed(ui, &lines.collect::<Vec<_>>());
     let skipped = read.skipped.iter().map(|(name, why)| match why.as_str() {
         "" => format!("skipped: {name}"),
         why => format!("skipped: {name}: {why}"),
     });
-    listed(ui, skipped.collect());
+    listed(ui, &skipped.collect::<Vec<_>>());
 }
 
-fn listed(ui: Ui, lines: Vec<String>) {
+fn listed(ui: Ui, lines: &[String]) {
     let more = lines.len().saturating_sub(MAX_LISTED);
     lines.iter().take(MAX_LISTED).for_each(|line| ui.note(&CiSystem::inert(line)));
     if more > 0 {

@@ -44,7 +44,8 @@ pub(super) fn sarif(findings: &[LintFinding]) -> Value {
         }
         result
     };
-    sarif_log(rules.iter().map(rule).collect(), findings.iter().map(result).collect())
+    let rules_shown: Vec<Value> = rules.iter().map(rule).collect();
+    sarif_log(&rules_shown, &findings.iter().map(result).collect::<Vec<_>>())
 }
 
 fn level(level: LintLevel) -> &'static str {

@@ -216,12 +216,10 @@ fn run(ui: Ui, dir: &Path, step: &TourStep) -> Result<(), SessionError> {
     if let Some(more @ 1..) = lines.len().checked_sub(MAX_LINES) {
         ui.out(&TextStyle::Dim.paint(&format!("... {}", counted(more, "more line", "more lines"))));
     }
-    let came = if !output.status.success() {
-        format!("ended with {}", output.status)
-    } else if !text.contains(step.prints) {
-        format!("did not print `{}`", step.prints)
-    } else {
-        return Ok(());
+    let came = match (output.status.success(), text.contains(step.prints)) {
+        (true, true) => return Ok(()),
+        (true, false) => format!("did not print `{}`", step.prints),
+        (false, _) => format!("ended with {}", output.status),
     };
     Err(unexpected(&format!("`asterisk {}` {came}", step.command.join(" "))))
 }

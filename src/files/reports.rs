@@ -1,10 +1,11 @@
 //! Finds the reports of test tools below a directory, by the places in which they are usually written.
 
 use super::inputs::{InputFile, is_launch_name};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Directories that tools write reports to: Maven, Gradle, Playwright, Jest, .NET, nextest, TestNG, Allure, and what CI configurations
+/// Directories that tools write reports to: Maven, Gradle, Playwright, Jest, .NET, nextest, and what CI configurations
 /// commonly name.
 const PLACES: [&str; 12] = [
     "surefire-reports",
@@ -106,8 +107,8 @@ impl ReportWalk {
             Ok(entries) => entries,
             Err(error) => return self.skip(below, format!("it cannot be read ({error})")),
         };
-        let mut names: Vec<_> = entries.iter().filter_map(|entry| Some((entry.file_name(), entry.file_type().ok()?))).collect();
-        names.sort_by(|a, b| a.0.cmp(&b.0));
+        let names: BTreeMap<_, _> =
+            entries.iter().filter_map(|entry| Some((entry.file_name(), entry.file_type().ok()?))).collect();
         for (name, file_type) in names {
             self.entries += 1;
             if self.entries > MAX_ENTRIES {

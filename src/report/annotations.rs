@@ -166,7 +166,8 @@ pub fn causes_sarif(annotations: &[Annotation], elsewhere: &str) -> Value {
         }
         result
     };
-    sarif_log(rules.iter().map(rule).collect(), annotations.iter().map(result).collect())
+    let rules_shown: Vec<Value> = rules.iter().map(rule).collect();
+    sarif_log(&rules_shown, &annotations.iter().map(result).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// A log with one run of this program.
-pub fn sarif_log(rules: Vec<Value>, results: Vec<Value>) -> Value {
+pub fn sarif_log(rules: &[Value], results: &[Value]) -> Value {
     let driver = json!({
         "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION"), "semanticVersion": env!("CARGO_PKG_VERSION"),
         "rules": rules,
