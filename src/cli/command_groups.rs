@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 
 /// Headings, and the commands under each.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Investigate", &["run", "runs", "status", "report", "review", "rca", "push"]),
+    ("Investigate", &["run", "ci", "runs", "status", "report", "review", "rca", "push"]),
     ("Ask why", &["explain", "blame", "diff", "replay", "sweep", "coverage", "graph", "prompt", "repl"]),
     (
         "Edit and prove",
-        &["init", "new", "lint", "test", "calibrate", "score", "gt", "learn", "call", "route", "show", "doc", "schema"],
+        &[
+            "tour", "init", "new", "lint", "test", "calibrate", "score", "gt", "learn", "call", "route", "show", "doc", "schema",
+        ],
     ),
     ("Serve", &["serve", "cursor", "save"]),
     ("Maintain", &["doctor", "config", "clean", "completions", "man", "version"]),

@@ -1,6 +1,6 @@
 //! `asterisk doctor`.
 
-use super::{FormatArg, GlobalArgs, ProjectArgs};
+use super::{FormatArg, GlobalArgs, ProjectArgs, ci_advice};
 use crate::diag::did_you_mean;
 use crate::exit::Exit;
 use crate::files::FileOrigin;
@@ -10,7 +10,7 @@ use crate::ui::{OutputFormat, plain};
 use clap::Args;
 use serde_json::{Value, json};
 
-/// Check the project: files and where they come from, store, directories, repositories, terminal.
+/// Check the project: files and where they come from, store, directories, repositories, terminal; in a CI job, what to add to see more.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk doctor\n  asterisk doctor --deep\n  asterisk doctor --files --format json")]
 pub(super) struct DoctorArgs {
@@ -37,6 +37,7 @@ pub(super) fn doctor(global: &GlobalArgs, args: &DoctorArgs) -> Result<Exit, Ses
     }
     all.extend(variables());
     let session = Session::new(resolved.setup);
+    all.extend(ci_advice::checks(&session));
     all.extend(session.checkup(if args.deep { Depth::Contents } else { Depth::Pages }));
     let terminal = if ui.on_terminal() { "a terminal" } else { "no terminal: no progress bar" };
     all.push(CheckResult::new("terminal", "stderr", CheckState::Ok, terminal));

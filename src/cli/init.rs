@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// Write out the bundled scripts, pipelines and templates for editing.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk init heuristics --only scripts\n  asterisk init my-project")]
+#[command(
+    after_help = "Examples:\n  asterisk init heuristics --only scripts\n  asterisk init my-project\n  asterisk init --minimal"
+)]
 pub(super) struct InitArgs {
     /// The directory to write to.
     #[arg(default_value = ".")]
@@ -22,6 +24,9 @@ pub(super) struct InitArgs {
     /// Only these parts.
     #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
     only: Vec<InitPart>,
+    /// The smallest project: a short `asterisk.yaml`, the rules of the edges, and a test of one of their decisions.
+    #[arg(long, conflicts_with = "only")]
+    minimal: bool,
     /// Overwrite existing files with different contents.
     #[arg(long)]
     force: bool,
@@ -50,6 +55,53 @@ impl InitPart {
 
 pub(super) fn init(global: &GlobalArgs, args: &InitArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
+    let (areas, files) = if args.minimal { minimal(args) } else { whole(args) };
+    let done = unpack(&args.dir, &files, args.force).map_err(unpack_error)?;
+    if ui.format() == OutputFormat::Json {
+        ui.json(&json!({ "schema_version": 1, "dir": args.dir, "written": done.written, "unchanged": done.same }));
+        return Ok(Exit::Ok);
+    }
+    let dir = plain(&args.dir.display().to_string());
+    ui.out(&format!("{} files written to {dir}, {} were there already", done.written.len(), done.same.len()));
+    if args.minimal {
+        done.written.iter().for_each(|name| ui.out(&format!("  {name}")));
+    }
+    let own = |name: &String| name == config::PROJECT_FILE;
+    let unused = unused(&args.dir, &areas);
+    if !unused.is_empty() && !done.written.iter().chain(&done.same).any(own) {
+        let keys: Vec<String> = unused.iter().map(|area| format!("{0}: {0}", area.name())).collect();
+        ui.note(&format!("{} is left as it is; to use what was written it needs: {}", config::PROJECT_FILE, keys.join(", ")));
+    }
+    let cd = if dir == "." { String::new() } else { format!("cd {} && ", shell(&args.dir.display().to_string())) };
+    if args.minimal {
+        let place = if dir == "." { String::new() } else { format!("in {dir}, ") };
+        ui.note(&format!("next: {place}edit {RULES}; then: asterisk lint && asterisk test"));
+    } else {
+        ui.note(&format!("next: {cd}asterisk run      (deleting a file restores the bundled one; see asterisk doctor)"));
+    }
+    Ok(Exit::Ok)
+}
+
+/// The rules of the edges, which the smallest project has of its own.
+pub(super) const RULES: &str = "scripts/rules/rca.rhai";
+
+/// The tests of the smallest project.
+pub(super) const DECISIONS: &str = "scripts/rules/decisions_test.rhai";
+
+/// The smallest project: its areas and files. An existing project file stays.
+fn minimal(args: &InitArgs) -> (Vec<Area>, Vec<(String, String)>) {
+    let rules = RULES.strip_prefix("scripts/").unwrap_or(RULES);
+    let embedded = Area::Scripts.embedded().into_iter().filter(|(path, _)| *path == rules);
+    let mut files: Vec<(String, String)> = embedded.map(|(_, text)| (RULES.to_owned(), text.to_owned())).collect();
+    files.push((DECISIONS.to_owned(), include_str!("init/decisions_test.rhai").to_owned()));
+    if !args.dir.join(config::PROJECT_FILE).exists() || args.force {
+        files.push((config::PROJECT_FILE.to_owned(), include_str!("init/asterisk.yaml").to_owned()));
+    }
+    (vec![Area::Scripts], files)
+}
+
+/// The bundled files, or the parts that were asked for: areas and files.
+fn whole(args: &InitArgs) -> (Vec<Area>, Vec<(String, String)>) {
     let wanted = |part: InitPart| args.only.is_empty() || args.only.contains(&part);
     let areas: Vec<Area> = Area::ALL.into_iter().filter(|area| wanted(InitPart::of(*area))).collect();
     let mut files: Vec<(String, String)> = Vec::new();
@@ -63,22 +115,7 @@ pub(super) fn init(global: &GlobalArgs, args: &InitArgs) -> Result<Exit, Session
     if !exists || is_named {
         files.push((config::PROJECT_FILE.to_owned(), config::template(&areas)));
     }
-    let done = unpack(&args.dir, &files, args.force).map_err(unpack_error)?;
-    if ui.format() == OutputFormat::Json {
-        ui.json(&json!({ "schema_version": 1, "dir": args.dir, "written": done.written, "unchanged": done.same }));
-        return Ok(Exit::Ok);
-    }
-    let dir = plain(&args.dir.display().to_string());
-    ui.out(&format!("{} files written to {dir}, {} were there already", done.written.len(), done.same.len()));
-    let own = |name: &String| name == config::PROJECT_FILE;
-    let unused = unused(&args.dir, &areas);
-    if !unused.is_empty() && !done.written.iter().chain(&done.same).any(own) {
-        let keys: Vec<String> = unused.iter().map(|area| format!("{0}: {0}", area.name())).collect();
-        ui.note(&format!("{} is left as it is; to use what was written it needs: {}", config::PROJECT_FILE, keys.join(", ")));
-    }
-    let cd = if dir == "." { String::new() } else { format!("cd {} && ", shell(&args.dir.display().to_string())) };
-    ui.note(&format!("next: {cd}asterisk run      (deleting a file restores the bundled one; see asterisk doctor)"));
-    Ok(Exit::Ok)
+    (areas, files)
 }
 
 /// The areas for which a command run in `dir` would not use the directory below it.

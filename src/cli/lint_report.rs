@@ -2,9 +2,9 @@
 
 use super::junit::{self, JunitCase, JunitNote, JunitSuite};
 use crate::lint::{self, LintFinding, LintLevel, TextEdit};
+use crate::report::{github_command, sarif_log, sarif_uri};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// A SARIF log with one run.
 pub(super) fn sarif(findings: &[LintFinding]) -> Value {
@@ -30,7 +30,7 @@ pub(super) fn sarif(findings: &[LintFinding]) -> Value {
             "ruleIndex": rules.iter().position(|rule| rule.id == finding.rule),
             "level": level(finding.level),
             "message": { "text": format!("{}{help}", finding.diagnostic.message) },
-            "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri(finding.file()) }, "region": region } }],
+            "locations": [{ "physicalLocation": { "artifactLocation": { "uri": sarif_uri(finding.file()) }, "region": region } }],
             "partialFingerprints": { "asteriskLint/v1": finding.fingerprint.to_string() },
         });
         let related: Vec<Value> = finding.diagnostic.labels.iter().skip(1).enumerate().map(related).collect();
@@ -39,24 +39,13 @@ pub(super) fn sarif(findings: &[LintFinding]) -> Value {
         }
         if let Some(fix) = &finding.fix {
             let replacements: Vec<Value> = fix.edits.iter().map(replacement).collect();
-            let change = json!({ "artifactLocation": { "uri": uri(finding.file()) }, "replacements": replacements });
+            let change = json!({ "artifactLocation": { "uri": sarif_uri(finding.file()) }, "replacements": replacements });
             result["fixes"] = json!([{ "description": { "text": fix.title }, "artifactChanges": [change] }]);
         }
         result
     };
-    let driver = json!({
-        "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION"), "semanticVersion": env!("CARGO_PKG_VERSION"),
-        "rules": rules.iter().map(rule).collect::<Vec<_>>(),
-    });
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": driver },
-            "columnKind": "unicodeCodePoints",
-            "results": findings.iter().map(result).collect::<Vec<_>>(),
-        }],
-    })
+    let rules_shown: Vec<Value> = rules.iter().map(rule).collect();
+    sarif_log(&rules_shown, &findings.iter().map(result).collect::<Vec<_>>())
 }
 
 fn level(level: LintLevel) -> &'static str {
@@ -73,7 +62,7 @@ fn related((at, label): (usize, &crate::diag::Label)) -> Value {
         "id": at + 1,
         "message": { "text": label.text },
         "physicalLocation": {
-            "artifactLocation": { "uri": uri(label.source.name()) },
+            "artifactLocation": { "uri": sarif_uri(label.source.name()) },
             "region": { "startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column },
         },
     })
@@ -88,19 +77,6 @@ fn replacement(edit: &TextEdit) -> Value {
     })
 }
 
-/// A path as a URI reference, percent-encoded where necessary.
-fn uri(path: &str) -> String {
-    let mut out = String::new();
-    for byte in path.replace('\\', "/").bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=@".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    if path.starts_with('/') { format!("file://{out}") } else { out }
-}
-
 /// A workflow command that GitHub shows as an annotation.
 pub(super) fn github(finding: &LintFinding) -> String {
     let ((line, column), (end_line, end_column)) = (finding.start(), finding.end());
@@ -109,16 +85,13 @@ pub(super) fn github(finding: &LintFinding) -> String {
         LintLevel::Warning => "warning",
         LintLevel::Note | LintLevel::Off => "notice",
     };
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
     let help = finding.diagnostic.help.as_ref().map_or(String::new(), |help| format!("\n{help}"));
-    let columns = if line == end_line { format!(",col={column},endColumn={end_column}") } else { String::new() };
-    format!(
-        "::{word} file={},line={line},endLine={end_line}{columns},title={}::{}",
-        property(finding.file()),
-        property(finding.rule),
-        data(&format!("{}{help}", finding.diagnostic.message))
-    )
+    let mut properties = vec![("file", finding.file().to_owned()), ("line", line.to_string()), ("endLine", end_line.to_string())];
+    if line == end_line {
+        properties.extend([("col", column.to_string()), ("endColumn", end_column.to_string())]);
+    }
+    properties.push(("title", finding.rule.to_owned()));
+    github_command(word, &properties, &format!("{}{help}", finding.diagnostic.message))
 }
 
 /// `JUnit` XML: one suite per file, one failure per finding. Notes are no failures.

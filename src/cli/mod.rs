@@ -4,6 +4,8 @@ mod blame;
 mod calibrate;
 mod calibrate_view;
 mod call;
+mod ci;
+mod ci_advice;
 mod clean;
 mod command_groups;
 mod completions;
@@ -54,6 +56,7 @@ mod sweep;
 mod test;
 mod test_mutants;
 mod test_view;
+mod tour;
 mod version;
 
 use crate::config::{CommandLine, ResolvedSettings, resolve};
@@ -136,6 +139,7 @@ impl PortalArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<run::RunArgs>),
+    Ci(ci::CiArgs),
     Route(route::RouteArgs),
     Replay(replay::ReplayArgs),
     Sweep(sweep::SweepArgs),
@@ -167,6 +171,7 @@ enum Command {
     Diff(diff::DiffArgs),
     Doc(doc::DocArgs),
     Init(init::InitArgs),
+    Tour(tour::TourArgs),
     Doctor(doctor::DoctorArgs),
     Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
@@ -205,6 +210,7 @@ fn dispatch(cli: Cli) -> Exit {
     let ui = Ui::new(global.color, OutputFormat::Pretty);
     let done = match command {
         Command::Run(args) => run::run(&global, *args),
+        Command::Ci(args) => ci::ci(&global, &args),
         Command::Route(args) => route::route(&global, &args),
         Command::Replay(args) => replay::replay(&global, &args),
         Command::Sweep(args) => sweep::sweep(&global, &args),
@@ -236,6 +242,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Diff(args) => diff::diff(&global, &args),
         Command::Doc(args) => doc::doc(&global, &args),
         Command::Init(args) => init::init(&global, &args),
+        Command::Tour(args) => tour::tour(&global, &args),
         Command::Doctor(args) => doctor::doctor(&global, &args),
         Command::Config(args) => config::config(&global, &args),
         Command::Schema(args) => Ok(schema::schema(&global, args)),

@@ -242,16 +242,15 @@ fn check_gates(session: &Session, args: &RunArgs) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// Whether a report passes all gates; prints those that it fails.
-fn passes(ui: Ui, gates: &[String], report: &RunReport, plan: &Plan) -> Result<bool, SessionError> {
-    let mut passes = true;
-    for gate in gates {
-        if let Some(why) = Gate::compile(gate, plan)?.failure(report, plan)? {
-            passes = false;
-            ui.note(&format!("failed by --fail-on {why}"));
-        }
-    }
-    Ok(passes)
+/// The gates that a report fails, each with the figures that it reads.
+pub(super) fn failed_gates(gates: &[String], report: &RunReport, plan: &Plan) -> Result<Vec<String>, SessionError> {
+    let failures = gates.iter().map(|gate| Ok(Gate::compile(gate, plan)?.failure(report, plan)?));
+    failures.filter_map(Result::transpose).collect()
+}
+
+/// Prints why a run failed its gates.
+pub(super) fn print_failed_gates(ui: Ui, failed: &[String]) {
+    failed.iter().for_each(|why| ui.note(&format!("failed by --fail-on {why}")));
 }
 
 /// How a run is concluded.
@@ -353,7 +352,7 @@ fn inputs(paths: &[PathBuf], launch: Option<String>) -> RunInputs {
 
 /// The first interrupt stops the walks after their current step; the second ends the process at once. Before any walk has begun,
 /// there is no step to finish.
-fn on_interrupt(stop: &Arc<AtomicBool>, walking: &Arc<AtomicBool>) -> Arc<AtomicBool> {
+pub(super) fn on_interrupt(stop: &Arc<AtomicBool>, walking: &Arc<AtomicBool>) -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let (stop, walking, seen) = (Arc::clone(stop), Arc::clone(walking), Arc::clone(&interrupted));
     let handler = move || {
@@ -398,14 +397,22 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, ending: &RunEnding
     if !over {
         ui.note(&run_view::stopped(session, &result, store_flag));
     }
-    let exit = match result.status {
-        _ if !over && interrupted => Exit::Interrupted,
-        WalkStatus::Done if report_exit == Exit::Ok && !passes(ui, gates, &report, &result.plan)? => Exit::Findings,
-        WalkStatus::Done => report_exit,
-        WalkStatus::Error => Exit::Cases,
-        WalkStatus::Paused | WalkStatus::Running => Exit::Stopped,
-    };
+    let is_judged = result.status == WalkStatus::Done && report_exit == Exit::Ok;
+    let failed = if is_judged { failed_gates(gates, &report, &result.plan)? } else { Vec::new() };
+    print_failed_gates(ui, &failed);
+    let exit = exit_of(result.status, interrupted, report_exit, &failed);
     // The process ends here: dropping a linked project takes a tenth of a cold start.
     std::mem::forget(result);
     Ok(exit)
+}
+
+/// The exit code of a run with that status, the exit code of its report, and the gates that it failed.
+pub(super) fn exit_of(status: WalkStatus, interrupted: bool, report: Exit, failed: &[String]) -> Exit {
+    match status {
+        WalkStatus::Done if report == Exit::Ok && !failed.is_empty() => Exit::Findings,
+        WalkStatus::Done => report,
+        WalkStatus::Error => Exit::Cases,
+        WalkStatus::Paused | WalkStatus::Running if interrupted => Exit::Interrupted,
+        WalkStatus::Paused | WalkStatus::Running => Exit::Stopped,
+    }
 }

@@ -3,7 +3,7 @@
 use crate::model::counted;
 use crate::report::{CaseReport, RunReport, confidence};
 use crate::session::RunResult;
-use crate::ui::Ui;
+use crate::ui::{Painted, TextStyle, Ui};
 use crate::walk::WalkState;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,32 +17,39 @@ const WALKS: usize = 200;
 /// Below this width, path and confidence are omitted.
 const NARROW: usize = 110;
 
-/// Prints the table of cases (or of causes, if there are many), a line of totals, and the path of the report.
+/// The table of cases (or of causes, if there are many), a line of totals, and the path of the report.
 pub(super) fn print(ui: Ui, report: &RunReport, result: &RunResult) {
+    lines(ui, report, result).iter().for_each(|line| ui.out(line));
+}
+
+/// What [`print`] prints.
+pub(super) fn lines(ui: Ui, report: &RunReport, result: &RunResult) -> Vec<Painted> {
     if result.plan.policy.is_some() {
         return stages(ui, result);
     }
+    let mut lines = Vec::new();
     let concluded = report.cases.iter().any(|case| !case.defect_type.is_empty() || !case.category.is_empty());
     match (concluded, report.cases.len()) {
         (_, 0) => {}
-        (true, MANY..) => causes(ui, report),
-        (true, _) => findings(ui, report),
-        (false, _) => walks(ui, report),
+        (true, MANY..) => causes(ui, report, &mut lines),
+        (true, _) => findings(ui, report, &mut lines),
+        (false, _) => walks(ui, report, &mut lines),
     }
-    ui.out(&totals(report));
+    lines.push(TextStyle::Plain.paint(&totals(report)));
     if report.totals.needs_review > 0 {
         let waiting = counted(report.totals.needs_review, "case waits", "cases wait");
         // Of a run that nothing has stored there is no queue.
         let queue = if result.report.is_some() { ": asterisk review --next" } else { "" };
-        ui.out(&format!("{waiting} for a person{queue}"));
+        lines.push(TextStyle::Plain.paint(&format!("{waiting} for a person{queue}")));
     }
     if let Some(path) = &result.report {
-        ui.out(&format!("report: {}", path.display()));
+        lines.push(TextStyle::Plain.paint(&format!("report: {}", path.display())));
     }
+    lines
 }
 
-/// Prints the stages of a policy pipeline, and where its files are.
-fn stages(ui: Ui, result: &RunResult) {
+/// The stages of a policy pipeline, and where its files are.
+fn stages(ui: Ui, result: &RunResult) -> Vec<Painted> {
     let mut table = ui.table(&["stage", "status", "score", "threshold", "what"]);
     let listed = result.each(|case| {
         let state = &case.state;
@@ -65,10 +72,11 @@ fn stages(ui: Ui, result: &RunResult) {
     });
     // What cannot be read has been reported.
     listed.unwrap_or_default();
-    ui.out(&table.text());
+    let mut lines = vec![table.text()];
     if let Some(path) = result.report.as_ref().and_then(|report| report.parent()) {
-        ui.out(&format!("files: {}", path.display()));
+        lines.push(TextStyle::Plain.paint(&format!("files: {}", path.display())));
     }
+    lines
 }
 
 /// The names of the artifacts of a node.
@@ -79,7 +87,7 @@ fn files(state: &WalkState, node: &str) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-fn findings(ui: Ui, report: &RunReport) {
+fn findings(ui: Ui, report: &RunReport, lines: &mut Vec<Painted>) {
     let narrow = ui.width() < NARROW;
     let columns: &[&str] = if narrow {
         &["case", "category", "defect", "component", "what next"]
@@ -96,10 +104,10 @@ fn findings(ui: Ui, report: &RunReport) {
         row.push(next(case));
         table.row(row);
     }
-    ui.out(&table.text());
+    lines.push(table.text());
 }
 
-fn causes(ui: Ui, report: &RunReport) {
+fn causes(ui: Ui, report: &RunReport, lines: &mut Vec<Painted>) {
     let mut table = ui.table(&["cases", "what happened", "category", "defect", "component", "conf.", "what next"]);
     for cause in report.causes.iter().take(CAUSES) {
         let finding = &cause.finding;
@@ -113,22 +121,22 @@ fn causes(ui: Ui, report: &RunReport) {
             finding.next_steps.first().cloned().unwrap_or_default(),
         ]);
     }
-    ui.out(&table.text());
+    lines.push(table.text());
     if let Some(more @ 1..) = report.causes.len().checked_sub(CAUSES) {
-        ui.out(&format!("and {}, in the report", counted(more, "more cause", "more causes")));
+        lines.push(TextStyle::Plain.paint(&format!("and {}, in the report", counted(more, "more cause", "more causes"))));
     }
 }
 
-fn walks(ui: Ui, report: &RunReport) {
+fn walks(ui: Ui, report: &RunReport, lines: &mut Vec<Painted>) {
     let mut table = ui.table(&["case", "status", "path", "edges"]);
     for case in (0..WALKS).filter_map(|at| report.cases.whole(at)) {
         let edges: Vec<String> = case.turns.iter().map(|turn| turn.edge.clone()).collect();
         let status = case.error.as_ref().map_or_else(|| case.status.word().to_owned(), |error| error.kind.clone());
         table.row([name(case), status, compress(&case.path), compress(&edges)]);
     }
-    ui.out(&table.text());
+    lines.push(table.text());
     if let Some(more @ 1..) = report.cases.len().checked_sub(WALKS) {
-        ui.out(&format!("and {}, in the report", counted(more, "more case", "more cases")));
+        lines.push(TextStyle::Plain.paint(&format!("and {}, in the report", counted(more, "more case", "more cases"))));
     }
 }
 

@@ -157,7 +157,7 @@ impl DirectoryWalk {
 }
 
 /// Whether the suffix of a file is that of a launch.
-fn is_launch_name(path: &Path) -> bool {
+pub(super) fn is_launch_name(path: &Path) -> bool {
     path.extension().is_some_and(|ending| {
         ["xml", "json", "trx", "jsonl", "ndjson", "tap"].iter().any(|known| ending.eq_ignore_ascii_case(known))
     })

@@ -1,6 +1,7 @@
 //! The subjects of investigations: launches and cases, artifact shapes, canonical JSON and content hashes, effects.
 
 mod attributes;
+mod ci_system;
 mod effect;
 mod hash;
 mod invisible;
@@ -18,6 +19,7 @@ mod text;
 pub mod words;
 
 pub use attributes::Attributes;
+pub use ci_system::{CiJob, CiSystem};
 pub use effect::{EFFECTS, Effect, Handle, UnresolvedHandle};
 pub use hash::{Hash, Hasher, canonical};
 pub use invisible::{is_invisible, visible};

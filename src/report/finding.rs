@@ -65,6 +65,12 @@ pub struct CaseFinding {
     /// Stack frames, the root cause's first, innermost first; those of the product begin with `> `.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<String>,
+    /// The line of code that the failure is traced to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<CodeLocation>,
+    /// How annotations of a CI system show it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<AnnotationLevel>,
     /// Missing evidence.
     pub gaps: Vec<String>,
     /// Advisories (clock skew, cascades, ...).
@@ -77,6 +83,25 @@ pub struct CaseFinding {
     /// Fields of an issue about the case, as the tracker names them.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub issue: Map<String, Value>,
+}
+
+/// A line of code, as a stack frame names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CodeLocation {
+    /// The file.
+    pub path: String,
+    /// The line, from 1; 0 if only the file is known.
+    pub line: usize,
+}
+
+/// How an annotation shows a cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnnotationLevel {
+    Error,
+    Warning,
+    Notice,
 }
 
 /// A defect that a case may be instead.

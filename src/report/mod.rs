@@ -1,9 +1,11 @@
 //! The report of a run: as data, Markdown, an HTML page, and rows of a table.
 
+mod annotations;
 mod build;
 mod case;
 mod cases;
 mod causes;
+mod ci_summary;
 mod csv;
 mod diff;
 mod finding;
@@ -17,17 +19,20 @@ mod over_time;
 mod push;
 mod queue;
 mod regression;
+mod sarif;
 mod text;
 mod timeline;
 mod write;
 
+pub use annotations::{Annotation, annotations, causes_sarif, code_quality, github_command};
 pub use build::{RunReport, build};
 pub use case::{CaseReport, ReportTransition};
 pub use cases::{CaseBrief, CaseConclusion, CaseReports};
 pub use causes::Cause;
+pub use ci_summary::{COMMENT_MARK, SummarySize, ci_comment, ci_summary};
 pub use csv::csv;
 pub use diff::{CaseDiff, DiffedCase, RunDiff};
-pub use finding::{AlternativeDefect, CaseFinding, DefectReason, Review, Section};
+pub use finding::{AlternativeDefect, AnnotationLevel, CaseFinding, CodeLocation, DefectReason, Review, Section};
 pub use gate::{FIGURES, FIGURES_BY_WORD, Gate};
 pub use html::{html, page};
 pub use issues::{Draft, IssueTracker, drafts};
@@ -36,5 +41,6 @@ pub use markdown::{confidence, markdown};
 pub use over_time::over_time;
 pub use push::{PushableReport, UnreviewedCase, passed, remarks};
 pub use queue::QueuedReview;
+pub use sarif::{sarif_log, sarif_uri};
 pub use timeline::{CauseHistory, CauseState, CauseTimeline, LaunchOccurrence, Regression, VanishedCause};
 pub use write::Pages;

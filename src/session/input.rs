@@ -1,11 +1,12 @@
 //! The launch to analyse, from files and directories.
 
-use super::SessionError;
+use super::{Session, SessionError};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::evidence::Masker;
-use crate::files::{FileError, InputFile, list_inputs};
+use crate::files::{FileError, FoundReports, InputFile, list_inputs};
 use crate::ingest::{InputError, LaunchMerger, TextLimits, is_no_launch};
 use crate::model::Launch;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -16,20 +17,10 @@ const MAX_NAMED: usize = 5;
 /// with a note. A launch that is damaged is an error either way: its failures would be missed.
 pub(super) fn launch(paths: &[PathBuf], masker: &Arc<Masker>) -> Result<Launch, SessionError> {
     let listed = list_inputs(paths)?;
-    let mut gather = LaunchMerger::new(TextLimits::default()).masking(Arc::clone(masker));
-    let mut found = Diagnostics::new();
-    let mut others = Vec::new();
-    let mut gaps = listed.gaps;
-    for input in &listed.inputs {
-        match gather.add_input(&input.name, input.size, || input.open()) {
-            Ok(()) => {}
-            Err(InputError::Io(error)) if input.below => gaps.push(format!("`{}` cannot be read ({error})", input.name)),
-            Err(InputError::Io(source)) => return Err(FileError::Io { path: input.path.clone(), source }.into()),
-            Err(InputError::Wrong(wrong)) if input.below && is_no_launch(&wrong) => others.push(other(input, &wrong)),
-            Err(InputError::Wrong(wrong)) => found.extend(wrong),
-        }
-    }
-    if found.is_empty() && gather.is_empty() {
+    let InputReading { merger, others, mut wrong, gaps, .. } = InputReading::of(&listed.inputs, masker)?;
+    let others: Vec<String> = others.into_iter().map(|(_, other)| other).collect();
+    let mut gaps = [listed.gaps, gaps].concat();
+    if wrong.is_empty() && merger.is_empty() {
         let dirs: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
         let help = if !gaps.is_empty() {
             gaps.truncate(MAX_NAMED);
@@ -37,18 +28,103 @@ pub(super) fn launch(paths: &[PathBuf], masker: &Arc<Masker>) -> Result<Launch, 
         } else if others.is_empty() {
             "launches are `.xml`, `.json`, `.jsonl`, `.ndjson`, `.trx` and `.tap` files; hidden files and directories are passed over".to_owned()
         } else {
-            format!("what is there is none: {}", shortened(std::mem::take(&mut others)).join("; "))
+            format!("what is there is none: {}", shortened(others.clone()).join("; "))
         };
         let message = format!("there is no launch in {}", dirs.join(", "));
-        found.push(Diagnostic::error("input/nothing", message).help(help));
+        wrong.push(Diagnostic::error("input/nothing", message).help(help));
     }
-    let mut launch = found.into_result(gather.finish())?;
+    let mut launch = wrong.into_result(merger.finish())?;
     launch.notes.extend(listed.notes);
     for gap in gaps {
         launch.gap(gap);
     }
     launch.notes.extend(shortened(others).into_iter().map(|other| format!("left out: {other}")));
     Ok(launch)
+}
+
+/// The launch of reports that were found, and what became of each file.
+#[derive(Debug)]
+pub struct ReadReports {
+    /// The launch; nothing if no file is a report.
+    pub launch: Option<Launch>,
+    /// The files that were read.
+    pub read: Vec<InputFile>,
+    /// Those that were not, and why.
+    pub skipped: Vec<(String, String)>,
+}
+
+impl Session {
+    /// Reads the reports that were found below a directory. Those that usually repeat others are read if one of their failures is in no other
+    /// report. A damaged report is an error.
+    pub fn read_reports(&self, found: &FoundReports, masker: &Arc<Masker>) -> Result<ReadReports, SessionError> {
+        let first = InputReading::of(&found.files, masker)?;
+        let more = InputReading::of(&found.repeating, masker)?;
+        let mut skipped = found.skipped.clone();
+        skipped.extend(first.others.iter().chain(&more.others).map(|(file, other)| {
+            let why = other.strip_prefix(&format!("{file} is no launch: ")).unwrap_or(other);
+            (file.clone(), why.to_owned())
+        }));
+        let InputReading { read, merger, .. } = first;
+        let again: Vec<InputFile> = more.read.clone();
+        let wrong: Diagnostics = first.wrong.into_iter().chain(more.wrong).collect();
+        let gaps = [first.gaps, more.gaps].concat();
+        let alone = wrong.into_result(merger.finish())?;
+        let known: HashSet<&str> = alone.cases.iter().map(|case| case.name.as_str()).collect();
+        let repeats = more.merger.finish().cases.iter().all(|case| known.contains(case.name.as_str()));
+        let (launch, read) = match (read.is_empty(), again.is_empty()) {
+            (true, true) => (None, Vec::new()),
+            (_, true) => (Some(alone), read),
+            (false, false) if repeats => {
+                let why = "its failures are in the other reports too";
+                skipped.extend(again.into_iter().map(|file| (file.name, why.to_owned())));
+                (Some(alone), read)
+            }
+            (_, false) => {
+                let all = [read, again].concat();
+                (Some(InputReading::of(&all, masker)?.merger.finish()), all)
+            }
+        };
+        let launch = launch.map(|mut launch| {
+            gaps.into_iter().for_each(|gap| launch.gap(gap));
+            launch
+        });
+        Ok(ReadReports { launch, read, skipped })
+    }
+}
+
+/// Inputs read one after another.
+struct InputReading {
+    merger: LaunchMerger,
+    /// The inputs that are launches.
+    read: Vec<InputFile>,
+    /// Those found in a directory that are something else, and what.
+    others: Vec<(String, String)>,
+    /// What is wrong with launches, and with files that were named.
+    wrong: Diagnostics,
+    /// Files that cannot be read.
+    gaps: Vec<String>,
+}
+
+impl InputReading {
+    fn of(inputs: &[InputFile], masker: &Arc<Masker>) -> Result<Self, SessionError> {
+        let merger = LaunchMerger::new(TextLimits::default()).masking(Arc::clone(masker));
+        let (read, others, gaps) = (Vec::new(), Vec::new(), Vec::new());
+        let mut reading = Self { merger, read, others, wrong: Diagnostics::new(), gaps };
+        for input in inputs {
+            match reading.merger.add_input(&input.name, input.size, || input.open()) {
+                Ok(()) => reading.read.push(input.clone()),
+                Err(InputError::Io(error)) if input.below => {
+                    reading.gaps.push(format!("`{}` cannot be read ({error})", input.name));
+                }
+                Err(InputError::Io(source)) => return Err(FileError::Io { path: input.path.clone(), source }.into()),
+                Err(InputError::Wrong(wrong)) if input.below && is_no_launch(&wrong) => {
+                    reading.others.push((input.name.clone(), other(input, &wrong)));
+                }
+                Err(InputError::Wrong(wrong)) => reading.wrong.extend(wrong),
+            }
+        }
+        Ok(reading)
+    }
 }
 
 /// Describes what a file is instead of a launch.

@@ -63,6 +63,7 @@ use crate::net::ReadSecret;
 pub use clean::CleanResult;
 pub use doctor::{CheckResult, CheckState};
 pub use error::SessionError;
+pub use input::ReadReports;
 pub use knowledge::SymptomQuery;
 pub use labelled::{
     CaseLocation, LabelSource, LabelledCase, LabelledCases, LocatedCase, alone, count_labelled, defect_code, masked,

@@ -349,6 +349,7 @@ fn every_command_shows_an_example() {
     let commands: BTreeSet<&str> = commands.iter().map(String::as_str).collect();
     let support = [
         "calibrate_view",
+        "ci_advice",
         "command_groups",
         "junit",
         "lint_report",

@@ -1,0 +1,240 @@
+//! `asterisk tour`.
+
+use super::GlobalArgs;
+use super::init::{DECISIONS, RULES};
+use crate::diag::Diagnostic;
+use crate::exit::Exit;
+use crate::files::OutDir;
+use crate::model::{counted, shell};
+use crate::session::SessionError;
+use crate::ui::{OutputFormat, TextStyle, Ui};
+use clap::Args;
+use std::fs;
+use std::io::{self, BufRead as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// The maximum number of lines shown of what a command prints.
+const MAX_LINES: usize = 18;
+
+/// Walk through a report, the reasons of a decision, an edit, its test and its effect, in a scratch directory.
+///
+/// Every step runs a command and checks what came of it. At a terminal each waits for Enter; with --yes, or without a terminal, they run one
+/// after another. The directory is removed at the end, unless it was named.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk tour\n  asterisk tour my-first-project --yes")]
+pub(super) struct TourArgs {
+    /// The directory, which must be empty or not there [default: a temporary one].
+    dir: Option<PathBuf>,
+    /// Do not wait between the steps.
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// A text of a file replaced by another one.
+struct TourEdit {
+    file: &'static str,
+    from: &'static str,
+    to: &'static str,
+}
+
+/// A step: what it is for, the edits before it, the command, and a text that must be in what it prints.
+struct TourStep {
+    says: &'static str,
+    edits: &'static [TourEdit],
+    command: &'static [&'static str],
+    prints: &'static str,
+}
+
+/// The case that the tour follows.
+const CASE: &str = "880201";
+
+const STEPS: &[TourStep] = &[
+    TourStep {
+        says: "A launch of tests failed, and this analyses it. Each line is a failure: what kind it is, whose defect, how sure that is, and what to do \
+               next. Yours is analysed by `asterisk run --input junit.xml`, and in CI by `asterisk ci`.",
+        edits: &[],
+        command: &["run"],
+        prints: "report: ",
+    },
+    TourStep {
+        says: "Every decision is recorded with its reasons. This shows the way of one case: at each step the edges, and why each fired or did not. H7 \
+               led past the choice of a repository, since there was only one.",
+        edits: &[],
+        command: &["explain", "latest", "--case", CASE],
+        prints: "by H7",
+    },
+    TourStep {
+        says: "Rules are short scripts, and a file of yours takes the place of the bundled one of the same path. This writes the smallest project: the \
+               rules of the edges, and a test of one of their decisions.",
+        edits: &[],
+        command: &["init", "--minimal"],
+        prints: RULES,
+    },
+    TourStep {
+        says: "Now an edit: a crash shall not be taken for a matter of the only repository. The rule gets a line, and the test says what is wanted. Lint \
+               finds typos and doubtful code before anything runs.",
+        edits: &[
+            TourEdit {
+                file: RULES,
+                from: "fn triage_single_repo(artifact, state, vars) {\n",
+                to: "fn triage_single_repo(artifact, state, vars) {\n    if artifact.symptom_category == \"crash\" { return false; }\n",
+            },
+            TourEdit {
+                file: DECISIONS,
+                from: "/// With one candidate repository there is nothing to choose.\nfn test_a_crash_in_the_only_repository_is_investigated() {",
+                to: "/// Even with one candidate repository, the others are considered.\nfn test_a_crash_in_the_only_repository_is_resolved() {",
+            },
+            TourEdit { file: DECISIONS, from: "\"investigate\"", to: "\"resolve\"" },
+        ],
+        command: &["lint"],
+        prints: "nothing found",
+    },
+    TourStep {
+        says: "The test asks the edited rules for a decision, without a launch.",
+        edits: &[],
+        command: &["test", DECISIONS],
+        prints: "1 passed",
+    },
+    TourStep {
+        says: "What would the edit have changed? This makes the recorded decisions again by the edited rules, asks nobody, and lists those that come out \
+               differently.",
+        edits: &[],
+        command: &["replay", "latest"],
+        prints: "H7 -> H6",
+    },
+    TourStep {
+        says: "And this analyses the case by the edited rules: H6 fires, and its path has F2, the choice of a repository. (--no-recall leaves aside what the first \
+               run remembers.)",
+        edits: &[],
+        command: &["run", "--case", CASE, "--no-recall", "--verbose"],
+        prints: "by H6",
+    },
+];
+
+pub(super) fn tour(global: &GlobalArgs, args: &TourArgs) -> Result<Exit, SessionError> {
+    let ui = Ui::new(global.color, OutputFormat::Pretty);
+    let scratch;
+    let dir = match &args.dir {
+        Some(dir) => new_directory(dir)?,
+        None => {
+            scratch = tempfile::Builder::new()
+                .prefix("asterisk-tour-")
+                .tempdir()
+                .map_err(unwritten(Path::new("a temporary directory")))?;
+            scratch.path()
+        }
+    };
+    // A project of its own, whatever is above.
+    OutDir::create(&dir.join(".asterisk")).map_err(unwritten(dir))?;
+    let waits = ui.is_interactive() && !args.yes;
+    let began = Instant::now();
+    for (index, step) in STEPS.iter().enumerate() {
+        ui.out(&TextStyle::Bold.paint(&format!("{} of {}", index + 1, STEPS.len())));
+        ui.out(&textwrap::fill(step.says, ui.width().min(100)));
+        for edit in step.edits {
+            apply(ui, dir, edit)?;
+        }
+        ui.out("");
+        ui.out(&TextStyle::Green.paint(&format!("$ asterisk {}", step.command.join(" "))));
+        if waits && !goes_on(ui)? {
+            ui.note("the tour ends here; `asterisk tour` begins anew");
+            return Ok(Exit::Ok);
+        }
+        run(ui, dir, step)?;
+        ui.out("");
+    }
+    let seconds = began.elapsed().as_secs();
+    ui.out(&format!("{}, all as expected, in {}.", counted(STEPS.len(), "command", "commands"), counted_seconds(seconds)));
+    ui.out("Next: `asterisk init --minimal` in a project of yours, `asterisk ci` where its tests have run, `asterisk new --help` for rules of your own.");
+    if let Some(dir) = &args.dir {
+        ui.out(&format!(
+            "The project is in {}; `asterisk report latest` there has the pages of the report.",
+            shell(&dir.display().to_string())
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+fn counted_seconds(seconds: u64) -> String {
+    if seconds == 1 { "1 second".to_owned() } else { format!("{seconds} seconds") }
+}
+
+fn unwritten(path: &Path) -> impl FnOnce(io::Error) -> SessionError {
+    let path = path.display().to_string();
+    |source| SessionError::Write { path, source }
+}
+
+/// The directory that was named, made if it is not there. One with files is refused: the tour edits and adds some.
+fn new_directory(dir: &Path) -> Result<&Path, SessionError> {
+    OutDir::create(dir).map_err(unwritten(dir))?;
+    if fs::read_dir(dir).map_err(unwritten(dir))?.next().is_some() {
+        let message = format!("`{}` is not empty", dir.display());
+        let help = "name another directory, or none for a temporary one";
+        return Err(SessionError::bad_request("tour/directory", message, Some(help.into())));
+    }
+    Ok(dir)
+}
+
+/// Makes an edit and shows it.
+fn apply(ui: Ui, dir: &Path, edit: &TourEdit) -> Result<(), SessionError> {
+    let path = dir.join(edit.file);
+    let text = fs::read_to_string(&path).map_err(unwritten(&path))?;
+    if !text.contains(edit.from) {
+        return Err(unexpected(&format!("{} has not the text to be edited", edit.file)));
+    }
+    fs::write(&path, text.replacen(edit.from, edit.to, 1)).map_err(unwritten(&path))?;
+    ui.out("");
+    ui.out(&TextStyle::Dim.paint(edit.file));
+    let (from, to): (Vec<&str>, Vec<&str>) = (edit.from.lines().collect(), edit.to.lines().collect());
+    from.iter().filter(|line| !to.contains(line)).for_each(|line| ui.out(&TextStyle::Red.paint(&format!("- {line}"))));
+    to.iter().filter(|line| !from.contains(line)).for_each(|line| ui.out(&TextStyle::Green.paint(&format!("+ {line}"))));
+    Ok(())
+}
+
+/// Waits for Enter; `q` and the end of the input end the tour.
+fn goes_on(ui: Ui) -> Result<bool, SessionError> {
+    ui.note("Enter runs it, q ends the tour");
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line).map_err(unwritten(Path::new("standard input")))?;
+    Ok(read > 0 && !line.trim().eq_ignore_ascii_case("q"))
+}
+
+/// Runs the command of a step in the directory, with nothing of the user's own settings, and checks what came of it.
+fn run(ui: Ui, dir: &Path, step: &TourStep) -> Result<(), SessionError> {
+    let program = std::env::current_exe().map_err(unwritten(Path::new("asterisk")))?;
+    let mut command = Command::new(program);
+    command.args(step.command).current_dir(dir).env("XDG_CONFIG_HOME", dir);
+    for name in ["ASTERISK_STORE", "ASTERISK_SCRIPTS", "ASTERISK_DOMAIN", "ASTERISK_OUT"] {
+        command.env_remove(name);
+    }
+    let output = command.output().map_err(unwritten(Path::new("asterisk")))?;
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    let lines: Vec<&str> = text.lines().collect();
+    lines.iter().take(MAX_LINES).for_each(|line| ui.out(*line));
+    if let Some(more @ 1..) = lines.len().checked_sub(MAX_LINES) {
+        ui.out(&TextStyle::Dim.paint(&format!("... {}", counted(more, "more line", "more lines"))));
+    }
+    let came = match (output.status.success(), text.contains(step.prints)) {
+        (true, true) => return Ok(()),
+        (true, false) => format!("did not print `{}`", step.prints),
+        (false, _) => format!("ended with {}", output.status),
+    };
+    Err(unexpected(&format!("`asterisk {}` {came}", step.command.join(" "))))
+}
+
+fn unexpected(what: &str) -> SessionError {
+    let help = "this is a fault of the program, or of what surrounds it; `asterisk doctor` may tell";
+    SessionError::Outside(Box::new(Diagnostic::error("tour/step", what.to_owned()).help(help)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_short() {
+        assert!(STEPS.len() <= 8, "{} commands", STEPS.len());
+    }
+}

@@ -1,0 +1,234 @@
+//! `asterisk ci`: reports are found where tools write them, and the causes are told in the form of each CI system.
+
+use crate::harness::{Project, Ran, strings};
+use serde_json::Value;
+use std::process::Command;
+
+/// Surefire's report of a test that fails in a file of the project.
+const SUREFIRE: &str = r#"<testsuite name="shop.CartTest" tests="2" failures="1">
+<testcase classname="shop.CartTest" name="adds"><failure message="expected: &lt;1&gt; but was: &lt;2&gt;" type="org.opentest4j.AssertionFailedError">org.opentest4j.AssertionFailedError: expected: &lt;1&gt; but was: &lt;2&gt;
+	at org.junit.jupiter.api.AssertionUtils.fail(AssertionUtils.java:55)
+	at shop.CartTest.adds(CartTest.java:12)
+</failure></testcase><testcase classname="shop.CartTest" name="removes"/></testsuite>"#;
+
+const PASSED: &str = r#"<testsuite name="s" tests="1"><testcase classname="c" name="passes"/></testsuite>"#;
+
+/// A project after its tests have run.
+fn tested() -> Project {
+    Project::with(&[
+        ("src/test/java/shop/CartTest.java", "class CartTest {}\n"),
+        ("target/surefire-reports/TEST-shop.CartTest.xml", SUREFIRE),
+    ])
+}
+
+const GITHUB: &[(&str, &str)] = &[
+    ("CI", "true"),
+    ("GITHUB_ACTIONS", "true"),
+    ("GITHUB_WORKFLOW", "build"),
+    ("GITHUB_JOB", "test"),
+    ("GITHUB_RUN_NUMBER", "17"),
+    ("GITHUB_SHA", "0123456789abcdef0123456789abcdef01234567"),
+    ("GITHUB_REF_NAME", "main"),
+    ("GITHUB_SERVER_URL", "https://github.com"),
+    ("GITHUB_REPOSITORY", "a/shop"),
+    ("GITHUB_RUN_ID", "7"),
+];
+
+/// Runs the command with the variables of a system; GitHub's files are in the project.
+fn ci(project: &Project, variables: &[(&str, &str)], args: &[&str]) -> Ran {
+    let mut command = project.command(&[&["ci"], args].concat());
+    command.envs(variables.iter().copied());
+    if variables.iter().any(|(name, _)| *name == "GITHUB_ACTIONS") {
+        command.env("GITHUB_STEP_SUMMARY", project.root().join("step-summary.md"));
+        command.env("GITHUB_OUTPUT", project.root().join("outputs.txt"));
+    }
+    project.ran(&command.output().unwrap())
+}
+
+fn json(project: &Project, path: &str) -> Value {
+    serde_json::from_str(&project.read(path)).unwrap()
+}
+
+#[test]
+fn in_a_directory_with_reports_alone_it_gives_the_summary() {
+    let project = Project::new();
+    for (path, tool) in [("target/surefire-reports/TEST-a.xml", "Surefire"), ("test-results/e2e.xml", "Playwright")] {
+        let file = project.file(path, SUREFIRE);
+        let ran = ci(&project, &[], &[]).exits(0);
+        assert!(ran.stdout.contains("shop.CartTest::adds") && ran.stdout.contains("1 case, 1 cause"), "{tool}: {}", ran.text());
+        let place = path.rsplit_once('/').unwrap().0;
+        assert!(ran.stderr.contains(&format!("read: {place} (1 report)")), "{tool}: {}", ran.text());
+        std::fs::remove_file(file).unwrap();
+    }
+    let summary = project.read("asterisk-report/summary.md");
+    assert!(summary.starts_with("## 1 cause of 1 failed test\n"), "{summary}");
+    for file in ["comment.md", "causes.sarif", "gl-code-quality-report.json", "report.html", "report.md", "rca.json"] {
+        assert!(!project.read(&format!("asterisk-report/{file}")).is_empty(), "{file}");
+    }
+}
+
+#[test]
+fn no_report_is_an_error_and_no_failure_is_none() {
+    let project = Project::with(&[("pom.xml", "<project/>"), ("tests/fixtures/junit.xml", SUREFIRE)]);
+    let ran = ci(&project, &[], &[]).exits(2);
+    assert!(ran.stderr.contains("there is no report of tests below the working directory"), "{}", ran.text());
+    assert!(ran.stderr.contains("skipped: tests/fixtures/junit.xml: it is data of tests"), "{}", ran.text());
+    let ran = ci(&project, &[], &["--allow-empty"]).exits(0);
+    assert!(ran.stderr.contains("nothing was analysed") && ran.stdout.is_empty(), "{}", ran.text());
+    let ran = ci(&project, &[], &["gone"]);
+    assert_ne!(ran.code, Some(0), "{}", ran.text());
+    project.file("junit.xml", PASSED);
+    let ran = ci(&project, GITHUB, &["--fail-on", "failures > 0"]).exits(0);
+    assert!(ran.stdout.contains("no failures in 1 test: there is nothing to analyse"), "{}", ran.text());
+    assert!(project.read("step-summary.md").starts_with("## No failed tests\n"));
+    assert_eq!(json(&project, "asterisk-report/causes.sarif")["runs"][0]["results"], Value::Array(Vec::new()));
+    project.file("build/test-results/test/TEST-cut.xml", &SUREFIRE[..300]);
+    let ran = ci(&project, &[], &[]);
+    assert!(ran.code != Some(0) || ran.stderr.contains("not whole"), "{}", ran.text());
+}
+
+#[test]
+fn it_says_which_files_it_took_and_which_it_passed_over() {
+    let project = tested();
+    project
+        .file("reports/coverage.xml", "<?xml version=\"1.0\"?><coverage line-rate=\"0.9\" version=\"7\"><packages/></coverage>");
+    project.file("reports/package.json", r#"{"name": "x", "version": "1.0.0", "dependencies": {}}"#);
+    let allure = r#"{"uuid": "1", "historyId": "a", "name": "adds", "fullName": "shop.CartTest.adds", "status": "failed", "statusDetails": {"message": "boom"}, "stage": "finished", "labels": []}"#;
+    project.file("allure-results/1-result.json", allure);
+    let ran = ci(&project, &[], &["--format", "json"]).exits(0);
+    let told = ran.json();
+    assert_eq!(strings(&told["reports"]), ["target/surefire-reports/TEST-shop.CartTest.xml"]);
+    let skipped: Vec<&str> = told["skipped"].as_array().unwrap().iter().map(|one| one["file"].as_str().unwrap()).collect();
+    assert_eq!(skipped, ["reports/coverage.xml", "reports/package.json", "allure-results/1-result.json"]);
+    assert!(ran.stderr.contains("reports/package.json: it looks like a package manifest"), "{}", ran.text());
+    assert!(ran.stderr.contains("allure-results/1-result.json: its failures are in the other reports too"), "{}", ran.text());
+    // A failure that no other report has is not passed over.
+    project.file("allure-results/2-result.json", allure.replace("adds", "pays").replace("\"1\"", "\"2\""));
+    let told = ci(&project, &[], &["--format", "json"]).exits(0).json();
+    assert_eq!(told["reports"].as_array().unwrap().len(), 3, "{told}");
+}
+
+#[test]
+fn github_gets_annotations_a_summary_and_outputs() {
+    let project = tested();
+    let ran = ci(&project, GITHUB, &["--fail-on", "causes > 0"]).exits(1);
+    let annotations: Vec<&str> = ran.stdout.lines().filter(|line| line.starts_with("::")).collect();
+    assert_eq!(annotations.len(), 1, "{}", ran.text());
+    let place = " file=src/test/java/shop/CartTest.java,line=12,title=";
+    assert!(annotations[0].contains(place), "{}", annotations[0]);
+    assert!(ran.stderr.contains("failed by --fail-on causes > 0 (causes 1)"), "{}", ran.text());
+    let summary = project.read("step-summary.md");
+    assert_eq!(summary, project.read("asterisk-report/summary.md"));
+    assert!(summary.contains("**Failed:** `causes > 0 (causes 1)`"), "{summary}");
+    assert!(summary.contains("<a href=\"https://github.com/a/shop/actions/runs/7\">this job</a>"), "{summary}");
+    let outputs = project.read("outputs.txt");
+    let expected = "failures=1\ncauses=1\nfailed-gates=1\ndirectory=asterisk-report\nsarif=asterisk-report/causes.sarif\ncomment=asterisk-report/comment.md\n";
+    assert_eq!(outputs, expected);
+    let sarif = json(&project, "asterisk-report/causes.sarif");
+    let location = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(location["artifactLocation"]["uri"], "src/test/java/shop/CartTest.java");
+    assert_eq!(location["region"]["startLine"], 12);
+    let launch = &json(&project, "asterisk-report/rca.json")["launch"];
+    assert_eq!((&launch["name"], &launch["number"]), (&"build / test".into(), &17.into()));
+    assert_eq!(launch["git"]["commit"], "0123456789abcdef0123456789abcdef01234567");
+    // The next job of that name knows the cause.
+    let again = ci(&project, &[GITHUB, &[("GITHUB_RUN_NUMBER", "18")]].concat(), &["--fail-on", "new_causes > 0"]).exits(0);
+    assert!(again.stderr.is_empty() || !again.stderr.contains("failed by"), "{}", again.text());
+}
+
+#[test]
+fn each_system_gets_what_it_reads() {
+    for (name, variables) in [
+        ("GitLab CI", &[("GITLAB_CI", "true"), ("CI_PROJECT_NAME", "shop"), ("CI_JOB_NAME", "unit")][..]),
+        ("Jenkins", &[("JENKINS_URL", "http://jenkins/"), ("JOB_NAME", "shop"), ("BUILD_NUMBER", "4")]),
+        ("Azure Pipelines", &[("TF_BUILD", "True"), ("BUILD_DEFINITIONNAME", "shop")]),
+        ("CircleCI", &[("CIRCLECI", "true"), ("CIRCLE_JOB", "unit")]),
+        ("Buildkite", &[("BUILDKITE", "true"), ("BUILDKITE_PIPELINE_SLUG", "shop")]),
+        ("no known CI system", &[("CI", "true")]),
+    ] {
+        let project = tested();
+        let ran = ci(&project, variables, &[]).exits(0);
+        assert!(ran.stdout.contains(&format!("{name}: asterisk-report/summary.md")), "{}", ran.text());
+        assert!(!ran.stdout.contains("::error") && !ran.stdout.contains("::warning"), "{}", ran.text());
+        let commands: Vec<&str> = ran.stdout.lines().filter(|line| line.starts_with("##vso[")).collect();
+        if name == "Azure Pipelines" {
+            assert!(commands[0].contains(";sourcepath=src/test/java/shop/CartTest.java;linenumber=12;code="), "{commands:?}");
+            assert_eq!(commands[1], "##vso[task.uploadsummary][DIR]/asterisk-report/summary.md");
+        } else {
+            assert!(commands.is_empty(), "{}", ran.text());
+        }
+        let quality = json(&project, "asterisk-report/gl-code-quality-report.json");
+        assert_eq!(quality[0]["location"]["path"], "src/test/java/shop/CartTest.java");
+        assert!(["info", "minor", "major", "critical", "blocker"].contains(&quality[0]["severity"].as_str().unwrap()));
+    }
+    let project = tested();
+    assert!(ci(&project, GITHUB, &["--system", "plain"]).exits(0).stdout.contains("no known CI system: "));
+}
+
+#[test]
+fn foreign_text_is_no_command_to_the_system() {
+    let evil = SUREFIRE
+        .replace("name=\"adds\"", "name=\"::error::a ##vso[task.setvariable variable=x]y\"")
+        .replace("classname=\"shop.CartTest\" ", "");
+    for variables in [GITHUB, &[("TF_BUILD", "True")]] {
+        let project = Project::with(&[("junit.xml", evil.as_str())]);
+        let ran = ci(&project, variables, &[]).exits(0);
+        for line in ran.stdout.lines().chain(ran.stderr.lines()) {
+            assert!(!line.contains("##vso[task.setvariable"), "{}", ran.text());
+            assert!(!line.trim_start().starts_with("::error::a"), "{}", ran.text());
+        }
+    }
+}
+
+#[test]
+fn a_gate_that_cannot_work_is_refused_before_anything_is_walked() {
+    let project = tested();
+    ci(&project, &[], &["--fail-on", "new_by_defect.pb01 > 0"]).exits(3);
+    assert!(!project.root().join(".asterisk").exists() && !project.root().join("asterisk-report").exists());
+}
+
+#[test]
+fn doctor_says_what_to_add_to_see_more() {
+    let project = Project::new();
+    let doctor = |project: &Project, variables: &[(&str, &str)]| -> Vec<(String, String)> {
+        let mut command = project.command(&["doctor", "--format", "json"]);
+        let told = project.ran(&command.envs(variables.iter().copied()).output().unwrap()).json();
+        let checks = told["checks"].as_array().unwrap().iter().filter(|check| check["area"] == "ci");
+        checks.map(|check| (check["name"].as_str().unwrap().to_owned(), check["state"].as_str().unwrap().to_owned())).collect()
+    };
+    let pairs = |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>();
+    assert_eq!(doctor(&project, &[]), []);
+    let bare = [("CIRCLECI", "true")];
+    assert_eq!(doctor(&project, &bare), pairs(&[("system", "ok"), ("reports", "note"), ("history", "note")]));
+    let project = tested();
+    let fresh =
+        [("system", "ok"), ("reports", "ok"), ("logs", "note"), ("retries", "note"), ("commit", "note"), ("history", "note")];
+    assert_eq!(doctor(&project, &bare), pairs(&fresh));
+    let text = project.ran(&project.command(&["doctor"]).envs(GITHUB.iter().copied()).output().unwrap()).exits(0).stdout;
+    for help in ["actions/cache", "rerunFailingTestsCount", "junit_logging"] {
+        assert!(text.replace('\n', "").contains(help), "{help}: {text}");
+    }
+    ci(&project, GITHUB, &[]).exits(0);
+    let seen = doctor(&project, GITHUB);
+    assert!(seen.contains(&("commit".into(), "ok".into())) && seen.contains(&("history".into(), "ok".into())), "{seen:?}");
+}
+
+/// `init --minimal` makes a project that lints and passes its tests, and `ci` goes by its rules.
+#[test]
+fn the_smallest_project_is_sound() {
+    let project = Project::new();
+    let dir = project.root().join("small");
+    let ran = project.asterisk(&["init", "--minimal", "small"]).exits(0);
+    assert!(ran.stdout.starts_with("3 files written to small, 0 were there already\n"), "{}", ran.text());
+    let inside = |args: &[&str]| -> Ran {
+        let mut command: Command = project.command(args);
+        project.ran(&command.current_dir(&dir).output().unwrap())
+    };
+    inside(&["lint"]).exits(0);
+    let ran = inside(&["test", "scripts/rules/decisions_test.rhai"]).exits(0);
+    assert!(ran.stdout.contains("1 passed"), "{}", ran.text());
+    let again = inside(&["init", "--minimal"]).exits(0);
+    assert!(again.stdout.contains("0 files written"), "{}", again.text());
+    std::fs::write(dir.join("scripts/rules/decisions_test.rhai"), "//! Mine.\n").unwrap();
+    assert!(inside(&["init", "--minimal"]).exits(2).stderr.contains("--force"));
+}
