@@ -1,7 +1,7 @@
 //! SHA-256, base64 and CSV.
 
 use super::HostFn;
-use super::args::{HostFnResult, MAX_ITEMS, MAX_TEXT, bounded, charged, fail, list, text, texts};
+use super::args::{HostFnResult, MAX_ITEMS, MAX_TEXT, bounded, charged, fail, list, text};
 use crate::script::compare::kind_of;
 use crate::script::guard::{charge, check_clock, check_memory};
 use crate::script::view::View;
