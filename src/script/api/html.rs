@@ -151,7 +151,7 @@ mod tests {
     fn depth_and_size_are_bounded() {
         assert!(messages(&"<div>".repeat(600), "b").contains("nested more than 512 deep"));
         assert!(messages(&"<i>x</i>".repeat(MAX_ITEMS + 1), "i").contains("matches more than 10000 elements"));
-        let nested = "<div>".repeat(500) + &"x".repeat(4000);
+        let nested = format!("{}{}", "<div>".repeat(500), "x".repeat(4000));
         assert!(messages(&nested, "div").contains("write one that matches fewer"));
     }
 
