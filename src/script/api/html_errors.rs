@@ -20,7 +20,7 @@ const OPTIONAL_END: &[&str] = &[
     "tfoot", "tr", "td", "th",
 ];
 
-/// Elements of SVG and MathML may close themselves.
+/// Elements in which any element may close itself.
 const FOREIGN: &[&str] = &["svg", "math"];
 
 /// The errors in the syntax of a page, in order: `#{ line, message }`.
