@@ -62,7 +62,7 @@ pub fn build<'a>(
     for (called, settings) in outside.agents.iter().chain(ready.iter().map(|(called, settings)| (called, settings))) {
         let leaf: Box<dyn Answerer + 'a> = match settings.kind {
             AnswererKind::Manual => continue,
-            AnswererKind::Exec => Box::new(ExecAgent::new(called, settings, outside.root, &outside.withheld)),
+            AnswererKind::Exec => Box::new(ExecAgent::new(called, settings, outside)),
             AnswererKind::Http => Box::new(HttpAgent::new(called, settings, outside)),
             AnswererKind::Mcp => pulling(called, settings, outside),
             AnswererKind::File | AnswererKind::BatchFile => {

@@ -9,7 +9,7 @@ use super::tools::Servers;
 use crate::clock::Clock;
 use crate::net::ReadSecret;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -41,6 +41,8 @@ pub struct ExternalContext<'a> {
     /// Creates directories for prompts: below the given directory, or in the default output directory. Returns `None` if the run writes no
     /// files.
     pub run_dir: Box<RunDirFactory<'a>>,
+    /// The run's directory, absolute, if the run writes files.
+    pub run_files: Option<PathBuf>,
     /// Renders the briefing of a batch.
     pub brief: Arc<BriefingWriter<'a>>,
 }

@@ -1,6 +1,7 @@
 //! An agent that is a command: the prompt on standard input, JSON on standard output.
 
 use super::artifact::too_long;
+use super::context::ExternalContext;
 use super::output_reader::OutputReader;
 use super::process::{self, CommandEnd, CommandOutput};
 use super::settings::{AgentBounds, AgentSettings};
@@ -8,7 +9,7 @@ use crate::diag::Diagnostic;
 use crate::net::SecretSource;
 use crate::walk::{Answerer, Name, NodeAnswer, PromptRequest, Refusal, Request};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// An agent that runs a command for each request.
@@ -18,19 +19,31 @@ pub(super) struct ExecAgent {
     root: PathBuf,
     /// Environment variables with secrets of others.
     withheld: BTreeSet<String>,
+    /// The run's directory, if the run writes files.
+    run_dir: Option<PathBuf>,
 }
 
 impl ExecAgent {
-    pub(super) fn new(name: &str, settings: &AgentSettings, root: &Path, secrets: &BTreeSet<String>) -> Self {
+    pub(super) fn new(name: &str, settings: &AgentSettings, outside: &ExternalContext<'_>) -> Self {
+        let (root, secrets) = (outside.root, &outside.withheld);
         let mut withheld = secrets.clone();
         if let Some(SecretSource::Env(own)) = &settings.secret {
             withheld.remove(own);
         }
-        Self { name: name.into(), settings: settings.clone(), root: root.to_owned(), withheld }
+        Self {
+            name: name.into(),
+            settings: settings.clone(),
+            root: root.to_owned(),
+            withheld,
+            run_dir: outside.run_files.clone(),
+        }
     }
 
     fn command(&self, request: &Request<'_>, prompt_request: &PromptRequest) -> Option<Command> {
         let mut command = process::command(&self.settings.command, &self.root, &self.withheld)?;
+        if let Some(dir) = &self.run_dir {
+            command.env("ASTERISK_RUN_DIR", dir);
+        }
         command.env("ASTERISK_REQUEST", prompt_request.id.to_string()).env("ASTERISK_RUN", request.run);
         command
             .env("ASTERISK_CASE", &request.case.id)

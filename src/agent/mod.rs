@@ -14,6 +14,7 @@
 //! router, retry, circuit_breaker,   fallback chains, retries, circuit breaking, concurrency limit,
 //! concurrency, budget               token budget
 //! build, context, settings          assembly of the answerers of a run from the settings
+//! stage_files, package              artifacts of stages: files, hashes, archives; answers from the cache
 //! tokens, artifact                  token usage; acceptance of artifacts
 //! ```
 
@@ -35,6 +36,7 @@ mod manifest;
 mod manual;
 mod mcp;
 mod output_reader;
+mod package;
 mod process;
 mod queue;
 mod retry;
@@ -43,6 +45,7 @@ mod run_dir;
 mod script;
 mod settings;
 mod signal;
+mod stage_files;
 mod stub;
 mod tokens;
 mod tools;
@@ -59,6 +62,7 @@ pub use in_flight::InFlightGate;
 pub use manifest::{BRIEFING, BatchManifest, BatchStatus, EntryStatus, MANIFEST, ManifestEntry, batch_size};
 pub use manual::{MANUAL, SubmittedAnswer, SubmittedAnswers};
 pub use mcp::MCP;
+pub use package::{pack, safe_file_name};
 pub use queue::{
     PullFuture, PullResult, QueueClosed, StepQueue, SubmitError, SubmitFuture, SubmitOutcome, SubmittedArtifact, Task,
     WorkerHealth,
@@ -68,6 +72,7 @@ pub use run_dir::{RunDir, StepFiles};
 pub use script::ScriptAnswerer;
 pub use settings::{AgentBounds, AgentSettings, Agents, AnswererKind, BreakerSettings, Price, RetrySettings};
 pub use signal::{AgentSignal, SIGNAL, SignalStatus};
+pub use stage_files::{AnswerCache, StageAnswerer, StageFiles, sha256, stored_bytes};
 pub use stub::StubAnswers;
 pub use tools::{ServerSettings, Servers, Variable};
 pub use wrapper::{UnwrappedAnswer, open};

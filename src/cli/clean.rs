@@ -19,7 +19,7 @@ use std::path::PathBuf;
 /// ended is only kept of the latest 200 launches of each name.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  asterisk clean --older-than 30d --dry-run\n  asterisk clean --older-than 30d --keep-latest 20"
+    after_help = "Examples:\n  asterisk clean --older-than 30d --dry-run\n  asterisk clean --older-than 30d --keep-latest 20\n  asterisk clean --cache"
 )]
 pub(super) struct CleanArgs {
     /// Remove runs that began longer ago: a number with `m`, `h`, `d` or `w`, such as 30d.
@@ -31,6 +31,9 @@ pub(super) struct CleanArgs {
     /// Also remove paused runs, which then cannot be resumed.
     #[arg(long)]
     include_paused: bool,
+    /// Remove the cached answers of agents.
+    #[arg(long)]
+    cache: bool,
     /// Only show what would be removed.
     #[arg(long)]
     dry_run: bool,
@@ -59,9 +62,24 @@ fn age(text: &str) -> Result<i64, String> {
 pub(super) fn clean(global: &GlobalArgs, args: &CleanArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
+    if args.cache {
+        let count = session.clean_cache(args.dry_run)?;
+        if args.older_than.is_none() && args.keep_latest.is_none() {
+            match ui.format() {
+                OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "dry_run": args.dry_run, "answers": count })),
+                OutputFormat::Pretty => {
+                    let did = if args.dry_run { "would remove" } else { "removed" };
+                    ui.out(&format!("{did} {}", counted(count, "cached answer", "cached answers")));
+                }
+            }
+            return Ok(Exit::Ok);
+        }
+    }
     if args.older_than.is_none() && args.keep_latest.is_none() {
         let diagnostic = Diagnostic::error("input/no-bound", "`clean` needs a bound: which runs to remove");
-        return Err(SessionError::BadRequest(Box::new(diagnostic.help("--older-than 30d, or --keep-latest 20, or both"))));
+        return Err(SessionError::BadRequest(Box::new(
+            diagnostic.help("--older-than 30d, or --keep-latest 20, or both; --cache alone for cached answers"),
+        )));
     }
     let now = session.setup().clock.now();
     let before = args.older_than.map(|age| Timestamp::from_millis(now.millis().saturating_sub(age)));

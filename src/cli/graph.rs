@@ -40,36 +40,62 @@ enum GraphFormat {
     Dot,
     Svg,
     Json,
+    /// The pipeline in the graph language, whatever it is written in.
+    Yaml,
 }
 
 pub(super) fn graph(global: &GlobalArgs, args: &GraphArgs) -> Result<Exit, SessionError> {
     let session = global.session(&ProjectArgs::default(), None)?;
     let colours = session.element_colours()?;
+    let ui = Ui::new(global.color, OutputFormat::Pretty);
+    let mut waves: Option<Vec<Vec<String>>> = None;
     let picture = match (&args.run, &args.pipeline) {
+        (Some(_), _) if matches!(args.format, GraphFormat::Yaml) => {
+            let help = "leave --run out, and name the pipeline";
+            return Err(SessionError::bad_request(
+                "input/format",
+                "`--format yaml` is of a pipeline, not of a run",
+                Some(help.into()),
+            ));
+        }
         (Some(run), pipeline) => of_run(&session, run, args.case.as_deref(), pipeline.as_deref(), &colours)?,
         (None, pipeline) => {
             let source = session.pipeline(pipeline.as_deref().unwrap_or_default())?;
             let parts = session.subpipelines(&source)?.subpipelines;
             let parsed = pipeline::parse(&source)?;
             check_conditions(&parsed)?;
+            if matches!(args.format, GraphFormat::Yaml) {
+                ui.out(parsed.graph_text().trim_end());
+                return Ok(Exit::Ok);
+            }
+            waves = parsed.waves().then(|| wave_names(&parsed));
             // Drawing does not need the data.
             let data = session.data().unwrap_or_default();
             let personas = data.get("personas").cloned().unwrap_or_default();
             sketch(&parsed, &parts, &colours, &personas, &mut vec![source.name().to_owned()])?
         }
     };
-    let ui = Ui::new(global.color, OutputFormat::Pretty);
     match args.format {
+        GraphFormat::Yaml => {}
         GraphFormat::Mermaid => ui.out(&picture.mermaid()),
         GraphFormat::Dot => ui.out(&picture.dot()),
         GraphFormat::Svg => ui.out(&picture.svg()),
         GraphFormat::Json => {
             let mut graph = json(&picture);
             graph["schema_version"] = json!(1);
+            if let Some(waves) = waves {
+                graph["waves"] = json!(waves);
+            }
             ui.json(&graph);
         }
     }
     Ok(Exit::Ok)
+}
+
+/// The names of the nodes, by wave.
+fn wave_names(pipeline: &Pipeline) -> Vec<Vec<String>> {
+    let names = |wave: Vec<pipeline::NodeIx>| wave.into_iter().map(|ix| pipeline.at(ix).name.value.clone()).collect();
+    pipeline.wave_nodes().into_iter().map(names).collect()
 }
 
 /// The graph of a run with the paths of its cases.

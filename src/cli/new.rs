@@ -5,7 +5,7 @@ use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::{UnpackError, unpack};
 use crate::model::shell;
-use crate::session::{SessionError, Setup};
+use crate::session::{Session, SessionError, Setup};
 use crate::ui::{OutputFormat, plain};
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -16,13 +16,18 @@ use std::path::PathBuf;
 /// It is created where the project has its scripts and pipelines (`asterisk.yaml`; otherwise `scripts/` and `pipelines/`), with a
 /// test beside it. Nothing is overwritten.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk new rule looks_flaky\n  asterisk new pipeline nightly\n  asterisk new domain shop")]
+#[command(
+    after_help = "Examples:\n  asterisk new rule looks_flaky\n  asterisk new pipeline nightly\n  asterisk new domain shop\n  asterisk new pipeline landing --from rca"
+)]
 pub(super) struct NewArgs {
     /// What to create.
     #[arg(value_enum)]
     kind: SkeletonKind,
     /// Its name: lower-case letters, digits and `_` (for a domain or pipeline also `-`).
     name: String,
+    /// For a pipeline: begin with a copy of this one (`asterisk show pipelines`) instead of the skeleton.
+    #[arg(long, value_name = "PIPELINE")]
+    from: Option<String>,
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
@@ -101,7 +106,10 @@ pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionEr
     check_name(kind, name)?;
     let dir = directory(kind, &setup);
     let put = |text: &str| text.replace("NAME", name);
-    let files: Vec<(String, String)> = kind.files().iter().map(|file| (put(file.path), put(file.text))).collect();
+    let files: Vec<(String, String)> = match &args.from {
+        Some(from) => vec![(format!("{name}.yaml"), copied(kind, name, from, &setup)?)],
+        None => kind.files().iter().map(|file| (put(file.path), put(file.text))).collect(),
+    };
     let done = unpack(&dir, &files, false).map_err(unpack_error)?;
     let shown = |name: &String| {
         let path = dir.join(name);
@@ -117,6 +125,24 @@ pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionEr
     done.same.iter().for_each(|name| ui.out(&format!("{} was there already", shown(name))));
     ui.note(&format!("next: {}", next(kind, name, &shown(&files[0].0))));
     Ok(Exit::Ok)
+}
+
+/// The text of another pipeline under this name.
+fn copied(kind: SkeletonKind, name: &str, from: &str, setup: &Setup) -> Result<String, SessionError> {
+    if kind != SkeletonKind::Pipeline {
+        let help = "leave `--from` out, or create a pipeline";
+        return Err(SessionError::bad_request(
+            "new/from",
+            format!("a {} is no copy of a pipeline", kind.word()),
+            Some(help.into()),
+        ));
+    }
+    let source = Session::new(setup.clone()).pipeline(from)?;
+    let is_name = |line: &&str| line.starts_with("pipeline:");
+    let mut lines: Vec<String> = source.text().lines().filter(|line| !is_name(line)).map(str::to_owned).collect();
+    let at = source.text().lines().position(|line| is_name(&line)).unwrap_or(0);
+    lines.insert(at.min(lines.len()), format!("pipeline: {name}"));
+    Ok(lines.join("\n") + "\n")
 }
 
 /// The project's directory for a kind.

@@ -1,5 +1,6 @@
 //! `asterisk run`.
 
+use super::policy_args::PolicyArgs;
 use super::report::FilesArg;
 use super::run_observe;
 use super::run_table;
@@ -12,6 +13,7 @@ use crate::exit::Exit;
 use crate::files::read_input;
 use crate::model::shell;
 use crate::observe::ObserverFanout;
+use crate::pipeline::NodeIx;
 use crate::project::CurrentProject;
 use crate::reload::LoadProject;
 use crate::report::{Gate, RunReport};
@@ -20,6 +22,7 @@ use crate::store::Durability;
 use crate::ui::{OutputFormat, Ui};
 use crate::walk::{Plan, WalkStatus};
 use clap::{Args, ValueEnum};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,6 +89,8 @@ pub(super) struct RunArgs {
     /// `calibrated`, or one of yours). Sub-pipelines with a team of their own keep it.
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     pub(super) team: Option<String>,
+    #[command(flatten)]
+    policy: PolicyArgs,
     /// What a committed step survives: `step` a power loss, `batch` the end of the process.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     durability: DurabilityArg,
@@ -96,7 +101,7 @@ pub(super) struct RunArgs {
     /// Leave memory aside: what other runs found is not recalled.
     #[arg(long, conflicts_with = "resume")]
     no_recall: bool,
-    /// Walk without writing to the store or to files.
+    /// Walk without writing to the store or to files. A policy pipeline is not walked: its order is shown.
     #[arg(long)]
     dry_run: bool,
     /// The seed of `state.chance`.
@@ -136,6 +141,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     let ui = global.ui(args.format);
     // The flag is short for a setting; the pipeline defines what the var means.
     args.project.set.extend(args.court.then(|| "court=true".to_owned()));
+    args.project.set.extend(args.policy.settings()?);
     let resolved = global.resolve(&args.project, args.out.clone())?;
     let wanted = run_observe::wanted(&args.observe, &resolved.observers, &resolved.root)?;
     let mut setup = resolved.setup;
@@ -153,6 +159,15 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     let live = LiveView::new(ui, verbose, walking, args.migrate);
     check(&args)?;
     check_gates(&session, &args)?;
+    if args.dry_run {
+        let project = session.project(args.pipeline.as_deref(), via(&args)?.answers())?;
+        // Its agents may take long and cost something: nothing is answered.
+        if project.plan.policy.is_some() && project.plan.pipeline.waves() {
+            live.warnings(&project.warnings);
+            print_order(ui, &project.plan);
+            return Ok(Exit::Ok);
+        }
+    }
     let attached = run_observe::attach(&wanted, &live, ui, global.verbose)?;
     let observed = ObserverFanout::over(&live, &session.setup().clock, attached);
     let watch = observed.as_ref().map_or(&live as &dyn RunListener, |observed| observed);
@@ -194,6 +209,25 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
         gates: &gates,
     };
     conclude(ui, &session, result?, &ending)
+}
+
+/// Prints the order in which the nodes of a policy pipeline would be answered.
+fn print_order(ui: Ui, plan: &Plan) {
+    let names = |wave: Vec<NodeIx>| wave.into_iter().map(|ix| plan.node(ix).name.to_string()).collect::<Vec<_>>();
+    let waves: Vec<Vec<String>> = plan.pipeline.wave_nodes().into_iter().map(names).collect();
+    match ui.format() {
+        OutputFormat::Json => ui.json(&json!({
+            "schema_version": 1, "pipeline": *plan.pipeline.name, "stages": plan.nodes.len(), "order": waves.concat(), "waves": waves,
+            "status": "ok",
+        })),
+        OutputFormat::Pretty => {
+            let mut table = ui.table(&["wave", "stages"]);
+            for (at, wave) in waves.iter().enumerate() {
+                table.row([(at + 1).to_string(), wave.join(", ")]);
+            }
+            ui.out(&table.text());
+        }
+    }
 }
 
 /// Compiles the gates before anything is walked. A resumed run compiles them by its recorded texts, at its end.

@@ -4,6 +4,7 @@ use crate::model::counted;
 use crate::report::{CaseReport, RunReport, confidence};
 use crate::session::RunResult;
 use crate::ui::Ui;
+use crate::walk::WalkState;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -18,6 +19,9 @@ const NARROW: usize = 110;
 
 /// Prints the table of cases (or of causes, if there are many), a line of totals, and the path of the report.
 pub(super) fn print(ui: Ui, report: &RunReport, result: &RunResult) {
+    if result.plan.policy.is_some() {
+        return stages(ui, result);
+    }
     let concluded = report.cases.iter().any(|case| !case.defect_type.is_empty() || !case.category.is_empty());
     match (concluded, report.cases.len()) {
         (_, 0) => {}
@@ -35,6 +39,44 @@ pub(super) fn print(ui: Ui, report: &RunReport, result: &RunResult) {
     if let Some(path) = &result.report {
         ui.out(&format!("report: {}", path.display()));
     }
+}
+
+/// Prints the stages of a policy pipeline, and where its files are.
+fn stages(ui: Ui, result: &RunResult) {
+    let mut table = ui.table(&["stage", "status", "score", "threshold", "what"]);
+    let listed = result.each(|case| {
+        let state = &case.state;
+        for node in &result.plan.nodes {
+            let passed = state.passed.get(&node.name);
+            let review = passed.and_then(|passed| passed.review.as_ref()).and_then(|review| review.view());
+            let number = |field: &str| {
+                let value = review.and_then(|review| review.get(field)?.as_f64());
+                value.map_or(String::new(), |value| value.to_string())
+            };
+            let (status, what) = match (passed, state.failed.get(&node.name)) {
+                (Some(_), _) => ("passed", files(state, &node.name)),
+                (None, Some(failed)) if failed.kind.is_empty() => ("skipped", failed.message.clone()),
+                (None, Some(failed)) => ("failed", format!("{}: {}", failed.reason, failed.message)),
+                (None, None) => ("open", String::new()),
+            };
+            table.row([node.name.to_string(), status.to_owned(), number("score"), number("threshold"), what]);
+        }
+        Ok(())
+    });
+    // What cannot be read has been reported.
+    listed.unwrap_or_default();
+    ui.out(&table.text());
+    if let Some(path) = result.report.as_ref().and_then(|report| report.parent()) {
+        ui.out(&format!("files: {}", path.display()));
+    }
+}
+
+/// The names of the artifacts of a node.
+fn files(state: &WalkState, node: &str) -> String {
+    let artifact = state.prior.get(node).and_then(|artifact| artifact.view());
+    let list = artifact.and_then(|artifact| artifact.present("artifacts"));
+    let names = list.iter().flat_map(|list| list.items()).filter_map(|one| Some(one.get("name")?.as_str()?.to_owned()));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn findings(ui: Ui, report: &RunReport) {

@@ -1,7 +1,9 @@
 //! `asterisk show`.
 
 use super::show_flaky::ListedRunner;
-use super::{FormatArg, GlobalArgs, ProjectArgs, show_evidence, show_flaky, show_knowledge, show_signatures, show_walkers};
+use super::{
+    FormatArg, GlobalArgs, ProjectArgs, show_evidence, show_flaky, show_knowledge, show_policy, show_signatures, show_walkers,
+};
 use crate::exit::Exit;
 use crate::files::FileOrigin;
 use crate::model::shell;
@@ -11,7 +13,7 @@ use crate::ui::{OutputFormat, Ui};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-/// Show elements, personas, cycles, masks, pipelines, domains, signatures, data files, or what the store knows: the evidence of a
+/// Show elements, personas, cycles, masks, pipelines and their policies, domains, signatures, data files, or what the store knows: the evidence of a
 /// case, flaky tests, symptoms and root causes.
 #[derive(Debug, Args)]
 #[command(
@@ -24,7 +26,8 @@ pub(super) struct ShowArgs {
     #[arg(value_enum)]
     what: ShowTarget,
     /// For `elements`, `personas`, `masks` and `cycles`: only this one. For `data`: only this file, by its stem. For `symptom`
-    /// and `rca`: the id. For `signatures`: everything about this one. For `evidence`: the run [default: latest].
+    /// and `rca`: the id. For `signatures`: everything about this one. For `evidence`: the run [default: latest]. For
+    /// `policy`: the pipeline.
     #[arg(allow_negative_numbers = true)]
     name: Option<String>,
     /// For `evidence`: the case; by default the only one, or a list of the cases if there are several.
@@ -81,6 +84,8 @@ enum ShowTarget {
     Cycles,
     /// The available pipelines.
     Pipelines,
+    /// The policy of a pipeline in force, with where each value is from.
+    Policy,
     /// The domains.
     Domains,
     /// The data files of the scripts.
@@ -135,6 +140,7 @@ pub(super) fn show(global: &GlobalArgs, args: &ShowArgs) -> Result<Exit, Session
             }
         }
         ShowTarget::Domains => domains(ui, &session)?,
+        ShowTarget::Policy => show_policy::policy(ui, &session, args.name.as_deref())?,
         ShowTarget::Flaky => show_flaky::flaky(ui, &session)?,
         ShowTarget::Symptoms => show_knowledge::symptoms(ui, &session, &args.which)?,
         ShowTarget::Symptom => show_knowledge::symptom(ui, &session, args.name.as_deref())?,

@@ -8,6 +8,7 @@ use super::steps::JournalStep;
 use crate::project::Project;
 use crate::script::probe::Probes;
 use crate::session::{Session, SessionError};
+use crate::walk::GateDecision;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -68,6 +69,13 @@ fn explain_step(
             reevaluate::explain_undecided(step, pipeline.node(&step.node).map(|node| pipeline.at(node)))
         }
     };
+    for attempt in &mut explanation.attempts {
+        let Some(review) = attempt.review else { continue };
+        let text = decisions.record().store().blob(&review)?;
+        if let Some(decision) = text.and_then(|text| serde_json::from_str::<GateDecision>(&text).ok()) {
+            attempt.message = decision.reasons();
+        }
+    }
     if let Some(call) = step.call {
         let text = decisions.record().store().blob(&call)?;
         explanation.call = text.and_then(|text| serde_json::from_str(&text).ok());

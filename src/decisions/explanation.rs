@@ -1,5 +1,6 @@
 //! The explanation of a case: its steps, and the outcome of every edge with its reason.
 
+use super::steps::RecordedAttempt;
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
 use crate::model::Hash;
@@ -56,6 +57,9 @@ pub struct StepExplanation {
     /// Context added to the walk.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
+    /// The attempts at a node with a policy.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<RecordedAttempt>,
     /// The failure of the walk at this step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<WalkFailure>,
@@ -82,6 +86,12 @@ pub(super) fn called(call: &Call) -> String {
     let arguments: Vec<String> = call.arguments.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let with = if arguments.is_empty() { "nothing".to_owned() } else { short(&arguments.join(", ")) };
     format!("called {}/{} with {with}", call.server, call.tool)
+}
+
+/// Formats an attempt as a sentence.
+pub(super) fn tried(attempt: &RecordedAttempt) -> String {
+    let message = if attempt.message.is_empty() { String::new() } else { format!(": {}", attempt.message) };
+    format!("attempt {} {}{message}", attempt.attempt, attempt.outcome)
 }
 
 /// Formats the walker of a step as a sentence.

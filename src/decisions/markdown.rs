@@ -35,6 +35,9 @@ fn write(out: &mut String, step: &StepExplanation, detailed: bool) {
     if let Some(call) = &step.call {
         let _ = writeln!(out, "\n{}", escaped(&super::explanation::called(call)));
     }
+    for attempt in &step.attempts {
+        let _ = writeln!(out, "\n- {}", escaped(&super::explanation::tried(attempt)));
+    }
     if let Some(error) = &step.error {
         let _ = writeln!(out, "\n{}", escaped(&error.message));
     }

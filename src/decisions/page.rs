@@ -173,7 +173,16 @@ impl TextPage {
             let first = format!("    {:ids$}  {:11}  ", edge.edge, edge.outcome.word());
             self.text(tone(edge.outcome), &first, 4 + ids + 15, &why(edge));
         }
+        self.attempts(step);
         self.trouble(step);
+    }
+
+    /// Adds the attempts at a node with a policy.
+    fn attempts(&mut self, step: &StepExplanation) {
+        for attempt in &step.attempts {
+            let tone = if attempt.outcome == "passed" { Tone::Good } else { Tone::Bad };
+            self.text(tone, "    ", 6, &super::explanation::tried(attempt));
+        }
     }
 
     fn title(&mut self, step: &StepExplanation) {
@@ -216,6 +225,7 @@ impl TextPage {
             let context: Vec<String> = step.context.iter().map(|(name, value)| format!("{name}: {value}")).collect();
             self.text(Tone::Plain, "  adds to the context: ", 4, &super::explanation::short(&context.join(", ")));
         }
+        self.attempts(step);
         self.trouble(step);
         if !step.read.is_empty() {
             self.text(Tone::Plain, "  ", 4, "what was read:");

@@ -62,6 +62,7 @@ pub(super) fn explain_undecided(step: &JournalStep, node: Option<&PipelineNode>)
         to: None,
         because: None,
         context: serde_json::Map::new(),
+        attempts: step.attempts.clone(),
         error: None,
         read: Vec::new(),
         edges: Vec::new(),

@@ -26,6 +26,7 @@ pub fn look(inputs: &RuleInputs, project: &Project, recorded: Option<&JournalSte
         call: None,
         inputs: None,
         considered: Vec::new(),
+        attempts: Vec::new(),
         end: StepEnd::Open,
         within: false,
     });

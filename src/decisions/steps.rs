@@ -5,6 +5,7 @@ use crate::clock::Timestamp;
 use crate::model::Hash;
 use crate::store::StoreError;
 use crate::walk::{Branch, BranchKind, ConsideredEdge, Content, Event, EventBody, FIRST, Name, Reason};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 
@@ -32,10 +33,30 @@ pub struct JournalStep {
     pub inputs: Option<[Hash; 3]>,
     /// The edges, in the order considered.
     pub considered: Vec<ConsideredEdge>,
+    /// The attempts at a node with a policy.
+    pub attempts: Vec<RecordedAttempt>,
     /// The result of the step.
     pub end: StepEnd,
     /// Whether it belongs to a sub-pipeline, or to a branch of a `foreach` node.
     pub within: bool,
+}
+
+/// An attempt at a node with a policy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecordedAttempt {
+    /// The attempt, from 1.
+    pub attempt: u64,
+    /// `passed`, or why it did not.
+    pub outcome: Name,
+    /// Who gave which score against which threshold, or what was wrong.
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// The address of the gate's decision.
+    #[serde(skip)]
+    pub review: Option<Hash>,
 }
 
 /// The result of a step.
@@ -71,6 +92,8 @@ pub(super) struct StepAssembler {
     walkers: WalkerAssignments,
     /// Recorded tool calls, by case and path of their steps: they are recorded before the step.
     called: BTreeMap<(Name, Name), Hash>,
+    /// Attempts, by case and path of their steps: those that did not pass are recorded before the step.
+    tried: BTreeMap<(Name, Name), Vec<RecordedAttempt>>,
 }
 
 impl StepAssembler {
@@ -83,6 +106,7 @@ impl StepAssembler {
             walked: BTreeMap::new(),
             walkers: WalkerAssignments::default(),
             called: BTreeMap::new(),
+            tried: BTreeMap::new(),
         }
     }
 
@@ -138,7 +162,28 @@ impl StepAssembler {
                 }
                 self.change(|step| step.end = StepEnd::Failed { kind, message });
             }
-            EventBody::Fork { .. }
+            EventBody::StepRetry { attempt, reason, message, score, threshold, review, .. } => {
+                let review = review.map(|review| review.hash());
+                let tried = RecordedAttempt { attempt, outcome: reason, message, score, threshold, review };
+                self.tried.entry((case, path)).or_default().push(tried);
+            }
+            EventBody::StepComplete { attempts: attempt, score, threshold, review, .. } => {
+                let review = review.map(|review| review.hash());
+                let message = String::new();
+                let passed = RecordedAttempt { attempt, outcome: "passed".into(), message, score, threshold, review };
+                self.end_attempts((case, path), passed);
+            }
+            EventBody::StepError { attempts: attempt, reason, message, review, .. } => {
+                let review = review.map(|review| review.hash());
+                let failed = RecordedAttempt { attempt, outcome: reason, message, score: None, threshold: None, review };
+                self.end_attempts((case, path), failed);
+            }
+            EventBody::StepStart { .. }
+            | EventBody::StepAttempt { .. }
+            | EventBody::StepSkipped { .. }
+            | EventBody::CacheHit { .. }
+            | EventBody::AdvisorReview { .. }
+            | EventBody::Fork { .. }
             | EventBody::Join { .. }
             | EventBody::Barrier { .. }
             | EventBody::Reload { .. }
@@ -178,9 +223,17 @@ impl StepAssembler {
             call,
             inputs,
             considered,
+            attempts: Vec::new(),
             end: StepEnd::Open,
             within,
         }
+    }
+
+    /// Adds the last attempt, with those before it, to the step in progress.
+    fn end_attempts(&mut self, of: (Name, Name), last: RecordedAttempt) {
+        let mut attempts = self.tried.remove(&of).unwrap_or_default();
+        attempts.push(last);
+        self.change(|step| step.attempts = attempts);
     }
 
     fn change(&mut self, change: impl FnOnce(&mut JournalStep)) {

@@ -134,7 +134,8 @@ fn templates(mut sources: Vec<Source>, left_out: &mut BTreeSet<String>, found: &
 /// suggestions then.
 pub(super) fn named(pipeline: &Pipeline, library: &Library) -> Option<Vec<Source>> {
     // Team walkers may bring masks.
-    if pipeline.team.is_some() {
+    // Agents and advisors are named in the data.
+    if pipeline.team.is_some() || pipeline.nodes.iter().any(|node| node.policy.is_some()) {
         return None;
     }
     let mut open = Vec::new();

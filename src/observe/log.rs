@@ -137,6 +137,29 @@ impl Observer for LogObserver<'_> {
             EventBody::Unanswered { id, via, message } => {
                 line(LogLevel::Warn, &[("via", via), ("request", &id.to_string()), ("message", message)]);
             }
+            EventBody::StepStart { node, agent, category, .. } => {
+                line(LogLevel::Info, &[("node", node), ("agent", agent), ("category", category)]);
+            }
+            EventBody::StepAttempt { node, attempt, .. } => {
+                line(LogLevel::Debug, &[("node", node), ("attempt", &attempt.to_string())]);
+            }
+            EventBody::CacheHit { node, agent } => line(LogLevel::Info, &[("node", node), ("agent", agent)]),
+            EventBody::AdvisorReview { node, advisor, score, approved, .. } => {
+                let (score, approved) = (score.to_string(), approved.to_string());
+                line(LogLevel::Info, &[("node", node), ("advisor", advisor), ("score", &score), ("approved", &approved)]);
+            }
+            EventBody::StepRetry { node, attempt, reason, message, .. } => {
+                let attempt = attempt.to_string();
+                line(LogLevel::Warn, &[("node", node), ("attempt", &attempt), ("reason", reason), ("message", message)]);
+            }
+            EventBody::StepComplete { node, score, attempts, .. } => {
+                let score = score.map_or(String::new(), |score| score.to_string());
+                line(LogLevel::Info, &[("node", node), ("score", &score), ("attempts", &attempts.to_string())]);
+            }
+            EventBody::StepError { node, reason, message, .. } => {
+                line(LogLevel::Error, &[("node", node), ("reason", reason), ("message", message)]);
+            }
+            EventBody::StepSkipped { node, because } => line(LogLevel::Warn, &[("node", node), ("because", because)]),
             EventBody::Reopened { node, by } => line(LogLevel::Info, &[("node", node), ("by", by)]),
             EventBody::EdgeEvaluate { .. } => self.considered(event),
             EventBody::Transition { from, to, edge, because, counter, .. } => {

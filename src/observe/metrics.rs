@@ -27,6 +27,9 @@ const METRICS: &[(&str, &str, &str)] = &[
     ("masked_total", "Steps with a mask on them.", "counter"),
     ("thermal_warnings_total", "Cases whose answers took as long as is told of.", "counter"),
     ("reloads_total", "Exchanges of the texts.", "counter"),
+    ("cache_hits_total", "Answers that were taken from the cache.", "counter"),
+    ("retries_total", "Attempts at nodes that did not pass, and were followed by another.", "counter"),
+    ("failed_steps_total", "Nodes with a policy that came to nothing.", "counter"),
     ("cases", "Cases by how far they came.", "gauge"),
 ];
 
@@ -168,6 +171,13 @@ impl Observer for Metrics<'_> {
             EventBody::Unanswered { via, .. } => self.count("request_failures_total", &[("via", via)]),
             EventBody::ThermalWarning { .. } => self.count("thermal_warnings_total", &[]),
             EventBody::Reload { .. } => self.count("reloads_total", &[]),
+            EventBody::CacheHit { node, .. } => self.count("cache_hits_total", &[("node", node), ("pipeline", pipeline)]),
+            EventBody::StepRetry { node, reason, .. } => {
+                self.count("retries_total", &[("node", node), ("pipeline", pipeline), ("reason", reason)]);
+            }
+            EventBody::StepError { node, reason, .. } => {
+                self.count("failed_steps_total", &[("node", node), ("pipeline", pipeline), ("reason", reason)]);
+            }
             _ => {}
         }
     }

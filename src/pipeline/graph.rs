@@ -3,6 +3,7 @@
 use super::Spanned;
 use super::computed::ComputedValue;
 use super::foreach::{Foreach, Merge};
+use super::policy::{NodePolicy, PolicyRules};
 use super::roots::RootRule;
 use super::thermal::Thermal;
 use super::tool::ToolCall;
@@ -76,6 +77,14 @@ pub struct Pipeline {
     pub thermal: Option<Thermal>,
     /// The effect of a rule that throws.
     pub on_rule_error: OnRuleError,
+    /// The policy, as written.
+    pub policy: PolicyRules,
+    /// Values that tasks may read, unless a run has others.
+    pub memory: Map<String, Value>,
+    /// Whether the dependencies of its nodes determine their order; then it has no edges.
+    pub waves: bool,
+    /// Whether it is written as stages.
+    pub stages: bool,
 }
 
 /// What happens when a rule throws.
@@ -183,6 +192,8 @@ pub struct PipelineNode {
     pub foreach: Option<Foreach>,
     /// The nodes it waits for (`after:`).
     pub after: Vec<NodeIx>,
+    /// What surrounds its answer, if anything does.
+    pub policy: Option<Box<NodePolicy>>,
     /// The target taken when none of its edges fires.
     pub fallback: Option<EdgeTarget>,
     /// Its phase, counted from 0.
@@ -351,7 +362,24 @@ impl Pipeline {
 
     /// Whether nodes wait for others: then all nodes with nothing left to wait for run in parallel, wave by wave.
     pub fn waves(&self) -> bool {
-        self.nodes.iter().any(|node| !node.after.is_empty())
+        self.waves
+    }
+
+    /// The nodes by wave, each in file order: a node is in the first wave after those that it waits for.
+    pub fn wave_nodes(&self) -> Vec<Vec<NodeIx>> {
+        let mut level: Vec<Option<usize>> = vec![None; self.nodes.len()];
+        let mut waves = Vec::new();
+        loop {
+            let ready = |at: &usize| level[*at].is_none() && self.nodes[*at].after.iter().all(|node| level[node.0].is_some());
+            let wave: Vec<usize> = (0..self.nodes.len()).filter(ready).collect();
+            if wave.is_empty() {
+                return waves;
+            }
+            for at in &wave {
+                level[*at] = Some(waves.len());
+            }
+            waves.push(wave.into_iter().map(NodeIx).collect());
+        }
     }
 
     /// The defaults of the vars, as the JSON object visible to rules.

@@ -5,10 +5,7 @@ use super::{foreach, schema_words, vars};
 use crate::form::{DefaultValue, Form, FormKey, MayBeEmpty, ValueForm};
 use serde_json::{Value, json};
 
-/// Reserved keys that are not implemented yet. They are refused by name, wherever they occur.
-pub(super) const LATER: &[&str] = &["gate", "retry", "timeout", "cache", "category", "stages"];
-
-const STRICT: Form = Form { empty: MayBeEmpty::Collections, later: &[], ..Form::PLAIN };
+const STRICT: Form = Form { empty: MayBeEmpty::Collections, ..Form::PLAIN };
 
 const TEXT: ValueForm = ValueForm::Text;
 const TEXTS: ValueForm = ValueForm::List(&ValueForm::Text);
@@ -26,7 +23,6 @@ const BRANCHES: DefaultValue = DefaultValue::Whole(foreach::CONCURRENCY as i64);
 
 pub(super) const PIPELINE: Form = Form {
     what: "a pipeline",
-    later: LATER,
     keys: &[
         FormKey::new("pipeline", TEXT, "Its name; commands take it for the file.")
             .sometimes("missing-name", "the pipeline has no name"),
@@ -83,6 +79,12 @@ pub(super) const PIPELINE: Form = Form {
             ValueForm::List(&ValueForm::Map(&ROOT_RULE)),
             "What one fix would mend: rules that each may give a failure a key. The first that does decides; cases with equal keys are one cause.",
         ),
+        FormKey::new(
+            "policy",
+            ValueForm::Map(&POLICY),
+            "Thresholds, timeouts, retries and councils by category, and the budget.",
+        ),
+        FormKey::new("memory", ValueForm::Entries(&ValueForm::Any), "Values that tasks may read, unless `--mem` gives others."),
         FormKey::new("counters", TEXTS, "Counters that its rules read and the enclosing walk maintains, if it is a subpipeline."),
         FormKey::new("report", ValueForm::Script, "The function that sums a case up for the report: fn summary(params, vars)."),
     ],
@@ -155,7 +157,6 @@ pub(super) const THERMAL: Form = Form {
 
 pub(super) const TEAM: Form = Form {
     what: "a team",
-    later: LATER,
     keys: &[
         FormKey::new(
             "walkers",
@@ -176,7 +177,6 @@ pub(super) const KNOWN: &[&str] = &["defects", "categories"];
 pub(super) const NODE: Form = Form {
     what: "a node",
     id: Some("name"),
-    later: LATER,
     keys: &[
         FormKey::new("name", TEXT, "Its name, unique in the pipeline.").named("node-name-missing", "a node has no name"),
         FormKey::new("code", TEXT, "A short code for people, paths and signals."),
@@ -260,6 +260,23 @@ pub(super) const NODE: Form = Form {
             "The nodes it waits for, in a pipeline without edges: those that wait for none any more are taken beside each other.",
         ),
         FormKey::new("fallback", TEXT, "Where a walk goes when none of its edges fires; without it, that is an error."),
+        FormKey::new("agent", TEXT, "The agent that answers it: a name of `data/policy.yaml`, or a function."),
+        FormKey::new("task", ValueForm::Label, "What is to be done, as `params.task`; `{Node.content}` and `{name}` are filled in."),
+        FormKey::new("category", TEXT, "Its category, for which the policy has settings."),
+        FormKey::new("timeout", SECONDS, "How long the answer may take, in seconds."),
+        FormKey::new(
+            "retry",
+            ValueForm::FirstMatching(&[ValueForm::Map(&RETRY), ValueForm::Whole(0, 1000)]),
+            "How often it is answered again after a timeout, an invalid answer or a rejection: a number, or `{ attempts, backoff, on }`.",
+        )
+        .examples(&["2", "{ attempts: 2, backoff: 0.5, on: [rejection] }"]),
+        FormKey::new("cache", FLAG, "Whether its answer may come from the cache.").default_value(DefaultValue::Flag(true)),
+        FormKey::new(
+            "gate",
+            ValueForm::FirstMatching(&[ValueForm::Map(&GATE), TEXT]),
+            "The review that its answer has to pass: an advisor, or `{ advisors, decision, weights, min_score }`.",
+        )
+        .examples(&["CodeReviewAdvisor", "{ advisors: [A, B], decision: average, min_score: 0.9 }"]),
     ],
     ..STRICT
 };
@@ -267,7 +284,6 @@ pub(super) const NODE: Form = Form {
 pub(super) const EDGE: Form = Form {
     what: "an edge",
     id: Some("id"),
-    later: LATER,
     keys: &[
         FormKey::new("id", TEXT, "Its id, unique in the pipeline.").named("edge-id-missing", "an edge has no id"),
         FormKey::new("name", ValueForm::Label, "What people call it."),
@@ -376,6 +392,165 @@ pub(super) const ROOT_RULE: Form = Form {
             "Whether such a failure only follows from another one: its cause is linked to that one, and keeps its own key.",
         )
         .default_value(DefaultValue::Flag(false)),
+    ],
+    ..STRICT
+};
+
+const SECONDS: ValueForm = ValueForm::Number(0.0, f64::MAX);
+
+const SCORE: ValueForm = ValueForm::Number(0.0, f64::MAX);
+
+/// The form of a policy: of `policy:`, of a preset, or a file of its own.
+pub const POLICY: Form = Form {
+    what: "a policy",
+    keys: &[
+        FormKey::new("version", ValueForm::Any, "The version of this form: 1."),
+        FormKey::new("preset", TEXT, "The preset of `data/policy.yaml` whose settings override these; `--preset` names another."),
+        FormKey::new(
+            "score_thresholds",
+            ValueForm::Entries(&SCORE),
+            "The least score of an answer, by category; `default` is for categories without one.",
+        ),
+        FormKey::new("thresholds", ValueForm::Entries(&SCORE), "The same; `overall` is the same as `default`."),
+        FormKey::new("timeouts", ValueForm::Entries(&SECONDS), "How long an answer may take, by category, in seconds."),
+        FormKey::new(
+            "retries",
+            ValueForm::Entries(&ValueForm::Whole(0, 1000)),
+            "How often an answer is requested again, by category.",
+        ),
+        FormKey::new(
+            "advisors",
+            ValueForm::Entries(&ValueForm::FirstMatching(&[ValueForm::Map(&COUNCIL), MEMBERS])),
+            "Who reviews answers instead of a node's own advisor, by category; `council` is for categories without one.",
+        ),
+        FormKey::new("budget", ValueForm::Map(&BUDGET), "What a run may take; it is compared after each node."),
+        FormKey::new("fail_fast", FLAG, "Whether the first node that fails ends the run.")
+            .default_value(DefaultValue::Flag(false)),
+        FormKey::new("cache", FLAG, "Whether answers are taken from the cache.").default_value(DefaultValue::Flag(true)),
+    ],
+    ..Form::PLAIN
+};
+
+/// Advisors: names, or maps with a name and a weight.
+const MEMBERS: ValueForm = ValueForm::List(&ValueForm::FirstMatching(&[ValueForm::Map(&MEMBER), TEXT]));
+
+pub(super) const COUNCIL: Form = Form {
+    what: "a council",
+    keys: &[
+        FormKey::new("list", MEMBERS, "Its advisors: names of `data/policy.yaml`, or functions."),
+        FormKey::new(
+            "decision",
+            ValueForm::Word(&["majority", "average"]),
+            "Whether more than half of the advisors, or the weighted mean of their scores, decides.",
+        )
+        .default_value(DefaultValue::Text("majority")),
+        FormKey::new("weights", ValueForm::Entries(&SCORE), "Weights by advisor; 1 for the others."),
+    ],
+    ..Form::PLAIN
+};
+
+pub(super) const MEMBER: Form = Form {
+    what: "an advisor",
+    id: Some("name"),
+    keys: &[FormKey::required("name", TEXT, "Its name."), FormKey::new("weight", SCORE, "Its weight in the mean of the scores.")],
+    ..Form::PLAIN
+};
+
+pub(super) const BUDGET: Form = Form {
+    what: "a budget",
+    keys: &[
+        FormKey::new("max_stages", ValueForm::Whole(1, i64::MAX), "The most nodes that may be answered."),
+        FormKey::new("max_runtime_sec", ValueForm::Number(f64::MIN_POSITIVE, f64::MAX), "How long a run may take, in seconds."),
+        FormKey::new("max_artifacts_bytes", ValueForm::Whole(1, i64::MAX), "The most bytes of all artifacts together."),
+        FormKey::new("max_bytes", ValueForm::Whole(1, i64::MAX), "The same."),
+        FormKey::new("max_tokens", ValueForm::Whole(1, i64::MAX), "The most tokens that agents may use."),
+        FormKey::new("max_cost", ValueForm::Number(f64::MIN_POSITIVE, f64::MAX), "The most that agents may cost, in dollars."),
+    ],
+    ..Form::PLAIN
+};
+
+pub(super) const RETRY: Form = Form {
+    what: "the retries",
+    keys: &[
+        FormKey::new("attempts", ValueForm::Whole(0, 1000), "How often an answer is requested again."),
+        FormKey::new("backoff", SECONDS, "The wait before the first of them, in seconds; each further one waits twice as long."),
+        FormKey::new(
+            "on",
+            ValueForm::List(&ValueForm::Word(&["timeout", "invalid_output", "rejection"])),
+            "What it is requested again for; everything by default.",
+        ),
+    ],
+    ..STRICT
+};
+
+pub(super) const GATE: Form = Form {
+    what: "a gate",
+    keys: &[
+        FormKey::new("advisor", TEXT, "The advisor that reviews the answer: a name of `data/policy.yaml`, or a function."),
+        FormKey::new("advisors", MEMBERS, "Several advisors."),
+        FormKey::new("decision", ValueForm::Word(&["majority", "average"]), "How the votes of several become a decision.")
+            .default_value(DefaultValue::Text("majority")),
+        FormKey::new("weights", ValueForm::Entries(&SCORE), "Weights by advisor; 1 for the others."),
+        FormKey::new("min_score", SCORE, "The least score, whatever the policy says."),
+    ],
+    ..STRICT
+};
+
+/// A file of stages: the form of policy pipelines.
+pub(super) const STAGES: Form = Form {
+    what: "a pipeline of stages",
+    keys: &[
+        FormKey::new("pipeline", TEXT, "Its name; the name of the file without."),
+        FormKey::new("name", TEXT, "The same."),
+        FormKey::new("description", ValueForm::Label, "What it is for."),
+        FormKey::new("project_mode", TEXT, "A note for people."),
+        FormKey::new(
+            "policy",
+            ValueForm::Map(&POLICY),
+            "Thresholds, timeouts, retries and councils by category, and the budget.",
+        ),
+        FormKey::new("memory", ValueForm::Entries(&ValueForm::Any), "Values that tasks may read, unless `--mem` gives others."),
+        FormKey::new("stages", ValueForm::NonEmptyList(&ValueForm::Map(&STAGE)), "The stages: each is answered by an agent."),
+        FormKey::new(
+            "dependencies",
+            ValueForm::Entries(&ValueForm::FirstMatching(&[TEXTS, TEXT])),
+            "Which stages a stage waits for, by name, beside its own `depends_on`.",
+        ),
+        FormKey::new("shared_advisors", ValueForm::Any, "A note for people."),
+        FormKey::new("report", ValueForm::Script, "The function that sums a case up for the report: fn summary(params, vars)."),
+    ],
+    ..STRICT
+};
+
+pub(super) const STAGE: Form = Form {
+    what: "a stage",
+    id: Some("name"),
+    keys: &[
+        FormKey::new("name", TEXT, "Its name, unique in the pipeline.").named("node-name-missing", "a stage has no name"),
+        FormKey::new("agent", TEXT, "Who answers it: a name of `data/policy.yaml`, or a function.")
+            .named("missing-key", "a stage has no `agent`"),
+        FormKey::new("advisor", TEXT, "Who reviews the answer: a name of `data/policy.yaml`, or a function.")
+            .named("missing-key", "a stage has no `advisor`"),
+        FormKey::new("task", ValueForm::Label, "What is to be done; `{Stage.content}` and `{name}` are filled in."),
+        FormKey::new("category", TEXT, "Its category, for which the policy has settings."),
+        FormKey::new("max_retries", ValueForm::Whole(0, 1000), "How often it is answered again, unless the policy says."),
+        FormKey::new("depends_on", ValueForm::Distinct("duplicate-after"), "The stages it waits for."),
+        FormKey::new("min_score", SCORE, "The least score, whatever the policy says."),
+        FormKey::new("timeout", SECONDS, "How long the answer may take, in seconds."),
+        FormKey::new(
+            "retry",
+            ValueForm::FirstMatching(&[ValueForm::Map(&RETRY), ValueForm::Whole(0, 1000)]),
+            "As that of a node.",
+        ),
+        FormKey::new("cache", FLAG, "Whether its answer may come from the cache.").default_value(DefaultValue::Flag(true)),
+        FormKey::new(
+            "via",
+            ValueForm::FirstMatching(&[ValueForm::Distinct("duplicate-via"), TEXT]),
+            "Who answers it instead of the agent's script, as that of a node.",
+        ),
+        FormKey::new("description", ValueForm::Label, "A note for people."),
+        FormKey::new("input", ValueForm::Any, "A note for people."),
+        FormKey::new("output", ValueForm::Any, "A note for people."),
     ],
     ..STRICT
 };

@@ -1,8 +1,8 @@
 //! The pipeline language: YAML text -> checked tree -> raw pipeline -> resolved graph.
 //!
-//! Innermost first: `schema_words`, `computed`, `foreach`, `tool`, `thermal`, `vars`, `roots` (parts of a graph), `graph`, `raw` (a
+//! Innermost first: `schema_words`, `computed`, `foreach`, `tool`, `thermal`, `vars`, `roots`, `policy` (parts of a graph), `graph`, `raw` (a
 //! pipeline as written), `keys` (the forms of the files), `json_schema`, `read` (tree to raw), `link` (raw to graph); beside them
-//! `same` and `subpipelines`, and `draw` for pictures.
+//! `same`, `subpipelines` and `write`, and `draw` for pictures.
 
 mod computed;
 pub mod draw;
@@ -11,6 +11,7 @@ mod graph;
 mod json_schema;
 mod keys;
 mod link;
+mod policy;
 mod raw;
 mod read;
 mod roots;
@@ -21,6 +22,7 @@ mod thermal;
 mod tool;
 mod vars;
 mod verdict;
+mod write;
 
 use crate::diag::{Diagnostics, Source};
 use crate::form::yaml;
@@ -33,6 +35,11 @@ pub use graph::{
     Pipeline, PipelineNode, TEAM_MAX_STEPS, Team, TeamWalker, Zone, ZoneIx,
 };
 pub use json_schema::json_schema;
+pub use keys::POLICY;
+pub use policy::{
+    Council, CouncilDecision, GateRules, NodePolicy, PolicyRules, PolicySetting, RetryReason, RetryRules, STAGE_FIELDS, TaskPart,
+    TaskText, stage_reference,
+};
 pub use roots::RootRule;
 pub use subpipelines::subpipelines_of;
 pub use thermal::Thermal;
@@ -50,6 +57,17 @@ pub fn parse(source: &Source) -> Result<Pipeline, Diagnostics> {
         Some(pipeline) => found.into_result(pipeline),
         None => Err(found),
     }
+}
+
+/// Reads a policy that is a preset or has a file of its own, with what is wrong with its form if `checked` is false. `area` is where
+/// its file lies.
+pub fn read_policy(source: &Source, tree: &yaml::Yaml, area: &str, checked: bool) -> (PolicyRules, Diagnostics) {
+    let mut check: crate::form::FormReader<'_> = crate::form::FormReader::new(source, "pipeline");
+    if !checked {
+        check.file(tree, &POLICY, None);
+    }
+    let rules = read::policy::whole(&mut check.reader, tree, area);
+    (rules, check.finish())
 }
 
 #[cfg(test)]
@@ -383,12 +401,17 @@ done: _done
     }
 
     #[test]
-    fn reserved_keys_are_refused_by_name() {
-        for key in keys::LATER {
-            drop(expect_line(&format!("nodes: [{{name: a, ⟦{key}⟧{{not-supported}}: x}}, {{name: b}}]")));
-            drop(expect_line(&format!("edges: [{{id: E, from: a, to: b, ⟦{key}⟧{{not-supported}}: x}}]")));
+    fn what_surrounds_an_answer_is_checked() {
+        for line in [
+            "nodes: [{name: a, retry: ⟦-1⟧{type}}, {name: b, retry: {attempts: 2, on: [⟦reject⟧{type}]}}]",
+            "nodes: [{name: a, gate: ⟦{min_score: 0.5}⟧{no-advisor}}, {name: b, gate: {advisor: x, ⟦minscore⟧{unknown-key}: 1}}]",
+            "nodes: [{name: a, agent: x, ⟦family⟧{answered-twice}: y}, {name: b}]",
+            "policy: {version: ⟦2⟧{policy-version}}",
+            "policy: {advisors: {c: ⟦{list: []}⟧{no-advisor}}, ⟦threshold⟧{unknown-key}: {c: 1}}",
+        ] {
+            let line = line.replace("⟦family⟧{answered-twice}: y", "family: ⟦y⟧{answered-twice}");
+            drop(expect_line(&line));
         }
-        drop(expect("pipeline: p\n⟦stages⟧{not-supported}:\n  - {name: a, agent: b}\n"));
     }
 
     #[test]
@@ -423,7 +446,7 @@ done: _done
     #[test]
     fn all_errors_of_a_file_are_reported_at_once() {
         drop(expect(
-            "⟦descripton⟧{unknown-key}: x\npipeline: ⟦4⟧{type}\nnodes:\n  - name: a\n    ⟦retry⟧{not-supported}: 3\n  \
+            "⟦descripton⟧{unknown-key}: x\npipeline: ⟦4⟧{type}\nnodes:\n  - name: a\n    ⟦retries⟧{unknown-key}: 3\n  \
              - {name: b, fallback: ⟦nobody⟧{unknown-target}}\n  - {name: ⟦b⟧{duplicate-node}}\nedges:\n  \
              - {id: E, from: a, to: ⟦é⟧{unknown-edge-target}, loop: ⟦1⟧{type}}\n  - ⟦from: b⟧{edge-id-missing}\n    to: a\n\
              start: ⟦c⟧{unknown-start}\ndone: _done\n",

@@ -3,6 +3,7 @@
 use super::Spanned;
 use super::foreach::Foreach;
 use super::graph::{EdgeCondition, KnownField, OnRuleError, Team};
+use super::policy::{NodePolicy, PolicyRules};
 use super::roots::RootRule;
 use super::thermal::Thermal;
 use super::tool::ToolCall;
@@ -43,6 +44,13 @@ pub(super) struct RawPipeline {
     pub(super) max_steps: Option<u64>,
     pub(super) thermal: Option<Thermal>,
     pub(super) on_rule_error: OnRuleError,
+    pub(super) policy: PolicyRules,
+    /// Values for tasks.
+    pub(super) memory: Map<String, Value>,
+    /// Whether the dependencies of nodes determine their order.
+    pub(super) waves: bool,
+    /// Whether it is written as stages.
+    pub(super) stages: bool,
 }
 
 /// A phase as written.
@@ -91,6 +99,7 @@ pub(super) struct RawNode {
     pub(super) foreach: Option<Foreach>,
     pub(super) after: Vec<Spanned<String>>,
     pub(super) fallback: Option<Spanned<String>>,
+    pub(super) policy: Option<Box<NodePolicy>>,
 }
 
 /// An edge as written.

@@ -37,10 +37,16 @@ fn same_node(a: &PipelineNode, b: &PipelineNode) -> bool {
         && texts(a) == texts(b)
         && a.schema == b.schema
         && known(a) == known(b)
+        && gated(a) == gated(b)
         && (&a.after, a.foreach.as_ref().map(|foreach| foreach.collect))
             == (&b.after, b.foreach.as_ref().map(|foreach| foreach.collect))
         && value(a.subpipeline.as_ref()) == value(b.subpipeline.as_ref())
         && (a.fallback, a.phase, a.zone) == (b.fallback, b.phase, b.zone)
+}
+
+/// Whether an answer is reviewed, which decides on the steps of a walk; by whom, and with which threshold, may change.
+fn gated(node: &PipelineNode) -> bool {
+    node.policy.as_ref().is_some_and(|policy| policy.gate.is_some())
 }
 
 fn same_edge(a: &Edge, b: &Edge) -> bool {

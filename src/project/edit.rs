@@ -4,6 +4,7 @@ use super::conditions::{conditions, fields};
 use super::linked_pipeline::ProjectLinker;
 use super::{Project, Sources};
 use crate::diag::{Diagnostics, Source};
+use crate::pipeline::NodeIx;
 use crate::prompt::Templates;
 use crate::script::{Library, LibraryInputs};
 use crate::walk::Plan;
@@ -39,8 +40,13 @@ impl Project {
             ProjectLinker { pipeline, library, templates, texts, vars: &plan.vars, part, masks, agents: None, servers: None };
         let rules = linker.rules(found);
         let mut nodes = Vec::with_capacity(plan.nodes.len());
-        for (node, before) in pipeline.nodes.iter().zip(&plan.nodes) {
-            let mut linked = linker.node(node, self.settings.answers, before.template.clone(), found);
+        for (at, (node, before)) in pipeline.nodes.iter().zip(&plan.nodes).enumerate() {
+            let mut linked = linker.node(node, self.settings.answers, &self.data, before.template.clone(), found);
+            linked.via.clone_from(&before.via);
+            if let Some(whole) = &plan.policy {
+                let policy = linker.step_policy(NodeIx(at), linked.responder.as_ref(), whole, &self.data, found);
+                linked.policy = policy.map(Arc::new);
+            }
             let part = before.subpipeline.as_ref().zip(node.subpipeline.as_ref());
             linked.subpipeline = part.map(|(part, reference)| Arc::new(self.relink_plan(part, Some(reference), library, found)));
             nodes.push(linked);

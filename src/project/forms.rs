@@ -27,6 +27,7 @@ pub(super) fn of(stem: &str) -> Option<&'static Form> {
         "elements" => Some(&ELEMENTS),
         "personas" => Some(&PERSONAS),
         "learned" => Some(&LEARNED),
+        "policy" => Some(&super::policy_file::POLICY_FILE),
         _ if stem.starts_with(SCORECARDS) => Some(&SCORECARD),
         _ => None,
     }

@@ -99,6 +99,7 @@ impl Project {
             agents: settings.agents.as_deref(),
             servers: settings.servers.as_deref(),
             files: &data,
+            data_texts: &sources.data,
             learned: learned.as_ref(),
             taxonomy: any(&taxonomy(&data), "params.taxonomy"),
             domain,

@@ -11,6 +11,7 @@ use crate::prompt::Template;
 use crate::script::check::{self, Checker};
 use crate::script::{FunctionRef, LinkedScript, ScriptFunction, View};
 use crate::walk::{EdgeRule, ForeachPlan, MergePlan, NEEDS, PlanNode, Query, ToolPlan};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -80,9 +81,11 @@ impl ProjectLinker<'_> {
         &self,
         node: &PipelineNode,
         answers: AnswererNames,
+        files: &Map<String, Value>,
         template: Option<Arc<Template>>,
         found: &mut Diagnostics,
     ) -> PlanNode {
+        let agent = self.agent_script(node, files, found);
         for name in &node.via {
             self.agent(name, name.span, found);
         }
@@ -90,7 +93,10 @@ impl ProjectLinker<'_> {
             name: node.name.as_str().into(),
             view: View::from(node.name.as_str()),
             kind: merged_kind(node),
-            responder: self.responder(node, answers, found),
+            responder: match &agent {
+                Some((function, _)) => function.clone(),
+                None => self.responder(node, answers, found),
+            },
             effect: node.effect.as_ref().and_then(|reference| self.function(reference, 2, found)),
             template,
             answer: prompts::answer(node),
@@ -98,8 +104,10 @@ impl ProjectLinker<'_> {
             masks: masks::of_node(self, node, found),
             via: match &node.tool {
                 Some(tool) => vec![ToolPlan::via(tool.server())],
+                None if node.via.is_empty() => agent.map(|(_, via)| via).unwrap_or_default(),
                 None => node.via.iter().map(|name| name.as_str().into()).collect(),
             },
+            policy: None,
             tool: self.tool(node, found),
             subpipeline: None,
             foreach: node.foreach.as_ref().and_then(|foreach| self.foreach(node, foreach, found)),

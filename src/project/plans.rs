@@ -2,14 +2,16 @@
 
 use super::learned::LearnedWeights;
 use super::linked_pipeline::ProjectLinker;
+use super::linker::SCRIPT;
+use super::policy::PolicyData;
 use super::settings::{AnswererNames, VarPlaces};
 use super::subpipelines::Subpipelines;
 use super::team::anonymous;
 use super::verdict::{self, VerdictData};
-use super::{personas, prompts, roots, subpipelines, vars};
+use super::{personas, policy, prompts, roots, subpipelines, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::evidence::EvidenceReader;
-use crate::pipeline::{Pipeline, Spanned};
+use crate::pipeline::{NodeIx, Pipeline, Spanned};
 use crate::prompt::Templates;
 use crate::script::{Library, View};
 use crate::walk::{Content, Plan, PlanNode, RootPlan, VerdictPlan};
@@ -37,6 +39,8 @@ pub(super) struct SharedInputs<'a> {
     pub(super) servers: Option<&'a [String]>,
     /// The data files, by stem.
     pub(super) files: &'a Map<String, Value>,
+    /// Their texts.
+    pub(super) data_texts: &'a [Source],
     /// The learned weights, if there are any.
     pub(super) learned: Option<&'a LearnedWeights>,
     pub(super) taxonomy: Content,
@@ -76,7 +80,16 @@ impl SharedInputs<'_> {
         let mut nodes: Vec<PlanNode> = Vec::with_capacity(pipeline.nodes.len());
         for node in &pipeline.nodes {
             let template = linker.template(node, found);
-            nodes.push(linker.node(node, self.answers, template, found));
+            nodes.push(linker.node(node, self.answers, self.files, template, found));
+        }
+        let whole = policy::of_pipeline(pipeline, PolicyData { files: self.files, sources: self.data_texts }, set, found);
+        if let Some(whole) = &whole {
+            for (at, linked) in nodes.iter_mut().enumerate() {
+                let responder =
+                    linked.responder.as_ref().filter(|_| linked.via.is_empty() || linked.via.iter().any(|via| via == SCRIPT));
+                let policy = linker.step_policy(NodeIx(at), responder, whole, self.files, found);
+                linked.policy = policy.map(Arc::new);
+            }
         }
         prompts::check(pipeline, &nodes, self.templates, found);
         personas::check_elements(pipeline, self.files, found);
@@ -110,6 +123,7 @@ impl SharedInputs<'_> {
             domain: self.domain.clone(),
             evidence: Arc::clone(&self.evidence),
             data: self.data.clone(),
+            policy: whole.map(Arc::new),
             workspace: self.workspace.clone(),
             walker: anonymous(),
             team: linker.team(self.files, found),
@@ -184,6 +198,17 @@ fn overlaid(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> 
     }
     if let Some(own) = with.roots.as_mut().filter(|_| !pipeline.roots.is_empty()) {
         *own = Arc::new(roots::with_vars(own, &with.vars_content));
+    }
+    if let Some(whole) = &plan.policy {
+        let file = plan.data.view().and_then(|data| data.present(policy::STEM).map(View::json)).unwrap_or_default();
+        let files = Map::from_iter([(policy::STEM.to_owned(), file)]);
+        let whole = policy::with_settings(&pipeline, whole, set)?;
+        for (node, spec) in with.nodes.iter_mut().zip(&pipeline.nodes) {
+            if let Some(own) = &mut node.policy {
+                *own = Arc::new(policy::resettled(&pipeline, spec, own, &whole, &files));
+            }
+        }
+        with.policy = Some(Arc::new(whole));
     }
     let set = vars::within(set, &with.vars);
     for node in &mut with.nodes {

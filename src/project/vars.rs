@@ -1,5 +1,6 @@
 //! The effective vars: the pipeline's defaults with overrides.
 
+use super::policy::is_policy;
 use super::settings::{LinkSettings, VarPlaces};
 use super::subpipelines::Subpipelines;
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean, nearest};
@@ -82,7 +83,8 @@ pub(super) fn all_known(plan: &Plan, set: &Map<String, Value>) -> Result<(), Dia
 fn known(all: &[&Pipeline], set: &Map<String, Value>) -> impl Iterator<Item = Diagnostic> {
     let names = || all.iter().flat_map(|pipeline| pipeline.vars.keys()).map(String::as_str);
     let name = all.first().map_or("", |pipeline| pipeline.name.as_str());
-    let lacking = set.keys().filter(|name| !names().any(|known| known == name.as_str()));
+    let own = set.keys().filter(|name| !is_policy(name));
+    let lacking = own.filter(|name| !names().any(|known| known == name.as_str()));
     let error = |var: &String| {
         let message = format!("the pipeline `{name}` has no var `{var}`");
         Diagnostic::error("project/unknown-var", message).maybe_help(did_you_mean(var, names()))

@@ -2,15 +2,20 @@
 
 use super::projection::run_dir;
 use super::run_dir::RunDirectory;
+use super::stages::RunStageFiles;
 use super::{RunResult, SECRETS, Session, SessionError, Via};
 use crate::agent::{
-    self, BudgetStatus, ExternalContext, MANUAL, RunDir, STUB, StubAnswers, SubmittedAnswer, SubmittedAnswers, TokenBudget,
+    self, AnswerCache, BudgetStatus, ExternalContext, MANUAL, RunDir, STUB, StageAnswerer, StageFiles, StubAnswers,
+    SubmittedAnswer, SubmittedAnswers, TokenBudget,
 };
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::files::OutDir;
+use crate::model::Hash;
 use crate::pipeline::EdgeTarget;
 use crate::project::SCRIPT;
+use crate::store::Store;
 use crate::walk::{Answerer, Name, Plan};
+use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -44,6 +49,12 @@ pub(super) struct AnsweringContext<'a> {
     pub(super) stop: &'a AtomicBool,
     /// Whether files may be written.
     pub(super) writes: bool,
+    /// Whether stages write files.
+    pub(super) files: bool,
+    /// Whether the run has a single case.
+    pub(super) single: bool,
+    /// The store with earlier answers, if it may be read.
+    pub(super) cache: Option<Store>,
     pub(super) given: Option<SubmittedAnswer>,
 }
 
@@ -100,10 +111,14 @@ impl Session {
     /// The answerer of a run, whose names were checked by [`Session::via`].
     pub(super) fn answerer<'a>(&'a self, asked: AnsweringContext<'a>) -> Box<dyn Answerer + 'a> {
         let AnsweringContext { given, .. } = &asked;
-        match given.clone() {
+        let dir = run_dir(&self.setup.out, asked.run);
+        let files = asked.files.then(|| Box::new(RunStageFiles { dir, single: asked.single }) as Box<dyn StageFiles>);
+        let cache = asked.cache.clone().map(|store| Box::new(StoredAnswers(store)) as Box<dyn AnswerCache>);
+        let inner: Box<dyn Answerer + 'a> = match given.clone() {
             Some(given) => Box::new(SubmittedAnswers::new(self.others(asked), given)),
             None => self.others(asked),
-        }
+        };
+        Box::new(StageAnswerer { inner, files, cache })
     }
 
     fn others<'a>(&'a self, asked: AnsweringContext<'a>) -> Box<dyn Answerer + 'a> {
@@ -120,6 +135,7 @@ impl Session {
             spent(&status);
         }
         let (writes, run) = (asked.writes, asked.run);
+        let run_files = run_dir(&self.setup.out, run);
         let dispatches = self.dispatches(run);
         let run_dir = move |dir: Option<&Path>| {
             let root = dir.map_or_else(|| self.setup.out.clone(), |dir| self.setup.root.join(dir));
@@ -137,9 +153,19 @@ impl Session {
             budget: asked.budget,
             spent: Arc::new(spent),
             run_dir: Box::new(run_dir),
+            run_files: asked.files.then(|| run_files.clone()).and_then(|dir| std::path::absolute(dir).ok()),
             brief: Arc::new(move |batch| self.briefing(run, batch)),
         };
         Box::new(agent::build(&asked.via.usual, &asked.via.nodes, &outside))
+    }
+}
+
+/// The answers that the store keeps. One that cannot be read is requested again.
+struct StoredAnswers(Store);
+
+impl AnswerCache for StoredAnswers {
+    fn cached(&self, key: &Hash) -> Option<Value> {
+        self.0.cached_answer(key).ok().flatten()
     }
 }
 

@@ -9,7 +9,7 @@ use super::run_batches::RunBatch;
 use super::trim::LaunchTrimmer;
 use super::work::{CaseWork, OutsideDetails, StoredCaseBrief};
 use super::worker_pool::WorkerPool;
-use super::{Files, Session, SessionError, Via, finding, shadow};
+use super::{Files, Session, SessionError, Via, finding, shadow, stages};
 use crate::agent::{StubAnswers, SubmittedAnswer, TokenBudget};
 use crate::clock::Timestamp;
 use crate::files::FileIdentity;
@@ -93,7 +93,21 @@ impl RunAssembly<'_> {
             keep,
         };
         let writes = self.recorded;
-        let answer = session.answerer(AnsweringContext { run, via: &via, stub, budget: &budget, stop, writes, given });
+        let single = executor.launch.cases.len() == 1;
+        let cache = writes.then(|| store.clone());
+        let files = self.files.writes(executor.launch.cases.len());
+        let answer = session.answerer(AnsweringContext {
+            run,
+            via: &via,
+            stub,
+            budget: &budget,
+            stop,
+            writes,
+            files: files && writes,
+            single,
+            cache,
+            given,
+        });
         let walked = executor.walk(work, WalkPorts { answer: &*answer, needs, journal: &journal });
         let work = session.unless_lost(self.identity, walked)?;
         drop(answer);
@@ -124,8 +138,24 @@ impl Session {
         }
         result.load_statuses(store)?;
         result.notes = self.project_files(store, &result, files, rested)?;
+        self.stage_files(store, &result, files)?;
         self.finalise(&result)?;
         Ok(result)
+    }
+}
+
+impl Session {
+    /// Writes the artifacts and summaries of a policy pipeline.
+    fn stage_files(&self, store: &Store, result: &RunResult, files: Files) -> Result<(), SessionError> {
+        if result.plan.policy.is_none() || !files.writes(result.cases.len()) {
+            return Ok(());
+        }
+        let dir = self.run_dir(&result.run)?;
+        result.each(|case| {
+            let events = store.events(&result.run, &case.case.id)?;
+            let events: Vec<_> = events.into_iter().map(|(_, event)| event).collect();
+            stages::write(&dir, result, case, &events)
+        })
     }
 }
 

@@ -23,6 +23,15 @@ pub struct CleanResult {
 }
 
 impl Session {
+    /// Removes the cached answers of agents and returns their number.
+    pub fn clean_cache(&self, dry_run: bool) -> Result<usize, SessionError> {
+        if self.reader()?.is_none() {
+            return Ok(0);
+        }
+        let store = Store::open(&self.setup.store, Durability::Step)?;
+        Ok(if dry_run { store.cached_answers()? } else { store.clear_answers()? })
+    }
+
     /// Removes the events, contents and directories of runs, and the outcomes of tests of all but the latest 200 launches of each
     /// name. Symptoms and root causes are kept.
     pub fn clean(&self, retention: &Retention) -> Result<CleanResult, SessionError> {

@@ -50,6 +50,7 @@ mod run_dir;
 mod runs;
 mod setup;
 mod shadow;
+mod stages;
 mod test_texts;
 mod texts;
 mod trim;

@@ -200,11 +200,15 @@ fn directory(part: &str) -> String {
 /// The files of a run beside its case directories.
 const RUN_FILES: &[&str] = &[
     "batch-manifest.json",
+    "MANIFEST.txt",
+    "SUMMARY.md",
     "briefing.md",
     "budget-status.json",
     "dispatches.json",
     "events.jsonl",
     "jira",
+    "manifest.json",
+    "package.zip",
     "rca.json",
     "regression-report.md",
     "report.html",

@@ -122,6 +122,6 @@ fn with_graph_of(kept: &Project, newer: &Project) -> Result<Project, Diagnostics
     sources.missing = BTreeMap::new();
     let mut vars = newer.settings.vars.clone();
     vars.extend(newer.plan.vars.clone());
-    vars.retain(|name, _| kept.plan.var(name).is_some());
+    vars.retain(|name, _| crate::project::is_policy(name) || kept.plan.var(name).is_some());
     Project::relink(sources, LinkSettings { vars, ..newer.settings.clone() }, Some(newer))
 }

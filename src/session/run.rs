@@ -91,7 +91,10 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let (seen, project) = current.get();
-        let (mut launch, reportportal) = self.launch(&spec.inputs, &Arc::new(project.masker()), watch, stop)?;
+        // What surrounds its nodes makes a pipeline one that works on tasks, not on failures.
+        let tasks = project.plan.policy.is_some() && matches!(spec.inputs, RunInputs::Example);
+        let inputs = if tasks { &RunInputs::None } else { &spec.inputs };
+        let (mut launch, reportportal) = self.launch(inputs, &Arc::new(project.masker()), watch, stop)?;
         if let Some(url) = &self.setup.job_url {
             launch.set_job_url(url);
         }

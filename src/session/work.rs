@@ -131,6 +131,9 @@ impl CaseReader<'_> {
         let case = self.store.case(self.run, id).unwrap_or_else(|_| unknown());
         let mut state = self.folded(id).unwrap_or_default();
         state.prior.clear();
+        state.passed.clear();
+        state.failed.clear();
+        state.attempts.clear();
         state.inner.clear();
         state.status = WalkStatus::Error;
         state.error = Some((DAMAGED.into(), damage.to_string()));
@@ -160,6 +163,22 @@ impl CaseReader<'_> {
         if let Some(root) = &mut state.root {
             let value: serde_json::Value = parse(&text(self.store, &root.content.hash())?)?;
             root.content = Content::new(View::of(&value, &Kind::Any, "params.root"));
+        }
+        let read = |content: &mut Content, name: &str| -> Result<(), SessionError> {
+            let value: serde_json::Value = parse(&text(self.store, &content.hash())?)?;
+            *content = Content::new(View::of(&value, &Kind::Any, name));
+            Ok(())
+        };
+        for passed in state.passed.values_mut() {
+            passed.review.as_mut().map_or(Ok(()), |review| read(review, "params.review"))?;
+            passed.previous.as_mut().map_or(Ok(()), |previous| read(previous, "artifact"))?;
+        }
+        for failed in state.failed.values_mut() {
+            failed.review.as_mut().map_or(Ok(()), |review| read(review, "params.review"))?;
+        }
+        for attempt in &mut state.attempts {
+            attempt.review.as_mut().map_or(Ok(()), |review| read(review, "params.review"))?;
+            attempt.output.as_mut().map_or(Ok(()), |output| read(output, "artifact"))?;
         }
         state.inner.iter_mut().try_for_each(|inner| self.artifacts(inner))
     }

@@ -27,6 +27,7 @@
 //! last barrier, ordered by run, case and id, never by arrival; so results are the same at any parallelism.
 
 mod addresses;
+mod answers;
 mod bad_content;
 mod begin;
 mod check;

@@ -1,6 +1,7 @@
 //! Prepares the commit of a step outside the writer's lock, and writes it.
 
 use super::addresses::row_of;
+use super::answers;
 use super::effects::{EffectContext, apply};
 use super::error::StoreError;
 use super::recorded::{record, renew_dictionary};
@@ -9,6 +10,7 @@ use crate::walk::{Blob, Commit};
 use crate::walk::{Event, EventBody, Name};
 use rusqlite::{Connection, params};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Row ids of the cases of a run by their ids in the run.
 pub(super) type CaseIds = HashMap<Box<str>, i64>;
@@ -24,6 +26,8 @@ pub(super) struct StoredCommit {
     effect_case: Option<i64>,
     /// Answerer that decided them.
     by: Name,
+    /// Answers to keep for later runs.
+    answers: Vec<(Hash, i64, Arc<str>)>,
     /// New statuses of the walks of cases.
     statuses: Vec<(i64, &'static str)>,
 }
@@ -48,9 +52,11 @@ impl StoredCommit {
             effect_case: None,
             effects: commit.effects,
             by: Name::default(),
+            answers: Vec::new(),
             statuses: Vec::new(),
         };
         let mut several = false;
+        let mut answer = None;
         for event in commit.events {
             let case = match &*event.case {
                 "" => None,
@@ -65,6 +71,13 @@ impl StoredCommit {
             if let EventBody::NodeExit { effects, by, .. } = &event.what {
                 step.by.clone_from(by);
                 effects.iter().try_for_each(check_numbers)?;
+            }
+            match &event.what {
+                EventBody::NodeExit { artifact, .. } => answer = artifact.text(),
+                EventBody::StepComplete { key: Some(key), .. } => {
+                    step.answers.extend(answer.take().map(|answer| (*key, event.at.millis(), answer)));
+                }
+                _ => {}
             }
             let body = serde_json::to_string(&event.what)
                 .map_err(|error| StoreError::Refused(format!("an event cannot be written as JSON: {error}")))?;
@@ -84,6 +97,7 @@ impl StoredCommit {
         insert_blobs(conn, &self.blobs)?;
         let mut insert =
             conn.prepare_cached("INSERT INTO events (run, rc, path, at, body, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+        self.answers.iter().try_for_each(|(key, at, answer)| answers::keep(conn, key, *at, answer))?;
         let mut stamp = 0;
         for event in &self.events {
             let body = record(conn, &event.body)?;
@@ -155,6 +169,14 @@ fn status(event: &Event) -> Option<&'static str> {
         | EventBody::Verdict { .. }
         | EventBody::Root { .. }
         | EventBody::NodeExit { .. }
+        | EventBody::StepStart { .. }
+        | EventBody::StepAttempt { .. }
+        | EventBody::CacheHit { .. }
+        | EventBody::AdvisorReview { .. }
+        | EventBody::StepRetry { .. }
+        | EventBody::StepComplete { .. }
+        | EventBody::StepError { .. }
+        | EventBody::StepSkipped { .. }
         | EventBody::ThermalWarning { .. }
         | EventBody::EdgeEvaluate { .. }
         | EventBody::Shadow { .. }

@@ -20,6 +20,28 @@ pub fn bare(plan: &Plan, node: NodeIx, params: &Value) -> String {
     )
 }
 
+/// Renders the prompt of a task: the text, the form of an answer, and what was wrong with the last one.
+pub(super) fn of_task(plan: &Plan, node: NodeIx, task: &str, params: &Value) -> String {
+    let shape = plan.pipeline.at(node).schema.as_ref().map_or_else(
+        || "{ \"content\": text, \"artifacts\": [{ \"name\": text, \"type\": \"text|binary|image|zip\", \"content\": text }], \"metadata\": { ... } }".to_owned(),
+        |shape| shape.outline(),
+    );
+    let mut text =
+        format!("# {}\n\n{task}\n\nAnswer with one JSON object of this form:\n\n```\n{shape}\n```\n", plan.node(node).name);
+    let review = &params["review"];
+    if review.is_object() {
+        let shown = serde_json::to_string_pretty(review).unwrap_or_default();
+        text.push_str("\n## Your last answer was not accepted\n\nThe review, then the answer:\n\n");
+        text.push_str(&crate::prompt::fenced(&shown, "json"));
+        if let Some(previous) = params["previous_content"].as_str().filter(|previous| !previous.is_empty()) {
+            text.push_str("\n\n");
+            text.push_str(&crate::prompt::fenced(previous, ""));
+        }
+        text.push('\n');
+    }
+    text
+}
+
 fn is_empty(value: &Value) -> bool {
     value.as_object().is_some_and(serde_json::Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
 }

@@ -25,6 +25,8 @@ pub enum FailureKind {
     Cancelled,
     /// Branches lead to different nodes.
     FanOutMerge,
+    /// The gate of a node rejected its answer.
+    Rejected,
 }
 
 impl FailureKind {
@@ -40,6 +42,7 @@ impl FailureKind {
             Self::Limit => "limit",
             Self::Cancelled => "cancelled",
             Self::FanOutMerge => "fan_out_merge",
+            Self::Rejected => "rejected",
         }
     }
 }

@@ -220,6 +220,84 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         bindings: BTreeMap<String, i64>,
     },
+    /// A node with a policy begins to be answered.
+    StepStart {
+        node: Name,
+        agent: Name,
+        category: Name,
+        /// The advisors of its gate.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        advisors: Vec<Name>,
+        /// How often it may be answered again.
+        max_retries: u64,
+    },
+    /// An attempt at its answer begins.
+    StepAttempt {
+        node: Name,
+        /// The attempt, from 1.
+        attempt: u64,
+        max_retries: u64,
+    },
+    /// Its answer was taken from the cache.
+    CacheHit { node: Name, agent: Name },
+    /// An advisor reviewed its answer.
+    AdvisorReview { node: Name, attempt: u64, advisor: Name, score: f64, approved: bool },
+    /// An attempt did not pass, and another follows. Committed at once.
+    StepRetry {
+        node: Name,
+        attempt: u64,
+        /// Why: `rejection`, `timeout`, `invalid_output`.
+        reason: Name,
+        message: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        score: Option<f64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        threshold: Option<f64>,
+        /// The answer, if there was one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Content>,
+        /// The decision of the gate, if it was asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        review: Option<Content>,
+    },
+    /// A node with a policy was answered, and its answer passed.
+    StepComplete {
+        node: Name,
+        attempts: u64,
+        approved: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        score: Option<f64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        threshold: Option<f64>,
+        /// The decision of the gate, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        review: Option<Content>,
+        /// The duration of the reviews, in milliseconds.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        advisor_ms: u64,
+        /// The address under which the answer is cached, if it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<Hash>,
+    },
+    /// A node with a policy came to nothing: no attempt passed.
+    #[serde(rename = "error")]
+    StepError {
+        node: Name,
+        /// Why: `exhausted_retries`, `advisor_reject`, `timeout`, `invalid_output`, or the kind of the failure.
+        reason: Name,
+        /// The kind of the failure.
+        kind: Name,
+        attempts: u64,
+        message: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        review: Option<Content>,
+    },
+    /// A node is not taken, because one that it waits for came to nothing.
+    StepSkipped {
+        node: Name,
+        /// The node that it waits for.
+        because: Name,
+    },
     /// With this step, the case's answers exceeded the warning threshold of its pipeline's `thermal:`.
     ThermalWarning {
         /// The total so far, in milliseconds.
@@ -304,6 +382,8 @@ impl EventBody {
             Self::Requested { params, call, .. } => [Some(params), call.as_ref(), None],
             Self::Masked { answer, .. } => [answer.as_ref(), None, None],
             Self::Barrier { clusters, .. } => [clusters.as_ref(), None, None],
+            Self::StepRetry { output, review, .. } => [output.as_ref(), review.as_ref(), None],
+            Self::StepComplete { review, .. } | Self::StepError { review, .. } => [review.as_ref(), None, None],
             _ => [None, None, None],
         };
         found.into_iter().flatten()
@@ -328,6 +408,14 @@ impl EventBody {
             Self::Join { .. } => EventKind::Join,
             Self::BranchError { .. } => EventKind::BranchError,
             Self::NodeExit { .. } => EventKind::NodeExit,
+            Self::StepStart { .. } => EventKind::StepStart,
+            Self::StepAttempt { .. } => EventKind::StepAttempt,
+            Self::CacheHit { .. } => EventKind::CacheHit,
+            Self::AdvisorReview { .. } => EventKind::AdvisorReview,
+            Self::StepRetry { .. } => EventKind::StepRetry,
+            Self::StepComplete { .. } => EventKind::StepComplete,
+            Self::StepError { .. } => EventKind::StepError,
+            Self::StepSkipped { .. } => EventKind::StepSkipped,
             Self::ThermalWarning { .. } => EventKind::ThermalWarning,
             Self::EdgeEvaluate { .. } => EventKind::EdgeEvaluate,
             Self::Shadow { .. } => EventKind::Shadow,

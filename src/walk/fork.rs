@@ -39,6 +39,7 @@ impl WalkState {
             (walk.spent_ms, walk.answers) = (0, 0);
             walk.path.clear();
             walk.open_requests.clear();
+            walk.attempts.clear();
             let before = taken.entry(&branch.node).or_default();
             walk.offset = self.offset + *before;
             *before += 1;
@@ -80,11 +81,15 @@ impl WalkState {
                     self.prior.insert(name.clone(), artifact.clone());
                 }
             }
+            let entries = branch.passed.into_iter().filter(|(name, _)| !self.passed.contains_key(name));
+            self.passed.extend(entries.collect::<Vec<_>>());
+            self.failed.extend(branch.failed);
             for (counter, count) in &branch.loops {
                 let more = count - loops.get(counter).copied().unwrap_or(0);
                 *self.loops.entry(counter.clone()).or_default() += more;
             }
             self.loops.retain(|_, count| *count != 0);
+            self.started_at = self.started_at.or(branch.started_at);
             self.handoffs += branch.handoffs - handoffs;
             self.walker = branch.walker;
             self.confidence = branch.confidence;

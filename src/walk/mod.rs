@@ -9,23 +9,25 @@
 //! ```text
 //! name, path, error, outcome, content, bounds, because, cluster, fields, views  basic types
 //! agent, branch, event_kind, event, event_outline, journal, queries, memory  the record, and the ports to it
-//! mask, team_plan, foreach_plan, tool, verdict, root, plan, node_view  a linked pipeline
-//! visit, open_request, state, fork, foreach, revisions, loop_detector, thermal  the state of a walk
-//! step_context, params, bare_prompt  inputs of scripts, templates and answerers
+//! mask, team_plan, foreach_plan, tool, gate, policy, verdict, root, plan, node_view  a linked pipeline
+//! visit, open_request, attempt, state, fork, foreach, revisions, loop_detector, thermal, budget  the state of a walk
+//! step_context, policy_params, params, bare_prompt  inputs of scripts, templates and answerers
 //! answer, step_log, request_log, request, answerer  requesting an artifact
 //! route, rule_inputs, shadow, decision_step, masks, team  choosing an edge and a walker; masks
-//! walker, step, branches  taking one step
+//! walker, policy_step, step, branches  taking one step
 //! ready_set, drive  walking a case
 //! ```
 
 mod agent;
 mod answer;
 mod answerer;
+mod attempt;
 mod bare_prompt;
 mod because;
 mod bounds;
 mod branch;
 mod branches;
+mod budget;
 mod cluster;
 mod content;
 mod decision_step;
@@ -38,6 +40,7 @@ mod fields;
 mod foreach;
 mod foreach_plan;
 mod fork;
+mod gate;
 mod journal;
 mod loop_detector;
 mod mask;
@@ -50,6 +53,9 @@ mod outcome;
 mod params;
 mod path;
 mod plan;
+mod policy;
+mod policy_params;
+mod policy_step;
 mod queries;
 mod read_evidence;
 mod ready_set;
@@ -77,6 +83,7 @@ mod walker;
 pub use agent::{Agent, TokenUsage};
 pub use answer::{AfterRefusal, NodeAnswer, Refusal, WALK};
 pub use answerer::Answerer;
+pub use attempt::{FailedAttempt, FailedNode};
 pub use bare_prompt::{bare, called};
 pub use because::input;
 pub use branch::{Branch, BranchKind, BranchOrigin, ITEM};
@@ -91,6 +98,7 @@ pub use event_outline::{EnterOutline, ErrorOutline, EventOutline, ExitOutline, T
 pub use fields::{DocumentedField, EVIDENCE, FieldGroup, GROUPS, ROOT, STATE, VERDICT};
 pub use foreach::joined;
 pub use foreach_plan::{ForeachPlan, MergePlan};
+pub use gate::{AdvisorPlan, AdvisorReview, GateDecision, GatePlan, decide as decide_gate};
 pub use journal::{Blob, Commit, Journal, JournalError};
 pub use mask::Mask;
 pub use memory::{NullJournal, NullQueries};
@@ -100,6 +108,9 @@ pub use outcome::EdgeOutcome;
 pub use params::{CaseParams, MadeRoot, MadeVerdict, Params, VerdictQueries, recorded_params};
 pub use path::{BRANCH, is_branch, nodes_of, place_of};
 pub use plan::{EdgeRule, Plan, PlanNode};
+pub use policy::{PolicyBudget, PolicyPlan, Sourced, StepPolicy, TaskPlan};
+pub use policy_params::rendered;
+pub use policy_step::CACHE;
 pub use queries::{NEEDS, PEERS, Queries, Query, QuerySubject, SubjectEvidence, unknown_history};
 pub use read_evidence::ReadEvidence;
 pub use request::{PromptRequest, Request, schema_violation, validate};
@@ -108,7 +119,7 @@ pub use root::{Root, RootFunction, RootPlan, RootWords, key_of};
 pub use route::{AskRule, Decision, EdgeChoice, FALLBACK, decide, decide_with};
 pub use rule_inputs::RuleInputs;
 pub use scripted::ScriptedStep;
-pub use state::{RecordedRoot, RecordedVerdict, WalkState, WalkStatus};
+pub use state::{PassedNode, RecordedRoot, RecordedVerdict, WalkState, WalkStatus};
 pub use step_context::{StepContext, StepMoment};
 pub use team_plan::{TeamMember, TeamPlan};
 pub use tool::{Call, TOOL, ToolPlan};

@@ -24,7 +24,7 @@ pub struct OpenRequest {
 }
 
 impl OpenRequest {
-    /// Applies an event: a request that is opened, or an answer that was rejected.
+    /// Applies an event: a request that is opened, an answer that was rejected, or an attempt that did not pass.
     pub(super) fn take(open_requests: &mut Vec<Self>, event: &Event) {
         match &event.what {
             EventBody::Requested { id, node, via, prompt, .. } => open_requests.push(Self {
@@ -41,6 +41,8 @@ impl OpenRequest {
                     open.errors.clone_from(errors);
                 }
             }
+            // What follows is another request.
+            EventBody::StepRetry { .. } => open_requests.clear(),
             _ => {}
         }
     }

@@ -2,6 +2,7 @@
 
 use super::content::Content;
 use super::plan::Plan;
+use super::policy_params;
 use super::queries::{Query, ROOT_WORDS};
 use super::read_evidence::ReadEvidence;
 use super::root::{Root, RootWords};
@@ -279,7 +280,12 @@ impl CaseParams {
             ("verdict", (verdict, verdict_content)),
             ("workspace", kept(&plan.workspace)),
         ];
-        let params = Params::of(groups.into_iter().map(|(name, (view, content))| (name, view, content)).collect());
+        let mut groups: Vec<_> = groups.into_iter().map(|(name, (view, content))| (name, view, content)).collect();
+        if let Some(policy) = &plan.node(node).policy {
+            groups.extend(policy_params::groups(step, policy));
+            groups.sort_by_key(|(name, ..)| *name);
+        }
+        let params = Params::of(groups);
         Params { verdict: made, root: found, ..params }
     }
 }

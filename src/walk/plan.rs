@@ -5,6 +5,7 @@ use super::foreach_plan::ForeachPlan;
 use super::mask::Mask;
 use super::name::Name;
 use super::path::nodes_of;
+use super::policy::{PolicyPlan, StepPolicy};
 use super::queries::Query;
 use super::root::RootPlan;
 use super::team_plan::{TeamMember, TeamPlan};
@@ -48,6 +49,8 @@ pub struct Plan {
     pub verdict: Option<Arc<VerdictPlan>>,
     /// How the root of a case is found: by the pipeline's own rules, else by those of the enclosing one.
     pub roots: Option<Arc<RootPlan>>,
+    /// The policy in force; nothing in a pipeline without any.
+    pub policy: Option<Arc<PolicyPlan>>,
     /// The repositories of the project file.
     pub workspace: Content,
     /// The walker of a pipeline without a team.
@@ -86,6 +89,8 @@ pub struct PlanNode {
     pub subpipeline: Option<Arc<Plan>>,
     /// `foreach:`, if the node has it.
     pub foreach: Option<ForeachPlan>,
+    /// What surrounds its answer, if anything does.
+    pub policy: Option<Arc<StepPolicy>>,
 }
 
 /// The rule of an edge.

@@ -108,6 +108,14 @@ impl<'a> Walker<'a> {
         ready_set.push(ReadyStep { act, collects });
     }
 
+    /// Whether the walk goes on without the node of a branch if that comes to nothing.
+    fn goes_on(&self, branch: &WalkState) -> bool {
+        let node = branch.node.as_deref().and_then(|name| self.plan.pipeline.node(name));
+        branch.is_by(BranchKind::Waves)
+            && node.is_some_and(|node| self.plan.node(node).policy.is_some())
+            && self.plan.policy.as_ref().is_none_or(|policy| !policy.fail_fast)
+    }
+
     /// Collects the next steps of the branches that are behind.
     fn branches<'b>(
         self,
@@ -122,7 +130,8 @@ impl<'a> Walker<'a> {
         let free = || open.iter().filter(|branch| branch.waits().is_none());
         let behind = free().map(|branch| branch.ticks).min();
         for branch in open.iter().filter(|branch| Some(branch.ticks) == behind || branch.waits().is_some()) {
-            let collects = if foreach.is_some_and(|foreach| foreach.collect) { Some(&branch.place) } else { collects };
+            let kept = foreach.is_some_and(|foreach| foreach.collect) || self.goes_on(branch);
+            let collects = if kept { Some(&branch.place) } else { collects };
             let before = ready_set.len();
             self.ready(who, branch, collects, ready_set);
             // Nested branches alternate with their siblings.

@@ -1,7 +1,7 @@
 //! Requests to answerers.
 
 use super::answer::Refusal;
-use super::bare_prompt::{bare, called};
+use super::bare_prompt::{bare, called, of_task};
 use super::content::Content;
 use super::event::EventBody;
 use super::name::Name;
@@ -15,7 +15,7 @@ use crate::model::{Case, Hash, visible};
 use crate::pipeline::{KnownField, NodeIx};
 use crate::prompt::Values;
 use crate::script::View;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::cell::OnceCell;
 
 /// The prompt of an external request.
@@ -38,6 +38,8 @@ pub struct Request<'a> {
     pub path: &'a str,
     /// The visit of the node, from 0.
     pub visit: usize,
+    /// How many attempts did not pass before this one, in a node with a policy.
+    pub attempt: usize,
     /// The answerers to try, in order: those of the node, else of the walker; empty if neither names any.
     pub via: &'a [Name],
     pub(super) log: &'a RequestLog<'a>,
@@ -70,7 +72,39 @@ impl Request<'_> {
         if let Some(call) = self.call() {
             return call.map(|call| called(self.plan, self.node, &call));
         }
-        self.prompt().unwrap_or_else(|| Ok(bare(self.plan, self.node, &self.params().json())))
+        if let Some(prompt) = self.prompt() {
+            return prompt;
+        }
+        let params = self.params();
+        match params.present("task").and_then(View::as_str).filter(|task| !task.is_empty()) {
+            Some(task) => Ok(of_task(self.plan, self.node, task, &params.json())),
+            None => Ok(bare(self.plan, self.node, &params.json())),
+        }
+    }
+
+    /// The address of what the answer depends on: agent and version, node, task, and what else the agent's script may read. Nothing if
+    /// the node's answers are not cached.
+    pub fn cache_key(&self) -> Option<Hash> {
+        let node = self.plan.node(self.node);
+        let policy = node.policy.as_deref().filter(|policy| policy.cache.value)?;
+        let params = self.params();
+        let of = |group: &str| params.present(group).map_or(Value::Null, |view| Value::String(view.canonical()));
+        let context: Value = match &policy.reads {
+            Some(reads) => {
+                let groups = reads.iter().map(|path| (path.to_string(), if &**path == "vars" { Value::Null } else { of(path) }));
+                groups.collect()
+            }
+            // Others are told the prompt.
+            None => Value::String(self.text().ok()?),
+        };
+        let vars = policy.reads.as_ref().is_some_and(|reads| reads.iter().any(|read| &**read == "vars"));
+        let vars = if vars { Value::String(self.plan.vars_content.hash().to_string()) } else { Value::Null };
+        let schema = self.plan.pipeline.at(self.node).schema.as_ref().map(|shape| shape.outline());
+        let via: Vec<&str> = self.via.iter().map(Name::as_str).collect();
+        Some(Hash::of_json(&json!({
+            "a": policy.agent, "v": policy.version, "s": node.name, "t": of("task"), "c": context, "vars": vars, "via": via,
+            "schema": schema,
+        })))
     }
 
     /// The tool call with its arguments, for a node with a tool.
@@ -108,7 +142,11 @@ impl Request<'_> {
         let id = match last {
             Some(open) if open.errors.is_empty() && open.prompt == prompt => open.id,
             _ => {
-                let id = derived_id(&["request", self.run, &self.case.id, self.path, via, &asks.to_string()]);
+                let asks = asks.to_string();
+                let attempt = self.attempt.to_string();
+                let mut parts = vec!["request", self.run, &self.case.id, self.path, via, &asks];
+                parts.extend((self.attempt > 0).then_some(attempt.as_str()));
+                let id = derived_id(&parts);
                 let template = self.plan.node(self.node).template.as_ref().map(|template| template.hash());
                 let node = self.plan.node(self.node).name.clone();
                 let params = self.content();

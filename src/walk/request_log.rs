@@ -43,6 +43,11 @@ impl<'a> RequestLog<'a> {
         self.left.into_inner()
     }
 
+    /// Whether the step is pending on an answer.
+    pub(super) fn waits(&self) -> bool {
+        self.left.borrow().waits
+    }
+
     pub(super) fn wait(&self) {
         self.left.borrow_mut().waits = true;
     }

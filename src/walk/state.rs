@@ -1,6 +1,7 @@
 //! The state of a walk: a fold over its events, and nothing else.
 
 use super::agent::TokenUsage;
+use super::attempt::{FailedAttempt, FailedNode};
 use super::branch::{BranchKind, BranchOrigin};
 use super::content::Content;
 use super::event::{Event, EventBody, FIRST};
@@ -61,6 +62,15 @@ pub struct RecordedRoot {
     pub content: Content,
 }
 
+/// How a node with a policy passed.
+#[derive(Clone, Debug)]
+pub struct PassedNode {
+    /// The decision of its gate, if it has one.
+    pub review: Option<Content>,
+    /// The answer of the attempt before the one that passed, if there was one.
+    pub previous: Option<Content>,
+}
+
 /// The state of a walk.
 #[derive(Clone, Debug)]
 pub struct WalkState {
@@ -107,6 +117,12 @@ pub struct WalkState {
     pub tokens: TokenUsage,
     /// The external requests of the step in progress, in order; see [`WalkState::waits`].
     pub open_requests: Vec<OpenRequest>,
+    /// The attempts at the step in progress that did not pass.
+    pub attempts: Vec<FailedAttempt>,
+    /// The nodes with a policy that passed.
+    pub passed: BTreeMap<Name, PassedNode>,
+    /// The nodes that came to nothing, or were skipped, while the walk went on.
+    pub failed: BTreeMap<Name, FailedNode>,
     /// Whether it was over and was reopened.
     pub reopened: bool,
     /// The path prefix of the steps of an inner walk (`3/court/`); empty for a case's own walk.
@@ -150,6 +166,9 @@ impl Default for WalkState {
             answers: 0,
             tokens: TokenUsage::default(),
             open_requests: Vec::new(),
+            attempts: Vec::new(),
+            passed: BTreeMap::new(),
+            failed: BTreeMap::new(),
             reopened: false,
             place: Name::default(),
             inner: Vec::new(),
@@ -340,10 +359,36 @@ impl WalkState {
                 self.node = Some(node.clone());
                 self.error = None;
                 self.open_requests.clear();
+                self.attempts.clear();
                 self.inner.clear();
                 self.reopened = true;
             }
+            EventBody::StepRetry { reason, message, output, review, .. } => {
+                OpenRequest::take(&mut self.open_requests, event);
+                self.attempts.push(FailedAttempt {
+                    reason: reason.clone(),
+                    message: message.clone(),
+                    output: output.clone(),
+                    review: review.clone(),
+                });
+            }
+            EventBody::StepComplete { node, review, .. } => {
+                let previous = std::mem::take(&mut self.attempts).pop().and_then(|last| last.output);
+                self.passed.insert(node.clone(), PassedNode { review: review.clone(), previous });
+            }
+            EventBody::StepError { node, reason, kind, message, review, .. } => {
+                let (reason, kind, message) = (reason.clone(), kind.clone(), message.clone());
+                let failed = FailedNode { reason, kind, message, review: review.clone() };
+                self.failed.insert(node.clone(), failed);
+            }
+            EventBody::StepSkipped { node, because } => {
+                self.failed.insert(node.clone(), FailedNode::skipped(because));
+            }
             EventBody::Unanswered { .. }
+            | EventBody::StepStart { .. }
+            | EventBody::StepAttempt { .. }
+            | EventBody::CacheHit { .. }
+            | EventBody::AdvisorReview { .. }
             | EventBody::Barrier { .. }
             | EventBody::Reload { .. }
             | EventBody::Shadow { .. }
@@ -356,6 +401,7 @@ impl WalkState {
             }
             EventBody::WalkError { node, kind, message } => {
                 self.open_requests.clear();
+                self.attempts.clear();
                 self.status = WalkStatus::Error;
                 self.node = Some(node.clone());
                 self.error = Some((kind.clone(), message.clone()));

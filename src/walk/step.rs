@@ -11,6 +11,8 @@ use super::name::Name;
 use super::open_request::OpenRequest;
 use super::params::{CaseParams, Params, VerdictQueries};
 use super::plan::Plan;
+use super::policy_params::rendered;
+use super::policy_step::{AttemptFailure, CACHE, PolicyAttempts, millis};
 use super::queries::{PEERS, Query, QuerySubject, SubjectEvidence};
 use super::request::Request;
 use super::request_log::{RequestLog, StepRemainder};
@@ -28,6 +30,8 @@ use serde_json::Value;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// The result of a step, successful or not.
 #[derive(Default)]
@@ -41,7 +45,7 @@ pub(super) struct StepResult {
     pub(super) left: StepRemainder,
 }
 
-/// A step in progress. Stages without a policy yet (cache, gate) have their place in [`Stepper::take`] and pass their input on.
+/// A step in progress.
 pub(super) struct Stepper<'a> {
     pub(super) walker: Walker<'a>,
     pub(super) case: &'a Case,
@@ -186,14 +190,68 @@ impl<'a> Stepper<'a> {
         StepResult { events: log.events, effects, failure, left: StepRemainder::default() }
     }
 
-    /// The stages between entering the node and the commit.
+    /// The stages between entering the node and the commit. With a policy, an answer that does not pass is followed by another
+    /// attempt, from the parameters on.
     fn stages(
         &self,
         log: &mut StepLog,
         step: &StepContext<'_>,
-        answering: StepAnswering<'_>,
+        mut answering: StepAnswering<'_>,
         writes: &mut Vec<Effect<i64>>,
     ) -> Result<(), Failure> {
+        let node = self.walker.plan.node(self.node);
+        let Some(policy) = node.policy.as_deref().filter(|_| answering.walked.is_none()) else {
+            return self.once(log, step, &mut answering, writes, None).map_err(|failed| failed.failure);
+        };
+        let mut attempts = PolicyAttempts { policy, node, attempt: 0, pending: Vec::new(), advisor_ms: 0 };
+        let mut again: Option<WalkState> = None;
+        loop {
+            let step = StepContext { walk: again.as_ref().unwrap_or(self.state), ..*step };
+            attempts.begin(step.walk.attempts.len());
+            let Err(failed) = self.once(log, &step, &mut answering, writes, Some(&mut attempts)) else { return Ok(()) };
+            if answering.requests.waits() {
+                return Err(failed.failure);
+            }
+            let tried = step.walk.attempts.len() + 1;
+            if !failed.reason.is_some_and(|reason| policy.repeats(reason, tried)) {
+                let error = attempts.error(&failed);
+                attempts.pending.push(error);
+                attempts.pending.drain(..).for_each(|what| log.push(what));
+                return Err(failed.failure);
+            }
+            let mut next = step.walk.clone();
+            let retry = attempts.retry(&failed);
+            next.apply(&log.stamp.event(retry.clone()));
+            attempts.pending.push(retry);
+            // What was tried is recorded at once: it is not tried again after a resume.
+            for what in attempts.pending.drain(..) {
+                answering.requests.record(what).map_err(|refusal| {
+                    answering.requests.wait();
+                    Failure::answer(refusal.diagnostic)
+                })?;
+            }
+            again = Some(next);
+            let wait = policy.backoff_ms.saturating_mul(1 << (tried - 1).min(10));
+            if wait > 0 {
+                self.walker.clock.sleep(Duration::from_millis(wait));
+            }
+            if self.walker.stop.load(Ordering::Relaxed) {
+                answering.requests.wait();
+                return Err(failed.failure);
+            }
+            answering.now = self.walker.clock.now();
+        }
+    }
+
+    /// One attempt: parameters, answer, masks, gate; if it passes, effects and decision.
+    fn once(
+        &self,
+        log: &mut StepLog,
+        step: &StepContext<'_>,
+        answering: &mut StepAnswering<'_>,
+        writes: &mut Vec<Effect<i64>>,
+        mut policy: Option<&mut PolicyAttempts<'_>>,
+    ) -> Result<(), Box<AttemptFailure>> {
         let Walker { plan, run, .. } = self.walker;
         let masks = Masks::on(plan, self.node, step.member, answering.walked.is_some());
         let needs = self.needs(&masks.needs())?;
@@ -208,6 +266,10 @@ impl<'a> Stepper<'a> {
         let make = || self.params(step, &needs, &queries);
         let masked_params = masks.apply_pre(&make)?;
         let make = || masked_params.clone().unwrap_or_else(&make);
+        if let Some(attempts) = &policy {
+            // What it gives is part of the parameters, which cannot fail.
+            rendered(step, attempts.policy).map_err(Failure::script)?;
+        }
         let own = &plan.node(self.node).via;
         let request = Request {
             plan,
@@ -217,6 +279,7 @@ impl<'a> Stepper<'a> {
             path: step.path,
             visit: self.state.visits.get(name).copied().unwrap_or(0) + self.state.offset,
             via: if own.is_empty() { &step.member.via } else { own },
+            attempt: step.walk.attempts.len(),
             log: answering.requests,
             make: &make,
             params: OnceCell::new(),
@@ -224,15 +287,15 @@ impl<'a> Stepper<'a> {
         if masked_params.is_some() {
             request.params();
         }
-        let (mut reply, took_ms) = match answering.walked {
+        let (mut reply, took_ms) = match answering.walked.take() {
             Some(reply) => (reply, 0),
             None => {
-                let reply = self.answer(&request)?;
-                (reply, u64::try_from(self.walker.clock.now().millis() - answering.now.millis()).unwrap_or(0))
+                let reply = self.answer(&request).map_err(AttemptFailure::of)?;
+                (reply, millis(answering.now, self.walker.clock.now()))
             }
         };
         if let Some(failure) = query_fault.take() {
-            return Err(failure);
+            return Err(failure.into());
         }
         let masked = masks.finish(masked_params.as_ref(), &mut reply)?;
         if let Some(what) = masked {
@@ -241,6 +304,13 @@ impl<'a> Stepper<'a> {
         let is_branch = self.state.is_by(BranchKind::Items);
         let linked = plan.node(self.node);
         let artifact = View::of(&reply.artifact, if is_branch { linked.answered() } else { &linked.kind }, "artifact");
+        let mut completed = None;
+        if let Some(attempts) = policy.as_deref_mut() {
+            let passed = attempts.review(&self.walker, (&reply, took_ms), &artifact, request.params())?;
+            let key = if reply.by == CACHE { None } else { request.cache_key() };
+            completed = Some(attempts.complete(passed.as_ref(), key));
+            attempts.pending.drain(..).for_each(|what| log.push(what));
+        }
         let decision = DecisionStep { step: *step, shadow: self.walker.shadow };
         let confidence = step.confidence(&artifact);
         let mut bindings = BTreeMap::new();
@@ -280,15 +350,17 @@ impl<'a> Stepper<'a> {
             effects: writes.clone(),
             bindings,
         });
+        completed.into_iter().for_each(|what| log.push(what));
         if is_branch {
             log.push(EventBody::WalkComplete { node: name.clone() });
             return Ok(());
         }
         let taken = decision.take(&artifact, content, confidence, |what| log.push(what));
-        taken.map_err(|failure| match failure.kind {
+        let taken = taken.map_err(|failure| match failure.kind {
             FailureKind::NoEdge if self.state.is_by(BranchKind::Edges) => Failure { kind: FailureKind::FanOutMerge, ..failure },
             _ => failure,
-        })
+        });
+        Ok(taken?)
     }
 
     pub(super) fn params(&self, step: &StepContext<'_>, needs: &[(String, View)], queries: &VerdictQueries<'_>) -> Params {

@@ -9,12 +9,12 @@ const INNER: &[(&str, &[&[&str]])] = &[("pipeline", PIPELINE), ("script", SCRIPT
 const WALK: &[&[&str]] = &[
     &["name", "path", "error", "outcome", "content", "bounds", "because", "cluster", "fields", "views"],
     &["agent", "branch", "event_kind", "event", "event_outline", "journal", "queries", "memory"],
-    &["mask", "team_plan", "foreach_plan", "tool", "verdict", "root", "plan", "node_view"],
-    &["visit", "open_request", "state", "fork", "foreach", "revisions", "loop_detector", "thermal"],
-    &["step_context", "read_evidence", "params", "bare_prompt"],
+    &["mask", "team_plan", "foreach_plan", "tool", "gate", "policy", "verdict", "root", "plan", "node_view"],
+    &["visit", "open_request", "attempt", "state", "fork", "foreach", "revisions", "loop_detector", "thermal", "budget"],
+    &["step_context", "read_evidence", "policy_params", "params", "bare_prompt"],
     &["answer", "step_log", "request_log", "request", "answerer"],
     &["route", "rule_inputs", "shadow", "decision_step", "masks", "scripted", "team"],
-    &["walker", "step", "branches"],
+    &["walker", "policy_step", "step", "branches"],
     &["ready_set", "drive"],
 ];
 
@@ -24,19 +24,19 @@ const SESSION: &[&[&str]] = &[
     &["route", "queries", "runs", "knowledge", "doctor", "answer_file", "briefing"],
     &["run_args", "recorded", "work", "prompt"],
     &["listener", "migrate", "portal", "shadow", "outcome", "revisions"],
-    &["executor", "projection", "clean", "dispatch", "run_dir"],
+    &["executor", "projection", "stages", "clean", "dispatch", "run_dir"],
     &["answers", "pending_batch", "assembly", "pending"],
     &["resume", "run"],
 ];
 
 const PIPELINE: &[&[&str]] = &[
-    &["schema_words", "computed", "foreach", "tool", "thermal", "vars", "roots", "verdict"],
+    &["schema_words", "computed", "foreach", "tool", "thermal", "vars", "roots", "policy", "verdict"],
     &["graph"],
     &["raw"],
     &["keys", "json_schema"],
     &["read"],
     &["link"],
-    &["same", "subpipelines", "draw"],
+    &["same", "subpipelines", "write", "draw"],
 ];
 
 const SCRIPT: &[&[&str]] = &[

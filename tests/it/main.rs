@@ -50,6 +50,7 @@ mod observe;
 mod otel;
 mod output;
 mod peers;
+mod policy;
 mod policy_vectors;
 mod prompts;
 mod rca_rules;

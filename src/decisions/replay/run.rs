@@ -2,6 +2,7 @@
 
 use super::base::{ReplayProject, ReplayProjects};
 use super::effects::rewritten;
+use super::gates::gates;
 use super::pass::{ReplayPass, ReplayedCase, ReplayedVerdict};
 use super::replay_report::{ChangedAnswer, ChangedVerdict, Flip, ReplayReport, UnknownOutcome};
 use super::replay_walk::{AnswerChanged, ReplayedDecision};
@@ -44,6 +45,10 @@ pub fn replay(session: &Session, spec: &ReplaySpec) -> Result<ReplayReport, Sess
                 done.unknown.extend(case.unknown);
             },
         )?;
+        let reviewed = gates(record, run, plan)?;
+        done.decisions += reviewed.decisions;
+        done.flips.extend(reviewed.flips);
+        done.unknown.extend(reviewed.unknown);
         done.effects.extend(rewritten(record, run, base, (&done.flips[first_flip..], &done.answers[first_answer..]))?);
         if let Some(last) = record.texts(run)?.pop() {
             changed.extend(last.manifest.changes(&base.project.manifest().0));

@@ -5,6 +5,7 @@ mod waves;
 
 use super::Spanned;
 use super::graph::{Edge, EdgeIx, EdgeOrigin, EdgeSpans, EdgeTarget, NodeIx, Pipeline, PipelineNode, Zone, ZoneIx, step_name};
+use super::policy::{STAGE_FIELDS, stage_reference};
 use super::raw::{ANY, RawEdge, RawNode, RawPipeline, RawZone, Ref, USUAL_DONE};
 use crate::diag::{Span, did_you_mean};
 use crate::form::yaml::YamlReader;
@@ -19,7 +20,7 @@ pub(super) fn link(reader: &mut YamlReader<'_>, raw: RawPipeline) -> Option<Pipe
     let raw_nodes = raw.nodes.filter(|nodes| !nodes.is_empty())?;
     let names = names(reader, &raw_nodes, raw.done.as_ref());
     check_codes(reader, &raw_nodes);
-    let mut linker = PipelineLinker { reader, names, done: raw.done.clone() };
+    let mut linker = PipelineLinker { reader, names, done: raw.done.clone(), waves: raw.waves, stages: raw.stages };
     let start = raw.start.as_ref().and_then(|start| linker.start(start));
     let zones: Vec<Zone> = raw.zones.into_iter().map(|zone| linker.zone(zone)).collect();
     let (of, phase_names) = linker.phases(raw.phases, raw.phases_span, raw_nodes.len());
@@ -66,6 +67,10 @@ pub(super) fn link(reader: &mut YamlReader<'_>, raw: RawPipeline) -> Option<Pipe
         max_steps: raw.max_steps,
         thermal: raw.thermal,
         on_rule_error: raw.on_rule_error,
+        policy: raw.policy,
+        memory: raw.memory,
+        waves: raw.waves,
+        stages: raw.stages,
     })
 }
 
@@ -140,6 +145,8 @@ pub(super) struct PipelineLinker<'r, 'a> {
     pub(super) reader: &'r mut YamlReader<'a>,
     pub(super) names: BTreeMap<String, NamedNode>,
     done: Option<Spanned<String>>,
+    waves: bool,
+    stages: bool,
 }
 
 impl PipelineLinker<'_, '_> {
@@ -231,6 +238,7 @@ impl PipelineLinker<'_, '_> {
             tool: node.tool,
             foreach: node.foreach,
             after,
+            policy: node.policy,
             fallback,
             phase: 0,
             zone,
@@ -247,10 +255,47 @@ impl PipelineLinker<'_, '_> {
             if let Some(EdgeTarget::Node(ix)) = self.target(name) {
                 found.push(ix);
             } else {
-                self.unknown("unknown-target", format!("`after`{of} lists `{name}`, which is not a node"), name, false);
+                let message = if self.stages {
+                    format!("`depends_on`{of} lists `{name}`, which is not a stage")
+                } else {
+                    format!("`after`{of} lists `{name}`, which is not a node")
+                };
+                self.unknown("unknown-target", message, name, false);
             }
         }
+        self.reads(node, &mut found);
         found
+    }
+
+    /// Adds the nodes whose results a task reads to those that its node waits for, and reports fields that they don't have.
+    fn reads(&mut self, node: &RawNode, after: &mut Vec<NodeIx>) {
+        let Some(task) = node.policy.as_ref().and_then(|policy| policy.task.as_ref()) else { return };
+        let own = node.name.as_ref().and_then(|name| self.node_named(name));
+        let mut read = Vec::new();
+        for reference in task.references() {
+            let Some((name, path)) = stage_reference(reference, self.names.keys().map(String::as_str)) else { continue };
+            let field = path.split('.').next().unwrap_or(path);
+            if STAGE_FIELDS.contains(&field) {
+                read.extend(self.node_named(name));
+                continue;
+            }
+            let message = format!("the task reads `{reference}`, and `{name}` has no `{field}`");
+            let known = || format!("a task may read {}", STAGE_FIELDS.join(", "));
+            let help = did_you_mean(field, STAGE_FIELDS).unwrap_or_else(known);
+            let error = self.reader.error("bad-reference", message, task.text.span, "").help(help);
+            self.reader.push(error);
+        }
+        if task.is_template() {
+            let forms = |name: &str| [format!("stages[\"{name}\"]"), format!("stages['{name}']"), format!("stages.{name}.")];
+            let named = self.names.iter().filter(|(name, _)| forms(name).iter().any(|form| task.text.contains(form.as_str())));
+            read.extend(named.map(|(_, named)| named.ix));
+        }
+        // A node reads of itself what an attempt before left.
+        for ix in read.into_iter().filter(|ix| self.waves && own != Some(*ix)) {
+            if !after.contains(&ix) {
+                after.push(ix);
+            }
+        }
     }
 
     /// The start of a pipeline with `after:`: all nodes that wait for none. Reports edges and a declared start.
@@ -261,7 +306,7 @@ impl PipelineLinker<'_, '_> {
         named: Option<&Spanned<String>>,
         edges: &[RawEdge],
     ) -> Option<NodeIx> {
-        if nodes.iter().all(|node| node.after.is_empty()) {
+        if !self.waves {
             return start;
         }
         let idle = [(named.map(|start| start.span), "`start`"), (edges.first().map(|edge| edge.head), "edges")];

@@ -27,7 +27,7 @@ pub(super) fn cycles(reader: &mut YamlReader<'_>, nodes: &[(Spanned<String>, Vec
     let cycle: Vec<&str> = path.iter().skip_while(|on| **on != at).chain([&at]).map(|at| nodes[*at].0.as_str()).collect();
     let message = format!("nodes wait for each other: {}", cycle.join(" after "));
     let error = reader.error("endless", message, nodes[at].0.span, "never gets its turn");
-    reader.push(error.help("leave one of them out of an `after:`"));
+    reader.push(error.help("leave one of them out of an `after:` or `depends_on:`, or let a task read less"));
 }
 
 #[cfg(test)]

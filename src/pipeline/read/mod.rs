@@ -4,8 +4,10 @@ mod edge;
 mod foreach;
 mod node;
 mod phases;
+pub(super) mod policy;
 mod roots;
 mod schema;
+mod stages;
 mod team;
 mod tool;
 mod vars;
@@ -13,7 +15,7 @@ mod verdict;
 
 use super::computed::ComputedValue;
 use super::graph::OnRuleError;
-use super::keys::{PIPELINE, THERMAL, VERDICT, ZONE};
+use super::keys::{PIPELINE, POLICY, STAGES, THERMAL, VERDICT, ZONE};
 use super::raw::{RawPipeline, RawZone};
 use super::thermal::Thermal;
 use crate::diag::Source;
@@ -32,15 +34,25 @@ pub(super) fn pipeline<'a>(source: &'a Source, yaml: &Yaml) -> (YamlReader<'a>, 
         check.reader.map(yaml, "a pipeline file");
         return (check.reader, RawPipeline::default());
     };
+    // Nodes make it a graph, whatever else is there.
+    if yaml.get("stages").is_some() && yaml.get("nodes").is_none() {
+        check.file(yaml, &STAGES, None);
+        let mut reader = check.reader;
+        let raw = FormFields::of(yaml, &STAGES).map(|fields| stages::stages(&mut reader, fields)).unwrap_or_default();
+        return (reader, raw);
+    }
     check.file(yaml, &PIPELINE, None);
     let mut reader = check.reader;
     let raw = raw(&mut reader, fields);
     (reader, raw)
 }
 
+/// The values of `memory:`.
+fn memory(fields: FormFields<'_>) -> serde_json::Map<String, serde_json::Value> {
+    fields.entries("memory").iter().map(|entry| (entry.key.value.clone(), entry.value.to_json())).collect()
+}
+
 fn raw(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> RawPipeline {
-    // A file with `stages` has been refused as a whole; do not report the keys it lacks as well.
-    let whole = fields.yaml.get("stages").is_none();
     // With `after:`, the dependencies determine start and order.
     let waves = waits(fields);
     for (key, code, message) in [
@@ -48,7 +60,7 @@ fn raw(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> RawPipeline {
         ("start", "missing-start", "the pipeline has no start"),
         ("done", "missing-done", "the pipeline has no name for its end"),
     ] {
-        if whole && !(waves && key == "start") && fields.value(key).is_none() {
+        if !(waves && key == "start") && fields.value(key).is_none() {
             missing(reader, fields, key, code, message);
         }
     }
@@ -69,9 +81,9 @@ fn raw(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> RawPipeline {
         phases_span: fields.present("phases").map(|yaml| yaml.span),
         phases: phases::phases(fields),
         clusters: phases::clusters(fields),
-        nodes: items(reader, fields, "nodes", "no-nodes", whole)
+        nodes: items(reader, fields, "nodes", "no-nodes", true)
             .map(|items| items.iter().map(|item| node::node(reader, item).unwrap_or_default()).collect()),
-        edges: items(reader, fields, "edges", "no-edges", whole && !waves)
+        edges: items(reader, fields, "edges", "no-edges", !waves)
             .map(|items| items.iter().filter_map(|item| edge::edge(reader, item)).collect())
             .unwrap_or_default(),
         report: fields.text("report"),
@@ -83,6 +95,10 @@ fn raw(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> RawPipeline {
             Some(word) if word.value == "skip" => OnRuleError::Skip,
             _ => OnRuleError::Stop,
         },
+        policy: fields.map("policy", &POLICY).map(|fields| policy::policy(reader, fields, "pipelines")).unwrap_or_default(),
+        memory: memory(fields),
+        waves,
+        stages: false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads a node.
 
-use super::{foreach, schema, tool};
+use super::{foreach, policy, schema, tool};
 use crate::diag::{did_you_mean, nearest};
 use crate::form::yaml::{Yaml, YamlReader};
 use crate::form::{FormFields, Spanned};
@@ -35,6 +35,8 @@ pub(super) fn node(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawNode> 
     };
     node.foreach = foreach::foreach(reader, fields, &node, &what);
     node.tool = tool::tool(reader, fields, &node, &what);
+    node.policy = policy::of_node(reader, fields, &what);
+    surrounded(reader, fields, &node, &what);
     node.schema = fields.value("schema").and_then(|yaml| {
         let name = node.name.as_ref().map_or("artifact".to_owned(), |name| format!("{name} artifact"));
         schema::shape(reader, yaml, name, &format!("`schema` of {what}")).map(Arc::new)
@@ -64,8 +66,28 @@ fn subpipeline(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node: &RawNo
     }
 }
 
+/// Reports what cannot surround a node that is not answered, and an agent beside another answerer.
+fn surrounded(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node: &RawNode, what: &str) {
+    let walked = [(node.subpipeline.is_some(), "pipeline"), (node.foreach.is_some(), "foreach")];
+    if let Some((_, other)) = walked.into_iter().find(|(is, _)| *is) {
+        for key in ["agent", "task", "timeout", "retry", "cache", "gate"] {
+            let Some(yaml) = fields.present(key) else { continue };
+            let message = format!("{what} has both `{other}` and `{key}`");
+            let error = reader.error("not-answered", message, yaml.span, "never used");
+            reader.push(error.help("the nodes of the walk within it are answered; put it there"));
+        }
+    }
+    let Some(agent) = node.policy.as_ref().and_then(|policy| policy.agent.as_ref()) else { return };
+    for key in ["script", "tool", "family"] {
+        let Some(yaml) = fields.present(key) else { continue };
+        let error = reader.error("answered-twice", format!("{what} has both `agent` and `{key}`"), yaml.span, "never used");
+        let error = error.label(reader.source(), agent.span, "answers instead");
+        reader.push(error.help("take one of the two away"));
+    }
+}
+
 /// Checks a name that becomes a part of paths and file names, so it must not be a path itself.
-fn segment(reader: &mut YamlReader<'_>, name: Option<&Spanned<String>>, key: &str, what: &str) {
+pub(super) fn segment(reader: &mut YamlReader<'_>, name: Option<&Spanned<String>>, key: &str, what: &str) {
     let Some(name) = name else { return };
     let fault = if key == "name" && name.starts_with("branch[") {
         "begins with `branch[`, as the paths of branches do".to_owned()
