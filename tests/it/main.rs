@@ -51,6 +51,7 @@ mod otel;
 mod output;
 mod peers;
 mod policy;
+mod policy_gallery;
 mod policy_vectors;
 mod prompts;
 mod rca_rules;
