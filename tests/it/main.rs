@@ -53,6 +53,8 @@ mod output;
 mod packaging;
 mod peers;
 mod policy;
+mod policy_gallery;
+mod policy_vectors;
 mod prompts;
 mod rca_rules;
 mod recall;

@@ -5,9 +5,14 @@
 
 mod args;
 mod asserts;
+mod colors;
+mod encoding;
 mod fingerprint;
+mod html;
+mod html_errors;
 mod lists;
 mod maps;
+mod markdown;
 mod numbers;
 mod patterns;
 mod test_api;
@@ -46,7 +51,18 @@ impl HostFn {
 }
 
 /// The groups, in display order.
-const GROUPS: &[&[HostFn]] = &[text::TABLE, patterns::TABLE, fingerprint::TABLE, numbers::TABLE, lists::TABLE, maps::TABLE];
+const GROUPS: &[&[HostFn]] = &[
+    text::TABLE,
+    patterns::TABLE,
+    fingerprint::TABLE,
+    numbers::TABLE,
+    lists::TABLE,
+    maps::TABLE,
+    html::TABLE,
+    markdown::TABLE,
+    colors::TABLE,
+    encoding::TABLE,
+];
 
 /// The groups of functions that only tests may call.
 const TEST_GROUPS: &[&[HostFn]] = &[asserts::TABLE, test_api::TABLE];
