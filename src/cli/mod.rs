@@ -14,6 +14,7 @@ mod diff;
 mod doc;
 mod doctor;
 mod explain;
+mod goal;
 mod graph;
 mod init;
 mod junit;
@@ -21,6 +22,7 @@ mod learn;
 mod lint;
 mod lint_report;
 mod man;
+mod memory;
 mod new;
 mod prompt;
 mod push;
@@ -133,6 +135,9 @@ impl PortalArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<run::RunArgs>),
+    Goal(Box<goal::GoalArgs>),
+    Memory(memory::MemoryArgs),
+    Dream(memory::DreamArgs),
     Route(route::RouteArgs),
     Replay(replay::ReplayArgs),
     Sweep(sweep::SweepArgs),
@@ -173,6 +178,11 @@ enum Command {
 
 /// Runs the program; the first argument is its name.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    #[cfg(unix)]
+    if let Some(failed) = crate::agent::become_confined(&args) {
+        return failed;
+    }
     let ui = Ui::new(Colour::Auto, OutputFormat::Pretty);
     let command = command_groups::grouped(Cli::command(), ui.width().min(WIDTH));
     match command.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
@@ -201,6 +211,9 @@ fn dispatch(cli: Cli) -> Exit {
     let ui = Ui::new(global.color, OutputFormat::Pretty);
     let done = match command {
         Command::Run(args) => run::run(&global, *args),
+        Command::Goal(args) => goal::goal(&global, *args),
+        Command::Memory(args) => memory::memory(&global, &args),
+        Command::Dream(args) => memory::dream(&global, &args),
         Command::Route(args) => route::route(&global, &args),
         Command::Replay(args) => replay::replay(&global, &args),
         Command::Sweep(args) => sweep::sweep(&global, &args),

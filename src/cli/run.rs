@@ -319,7 +319,7 @@ fn inputs(paths: &[PathBuf], launch: Option<String>) -> RunInputs {
 
 /// The first interrupt stops the walks after their current step; the second ends the process at once. Before any walk has begun,
 /// there is no step to finish.
-fn on_interrupt(stop: &Arc<AtomicBool>, walking: &Arc<AtomicBool>) -> Arc<AtomicBool> {
+pub(super) fn on_interrupt(stop: &Arc<AtomicBool>, walking: &Arc<AtomicBool>) -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let (stop, walking, seen) = (Arc::clone(stop), Arc::clone(walking), Arc::clone(&interrupted));
     let handler = move || {

@@ -58,6 +58,17 @@ pub struct Setup {
     /// The address of the CI job that this process runs in, for launches that don't name theirs.
     pub job_url: Option<String>,
     pub clock: Arc<dyn Clock>,
+    /// The auditor of goals: its log, and the file of its rules if the operator has rules of their own.
+    pub audit: AuditSettings,
+}
+
+/// The auditor's files.
+#[derive(Clone, Debug, Default)]
+pub struct AuditSettings {
+    /// The log.
+    pub log: PathBuf,
+    /// The operator's rules; the bundled ones if `None`.
+    pub rules: Option<PathBuf>,
 }
 
 impl Setup {

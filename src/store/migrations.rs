@@ -30,6 +30,7 @@ pub(super) const STEPS: &[Migration] = &[
     Migration::sql(include_str!("schema/8.sql")),
     Migration::sql(include_str!("schema/9.sql")),
     Migration::sql(include_str!("schema/10.sql")),
+    Migration::sql(include_str!("schema/11.sql")),
 ];
 
 /// Version of a file: `PRAGMA user_version`.

@@ -7,6 +7,7 @@
 //! recorded, addresses, dictionary         contents and events there: rows for addresses, dictionaries of the store's own
 //! begin, runs, lease, clean               runs: creation, end, resumption, exclusive execution, retention
 //! effects                                 facts written by steps: symptoms, root causes, cases
+//! megrams, audit_anchors                  memories of the goal loop, heads of its auditor's log
 //! reviews, root_words, overturned         statements of people outside of runs; revoked links
 //! read, reading, content, bad_content     reading events and contents, with integrity checks
 //! knowledge, history                      current knowledge and its history
@@ -27,6 +28,7 @@
 //! last barrier, ordered by run, case and id, never by arrival; so results are the same at any parallelism.
 
 mod addresses;
+mod audit_anchors;
 mod bad_content;
 mod begin;
 mod check;
@@ -43,6 +45,7 @@ mod history;
 mod journal;
 mod knowledge;
 mod lease;
+mod megrams;
 mod migrations;
 mod needs;
 mod open;
@@ -70,6 +73,7 @@ mod measure;
 mod processes;
 mod pushes;
 
+pub use audit_anchors::AuditAnchor;
 pub use bad_content::{BadContent, Fault, Owner};
 pub use begin::NewRun;
 pub use check::{Depth, StoreHealth, health};
@@ -82,6 +86,7 @@ pub use history::{
     SymptomOf, SymptomRow, SymptomStatus,
 };
 pub use journal::RunJournal;
+pub use megrams::{ChangedMegram, DistilledMegram, DreamChanges, Megram, MegramOrigin};
 pub use knowledge::{CaseFacts, Rca, RcaStatusChange, Triage};
 pub use needs::{SiblingScope, StoreQueries};
 pub use open::Store;

@@ -111,7 +111,7 @@ pub use scripted::ScriptedStep;
 pub use state::{RecordedRoot, RecordedVerdict, WalkState, WalkStatus};
 pub use step_context::{StepContext, StepMoment};
 pub use team_plan::{TeamMember, TeamPlan};
-pub use tool::{Call, TOOL, ToolPlan};
+pub use tool::{Call, TOOL, ToolPlan, WORKDIR};
 pub use verdict::{DefectWeights, FailedRule, Hypothesis, SignatureWeights, SpokenRule, Verdict, VerdictFunction, VerdictPlan};
 pub use views::{recorded_state, walker_view};
 pub use visit::Visit;
