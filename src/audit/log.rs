@@ -65,7 +65,8 @@ impl AuditLog {
         }
         let file = options.open(path)?;
         check_private(&file)?;
-        let mut log = Self { path: path.to_owned(), file, head: AuditHead::default(), read: 0, said: HashMap::new() };
+        let path = path.canonicalize()?;
+        let mut log = Self { path, file, head: AuditHead::default(), read: 0, said: HashMap::new() };
         log.locked(|log| log.catch_up(&mut each))?;
         Ok(log)
     }

@@ -157,7 +157,7 @@ impl Auditor {
             let turn = |node: &str, to: &str, edge: &str, payload: Value| {
                 json!({
                     "pipeline": plan.pipeline.name.as_str(), "edge": edge, "from_node": node, "to_node": to,
-                    "from": code(node), "to": code(to), "case": &*event.case, "step": &*event.path, "run": self.run, "payload": payload,
+                    "from": code(node), "to": code(to), "item": &*event.case, "step": &*event.path, "run": self.run, "payload": payload,
                 })
             };
             match &event.what {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// Headings, and the commands under each.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Investigate", &["run", "runs", "status", "report", "review", "rca", "push"]),
-    ("Pursue a goal", &["goal", "memory", "dream"]),
+    ("Pursue a goal", &["goal", "memory", "dream", "audit"]),
     ("Ask why", &["explain", "blame", "diff", "replay", "sweep", "coverage", "graph", "prompt", "repl"]),
     ("Edit and prove", &["init", "new", "lint", "test", "calibrate", "score", "learn", "call", "route", "show", "doc", "schema"]),
     ("Serve", &["serve", "cursor", "save"]),

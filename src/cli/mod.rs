@@ -1,5 +1,6 @@
 //! The command line: one file per command, each with an argument struct and a function.
 
+mod audit;
 mod blame;
 mod calibrate;
 mod calibrate_view;
@@ -138,6 +139,7 @@ enum Command {
     Goal(Box<goal::GoalArgs>),
     Memory(memory::MemoryArgs),
     Dream(memory::DreamArgs),
+    Audit(audit::AuditArgs),
     Route(route::RouteArgs),
     Replay(replay::ReplayArgs),
     Sweep(sweep::SweepArgs),
@@ -214,6 +216,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Goal(args) => goal::goal(&global, *args),
         Command::Memory(args) => memory::memory(&global, &args),
         Command::Dream(args) => memory::dream(&global, &args),
+        Command::Audit(args) => audit::audit(&global, &args),
         Command::Route(args) => route::route(&global, &args),
         Command::Replay(args) => replay::replay(&global, &args),
         Command::Sweep(args) => sweep::sweep(&global, &args),

@@ -1,6 +1,5 @@
 //! Effects: writes to the store requested by a script, as data.
 
-use crate::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -127,8 +126,6 @@ pub enum Effect<I> {
         /// Set by the host: derived from run, case and what is remembered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<I>,
-        /// When it happened.
-        at: Timestamp,
         /// M, K, C or T.
         level: String,
         /// What it is about: a kind of goal, or a tool.
@@ -149,11 +146,7 @@ pub enum Effect<I> {
     #[serde(skip)]
     Anchor { entries: u64, head: String, log: String },
     /// Notes that memories were made use of, which keeps them fresh.
-    Recalled {
-        ids: Vec<i64>,
-        /// When.
-        at: Timestamp,
-    },
+    Recalled { ids: Vec<i64> },
 }
 
 /// The names of the effects, as scripts write them.
@@ -245,12 +238,12 @@ impl Effect<Handle> {
             }
             Self::SetCaseStatus { status } => Effect::SetCaseStatus { status },
             Self::Note { text } => Effect::Note { text },
-            Self::Remember { id: _, at, level, space, entity, content, state, f, sigma, k } => {
-                let what = [&at.to_string(), &level, &space, &entity, &state, &content].join("\n");
+            Self::Remember { id: _, level, space, entity, content, state, f, sigma, k } => {
+                let what = [&*level, &space, &entity, &state, &content].join("\n");
                 let id = Some(derive("memory", &what));
-                Effect::Remember { id, at, level, space, entity, content, state, f, sigma, k }
+                Effect::Remember { id, level, space, entity, content, state, f, sigma, k }
             }
-            Self::Recalled { ids, at } => Effect::Recalled { ids, at },
+            Self::Recalled { ids } => Effect::Recalled { ids },
             Self::Anchor { entries, head, log } => Effect::Anchor { entries, head, log },
         })
     }

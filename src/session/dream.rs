@@ -1,10 +1,10 @@
-//! Memories of the goal loop: listed, forgotten, and consolidated.
+//! What goals leave in the store: memories, listed, forgotten and consolidated; anchors of the auditor's log.
 
 use super::{Session, SessionError};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::project::AnswererNames;
 use crate::script::FunctionRef;
-use crate::store::{DreamChanges, Durability, Megram};
+use crate::store::{AuditAnchor, DreamChanges, Durability, Megram};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -38,6 +38,11 @@ impl Session {
             let error = Diagnostic::error("input/no-memory", format!("there is no memory {id}"));
             SessionError::BadRequest(Box::new(error.help("`asterisk memory list` lists them")))
         })
+    }
+
+    /// What the journal knows of an auditor's log; nothing if there is no store yet.
+    pub fn audit_anchors(&self, log: &str) -> Result<Vec<AuditAnchor>, SessionError> {
+        Ok(self.reader()?.map(|store| store.audit_anchors(log)).transpose()?.unwrap_or_default())
     }
 
     /// Forgets a memory.

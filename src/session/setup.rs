@@ -81,7 +81,9 @@ impl Setup {
             variables.chain(&server.secret)
         });
         let all = of_agents.chain(of_servers).chain(&self.reportportal.token);
-        all.filter_map(|secret| if let SecretSource::Env(name) = secret { Some(name.clone()) } else { None }).collect()
+        let named = all.filter_map(|secret| if let SecretSource::Env(name) = secret { Some(name.clone()) } else { None });
+        // Nobody who answers learns where the auditor writes.
+        named.chain(["ASTERISK_AUDIT_LOG", "ASTERISK_AUDITOR"].map(str::to_owned)).collect()
     }
 }
 

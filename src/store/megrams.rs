@@ -187,7 +187,6 @@ impl Store {
 /// A memory as a step writes it.
 pub(super) struct NewMegram<'a> {
     pub(super) id: i64,
-    pub(super) at: Timestamp,
     pub(super) level: &'a str,
     pub(super) space: &'a str,
     pub(super) entity: &'a str,
@@ -198,20 +197,20 @@ pub(super) struct NewMegram<'a> {
 
 /// Writes a memory of a step of a case.
 pub(super) fn remember(conn: &Connection, (case, stamp): (i64, i64), new: &NewMegram<'_>) -> Result<(), StoreError> {
-    let NewMegram { id, at, level, space, entity, content, state, weights: (f, sigma, k) } = *new;
+    let NewMegram { id, level, space, entity, content, state, weights: (f, sigma, k) } = *new;
     conn.prepare_cached(
         "INSERT INTO megrams (id, rc, stamp, path, created_at, level, space, entity, content, state, f, sigma, k, consolidated, sources) \
-         VALUES (?1, ?2, ?3, (SELECT path FROM events WHERE seq = ?3), ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, '[]') ON CONFLICT DO NOTHING",
+         VALUES (?1, ?2, ?3, (SELECT path FROM events WHERE seq = ?3), (SELECT at FROM events WHERE seq = ?3), ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, '[]') ON CONFLICT DO NOTHING",
     )?
-    .execute(params![id, case, stamp, at.millis(), level, space, entity, content, state, f, sigma, k])?;
+    .execute(params![id, case, stamp, level, space, entity, content, state, f, sigma, k])?;
     Ok(())
 }
 
 /// Notes that memories were recalled.
-pub(super) fn recalled(conn: &Connection, ids: &[i64], at: Timestamp) -> Result<(), StoreError> {
-    let mut update = conn.prepare_cached("UPDATE megrams SET recalled_at = max(ifnull(recalled_at, 0), ?2) WHERE id = ?1")?;
+pub(super) fn recalled(conn: &Connection, ids: &[i64], stamp: i64) -> Result<(), StoreError> {
+    let mut update = conn.prepare_cached("UPDATE megrams SET recalled_at = (SELECT at FROM events WHERE seq = ?2) WHERE id = ?1")?;
     for id in ids {
-        update.execute(params![id, at.millis()])?;
+        update.execute(params![id, stamp])?;
     }
     Ok(())
 }

@@ -10,6 +10,9 @@ use std::path::{Component, Path, PathBuf};
 /// A file that is read is cut after this many bytes.
 pub(super) const MAX_READ: u64 = 4 << 20;
 
+/// What belongs to this program is out of reach: the store and what lies beside it.
+const HIDDEN: &str = ".asterisk";
+
 /// A working directory.
 pub(super) struct Root {
     pub(super) path: PathBuf,
@@ -45,6 +48,7 @@ impl Root {
         let mut parts = Vec::new();
         for part in below.components() {
             match part {
+                Component::Normal(part) if part == HIDDEN => return Err(outside(path, "no part of the work")),
                 Component::Normal(part) => parts.push(part.to_str().unwrap_or_default()),
                 Component::CurDir => {}
                 _ => return Err(outside(path, "it leads out of the working directory")),

@@ -70,13 +70,13 @@ fn write(conn: &Connection, context: &EffectContext<'_>, effect: &Effect<i64>) -
         }
         Effect::SetCaseStatus { status } => case::set_status(conn, context, status),
         Effect::Note { text } => case::note(conn, context, text),
-        Effect::Remember { id, at, level, space, entity, content, state, f, sigma, k } => {
+        Effect::Remember { id, level, space, entity, content, state, f, sigma, k } => {
             let id = assigned_id(*id, "memory")?;
-            let new = NewMegram { id, at: *at, level, space, entity, content, state, weights: (*f, *sigma, *k) };
+            let new = NewMegram { id, level, space, entity, content, state, weights: (*f, *sigma, *k) };
             megrams::remember(conn, (context.case, context.stamp), &new)
         }
         Effect::Anchor { entries, head, log } => audit::anchor(conn, context, (*entries, head, log)),
-        Effect::Recalled { ids, at } => megrams::recalled(conn, ids, *at),
+        Effect::Recalled { ids } => megrams::recalled(conn, ids, context.stamp),
     }
 }
 
