@@ -27,7 +27,7 @@ pub use cases::{CaseBrief, CaseConclusion, CaseReports};
 pub use causes::Cause;
 pub use csv::csv;
 pub use diff::{CaseDiff, DiffedCase, RunDiff};
-pub use finding::{AlternativeDefect, CaseFinding, DefectReason, Review, Section};
+pub use finding::{AlternativeDefect, CaseFinding, Curve, DefectReason, Review, Section};
 pub use gate::{FIGURES, FIGURES_BY_WORD, Gate};
 pub use html::{html, page};
 pub use issues::{Draft, IssueTracker, drafts};

@@ -29,6 +29,7 @@ mod foreign;
 mod front;
 mod gallery;
 mod gates;
+mod goal;
 mod goal_vectors;
 mod graph_run;
 mod growth;
