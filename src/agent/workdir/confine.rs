@@ -13,7 +13,7 @@ const CONFINE: &str = "__confine";
 /// What the program says of its confinement, in the directory for temporary files.
 const SAID: &str = ".confined";
 /// What may be read and run.
-const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/proc", "/nix/store", "/dev"];
+const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix/store", "/dev/zero", "/dev/random", "/dev/urandom"];
 /// The search path of a command.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The most bytes of a file that a command writes.

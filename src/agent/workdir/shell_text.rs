@@ -31,7 +31,7 @@ pub(super) fn parsed(text: &str) -> Value {
     // The parser recurses: nesting is bounded by the characters that can begin it.
     let openings = text.matches(['(', '{', '`', '"']).count() + text.split_whitespace().filter(|word| BLOCKS.contains(word)).count();
     if openings > MAX_DEPTH {
-        return refused("it is nested too deeply");
+        return refused("it has too many brackets and quotes");
     }
     let mut commands = Commands { found: Vec::new(), depth: 0 };
     for command in DefaultParser::new(Lexer::new(text.chars())) {
@@ -333,7 +333,7 @@ mod tests {
         {
             assert!(read(text)[0].starts_with("? "), "{text}: {:?}", read(text));
         }
-        assert!(read(&"(".repeat(500))[0].starts_with("? it is nested"));
+        assert!(read(&"(".repeat(500))[0].starts_with("? it has too many"));
         assert!(read(&"a".repeat(MAX_BYTES + 1))[0].starts_with("? it is longer"));
     }
 }
