@@ -56,9 +56,10 @@ struct AuditState {
 impl AuditRules {
     /// Links the rules: the bundled scripts, with the operator's own text in place of the bundled rules.
     fn link(bundled: Vec<Source>, own: Option<Source>) -> Result<Self, Diagnostics> {
-        let scripts = bundled.into_iter().filter(|script| own.is_none() || script.name() != RULES);
+        let replaced = own.is_some();
         let own = own.map(|own| Source::new(RULES, own.text()));
-        let scripts = scripts.chain(own).collect();
+        let used = bundled.into_iter().filter(|script| script.name().starts_with("lib/") || (script.name() == RULES && !replaced));
+        let scripts = used.chain(own).collect();
         let library = Library::link(LibraryInputs { scripts, ..LibraryInputs::default() }, None)?;
         let function = |name: &str, arity: usize| {
             let reference = FunctionRef { file: RULES.into(), function: name.into() };

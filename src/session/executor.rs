@@ -192,7 +192,7 @@ impl RunExecutor<'_> {
             shadow: self.shadow,
             answer: ports.answer,
             needs: &ports.needs,
-            journal: ports.audited.map_or(ports.journal as &dyn Journal, |audited| audited),
+            journal: ports.audited.map_or(ports.journal as &dyn Journal, |audited| audited as &dyn Journal),
             clock: &*self.session.setup().clock,
             run: self.run,
             seed: self.seed,

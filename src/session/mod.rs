@@ -97,11 +97,8 @@ pub struct Session {
     queue: Option<Arc<StepQueue>>,
     approve: Option<Approve>,
     /// Investigates a launch for a goal.
-    investigate: Investigate,
+    investigate: fn(&Self, &std::path::Path, &[String], bool) -> Result<String, String>,
 }
-
-/// Investigates a launch: its file, the cases, whether to look for more than usual.
-type Investigate = fn(&Session, &std::path::Path, &[String], bool) -> Result<String, String>;
 
 impl Session {
     pub fn new(setup: Setup) -> Self {

@@ -189,6 +189,8 @@ impl Answerer for ToolAnswerer<'_> {
             return Err(Refusal::failed(Diagnostic::error("agent/tool", message).help(help)));
         };
         let call = call.map_err(Refusal::failed)?;
+        // Nothing is requested of a server that cannot be set up.
+        self.talk(request)?;
         let prompt_request = request.dispatch(&self.name)?;
         let artifact = self.invoke(request, &call.tool, call.arguments, prompt_request.id)?;
         // A tool cannot be given validation errors for another attempt.

@@ -131,7 +131,7 @@ impl<'a> WorkdirAnswerer<'a> {
     fn context(call: &WorkdirCall, root: &Root) -> Value {
         let mut context = call.context.clone();
         let is_there = |path: &str| root.path.join(path).symlink_metadata().is_ok();
-        if let Some(path) = call.optional("path") {
+        if let Some(path) = call.optional("path").or(call.optional("launch")) {
             context.insert("exists".into(), is_there(path).into());
             context.insert("inside".into(), root.is_inside(path).into());
         }
@@ -318,7 +318,7 @@ impl Answerer for WorkdirAnswerer<'_> {
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let described = request.call().transpose().map_err(Refusal::failed)?;
-        let call = described.map(|call| WorkdirCall::of(&call.arguments)).unwrap_or_else(|| Err("the node has no `tool`".to_owned()));
+        let call = described.map_or_else(|| Err("the node has no `tool`".to_owned()), |call| WorkdirCall::of(&call.arguments));
         let call = call.map_err(|why| {
             let message = format!("`{}` cannot make the call of `{}`: {why}", self.name, request.node_name());
             let help = "its `arguments` give `#{ tool, args, limits: #{ output, seconds, processes }, hosts, context }`";
