@@ -78,7 +78,9 @@ mod tests {
                 "cluster" => json!({}),
                 "tests.history" => unknown_history(),
                 "roots.said" => Value::Null,
-                "reviews" => ["approve", "overturn"].map(|decision| json!({ "decision": decision, "given": 0, "taken_back": 0 })).into(),
+                "reviews" => {
+                    ["approve", "overturn"].map(|decision| json!({ "decision": decision, "given": 0, "taken_back": 0 })).into()
+                }
                 _ => json!([]),
             };
             assert_eq!(reads.query(need.name, &about), Ok(nothing), "{}", need.name);

@@ -51,8 +51,8 @@ const QUESTIONS: [(&str, &[(&str, &str)]); 4] = [
 
 /// The decided outcome where it is not the source's: a denied permission is environmental in every table.
 ///
-/// Decisions 25 to 28, 62, 65 and 66 change no vector that is called: those they would change (a constraint's bankruptcy, the meta
-/// validator without an answer, attempts counted as corrections) are for reading only.
+/// Decisions 25, 26, 28, 62 and 66 change no vector. Decisions 27 and 65 change records that are for reading only: see
+/// [`what_is_for_reading_only_is_as_decided`].
 fn decided(id: &Value) -> Option<Value> {
     (id == "ggs-p-permission-denied-is-logical").then(|| {
         json!({ "D": 1, "P": 0, "Omega": 0.2, "L": 0.68, "grad_l": 0, "gradient": "plateau", "macro_state": "change_path",
@@ -85,6 +85,33 @@ fn every_question_of_the_goal_loop_is_answered_as_decided() {
     assert!(asked >= 390, "the files lost vectors: {asked}");
 }
 
+/// A constraint is not bankrupt by its own sign (65), and a meta validator without an answer asks for a replan (27).
+#[test]
+fn what_is_for_reading_only_is_as_decided() {
+    for (name, section, id, function, wanted) in [
+        ("memory", "trust_bankruptcy", "tb-4", "trust_bankruptcy", json!({ "demoted": false })),
+        (
+            "validators",
+            "meta_gates",
+            "mv-model-error",
+            "meta_gate",
+            json!({ "message": "ReplanRequest", "recommendation": "replan" }),
+        ),
+        (
+            "validators",
+            "meta_gates",
+            "mv-one-failed",
+            "meta_gate",
+            json!({ "message": "ReplanRequest", "recommendation": "replan" }),
+        ),
+    ] {
+        let Some(file) = shared_json(&format!("vectors/{name}.json")) else { return };
+        let record = file[section].as_array().unwrap().iter().find(|record| record["id"] == id).expect(id);
+        let found = answers(&format!("lib/{name}.rhai#{function}"), &[question(record)]);
+        assert!(fits(&found[0], &wanted, 0.0), "{id}: found {}", found[0]);
+    }
+}
+
 fn question(record: &Value) -> Map<String, Value> {
     let fields = record.as_object().unwrap().iter().filter(|(key, _)| !NOT_ASKED.contains(&key.as_str()));
     fields.map(|(key, value)| (key.clone(), value.clone())).collect()
@@ -101,9 +128,7 @@ fn answers(reference: &str, questions: &[Map<String, Value>]) -> Vec<Value> {
 /// Whether an answer has all that is wanted; `x_contains` is a part of `x`, and a note is none of it.
 fn fits(found: &Value, wanted: &Value, tolerance: f64) -> bool {
     match (found, wanted) {
-        (Value::Number(found), Value::Number(wanted)) => {
-            (found.as_f64().unwrap() - wanted.as_f64().unwrap()).abs() <= tolerance
-        }
+        (Value::Number(found), Value::Number(wanted)) => (found.as_f64().unwrap() - wanted.as_f64().unwrap()).abs() <= tolerance,
         (Value::Object(found), Value::Object(wanted)) => wanted.iter().filter(|(key, _)| *key != "note").all(|(key, wanted)| {
             if let Some(whole) = key.strip_suffix("_contains") {
                 return found[whole].as_str().unwrap_or_default().contains(wanted.as_str().unwrap());

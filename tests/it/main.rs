@@ -76,6 +76,7 @@ mod team_walks;
 mod terminal;
 mod thermal;
 mod tidy;
+mod tool_policy;
 mod tools;
 mod vectors;
 mod verdicts;

@@ -141,7 +141,9 @@ fn masks_change_prompts_and_never_evidence() {
         "scripts/masks/hide.rhai",
         "const NODES = [\"triage\"];\n\nfn pre(ctx) {\n    let asked = ctx.to_map();\n    asked.evidence = #{};\n    asked\n}\n",
     );
-    let ran = masked.asterisk(&["run", "--scripts", "scripts", "--input", "launch.xml", "--mask", "masks/hide.rhai", "--no-recall"]).exits(4);
+    let ran = masked
+        .asterisk(&["run", "--scripts", "scripts", "--input", "launch.xml", "--mask", "masks/hide.rhai", "--no-recall"])
+        .exits(4);
     let said = ran.text();
     assert!(said.contains("`pre` changed `evidence`") && said.contains("masks/hide.rhai:3"), "{said}");
 }

@@ -327,7 +327,10 @@ fn scripted_answers_are_made_again() {
     let pipeline = std::fs::read_to_string(crate::bundled::root().join("pipelines/rca.yaml")).unwrap();
     let needs = "needs: [peers, siblings, tests.history, workspace, rcas.of_root]";
     assert!(pipeline.contains(needs));
-    project.file("p/rca.yaml", pipeline.replace(needs, "needs: [peers, siblings, tests.history, workspace, rcas.of_root, rcas.recent]"));
+    project.file(
+        "p/rca.yaml",
+        pipeline.replace(needs, "needs: [peers, siblings, tests.history, workspace, rcas.of_root, rcas.recent]"),
+    );
     let head = "fn triage(params, vars) {";
     project.file(
         "s/agents/triage.rhai",
