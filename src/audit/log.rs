@@ -141,7 +141,8 @@ impl AuditLog {
                 torn = true;
                 break;
             }
-            let entry = link(&line, &self.head).map_err(|why| io::Error::other(format!("line {}: {why}", self.head.entries + 1)))?;
+            let entry =
+                link(&line, &self.head).map_err(|why| io::Error::other(format!("line {}: {why}", self.head.entries + 1)))?;
             self.head = AuditHead { entries: self.head.entries + 1, hash: text_of(&entry, "hash").to_owned() };
             self.said.insert(text_of(&entry, "turn").to_owned(), Hash::of_json(&entry["body"]));
             self.read += bytes as u64;

@@ -58,7 +58,8 @@ impl AuditRules {
     fn link(bundled: Vec<Source>, own: Option<Source>) -> Result<Self, Diagnostics> {
         let replaced = own.is_some();
         let own = own.map(|own| Source::new(RULES, own.text()));
-        let used = bundled.into_iter().filter(|script| script.name().starts_with("lib/") || (script.name() == RULES && !replaced));
+        let used =
+            bundled.into_iter().filter(|script| script.name().starts_with("lib/") || (script.name() == RULES && !replaced));
         let scripts = used.chain(own).collect();
         let library = Library::link(LibraryInputs { scripts, ..LibraryInputs::default() }, None)?;
         let function = |name: &str, arity: usize| {
@@ -164,7 +165,9 @@ impl Auditor {
             match &event.what {
                 EventBody::Transition { from, to, edge, .. } => {
                     let artifact = events.iter().rev().find_map(|other| match &other.what {
-                        EventBody::NodeExit { node, artifact, .. } if node == from => artifact.view().map(crate::script::View::json),
+                        EventBody::NodeExit { node, artifact, .. } if node == from => {
+                            artifact.view().map(crate::script::View::json)
+                        }
                         _ => None,
                     });
                     turns.push((event, turn(from, to, edge, shortened(&artifact.unwrap_or_default(), DEPTH))));

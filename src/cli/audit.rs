@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 /// the directory of configurations, or the file that `ASTERISK_AUDITOR` names. Without either, the rules in the program hold. Its log is
 /// `asterisk/audit.jsonl` in the user's directory of states, or what `ASTERISK_AUDIT_LOG` names.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk audit verify\n  asterisk audit show\n  asterisk audit show audit.jsonl --anomalies --format json")]
+#[command(
+    after_help = "Examples:\n  asterisk audit verify\n  asterisk audit show\n  asterisk audit show audit.jsonl --anomalies --format json"
+)]
 pub(super) struct AuditArgs {
     #[command(subcommand)]
     command: AuditCommand,
@@ -48,7 +50,8 @@ pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, Sessi
     let session = global.session(&ProjectArgs::default(), None)?;
     let log = log.clone().unwrap_or_else(|| session.setup().audit.log.clone());
     let mut entries = Vec::new();
-    let verified = verify(&log, |entry| entries.push(entry.clone())).map_err(|source| SessionError::Write { path: log.clone(), source })?;
+    let verified =
+        verify(&log, |entry| entries.push(entry.clone())).map_err(|source| SessionError::Write { path: log.clone(), source })?;
     let verified = match verified {
         Ok(head) => anchored(&session, &log, &entries)?.map_or(Ok(head), Err),
         broken => broken,
@@ -108,7 +111,9 @@ fn line(entry: &Value) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let body = &entry["body"];
     let said = match entry["kind"].as_str() {
-        Some("message") => format!("{} {} -> {} {}", text(&body["type"]), text(&body["from"]), text(&body["to"]), body["payload"]),
+        Some("message") => {
+            format!("{} {} -> {} {}", text(&body["type"]), text(&body["from"]), text(&body["to"]), body["payload"])
+        }
         Some("anomaly") => format!("ANOMALY {}: {}", text(&body["kind"]), text(&body["because"])),
         _ => format!("report {body}"),
     };

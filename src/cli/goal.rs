@@ -28,12 +28,10 @@ const PIPELINE: &str = "goal";
 /// and nothing leaves the working directory. Without an LLM, goals about files (find, count, collect, summarise) and about launches are
 /// understood; with `--via`, any text. The run is in the store like any other: `asterisk explain`, `replay`, `sweep`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  asterisk goal \"count the lines of all *.rs files\"\n  \
+#[command(after_help = "Examples:\n  asterisk goal \"count the lines of all *.rs files\"\n  \
                   asterisk goal \"find the files that mention TODO\" --workdir ../copy --format json\n  \
                   asterisk goal \"write a summary of the notes to summary.md\" --via claude --budget 200000 --approve\n  \
-                  asterisk goal --resume 20260214-212109-ab12cd"
-)]
+                  asterisk goal --resume 20260214-212109-ab12cd")]
 pub(super) struct GoalArgs {
     /// The goal.
     #[arg(required_unless_present = "resume")]

@@ -113,7 +113,10 @@ fn shown(ui: Ui, memory: &Megram, sources: &[Megram]) {
         lines.push("  a distilled memory counts instead of it".to_owned());
     }
     if let Some(from) = &memory.from {
-        lines.push(format!("  from step {} of case {} of run {}: asterisk explain {} --step {}", from.step, from.case, from.run, from.run, from.step));
+        lines.push(format!(
+            "  from step {} of case {} of run {}: asterisk explain {} --step {}",
+            from.step, from.case, from.run, from.run, from.step
+        ));
     }
     lines.extend(sources.iter().map(|source| format!("  distilled from {}: {}", source.id, source.content)));
     for line in lines {

@@ -109,7 +109,8 @@ pub fn history_file() -> Option<PathBuf> {
 fn audit(root: &Path) -> AuditSettings {
     let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let log = named(AUDIT_LOG).or_else(|| Some(base("XDG_STATE_HOME", ".local/state")?.join("asterisk/audit.jsonl")));
-    let rules = named(AUDITOR).or_else(|| Some(base("XDG_CONFIG_HOME", ".config")?.join("asterisk/auditor.rhai")).filter(|file| file.exists()));
+    let rules = named(AUDITOR)
+        .or_else(|| Some(base("XDG_CONFIG_HOME", ".config")?.join("asterisk/auditor.rhai")).filter(|file| file.exists()));
     AuditSettings { log: log.unwrap_or_else(|| root.join(".asterisk/audit.jsonl")), rules }
 }
 

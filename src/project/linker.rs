@@ -160,7 +160,10 @@ impl ProjectLinker<'_> {
             found.push(error.label(&self.pipeline.source, tool.name.span, "called here"));
         };
         if tool.tool() != CALL {
-            report(format!("`{WORKDIR}` has no tool `{}`", tool.tool()), "write `tool: workdir/call`; its arguments say which tool, and with what");
+            report(
+                format!("`{WORKDIR}` has no tool `{}`", tool.tool()),
+                "write `tool: workdir/call`; its arguments say which tool, and with what",
+            );
         }
         if tool.judge.is_none() {
             report(format!("nothing judges the calls of `{WORKDIR}/{CALL}`"), "add `judge: policy/tools.rhai#judge`");

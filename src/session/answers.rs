@@ -133,7 +133,9 @@ impl Session {
             secret: SECRETS,
             root: &self.setup.root,
             approve: self.approve.clone(),
-            investigate: Some(Arc::new(move |launch: &Path, cases: &[String], more: bool| (self.investigate)(self, launch, cases, more))),
+            investigate: Some(Arc::new(move |launch: &Path, cases: &[String], more: bool| {
+                (self.investigate)(self, launch, cases, more)
+            })),
             clock: &*self.setup.clock,
             stop: asked.stop,
             budget: asked.budget,

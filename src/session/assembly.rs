@@ -121,7 +121,10 @@ impl Session {
         Auditor::new(bundled, own, log, (run, plan)).map_err(|error| match error {
             AuditError::Rules(found) => SessionError::Texts(found),
             AuditError::Rule(diagnostic) => SessionError::Texts(Diagnostics::from(*diagnostic)),
-            AuditError::Log(source) => SessionError::Journal(JournalError::Audit(format!("the auditor's log `{}` cannot be used: {source}", log.display()))),
+            AuditError::Log(source) => SessionError::Journal(JournalError::Audit(format!(
+                "the auditor's log `{}` cannot be used: {source}",
+                log.display()
+            ))),
         })
     }
 

@@ -15,8 +15,8 @@ use crate::project::Project;
 use crate::store::{RunJournal, StoreError};
 use crate::walk::RevisionSource;
 use crate::walk::{
-    Answerer, CaseParams, Cluster, Clustering, Commit, Content, Event, EventBody, Journal, JournalError, Name, Plan,
-    StepContext, WalkEnd, WalkStatus, Walker,
+    Answerer, CaseParams, Cluster, Clustering, Commit, Content, Event, EventBody, Journal, JournalError, Name, Plan, StepContext,
+    WalkEnd, WalkStatus, Walker,
 };
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -45,8 +45,12 @@ fn found(session: &Session, launch: &Path, cases: &[String], more: bool) -> Resu
     let mut all = Vec::new();
     result.each(|case| {
         let found = case.finding.clone().unwrap_or_default();
-        let missing: Vec<&Value> =
-            found["gaps"].as_array().into_iter().flatten().map(|gap| if gap.is_object() { &gap["description"] } else { gap }).collect();
+        let missing: Vec<&Value> = found["gaps"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|gap| if gap.is_object() { &gap["description"] } else { gap })
+            .collect();
         all.push(json!({
             "id": case.case.id, "name": case.case.name, "defect": found["defect_type"], "confidence": found["confidence"],
             "root": found["root"]["at"], "repository": found["component"], "because": found["summary"], "missing": missing,

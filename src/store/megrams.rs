@@ -208,7 +208,8 @@ pub(super) fn remember(conn: &Connection, (case, stamp): (i64, i64), new: &NewMe
 
 /// Notes that memories were recalled.
 pub(super) fn recalled(conn: &Connection, ids: &[i64], stamp: i64) -> Result<(), StoreError> {
-    let mut update = conn.prepare_cached("UPDATE megrams SET recalled_at = (SELECT at FROM events WHERE seq = ?2) WHERE id = ?1")?;
+    let mut update =
+        conn.prepare_cached("UPDATE megrams SET recalled_at = (SELECT at FROM events WHERE seq = ?2) WHERE id = ?1")?;
     for id in ids {
         update.execute(params![id, stamp])?;
     }

@@ -86,8 +86,8 @@ pub use history::{
     SymptomOf, SymptomRow, SymptomStatus,
 };
 pub use journal::RunJournal;
-pub use megrams::{ChangedMegram, DistilledMegram, DreamChanges, Megram, MegramOrigin};
 pub use knowledge::{CaseFacts, Rca, RcaStatusChange, Triage};
+pub use megrams::{ChangedMegram, DistilledMegram, DreamChanges, Megram, MegramOrigin};
 pub use needs::{SiblingScope, StoreQueries};
 pub use open::Store;
 pub use overturned::OverturnedLink;

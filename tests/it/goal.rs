@@ -16,7 +16,8 @@ fn project() -> Project {
 }
 
 fn goal(project: &Project, text: &str, more: &[&str]) -> Ran {
-    let args: Vec<&str> = ["goal", text, "--workdir", "work", "--format", "json"].into_iter().chain(more.iter().copied()).collect();
+    let args: Vec<&str> =
+        ["goal", text, "--workdir", "work", "--format", "json"].into_iter().chain(more.iter().copied()).collect();
     project.asterisk(&args)
 }
 
@@ -99,8 +100,7 @@ fn with_model(cases: &str) -> Project {
     project
 }
 
-const PERCEIVE: &str =
-    r#"perceive) echo '{"task_id":"t","intent":"intent:say_hello","text":"say hello","criteria":["hello.txt says hello"],"understood":true}' ;;"#;
+const PERCEIVE: &str = r#"perceive) echo '{"task_id":"t","intent":"intent:say_hello","text":"say hello","criteria":["hello.txt says hello"],"understood":true}' ;;"#;
 
 /// It plans to delete everything, lies about what it did, calls without an end, and in its second plan does the work.
 const RECOVERS: &str = r#"
@@ -137,8 +137,18 @@ fn a_model_that_lies_and_loops_recovers_and_harms_nothing() {
     assert!(made.iter().filter(|one| one["tool"] == "glob").count() <= 10, "{made:?}");
     project.asterisk(&["audit", "verify"]).exits(0);
     let shown = project.asterisk(&["audit", "show", "--format", "json"]).exits(0).json();
-    let kinds: BTreeSet<&str> = shown["entries"].as_array().unwrap().iter().filter_map(|entry| entry["body"]["type"].as_str()).collect();
-    for kind in ["TaskSpec", "SubTask", "ExecutionResult", "CorrectionSignal", "SubTaskOutcome", "ReplanRequest", "PlanDirective", "FinalResult"] {
+    let kinds: BTreeSet<&str> =
+        shown["entries"].as_array().unwrap().iter().filter_map(|entry| entry["body"]["type"].as_str()).collect();
+    for kind in [
+        "TaskSpec",
+        "SubTask",
+        "ExecutionResult",
+        "CorrectionSignal",
+        "SubTaskOutcome",
+        "ReplanRequest",
+        "PlanDirective",
+        "FinalResult",
+    ] {
         assert!(kinds.contains(kind), "{kind} in {kinds:?}");
     }
 }
@@ -180,7 +190,8 @@ fn the_loop_ends_for_every_adversary() {
 /// The outcomes of calls that a model makes, in order.
 fn calls(project: &Project, calls: &Value, more: &[&str]) -> Vec<Value> {
     let plan = r#"plan) echo '{"subtasks":[{"id":"s","intent":"i","text":"t","criteria":["c"]}]}' ;;"#;
-    let execute = format!("execute) if [ $n = 1 ]; then cat calls.json; else echo '{{\"result\":1,\"status\":\"completed\"}}'; fi ;;");
+    let execute =
+        format!("execute) if [ $n = 1 ]; then cat calls.json; else echo '{{\"result\":1,\"status\":\"completed\"}}'; fi ;;");
     let rest = r#"validate) echo '{"verdict":"matched","criteria_verdicts":[{"criterion":"c","verdict":"pass"}]}' ;;
 meta_validate) echo '{"accepted":true}' ;;"#;
     let model = with_model(&format!("{PERCEIVE}\n{plan}\n{execute}\n{rest}"));
@@ -386,4 +397,44 @@ fn what_stays_open_is_said() {
     let ran = goal(&project, "find at least 5 files that contain \"TODO\"", &[]).exits(1);
     let open = ran.json()["open"].clone();
     assert!(!strings(&open).is_empty(), "{}", ran.text());
+}
+
+/// The bundled goals, whose answers are known, with memory and without it: as many are reached as the documents say.
+#[test]
+fn the_bundled_goals_come_out_as_they_should() {
+    let project = Project::new();
+    copy(&repository().join("examples/goals/work"), &project.root().join("work"));
+    let goals: Value =
+        serde_json::from_str(&std::fs::read_to_string(repository().join("examples/goals/goals.json")).unwrap()).unwrap();
+    for memory in [&[][..], &["--no-recall"]] {
+        let mut wrong = Vec::new();
+        for goal in goals.as_array().unwrap().iter().step_by(stride()) {
+            let text = goal["text"].as_str().unwrap();
+            let launch: Vec<&str> = goal["launch"].as_str().into_iter().flat_map(|launch| ["--launch", launch]).collect();
+            let ran = self::goal(&project, text, &[memory, launch.as_slice()].concat());
+            let result = ran.json();
+            let found = goal["want"].as_object().into_iter().flatten().all(|(key, value)| {
+                let of = &result["result"];
+                of[key] == *value
+            });
+            if result["status"] != goal["status"] || !found {
+                wrong.push(format!("{text}: {}", ran.text()));
+            }
+        }
+        assert_eq!(wrong, Vec::<String>::new());
+    }
+}
+
+/// Copies a directory.
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }

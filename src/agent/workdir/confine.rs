@@ -13,7 +13,20 @@ const CONFINE: &str = "__confine";
 /// What the program says of its confinement, in the directory for temporary files.
 const SAID: &str = ".confined";
 /// What may be read and run.
-const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix/store", "/dev/zero", "/dev/random", "/dev/urandom"];
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/etc",
+    "/opt",
+    "/nix/store",
+    "/dev/zero",
+    "/dev/random",
+    "/dev/urandom",
+];
 /// The search path of a command.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The most bytes of a file that a command writes.
@@ -56,7 +69,9 @@ fn confine(workdir: &OsStr, temporary: &OsStr, processes: &OsStr, command: &[OsS
     for (what, limit) in [(rustix::process::Resource::Nproc, processes), (rustix::process::Resource::Fsize, MAX_FILE)] {
         let current = rustix::process::getrlimit(what);
         let limit = current.maximum.map_or(limit, |most| most.min(limit));
-        if let Err(error) = rustix::process::setrlimit(what, rustix::process::Rlimit { current: Some(limit), maximum: Some(limit) }) {
+        if let Err(error) =
+            rustix::process::setrlimit(what, rustix::process::Rlimit { current: Some(limit), maximum: Some(limit) })
+        {
             return error.to_string();
         }
     }
@@ -86,7 +101,8 @@ fn confine(workdir: &OsStr, temporary: &OsStr, processes: &OsStr, command: &[OsS
 #[cfg(target_os = "linux")]
 fn landlock(workdir: &Path, temporary: &Path) -> Result<bool, String> {
     use landlock::{
-        ABI, Access as _, AccessFs, AccessNet, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, path_beneath_rules,
+        ABI, Access as _, AccessFs, AccessNet, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus,
+        path_beneath_rules,
     };
     let abi = ABI::V4;
     let there = SYSTEM.iter().filter(|path| Path::new(path).exists());

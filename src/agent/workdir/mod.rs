@@ -88,7 +88,8 @@ impl WorkdirCall {
         let whole: Value = arguments.clone().into();
         let tool = whole["tool"].as_str().ok_or("`tool` of the arguments is no text")?.to_owned();
         let args = whole["args"].as_object().cloned().ok_or("`args` of the arguments is no map")?;
-        let limit = |name: &str| whole["limits"][name].as_u64().ok_or_else(|| format!("`limits.{name}` of the arguments is no number"));
+        let limit =
+            |name: &str| whole["limits"][name].as_u64().ok_or_else(|| format!("`limits.{name}` of the arguments is no number"));
         let limits = CallLimits {
             output: usize::try_from(limit("output")?).unwrap_or(MAX_OUTPUT),
             time: Duration::from_secs(limit("seconds")?),
@@ -160,14 +161,15 @@ impl<'a> WorkdirAnswerer<'a> {
             "read_file" => Self::read_file(call, root).into(),
             "write_file" => {
                 let written = call.text("path").and_then(|path| Ok((path, call.text("text")?)));
-                let written = written.and_then(|(path, text)| root.write(path, text).map(|()| format!("wrote {} bytes", text.len())));
+                let written =
+                    written.and_then(|(path, text)| root.write(path, text).map(|()| format!("wrote {} bytes", text.len())));
                 written.into()
             }
             "glob" => call.text("pattern").and_then(|pattern| search::glob(root, pattern)).into(),
             "grep" => {
-                let found = call.text("pattern").and_then(|pattern| {
-                    search::grep(root, pattern, call.optional("path"), call.optional("glob"))
-                });
+                let found = call
+                    .text("pattern")
+                    .and_then(|pattern| search::grep(root, pattern, call.optional("path"), call.optional("glob")));
                 found.into()
             }
             "http_get" => http_get(call),
@@ -221,7 +223,9 @@ impl<'a> WorkdirAnswerer<'a> {
         let run = || -> std::io::Result<CallResult> {
             let temporary = tempfile::tempdir()?;
             let words = confine::words(&root.path, temporary.path(), call.limits.processes, text)?;
-            let Some(command) = process::command(&words, &self.root, &self.withheld) else { return Ok(CallResult::failed("no command")) };
+            let Some(command) = process::command(&words, &self.root, &self.withheld) else {
+                return Ok(CallResult::failed("no command"));
+            };
             let output = process::run(command, b"", call.limits.time, MAX_OUTPUT)?;
             let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
             if !output.stderr.trim().is_empty() {
@@ -302,8 +306,10 @@ impl<'a> WorkdirAnswerer<'a> {
             _ => return Ok(refuse(format!("{law} {because}").trim().to_owned())),
         };
         let result = if interrupted && !call.is_repeatable() {
-            CallResult::failed("the program ended while the call was being made: how far it came is not known, and it is not made again")
-                .with("interrupted", true)
+            CallResult::failed(
+                "the program ended while the call was being made: how far it came is not known, and it is not made again",
+            )
+            .with("interrupted", true)
         } else {
             self.make(call, root, request, id)
         };
@@ -346,7 +352,9 @@ fn http_get(call: &WorkdirCall) -> CallResult {
     let got = ureq::http::Request::get(uri).body(()).map_err(ureq::Error::from);
     match got.and_then(|get| HttpClient::new(call.limits.time, MAX_OUTPUT).send(get, None)) {
         Ok(response) if (200..300).contains(&response.status) => CallResult { said: Ok(response.body), more: Map::new() },
-        Ok(response) => CallResult::failed(format!("it says {}", response.status)).with("output", trimmed(&response.body, call.limits.output)),
+        Ok(response) => {
+            CallResult::failed(format!("it says {}", response.status)).with("output", trimmed(&response.body, call.limits.output))
+        }
         Err(error) => CallResult::failed(error.to_string()),
     }
 }
@@ -384,7 +392,8 @@ mod tests {
 
     #[test]
     fn a_call_is_described_wholly() {
-        let read = |value: Value| WorkdirCall::of(value.as_object().expect("a map")).map(|call| call.tool).map_err(|why| why.len() > 10);
+        let read =
+            |value: Value| WorkdirCall::of(value.as_object().expect("a map")).map(|call| call.tool).map_err(|why| why.len() > 10);
         let limits = json!({ "output": 1, "seconds": 1, "processes": 1 });
         assert_eq!(read(json!({ "tool": "glob", "args": {}, "limits": limits })), Ok("glob".to_owned()));
         for bad in [json!({}), json!({ "tool": "glob" }), json!({ "tool": "glob", "args": {}, "limits": {} })] {

@@ -27,7 +27,8 @@ pub(super) fn grep(root: &Root, pattern: &str, below: Option<&str>, of: Option<&
     let wanted = Regex::new(pattern).map_err(|error| PathError::System(format!("no pattern: {error}")))?;
     let of = of.map(pattern_of).transpose()?;
     let below = below.map(|below| Ok(root.parts(below)?.join("/"))).transpose()?.unwrap_or_default();
-    let is_below = |path: &str| below.is_empty() || path == below || path.strip_prefix(&below).is_some_and(|rest| rest.starts_with('/'));
+    let is_below =
+        |path: &str| below.is_empty() || path == below || path.strip_prefix(&below).is_some_and(|rest| rest.starts_with('/'));
     let (mut text, mut found) = (String::new(), 0);
     for path in files(root)? {
         if !is_below(&path) || of.as_ref().is_some_and(|of| !of.is_match(&path)) {

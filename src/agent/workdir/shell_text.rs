@@ -4,9 +4,9 @@
 //! before the shell has run: expansions, substitutions, patterns, braces.
 
 use conch_parser::ast::{
-    AndOr, Command, ComplexWord, CompoundCommandKind, DefaultArithmetic, DefaultParameter, DefaultPipeableCommand, ListableCommand,
-    ParameterSubstitution, PipeableCommand, Redirect, RedirectOrCmdWord, RedirectOrEnvVar, SimpleWord, TopLevelCommand, TopLevelWord,
-    Word,
+    AndOr, Command, ComplexWord, CompoundCommandKind, DefaultArithmetic, DefaultParameter, DefaultPipeableCommand,
+    ListableCommand, ParameterSubstitution, PipeableCommand, Redirect, RedirectOrCmdWord, RedirectOrEnvVar, SimpleWord,
+    TopLevelCommand, TopLevelWord, Word,
 };
 use conch_parser::lexer::Lexer;
 use conch_parser::parse::DefaultParser;
@@ -29,7 +29,8 @@ pub(super) fn parsed(text: &str) -> Value {
         return refused(problem);
     }
     // The parser recurses: nesting is bounded by the characters that can begin it.
-    let openings = text.matches(['(', '{', '`', '"']).count() + text.split_whitespace().filter(|word| BLOCKS.contains(word)).count();
+    let openings =
+        text.matches(['(', '{', '`', '"']).count() + text.split_whitespace().filter(|word| BLOCKS.contains(word)).count();
     if openings > MAX_DEPTH {
         return refused("it has too many brackets and quotes");
     }
@@ -55,7 +56,9 @@ fn unlike_posix(text: &str) -> Option<&'static str> {
         () if has("<(") || has(">(") => Some("it has a process substitution"),
         () if has("<<<") => Some("it has a here-string"),
         () if has("[[") || has("((") && !has("$((") => Some("it has a compound test"),
-        () if has("&>") || has("|&") || has(">&") && !has(">&1") && !has(">&2") => Some("it has a redirection that shells read differently"),
+        () if has("&>") || has("|&") || has(">&") && !has(">&1") && !has(">&2") => {
+            Some("it has a redirection that shells read differently")
+        }
         () if has("${!") || has("${@") => Some("it has an indirect expansion"),
         () => None,
     }
@@ -328,9 +331,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_said() {
-        for text in
-            ["echo 'a", "$'\\x72m' a", "cat <(rm a)", "bash <<< 'rm a'", "[[ a ]] && rm a", "echo a &> f", "a; )", "if true; then", "rm\u{1b}a"]
-        {
+        for text in [
+            "echo 'a",
+            "$'\\x72m' a",
+            "cat <(rm a)",
+            "bash <<< 'rm a'",
+            "[[ a ]] && rm a",
+            "echo a &> f",
+            "a; )",
+            "if true; then",
+            "rm\u{1b}a",
+        ] {
             assert!(read(text)[0].starts_with("? "), "{text}: {:?}", read(text));
         }
         assert!(read(&"(".repeat(500))[0].starts_with("? it has too many"));

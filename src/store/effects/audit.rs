@@ -11,12 +11,7 @@ pub(super) fn anchor(
     (entries, head, log): (u64, &str, &str),
 ) -> Result<(), StoreError> {
     let entries = i64::try_from(entries).unwrap_or(i64::MAX);
-    conn.prepare_cached("INSERT INTO audit_anchors (run, stamp, entries, head, log) VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
-        context.run,
-        context.stamp,
-        entries,
-        head,
-        log
-    ])?;
+    conn.prepare_cached("INSERT INTO audit_anchors (run, stamp, entries, head, log) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![context.run, context.stamp, entries, head, log])?;
     Ok(())
 }
