@@ -64,7 +64,7 @@ impl AuditRules {
         let library = Library::link(LibraryInputs { scripts, ..LibraryInputs::default() }, None)?;
         let function = |name: &str, arity: usize| {
             let reference = FunctionRef { file: RULES.into(), function: name.into() };
-            library.function(&reference, arity).map_err(|diagnostic| Diagnostics::from(*diagnostic))
+            library.function(&reference, arity).map_err(|diagnostic| Diagnostics::from(diagnostic))
         };
         Ok(Self {
             audits: function("audits", 1)?,

@@ -50,8 +50,8 @@ pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, Sessi
     let session = global.session(&ProjectArgs::default(), None)?;
     let log = log.clone().unwrap_or_else(|| session.setup().audit.log.clone());
     let mut entries = Vec::new();
-    let verified =
-        verify(&log, |entry| entries.push(entry.clone())).map_err(|source| SessionError::Write { path: log.clone(), source })?;
+    let verified = verify(&log, |entry| entries.push(entry.clone()))
+        .map_err(|source| SessionError::Write { path: log.display().to_string(), source })?;
     let verified = match verified {
         Ok(head) => anchored(&session, &log, &entries)?.map_or(Ok(head), Err),
         broken => broken,

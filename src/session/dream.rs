@@ -59,7 +59,7 @@ impl Session {
         let store = self.store(Durability::Step)?;
         let memories = store.megrams(None, usize::MAX, now)?;
         let project = self.project(Some(PIPELINE), AnswererNames::Others)?;
-        let failed = |diagnostic: Box<Diagnostic>| SessionError::Texts(Diagnostics::from(*diagnostic));
+        let failed = |diagnostic: Diagnostic| SessionError::Texts(Diagnostics::from(diagnostic));
         let cycle = FunctionRef::parse(CYCLE).and_then(|reference| project.library.function(&reference, 2)).map_err(failed)?;
         let mut result = DreamResult { seen: memories.len(), ..DreamResult::default() };
         // Memories of one space and entity are consolidated by themselves.
@@ -69,7 +69,7 @@ impl Session {
         }
         let mut changes = DreamChanges::default();
         for memories in about.into_values() {
-            let said = cycle.call_json(&[memories.into(), json!(now)]).map_err(failed)?;
+            let said = cycle.call_json(&[memories.into(), json!(now)]).map_err(|diagnostic| failed(*diagnostic))?;
             changes.extend(serde_json::from_value(said).map_err(|error| {
                 let message = format!("`{CYCLE}` does not say what a dream changes: {error}");
                 SessionError::Texts(Diagnostics::from(Diagnostic::error("script/dream", message)))
