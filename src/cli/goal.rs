@@ -186,7 +186,7 @@ impl RunListener for GoalProgress<'_> {
             EventBody::Transition { from, to, edge, because, .. } if depth == 0 => {
                 self.say(&format!("{from} -> {to} by {edge}: {because}"));
             }
-            EventBody::Transition { from, edge, because, .. } if depth <= 3 && !because.is_empty() => {
+            EventBody::Transition { from, edge, because, .. } if depth <= 4 && !because.is_empty() => {
                 self.say(&format!("  {} {from}, {edge}: {because}", event.path));
             }
             EventBody::BranchError { branch, message, .. } => self.say(&format!("  {branch} failed: {message}")),
