@@ -21,16 +21,19 @@ fn goal(project: &Project, text: &str, more: &[&str]) -> Ran {
     project.asterisk(&args)
 }
 
-/// The events of a run, but for what differs between two.
-fn events(project: &Project, run: &Value) -> Vec<Value> {
-    let text = project.read(&format!(".asterisk/investigations/{}/events.jsonl", run["run"].as_str().unwrap()));
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-/// What came of the calls of tools, by the answers that the journal has.
+/// What came of the calls of tools, in the order of the steps, by the files that the run wrote.
 fn outcomes(project: &Project, run: &Value) -> Vec<Value> {
-    let exits = events(project, run).into_iter().filter(|event| event["type"] == "node_exit" && event["node"] == "act");
-    exits.map(|event| event["artifact"].clone()).filter(Value::is_object).collect()
+    let below = format!(".asterisk/investigations/{}/", run["run"].as_str().unwrap());
+    let number = |part: &str| part.trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().ok();
+    let call = |(path, bytes): (String, Vec<u8>)| {
+        let parts: Vec<&str> = path.strip_prefix(&below)?.split('/').collect();
+        // The calls of a step stand each in its branch, beside the list of them all.
+        let ends = parts.ends_with(&["call.json"]) && parts[parts.len() - 2].starts_with("branch[");
+        ends.then(|| (parts.iter().filter_map(|part| number(part)).collect::<Vec<_>>(), serde_json::from_slice(&bytes).unwrap()))
+    };
+    let mut found: Vec<(Vec<u64>, Value)> = project.tree().into_iter().filter_map(call).collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 const AUDIT_LOG: &str = ".local/state/asterisk/audit.jsonl";

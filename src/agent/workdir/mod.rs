@@ -303,7 +303,8 @@ impl<'a> WorkdirAnswerer<'a> {
                 Some(_) => return Ok(refuse(format!("a person said no: {because}"))),
                 None => return Ok(refuse(format!("a person has to approve it (`--approve`): {because}"))),
             },
-            _ => return Ok(refuse(format!("{law} {because}").trim().to_owned())),
+            _ if law.is_empty() => return Ok(refuse(because.to_owned())),
+            _ => return Ok(refuse(format!("[{law}] {because}"))),
         };
         let result = if interrupted && !call.is_repeatable() {
             CallResult::failed(
