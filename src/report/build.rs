@@ -286,7 +286,6 @@ pub(super) fn report_of(cases: Vec<CaseReport>) -> RunReport {
         ended_at: None,
         totals: BTreeMap::new(),
         job_url: None,
-        audit: crate::session::AuditSettings::default(),
         attributes: Attributes::default(),
         git: LaunchCheckout::default(),
         notes: Vec::new(),
