@@ -14,6 +14,9 @@ struct Unwatched;
 
 impl RunListener for Unwatched {}
 
+/// The most characters of what is said of a case.
+const SAID_CHARS: usize = 300;
+
 /// What was found of each case, as JSON: `{cases: [{id, name, defect, confidence, root, repository, because, missing}]}`.
 pub(super) fn investigate(session: &Session, launch: &Path, cases: &[String], more: bool) -> Result<String, String> {
     found(session, launch, cases, more).map_err(|error| error.to_string())
@@ -53,10 +56,19 @@ fn found(session: &Session, launch: &Path, cases: &[String], more: bool) -> Resu
             .collect();
         all.push(json!({
             "id": case.case.id, "name": case.case.name, "defect": found["defect_type"], "confidence": found["confidence"],
-            "root": found["root"]["at"], "repository": found["component"], "because": found["summary"], "missing": missing,
+            "root": found["root"]["at"], "repository": found["component"], "because": shortened(&found["summary"]), "missing": missing,
             "error": case.error().map(|error| error.message),
         }));
         Ok(())
     })?;
     Ok(json!({ "cases": all }).to_string())
+}
+
+/// The beginning of a text.
+fn shortened(text: &Value) -> String {
+    let text = text.as_str().unwrap_or_default();
+    match text.char_indices().nth(SAID_CHARS) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
 }

@@ -109,6 +109,12 @@ impl WorkdirCall {
         self.args.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
 
+    /// How many characters of its output are kept. What an investigation found is data and would be none if it were cut; it is bounded by its
+    /// cases.
+    fn kept(&self) -> usize {
+        if self.tool == "investigate" { MAX_OUTPUT } else { self.limits.output }
+    }
+
     /// Whether making it twice is the same as making it once.
     fn is_repeatable(&self) -> bool {
         matches!(self.tool.as_str(), "read_file" | "write_file" | "glob" | "grep" | "investigate")
@@ -270,8 +276,8 @@ impl<'a> WorkdirAnswerer<'a> {
             Err(error) => (String::new(), error),
         };
         outcome.insert("ok".into(), error.is_empty().into());
-        outcome.insert("truncated".into(), (output.chars().count() > call.limits.output).into());
-        outcome.insert("output".into(), trimmed(&output, call.limits.output).into());
+        outcome.insert("truncated".into(), (output.chars().count() > call.kept()).into());
+        outcome.insert("output".into(), trimmed(&output, call.kept()).into());
         outcome.insert("error".into(), trimmed(&error, call.limits.output).into());
         for (key, value) in [("refused", json!(false)), ("law", json!(""))] {
             outcome.insert(key.into(), value);
