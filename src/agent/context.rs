@@ -8,6 +8,7 @@ use super::settings::Agents;
 use super::tools::Servers;
 use crate::clock::Clock;
 use crate::net::ReadSecret;
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,9 +20,9 @@ pub type RunDirFactory<'a> = dyn Fn(Option<&Path>) -> Option<Arc<dyn RunDir>> + 
 /// Asks a person whether a call may be made.
 pub type Approve = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// Investigates the failures of a launch, given its file, the cases (all if none), and whether to look for more than usual. Returns what was
-/// found as JSON, or why nothing was.
-pub type Investigate<'a> = Arc<dyn Fn(&Path, &[String], bool) -> Result<String, String> + Send + Sync + 'a>;
+/// Investigates the failures of a launch, given its file, the cases (all if none), and the vars to go by. Returns what was found as JSON, or
+/// why nothing was.
+pub type Investigate<'a> = Arc<dyn Fn(&Path, &[String], &Map<String, Value>) -> Result<String, String> + Send + Sync + 'a>;
 
 /// What external answerers need from the session.
 pub struct ExternalContext<'a> {

@@ -11,6 +11,7 @@ use crate::files::OutDir;
 use crate::pipeline::EdgeTarget;
 use crate::project::SCRIPT;
 use crate::walk::{Answerer, Name, Plan};
+use serde_json::{Map, Value};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -133,8 +134,8 @@ impl Session {
             secret: SECRETS,
             root: &self.setup.root,
             approve: self.approve.clone(),
-            investigate: Some(Arc::new(move |launch: &Path, cases: &[String], more: bool| {
-                (self.investigate)(self, launch, cases, more)
+            investigate: Some(Arc::new(move |launch: &Path, cases: &[String], vars: &Map<String, Value>| {
+                (self.investigate)(self, launch, cases, vars)
             })),
             clock: &*self.setup.clock,
             stop: asked.stop,

@@ -7,9 +7,6 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// The data file with the vars for looking for more than usual, and its key.
-const MORE: (&str, &str) = ("goal", "investigate_more");
-
 struct Unwatched;
 
 impl RunListener for Unwatched {}
@@ -18,17 +15,18 @@ impl RunListener for Unwatched {}
 const SAID_CHARS: usize = 300;
 
 /// What was found of each case, as JSON: `{cases: [{id, name, defect, confidence, root, repository, because, missing}]}`.
-pub(super) fn investigate(session: &Session, launch: &Path, cases: &[String], more: bool) -> Result<String, String> {
-    found(session, launch, cases, more).map_err(|error| error.to_string())
+pub(super) fn investigate(
+    session: &Session,
+    launch: &Path,
+    cases: &[String],
+    vars: &Map<String, Value>,
+) -> Result<String, String> {
+    found(session, launch, cases, vars).map_err(|error| error.to_string())
 }
 
-fn found(session: &Session, launch: &Path, cases: &[String], more: bool) -> Result<String, SessionError> {
+fn found(session: &Session, launch: &Path, cases: &[String], vars: &Map<String, Value>) -> Result<String, SessionError> {
     let mut setup = session.setup().clone();
-    setup.vars = Map::new();
-    if more {
-        let data = session.data()?;
-        setup.vars = data.get(MORE.0).and_then(|goal| goal[MORE.1].as_object().cloned()).unwrap_or_default();
-    }
+    setup.vars.clone_from(vars);
     let spec = RunSpec {
         pipeline: None,
         inputs: RunInputs::Files(vec![launch.to_owned()]),

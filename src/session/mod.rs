@@ -79,6 +79,7 @@ pub use recorded::{Record, RecordedTexts};
 pub use resume::{ResumeSpec, RunOrigin};
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{RunInputs, RunSpec};
+use serde_json::{Map, Value};
 pub use setup::{AuditSettings, Files, KEEP, Setup, Via, refuse_secret};
 pub use shadow::ShadowSummary;
 use std::path::PathBuf;
@@ -97,7 +98,7 @@ pub struct Session {
     queue: Option<Arc<StepQueue>>,
     approve: Option<Approve>,
     /// Investigates a launch for a goal.
-    investigate: fn(&Self, &std::path::Path, &[String], bool) -> Result<String, String>,
+    investigate: fn(&Self, &std::path::Path, &[String], &Map<String, Value>) -> Result<String, String>,
 }
 
 impl Session {

@@ -47,6 +47,8 @@ struct WorkdirCall {
     args: Map<String, Value>,
     limits: CallLimits,
     hosts: Vec<String>,
+    /// The vars of an investigation.
+    vars: Map<String, Value>,
     /// What else the judge is told.
     context: Map<String, Value>,
 }
@@ -97,7 +99,8 @@ impl WorkdirCall {
         };
         let hosts = whole["hosts"].as_array().into_iter().flatten().filter_map(|host| Some(host.as_str()?.to_owned())).collect();
         let context = whole["context"].as_object().cloned().unwrap_or_default();
-        Ok(Self { tool, args, limits, hosts, context })
+        let vars = whole["vars"].as_object().cloned().unwrap_or_default();
+        Ok(Self { tool, args, limits, hosts, vars, context })
     }
 
     fn text(&self, name: &str) -> Result<&str, PathError> {
@@ -218,7 +221,7 @@ impl<'a> WorkdirAnswerer<'a> {
         let Some(investigate) = &self.investigate else { return CallResult::failed("nobody investigates launches here") };
         let cases = call.args.get("cases").and_then(Value::as_array).into_iter().flatten();
         let cases: Vec<String> = cases.filter_map(|case| Some(case.as_str()?.to_owned())).collect();
-        CallResult { said: investigate(&path, &cases, call.optional("depth") == Some("more")), more: Map::new() }
+        CallResult { said: investigate(&path, &cases, &call.vars), more: Map::new() }
     }
 
     fn shell(&self, call: &WorkdirCall, root: &Root) -> CallResult {
@@ -334,7 +337,7 @@ impl Answerer for WorkdirAnswerer<'_> {
         let call = described.map_or_else(|| Err("the node has no `tool`".to_owned()), |call| WorkdirCall::of(&call.arguments));
         let call = call.map_err(|why| {
             let message = format!("`{}` cannot make the call of `{}`: {why}", self.name, request.node_name());
-            let help = "its `arguments` give `#{ tool, args, limits: #{ output, seconds, processes }, hosts, context }`";
+            let help = "its `arguments` give `#{ tool, args, limits: #{ output, seconds, processes }, hosts, vars, context }`";
             Refusal::failed(Diagnostic::error("agent/workdir", message).help(help))
         })?;
         let interrupted = request.last_answerer().as_ref() == Some(&self.name);
