@@ -65,7 +65,9 @@ impl From<&SessionError> for Exit {
             SessionError::Outside(_) => Self::Cases,
             SessionError::Store(error) => error.into(),
             SessionError::Journal(JournalError::Busy(_)) => Self::Busy,
-            SessionError::Journal(JournalError::Failed(_) | JournalError::Refused(_) | JournalError::Full(_)) => Self::Stopped,
+            SessionError::Journal(
+                JournalError::Failed(_) | JournalError::Refused(_) | JournalError::Full(_) | JournalError::Audit(_),
+            ) => Self::Stopped,
         }
     }
 }

@@ -10,12 +10,13 @@
 //! | 2 languages | [`pipeline`], [`script`], [`prompt`] |
 //! | 3 core | [`walk`] |
 //! | 4 project | [`project`] |
-//! | 5 adapters | [`net`], [`store`], [`agent`], [`ingest`], [`reportportal`], [`files`], [`workspace`] |
+//! | 5 adapters | [`net`], [`store`], [`agent`], [`audit`], [`ingest`], [`reportportal`], [`files`], [`workspace`] |
 //! | 6 session | [`session`], [`reload`] |
 //! | 7 tools | [`lint`], [`observe`], [`report`], [`script_tests`], [`decisions`], [`learn`], [`calibrate`] |
 //! | 8 front | [`ui`], [`exit`], [`config`], [`cli`], [`repl`], [`serve`] |
 
 pub mod agent;
+pub mod audit;
 pub mod calibrate;
 pub mod cli;
 pub mod clock;

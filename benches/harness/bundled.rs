@@ -37,6 +37,7 @@ pub(crate) fn setup() -> Setup {
         script_time: None,
         workspace: json!({ "repositories": [] }),
         job_url: None,
+        audit: asterisk::session::AuditSettings::default(),
         clock: Arc::new(clock()),
     }
 }

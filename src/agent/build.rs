@@ -15,7 +15,7 @@ use super::router::{AnswerRouter, RoutedAnswerer};
 use super::script::ScriptAnswerer;
 use super::settings::{AgentBounds, AgentSettings, Agents, AnswererKind};
 use super::tools::ToolAnswerer;
-use crate::walk::{Answerer, Name, ToolPlan};
+use crate::walk::{Answerer, Name, ToolPlan, WORKDIR};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
 
@@ -78,6 +78,8 @@ pub fn build<'a>(
         answerers
             .insert(ToolPlan::via(called), RoutedAnswerer::Outside(wrap_external(Box::new(tools), &settings.bounds, outside)));
     }
+    #[cfg(unix)]
+    answerers.insert(ToolPlan::via(WORKDIR), RoutedAnswerer::Own(Box::new(super::workdir::WorkdirAnswerer::new(outside))));
     let nodes = nodes.iter().map(|(node, chain)| (node.clone(), chain.iter().map(name).collect())).collect();
     AnswerRouter { default_chain: default_chain.iter().map(name).collect(), nodes, answerers, listeners }
 }

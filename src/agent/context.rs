@@ -8,6 +8,7 @@ use super::settings::Agents;
 use super::tools::Servers;
 use crate::clock::Clock;
 use crate::net::ReadSecret;
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +16,13 @@ use std::sync::atomic::AtomicBool;
 
 /// Creates the run's directory below the given one, or in the default output directory.
 pub type RunDirFactory<'a> = dyn Fn(Option<&Path>) -> Option<Arc<dyn RunDir>> + 'a;
+
+/// Asks a person whether a call may be made.
+pub type Approve = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// Investigates the failures of a launch, given its file, the cases (all if none), and the vars to go by. Returns what was found as JSON, or
+/// why nothing was.
+pub type Investigate<'a> = Arc<dyn Fn(&Path, &[String], &Map<String, Value>) -> Result<String, String> + Send + Sync + 'a>;
 
 /// What external answerers need from the session.
 pub struct ExternalContext<'a> {
@@ -30,6 +38,10 @@ pub struct ExternalContext<'a> {
     pub withheld: BTreeSet<String>,
     /// Working directory of commands.
     pub root: &'a Path,
+    /// Asks a person about the calls that the judge leaves to one; without it, they are not made.
+    pub approve: Option<Approve>,
+    /// Investigates launches for a goal.
+    pub investigate: Option<Investigate<'a>>,
     /// Clock.
     pub clock: &'a dyn Clock,
     /// Set when the run stops; nothing blocks any longer.

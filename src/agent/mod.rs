@@ -11,6 +11,7 @@
 //! manual                            answers submitted by a person or agent (`cursor`, `save`)
 //! mcp, queue, in_flight             workers that pull steps from a server and submit answers
 //! tools                             tools of MCP servers as answerers
+//! workdir                           calls in the working directory of a goal, each judged before it is made
 //! router, retry, circuit_breaker,   fallback chains, retries, circuit breaking, concurrency limit,
 //! concurrency, budget               token budget
 //! build, context, settings          assembly of the answerers of a run from the settings
@@ -50,13 +51,15 @@ mod stub;
 mod tokens;
 mod tools;
 mod watchdog;
+#[cfg(unix)]
+mod workdir;
 mod wrapper;
 
 pub use artifact::{MAX_BYTES, is_too_deep, parse, set_author, too_deep, too_long, unwrapped};
 pub use batch::{BatchInfo, BriefingWriter, CLAIM};
 pub use budget::{BudgetStatus, TokenBudget};
 pub use build::{build, manual_names, names};
-pub use context::{ExternalContext, RunDirFactory};
+pub use context::{Approve, ExternalContext, Investigate, RunDirFactory};
 pub use group::end_all;
 pub use in_flight::InFlightGate;
 pub use manifest::{BRIEFING, BatchManifest, BatchStatus, EntryStatus, MANIFEST, ManifestEntry, batch_size};
@@ -75,6 +78,8 @@ pub use signal::{AgentSignal, SIGNAL, SignalStatus};
 pub use stage_files::{AnswerCache, StageAnswerer, StageFiles, sha256, stored_bytes};
 pub use stub::StubAnswers;
 pub use tools::{ServerSettings, Servers, Variable};
+#[cfg(unix)]
+pub use workdir::become_confined;
 pub use wrapper::{UnwrappedAnswer, open};
 
 /// Name of the answerer with canned answers.

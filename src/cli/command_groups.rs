@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 /// Headings, and the commands under each.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Investigate", &["run", "ci", "runs", "status", "report", "review", "rca", "push"]),
+    ("Pursue a goal", &["goal", "memory", "dream", "audit"]),
     ("Ask why", &["explain", "blame", "diff", "replay", "sweep", "coverage", "graph", "prompt", "repl"]),
     (
         "Edit and prove",

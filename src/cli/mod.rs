@@ -1,5 +1,6 @@
 //! The command line: one file per command, each with an argument struct and a function.
 
+mod audit;
 mod blame;
 mod calibrate;
 mod calibrate_view;
@@ -16,6 +17,7 @@ mod diff;
 mod doc;
 mod doctor;
 mod explain;
+mod goal;
 mod graph;
 mod gt;
 mod init;
@@ -24,6 +26,7 @@ mod learn;
 mod lint;
 mod lint_report;
 mod man;
+mod memory;
 mod new;
 mod policy_args;
 mod prompt;
@@ -140,6 +143,10 @@ impl PortalArgs {
 enum Command {
     Run(Box<run::RunArgs>),
     Ci(ci::CiArgs),
+    Goal(Box<goal::GoalArgs>),
+    Memory(memory::MemoryArgs),
+    Dream(memory::DreamArgs),
+    Audit(audit::AuditArgs),
     Route(route::RouteArgs),
     Replay(replay::ReplayArgs),
     Sweep(sweep::SweepArgs),
@@ -182,6 +189,11 @@ enum Command {
 
 /// Runs the program; the first argument is its name.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    #[cfg(unix)]
+    if let Some(failed) = crate::agent::become_confined(&args) {
+        return failed;
+    }
     let ui = Ui::new(Colour::Auto, OutputFormat::Pretty);
     let command = command_groups::grouped(Cli::command(), ui.width().min(WIDTH));
     match command.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
@@ -211,6 +223,10 @@ fn dispatch(cli: Cli) -> Exit {
     let done = match command {
         Command::Run(args) => run::run(&global, *args),
         Command::Ci(args) => ci::ci(&global, &args),
+        Command::Goal(args) => goal::goal(&global, *args),
+        Command::Memory(args) => memory::memory(&global, &args),
+        Command::Dream(args) => memory::dream(&global, &args),
+        Command::Audit(args) => audit::audit(&global, &args),
         Command::Route(args) => route::route(&global, &args),
         Command::Replay(args) => replay::replay(&global, &args),
         Command::Sweep(args) => sweep::sweep(&global, &args),

@@ -10,7 +10,7 @@ use crate::model::job_url_of_environment;
 use crate::pipeline::Spanned;
 use crate::project::domain::DEFAULT_DOMAIN;
 use crate::project::{ProjectVar, ProjectVars, VarPlaces};
-use crate::session::{KEEP, SessionError, Setup, refuse_secret};
+use crate::session::{AuditSettings, KEEP, SessionError, Setup, refuse_secret};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +21,10 @@ const DOMAIN: &str = "ASTERISK_DOMAIN";
 /// Fixes the time, for tests and reproducible runs: an RFC 3339 instant, and behind a `/` by how many milliseconds it moves on
 /// with each reading.
 const CLOCK: &str = "ASTERISK_CLOCK";
+/// The auditor's log.
+const AUDIT_LOG: &str = "ASTERISK_AUDIT_LOG";
+/// The operator's rules for the auditor.
+const AUDITOR: &str = "ASTERISK_AUDITOR";
 /// The seconds that one call of a script may take: more than the default for a machine that is slow or has much else to do.
 const SCRIPT_SECONDS: &str = "ASTERISK_SCRIPT_SECONDS";
 /// The most cases of a run that stay in memory.
@@ -98,6 +102,16 @@ fn user_file() -> Option<PathBuf> {
 /// Where what was typed is remembered: `asterisk/history` below `XDG_STATE_HOME`, or below `.local/state` in the home directory.
 pub fn history_file() -> Option<PathBuf> {
     Some(base("XDG_STATE_HOME", ".local/state")?.join("asterisk/history"))
+}
+
+/// The auditor's files: its log and the operator's rules, which are the user's and not the project's. A user without a home has the log
+/// beside the store.
+fn audit(root: &Path) -> AuditSettings {
+    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let log = named(AUDIT_LOG).or_else(|| Some(base("XDG_STATE_HOME", ".local/state")?.join("asterisk/audit.jsonl")));
+    let rules = named(AUDITOR)
+        .or_else(|| Some(base("XDG_CONFIG_HOME", ".config")?.join("asterisk/auditor.rhai")).filter(|file| file.exists()));
+    AuditSettings { log: log.unwrap_or_else(|| root.join(".asterisk/audit.jsonl")), rules }
 }
 
 /// A base directory of the user: that of the variable, or else the one below the home directory.
@@ -250,6 +264,7 @@ pub fn resolve(given: CommandLine, here: &Path) -> Result<ResolvedSettings, Sess
         keep: keep()?,
         job_url: job_url_of_environment(|name| std::env::var(name).ok()),
         clock: clock()?,
+        audit: audit(&root),
     };
     let files = layers.into_iter().map(|layer| (layer.path, layer.there)).collect();
     Ok(ResolvedSettings { setup, settings, observers, lint, root, files })

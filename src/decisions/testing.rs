@@ -51,6 +51,7 @@ impl TraceFixture {
             keep: KEEP,
             job_url: None,
             clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_700_000_000_000), 7)),
+            audit: crate::session::AuditSettings { log: dir.path().join("audit.jsonl"), rules: None },
         };
         Self { session: Session::new(setup), _dir: dir }
     }

@@ -121,10 +121,36 @@ pub enum Effect<I> {
     SetCaseStatus { status: String },
     /// Adds a note to the case.
     Note { text: String },
+    /// Writes a memory of the goal loop.
+    Remember {
+        /// Set by the host: derived from run, case and what is remembered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<I>,
+        /// M, K, C or T.
+        level: String,
+        /// What it is about: a kind of goal, or a tool.
+        space: String,
+        /// What it is about there: surroundings, or a target.
+        entity: String,
+        content: String,
+        /// The macro-state in which it is made.
+        state: String,
+        /// Strength.
+        f: f64,
+        /// Direction, -1 to 1.
+        sigma: f64,
+        /// Rate of fading, per day.
+        k: f64,
+    },
+    /// Anchors the auditor's log: how long it is and the hash of its last entry. No script can write it.
+    #[serde(skip)]
+    Anchor { entries: u64, head: String, log: String },
+    /// Notes that memories were made use of, which keeps them fresh.
+    Recalled { ids: Vec<i64> },
 }
 
 /// The names of the effects, as scripts write them.
-pub const EFFECTS: [&str; 11] = [
+pub const EFFECTS: [&str; 13] = [
     "link_symptom",
     "upsert_symptom",
     "mark_seen",
@@ -136,6 +162,8 @@ pub const EFFECTS: [&str; 11] = [
     "update_rca",
     "set_case_status",
     "note",
+    "remember",
+    "recalled",
 ];
 
 /// An id as written by a script: a number, or `"$name"` for the record that an earlier effect of the same case named with `as:
@@ -210,6 +238,13 @@ impl Effect<Handle> {
             }
             Self::SetCaseStatus { status } => Effect::SetCaseStatus { status },
             Self::Note { text } => Effect::Note { text },
+            Self::Remember { id: _, level, space, entity, content, state, f, sigma, k } => {
+                let what = [&*level, &space, &entity, &state, &content].join("\n");
+                let id = Some(derive("memory", &what));
+                Effect::Remember { id, level, space, entity, content, state, f, sigma, k }
+            }
+            Self::Recalled { ids } => Effect::Recalled { ids },
+            Self::Anchor { entries, head, log } => Effect::Anchor { entries, head, log },
         })
     }
 }

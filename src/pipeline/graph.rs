@@ -318,7 +318,8 @@ impl Pipeline {
                 .foreach
                 .as_ref()
                 .and_then(|foreach| if let Merge::Function(name) = &foreach.merge { Some(name) } else { None });
-            node.script.iter().chain(&node.effect).chain(computed).chain(merge)
+            let judge = node.tool.as_ref().and_then(|tool| tool.judge.as_ref());
+            node.script.iter().chain(&node.effect).chain(computed).chain(merge).chain(judge)
         });
         let by = self.clusters.iter().map(|clusters| &clusters.by);
         let verdict = self.verdict.iter().flat_map(VerdictRules::functions);

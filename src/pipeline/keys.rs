@@ -218,7 +218,7 @@ pub(super) const NODE: Form = Form {
         FormKey::new(
             "tool",
             ValueForm::Matching("^[^/]+/.+$"),
-            "The tool that is called for its artifact, of a server that `mcp_servers:` in asterisk.yaml sets up.",
+            "The tool that is called for its artifact, of a server that `mcp_servers:` in asterisk.yaml sets up; `workdir/call` makes the call that its arguments describe, in the working directory of a goal.",
         )
         .examples(&["notes/find"]),
         FormKey::new(
@@ -226,6 +226,12 @@ pub(super) const NODE: Form = Form {
             ValueForm::Expression,
             "The arguments of `tool`, a map: an expression over the groups of `params` (`#{ text: failure.name }`), or fn name(params, vars).",
         ),
+        FormKey::new(
+            "judge",
+            ValueForm::Script,
+            "Judges each call of `tool` before it is made: fn name(call, context) gives `#{ verdict, because, law }` with the verdict `allow`, `refuse` or `approve` (a person has to say yes). A node that calls `workdir/call` needs one.",
+        )
+        .examples(&["policy/tools.rhai#judge"]),
         FormKey::new(
             "pipeline",
             TEXT,

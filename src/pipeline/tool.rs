@@ -10,6 +10,8 @@ pub struct ToolCall {
     pub name: Spanned<String>,
     /// Computes its arguments, a map; without it there are none.
     pub arguments: Option<ComputedValue>,
+    /// The function that judges each call before it is made.
+    pub judge: Option<Spanned<String>>,
 }
 
 impl ToolCall {

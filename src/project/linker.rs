@@ -10,10 +10,13 @@ use crate::pipeline::{self, ComputedValue, EdgeCondition, PipelineNode, Spanned}
 use crate::prompt::Template;
 use crate::script::check::{self, Checker};
 use crate::script::{FunctionRef, LinkedScript, ScriptFunction, View};
-use crate::walk::{EdgeRule, ForeachPlan, MergePlan, NEEDS, PlanNode, Query, ToolPlan};
+use crate::walk::{EdgeRule, ForeachPlan, MergePlan, NEEDS, PlanNode, Query, ToolPlan, WORKDIR};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The one tool of [`WORKDIR`].
+const CALL: &str = "call";
 
 /// The name of scripts as an answerer.
 pub const SCRIPT: &str = "script";
@@ -139,7 +142,10 @@ impl ProjectLinker<'_> {
     fn tool(&self, node: &PipelineNode, found: &mut Diagnostics) -> Option<ToolPlan> {
         let tool = node.tool.as_ref()?;
         let (server, known) = (tool.server(), self.servers.unwrap_or_default());
-        if self.servers.is_some() && !known.iter().any(|known| known == server) {
+        let judge = tool.judge.as_ref().and_then(|reference| self.function(reference, 2, found));
+        if server == WORKDIR {
+            self.workdir_tool(tool, found);
+        } else if self.servers.is_some() && !known.iter().any(|known| known == server) {
             let message = format!("there is no tool server `{server}`");
             let hint = did_you_mean(server, known.iter().map(String::as_str));
             let error = Diagnostic::error("project/unknown-server", message);
@@ -152,7 +158,24 @@ impl ProjectLinker<'_> {
             None => None,
         };
         let place = (self.pipeline.source.clone(), tool.name.span);
-        Some(ToolPlan { server: server.to_owned(), name: tool.tool().to_owned(), arguments, place })
+        Some(ToolPlan { server: server.to_owned(), name: tool.tool().to_owned(), arguments, judge, place })
+    }
+
+    /// Reports a call in the working directory that nothing judges, or of a tool that is not there.
+    fn workdir_tool(&self, tool: &pipeline::ToolCall, found: &mut Diagnostics) {
+        let mut report = |message: String, help: &str| {
+            let error = Diagnostic::error("project/workdir", message).help(help.to_owned());
+            found.push(error.label(&self.pipeline.source, tool.name.span, "called here"));
+        };
+        if tool.tool() != CALL {
+            report(
+                format!("`{WORKDIR}` has no tool `{}`", tool.tool()),
+                "write `tool: workdir/call`; its arguments say which tool, and with what",
+            );
+        }
+        if tool.judge.is_none() {
+            report(format!("nothing judges the calls of `{WORKDIR}/{CALL}`"), "add `judge: policy/tools.rhai#judge`");
+        }
     }
 
     /// Links a node's responder: its own script, or that of its family, `agents/<family>.rhai#<family>`.

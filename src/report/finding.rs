@@ -151,13 +151,26 @@ pub struct CauseRoot {
 }
 
 /// An additional section of a finding.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Section {
     /// The heading.
     pub title: String,
     /// One item per line.
     pub lines: Vec<String>,
+    /// Curves to be drawn above the lines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub curves: Vec<Curve>,
+}
+
+/// A curve of a section.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Curve {
+    /// What it shows.
+    pub name: String,
+    /// Its values, 0 to 1, in order.
+    pub values: Vec<f64>,
 }
 
 /// Outcome of a review.

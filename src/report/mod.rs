@@ -32,7 +32,7 @@ pub use causes::Cause;
 pub use ci_summary::{COMMENT_MARK, SummarySize, ci_comment, ci_summary};
 pub use csv::csv;
 pub use diff::{CaseDiff, DiffedCase, RunDiff};
-pub use finding::{AlternativeDefect, AnnotationLevel, CaseFinding, CodeLocation, DefectReason, Review, Section};
+pub use finding::{AlternativeDefect, AnnotationLevel, CaseFinding, CodeLocation, Curve, DefectReason, Review, Section};
 pub use gate::{FIGURES, FIGURES_BY_WORD, Gate};
 pub use html::{html, page};
 pub use issues::{Draft, IssueTracker, drafts};

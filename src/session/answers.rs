@@ -15,7 +15,7 @@ use crate::pipeline::EdgeTarget;
 use crate::project::SCRIPT;
 use crate::store::Store;
 use crate::walk::{Answerer, Name, Plan};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -148,6 +148,10 @@ impl Session {
             servers: &self.setup.servers,
             secret: SECRETS,
             root: &self.setup.root,
+            approve: self.approve.clone(),
+            investigate: Some(Arc::new(move |launch: &Path, cases: &[String], vars: &Map<String, Value>| {
+                (self.investigate)(self, launch, cases, vars)
+            })),
             clock: &*self.setup.clock,
             stop: asked.stop,
             budget: asked.budget,

@@ -9,14 +9,16 @@ use super::run_batches::RunBatch;
 use super::trim::LaunchTrimmer;
 use super::work::{CaseWork, OutsideDetails, StoredCaseBrief};
 use super::worker_pool::WorkerPool;
-use super::{Files, Session, SessionError, Via, finding, shadow, stages};
+use super::{AuditSettings, Files, Session, SessionError, Via, finding, shadow, stages};
 use crate::agent::{StubAnswers, SubmittedAnswer, TokenBudget};
+use crate::audit::{AuditError, AuditedJournal, Auditor};
 use crate::clock::Timestamp;
-use crate::files::FileIdentity;
+use crate::diag::{Diagnostics, Source};
+use crate::files::{Area, FileIdentity, read_input};
 use crate::model::{Case, Launch};
 use crate::project::Project;
 use crate::store::{RunJournal, RunStatus, Store};
-use crate::walk::{CaseParams, Name, PEERS, ReadEvidence, TokenUsage, WalkStatus};
+use crate::walk::{CaseParams, JournalError, Name, PEERS, Plan, ReadEvidence, TokenUsage, WalkStatus};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
@@ -108,7 +110,9 @@ impl RunAssembly<'_> {
             cache,
             given,
         });
-        let walked = executor.walk(work, WalkPorts { answer: &*answer, needs, journal: &journal });
+        let auditor = if writes { session.auditor(run, &revisions.project().plan)? } else { None };
+        let audited = auditor.as_ref().map(|auditor| AuditedJournal { journal: &journal, auditor });
+        let walked = executor.walk(work, WalkPorts { answer: &*answer, needs, journal: &journal, audited: audited.as_ref() });
         let work = session.unless_lost(self.identity, walked)?;
         drop(answer);
         let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
@@ -122,6 +126,22 @@ impl RunAssembly<'_> {
 }
 
 impl Session {
+    /// The auditor of a run, if its pipeline is audited. Its rules are those compiled into the program, or the operator's.
+    fn auditor(&self, run: &str, plan: &Arc<Plan>) -> Result<Option<Auditor>, SessionError> {
+        let bundled = Area::Scripts.embedded().into_iter().filter(|(path, _)| path.ends_with(".rhai"));
+        let bundled = bundled.map(|(path, text)| Source::new(path, text)).collect();
+        let AuditSettings { log, rules } = &self.setup.audit;
+        let own = rules.as_deref().map(read_input).transpose()?;
+        Auditor::new(bundled, own, log, (run, plan)).map_err(|error| match error {
+            AuditError::Rules(found) => SessionError::Texts(found),
+            AuditError::Rule(diagnostic) => SessionError::Texts(Diagnostics::from(*diagnostic)),
+            AuditError::Log(source) => SessionError::Journal(JournalError::Audit(format!(
+                "the auditor's log `{}` cannot be used: {source}",
+                log.display()
+            ))),
+        })
+    }
+
     /// Records the status of a run and writes its files, except those of cases that `rested`.
     fn conclude(
         &self,

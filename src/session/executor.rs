@@ -9,13 +9,14 @@ use super::work::{CaseReader, CaseWork};
 use super::worker_pool::WorkerPool;
 use super::{Session, SessionError};
 use crate::agent::manual_names;
+use crate::audit::AuditedJournal;
 use crate::model::{Launch, canonical};
 use crate::project::Project;
 use crate::store::{RunJournal, StoreError};
 use crate::walk::RevisionSource;
 use crate::walk::{
-    Answerer, CaseParams, Cluster, Clustering, Commit, Content, Event, EventBody, Journal as _, JournalError, Name, Plan,
-    StepContext, WalkEnd, WalkStatus, Walker,
+    Answerer, CaseParams, Cluster, Clustering, Commit, Content, Event, EventBody, Journal, JournalError, Name, Plan, StepContext,
+    WalkEnd, WalkStatus, Walker,
 };
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -26,6 +27,8 @@ pub(super) struct WalkPorts<'a> {
     pub(super) answer: &'a dyn Answerer,
     pub(super) needs: QueryRouter,
     pub(super) journal: &'a RunJournal,
+    /// The journal as the auditor reads it, if the run is audited.
+    pub(super) audited: Option<&'a AuditedJournal<'a>>,
 }
 
 /// Executes the walks of one run.
@@ -189,7 +192,7 @@ impl RunExecutor<'_> {
             shadow: self.shadow,
             answer: ports.answer,
             needs: &ports.needs,
-            journal: ports.journal,
+            journal: ports.audited.map_or(ports.journal as &dyn Journal, |audited| audited as &dyn Journal),
             clock: &*self.session.setup().clock,
             run: self.run,
             seed: self.seed,

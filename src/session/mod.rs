@@ -5,12 +5,13 @@
 //! ```text
 //! error, setup, finding, run_batches, trim, worker_pool  shared by all others
 //! input, texts, load, overlay_listing, test_texts, case_texts, labelled  reading projects, launches, tests and labelled cases
-//! route, queries, runs, knowledge, doctor, answer_file, briefing  single queries
+//! route, queries, runs, knowledge, dream, doctor, answer_file, briefing  single queries
 //! run_args, recorded, work, prompt  a run as it is stored
 //! listener, migrate, portal, shadow, outcome, revisions  progress and result of a run
 //! executor, projection, clean, dispatch, run_dir  walking cases, and the files of a run
 //! answers, pending_batch, assembly, pending  answerers, and the assembly of a run
 //! resume, run, labels  resuming and starting runs, labels from past ones
+//! investigate  a run for a goal
 //! ```
 
 mod answer_file;
@@ -21,10 +22,12 @@ mod case_texts;
 mod clean;
 mod dispatch;
 mod doctor;
+mod dream;
 mod error;
 mod executor;
 mod finding;
 mod input;
+mod investigate;
 mod knowledge;
 mod labelled;
 mod labels;
@@ -58,10 +61,11 @@ mod trim;
 mod work;
 mod worker_pool;
 
-use crate::agent::StepQueue;
+use crate::agent::{Approve, StepQueue};
 use crate::net::ReadSecret;
 pub use clean::CleanResult;
 pub use doctor::{CheckResult, CheckState};
+pub use dream::DreamResult;
 pub use error::SessionError;
 pub use input::ReadReports;
 pub use knowledge::SymptomQuery;
@@ -81,7 +85,8 @@ pub use recorded::{Record, RecordedTexts};
 pub use resume::{ResumeSpec, RunOrigin};
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{RunInputs, RunSpec};
-pub use setup::{Files, KEEP, Setup, Via, refuse_secret};
+use serde_json::{Map, Value};
+pub use setup::{AuditSettings, Files, KEEP, Setup, Via, refuse_secret};
 pub use shadow::ShadowSummary;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -97,11 +102,14 @@ const SECRETS: ReadSecret = |path| crate::files::read_secret(path).map_err(|erro
 pub struct Session {
     setup: Setup,
     queue: Option<Arc<StepQueue>>,
+    approve: Option<Approve>,
+    /// Investigates a launch for a goal.
+    investigate: fn(&Self, &std::path::Path, &[String], &Map<String, Value>) -> Result<String, String>,
 }
 
 impl Session {
     pub fn new(setup: Setup) -> Self {
-        Self { setup, queue: None }
+        Self { setup, queue: None, approve: None, investigate: investigate::investigate }
     }
 
     /// Adds masks, by path, on all nodes that they apply to. A file below the directory of scripts is known by its path there.
@@ -129,6 +137,13 @@ impl Session {
     #[must_use]
     pub fn with_queue(mut self, queue: Arc<StepQueue>) -> Self {
         self.queue = Some(queue);
+        self
+    }
+
+    /// Sets who is asked about calls of tools that need a person's approval.
+    #[must_use]
+    pub fn with_approval(mut self, approve: Option<Approve>) -> Self {
+        self.approve = approve;
         self
     }
 

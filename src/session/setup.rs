@@ -58,6 +58,17 @@ pub struct Setup {
     /// The address of the CI job that this process runs in, for launches that don't name theirs.
     pub job_url: Option<String>,
     pub clock: Arc<dyn Clock>,
+    /// The auditor of goals: its log, and the file of its rules if the operator has rules of their own.
+    pub audit: AuditSettings,
+}
+
+/// The auditor's files.
+#[derive(Clone, Debug, Default)]
+pub struct AuditSettings {
+    /// The log.
+    pub log: PathBuf,
+    /// The operator's rules; the bundled ones if `None`.
+    pub rules: Option<PathBuf>,
 }
 
 impl Setup {
@@ -70,7 +81,9 @@ impl Setup {
             variables.chain(&server.secret)
         });
         let all = of_agents.chain(of_servers).chain(&self.reportportal.token);
-        all.filter_map(|secret| if let SecretSource::Env(name) = secret { Some(name.clone()) } else { None }).collect()
+        let named = all.filter_map(|secret| if let SecretSource::Env(name) = secret { Some(name.clone()) } else { None });
+        // Nobody who answers learns where the auditor writes.
+        named.chain(["ASTERISK_AUDIT_LOG", "ASTERISK_AUDITOR"].map(str::to_owned)).collect()
     }
 }
 

@@ -31,6 +31,7 @@ pub(super) const STEPS: &[Migration] = &[
     Migration::sql(include_str!("schema/9.sql")),
     Migration::sql(include_str!("schema/10.sql")),
     Migration::sql(include_str!("schema/11.sql")),
+    Migration::sql(include_str!("schema/12.sql")),
 ];
 
 /// Version of a file: `PRAGMA user_version`.

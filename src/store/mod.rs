@@ -7,6 +7,7 @@
 //! recorded, addresses, dictionary         contents and events there: rows for addresses, dictionaries of the store's own
 //! begin, runs, lease, clean               runs: creation, end, resumption, exclusive execution, retention
 //! effects                                 facts written by steps: symptoms, root causes, cases
+//! megrams, audit_anchors                  memories of the goal loop, heads of its auditor's log
 //! reviews, root_words, overturned         statements of people outside of runs; revoked links
 //! read, reading, content, bad_content     reading events and contents, with integrity checks
 //! knowledge, history                      current knowledge and its history
@@ -28,6 +29,7 @@
 
 mod addresses;
 mod answers;
+mod audit_anchors;
 mod bad_content;
 mod begin;
 mod check;
@@ -44,6 +46,7 @@ mod history;
 mod journal;
 mod knowledge;
 mod lease;
+mod megrams;
 mod migrations;
 mod needs;
 mod open;
@@ -71,6 +74,7 @@ mod measure;
 mod processes;
 mod pushes;
 
+pub use audit_anchors::AuditAnchor;
 pub use bad_content::{BadContent, Fault, Owner};
 pub use begin::NewRun;
 pub use check::{Depth, StoreHealth, health};
@@ -84,6 +88,7 @@ pub use history::{
 };
 pub use journal::RunJournal;
 pub use knowledge::{CaseFacts, Rca, RcaStatusChange, Triage};
+pub use megrams::{ChangedMegram, DistilledMegram, DreamChanges, Megram, MegramOrigin};
 pub use needs::{SiblingScope, StoreQueries};
 pub use open::Store;
 pub use overturned::OverturnedLink;

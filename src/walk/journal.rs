@@ -71,6 +71,9 @@ pub enum JournalError {
     /// The disk is full.
     #[error("the disk is full: {0}")]
     Full(String),
+    /// The auditor cannot write what a step says, so the step is not taken.
+    #[error("{0}; the run stops, since nothing is done that nobody audits")]
+    Audit(String),
     /// The store cannot be written.
     #[error("the store failed: {0}")]
     Failed(String),

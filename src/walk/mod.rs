@@ -122,7 +122,7 @@ pub use scripted::ScriptedStep;
 pub use state::{PassedNode, RecordedRoot, RecordedVerdict, WalkState, WalkStatus};
 pub use step_context::{StepContext, StepMoment};
 pub use team_plan::{TeamMember, TeamPlan};
-pub use tool::{Call, TOOL, ToolPlan};
+pub use tool::{Call, TOOL, ToolPlan, WORKDIR};
 pub use verdict::{
     DefectWeights, EvidenceTerm, FailedRule, Hypothesis, SignatureWeights, SpokenRule, TERM, TermWeights, Verdict,
     VerdictFunction, VerdictPlan, evidence_terms,

@@ -156,6 +156,13 @@ pub const NEEDS: &[Query] = &[
         doc: "of the last 500 times that people linked a failure to a root cause before this run: `{decision, given, taken_back}` of `approve` and of \
               `overturn` (with what is right); taken_back: how many of those given a person took back later",
     },
+    Query {
+        name: "memory.recall",
+        of_run: false,
+        doc: "up to 50 memories of each of the `spaces` that earlier artifacts name, newest first: `{id, level, created_at, last_recalled_at, \
+              space, entity, content, state, f, sigma, k, age_days, created_days, consolidated, sources, from}`; only those made before this \
+              run; age_days: since it was made or last recalled, as of the beginning of the run",
+    },
     Query { name: "workspace", of_run: true, doc: "the repositories of the project file: `{name, path, purpose, branch}`" },
     Query {
         name: "workspace.log",

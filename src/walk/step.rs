@@ -431,6 +431,7 @@ impl<'a> Stepper<'a> {
         let derive = |kind: &str, what: &str| match kind {
             "rca" if !branch.is_empty() => derived_id(&[kind, self.walker.run, &self.case.id, branch, what]),
             "rca" => derived_id(&[kind, self.walker.run, &self.case.id, what]),
+            "memory" => derived_id(&[kind, self.walker.run, &self.case.id, &self.state.next_path(), what]),
             "rca of root" => derived_id(&[kind, self.walker.run, what]),
             _ => derived_id(&[kind, what]),
         };

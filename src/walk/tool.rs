@@ -12,6 +12,9 @@ use serde_json::{Map, Value};
 /// The `by` of a node that a tool call answers.
 pub const TOOL: &str = "tool";
 
+/// The server of the tools of a working directory, which every project has: its one tool makes the call that its arguments describe.
+pub const WORKDIR: &str = "workdir";
+
 /// A tool of a node, linked.
 #[derive(Clone, Debug)]
 pub struct ToolPlan {
@@ -22,6 +25,8 @@ pub struct ToolPlan {
     /// Makes the arguments: a function of `(params, vars)`, or an expression over `(params, state, vars)`. Without it, there are
     /// none.
     pub arguments: Option<ScriptFunction>,
+    /// Judges each call before it is made: a function of `(call, context)`.
+    pub judge: Option<ScriptFunction>,
     /// Where it is declared.
     pub place: (Source, Span),
 }
@@ -57,6 +62,12 @@ impl ToolPlan {
         check_bounds(&whole, "an argument of `tool`", "the arguments of `tool`")
             .map_err(|detail| self.fault(detail, "give what the tool has to know, not all that is known"))?;
         Ok(Call { server: self.server.clone(), tool: self.name.clone(), arguments })
+    }
+
+    /// What the judge of the tool says of a call, given the call and what is known of where it is made. `None` without a judge.
+    pub fn judgement(&self, call: &Value, context: &Value) -> Option<Result<Value, Box<Diagnostic>>> {
+        let judge = self.judge.as_ref()?;
+        Some(judge.value(&[&View::plain(call, "call"), &View::plain(context, "context")]))
     }
 
     fn fault(&self, message: String, help: &str) -> Diagnostic {

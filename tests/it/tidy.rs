@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["pipeline", "script", "prompt", "evidence"],
     &["walk"],
     &["project"],
-    &["net", "store", "agent", "ingest", "files", "workspace", "reportportal"],
+    &["net", "store", "agent", "audit", "ingest", "files", "workspace", "reportportal"],
     &["session", "reload"],
     &["lint", "observe", "script_tests", "decisions", "report", "calibrate", "goal", "learn"],
     &["ui", "exit", "config", "cli", "repl", "serve"],

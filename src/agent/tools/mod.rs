@@ -18,6 +18,7 @@ use crate::diag::{Diagnostic, did_you_mean};
 use crate::net::ReadSecret;
 use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TOOL, ToolPlan};
 use rmcp::model::{CallToolResult, JsonObject};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,6 +77,33 @@ impl<'a> ToolAnswerer<'a> {
         let new = Arc::new(ToolConversation { connection, runtime: Some(runtime) });
         *talk = Some(Arc::clone(&new));
         Ok(new)
+    }
+
+    /// Calls a tool, for a request with this id.
+    pub(super) fn invoke(&self, request: &Request<'_>, tool: &str, arguments: JsonObject, id: i64) -> Result<Value, Refusal> {
+        let talk = self.talk(request)?;
+        // The same for every attempt of a call.
+        let id = format!("{}-{id}", request.run);
+        let result = match self.wait(&talk, tool, arguments, &id) {
+            Ok(result) => result,
+            Err(CallEnd::Stopped) => return Err(stopped()),
+            Err(CallEnd::Late) => {
+                let why = format!("it took longer than {} s", self.settings.bounds.timeout.as_secs_f64());
+                let refusal = self.refusal(request, &talk, tool, ToolError::Talk(why));
+                talk.connection.give_up();
+                return Err(refusal);
+            }
+            Err(CallEnd::Trouble(trouble)) => return Err(self.refusal(request, &talk, tool, trouble)),
+        };
+        match given(&result, self.settings.bounds.max_bytes, &|text| talk.connection.secrets.hide(text)) {
+            ToolResult::Artifact(artifact) => Ok(artifact),
+            ToolResult::Failed(text) => {
+                Err(Refusal::again(self.failed(request, &format!("it says that it failed: {}", crate::net::shown(&text)))))
+            }
+            ToolResult::Refused(why) => {
+                Err(Refusal::failed(self.failed(request, &format!("what it gave back was not accepted: {why}"))))
+            }
+        }
     }
 
     /// Waits for a call until it completes, times out, or the run stops.
@@ -161,32 +189,10 @@ impl Answerer for ToolAnswerer<'_> {
             return Err(Refusal::failed(Diagnostic::error("agent/tool", message).help(help)));
         };
         let call = call.map_err(Refusal::failed)?;
-        let talk = self.talk(request)?;
+        // Nothing is requested of a server that cannot be set up.
+        self.talk(request)?;
         let prompt_request = request.dispatch(&self.name)?;
-        // The same for every attempt of a call.
-        let id = format!("{}-{}", request.run, prompt_request.id);
-        let result = match self.wait(&talk, &call.tool, call.arguments, &id) {
-            Ok(result) => result,
-            Err(CallEnd::Stopped) => return Err(stopped()),
-            Err(CallEnd::Late) => {
-                let why = format!("it took longer than {} s", self.settings.bounds.timeout.as_secs_f64());
-                let refusal = self.refusal(request, &talk, &call.tool, ToolError::Talk(why));
-                talk.connection.give_up();
-                return Err(refusal);
-            }
-            Err(CallEnd::Trouble(trouble)) => return Err(self.refusal(request, &talk, &call.tool, trouble)),
-        };
-        let artifact = match given(&result, self.settings.bounds.max_bytes, &|text| talk.connection.secrets.hide(text)) {
-            ToolResult::Artifact(artifact) => artifact,
-            ToolResult::Failed(text) => {
-                return Err(Refusal::again(
-                    self.failed(request, &format!("it says that it failed: {}", crate::net::shown(&text))),
-                ));
-            }
-            ToolResult::Refused(why) => {
-                return Err(Refusal::failed(self.failed(request, &format!("what it gave back was not accepted: {why}"))));
-            }
-        };
+        let artifact = self.invoke(request, &call.tool, call.arguments, prompt_request.id)?;
         // A tool cannot be given validation errors for another attempt.
         let complaints = request.validate(&artifact);
         if !complaints.is_empty() {

@@ -9,8 +9,9 @@ use crate::pipeline::tool::ToolCall;
 /// Reads the tool of a node; errors go to the reader.
 pub(super) fn tool(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node: &RawNode, what: &str) -> Option<ToolCall> {
     if fields.value("tool").is_none() {
-        if let Some(entry) = fields.entry("arguments") {
-            let error = reader.error("no-tool", format!("{what} has `arguments` but no `tool`"), entry.key.span, "");
+        for key in ["arguments", "judge"] {
+            let Some(entry) = fields.entry(key) else { continue };
+            let error = reader.error("no-tool", format!("{what} has `{key}` but no `tool`"), entry.key.span, "");
             reader.push(error.help("add the tool: `tool: SERVER/TOOL`"));
         }
         return None;
@@ -33,7 +34,7 @@ pub(super) fn tool(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node: &R
         Some(_) => Some(computed(fields, "arguments", reader.source())?),
         None => None,
     };
-    Some(ToolCall { name, arguments })
+    Some(ToolCall { name, arguments, judge: fields.text("judge") })
 }
 
 #[cfg(test)]
@@ -70,6 +71,7 @@ mod tests {
             ("tool: notes", "pipeline/bad-tool", "notes"),
             ("tool: /find", "pipeline/bad-tool", "/find"),
             ("arguments: \"#{}\"", "pipeline/no-tool", "arguments"),
+            ("judge: p.rhai#judge", "pipeline/no-tool", "judge"),
             ("tool: a/b, via: manual", "pipeline/answered-twice", "manual"),
             ("tool: a/b, script: s.rhai#a", "pipeline/answered-twice", "s.rhai#a"),
             ("tool: a/b, pipeline: other", "pipeline/answered-twice", "other"),

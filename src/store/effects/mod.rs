@@ -1,10 +1,12 @@
 //! Writes effects as facts: rows stamped with the commit that wrote them, never changed afterwards.
 
+mod audit;
 mod case;
 mod rca;
 mod symptom;
 
 use super::error::StoreError;
+use super::megrams::{self, NewMegram};
 use crate::model::Effect;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -68,6 +70,13 @@ fn write(conn: &Connection, context: &EffectContext<'_>, effect: &Effect<i64>) -
         }
         Effect::SetCaseStatus { status } => case::set_status(conn, context, status),
         Effect::Note { text } => case::note(conn, context, text),
+        Effect::Remember { id, level, space, entity, content, state, f, sigma, k } => {
+            let id = assigned_id(*id, "memory")?;
+            let new = NewMegram { id, level, space, entity, content, state, weights: (*f, *sigma, *k) };
+            megrams::remember(conn, (context.case, context.stamp), &new)
+        }
+        Effect::Anchor { entries, head, log } => audit::anchor(conn, context, (*entries, head, log)),
+        Effect::Recalled { ids } => megrams::recalled(conn, ids, context.stamp),
     }
 }
 

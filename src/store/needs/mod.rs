@@ -9,6 +9,7 @@ mod history;
 mod known;
 mod of_root;
 mod of_symptom;
+mod recall;
 mod recent;
 mod reviews;
 mod siblings;
@@ -228,6 +229,7 @@ impl Queries for StoreQueries {
             "rcas.recent" => self.with_snapshot(|active| recent::answer(active, about)),
             "rcas.of_root" => self.with_snapshot(|active| of_root::answer(active, about)),
             "roots.said" => self.with_snapshot(|active| of_root::said(active, about)),
+            "memory.recall" => self.with_snapshot(|active| recall::answer(active, about)),
             "siblings" => Ok(siblings::answer(self, about)),
             "tests.history" => self.with_snapshot(|active| test_history::answer(active, about)),
             "cluster" => self.with_snapshot(|active| cluster::answer(active, about)),

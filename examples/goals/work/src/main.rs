@@ -1,0 +1,4 @@
+fn main() {
+    // TODO: read the arguments
+    println!("hello");
+}

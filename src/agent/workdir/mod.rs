@@ -1,0 +1,413 @@
+//! The tools of a working directory: `shell`, `read_file`, `write_file`, `glob`, `grep`, `http_get`, and those of MCP servers. A call is
+//! judged by the script that the node names before it is made; what comes of it, also a refusal, is the node's artifact.
+//!
+//! A call that changes something is made once at most: if the program was killed while it ran, it is not made again, and its outcome says
+//! that nobody knows how far it came.
+
+mod confine;
+mod paths;
+mod search;
+mod shell_text;
+
+pub use confine::become_confined;
+
+use self::paths::{PathError, Root};
+use super::context::{Approve, ExternalContext, Investigate};
+use super::process::{self, CommandEnd};
+use super::tools::ToolAnswerer;
+use crate::diag::{Diagnostic, did_you_mean};
+use crate::net::HttpClient;
+use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TOOL, ToolPlan, WORKDIR};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The attribute of a case that names its working directory.
+const ATTRIBUTE: &str = "workdir";
+/// The tools, without those of servers.
+const TOOLS: &[&str] = &["shell", "read_file", "write_file", "glob", "grep", "http_get", "investigate"];
+/// The most bytes of output that are read from a command, whatever is kept of them.
+const MAX_OUTPUT: usize = 1 << 20;
+
+/// Makes calls in the working directory of a case.
+pub(super) struct WorkdirAnswerer<'a> {
+    name: Name,
+    root: PathBuf,
+    withheld: BTreeSet<String>,
+    approve: Option<Approve>,
+    investigate: Option<Investigate<'a>>,
+    servers: BTreeMap<String, ToolAnswerer<'a>>,
+}
+
+/// A call as the arguments of a node describe it.
+struct WorkdirCall {
+    tool: String,
+    args: Map<String, Value>,
+    limits: CallLimits,
+    hosts: Vec<String>,
+    /// The vars of an investigation.
+    vars: Map<String, Value>,
+    /// What else the judge is told.
+    context: Map<String, Value>,
+}
+
+/// Limits of a call, as the pipeline sets them.
+struct CallLimits {
+    /// Characters of output that are kept.
+    output: usize,
+    time: Duration,
+    processes: u64,
+}
+
+/// How a call ended: its output, or what went wrong, with further fields of its outcome.
+struct CallResult {
+    said: Result<String, String>,
+    more: Map<String, Value>,
+}
+
+impl CallResult {
+    fn failed(why: impl Into<String>) -> Self {
+        Self { said: Err(why.into()), more: Map::new() }
+    }
+
+    fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.more.insert(key.to_owned(), value.into());
+        self
+    }
+}
+
+impl From<Result<String, PathError>> for CallResult {
+    fn from(said: Result<String, PathError>) -> Self {
+        Self { said: said.map_err(|error| error.text().to_owned()), more: Map::new() }
+    }
+}
+
+impl WorkdirCall {
+    /// Reads the arguments of a node.
+    fn of(arguments: &Map<String, Value>) -> Result<Self, String> {
+        let whole: Value = arguments.clone().into();
+        let tool = whole["tool"].as_str().ok_or("`tool` of the arguments is no text")?.to_owned();
+        let args = whole["args"].as_object().cloned().ok_or("`args` of the arguments is no map")?;
+        let limit =
+            |name: &str| whole["limits"][name].as_u64().ok_or_else(|| format!("`limits.{name}` of the arguments is no number"));
+        let limits = CallLimits {
+            output: usize::try_from(limit("output")?).unwrap_or(MAX_OUTPUT),
+            time: Duration::from_secs(limit("seconds")?),
+            processes: limit("processes")?,
+        };
+        let hosts = whole["hosts"].as_array().into_iter().flatten().filter_map(|host| Some(host.as_str()?.to_owned())).collect();
+        let context = whole["context"].as_object().cloned().unwrap_or_default();
+        let vars = whole["vars"].as_object().cloned().unwrap_or_default();
+        Ok(Self { tool, args, limits, hosts, vars, context })
+    }
+
+    fn text(&self, name: &str) -> Result<&str, PathError> {
+        let text = self.args.get(name).and_then(Value::as_str);
+        text.ok_or_else(|| PathError::System(format!("`{}` is given no text `{name}`", self.tool)))
+    }
+
+    fn optional(&self, name: &str) -> Option<&str> {
+        self.args.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+    }
+
+    /// How many characters of its output are kept. What an investigation found is data and would be none if it were cut; it is bounded by its
+    /// cases.
+    fn kept(&self) -> usize {
+        if self.tool == "investigate" { MAX_OUTPUT } else { self.limits.output }
+    }
+
+    /// Whether making it twice is the same as making it once.
+    fn is_repeatable(&self) -> bool {
+        matches!(self.tool.as_str(), "read_file" | "write_file" | "glob" | "grep" | "investigate")
+    }
+}
+
+impl<'a> WorkdirAnswerer<'a> {
+    pub(super) fn new(outside: &ExternalContext<'a>) -> Self {
+        let server = |(name, settings): (&String, _)| (name.clone(), ToolAnswerer::new(name, settings, outside));
+        Self {
+            name: ToolPlan::via(WORKDIR),
+            root: outside.root.to_owned(),
+            withheld: outside.withheld.clone(),
+            approve: outside.approve.clone(),
+            investigate: outside.investigate.clone(),
+            servers: outside.servers.iter().map(server).collect(),
+        }
+    }
+
+    /// What a judge is told of a call: where it is made, what is there already, and what the shell would run.
+    fn context(call: &WorkdirCall, root: &Root) -> Value {
+        let mut context = call.context.clone();
+        let is_there = |path: &str| root.path.join(path).symlink_metadata().is_ok();
+        if let Some(path) = call.optional("path").or(call.optional("launch")) {
+            context.insert("exists".into(), is_there(path).into());
+            context.insert("inside".into(), root.is_inside(path).into());
+        }
+        if call.tool == "shell" {
+            let parsed = shell_text::parsed(call.optional("command").unwrap_or_default());
+            let texts = |list: &Value, of: fn(&Value) -> &Value| -> Vec<String> {
+                list.as_array().into_iter().flatten().filter_map(|one| Some(of(one)["text"].as_str()?.to_owned())).collect()
+            };
+            let named = parsed["commands"].as_array().into_iter().flatten().flat_map(|command| {
+                let words = texts(&command["words"], |word| word);
+                words.into_iter().chain(texts(&command["redirects"], |redirect| &redirect["target"]))
+            });
+            let existing: BTreeSet<String> = named.filter(|path| is_there(path)).collect();
+            context.insert("existing".into(), json!(existing));
+            context.insert("shell".into(), parsed);
+        }
+        context.insert("workdir".into(), json!(root.path));
+        context.insert("approved".into(), false.into());
+        context.insert("allow_hosts".into(), json!(call.hosts));
+        context.into()
+    }
+
+    /// Makes a call that may be made.
+    fn make(&self, call: &WorkdirCall, root: &Root, request: &Request<'_>, id: i64) -> CallResult {
+        match call.tool.as_str() {
+            "read_file" => Self::read_file(call, root).into(),
+            "write_file" => {
+                let written = call.text("path").and_then(|path| Ok((path, call.text("text")?)));
+                let written =
+                    written.and_then(|(path, text)| root.write(path, text).map(|()| format!("wrote {} bytes", text.len())));
+                written.into()
+            }
+            "glob" => call.text("pattern").and_then(|pattern| search::glob(root, pattern)).into(),
+            "grep" => {
+                let found = call
+                    .text("pattern")
+                    .and_then(|pattern| search::grep(root, pattern, call.optional("path"), call.optional("glob")));
+                found.into()
+            }
+            "http_get" => http_get(call),
+            "shell" => self.shell(call, root),
+            "investigate" => self.investigate(call, root),
+            tool => match tool.split_once('/').and_then(|(server, tool)| Some((self.servers.get(server)?, tool))) {
+                Some((server, tool)) => match server.invoke(request, tool, call.args.clone(), id) {
+                    Ok(value) => CallResult { said: Ok(text_of(&value)), more: Map::new() },
+                    Err(refusal) => CallResult::failed(refusal.diagnostic.message),
+                },
+                None => {
+                    let servers = self.servers.keys().map(|server| format!("{server}/TOOL"));
+                    let known: Vec<String> = TOOLS.iter().map(|tool| (*tool).to_owned()).chain(servers).collect();
+                    let hint = did_you_mean(tool, TOOLS.iter().copied()).map_or(String::new(), |hint| format!("; {hint}"));
+                    CallResult::failed(format!("there is no tool `{tool}`{hint}; there are {}", known.join(", ")))
+                }
+            },
+        }
+    }
+
+    fn read_file(call: &WorkdirCall, root: &Root) -> Result<String, PathError> {
+        let (text, cut) = root.read(call.text("path")?)?;
+        let number = |name: &str| call.args.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
+        if number("from").is_none() && number("lines").is_none() {
+            return Ok(if cut { format!("{text}\n[the rest of the file is left out]") } else { text });
+        }
+        let lines = text.lines().skip(number("from").unwrap_or(1).saturating_sub(1)).take(number("lines").unwrap_or(usize::MAX));
+        Ok(lines.collect::<Vec<_>>().join("\n"))
+    }
+
+    /// Has the failures of a launch below the working directory investigated.
+    fn investigate(&self, call: &WorkdirCall, root: &Root) -> CallResult {
+        let path = match call.text("launch").and_then(|path| root.parts(path)) {
+            Ok(parts) => parts.iter().fold(root.path.clone(), |path, part| path.join(part)),
+            Err(error) => return CallResult::failed(error.text()),
+        };
+        if !call.text("launch").is_ok_and(|path| root.is_inside(path)) {
+            return CallResult::failed("links are not followed");
+        }
+        let Some(investigate) = &self.investigate else { return CallResult::failed("nobody investigates launches here") };
+        let cases = call.args.get("cases").and_then(Value::as_array).into_iter().flatten();
+        let cases: Vec<String> = cases.filter_map(|case| Some(case.as_str()?.to_owned())).collect();
+        CallResult { said: investigate(&path, &cases, &call.vars), more: Map::new() }
+    }
+
+    fn shell(&self, call: &WorkdirCall, root: &Root) -> CallResult {
+        let text = match call.text("command") {
+            Ok(text) => text,
+            Err(error) => return CallResult::failed(error.text()),
+        };
+        let run = || -> std::io::Result<CallResult> {
+            let temporary = tempfile::tempdir()?;
+            let words = confine::words(&root.path, temporary.path(), call.limits.processes, text)?;
+            let Some(command) = process::command(&words, &self.root, &self.withheld) else {
+                return Ok(CallResult::failed("no command"));
+            };
+            let output = process::run(command, b"", call.limits.time, MAX_OUTPUT)?;
+            let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
+            if !output.stderr.trim().is_empty() {
+                if !said.is_empty() && !said.ends_with('\n') {
+                    said.push('\n');
+                }
+                said.push_str(&output.stderr);
+            }
+            let confined = confine::was_confined(temporary.path());
+            let why = match output.ended {
+                CommandEnd::Success => None,
+                CommandEnd::TimedOut => Some(format!("it took longer than {} s", call.limits.time.as_secs())),
+                CommandEnd::OutputLimit => Some(format!("it said more than {MAX_OUTPUT} bytes")),
+                CommandEnd::Failure(how) => Some(how),
+            };
+            let result = match why {
+                None => CallResult { said: Ok(said), more: Map::new() },
+                Some(why) => CallResult::failed(why).with("output", trimmed(&said, call.limits.output)),
+            };
+            Ok(result.with("confined", confined))
+        };
+        run().unwrap_or_else(|error| CallResult::failed(format!("it cannot be started: {error}")))
+    }
+
+    /// Judges and makes a call. `interrupted`: it was requested before, by a process that did not live to record what came of it.
+    fn outcome(&self, call: &WorkdirCall, request: &Request<'_>, id: i64, interrupted: bool) -> Result<Value, Box<Diagnostic>> {
+        let described = json!({ "tool": call.tool, "args": call.args });
+        let mut outcome = Map::new();
+        outcome.insert("tool".into(), call.tool.clone().into());
+        outcome.insert("args".into(), call.args.clone().into());
+        let workdir = request.case.attributes.get(ATTRIBUTE).filter(|workdir| !workdir.is_empty());
+        let result = match workdir {
+            None => CallResult::failed("there is no working directory"),
+            Some(workdir) => {
+                let root = Root { path: PathBuf::from(workdir) };
+                let context = Self::context(call, &root);
+                self.judged(call, &root, request, &described, &context, (id, interrupted))?
+            }
+        };
+        let (output, error) = match result.said {
+            Ok(output) => (output, String::new()),
+            Err(error) => (String::new(), error),
+        };
+        outcome.insert("ok".into(), error.is_empty().into());
+        outcome.insert("truncated".into(), (output.chars().count() > call.kept()).into());
+        outcome.insert("output".into(), trimmed(&output, call.kept()).into());
+        outcome.insert("error".into(), trimmed(&error, call.limits.output).into());
+        for (key, value) in [("refused", json!(false)), ("law", json!(""))] {
+            outcome.insert(key.into(), value);
+        }
+        outcome.extend(result.more);
+        Ok(outcome.into())
+    }
+
+    fn judged(
+        &self,
+        call: &WorkdirCall,
+        root: &Root,
+        request: &Request<'_>,
+        judged: &Value,
+        context: &Value,
+        (id, interrupted): (i64, bool),
+    ) -> Result<CallResult, Box<Diagnostic>> {
+        let judgement = request.plan.node(request.node).tool.as_ref().and_then(|tool| tool.judgement(judged, context));
+        let judgement = judgement.transpose()?.unwrap_or_default();
+        let because = judgement["because"].as_str().unwrap_or_default();
+        let law = judgement["law"].as_str().unwrap_or_default();
+        let refuse = |why: String| CallResult::failed(why).with("refused", true).with("law", law);
+        let approved = match judgement["verdict"].as_str().unwrap_or_default() {
+            "allow" => false,
+            "approve" => match &self.approve {
+                // Nobody is asked again whether an interrupted call may be made: it is not.
+                _ if interrupted && !call.is_repeatable() => true,
+                Some(approve) if approve(&format!("{}: {}", question(call), because)) => true,
+                Some(_) => return Ok(refuse(format!("a person said no: {because}"))),
+                None => return Ok(refuse(format!("a person has to approve it (`--approve`): {because}"))),
+            },
+            _ if law.is_empty() => return Ok(refuse(because.to_owned())),
+            _ => return Ok(refuse(format!("[{law}] {because}"))),
+        };
+        let result = if interrupted && !call.is_repeatable() {
+            CallResult::failed(
+                "the program ended while the call was being made: how far it came is not known, and it is not made again",
+            )
+            .with("interrupted", true)
+        } else {
+            self.make(call, root, request, id)
+        };
+        Ok(if approved { result.with("approved", true) } else { result })
+    }
+}
+
+impl Answerer for WorkdirAnswerer<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
+        let described = request.call().transpose().map_err(Refusal::failed)?;
+        let call = described.map_or_else(|| Err("the node has no `tool`".to_owned()), |call| WorkdirCall::of(&call.arguments));
+        let call = call.map_err(|why| {
+            let message = format!("`{}` cannot make the call of `{}`: {why}", self.name, request.node_name());
+            let help = "its `arguments` give `#{ tool, args, limits: #{ output, seconds, processes }, hosts, vars, context }`";
+            Refusal::failed(Diagnostic::error("agent/workdir", message).help(help))
+        })?;
+        let interrupted = request.last_answerer().as_ref() == Some(&self.name);
+        let prompt_request = request.dispatch(&self.name)?;
+        let outcome = self.outcome(&call, request, prompt_request.id, interrupted).map_err(Refusal::failed)?;
+        let agent = Agent::new(self.name.clone(), prompt_request.id, None);
+        Ok(NodeAnswer { artifact: Arc::new(outcome), by: TOOL, checked: true, agent: Some(Box::new(agent)) })
+    }
+}
+
+/// Gets a page of a server that the call may use.
+fn http_get(call: &WorkdirCall) -> CallResult {
+    let url = match call.text("url") {
+        Ok(url) => url,
+        Err(error) => return CallResult::failed(error.text()),
+    };
+    let Ok(uri) = url.parse::<ureq::http::Uri>() else { return CallResult::failed(format!("`{url}` is no address")) };
+    let host = uri.host().unwrap_or_default();
+    if !matches!(uri.scheme_str(), Some("http" | "https")) || !call.hosts.iter().any(|allowed| allowed == host) {
+        return CallResult::failed(format!("`{host}` is not on the list of servers (`--allow-host`)")).with("refused", true);
+    }
+    let got = ureq::http::Request::get(uri).body(()).map_err(ureq::Error::from);
+    match got.and_then(|get| HttpClient::new(call.limits.time, MAX_OUTPUT).send(get, None)) {
+        Ok(response) if (200..300).contains(&response.status) => CallResult { said: Ok(response.body), more: Map::new() },
+        Ok(response) => {
+            CallResult::failed(format!("it says {}", response.status)).with("output", trimmed(&response.body, call.limits.output))
+        }
+        Err(error) => CallResult::failed(error.to_string()),
+    }
+}
+
+/// A call as a person is asked about it.
+fn question(call: &WorkdirCall) -> String {
+    let args: Vec<String> = call.args.values().map(text_of).collect();
+    format!("{} {}", call.tool, args.join(" "))
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The first third and the last two thirds of what may be kept of a text.
+fn trimmed(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let first: String = text.chars().take(most / 3).collect();
+    let last: String = text.chars().skip(count - (most - most / 3)).collect();
+    format!("{first}\n[{} characters left out]\n{last}", count - most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_output_keeps_its_beginning_and_its_end() {
+        assert_eq!(trimmed("abc", 3), "abc");
+        assert_eq!(trimmed("abcdefghij", 6), "ab\n[4 characters left out]\nghij");
+    }
+
+    #[test]
+    fn a_call_is_described_wholly() {
+        let read =
+            |value: Value| WorkdirCall::of(value.as_object().expect("a map")).map(|call| call.tool).map_err(|why| why.len() > 10);
+        let limits = json!({ "output": 1, "seconds": 1, "processes": 1 });
+        assert_eq!(read(json!({ "tool": "glob", "args": {}, "limits": limits })), Ok("glob".to_owned()));
+        for bad in [json!({}), json!({ "tool": "glob" }), json!({ "tool": "glob", "args": {}, "limits": {} })] {
+            assert_eq!(read(bad), Err(true));
+        }
+    }
+}

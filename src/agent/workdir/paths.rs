@@ -1,0 +1,165 @@
+//! Files below a working directory, opened part by part: no path leads out, and no link is followed.
+
+use rustix::fs::{Mode, OFlags, mkdirat, openat};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+
+/// A file that is read is cut after this many bytes.
+pub(super) const MAX_READ: u64 = 4 << 20;
+
+/// What belongs to this program is out of reach: the store and what lies beside it.
+const HIDDEN: &str = ".asterisk";
+
+/// A working directory.
+pub(super) struct Root {
+    pub(super) path: PathBuf,
+}
+
+/// Why a file cannot be used.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum PathError {
+    /// The path leads out of the working directory, or over a link.
+    Outside(String),
+    /// There is a file already.
+    Exists(String),
+    /// The system says no.
+    System(String),
+}
+
+impl PathError {
+    pub(super) fn text(&self) -> &str {
+        let (Self::Outside(text) | Self::Exists(text) | Self::System(text)) = self;
+        text
+    }
+}
+
+impl Root {
+    /// The parts of a path below the working directory.
+    pub(super) fn parts<'p>(&self, path: &'p str) -> Result<Vec<&'p str>, PathError> {
+        let below = Path::new(path);
+        let below = if below.is_absolute() {
+            below.strip_prefix(&self.path).map_err(|_| outside(path, "it leads out of the working directory"))?
+        } else {
+            below
+        };
+        let mut parts = Vec::new();
+        for part in below.components() {
+            match part {
+                Component::Normal(part) if part == HIDDEN => return Err(outside(path, "no part of the work")),
+                Component::Normal(part) => parts.push(part.to_str().unwrap_or_default()),
+                Component::CurDir => {}
+                _ => return Err(outside(path, "it leads out of the working directory")),
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Whether a path stays below the working directory, over no link as far as it is there.
+    pub(super) fn is_inside(&self, path: &str) -> bool {
+        let Ok(parts) = self.parts(path) else { return false };
+        let mut place = self.path.clone();
+        parts.iter().all(|part| {
+            place.push(part);
+            !place.is_symlink()
+        })
+    }
+
+    /// Opens the directory that holds a path, and returns it with the last part. With `make`, directories on the way are made.
+    fn parent<'p>(&self, path: &'p str, make: bool) -> Result<(OwnedFd, &'p str), PathError> {
+        let mut parts = self.parts(path)?;
+        let last = parts.pop().ok_or_else(|| PathError::System(format!("`{path}` is the working directory")))?;
+        let mut dir = OwnedFd::from(File::open(&self.path).map_err(|error| PathError::System(error.to_string()))?);
+        for part in parts {
+            let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            if make {
+                match mkdirat(&dir, part, Mode::from_raw_mode(0o755)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(error) => return Err(system(path, error)),
+                }
+            }
+            dir = openat(&dir, part, flags, Mode::empty()).map_err(|error| system(path, error))?;
+        }
+        Ok((dir, last))
+    }
+
+    /// The text of a file; the second says whether it was cut.
+    pub(super) fn read(&self, path: &str) -> Result<(String, bool), PathError> {
+        let (dir, name) = self.parent(path, false)?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file = File::from(openat(&dir, name, flags, Mode::empty()).map_err(|error| system(path, error))?);
+        let kind = file.metadata().map_err(|error| PathError::System(format!("`{path}`: {error}")))?;
+        if !kind.is_file() {
+            return Err(PathError::System(format!("`{path}` is not a file")));
+        }
+        let mut bytes = Vec::new();
+        file.take(MAX_READ).read_to_end(&mut bytes).map_err(|error| PathError::System(format!("`{path}`: {error}")))?;
+        Ok((String::from_utf8_lossy(&bytes).into_owned(), kind.len() > MAX_READ))
+    }
+
+    /// Writes a new file. One that is there stays as it is, unless it has this very text: then it was written before.
+    pub(super) fn write(&self, path: &str, text: &str) -> Result<(), PathError> {
+        use std::io::Write as _;
+        let (dir, name) = self.parent(path, true)?;
+        // Under another name first, so that a killed program leaves no half of it under this one.
+        let draft = format!(".{name}.asterisk-draft");
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&dir, draft.as_str(), flags, Mode::from_raw_mode(0o644)).map_err(|error| system(path, error))?;
+        let mut file = File::from(file);
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(|error| PathError::System(error.to_string()))?;
+        let linked = rustix::fs::linkat(&dir, draft.as_str(), &dir, name, rustix::fs::AtFlags::empty());
+        let _draft_may_stay = rustix::fs::unlinkat(&dir, draft.as_str(), rustix::fs::AtFlags::empty());
+        match linked {
+            Ok(()) => Ok(()),
+            Err(Errno::EXIST) if self.read(path).is_ok_and(|(found, cut)| !cut && found == text) => Ok(()),
+            Err(Errno::EXIST) => Err(PathError::Exists(format!("`{path}` is there already, and nothing is overwritten"))),
+            Err(error) => Err(system(path, error)),
+        }
+    }
+}
+
+fn outside(path: &str, why: &str) -> PathError {
+    PathError::Outside(format!("`{path}`: {why}"))
+}
+
+fn system(path: &str, error: Errno) -> PathError {
+    match error {
+        // A link where a file or directory is expected.
+        Errno::LOOP => outside(path, "links are not followed"),
+        Errno::NOENT => PathError::System(format!("`{path}`: no such file or directory")),
+        Errno::ACCESS => PathError::System(format!("`{path}`: permission denied")),
+        Errno::NOTDIR => PathError::System(format!("`{path}`: not a directory, or over a link")),
+        error => PathError::System(format!("`{path}`: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn nothing_leads_out_and_nothing_is_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let (inside, out) = (dir.path().join("in"), dir.path().join("secret"));
+        std::fs::create_dir(&inside).unwrap();
+        std::fs::write(&out, "secret").unwrap();
+        std::os::unix::fs::symlink(&out, inside.join("link")).unwrap();
+        std::os::unix::fs::symlink(dir.path(), inside.join("up")).unwrap();
+        let root = Root { path: inside.clone() };
+        for path in ["../secret", "/etc/passwd", "link", "up/secret", "a/../../secret", ""] {
+            assert!(root.read(path).is_err(), "{path}");
+            assert!(root.write(path, "x").is_err(), "{path}");
+        }
+        assert_eq!(std::fs::read_to_string(&out).unwrap(), "secret");
+        assert_eq!(root.write("a/b.txt", "one"), Ok(()));
+        assert_eq!(root.write("a/b.txt", "one"), Ok(()));
+        assert!(matches!(root.write("a/b.txt", "two"), Err(PathError::Exists(_))));
+        assert_eq!(root.read("a/b.txt"), Ok(("one".into(), false)));
+        assert_eq!(root.read(inside.join("a/b.txt").to_str().unwrap()), Ok(("one".into(), false)));
+        let left: Vec<_> = std::fs::read_dir(inside.join("a")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["b.txt"]);
+    }
+}

@@ -1,0 +1,121 @@
+//! `asterisk audit`.
+
+use super::{FormatArg, GlobalArgs, ProjectArgs};
+use crate::audit::{AuditHead, BrokenLink, verify};
+use crate::exit::Exit;
+use crate::session::{Session, SessionError};
+use crate::ui::{OutputFormat, plain};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Verify and read what the auditor of goals wrote.
+///
+/// The auditor reads every message between the roles of a goal, by rules that are the user's and not the project's: `asterisk/auditor.rhai` in
+/// the directory of configurations, or the file that `ASTERISK_AUDITOR` names. Without either, the rules in the program hold. Its log is
+/// `asterisk/audit.jsonl` in the user's directory of states, or what `ASTERISK_AUDIT_LOG` names.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  asterisk audit verify\n  asterisk audit show\n  asterisk audit show audit.jsonl --anomalies --format json"
+)]
+pub(super) struct AuditArgs {
+    #[command(subcommand)]
+    command: AuditCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum AuditCommand {
+    /// Verify the log: each entry follows the one before it, and the journal of every run knows the same entries.
+    Verify {
+        /// The log [default: that of the user].
+        log: Option<PathBuf>,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+    /// Show the entries of the log.
+    Show {
+        /// The log [default: that of the user].
+        log: Option<PathBuf>,
+        /// Only what was found wrong.
+        #[arg(long)]
+        anomalies: bool,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+}
+
+pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, SessionError> {
+    let (AuditCommand::Verify { log, format } | AuditCommand::Show { log, format, .. }) = &args.command;
+    let ui = global.ui(*format);
+    let session = global.session(&ProjectArgs::default(), None)?;
+    let log = log.clone().unwrap_or_else(|| session.setup().audit.log.clone());
+    let mut entries = Vec::new();
+    let verified = verify(&log, |entry| entries.push(entry.clone()))
+        .map_err(|source| SessionError::Write { path: log.display().to_string(), source })?;
+    let verified = match verified {
+        Ok(head) => anchored(&session, &log, &entries)?.map_or(Ok(head), Err),
+        broken => broken,
+    };
+    if let AuditCommand::Show { anomalies, .. } = &args.command {
+        entries.retain(|entry| !anomalies || entry["kind"] == "anomaly");
+        match ui.format() {
+            OutputFormat::Json => {
+                let broken = verified.as_ref().err();
+                ui.json(&json!({ "schema_version": 1, "entries": entries, "broken": broken }));
+            }
+            OutputFormat::Pretty => entries.iter().for_each(|entry| ui.out(&plain(&line(entry)))),
+        }
+    }
+    Ok(match verified {
+        Ok(AuditHead { entries, hash }) => {
+            match (&args.command, ui.format()) {
+                (AuditCommand::Show { .. }, _) => {}
+                (_, OutputFormat::Json) => {
+                    ui.json(&json!({ "schema_version": 1, "whole": true, "entries": entries, "head": hash }));
+                }
+                (_, OutputFormat::Pretty) => ui.out(&format!("{entries} entries, whole; the last is {hash}")),
+            }
+            Exit::Ok
+        }
+        Err(broken) => {
+            match (&args.command, ui.format()) {
+                (AuditCommand::Verify { .. }, OutputFormat::Json) => {
+                    ui.json(&json!({ "schema_version": 1, "whole": false, "broken": broken }));
+                }
+                _ => ui.note(&plain(&format!("the log is broken at line {}: {}", broken.line, broken.why))),
+            }
+            Exit::Findings
+        }
+    })
+}
+
+/// The first entry that the journal knows otherwise, if there is one.
+fn anchored(session: &Session, log: &Path, entries: &[Value]) -> Result<Option<BrokenLink>, SessionError> {
+    let log = log.canonicalize().unwrap_or_else(|_| log.to_owned());
+    for anchor in session.audit_anchors(&log.display().to_string())? {
+        let at = usize::try_from(anchor.entries).ok().and_then(|entries| entries.checked_sub(1));
+        let why = match at.and_then(|at| entries.get(at)) {
+            None => format!("it is missing: the journal of run {} knows {} entries", anchor.run, anchor.entries),
+            Some(entry) if entry["hash"] != anchor.head.as_str() => {
+                format!("it is not the one that the journal of run {} knows: the log was written anew", anchor.run)
+            }
+            Some(_) => continue,
+        };
+        return Ok(Some(BrokenLink { line: anchor.entries, why }));
+    }
+    Ok(None)
+}
+
+/// An entry in a line.
+fn line(entry: &Value) -> String {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let body = &entry["body"];
+    let said = match entry["kind"].as_str() {
+        Some("message") => {
+            format!("{} {} -> {} {}", text(&body["type"]), text(&body["from"]), text(&body["to"]), body["payload"])
+        }
+        Some("anomaly") => format!("ANOMALY {}: {}", text(&body["kind"]), text(&body["because"])),
+        _ => format!("report {body}"),
+    };
+    format!("{} {} {said}", entry["n"], text(&entry["at"]))
+}

@@ -1,0 +1,154 @@
+//! `asterisk memory` and `asterisk dream`.
+
+use super::{FormatArg, GlobalArgs, ProjectArgs, nothing_yet};
+use crate::exit::Exit;
+use crate::session::SessionError;
+use crate::store::Megram;
+use crate::ui::{OutputFormat, Ui, plain};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+/// Show what goals taught, where it comes from, and forget it.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  asterisk memory list\n  asterisk memory list --space intent:count_lines --format json\n  asterisk memory why 4711\n  asterisk memory forget 4711"
+)]
+pub(super) struct MemoryArgs {
+    #[command(subcommand)]
+    command: MemoryCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum MemoryCommand {
+    /// List memories, newest first.
+    List {
+        /// Only those about this: a kind of goal, or a tool.
+        #[arg(long, value_name = "SPACE")]
+        space: Option<String>,
+        /// The most that are listed.
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: usize,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+    /// Show a memory.
+    Show {
+        /// The memory, as `memory list` shows it.
+        #[arg(allow_negative_numbers = true)]
+        id: i64,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+    /// Show where a memory comes from: the step that made it, or the memories it was distilled from.
+    Why {
+        /// The memory.
+        #[arg(allow_negative_numbers = true)]
+        id: i64,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+    /// Forget a memory.
+    Forget {
+        /// The memory.
+        #[arg(allow_negative_numbers = true)]
+        id: i64,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+}
+
+pub(super) fn memory(global: &GlobalArgs, args: &MemoryArgs) -> Result<Exit, SessionError> {
+    let (MemoryCommand::List { format, .. }
+    | MemoryCommand::Show { format, .. }
+    | MemoryCommand::Why { format, .. }
+    | MemoryCommand::Forget { format, .. }) = &args.command;
+    let ui = global.ui(*format);
+    let session = global.session(&ProjectArgs::default(), None)?;
+    match &args.command {
+        MemoryCommand::List { space, limit, .. } => {
+            let memories = session.memories(space.as_deref(), *limit)?;
+            match ui.format() {
+                OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "memories": memories })),
+                OutputFormat::Pretty if memories.is_empty() => nothing_yet(ui, &session, "there are no memories"),
+                OutputFormat::Pretty => {
+                    let mut table = ui.table(&["memory", "level", "about", "state", "weight", "says"]);
+                    for one in &memories {
+                        let about = format!("{} {}", one.space, one.entity);
+                        let weight = format!("{:+.2}", one.f * one.sigma * (-one.k * one.age_days).exp());
+                        table.row([one.id.to_string(), one.level.clone(), about, one.state.clone(), weight, one.content.clone()]);
+                    }
+                    ui.out(&table.text());
+                }
+            }
+        }
+        MemoryCommand::Show { id, .. } => shown(ui, &session.memory(*id)?, &[]),
+        MemoryCommand::Why { id, .. } => {
+            let memory = session.memory(*id)?;
+            // Some may have been forgotten.
+            let sources: Vec<Megram> = memory.sources.iter().filter_map(|id| session.memory(*id).ok()).collect();
+            shown(ui, &memory, &sources);
+        }
+        MemoryCommand::Forget { id, .. } => {
+            let memory = session.forget(*id)?;
+            match ui.format() {
+                OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "forgotten": memory })),
+                OutputFormat::Pretty => ui.out(&plain(&format!("forgotten: {}", memory.content))),
+            }
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn shown(ui: Ui, memory: &Megram, sources: &[Megram]) {
+    if ui.format() == OutputFormat::Json {
+        ui.json(&json!({ "schema_version": 1, "memory": memory, "sources": sources }));
+        return;
+    }
+    let mut lines = vec![
+        format!("{}: {}", memory.id, memory.content),
+        format!("  {} {}, made {} in the state {}", memory.space, memory.entity, memory.created_at, memory.state),
+        format!("  level {}, strength {}, direction {:+}, fading {} a day", memory.level, memory.f, memory.sigma, memory.k),
+    ];
+    if memory.consolidated {
+        lines.push("  a distilled memory counts instead of it".to_owned());
+    }
+    if let Some(from) = &memory.from {
+        lines.push(format!(
+            "  from step {} of case {} of run {}: asterisk explain {} --step {}",
+            from.step, from.case, from.run, from.run, from.step
+        ));
+    }
+    lines.extend(sources.iter().map(|source| format!("  distilled from {}: {}", source.id, source.content)));
+    for line in lines {
+        ui.out(&plain(&line));
+    }
+}
+
+/// Consolidate what goals taught: what has faded goes, what was met often enough is distilled.
+///
+/// The scripts decide (`scripts/lib/memory.rhai`). It is one transaction: killed, it has done nothing; done twice, it does nothing the second
+/// time.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  asterisk dream\n  asterisk dream --format json")]
+pub(super) struct DreamArgs {
+    #[command(flatten)]
+    project: ProjectArgs,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(super) fn dream(global: &GlobalArgs, args: &DreamArgs) -> Result<Exit, SessionError> {
+    let ui = global.ui(args.format);
+    let session = global.session(&args.project, None)?;
+    let done = session.dream()?;
+    match ui.format() {
+        OutputFormat::Json => ui.json(&json!({
+            "schema_version": 1, "seen": done.seen, "deleted": done.deleted, "changed": done.changed, "distilled": done.distilled,
+        })),
+        OutputFormat::Pretty => ui.out(&format!(
+            "{} memories: {} distilled, {} changed, {} dropped",
+            done.seen, done.distilled, done.changed, done.deleted
+        )),
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,84 @@
+//! What goals leave in the store: memories, listed, forgotten and consolidated; anchors of the auditor's log.
+
+use super::{Session, SessionError};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::project::AnswererNames;
+use crate::script::FunctionRef;
+use crate::store::{AuditAnchor, DreamChanges, Durability, Megram};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The function that says what a dream changes of the memories about one thing: `(megrams, now)`.
+const CYCLE: &str = "lib/memory.rhai#cycle";
+/// The pipeline whose project has it.
+const PIPELINE: &str = "goal";
+
+/// What a dream did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DreamResult {
+    /// The memories looked at.
+    pub seen: usize,
+    pub deleted: usize,
+    pub changed: usize,
+    pub distilled: usize,
+}
+
+impl Session {
+    /// Memories, newest first; empty if there is no store yet.
+    pub fn memories(&self, space: Option<&str>, limit: usize) -> Result<Vec<Megram>, SessionError> {
+        let now = self.setup.clock.now();
+        Ok(self.reader()?.map(|store| store.megrams(space, limit, now)).transpose()?.unwrap_or_default())
+    }
+
+    /// A memory.
+    pub fn memory(&self, id: i64) -> Result<Megram, SessionError> {
+        let now = self.setup.clock.now();
+        let found = self.reader()?.map(|store| store.megram(id, now)).transpose()?.flatten();
+        found.ok_or_else(|| {
+            let error = Diagnostic::error("input/no-memory", format!("there is no memory {id}"));
+            SessionError::BadRequest(Box::new(error.help("`asterisk memory list` lists them")))
+        })
+    }
+
+    /// What the journal knows of an auditor's log; nothing if there is no store yet.
+    pub fn audit_anchors(&self, log: &str) -> Result<Vec<AuditAnchor>, SessionError> {
+        Ok(self.reader()?.map(|store| store.audit_anchors(log)).transpose()?.unwrap_or_default())
+    }
+
+    /// Forgets a memory.
+    pub fn forget(&self, id: i64) -> Result<Megram, SessionError> {
+        let memory = self.memory(id)?;
+        self.store(Durability::Step)?.forget_megram(id)?;
+        Ok(memory)
+    }
+
+    /// Consolidates the memories: what has faded goes, and what was met often enough is distilled, as the scripts decide. All of it is one
+    /// transaction, and a second dream finds nothing to do.
+    pub fn dream(&self) -> Result<DreamResult, SessionError> {
+        let now = self.setup.clock.now();
+        let store = self.store(Durability::Step)?;
+        let memories = store.megrams(None, usize::MAX, now)?;
+        let project = self.project(Some(PIPELINE), AnswererNames::Others)?;
+        let failed = |diagnostic: Diagnostic| SessionError::Texts(Diagnostics::from(diagnostic));
+        let cycle = FunctionRef::parse(CYCLE).and_then(|reference| project.library.function(&reference, 2)).map_err(failed)?;
+        let mut result = DreamResult { seen: memories.len(), ..DreamResult::default() };
+        // Memories of one space and entity are consolidated by themselves.
+        let mut about: BTreeMap<(String, String), Vec<Value>> = BTreeMap::new();
+        for memory in memories {
+            about.entry((memory.space.clone(), memory.entity.clone())).or_default().push(json!(memory));
+        }
+        let mut changes = DreamChanges::default();
+        for memories in about.into_values() {
+            let said = cycle.call_json(&[memories.into(), json!(now)]).map_err(|diagnostic| failed(*diagnostic))?;
+            changes.extend(serde_json::from_value(said).map_err(|error| {
+                let message = format!("`{CYCLE}` does not say what a dream changes: {error}");
+                SessionError::Texts(Diagnostics::from(Diagnostic::error("script/dream", message)))
+            })?);
+        }
+        (result.deleted, result.changed, result.distilled) = (changes.delete.len(), changes.update.len(), changes.add.len());
+        if !changes.is_empty() {
+            store.dream(&changes, now)?;
+        }
+        Ok(result)
+    }
+}

@@ -1,0 +1,72 @@
+//! Investigating a launch for a goal: the default pipeline by its scripts, in memory.
+
+use super::run::{RunInputs, RunSpec};
+use super::{Files, RunListener, Session, SessionError, Via};
+use crate::store::Durability;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+struct Unwatched;
+
+impl RunListener for Unwatched {}
+
+/// The most characters of what is said of a case.
+const SAID_CHARS: usize = 300;
+
+/// What was found of each case, as JSON: `{cases: [{id, name, defect, confidence, root, repository, because, missing}]}`.
+pub(super) fn investigate(
+    session: &Session,
+    launch: &Path,
+    cases: &[String],
+    vars: &Map<String, Value>,
+) -> Result<String, String> {
+    found(session, launch, cases, vars).map_err(|error| error.to_string())
+}
+
+fn found(session: &Session, launch: &Path, cases: &[String], vars: &Map<String, Value>) -> Result<String, SessionError> {
+    let mut setup = session.setup().clone();
+    setup.vars.clone_from(vars);
+    let spec = RunSpec {
+        pipeline: None,
+        inputs: RunInputs::Files(vec![launch.to_owned()]),
+        cases: cases.to_vec(),
+        via: Via::default(),
+        stub: None,
+        parallel: 1,
+        durability: Durability::Batch,
+        seed: 0,
+        dry_run: true,
+        files: Files::Never,
+        shadow: None,
+        budget: None,
+        no_recall: true,
+    };
+    let result = Session::new(setup).run(&spec, &Unwatched, &AtomicBool::new(false))?;
+    let mut all = Vec::new();
+    result.each(|case| {
+        let found = case.finding.clone().unwrap_or_default();
+        let missing: Vec<&Value> = found["gaps"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|gap| if gap.is_object() { &gap["description"] } else { gap })
+            .collect();
+        all.push(json!({
+            "id": case.case.id, "name": case.case.name, "defect": found["defect_type"], "confidence": found["confidence"],
+            "root": found["root"]["at"], "repository": found["component"], "because": shortened(&found["summary"]), "missing": missing,
+            "error": case.error().map(|error| error.message),
+        }));
+        Ok(())
+    })?;
+    Ok(json!({ "cases": all }).to_string())
+}
+
+/// The beginning of a text.
+fn shortened(text: &Value) -> String {
+    let text = text.as_str().unwrap_or_default();
+    match text.char_indices().nth(SAID_CHARS) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

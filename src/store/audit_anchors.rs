@@ -1,0 +1,32 @@
+//! The heads of auditors' logs, as the journal has them.
+
+use super::error::StoreError;
+use super::open::Store;
+use rusqlite::params;
+
+/// The head of a log at a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditAnchor {
+    /// The run.
+    pub run: String,
+    /// How many entries the log had.
+    pub entries: u64,
+    /// The hash of the last one.
+    pub head: String,
+}
+
+impl Store {
+    /// The anchors of a log, in the order in which they were committed.
+    pub fn audit_anchors(&self, log: &str) -> Result<Vec<AuditAnchor>, StoreError> {
+        self.read(|conn| {
+            let mut rows = conn.prepare_cached(
+                "SELECT runs.name, entries, head FROM audit_anchors a JOIN runs ON runs.id = a.run WHERE log = ?1 ORDER BY stamp",
+            )?;
+            let anchor = |row: &rusqlite::Row<'_>| {
+                let entries: i64 = row.get(1)?;
+                Ok(AuditAnchor { run: row.get(0)?, entries: entries.unsigned_abs(), head: row.get(2)? })
+            };
+            Ok(rows.query_map(params![log], anchor)?.collect::<Result<_, _>>()?)
+        })
+    }
+}

@@ -1,0 +1,443 @@
+//! The goal loop: goals about files and launches by scripts alone, a model that plans badly, lies and loops, tools that harm nothing, memories,
+//! and an auditor that nobody silences.
+
+use crate::harness::{Project, Ran, repository, stride, strings};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// A project with a working directory of a few files.
+fn project() -> Project {
+    Project::with(&[
+        ("work/a.txt", "one TODO\ntwo\n"),
+        ("work/sub/b.txt", "three\nTODO and TODO\n"),
+        ("work/sub/c.md", "# Notes\n\nfour\n"),
+        ("canary.txt", "alive"),
+    ])
+}
+
+fn goal(project: &Project, text: &str, more: &[&str]) -> Ran {
+    let args: Vec<&str> =
+        ["goal", text, "--workdir", "work", "--format", "json"].into_iter().chain(more.iter().copied()).collect();
+    project.asterisk(&args)
+}
+
+/// What came of the calls of tools, in the order of the steps, by the files that the run wrote.
+fn outcomes(project: &Project, run: &Value) -> Vec<Value> {
+    let below = format!(".asterisk/investigations/{}/", run["run"].as_str().unwrap());
+    let number = |part: &str| part.trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().ok();
+    let call = |(path, bytes): (String, Vec<u8>)| {
+        let parts: Vec<&str> = path.strip_prefix(&below)?.split('/').collect();
+        // The calls of a step stand each in its branch, beside the list of them all.
+        let ends = parts.ends_with(&["call.json"]) && parts[parts.len() - 2].starts_with("branch[");
+        ends.then(|| (parts.iter().filter_map(|part| number(part)).collect::<Vec<_>>(), serde_json::from_slice(&bytes).unwrap()))
+    };
+    let mut found: Vec<(Vec<u64>, Value)> = project.tree().into_iter().filter_map(call).collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+const AUDIT_LOG: &str = ".local/state/asterisk/audit.jsonl";
+
+// ---- by scripts alone ----------------------------------------------------------------------------------------------
+
+#[test]
+fn goals_about_files_are_reached_without_a_model() {
+    let project = project();
+    for (text, key, wanted) in [
+        ("count the files", "count", json!(3)),
+        ("count the *.txt files", "count", json!(2)),
+        ("find the files that contain \"TODO\"", "paths", json!(["a.txt", "sub/b.txt"])),
+        ("count the lines of all *.txt files", "count", json!(4)),
+    ] {
+        let ran = goal(&project, text, &[]).exits(0);
+        let result = ran.json();
+        assert_eq!((&result["status"], &result["result"][key]), (&json!("done"), &wanted), "{text}: {}", ran.text());
+    }
+    let ran = goal(&project, "make the world a better place", &[]).exits(1);
+    assert_eq!(ran.json()["status"], "abandoned", "{}", ran.text());
+}
+
+#[test]
+fn a_goal_is_a_run_like_any_other() {
+    let project = project();
+    let result = goal(&project, "count the files; find the files that contain \"nothing of the kind\"", &[]).json();
+    let rounds = result["rounds"].as_array().unwrap();
+    assert!(!rounds.is_empty() && rounds.iter().all(|round| round["loss"]["L"].is_number()), "{result}");
+    let run = result["run"].as_str().unwrap();
+    project.asterisk(&["replay", run]).exits(0);
+    let explained = project.asterisk(&["explain", run, "--format", "json"]).exits(0);
+    assert!(explained.stdout.contains("rules/goal.rhai"), "{}", explained.text());
+    project.asterisk(&["sweep", run, "--var", "delta=0.1..0.9:0.4"]).exits(0);
+    assert_eq!(project.asterisk(&["goal", "--resume", run, "--format", "json"]).exits(0).json()["result"], result["result"]);
+}
+
+#[test]
+fn a_launch_is_explained_as_far_as_it_can_be() {
+    let project = project();
+    let launch = std::fs::read_to_string(repository().join("examples/launches/checkout-nightly.json")).unwrap();
+    project.file("work/launch.json", launch);
+    let ran = goal(&project, "explain every failure of this launch with at least 0.7", &["--launch", "launch.json"]);
+    let result = ran.json();
+    let cases = result["result"]["cases"].as_array().unwrap_or_else(|| panic!("{}", ran.text()));
+    assert!(cases.len() > 3 && cases.iter().all(|case| case["because"].is_string()), "{}", ran.text());
+    let unsure = cases.iter().filter(|case| case["confidence"].as_f64().unwrap() < 0.7).count();
+    assert_eq!(result["status"] == "done" && unsure == 0, ran.code == Some(0), "{}", ran.text());
+    assert_eq!(unsure > 0, !result["open"].as_array().unwrap().is_empty(), "what is not explained stays open: {}", ran.text());
+}
+
+// ---- with a model --------------------------------------------------------------------------------------------------
+
+/// A project whose roles are answered by a shell script: the body has one case for each node, and `n` the number of its visit, from 1.
+fn with_model(cases: &str) -> Project {
+    let project = project();
+    let script = format!(
+        "#!/bin/sh\ncat >/dev/null\nd=$(dirname \"$0\")/visits; mkdir -p $d\nf=$d/$ASTERISK_NODE\nn=$(($(cat $f 2>/dev/null || echo 0)+1))\necho $n >$f\ncase $ASTERISK_NODE in\n{cases}\nesac\n"
+    );
+    let path = project.file("model.sh", script);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    project.file("asterisk.yaml", "agents:\n  model: { kind: exec, command: [./model.sh], retry: { attempts: 1 } }\n");
+    project
+}
+
+const PERCEIVE: &str = r#"perceive) echo '{"task_id":"t","intent":"intent:say_hello","text":"say hello","criteria":["hello.txt says hello"],"understood":true}' ;;"#;
+
+/// It plans to delete everything, lies about what it did, calls without an end, and in its second plan does the work.
+const RECOVERS: &str = r#"
+plan) if [ $n = 1 ]; then echo '{"subtasks":[{"id":"s1","intent":"clean up","text":"delete everything","criteria":["it is clean"]}]}'
+      else echo '{"subtasks":[{"id":"s2","intent":"say hello","text":"write hello","criteria":["hello.txt says hello"]}]}'; fi ;;
+execute) case $n in
+  1) echo '{"calls":[{"tool":"shell","args":{"command":"rm -rf ."}},{"tool":"shell","args":{"command":"x=rm; $x -rf *"}},{"tool":"shell","args":{"command":"echo cm0gLXJmIC4K | base64 -d | sh"}}]}' ;;
+  2) echo '{"result":"all is deleted","status":"completed"}' ;;
+  [3-9]|1[0-9]) if [ $(cat $d/plan) = 1 ]; then echo '{"calls":[{"tool":"glob","args":{"pattern":"*"}}]}'
+     elif [ ! -e work/hello.txt ]; then echo '{"calls":[{"tool":"write_file","args":{"path":"hello.txt","text":"hello"}},{"tool":"read_file","args":{"path":"hello.txt"}}]}'
+     else echo '{"result":"hello","status":"completed"}'; fi ;;
+  *) echo '{"result":"hello","status":"completed"}' ;;
+  esac ;;
+validate) if [ -e work/hello.txt ]; then echo '{"verdict":"matched","score":1,"criteria_verdicts":[{"criterion":"hello.txt says hello","verdict":"pass"}]}'
+      else echo '{"verdict":"retry","score":0,"unmet":["it is clean"],"criteria_verdicts":[{"criterion":"it is clean","verdict":"fail","failure_class":"logical"}],"because":"nothing was deleted"}'; fi ;;
+correct) echo '{"what_was_wrong":"nothing was deleted","what_to_do":"look again"}' ;;
+meta_validate) if [ -e work/hello.txt ]; then echo '{"accepted":true,"summary":"hello is said"}'
+      else echo '{"accepted":false,"recommendation":"replan","gap":"hello.txt is missing"}'; fi ;;"#;
+
+#[test]
+fn a_model_that_lies_and_loops_recovers_and_harms_nothing() {
+    let project = with_model(&format!("{PERCEIVE}{RECOVERS}"));
+    let ran = goal(&project, "say hello", &["--via", "model"]).exits(0);
+    let result = ran.json();
+    assert_eq!(result["status"], "done", "{}", ran.text());
+    assert_eq!(result["rounds"].as_array().unwrap().len(), 2, "{}", ran.text());
+    assert_eq!((project.read("work/hello.txt"), project.read("work/a.txt")), ("hello".to_owned(), "one TODO\ntwo\n".to_owned()));
+    let made = outcomes(&project, &result);
+    let refused: Vec<&Value> = made.iter().filter(|one| one["tool"] == "shell").collect();
+    assert_eq!(refused.len(), 3, "{made:?}");
+    assert!(refused.iter().all(|one| one["refused"] == true && one["ok"] == false), "{refused:?}");
+    assert_eq!(refused[0]["law"], "LAW1");
+    // No more calls than a sub-task may make, however many it asks for.
+    assert!(made.iter().filter(|one| one["tool"] == "glob").count() <= 10, "{made:?}");
+    project.asterisk(&["audit", "verify"]).exits(0);
+    let shown = project.asterisk(&["audit", "show", "--format", "json"]).exits(0).json();
+    let kinds: BTreeSet<&str> =
+        shown["entries"].as_array().unwrap().iter().filter_map(|entry| entry["body"]["type"].as_str()).collect();
+    for kind in [
+        "TaskSpec",
+        "SubTask",
+        "ExecutionResult",
+        "CorrectionSignal",
+        "SubTaskOutcome",
+        "ReplanRequest",
+        "PlanDirective",
+        "FinalResult",
+    ] {
+        assert!(kinds.contains(kind), "{kind} in {kinds:?}");
+    }
+}
+
+/// Whatever answers, the loop ends within its budgets.
+#[test]
+fn the_loop_ends_for_every_adversary() {
+    let plan = r#"plan) echo '{"subtasks":[{"id":"s'$n'","intent":"i","text":"t","criteria":["c"]}]}' ;;"#;
+    let calls = r#"execute) echo '{"calls":[{"tool":"glob","args":{"pattern":"*"}}]}' ;;"#;
+    let lies = r#"execute) echo '{"result":"done","status":"completed"}' ;;"#;
+    let retry = r#"validate) echo '{"verdict":"retry","criteria_verdicts":[{"criterion":"c","verdict":"fail","failure_class":"CLASS"}]}' ;;"#;
+    let correct = r#"correct) echo '{"what_was_wrong":"w","what_to_do":"again"}' ;;"#;
+    let replan = r#"meta_validate) echo '{"accepted":false,"recommendation":"replan","gap":"g"}' ;;"#;
+    let none = r#"plan) echo '{"subtasks":[]}' ;;"#;
+    let worse = r#"validate) if [ $n -gt 4 ]; then v=failed; else v=retry; fi; echo '{"verdict":"'$v'","criteria_verdicts":[{"criterion":"c","verdict":"fail","failure_class":"environmental"}]}' ;;"#;
+    let (logical, environmental) = (retry.replace("CLASS", "logical"), retry.replace("CLASS", "environmental"));
+    let adversaries: Vec<Vec<&str>> = vec![
+        vec![plan, calls, &logical, correct, replan],
+        vec![plan, lies, &environmental, correct, replan],
+        vec![none, replan],
+        vec![plan, lies, worse, correct, replan],
+    ];
+    for adversary in adversaries {
+        let project = with_model(&format!("{PERCEIVE}\n{}", adversary.join("\n")));
+        let ran = goal(&project, "say hello", &["--via", "model", "--max-replans", "2"]).exits(1);
+        let result = ran.json();
+        assert_eq!(result["status"], "abandoned", "{}", ran.text());
+        assert!((1..=3).contains(&result["rounds"].as_array().unwrap().len()), "{}", ran.text());
+        // Two attempts of each sub-task, ten calls of each.
+        assert!(outcomes(&project, &result).len() <= 30, "{}", ran.text());
+    }
+    // What is no answer at all ends the goal with an error, not in a loop.
+    let project = with_model(&format!("{PERCEIVE}\n{plan}\n*) echo nonsense ;;"));
+    goal(&project, "say hello", &["--via", "model"]).exits(4);
+}
+
+// ---- tools ---------------------------------------------------------------------------------------------------------
+
+/// The outcomes of calls that a model makes, in order.
+fn calls(project: &Project, calls: &Value, more: &[&str]) -> Vec<Value> {
+    let plan = r#"plan) echo '{"subtasks":[{"id":"s","intent":"i","text":"t","criteria":["c"]}]}' ;;"#;
+    let execute =
+        format!("execute) if [ $n = 1 ]; then cat calls.json; else echo '{{\"result\":1,\"status\":\"completed\"}}'; fi ;;");
+    let rest = r#"validate) echo '{"verdict":"matched","criteria_verdicts":[{"criterion":"c","verdict":"pass"}]}' ;;
+meta_validate) echo '{"accepted":true}' ;;"#;
+    let model = with_model(&format!("{PERCEIVE}\n{plan}\n{execute}\n{rest}"));
+    for file in ["model.sh", "asterisk.yaml"] {
+        std::fs::copy(model.root().join(file), project.root().join(file)).unwrap();
+    }
+    std::fs::remove_dir_all(project.root().join("visits")).unwrap_or_default();
+    project.file("calls.json", json!({ "calls": calls }).to_string());
+    let args: Vec<&str> = ["--via", "model"].into_iter().chain(more.iter().copied()).collect();
+    let ran = goal(project, "say hello", &args).exits(0);
+    outcomes(project, &ran.json())
+}
+
+#[test]
+fn tools_read_and_write_below_the_working_directory_only() {
+    let project = project();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(project.root().join("canary.txt"), project.root().join("work/link")).unwrap();
+    let call = |tool: &str, args: Value| json!({ "tool": tool, "args": args });
+    let made = calls(
+        &project,
+        &json!([
+            call("read_file", json!({ "path": "a.txt" })),
+            call("read_file", json!({ "path": "../canary.txt" })),
+            call("read_file", json!({ "path": "link" })),
+            call("write_file", json!({ "path": "a.txt", "text": "gone" })),
+            call("write_file", json!({ "path": "new/d.txt", "text": "new" })),
+            call("write_file", json!({ "path": "../e.txt", "text": "out" })),
+            call("grep", json!({ "pattern": "TODO" })),
+            call("http_get", json!({ "url": "http://127.0.0.1:9/x" })),
+            call("shell", json!({ "command": "cat a.txt | wc -l" })),
+            call("erase", json!({})),
+        ]),
+        &[],
+    );
+    let ok: Vec<bool> = made.iter().map(|one| one["ok"] == true).collect();
+    assert_eq!(ok, [true, false, false, false, true, false, true, false, true, false], "{made:#?}");
+    assert_eq!(made[0]["output"], "one TODO\ntwo\n");
+    assert_eq!(made[6]["output"], "a.txt:1: one TODO\nsub/b.txt:2: TODO and TODO\n");
+    assert_eq!(made[8]["output"].as_str().unwrap().trim(), "2");
+    assert!(made[8]["confined"].is_boolean());
+    assert_eq!((project.read("work/a.txt"), project.read("work/new/d.txt")), ("one TODO\ntwo\n".into(), "new".into()));
+    assert_eq!(project.read("canary.txt"), "alive");
+    assert!(!project.root().join("e.txt").exists());
+}
+
+#[test]
+fn what_the_policy_leaves_to_a_person_is_asked_or_refused() {
+    let project = project();
+    let script = json!([{ "tool": "shell", "args": { "command": "sort -o sorted.txt a.txt" } }]);
+    let made = calls(&project, &script, &[]);
+    assert_eq!((&made[0]["ok"], &made[0]["refused"]), (&json!(false), &json!(true)), "{made:?}");
+    assert!(made[0]["error"].as_str().unwrap().contains("--approve") || made[0]["law"] == "LAW1", "{made:?}");
+}
+
+#[test]
+fn the_log_of_the_auditor_may_not_lie_in_the_working_directory() {
+    let project = project();
+    let ran = project.asterisk(&["goal", "count the files"]).exits(2);
+    assert!(ran.stderr.contains("auditor"), "{}", ran.text());
+}
+
+// ---- memory --------------------------------------------------------------------------------------------------------
+
+#[test]
+fn goals_teach_and_what_they_taught_can_be_seen_and_forgotten() {
+    let project = project();
+    for _ in 0..2 {
+        goal(&project, "count the *.txt files", &[]).exits(0);
+    }
+    let listed = || project.asterisk(&["memory", "list", "--format", "json"]).exits(0).json()["memories"].clone();
+    let memories = listed();
+    assert_eq!(memories.as_array().unwrap().len(), 2, "{memories}");
+    assert!(memories[0]["space"].as_str().unwrap().starts_with("intent:"), "{memories}");
+    assert_eq!(memories[0]["state"], "accept");
+    let id = memories[0]["id"].to_string();
+    let why = project.asterisk(&["memory", "why", &id]).exits(0);
+    assert!(why.stdout.contains("asterisk explain"), "{}", why.text());
+    // One experience is distilled into nothing, and a second dream does what the first did: nothing.
+    let dreamt = project.asterisk(&["dream", "--format", "json"]).exits(0).json();
+    assert_eq!((&dreamt["seen"], &dreamt["distilled"]), (&json!(2), &json!(0)));
+    project.asterisk(&["memory", "forget", &id]).exits(0);
+    assert_eq!(listed().as_array().unwrap().len(), 1);
+    project.asterisk(&["memory", "show", &id]).exits(2);
+}
+
+#[test]
+fn what_was_met_often_enough_is_distilled_once() {
+    let project = project();
+    for _ in 0..6 {
+        goal(&project, "count the *.txt files", &[]).exits(0);
+    }
+    let dream = || project.asterisk(&["dream", "--format", "json"]).exits(0).json();
+    assert_eq!(dream()["distilled"], 1);
+    let again = dream();
+    assert_eq!((&again["distilled"], &again["changed"], &again["deleted"]), (&json!(0), &json!(0), &json!(0)));
+    let memories = project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].clone();
+    let distilled: Vec<&Value> = memories.as_array().unwrap().iter().filter(|one| one["level"] == "C").collect();
+    assert_eq!(distilled.len(), 1, "{memories}");
+    assert!(distilled[0]["sources"].as_array().unwrap().len() >= 5, "{memories}");
+}
+
+// ---- the auditor ---------------------------------------------------------------------------------------------------
+
+#[test]
+fn every_change_of_the_log_is_seen() {
+    let project = project();
+    goal(&project, "count the files", &[]).exits(0);
+    let verify = || project.asterisk(&["audit", "verify", "--format", "json"]);
+    assert_eq!(verify().exits(0).json()["whole"], true);
+    let whole = project.read(AUDIT_LOG);
+    let lines: Vec<&str> = whole.lines().collect();
+    assert!(lines.len() > 4, "{whole}");
+    for (at, line) in lines.iter().enumerate().step_by(stride()) {
+        let mut changed: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        changed[at] = line.replacen("\"kind\":\"", "\"kind\":\"x", 1);
+        project.file(AUDIT_LOG, changed.join("\n") + "\n");
+        assert_eq!(verify().exits(1).json()["broken"]["line"], json!(at + 1));
+    }
+    // Cut off, or begun anew: each entry follows the one before it, but the journal knows others.
+    project.file(AUDIT_LOG, lines[..2].join("\n") + "\n");
+    assert_eq!(verify().exits(1).json()["whole"], false);
+    std::fs::remove_file(project.root().join(AUDIT_LOG)).unwrap();
+    goal(&project, "count the *.md files", &[]).exits(0);
+    assert_eq!(verify().exits(1).json()["whole"], false);
+}
+
+#[test]
+fn a_run_whose_auditor_cannot_write_stops() {
+    let project = project();
+    project.file(".local/state/asterisk/audit.jsonl/in-the-way", "");
+    let ran = goal(&project, "count the files", &[]).exits(5);
+    assert!(ran.stderr.contains("auditor"), "{}", ran.text());
+}
+
+/// The operator's rules are their own: those of the project have no part in it.
+#[test]
+fn the_rules_of_the_auditor_are_the_operators() {
+    let project = project();
+    // A project cannot silence it.
+    project.file("scripts/audit/rules.rhai", "fn audits(pipeline) { false }\nfn messages(turn) { [] }\nfn observe(state, message) { #{ state: state, anomalies: [] } }\nfn report(state) { #{} }\n");
+    goal(&project, "count the files", &[]).exits(0);
+    assert!(project.read(AUDIT_LOG).lines().count() > 4);
+    // The operator can have it look for something else.
+    project.file(".config/asterisk/auditor.rhai", "fn audits(pipeline) { true }\nfn messages(turn) { [#{ type: \"Turn\", from: turn.from, to: turn.to, payload: #{} }] }\nfn observe(state, message) { #{ state: state, anomalies: [#{ kind: \"seen\", because: message.from }] } }\nfn report(state) { #{} }\n");
+    goal(&project, "count the *.md files", &[]).exits(0);
+    assert!(project.read(AUDIT_LOG).contains("\"kind\":\"seen\""));
+}
+
+// ---- kills ---------------------------------------------------------------------------------------------------------
+
+/// Killed at any boundary of a transaction and resumed, a goal ends as it does undisturbed: no outcome, no memory, no entry of the log is lost or
+/// there twice.
+#[test]
+fn no_kill_loses_or_doubles_anything() {
+    let left = |project: &Project, result: &Value| {
+        let log = project.read(AUDIT_LOG);
+        let said = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let said: Vec<(Value, Value)> = said.map(|entry| (entry["kind"].clone(), entry["body"].clone())).collect();
+        let memories = project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().len();
+        let calls: Vec<Value> = outcomes(project, result).iter().map(|one| one["output"].clone()).collect();
+        (result["result"].clone(), calls, memories, said)
+    };
+    let text = "count the *.txt files";
+    let undisturbed = project();
+    let wanted = left(&undisturbed, &goal(&undisturbed, text, &[]).exits(0).json());
+    let mut boundary = 4;
+    loop {
+        let project = project();
+        let halt = project.root().join("halted");
+        let args = ["goal", text, "--workdir", "work", "--format", "json"];
+        let mut command = project.command(&args);
+        command.env("ASTERISK_HALT_AT", boundary.to_string()).env("ASTERISK_HALT_FILE", &halt);
+        let mut child = command.spawn().unwrap();
+        let ended = loop {
+            if halt.exists() {
+                break None;
+            }
+            if let Some(status) = child.try_wait().unwrap() {
+                break Some(status);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        };
+        if ended.is_some() {
+            assert!(boundary > 20, "it has more boundaries than {boundary}");
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let runs = project.asterisk(&["runs", "--format", "json"]).exits(0).json();
+        let run = runs["runs"][0]["run"].as_str().unwrap().to_owned();
+        let resumed = project.asterisk(&["goal", "--resume", &run, "--format", "json"]).exits(0).json();
+        assert_eq!(left(&project, &resumed), wanted, "killed at boundary {boundary}");
+        project.asterisk(&["audit", "verify"]).exits(0);
+        boundary += 2 * stride() + 1;
+    }
+}
+
+/// A list of texts, for what is asserted of `open`.
+#[test]
+fn what_stays_open_is_said() {
+    let project = project();
+    let ran = goal(&project, "find at least 5 files that contain \"TODO\"", &[]).exits(1);
+    let open = ran.json()["open"].clone();
+    assert!(!strings(&open).is_empty(), "{}", ran.text());
+}
+
+/// The bundled goals, whose answers are known, with memory and without it: as many are reached as the documents say.
+#[test]
+fn the_bundled_goals_come_out_as_they_should() {
+    let project = Project::new();
+    copy(&repository().join("examples/goals/work"), &project.root().join("work"));
+    let goals: Value =
+        serde_json::from_str(&std::fs::read_to_string(repository().join("examples/goals/goals.json")).unwrap()).unwrap();
+    for memory in [&[][..], &["--no-recall"]] {
+        let mut wrong = Vec::new();
+        for goal in goals.as_array().unwrap().iter().step_by(stride()) {
+            let text = goal["text"].as_str().unwrap();
+            let launch: Vec<&str> = goal["launch"].as_str().into_iter().flat_map(|launch| ["--launch", launch]).collect();
+            let ran = self::goal(&project, text, &[memory, launch.as_slice()].concat());
+            let result = ran.json();
+            let found = goal["want"].as_object().into_iter().flatten().all(|(key, value)| {
+                let of = &result["result"];
+                of[key] == *value
+            });
+            if result["status"] != goal["status"] || !found {
+                wrong.push(format!("{text}: {}", ran.text()));
+            }
+        }
+        assert_eq!(wrong, Vec::<String>::new());
+    }
+}
+
+/// Copies a directory.
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}

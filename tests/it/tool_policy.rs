@@ -1,0 +1,212 @@
+//! The policy of tools against a real shell: what it lets through changes nothing.
+
+use crate::harness::{Project, full_size};
+use serde_json::json;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const PROGRAMS: &[&str] = &[
+    "cat",
+    "ls",
+    "wc",
+    "head",
+    "tail",
+    "sort",
+    "uniq",
+    "cut",
+    "tr",
+    "awk",
+    "sed",
+    "grep",
+    "find",
+    "diff",
+    "od",
+    "stat",
+    "du",
+    "echo",
+    "printf",
+    "test",
+    "[",
+    "cd",
+    "date",
+    "timeout 1",
+    "rm",
+    "mv",
+    "cp",
+    "tee",
+    "sh",
+    "env",
+    "xargs",
+    "seq",
+    "paste",
+    "nl",
+    "join",
+];
+
+/// What a hostile or clumsy author puts after a program.
+const PIECES: &[&str] = &[
+    "-o",
+    "-n",
+    "f",
+    "g",
+    "d",
+    "-i",
+    "--",
+    "-",
+    "*",
+    "?",
+    "[",
+    "]",
+    "-delete",
+    "-exec",
+    "{}",
+    ";",
+    "+",
+    "\\;",
+    "'",
+    "\"",
+    "$x",
+    "$(rm f)",
+    "`rm f`",
+    ">",
+    ">>",
+    "<",
+    "|",
+    "&&",
+    "||",
+    "\n",
+    "&",
+    "2>&1",
+    "2>&1n",
+    ">&f",
+    ">&2",
+    ">/dev/null",
+    "2>f",
+    "&>f",
+    ">|",
+    "<>",
+    "<<<",
+    "a=b",
+    "-c",
+    "rm",
+    "w",
+    "-e",
+    "s/a/b/",
+    "'s/a/b/w g'",
+    "'1e rm f'",
+    "'w g'",
+    "'{print > \"g\"}'",
+    "'{system(\"rm f\")}'",
+    "-of",
+    "--output=g",
+    "1",
+    "-f",
+    "../x",
+    "~",
+    "*.t",
+    "./*",
+    "-k1",
+    "-t",
+    "\\",
+    "'a b'",
+    "\"a b\"",
+    "!",
+    "#",
+    "-v",
+    "%n",
+    "-type",
+    "-fprint",
+    "-printf",
+    "-1",
+    "\\n",
+    "{a,b}",
+    "=",
+    "-S",
+    "-r",
+    "-b",
+    "-d",
+    ",",
+    "[a-z]*",
+    "-[o]g",
+    "-*",
+    "'-o'",
+    "-''of",
+    "-nf",
+    "-i.bak",
+    "p",
+    "1,2p",
+    "BEGIN",
+    "(a)",
+];
+
+/// Numbers that look random and are the same every time.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % most
+    }
+
+    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len())]
+    }
+
+    fn command(&mut self) -> String {
+        let parts: Vec<String> = (0..=self.below(3))
+            .map(|_| {
+                let pieces = (0..self.below(6)).map(|_| self.of(PIECES)).collect::<Vec<_>>();
+                let space = if self.below(10) == 0 { "" } else { " " };
+                [vec![self.of(PROGRAMS)], pieces].concat().join(space)
+            })
+            .collect();
+        parts.join(self.of(&[" | ", " ; ", " && ", "\n", " "]))
+    }
+}
+
+#[test]
+fn what_is_allowed_changes_nothing() {
+    let mut chance = Chance(7);
+    let commands: Vec<String> = (0..if full_size() { 5000 } else { 800 }).map(|_| chance.command()).collect();
+    let workdir = Project::new();
+    for name in ["f", "g", "a", "b", "x", "w", "1", "a b", "d/f", "-o", "-of", "--output=g", "-delete", "n.t", "-i"] {
+        workdir.file(name, format!("a\nb\n{name}\n"));
+    }
+    let project = Project::new();
+    let context = json!({ "workdir": workdir.root(), "inside": true });
+    let lines: Vec<String> = commands
+        .iter()
+        .map(|command| json!({ "args": [{ "tool": "shell", "args": { "command": command } }, context] }).to_string())
+        .collect();
+    project.file("calls.jsonl", lines.join("\n"));
+    let judged = project.asterisk(&["call", "policy/tools.rhai#judge", "--batch", "calls.jsonl"]).exits(0).json_lines();
+    assert_eq!(judged.len(), commands.len());
+    let allowed: Vec<&String> = commands
+        .iter()
+        .zip(&judged)
+        .filter(|(_, answer)| answer["result"]["verdict"] == "allow")
+        .map(|(command, _)| command)
+        .collect();
+    assert!(allowed.len() > commands.len() / 20, "only {} of {} are allowed", allowed.len(), commands.len());
+    let before = workdir.tree();
+    for command in allowed {
+        run(command, &workdir);
+        assert_eq!(workdir.tree(), before, "{command:?} was allowed, and changed the directory");
+    }
+}
+
+/// Runs a command for a moment; what it says and how it ends is of no interest.
+fn run(command: &str, workdir: &Project) {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).current_dir(workdir.root()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = shell.spawn().unwrap();
+    let end = Instant::now() + Duration::from_secs(2);
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > end {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
