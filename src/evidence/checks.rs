@@ -123,6 +123,7 @@ static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| {
             "Exception but",
             r"expected (?P<e>[\w.:]*(?:Error|Exception))\b.*?(?:but )?(?:got|nothing was raised|was) ?(?P<f>.*)",
         ),
+        (Equal, "differs at index", r"to be equal to (?P<e>\{.{0,200}?\}), but (?P<f>\{.{0,200}?\}) differs at index"),
         (Snapshot, "snapshot", r"(?i)does(?: not|n't) match (?:the )?(?:stored |saved )?snapshot"),
         (Snapshot, "Snapshot", r"Snapshot .*mismatch|Snapshot name:"),
         (
@@ -223,7 +224,7 @@ pub(super) fn find(lines: &[EvidenceLine]) -> Vec<Check> {
             continue;
         }
         if line.source == LineSource::Error
-            && let Some(check) = sentence(line)
+            && let Some(check) = sentence(line).or_else(|| over_lines(lines, at))
         {
             push(check);
         }
@@ -234,6 +235,27 @@ pub(super) fn find(lines: &[EvidenceLine]) -> Vec<Check> {
         found.retain(|check| check.kind != CheckKind::Condition || !check.found.is_empty());
     }
     found
+}
+
+/// `expected:<one\ntwo> but was:<three>`, where the values have lines of their own.
+fn over_lines(lines: &[EvidenceLine], at: usize) -> Option<Check> {
+    let first = &lines[at];
+    if !first.text.contains("expected:") || !first.text.contains('<') || first.text.contains("but was") {
+        return None;
+    }
+    let mut whole = first.text.clone();
+    let mut cut = None;
+    for line in lines.iter().skip(at + 1).take(12).take_while(|line| line.source == first.source) {
+        whole.push_str("\\n");
+        whole.push_str(&line.text);
+        let Some((_, after)) = whole.split_once("but was:") else { continue };
+        if after.ends_with('>') {
+            return sentence(&EvidenceLine { text: whole, ..first.clone() });
+        }
+        // Where the second value never ends, its first line counts.
+        cut.get_or_insert_with(|| whole.clone());
+    }
+    sentence(&EvidenceLine { text: cut?, ..first.clone() })
 }
 
 fn sentence(line: &EvidenceLine) -> Option<Check> {
@@ -411,6 +433,9 @@ mod tests {
     fn each_library_writes_checks_in_its_own_way() {
         use CheckKind::{Condition, Contains, Equal, Order, Snapshot, Throws};
         checks("org.junit.ComparisonFailure: expected:<[a]b> but was:<[c]b>", (Equal, "[a]b", "[c]b"));
+        checks("junit.framework.AssertionFailedError: expected:<a\nb> but was:<a\nc>", (Equal, r"a\nb", r"a\nc"));
+        checks("junit.framework.AssertionFailedError: expected:<a\n> but was:<c\n>", (Equal, r"a\n", r"c\n"));
+        checks("Expected ids to be equal to {1, 2}, but {2, 1} differs at index 0.", (Equal, "{1, 2}", "{2, 1}"));
         checks("org.opentest4j.AssertionFailedError: expected: <3> but was: <4>", (Equal, "3", "4"));
         checks("java.lang.AssertionError: expected [3] but found [4]", (Equal, "3", "4"));
         checks("java.lang.AssertionError:\nExpected: is <3>\n     but: was <4>", (Equal, "is <3>", "<4>"));

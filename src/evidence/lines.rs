@@ -158,6 +158,11 @@ pattern!(
     PYTEST_SOURCE,
     r"^(?:\[\s*\d+s\]\s)?(?:>\s+\S|\s{4,}\S|\t\S)|^_ _ _|^_{5,}|^\w+ += \S|^(?:async )?(?:def|class) \w+.*:\s*$|^@[\w.]+(?:\(|$)"
 );
+// What a runner of jobs writes before every line it copies: GitHub Actions, Jenkins, the Open Build Service.
+pattern!(
+    JOB_STAMP,
+    r"^(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z)(?: |$)|\[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\](?: {1,2}|$)|\[\s*\d+s\](?: |$))"
+);
 pattern!(RULER, r"^[\s=_*~#+.\u{2500}-\u{257f}\u{2014}-]*$");
 pattern!(
     DATED,
@@ -171,7 +176,9 @@ pattern!(
 /// Reads a text.
 pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText {
     let mut found = ReadText::default();
-    let pytest = text.lines().any(|line| PYTEST_ERROR.is_match(line)) || text.lines().any(|line| line.starts_with(">   "));
+    let mut stamps: Vec<(u32, String)> = Vec::new();
+    let lines: Vec<&str> = text.lines().enumerate().map(|(index, line)| unstamped(line, index, &mut stamps)).collect();
+    let pytest = lines.iter().any(|line| line.starts_with(">   ") || PYTEST_ERROR.is_match(line));
     let letter = if source == LineSource::Error { 'e' } else { 'l' };
     let mut trace = 0;
     let mut open = false; // a trace is being read
@@ -181,8 +188,8 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
     let mut cause_of: Vec<usize> = Vec::new();
     let mut pending_cause = false;
     let mut panic_at: Option<String> = None; // the place of a panic whose message follows
-    for (index, line) in text.lines().enumerate() {
-        let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+    for (index, line) in lines.into_iter().enumerate() {
+        let number = line_number(index);
         let quote = |kind| QuotedLine { source, number, kind, text: shorten(line) };
         let trimmed = line.trim();
         if trimmed.is_empty() {
@@ -284,7 +291,28 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
         push(&mut found, source, letter, number, said);
     }
     found.causes = cause_of;
+    for line in found.lines.iter_mut().filter(|line| line.at.is_none()) {
+        if let Ok(at) = stamps.binary_search_by_key(&line.number, |(number, _)| *number) {
+            line.at = Some(stamps[at].1.clone());
+        }
+    }
     found
+}
+
+fn line_number(index: usize) -> u32 {
+    u32::try_from(index + 1).unwrap_or(u32::MAX)
+}
+
+/// A line without what a runner of jobs wrote before it; the time it tells is kept with the line's number.
+fn unstamped<'t>(line: &'t str, index: usize, stamps: &mut Vec<(u32, String)>) -> &'t str {
+    if !line.starts_with(['[', '2']) {
+        return line;
+    }
+    let Some(found) = JOB_STAMP.captures(line) else { return line };
+    if let Some(at) = found.get(1).or_else(|| found.get(2)) {
+        stamps.push((line_number(index), at.as_str().to_owned()));
+    }
+    &line[found[0].len()..]
 }
 
 fn push(found: &mut ReadText, source: LineSource, letter: char, number: u32, said: &str) {
@@ -387,6 +415,18 @@ mod tests {
         assert_eq!(lines(&format!("{panic} address in use")), [format!("{panic} address in use")]);
         assert_eq!(lines("thread 'main' panicked at 'boom', src/a.rs:9:5"), ["thread 'main' panicked at 'boom', src/a.rs:9:5"]);
         assert_eq!(lines("   2: a::b\n             at ./src/cart.rs:9:5\nboom"), ["boom"]);
+    }
+
+    #[test]
+    fn what_a_runner_of_jobs_writes_before_each_line_does_not_count() {
+        let text = "def test_it():\n>       assert refused() == 2\nE       assert 1 == 2\ntest_it.py:3: AssertionError";
+        let stamped = |stamp: &str| text.lines().map(|line| format!("{stamp} {line}\n")).collect::<String>();
+        for stamp in ["2026-03-03T02:00:00.1234567Z", "[2026-03-03T02:00:00.123Z]", "[  212s]"] {
+            assert_eq!(lines(&stamped(stamp)), ["assert 1 == 2"], "{stamp}");
+        }
+        let read = read("2026-03-03T02:00:00.1234567Z boom", LineSource::Error, &Titles::new("", ""));
+        assert_eq!(read.lines[0].at.as_deref(), Some("2026-03-03T02:00:00.1234567Z"));
+        assert_eq!(lines("2026-03-03 is no day of work"), ["2026-03-03 is no day of work"]);
     }
 
     #[test]
