@@ -213,7 +213,8 @@ fn runs_go_as_the_vectors_have_it_or_as_was_decided() {
             }
             "run-budget-stages" => {
                 assert_eq!((passed.len(), case["error"]["kind"].as_str()), (2, Some("limit")));
-                assert!(ran.stderr.contains("2 nodes, and `max_stages` is 1 (pipelines/p.yaml:1)"), "{}", ran.text());
+                let message = case["error"]["message"].as_str().unwrap();
+                assert!(message.contains("2 nodes, and `max_stages` is 1 (pipelines/p.yaml:1)"), "{message}");
                 ran.exits(4);
             }
             _ => {
@@ -308,7 +309,7 @@ fn settings_say_where_they_are_from() {
         ("pipelines/p.yaml", CHAIN),
         (
             "own.yaml",
-            "score_thresholds: { code: 0.5 }\nadvisors: { council: [{ name: RequirementsAdvisor, weight: 3 }, Second] }\n",
+            "score_thresholds: { code: 0.5, default: 0.5 }\nadvisors: { council: [{ name: RequirementsAdvisor, weight: 3 }, Second] }\n",
         ),
     ]);
     let show = |set: &[&str]| {
