@@ -23,7 +23,7 @@ presets:
 ";
 
 /// Agents and advisors that do as the memory says: `plan[STAGE].agent` and `plan[STAGE].reviews`, one for each attempt.
-const AGENTS: &str = r#"
+const AGENTS: &str = r##"
 /// Answers as planned for the attempt.
 fn answer(params, vars) {
     let plan = if "plan" in params.memory { params.memory.plan } else { #{} };
@@ -60,7 +60,7 @@ fn pack(params, vars) {
     entries.push(#{ name: "NOTE.txt", content: "packed" });
     #{ content: "packed", artifacts: [#{ name: "package.zip", type: "zip", entries: entries }] }
 }
-"#;
+"##;
 
 const ADVISORS: &str = r#"
 /// Reviews as planned for the attempt.
