@@ -159,7 +159,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     let live = LiveView::new(ui, verbose, walking, args.migrate);
     check(&args)?;
     check_gates(&session, &args)?;
-    if args.dry_run {
+    if args.dry_run && !args.watch {
         let project = session.project(args.pipeline.as_deref(), via(&args)?.answers())?;
         // Its agents may take long and cost something: nothing is answered.
         if project.plan.policy.is_some() && project.plan.pipeline.waves() {

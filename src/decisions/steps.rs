@@ -171,12 +171,12 @@ impl StepAssembler {
                 let review = review.map(|review| review.hash());
                 let message = String::new();
                 let passed = RecordedAttempt { attempt, outcome: "passed".into(), message, score, threshold, review };
-                self.end_attempts((case, path), passed);
+                self.end_attempts(&(case, path), passed);
             }
             EventBody::StepError { attempts: attempt, reason, message, review, .. } => {
                 let review = review.map(|review| review.hash());
                 let failed = RecordedAttempt { attempt, outcome: reason, message, score: None, threshold: None, review };
-                self.end_attempts((case, path), failed);
+                self.end_attempts(&(case, path), failed);
             }
             EventBody::StepStart { .. }
             | EventBody::StepAttempt { .. }
@@ -230,8 +230,8 @@ impl StepAssembler {
     }
 
     /// Adds the last attempt, with those before it, to the step in progress.
-    fn end_attempts(&mut self, of: (Name, Name), last: RecordedAttempt) {
-        let mut attempts = self.tried.remove(&of).unwrap_or_default();
+    fn end_attempts(&mut self, of: &(Name, Name), last: RecordedAttempt) {
+        let mut attempts = self.tried.remove(of).unwrap_or_default();
         attempts.push(last);
         self.change(|step| step.attempts = attempts);
     }

@@ -268,7 +268,7 @@ pub(super) fn resettled(
     let settings: Settings = whole.settings.iter().cloned().collect();
     let NodeSettings { threshold, timeout, max_retries, cache } = node_settings(pipeline, written, &settings, files);
     let gate = policy.gate.clone().map(|gate| GatePlan { threshold, ..gate });
-    StepPolicy { gate, timeout, max_retries, cache, ..policy.clone() }
+    StepPolicy { timeout, max_retries, cache, gate, ..policy.clone() }
 }
 
 impl ProjectLinker<'_> {

@@ -3,15 +3,8 @@
 use super::error::StoreError;
 use super::open::Store;
 use crate::model::Hash;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::OptionalExtension as _;
 use serde_json::Value;
-
-/// Keeps an answer, instead of an earlier one.
-pub(super) fn keep(conn: &Connection, key: &Hash, at: i64, answer: &str) -> Result<(), StoreError> {
-    let mut insert = conn.prepare_cached("INSERT OR REPLACE INTO answers (key, at, answer) VALUES (?1, ?2, ?3)")?;
-    insert.execute(params![key.bytes(), at, answer])?;
-    Ok(())
-}
 
 impl Store {
     /// The answer kept under an address.

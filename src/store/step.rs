@@ -1,7 +1,6 @@
 //! Prepares the commit of a step outside the writer's lock, and writes it.
 
 use super::addresses::row_of;
-use super::answers;
 use super::effects::{EffectContext, apply};
 use super::error::StoreError;
 use super::recorded::{record, renew_dictionary};
@@ -97,7 +96,7 @@ impl StoredCommit {
         insert_blobs(conn, &self.blobs)?;
         let mut insert =
             conn.prepare_cached("INSERT INTO events (run, rc, path, at, body, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
-        self.answers.iter().try_for_each(|(key, at, answer)| answers::keep(conn, key, *at, answer))?;
+        self.answers.iter().try_for_each(|(key, at, answer)| keep_answer(conn, key, *at, answer))?;
         let mut stamp = 0;
         for event in &self.events {
             let body = record(conn, &event.body)?;
@@ -115,6 +114,13 @@ impl StoredCommit {
         }
         if stamp > 0 { renew_dictionary(conn, stamp) } else { Ok(()) }
     }
+}
+
+/// Keeps an answer for later runs, instead of an earlier one.
+fn keep_answer(conn: &Connection, key: &Hash, at: i64, answer: &str) -> Result<(), StoreError> {
+    let mut insert = conn.prepare_cached("INSERT OR REPLACE INTO answers (key, at, answer) VALUES (?1, ?2, ?3)")?;
+    insert.execute(params![key.bytes(), at, answer])?;
+    Ok(())
 }
 
 /// Checksum of an event's row, compared when it is read.

@@ -67,8 +67,9 @@ impl Stepper<'_> {
             log.push(EventBody::Join { to: None });
             let mut after = self.state.clone();
             after.join(None);
-            let skipped = skipped(plan, &mut after);
-            skipped.into_iter().for_each(|(node, because)| log.push(EventBody::StepSkipped { node, because }));
+            for (node, because) in skipped(plan, &mut after) {
+                log.push(EventBody::StepSkipped { node, because });
+            }
             budget::check(plan, &after, self.walker.clock.now())?;
             let skipped = after.failed.keys().filter(|name| !after.path.contains(name)).count();
             if after.path.len() + skipped < plan.nodes.len() {

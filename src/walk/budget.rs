@@ -3,7 +3,7 @@
 use super::error::{Failure, FailureKind};
 use super::name::Name;
 use super::plan::Plan;
-use super::policy::Sourced;
+use super::sourced::Sourced;
 use super::state::WalkState;
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
@@ -37,7 +37,7 @@ fn artifact_bytes(state: &WalkState, node: &Name) -> u64 {
     list.iter().flat_map(View::items).map(bytes).sum()
 }
 
-fn exceeded<T: PartialOrd + Display>(name: &str, what: &str, is: T, most: Option<&Sourced<T>>) -> Result<(), Failure> {
+fn exceeded<T: Copy + PartialOrd + Display>(name: &str, what: &str, is: T, most: Option<&Sourced<T>>) -> Result<(), Failure> {
     let Some(most) = most.filter(|most| is > most.value) else { return Ok(()) };
     let message = format!("the budget is exceeded: {is} {what}, and `{name}` is {} ({})", most.value, most.from);
     let help = format!("raise it: `budget: {{ {name}: ... }}` of the policy, or --set policy.budget.{name}=...");

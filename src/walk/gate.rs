@@ -1,7 +1,7 @@
 //! Gates: advisors review an answer, and their votes decide whether it passes.
 
 use super::name::Name;
-use super::policy::Sourced;
+use super::sourced::Sourced;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::pipeline::CouncilDecision;
 use crate::script::{ScriptFunction, View};
@@ -120,15 +120,15 @@ pub fn decide(
                 CouncilDecision::Majority => votes > reviews.len() / 2,
                 CouncilDecision::Average => !reviews.is_empty() && mean >= least,
             };
-            made.decision = council.word().to_owned();
+            council.word().clone_into(&mut made.decision);
             let all = |of: fn(&AdvisorReview) -> &Vec<String>| reviews.iter().flat_map(of).take(MOST_ISSUES).cloned().collect();
             (made.suggestions, made.critical_issues) = (all(|review| &review.suggestions), all(|review| &review.critical_issues));
-            made.severity = match made.critical_issues.len() {
+            let severity = match made.critical_issues.len() {
                 0 => "low",
                 issues if issues < SEVERE => "medium",
                 _ => "high",
-            }
-            .to_owned();
+            };
+            severity.clone_into(&mut made.severity);
             let said = |review: &AdvisorReview| format!("{}: {}", review.advisor, review.summary);
             made.summary = reviews.iter().filter(|review| !review.summary.is_empty()).map(said).collect::<Vec<_>>().join("; ");
         }

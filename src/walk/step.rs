@@ -224,12 +224,10 @@ impl<'a> Stepper<'a> {
             next.apply(&log.stamp.event(retry.clone()));
             attempts.pending.push(retry);
             // What was tried is recorded at once: it is not tried again after a resume.
-            for what in attempts.pending.drain(..) {
-                answering.requests.record(what).map_err(|refusal| {
-                    answering.requests.wait();
-                    Failure::answer(refusal.diagnostic)
-                })?;
-            }
+            answering.requests.record_all(std::mem::take(&mut attempts.pending)).map_err(|refusal| {
+                answering.requests.wait();
+                Failure::answer(refusal.diagnostic)
+            })?;
             again = Some(next);
             let wait = policy.backoff_ms.saturating_mul(1 << (tried - 1).min(10));
             if wait > 0 {
@@ -250,7 +248,7 @@ impl<'a> Stepper<'a> {
         step: &StepContext<'_>,
         answering: &mut StepAnswering<'_>,
         writes: &mut Vec<Effect<i64>>,
-        mut policy: Option<&mut PolicyAttempts<'_>>,
+        policy: Option<&mut PolicyAttempts<'_>>,
     ) -> Result<(), Box<AttemptFailure>> {
         let Walker { plan, run, .. } = self.walker;
         let masks = Masks::on(plan, self.node, step.member, answering.walked.is_some());
@@ -305,7 +303,7 @@ impl<'a> Stepper<'a> {
         let linked = plan.node(self.node);
         let artifact = View::of(&reply.artifact, if is_branch { linked.answered() } else { &linked.kind }, "artifact");
         let mut completed = None;
-        if let Some(attempts) = policy.as_deref_mut() {
+        if let Some(attempts) = policy {
             let passed = attempts.review(&self.walker, (&reply, took_ms), &artifact, request.params())?;
             let key = if reply.by == CACHE { None } else { request.cache_key() };
             completed = Some(attempts.complete(passed.as_ref(), key));
@@ -350,7 +348,9 @@ impl<'a> Stepper<'a> {
             effects: writes.clone(),
             bindings,
         });
-        completed.into_iter().for_each(|what| log.push(what));
+        if let Some(completed) = completed {
+            log.push(completed);
+        }
         if is_branch {
             log.push(EventBody::WalkComplete { node: name.clone() });
             return Ok(());
