@@ -36,13 +36,14 @@ impl Made {
     /// The names and the bytes of the files in a ZIP.
     fn unzipped(&self, name: &str) -> Vec<(String, Vec<u8>)> {
         let mut archive = zip::ZipArchive::new(std::io::Cursor::new(self.bytes(name))).unwrap();
+        let count = archive.len();
         let read = |at| {
             let mut file = archive.by_index(at).unwrap();
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes).unwrap();
-            (file.name().to_owned(), bytes)
+            (file.name().unwrap().into_owned(), bytes)
         };
-        (0..archive.len()).map(read).collect()
+        (0..count).map(read).collect()
     }
 }
 
