@@ -3,7 +3,7 @@
 use super::error::{Failure, FailureKind};
 use super::name::Name;
 use super::plan::Plan;
-use super::policy::Sourced;
+use super::sourced::Sourced;
 use super::state::WalkState;
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;

@@ -312,6 +312,7 @@ pub const GROUPS: &[FieldGroup] = &[
             field("run", "text", "the run's id"),
         ],
     ),
+    group("memory", "the values of `memory:` and `--mem`, by name; of nodes with `task:`, `agent:` or `gate:` alone", &[]),
     group("meta", "what masks hand on to each other, by name", &[]),
     group("needs", "the results of the reads that the node declares in `needs:`, with dots turned to underscores", &[]),
     group(
@@ -319,10 +320,35 @@ pub const GROUPS: &[FieldGroup] = &[
         "the walker: `{ name, colour, element, position, side, tags, preamble }`; empty in a walk without a team",
         &[],
     ),
+    group(
+        "previous_content",
+        "the content of the answer before, in a further attempt, else `()`; of nodes with `task:`, `agent:` or `gate:` alone",
+        &[],
+    ),
     group("prior", "the last artifact of each node that was taken, by the node's name", &[]),
+    group(
+        "review",
+        "what the gate said of the answer before, in a further attempt, else `()`; of nodes with `task:`, `agent:` or `gate:` alone",
+        &[],
+    ),
     group("root", ROOT[0].doc, ROOT[0].fields),
     group("siblings", "the result of the read `siblings`, if the node declares it", &[]),
+    group(
+        "stage",
+        "the node that is answered; of nodes with `task:`, `agent:` or `gate:` alone",
+        &[
+            field("attempt", "whole number", "the attempt, from 1"),
+            field("category", "text", "the category of the node; `default` without one"),
+            field("name", "text", "the name of the node"),
+        ],
+    ),
+    group(
+        "stages",
+        "what the nodes before left, by name: `content`, `artifacts`, `metadata`, `score`, `approved`, `previous_content`, `review`; of nodes with `task:`, `agent:` or `gate:` alone",
+        &[],
+    ),
     group("state", "the state of the walk, as rules see it (`asterisk doc state`)", STATE),
+    group("task", "the text of the task; of nodes with `task:`, `agent:` or `gate:` alone", &[]),
     group("taxonomy", "`defects`, `categories` and `severities` of the vocabulary in force", &[]),
     group(
         "timestamps",

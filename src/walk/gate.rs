@@ -1,7 +1,7 @@
 //! Gates: advisors review an answer, and their votes decide whether it passes.
 
 use super::name::Name;
-use super::policy::Sourced;
+use super::sourced::Sourced;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::pipeline::CouncilDecision;
 use crate::script::{ScriptFunction, View};

@@ -7,7 +7,7 @@
 //! A file imports from its own line and those above it.
 //!
 //! ```text
-//! name, path, error, outcome, content, bounds, because, cluster, fields, views  basic types
+//! name, sourced, path, error, outcome, content, bounds, because, cluster, fields, views  basic types
 //! agent, branch, event_kind, event, event_outline, journal, queries, memory  the record, and the ports to it
 //! mask, team_plan, foreach_plan, tool, gate, policy, verdict, root, plan, node_view  a linked pipeline
 //! visit, open_request, attempt, state, fork, foreach, revisions, loop_detector, thermal, budget  the state of a walk
@@ -67,6 +67,7 @@ mod route;
 mod rule_inputs;
 mod scripted;
 mod shadow;
+mod sourced;
 mod state;
 mod step;
 mod step_context;
@@ -108,7 +109,7 @@ pub use outcome::EdgeOutcome;
 pub use params::{CaseParams, MadeRoot, MadeVerdict, Params, VerdictQueries, recorded_params};
 pub use path::{BRANCH, is_branch, nodes_of, place_of};
 pub use plan::{EdgeRule, Plan, PlanNode};
-pub use policy::{PolicyBudget, PolicyPlan, Sourced, StepPolicy, TaskPlan};
+pub use policy::{PolicyBudget, PolicyPlan, StepPolicy, TaskPlan};
 pub use policy_params::rendered;
 pub use policy_step::CACHE;
 pub use queries::{NEEDS, PEERS, Queries, Query, QuerySubject, SubjectEvidence, unknown_history};
@@ -119,6 +120,7 @@ pub use root::{Root, RootFunction, RootPlan, RootWords, key_of};
 pub use route::{AskRule, Decision, EdgeChoice, FALLBACK, decide, decide_with};
 pub use rule_inputs::RuleInputs;
 pub use scripted::ScriptedStep;
+pub use sourced::Sourced;
 pub use state::{PassedNode, RecordedRoot, RecordedVerdict, WalkState, WalkStatus};
 pub use step_context::{StepContext, StepMoment};
 pub use team_plan::{TeamMember, TeamPlan};

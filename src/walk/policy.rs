@@ -3,6 +3,7 @@
 use super::content::Content;
 use super::gate::GatePlan;
 use super::name::Name;
+use super::sourced::Sourced;
 use crate::model::Hash;
 use crate::pipeline::{RetryReason, TaskPart};
 use crate::prompt::Template;
@@ -33,14 +34,6 @@ pub struct StepPolicy {
     pub gate: Option<GatePlan>,
     /// The nodes that it waits for, directly or not, whose results it sees.
     pub sees: Vec<Name>,
-}
-
-/// A setting in force.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sourced<T> {
-    pub value: T,
-    /// Where it is from: `pipelines/shop.yaml:12`, `--set`.
-    pub from: Name,
 }
 
 /// How the text of a task is made.

@@ -88,21 +88,20 @@ impl Request<'_> {
         let node = self.plan.node(self.node);
         let policy = node.policy.as_deref().filter(|policy| policy.cache.value)?;
         let params = self.params();
-        let of = |group: &str| params.present(group).map_or(Value::Null, |view| Value::String(view.canonical()));
+        let of = |group: &str| match group {
+            "vars" => Value::String(self.plan.vars_content.hash().to_string()),
+            "data" => Value::String(self.plan.data.hash().to_string()),
+            group => params.present(group).map_or(Value::Null, |view| Value::String(view.canonical())),
+        };
         let context: Value = match &policy.reads {
-            Some(reads) => {
-                let groups = reads.iter().map(|path| (path.to_string(), if &**path == "vars" { Value::Null } else { of(path) }));
-                groups.collect()
-            }
+            Some(reads) => reads.iter().map(|group| (group.to_string(), of(group))).collect(),
             // Others are told the prompt.
             None => Value::String(self.text().ok()?),
         };
-        let vars = policy.reads.as_ref().is_some_and(|reads| reads.iter().any(|read| &**read == "vars"));
-        let vars = if vars { Value::String(self.plan.vars_content.hash().to_string()) } else { Value::Null };
         let schema = self.plan.pipeline.at(self.node).schema.as_ref().map(|shape| shape.outline());
         let via: Vec<&str> = self.via.iter().map(Name::as_str).collect();
         Some(Hash::of_json(&json!({
-            "a": policy.agent, "v": policy.version, "s": node.name, "t": of("task"), "c": context, "vars": vars, "via": via,
+            "a": policy.agent, "v": policy.version, "s": node.name, "t": of("task"), "c": context, "via": via,
             "schema": schema,
         })))
     }

@@ -54,20 +54,27 @@ impl<'a> RequestLog<'a> {
 
     /// Records an event immediately.
     pub(super) fn record(&self, what: EventBody) -> Result<(), Refusal> {
-        let event = self.stamp.event(what);
+        self.record_all(vec![what])
+    }
+
+    /// Records events immediately, all of them or none.
+    pub(super) fn record_all(&self, all: Vec<EventBody>) -> Result<(), Refusal> {
+        let events: Vec<Event> = all.into_iter().map(|what| self.stamp.event(what)).collect();
         let mut left = self.left.borrow_mut();
         if self.journal.keeps()
-            && let Err(error) = self.journal.commit(Commit::of(vec![event.clone()]))
+            && let Err(error) = self.journal.commit(Commit::of(events.clone()))
         {
             let refusal = Refusal::wait(Diagnostic::error("walk/journal", error.to_string()));
             left.broken = Some(error);
             return Err(refusal);
         }
-        OpenRequest::take(&mut self.open.borrow_mut(), &event);
-        if let Some(watch) = self.watch {
-            watch(&event);
+        for event in events {
+            OpenRequest::take(&mut self.open.borrow_mut(), &event);
+            if let Some(watch) = self.watch {
+                watch(&event);
+            }
+            left.recorded.push(event);
         }
-        left.recorded.push(event);
         Ok(())
     }
 }

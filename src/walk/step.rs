@@ -224,12 +224,10 @@ impl<'a> Stepper<'a> {
             next.apply(&log.stamp.event(retry.clone()));
             attempts.pending.push(retry);
             // What was tried is recorded at once: it is not tried again after a resume.
-            for what in attempts.pending.drain(..) {
-                answering.requests.record(what).map_err(|refusal| {
-                    answering.requests.wait();
-                    Failure::answer(refusal.diagnostic)
-                })?;
-            }
+            answering.requests.record_all(std::mem::take(&mut attempts.pending)).map_err(|refusal| {
+                answering.requests.wait();
+                Failure::answer(refusal.diagnostic)
+            })?;
             again = Some(next);
             let wait = policy.backoff_ms.saturating_mul(1 << (tried - 1).min(10));
             if wait > 0 {

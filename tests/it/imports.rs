@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const INNER: &[(&str, &[&[&str]])] = &[("pipeline", PIPELINE), ("script", SCRIPT), ("walk", WALK), ("session", SESSION)];
 
 const WALK: &[&[&str]] = &[
-    &["name", "path", "error", "outcome", "content", "bounds", "because", "cluster", "fields", "views"],
+    &["name", "sourced", "path", "error", "outcome", "content", "bounds", "because", "cluster", "fields", "views"],
     &["agent", "branch", "event_kind", "event", "event_outline", "journal", "queries", "memory"],
     &["mask", "team_plan", "foreach_plan", "tool", "gate", "policy", "verdict", "root", "plan", "node_view"],
     &["visit", "open_request", "attempt", "state", "fork", "foreach", "revisions", "loop_detector", "thermal", "budget"],
