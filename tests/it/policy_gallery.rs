@@ -115,7 +115,7 @@ fn the_marketing_page_has_another_layout() {
 
 #[test]
 fn the_service_passes_its_own_tests() {
-    let memory = "service_name=Shelf resource=story fields=\"title:string!, year:integer, price:number, read:boolean\"";
+    let memory = r#"service_name="Shelf" resource="story" fields="title:string!, year:integer, price:number, read:boolean""#;
     let made = Made::of(Project::new(), "api-service", &["--mem", memory]);
     assert!(made.text("API Design/openapi.json").contains("\"/stories/{id}\""));
     if !has("python3") {
@@ -155,7 +155,11 @@ fn markdown_becomes_a_site() {
     let project = Project::new();
     project
         .file("site.md", "=== index.md\n# Home\n\nSee [our teas](teas.md#green).\n\n=== teas.md\n# Teas\n\n## Green\n\nFresh.\n");
-    let made = Made::of(project, "static-site", &["--mem", "pages=@site.md site_name=Tea address=https://tea.example"]);
+    let made = Made::of(
+        project,
+        "static-site",
+        &["--mem", "pages=@site.md", "--mem", "site_name=Tea", "--mem", "address=https://tea.example"],
+    );
     assert!(made.text("Site/index.html").contains("href=\"teas.html#green\""));
     assert!(made.text("Site/teas.html").contains("id=\"green\""));
     assert!(made.text("Site/sitemap.xml").contains("<loc>https://tea.example/teas.html</loc>"));
