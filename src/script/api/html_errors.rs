@@ -47,7 +47,7 @@ pub(super) fn errors(html: &str) -> Vec<Map> {
 }
 
 #[derive(Default)]
-struct HtmlPage {
+struct SyntaxPage {
     errors: Vec<(u64, String)>,
     /// The open elements, outermost first, each with its line.
     open: Vec<(u64, String)>,
@@ -55,7 +55,7 @@ struct HtmlPage {
     begun: bool,
 }
 
-impl HtmlPage {
+impl SyntaxPage {
     fn report(&mut self, line: u64, message: impl Into<String>) {
         if self.errors.len() < MAX_ERRORS {
             self.errors.push((line, message.into()));
@@ -114,7 +114,7 @@ impl HtmlPage {
 
 #[derive(Default)]
 struct SyntaxChecker {
-    page: RefCell<HtmlPage>,
+    page: RefCell<SyntaxPage>,
 }
 
 impl TokenSink for SyntaxChecker {
