@@ -36,13 +36,14 @@ impl Made {
     /// The names and the bytes of the files in a ZIP.
     fn unzipped(&self, name: &str) -> Vec<(String, Vec<u8>)> {
         let mut archive = zip::ZipArchive::new(std::io::Cursor::new(self.bytes(name))).unwrap();
+        let count = archive.len();
         let read = |at| {
             let mut file = archive.by_index(at).unwrap();
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes).unwrap();
-            (file.name().to_owned(), bytes)
+            (file.name().unwrap().into_owned(), bytes)
         };
-        (0..archive.len()).map(read).collect()
+        (0..count).map(read).collect()
     }
 }
 
@@ -114,7 +115,7 @@ fn the_marketing_page_has_another_layout() {
 
 #[test]
 fn the_service_passes_its_own_tests() {
-    let memory = "service_name=Shelf resource=story fields=\"title:string!, year:integer, price:number, read:boolean\"";
+    let memory = r#"service_name="Shelf" resource="story" fields="title:string!, year:integer, price:number, read:boolean""#;
     let made = Made::of(Project::new(), "api-service", &["--mem", memory]);
     assert!(made.text("API Design/openapi.json").contains("\"/stories/{id}\""));
     if !has("python3") {
@@ -154,7 +155,11 @@ fn markdown_becomes_a_site() {
     let project = Project::new();
     project
         .file("site.md", "=== index.md\n# Home\n\nSee [our teas](teas.md#green).\n\n=== teas.md\n# Teas\n\n## Green\n\nFresh.\n");
-    let made = Made::of(project, "static-site", &["--mem", "pages=@site.md site_name=Tea address=https://tea.example"]);
+    let made = Made::of(
+        project,
+        "static-site",
+        &["--mem", "pages=@site.md", "--mem", "site_name=Tea", "--mem", "address=https://tea.example"],
+    );
     assert!(made.text("Site/index.html").contains("href=\"teas.html#green\""));
     assert!(made.text("Site/teas.html").contains("id=\"green\""));
     assert!(made.text("Site/sitemap.xml").contains("<loc>https://tea.example/teas.html</loc>"));

@@ -25,7 +25,7 @@ const FOREIGN: &[&str] = &["svg", "math"];
 
 /// The errors in the syntax of a page, in order: `#{ line, message }`.
 pub(super) fn errors(html: &str) -> Vec<Map> {
-    let tokenizer = Tokenizer::new(Checker::default(), TokenizerOpts { exact_errors: true, ..TokenizerOpts::default() });
+    let tokenizer = Tokenizer::new(SyntaxChecker::default(), TokenizerOpts { exact_errors: true, ..TokenizerOpts::default() });
     let input = BufferQueue::default();
     input.push_back(StrTendril::from_slice(html));
     // The tokenizer stops after every script, which a browser would run.
@@ -47,7 +47,7 @@ pub(super) fn errors(html: &str) -> Vec<Map> {
 }
 
 #[derive(Default)]
-struct Page {
+struct SyntaxPage {
     errors: Vec<(u64, String)>,
     /// The open elements, outermost first, each with its line.
     open: Vec<(u64, String)>,
@@ -55,7 +55,7 @@ struct Page {
     begun: bool,
 }
 
-impl Page {
+impl SyntaxPage {
     fn report(&mut self, line: u64, message: impl Into<String>) {
         if self.errors.len() < MAX_ERRORS {
             self.errors.push((line, message.into()));
@@ -113,11 +113,11 @@ impl Page {
 }
 
 #[derive(Default)]
-struct Checker {
-    page: RefCell<Page>,
+struct SyntaxChecker {
+    page: RefCell<SyntaxPage>,
 }
 
-impl TokenSink for Checker {
+impl TokenSink for SyntaxChecker {
     type Handle = ();
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<()> {
