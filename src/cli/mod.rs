@@ -14,6 +14,7 @@ mod cursor;
 mod diff;
 mod doc;
 mod doctor;
+mod dream;
 mod explain;
 mod goal;
 mod graph;
@@ -138,7 +139,7 @@ enum Command {
     Run(Box<run::RunArgs>),
     Goal(Box<goal::GoalArgs>),
     Memory(memory::MemoryArgs),
-    Dream(memory::DreamArgs),
+    Dream(dream::DreamArgs),
     Audit(audit::AuditArgs),
     Route(route::RouteArgs),
     Replay(replay::ReplayArgs),
@@ -215,7 +216,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Run(args) => run::run(&global, *args),
         Command::Goal(args) => goal::goal(&global, *args),
         Command::Memory(args) => memory::memory(&global, &args),
-        Command::Dream(args) => memory::dream(&global, &args),
+        Command::Dream(args) => dream::dream(&global, &args),
         Command::Audit(args) => audit::audit(&global, &args),
         Command::Route(args) => route::route(&global, &args),
         Command::Replay(args) => replay::replay(&global, &args),
