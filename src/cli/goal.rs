@@ -45,7 +45,7 @@ pub(super) struct GoalArgs {
     /// Who answers the roles, instead of the scripts: as for `asterisk run`.
     #[arg(long, alias = "agent", value_name = "[NODE=]NAME", conflicts_with = "resume")]
     via: Vec<String>,
-    /// How often the goal may be planned anew; the same as --set max_replans=N.
+    /// How often the goal may be planned anew; the same as `--set max_replans=N`.
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     max_replans: Option<u16>,
     /// The number of tokens that the agents may spend.
