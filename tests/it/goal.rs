@@ -192,8 +192,7 @@ fn the_loop_ends_for_every_adversary() {
 /// The outcomes of calls that a model makes, in order.
 fn calls(project: &Project, calls: &Value, more: &[&str]) -> Vec<Value> {
     let plan = r#"plan) echo '{"subtasks":[{"id":"s","intent":"i","text":"t","criteria":["c"]}]}' ;;"#;
-    let execute =
-        format!("execute) if [ $n = 1 ]; then cat calls.json; else echo '{{\"result\":1,\"status\":\"completed\"}}'; fi ;;");
+    let execute = r#"execute) if [ $n = 1 ]; then cat calls.json; else echo '{"result":1,"status":"completed"}'; fi ;;"#;
     let rest = r#"validate) echo '{"verdict":"matched","criteria_verdicts":[{"criterion":"c","verdict":"pass"}]}' ;;
 meta_validate) echo '{"accepted":true}' ;;"#;
     let model = with_model(&format!("{PERCEIVE}\n{plan}\n{execute}\n{rest}"));
