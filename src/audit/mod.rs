@@ -64,7 +64,7 @@ impl AuditRules {
         let library = Library::link(LibraryInputs { scripts, ..LibraryInputs::default() }, None)?;
         let function = |name: &str, arity: usize| {
             let reference = FunctionRef { file: RULES.into(), function: name.into() };
-            library.function(&reference, arity).map_err(|diagnostic| Diagnostics::from(diagnostic))
+            library.function(&reference, arity).map_err(Diagnostics::from)
         };
         Ok(Self {
             audits: function("audits", 1)?,
@@ -133,7 +133,9 @@ impl Auditor {
                 add("message", message.clone());
                 let ends = message["to"] == "User";
                 let reports = ends || !anomalies.is_empty();
-                anomalies.into_iter().for_each(|anomaly| add("anomaly", anomaly));
+                for anomaly in anomalies {
+                    add("anomaly", anomaly);
+                }
                 if reports {
                     add("report", self.rules.report.call_json(&[known.clone()]).map_err(AuditError::rule)?);
                 }

@@ -7,6 +7,7 @@ use crate::session::{Session, SessionError};
 use crate::ui::{OutputFormat, plain};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Verify and read what the auditor of goals wrote.
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// `asterisk/audit.jsonl` in the user's directory of states, or what `ASTERISK_AUDIT_LOG` names.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  asterisk audit verify\n  asterisk audit show\n  asterisk audit show audit.jsonl --anomalies --format json"
+    after_help = "Examples:\n  asterisk audit verify\n  asterisk audit show\n  asterisk audit show --anomalies --format json"
 )]
 pub(super) struct AuditArgs {
     #[command(subcommand)]
@@ -50,8 +51,11 @@ pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, Sessi
     let session = global.session(&ProjectArgs::default(), None)?;
     let log = log.clone().unwrap_or_else(|| session.setup().audit.log.clone());
     let mut entries = Vec::new();
-    let verified = verify(&log, |entry| entries.push(entry.clone()))
-        .map_err(|source| SessionError::Write { path: log.display().to_string(), source })?;
+    // Before the first goal there is no log, and nothing that the journal knows of it.
+    let verified = match verify(&log, |entry| entries.push(entry.clone())) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(AuditHead::default()),
+        verified => verified.map_err(|source| SessionError::Write { path: log.display().to_string(), source })?,
+    };
     let verified = match verified {
         Ok(head) => anchored(&session, &log, &entries)?.map_or(Ok(head), Err),
         broken => broken,

@@ -28,10 +28,9 @@ const PIPELINE: &str = "goal";
 /// and nothing leaves the working directory. Without an LLM, goals about files (find, count, collect, summarise) and about launches are
 /// understood; with `--via`, any text. The run is in the store like any other: `asterisk explain`, `replay`, `sweep`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk goal \"count the lines of all *.rs files\"\n  \
-                  asterisk goal \"find the files that mention TODO\" --workdir ../copy --format json\n  \
-                  asterisk goal \"write a summary of the notes to summary.md\" --via claude --budget 200000 --approve\n  \
-                  asterisk goal --resume 20260214-212109-ab12cd")]
+#[command(after_help = "Examples:\n  asterisk goal \"count the lines of all *.rhai files\" --workdir scripts\n  \
+                  asterisk goal \"find the *.rhai files\" --workdir scripts --format json\n  \
+                  asterisk goal \"summarise the *.rhai files\" --workdir scripts --via claude,script --budget 200000")]
 pub(super) struct GoalArgs {
     /// The goal.
     #[arg(required_unless_present = "resume")]
@@ -45,7 +44,7 @@ pub(super) struct GoalArgs {
     /// Who answers the roles, instead of the scripts: as for `asterisk run`.
     #[arg(long, alias = "agent", value_name = "[NODE=]NAME", conflicts_with = "resume")]
     via: Vec<String>,
-    /// How often the goal may be planned anew; the same as --set max_replans=N.
+    /// How often the goal may be planned anew; the same as `--set max_replans=N`.
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     max_replans: Option<u16>,
     /// The number of tokens that the agents may spend.

@@ -1,4 +1,4 @@
-//! `asterisk memory` and `asterisk dream`.
+//! `asterisk memory`.
 
 use super::{FormatArg, GlobalArgs, ProjectArgs, nothing_yet};
 use crate::exit::Exit;
@@ -10,9 +10,7 @@ use serde_json::json;
 
 /// Show what goals taught, where it comes from, and forget it.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  asterisk memory list\n  asterisk memory list --space intent:count_lines --format json\n  asterisk memory why 4711\n  asterisk memory forget 4711"
-)]
+#[command(after_help = "Examples:\n  asterisk memory list\n  asterisk memory list --space tool:shell --format json")]
 pub(super) struct MemoryArgs {
     #[command(subcommand)]
     command: MemoryCommand,
@@ -122,33 +120,4 @@ fn shown(ui: Ui, memory: &Megram, sources: &[Megram]) {
     for line in lines {
         ui.out(&plain(&line));
     }
-}
-
-/// Consolidate what goals taught: what has faded goes, what was met often enough is distilled.
-///
-/// The scripts decide (`scripts/lib/memory.rhai`). It is one transaction: killed, it has done nothing; done twice, it does nothing the second
-/// time.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk dream\n  asterisk dream --format json")]
-pub(super) struct DreamArgs {
-    #[command(flatten)]
-    project: ProjectArgs,
-    #[command(flatten)]
-    format: FormatArg,
-}
-
-pub(super) fn dream(global: &GlobalArgs, args: &DreamArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
-    let session = global.session(&args.project, None)?;
-    let done = session.dream()?;
-    match ui.format() {
-        OutputFormat::Json => ui.json(&json!({
-            "schema_version": 1, "seen": done.seen, "deleted": done.deleted, "changed": done.changed, "distilled": done.distilled,
-        })),
-        OutputFormat::Pretty => ui.out(&format!(
-            "{} memories: {} distilled, {} changed, {} dropped",
-            done.seen, done.distilled, done.changed, done.deleted
-        )),
-    }
-    Ok(Exit::Ok)
 }

@@ -16,6 +16,7 @@ mod cursor;
 mod diff;
 mod doc;
 mod doctor;
+mod dream;
 mod explain;
 mod goal;
 mod graph;
@@ -145,7 +146,7 @@ enum Command {
     Ci(ci::CiArgs),
     Goal(Box<goal::GoalArgs>),
     Memory(memory::MemoryArgs),
-    Dream(memory::DreamArgs),
+    Dream(dream::DreamArgs),
     Audit(audit::AuditArgs),
     Route(route::RouteArgs),
     Replay(replay::ReplayArgs),
@@ -225,7 +226,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Ci(args) => ci::ci(&global, &args),
         Command::Goal(args) => goal::goal(&global, *args),
         Command::Memory(args) => memory::memory(&global, &args),
-        Command::Dream(args) => memory::dream(&global, &args),
+        Command::Dream(args) => dream::dream(&global, &args),
         Command::Audit(args) => audit::audit(&global, &args),
         Command::Route(args) => route::route(&global, &args),
         Command::Replay(args) => replay::replay(&global, &args),

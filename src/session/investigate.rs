@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-struct Unwatched;
+struct UnheardRun;
 
-impl RunListener for Unwatched {}
+impl RunListener for UnheardRun {}
 
 /// The most characters of what is said of a case.
 const SAID_CHARS: usize = 300;
@@ -42,7 +42,7 @@ fn found(session: &Session, launch: &Path, cases: &[String], vars: &Map<String, 
         budget: None,
         no_recall: true,
     };
-    let result = Session::new(setup).run(&spec, &Unwatched, &AtomicBool::new(false))?;
+    let result = Session::new(setup).run(&spec, &UnheardRun, &AtomicBool::new(false))?;
     let mut all = Vec::new();
     result.each(|case| {
         let found = case.finding.clone().unwrap_or_default();

@@ -97,6 +97,9 @@ pub use worker_pool::WorkerPool;
 /// Reads a secret from a file, which only its owner may be able to read.
 const SECRETS: ReadSecret = |path| crate::files::read_secret(path).map_err(|error| error.to_string());
 
+/// Investigates a launch: its file, the cases (all if none), the vars to go by.
+type LaunchInvestigation = fn(&Session, &std::path::Path, &[String], &Map<String, Value>) -> Result<String, String>;
+
 /// A session: the setup, and every operation on it.
 #[derive(Clone)]
 pub struct Session {
@@ -104,7 +107,7 @@ pub struct Session {
     queue: Option<Arc<StepQueue>>,
     approve: Option<Approve>,
     /// Investigates a launch for a goal.
-    investigate: fn(&Self, &std::path::Path, &[String], &Map<String, Value>) -> Result<String, String>,
+    investigate: LaunchInvestigation,
 }
 
 impl Session {

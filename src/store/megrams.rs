@@ -3,7 +3,7 @@
 use super::error::StoreError;
 use super::open::Store;
 use crate::clock::{Timestamp, derived_id};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 const MILLIS_PER_DAY: f64 = 86_400_000.0;
@@ -182,36 +182,4 @@ impl Store {
             Ok(changed)
         })
     }
-}
-
-/// A memory as a step writes it.
-pub(super) struct NewMegram<'a> {
-    pub(super) id: i64,
-    pub(super) level: &'a str,
-    pub(super) space: &'a str,
-    pub(super) entity: &'a str,
-    pub(super) content: &'a str,
-    pub(super) state: &'a str,
-    pub(super) weights: (f64, f64, f64),
-}
-
-/// Writes a memory of a step of a case.
-pub(super) fn remember(conn: &Connection, (case, stamp): (i64, i64), new: &NewMegram<'_>) -> Result<(), StoreError> {
-    let NewMegram { id, level, space, entity, content, state, weights: (f, sigma, k) } = *new;
-    conn.prepare_cached(
-        "INSERT INTO megrams (id, rc, stamp, path, created_at, level, space, entity, content, state, f, sigma, k, consolidated, sources) \
-         VALUES (?1, ?2, ?3, (SELECT path FROM events WHERE seq = ?3), (SELECT at FROM events WHERE seq = ?3), ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, '[]') ON CONFLICT DO NOTHING",
-    )?
-    .execute(params![id, case, stamp, level, space, entity, content, state, f, sigma, k])?;
-    Ok(())
-}
-
-/// Notes that memories were recalled.
-pub(super) fn recalled(conn: &Connection, ids: &[i64], stamp: i64) -> Result<(), StoreError> {
-    let mut update =
-        conn.prepare_cached("UPDATE megrams SET recalled_at = (SELECT at FROM events WHERE seq = ?2) WHERE id = ?1")?;
-    for id in ids {
-        update.execute(params![id, stamp])?;
-    }
-    Ok(())
 }

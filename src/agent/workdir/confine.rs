@@ -31,6 +31,8 @@ const SYSTEM: &[&str] = &[
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The most bytes of a file that a command writes.
 const MAX_FILE: u64 = 256 << 20;
+/// What a confinement that failed begins with.
+const FAILED: &str = "not started: ";
 /// The exit code of a command that could not be started.
 const NOT_STARTED: u8 = 126;
 
@@ -44,9 +46,10 @@ pub(super) fn words(workdir: &Path, temporary: &Path, processes: u64, text: &str
     Ok(bounds.into_iter().chain(rest).collect())
 }
 
-/// Whether the kernel confined the command that used this directory for temporary files.
-pub(super) fn was_confined(temporary: &Path) -> bool {
-    std::fs::read(temporary.join(SAID)).is_ok_and(|said| said == b"yes")
+/// Whether the kernel confined the command that used this directory for temporary files; an error says why it was not started.
+pub(super) fn was_confined(temporary: &Path) -> Result<bool, String> {
+    let said = std::fs::read_to_string(temporary.join(SAID)).unwrap_or_default();
+    if said.starts_with(FAILED) { Err(said) } else { Ok(said == "yes") }
 }
 
 /// Becomes a confined command, if that is what the arguments ask for. Returns only if they don't, or if it fails.
@@ -56,8 +59,8 @@ pub fn become_confined(args: &[OsString]) -> Option<ExitCode> {
         return None;
     }
     let failed = confine(workdir, temporary, processes, command);
-    // Standard error of the command is read by the program that started this one.
-    let _nobody_else_reads_it = std::io::Write::write_all(&mut std::io::stderr(), format!("not started: {failed}\n").as_bytes());
+    // Whoever started this program reads it there; the exit code says that it failed in any case.
+    let _written = std::fs::write(Path::new(temporary).join(SAID), format!("{FAILED}{failed}"));
     Some(ExitCode::from(NOT_STARTED))
 }
 

@@ -11,7 +11,7 @@ mod shell_text;
 
 pub use confine::become_confined;
 
-use self::paths::{PathError, Root};
+use self::paths::{PathError, WorkRoot};
 use super::context::{Approve, ExternalContext, Investigate};
 use super::process::{self, CommandEnd};
 use super::tools::ToolAnswerer;
@@ -138,7 +138,7 @@ impl<'a> WorkdirAnswerer<'a> {
     }
 
     /// What a judge is told of a call: where it is made, what is there already, and what the shell would run.
-    fn context(call: &WorkdirCall, root: &Root) -> Value {
+    fn context(call: &WorkdirCall, root: &WorkRoot) -> Value {
         let mut context = call.context.clone();
         let is_there = |path: &str| root.path.join(path).symlink_metadata().is_ok();
         if let Some(path) = call.optional("path").or(call.optional("launch")) {
@@ -165,7 +165,7 @@ impl<'a> WorkdirAnswerer<'a> {
     }
 
     /// Makes a call that may be made.
-    fn make(&self, call: &WorkdirCall, root: &Root, request: &Request<'_>, id: i64) -> CallResult {
+    fn make(&self, call: &WorkdirCall, root: &WorkRoot, request: &Request<'_>, id: i64) -> CallResult {
         match call.tool.as_str() {
             "read_file" => Self::read_file(call, root).into(),
             "write_file" => {
@@ -199,7 +199,7 @@ impl<'a> WorkdirAnswerer<'a> {
         }
     }
 
-    fn read_file(call: &WorkdirCall, root: &Root) -> Result<String, PathError> {
+    fn read_file(call: &WorkdirCall, root: &WorkRoot) -> Result<String, PathError> {
         let (text, cut) = root.read(call.text("path")?)?;
         let number = |name: &str| call.args.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
         if number("from").is_none() && number("lines").is_none() {
@@ -210,7 +210,7 @@ impl<'a> WorkdirAnswerer<'a> {
     }
 
     /// Has the failures of a launch below the working directory investigated.
-    fn investigate(&self, call: &WorkdirCall, root: &Root) -> CallResult {
+    fn investigate(&self, call: &WorkdirCall, root: &WorkRoot) -> CallResult {
         let path = match call.text("launch").and_then(|path| root.parts(path)) {
             Ok(parts) => parts.iter().fold(root.path.clone(), |path, part| path.join(part)),
             Err(error) => return CallResult::failed(error.text()),
@@ -224,7 +224,7 @@ impl<'a> WorkdirAnswerer<'a> {
         CallResult { said: investigate(&path, &cases, &call.vars), more: Map::new() }
     }
 
-    fn shell(&self, call: &WorkdirCall, root: &Root) -> CallResult {
+    fn shell(&self, call: &WorkdirCall, root: &WorkRoot) -> CallResult {
         let text = match call.text("command") {
             Ok(text) => text,
             Err(error) => return CallResult::failed(error.text()),
@@ -243,7 +243,10 @@ impl<'a> WorkdirAnswerer<'a> {
                 }
                 said.push_str(&output.stderr);
             }
-            let confined = confine::was_confined(temporary.path());
+            let confined = match confine::was_confined(temporary.path()) {
+                Ok(confined) => confined,
+                Err(why) => return Ok(CallResult::failed(why)),
+            };
             let why = match output.ended {
                 CommandEnd::Success => None,
                 CommandEnd::TimedOut => Some(format!("it took longer than {} s", call.limits.time.as_secs())),
@@ -269,7 +272,7 @@ impl<'a> WorkdirAnswerer<'a> {
         let result = match workdir {
             None => CallResult::failed("there is no working directory"),
             Some(workdir) => {
-                let root = Root { path: PathBuf::from(workdir) };
+                let root = WorkRoot { path: PathBuf::from(workdir) };
                 let context = Self::context(call, &root);
                 self.judged(call, &root, request, &described, &context, (id, interrupted))?
             }
@@ -292,7 +295,7 @@ impl<'a> WorkdirAnswerer<'a> {
     fn judged(
         &self,
         call: &WorkdirCall,
-        root: &Root,
+        root: &WorkRoot,
         request: &Request<'_>,
         judged: &Value,
         context: &Value,

@@ -14,7 +14,7 @@ pub(super) const MAX_READ: u64 = 4 << 20;
 const HIDDEN: &str = ".asterisk";
 
 /// A working directory.
-pub(super) struct Root {
+pub(super) struct WorkRoot {
     pub(super) path: PathBuf,
 }
 
@@ -36,7 +36,7 @@ impl PathError {
     }
 }
 
-impl Root {
+impl WorkRoot {
     /// The parts of a path below the working directory.
     pub(super) fn parts<'p>(&self, path: &'p str) -> Result<Vec<&'p str>, PathError> {
         let below = Path::new(path);
@@ -148,7 +148,7 @@ mod tests {
         std::fs::write(&out, "secret").unwrap();
         std::os::unix::fs::symlink(&out, inside.join("link")).unwrap();
         std::os::unix::fs::symlink(dir.path(), inside.join("up")).unwrap();
-        let root = Root { path: inside.clone() };
+        let root = WorkRoot { path: inside.clone() };
         for path in ["../secret", "/etc/passwd", "link", "up/secret", "a/../../secret", ""] {
             assert!(root.read(path).is_err(), "{path}");
             assert!(root.write(path, "x").is_err(), "{path}");

@@ -1,6 +1,6 @@
 //! Finding files and lines below a working directory, in order of paths, without following links.
 
-use super::paths::{PathError, Root};
+use super::paths::{PathError, WorkRoot};
 use regex::Regex;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,7 +13,7 @@ const MAX_FOUND: usize = 10_000;
 const PASSED_OVER: &[&str] = &[".git", ".asterisk"];
 
 /// The paths that match a pattern: `*` and `?` within a part, `**` over parts, `[..]`, `{a,b}`. A pattern without `/` is matched at any depth.
-pub(super) fn glob(root: &Root, pattern: &str) -> Result<String, PathError> {
+pub(super) fn glob(root: &WorkRoot, pattern: &str) -> Result<String, PathError> {
     let wanted = pattern_of(pattern)?;
     let mut text = String::new();
     for path in files(root)?.iter().filter(|path| wanted.is_match(path)).take(MAX_FOUND) {
@@ -23,7 +23,7 @@ pub(super) fn glob(root: &Root, pattern: &str) -> Result<String, PathError> {
 }
 
 /// The lines that match a regular expression: `path:line: text`.
-pub(super) fn grep(root: &Root, pattern: &str, below: Option<&str>, of: Option<&str>) -> Result<String, PathError> {
+pub(super) fn grep(root: &WorkRoot, pattern: &str, below: Option<&str>, of: Option<&str>) -> Result<String, PathError> {
     let wanted = Regex::new(pattern).map_err(|error| PathError::System(format!("no pattern: {error}")))?;
     let of = of.map(pattern_of).transpose()?;
     let below = below.map(|below| Ok(root.parts(below)?.join("/"))).transpose()?.unwrap_or_default();
@@ -50,7 +50,7 @@ pub(super) fn grep(root: &Root, pattern: &str, below: Option<&str>, of: Option<&
 }
 
 /// All files, in order of their paths.
-fn files(root: &Root) -> Result<Vec<String>, PathError> {
+fn files(root: &WorkRoot) -> Result<Vec<String>, PathError> {
     let mut found = Vec::new();
     let mut open = vec![String::new()];
     let mut seen = 0;
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn files_and_lines_are_found_in_order() {
         let dir = tempfile::tempdir().unwrap();
-        let root = Root { path: dir.path().to_owned() };
+        let root = WorkRoot { path: dir.path().to_owned() };
         for (path, text) in [("b.txt", "one\ntwo\n"), ("a/x.txt", "two\n"), ("a/y.md", "two\n"), (".git/z.txt", "two\n")] {
             std::fs::create_dir_all(dir.path().join(path).parent().unwrap()).unwrap();
             std::fs::write(dir.path().join(path), text).unwrap();

@@ -131,14 +131,14 @@ impl Commands {
                         RedirectOrCmdWord::CmdWord(word) => words.push(self.word(word)),
                     }
                 }
-                self.push(words, assigns, redirects, fed);
+                self.push(&words, &assigns, &redirects, fed);
             }
             PipeableCommand::Compound(compound) => self.compound(&compound.kind, &compound.io, piped),
             PipeableCommand::FunctionDef(_, body) => self.within(|this| this.compound(&body.kind, &body.io, false)),
         }
     }
 
-    fn push(&mut self, words: Vec<Value>, assigns: Vec<Value>, redirects: Vec<Value>, piped: bool) {
+    fn push(&mut self, words: &[Value], assigns: &[Value], redirects: &[Value], piped: bool) {
         self.found.push(json!({
             "words": words, "assigns": assigns, "redirects": redirects, "piped_from": piped, "nested": self.depth > 0,
         }));
@@ -190,7 +190,7 @@ impl Commands {
             }
         }
         if here == self.found.len() && !redirects.is_empty() {
-            self.push(Vec::new(), Vec::new(), redirects, fed);
+            self.push(&[], &[], &redirects, fed);
         }
     }
 

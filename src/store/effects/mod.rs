@@ -2,11 +2,11 @@
 
 mod audit;
 mod case;
+mod memory;
 mod rca;
 mod symptom;
 
 use super::error::StoreError;
-use super::megrams::{self, NewMegram};
 use crate::model::Effect;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -72,11 +72,11 @@ fn write(conn: &Connection, context: &EffectContext<'_>, effect: &Effect<i64>) -
         Effect::Note { text } => case::note(conn, context, text),
         Effect::Remember { id, level, space, entity, content, state, f, sigma, k } => {
             let id = assigned_id(*id, "memory")?;
-            let new = NewMegram { id, level, space, entity, content, state, weights: (*f, *sigma, *k) };
-            megrams::remember(conn, (context.case, context.stamp), &new)
+            let new = memory::NewMegram { id, level, space, entity, content, state, weights: (*f, *sigma, *k) };
+            memory::remember(conn, context, &new)
         }
         Effect::Anchor { entries, head, log } => audit::anchor(conn, context, (*entries, head, log)),
-        Effect::Recalled { ids } => megrams::recalled(conn, ids, context.stamp),
+        Effect::Recalled { ids } => memory::recalled(conn, context, ids),
     }
 }
 
