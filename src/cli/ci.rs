@@ -270,7 +270,9 @@ impl CiOutput<'_> {
         } else {
             // Without colours, since commands to the system are looked for in the plain text.
             let plain = Ui::new(Colour::Never, OutputFormat::Pretty);
-            run_table::lines(plain, self.report, result).iter().for_each(|line| plain.out(&CiSystem::inert(line.as_str())));
+            for line in run_table::lines(plain, self.report, result) {
+                plain.out(&CiSystem::inert(line.as_str()));
+            }
         }
         self.ui.out(&format!("{}: {}", self.system.name(), dir.path().join("summary.md").display()));
     }
@@ -319,7 +321,8 @@ impl CiOutput<'_> {
             ("sarif", path("causes.sarif")),
             ("comment", path("comment.md")),
         ];
-        outputs.iter().map(|(name, value)| format!("{name}={}\n", value.replace(['\n', '\r'], " "))).collect()
+        let lines = outputs.iter().map(|(name, value)| format!("{name}={}", value.replace(['\n', '\r'], " ")));
+        lines.collect::<Vec<_>>().join("\n") + "\n"
     }
 
     fn json(&self, result: &RunResult, read: &ReadReports) -> Value {

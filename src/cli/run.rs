@@ -250,7 +250,9 @@ pub(super) fn failed_gates(gates: &[String], report: &RunReport, plan: &Plan) ->
 
 /// Prints why a run failed its gates.
 pub(super) fn print_failed_gates(ui: Ui, failed: &[String]) {
-    failed.iter().for_each(|why| ui.note(&format!("failed by --fail-on {why}")));
+    for why in failed {
+        ui.note(&format!("failed by --fail-on {why}"));
+    }
 }
 
 /// How a run is concluded.

@@ -19,7 +19,9 @@ const NARROW: usize = 110;
 
 /// The table of cases (or of causes, if there are many), a line of totals, and the path of the report.
 pub(super) fn print(ui: Ui, report: &RunReport, result: &RunResult) {
-    lines(ui, report, result).iter().for_each(|line| ui.out(line));
+    for line in lines(ui, report, result) {
+        ui.out(&line);
+    }
 }
 
 /// What [`print`] prints.

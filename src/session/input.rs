@@ -85,7 +85,9 @@ impl Session {
             }
         };
         let launch = launch.map(|mut launch| {
-            gaps.into_iter().for_each(|gap| launch.gap(gap));
+            for gap in gaps {
+                launch.gap(gap);
+            }
             launch
         });
         Ok(ReadReports { launch, read, skipped })
