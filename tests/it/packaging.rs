@@ -12,6 +12,12 @@ use std::sync::OnceLock;
 const JUNIT: &str = r#"<testsuite name="s"><testcase classname="a.B" name="c"><failure message="boom">boom
   at a/b.py:3</failure></testcase></testsuite>"#;
 
+/// The notice of a part that is left out.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
 /// A tool: that of a variable such as `ASTERISK_TEST_CARGO_DEB`, or what is in the path.
 fn tool(name: &str) -> Option<PathBuf> {
     let variable = format!("ASTERISK_TEST_{}", name.to_uppercase().replace('-', "_"));
@@ -19,7 +25,7 @@ fn tool(name: &str) -> Option<PathBuf> {
     let named = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_file());
     let found = named.or_else(|| std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| path.is_file()));
     if found.is_none() {
-        println!("skipped: {name} is missing");
+        skipped(&format!("{name} is missing"));
     }
     found
 }
@@ -146,7 +152,7 @@ fn the_rpm_installs_runs_and_goes_without_a_trace() {
     let run = |args: &[&std::ffi::OsStr]| runs(Command::new(&rpm).arg("--root").arg(root.path()).args(args));
     let is_root = runs(Command::new("id").arg("-u")).trim() == "0";
     if !is_root {
-        println!("skipped: rpm --root needs root");
+        skipped("rpm --root needs root");
         return;
     }
     run(&["--initdb".as_ref()]);
@@ -164,7 +170,7 @@ fn the_wheel_puts_the_program_into_an_environment() {
     let (Some(wheel), Some(python)) = (package(".whl"), tool("python3")) else { return };
     let dir = tempfile::tempdir().unwrap();
     if !Command::new(python).args(["-m", "venv"]).arg(dir.path()).output().unwrap().status.success() {
-        println!("skipped: python3 has no venv");
+        skipped("python3 has no venv");
         return;
     }
     let pip = |args: &[&std::ffi::OsStr]| {
@@ -221,7 +227,7 @@ fn the_container_is_nothing_but_the_static_binary() {
     let binary = std::env::var_os("ASTERISK_TEST_STATIC").map_or(binary, PathBuf::from);
     let is_root = runs(Command::new("id").arg("-u")).trim() == "0";
     if !binary.is_file() || !is_root {
-        println!("skipped: no static binary ({}), or not root", binary.display());
+        skipped(&format!("no static binary ({}), or not root", binary.display()));
         return;
     }
     let root = tempfile::tempdir().unwrap();
@@ -249,7 +255,7 @@ fn the_container_is_nothing_but_the_static_binary() {
     };
     let version = start(&["--version"]);
     if !version.status.success() && String::from_utf8_lossy(&version.stderr).contains("cannot change root") {
-        println!("skipped: chroot is not allowed");
+        skipped("chroot is not allowed");
         return;
     }
     assert_eq!(done(&version), format!("asterisk {}\n", env!("CARGO_PKG_VERSION")));
