@@ -166,6 +166,7 @@ mod tests {
             hypotheses: vec![one("en001", 0.75, 1.0), one("pb001", 0.25, -0.1)],
             spoke: vec![rule("V1", true, 2.0), rule("refused", false, 1.0)],
             failed: vec![FailedRule { id: "V9".into(), at: "p.yaml:1".into(), error: text("no such field") }],
+            temperature: None,
         };
         let silent = |id: &str, applies: bool| SilentRule {
             id: id.to_owned(),
