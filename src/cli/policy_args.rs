@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn memory_is_json_text_or_several_quoted_values() {
-        let of = |text: &str| pairs(text).map(|pairs| json!(pairs)).unwrap_or(Value::Null);
+        let of = |text: &str| pairs(text).map_or(Value::Null, |pairs| json!(pairs));
         assert_eq!(of("idea=Todo App"), json!([["idea", "Todo App"]]));
         assert_eq!(of("idea=\"Todo App\""), json!([["idea", "Todo App"]]));
         assert_eq!(of("n=3"), json!([["n", 3]]));

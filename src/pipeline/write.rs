@@ -174,12 +174,10 @@ dependencies: { c: Product Definition }
         assert_eq!(waves(&stages), [["Product Definition"], ["b"], ["c"]]);
         assert_eq!(waves(&graph), waves(&stages));
         let of = |pipeline: &Pipeline| {
-            let mut all = String::new();
-            for node in &pipeline.nodes {
-                let policy = node.policy.as_ref().map(|policy| super::policy_keys(policy)).unwrap_or_default();
-                all += &format!("{policy:?}\n");
-            }
-            all
+            let policy = |node: &super::super::PipelineNode| {
+                node.policy.as_ref().map(|policy| super::policy_keys(policy)).unwrap_or_default()
+            };
+            pipeline.nodes.iter().map(policy).collect::<Vec<_>>()
         };
         assert_eq!(of(&stages), of(&graph));
     }

@@ -153,8 +153,7 @@ fn files_of_stages_are_read_as_the_vectors_have_it() {
         // Where the two loaders differ: dependencies are checked as the basic one does, numbers as the strict one does, and what either
         // dialect has is read (decisions 29 and 66).
         let wanted = match id {
-            "pol-yaml-neg-retries" => ok("strict"),
-            "pol-yaml-policy-v1-string" => ok("strict"),
+            "pol-yaml-neg-retries" | "pol-yaml-policy-v1-string" => ok("strict"),
             _ => ok("basic"),
         };
         let project = project(&[("pipelines/p.yaml", record["yaml"].as_str().unwrap())]);
