@@ -10,9 +10,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Ask why", &["explain", "blame", "diff", "replay", "sweep", "coverage", "graph", "prompt", "repl"]),
     (
         "Edit and prove",
-        &[
-            "tour", "init", "new", "lint", "test", "calibrate", "score", "gt", "learn", "call", "route", "show", "doc", "schema",
-        ],
+        &["tour", "init", "new", "lint", "test", "calibrate", "score", "gt", "learn", "call", "route", "show", "doc", "schema"],
     ),
     ("Serve", &["serve", "cursor", "save"]),
     ("Maintain", &["doctor", "config", "clean", "completions", "man", "version"]),
