@@ -162,6 +162,9 @@ pub(super) fn learn(global: &GlobalArgs, args: &LearnArgs) -> Result<Exit, Sessi
         let message = format!("cannot write `{}`: {error}", path.display());
         SessionError::BadRequest(Box::new(Diagnostic::error("output/file", message).help("--out names another file")))
     };
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir).map_err(&failed)?;
+    }
     std::fs::write(path, learned_file(&report)).map_err(failed)?;
     ui.note(&format!("fitted weights: {}", path.display()));
     Ok(Exit::Ok)

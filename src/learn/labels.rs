@@ -1,6 +1,6 @@
 //! The labels that weights are fitted to: from files, from reviews in the store, from ReportPortal; each with what it counts.
 
-use super::report::LearnSpec;
+use super::spec::{LabelOrigin, LearnSpec};
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
 use crate::project::Project;
@@ -8,44 +8,12 @@ use crate::session::{LabelSource, LabelledCase, LabelledCases, Session, SessionE
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// The data file of how weights are learned.
 const SETTINGS: &str = "learn";
 /// Milliseconds of a day.
 const DAY: f64 = 86_400_000.0;
-
-/// Where labels are taken from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LabelOrigin {
-    /// A file of labelled cases, or a scenario.
-    File(PathBuf),
-    /// What people said in reviews.
-    Store,
-    /// The defect types that people set in ReportPortal.
-    Portal,
-}
-
-impl LabelOrigin {
-    /// The origin that an argument names.
-    pub fn parse(text: &str) -> Self {
-        match text {
-            "store" => Self::Store,
-            "reportportal" => Self::Portal,
-            path => Self::File(path.into()),
-        }
-    }
-
-    /// Its name for people.
-    pub(super) fn name(&self) -> String {
-        match self {
-            Self::File(path) => path.display().to_string(),
-            Self::Store => "reviews in the store".to_owned(),
-            Self::Portal => "ReportPortal".to_owned(),
-        }
-    }
-}
 
 /// How many labels an origin gave.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -6,6 +6,7 @@
 //! figures             figures of verdicts against labels, temperature
 //! folds               which labelled failures are held out together
 //! audit               what each rule is worth if it is left out alone
+//! spec                what is asked of a fit, and where labels are taken from
 //! labels              labels from files, reviews and ReportPortal, with what each counts
 //! report, file        the whole fit with its figures; the file with the fitted weights
 //! ```
@@ -18,11 +19,13 @@ mod fit;
 mod folds;
 mod labels;
 mod report;
+mod spec;
 
 pub use audit::RuleAudit;
 pub use features::WeightOf;
 pub use figures::{BetterWeights, ReviewBar, VerdictComparison, VerdictFigures};
 pub use file::learned_file;
 pub use folds::FoldsBy;
-pub use labels::{LabelOrigin, OriginCount};
-pub use report::{FoldReport, HeldOutCase, LearnReport, LearnSpec, LearnedWeight, LeftOut, learn};
+pub use labels::OriginCount;
+pub use report::{FoldReport, HeldOutCase, LearnReport, LearnedWeight, LeftOut, learn};
+pub use spec::{LabelOrigin, LearnSpec};

@@ -8,14 +8,13 @@ use super::figures::{
 };
 use super::fit::{FitObservation, FitParameter, FitProblem};
 use super::folds::{Folds, FoldsBy};
-use super::labels::{LabelOrigin, LearnSettings, OriginCount, gather, once};
+use super::labels::{LearnSettings, OriginCount, gather, once};
+use super::spec::{LabelOrigin, LearnSpec};
 use crate::project::{AnswererNames, Project, Sources};
-use crate::reportportal::LaunchFilter;
 use crate::session::{LabelledCase, LabelledCases, Session, SessionError, WorkerPool, defect_code};
 use crate::walk::{CaseParams, Content, Verdict, VerdictPlan, evidence_terms};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 /// The data file with learned weights. It is left aside: the fit begins at the weights set by hand.
 const LEARNED: &str = "learned.yaml";
@@ -23,31 +22,6 @@ const LEARNED: &str = "learned.yaml";
 const RUN: &str = "learn";
 /// How many cases that move a weight are named.
 const NAMED: usize = 3;
-
-/// What to fit.
-#[derive(Clone, Debug)]
-pub struct LearnSpec {
-    /// Where the labels are taken from.
-    pub from: Vec<LabelOrigin>,
-    /// A directory with a launch per labelled case of a file, named by its id.
-    pub launches: Option<PathBuf>,
-    /// The launches of ReportPortal.
-    pub portal: LaunchFilter,
-    /// How much weights are held to where they were set by hand; as the data file has it, if `None`.
-    pub lambda: Option<f64>,
-    /// After how many days a label counts half; as the data file has it, if `None`.
-    pub half_life_days: Option<f64>,
-    /// The number of folds.
-    pub folds: usize,
-    /// What folds go by.
-    pub by: FoldsBy,
-    /// Whether words get weights of their own.
-    pub terms: bool,
-    /// Whether each rule is audited.
-    pub audit: bool,
-    /// The pipeline, the default one if none.
-    pub pipeline: Option<String>,
-}
 
 /// Fitted weights, with what they were fitted to and how good they are.
 #[derive(Clone, Debug, Serialize)]
