@@ -220,7 +220,7 @@ impl GroundTruth {
             if !taken(&wanted) {
                 return wanted;
             }
-            (2..).map(|number| format!("{wanted}-{number}")).find(|id| !taken(id)).unwrap_or_default()
+            (2..=u32::MAX).map(|number| format!("{wanted}-{number}")).find(|id| !taken(id)).unwrap_or_default()
         };
         let wanted = Some(text(record, "cause")).filter(|cause| !cause.is_empty());
         let defect = text(record, "defect_type");

@@ -26,7 +26,7 @@ const EDGES: usize = 6;
                         `decisions: [{id, node, artifact, state, vars}]`, as `route --batch` takes them. Its flips are counted against the\n\
                         value of now.\n\n\
                         A scenario of failures whose truth is known, as `calibrate` takes it, is walked with every value: a metric of its\n\
-                        scorecard is the curve, and stands beside it for the cases that are held out: --scenario FILE --var priors.pb001=0,0.5 --search.\n\n\
+                        scorecard is the curve, and stands beside it for the cases that are held out: --scenario FILE --var decide_floor=0.3,0.5 --search.\n\n\
                         Examples:\n  asterisk sweep --var recall_hit=0.5..0.95:0.05\n  asterisk sweep latest --var max_investigate_loops=0,1,2,3\n  \
                         asterisk sweep --var recall_hit=0.5..0.95:0.05 --svg sweep.svg --format json"
 )]
@@ -79,13 +79,10 @@ pub(super) fn sweep(global: &GlobalArgs, args: &SweepArgs) -> Result<Exit, Sessi
         return tuned(ui, &session, args, (path.as_path(), vars));
     }
     let scenario_only = args.metric.is_some() || args.search || args.launches.is_some();
-    let var = match (vars.pop(), vars.is_empty() && !scenario_only) {
-        (Some(var), true) => var,
-        _ => {
-            let message = "several `--var`, `--metric`, `--search` and `--launches` need a scenario of failures";
-            let help = "`asterisk schema scenario` describes it; examples/scenarios has one".to_owned();
-            return Err(SessionError::bad_request("sweep/scenario", message, Some(help)));
-        }
+    let (Some(var), true) = (vars.pop(), vars.is_empty() && !scenario_only) else {
+        let message = "several `--var`, `--metric`, `--search` and `--launches` need a scenario of failures";
+        let help = "`asterisk schema scenario` describes it; examples/scenarios has one".to_owned();
+        return Err(SessionError::bad_request("sweep/scenario", message, Some(help)));
     };
     let swept = match &file {
         Some(file) => {

@@ -420,7 +420,7 @@ mod tests {
     #[test]
     fn what_a_runner_of_jobs_writes_before_each_line_does_not_count() {
         let text = "def test_it():\n>       assert refused() == 2\nE       assert 1 == 2\ntest_it.py:3: AssertionError";
-        let stamped = |stamp: &str| text.lines().map(|line| format!("{stamp} {line}\n")).collect::<String>();
+        let stamped = |stamp: &str| text.lines().map(|line| format!("{stamp} {line}")).collect::<Vec<_>>().join("\n");
         for stamp in ["2026-03-03T02:00:00.1234567Z", "[2026-03-03T02:00:00.123Z]", "[  212s]"] {
             assert_eq!(lines(&stamped(stamp)), ["assert 1 == 2"], "{stamp}");
         }

@@ -304,7 +304,9 @@ mod tests {
         let mut twice = once.clone();
         twice.extend(once.clone());
         let mut heavy = once;
-        heavy.iter_mut().for_each(|one| one.weight *= 2.0);
+        for one in &mut heavy {
+            one.weight *= 2.0;
+        }
         let parameters = parameters(0.7, &[0.1, 0.2, -0.3, 1.0, 0.4, 0.0, -1.0, 2.0, 0.3]);
         let (twice, heavy) = (problem(&parameters, &twice).fit(), problem(&parameters, &heavy).fit());
         assert!(twice.iter().zip(&heavy).all(|(one, other)| (one - other).abs() < 1e-6), "{twice:?} {heavy:?}");

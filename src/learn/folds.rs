@@ -54,7 +54,10 @@ impl Folds {
             group.push(*numbers.entry(key).or_insert(next));
         }
         let fold = match by {
-            FoldsBy::Time => by_time(cases.map(|case| case.at.map(crate::clock::Timestamp::millis)).collect(), folds),
+            FoldsBy::Time => {
+                let at: Vec<_> = cases.map(|case| case.at.map(crate::clock::Timestamp::millis)).collect();
+                by_time(&at, folds)
+            },
             _ => keys.iter().map(|key| fold_of(key, folds)).collect(),
         };
         Self { by, fold, group, groups: numbers.len() }
@@ -91,7 +94,7 @@ fn failure_key(case: &LabelledCase) -> String {
 }
 
 /// As many stretches of time with as many cases each, from 0, and one more to begin with. Without a date a case counts as the earliest.
-fn by_time(at: Vec<Option<i64>>, folds: usize) -> Vec<usize> {
+fn by_time(at: &[Option<i64>], folds: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..at.len()).collect();
     order.sort_by_key(|case| at[*case]);
     let stretches = folds + 1;

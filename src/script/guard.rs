@@ -74,7 +74,8 @@ impl CallBudget {
         };
         let end = self.end.get().unwrap_or(now + rest);
         self.end.set(Some(end));
-        now >= end || !self.wait(end - now)
+        let left = end.saturating_sub(now);
+        left.is_zero() || !self.wait(left)
     }
 
     /// Compares the clocks again after this time; `false` if that is never.
