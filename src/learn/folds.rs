@@ -57,7 +57,7 @@ impl Folds {
             FoldsBy::Time => {
                 let at: Vec<_> = cases.map(|case| case.at.map(crate::clock::Timestamp::millis)).collect();
                 by_time(&at, folds)
-            },
+            }
             _ => keys.iter().map(|key| fold_of(key, folds)).collect(),
         };
         Self { by, fold, group, groups: numbers.len() }

@@ -299,7 +299,7 @@ fn ground_truth_grows_from_reviews() {
     let dry = gt(&["promote", "--dry-run", "--format", "json"]).ok().json();
     assert_eq!((&dry["promoted"][0]["case"], &dry["promoted"][0]["status"]), (&json!("880403"), &json!("verified")), "{dry}");
     assert!(!project.root().join("ground-truth.yaml").exists());
-    gt(&["promote"]).ok();
+    gt(&["promote"]).exits(0);
     assert_eq!(gt(&["promote", "--format", "json"]).ok().json()["promoted"][0]["status"], "known", "once is enough");
     let listed = gt(&["list", "--format", "json"]).ok().json();
     let cause = &listed["causes"][0];
@@ -315,8 +315,8 @@ fn ground_truth_grows_from_reviews() {
     // What it has is a scenario; another one is taken in without what is known.
     let report = project.asterisk(&["calibrate", "ground-truth.yaml", "--resamples", "0", "--format", "json"]).json();
     assert_eq!((&report["scored"], &report["cases"][0]["expected_defect_type"]), (&json!(1), &json!("en001")));
-    assert!(gt(&["import", "small.yaml"]).ok().stderr.contains("2 causes and 3 cases"));
-    assert!(gt(&["import", "small.yaml"]).ok().stderr.contains("0 causes and 0 cases"));
+    assert!(gt(&["import", "small.yaml"]).exits(0).stderr.contains("2 causes and 3 cases"));
+    assert!(gt(&["import", "small.yaml"]).exits(0).stderr.contains("0 causes and 0 cases"));
     let all = gt(&["export"]).ok().json();
     assert_eq!((all["rcas"].as_array().unwrap().len(), all["cases"].as_array().unwrap().len()), (3, 4));
     assert_eq!(gt(&["export", "--verified"]).ok().json()["cases"].as_array().unwrap().len(), 1);

@@ -142,7 +142,9 @@ fn what_people_said_in_reviews_is_learned_from() {
     assert_eq!(report["from"][0]["weight"], 1.8);
     assert!(report["labels"]["en001"].as_u64() >= Some(1), "{report}");
     // The latest word counts, once.
-    project.asterisk(&["review", waiting[1], "overturn", "--defect-type", "au001", "--message", "the fixture was wrong"]).exits(0);
+    project
+        .asterisk(&["review", waiting[1], "overturn", "--defect-type", "au001", "--message", "the fixture was wrong"])
+        .exits(0);
     let report = learn(&["--format", "json"]).ok().json();
     assert_eq!((&report["cases"], &report["from"][0]["weight"]), (&json!(2), &json!(2.0)), "{report}");
     assert_eq!(report["labels"]["au001"], 1, "{report}");

@@ -156,6 +156,7 @@ fn answers_are_bounded() {
         ("siblings", 50),
         ("accuracy", 0),
         ("reviews", 2),
+        ("memory.recall", 0),
         ("workspace", 0),
     ];
     assert_eq!(lengths, expected);
