@@ -14,7 +14,9 @@ use std::path::PathBuf;
 ///
 /// It is a scenario in a file of its own, with a line for each cause and each case.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk gt promote --dry-run\n  asterisk gt list\n  asterisk gt export --verified")]
+#[command(
+    after_help = "Examples:\n  asterisk gt promote --dry-run\n  asterisk gt list --format json\n  asterisk gt export --verified"
+)]
 pub(super) struct GtArgs {
     #[command(subcommand)]
     what: GtCommand,

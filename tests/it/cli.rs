@@ -163,7 +163,11 @@ fn every_example_of_a_help_works() {
         rcas["rcas"].as_array().unwrap().iter().partition(|rca| rca["component"] == "pricing");
     let [rca, other] = [&its, &others].map(|rcas| rcas[0]["id"].to_string());
     let mut tried = 0;
+    // Goals have a project of their own: what follows is about the latest run of a launch.
+    let goals = Project::new();
+    goals.file("launch.json", project.read("launch.json"));
     for command in commands(&project) {
+        let project = if ["goal", "memory", "dream", "audit"].contains(&&*command) { &goals } else { &project };
         let help = project.asterisk(&[command.as_str(), "--help"]).ok().stdout;
         let examples = help.split("\nExample").nth(1).unwrap();
         for line in examples.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()) {
@@ -173,19 +177,15 @@ fn every_example_of_a_help_works() {
                 "review" => begun(&[], 0),
                 "push" => {
                     let run = begun(&[], 0);
-                    shell(&project, "asterisk review 880501 approve").exits(0);
+                    shell(project, "asterisk review 880501 approve").exits(0);
                     run
                 }
                 _ => run.clone(),
             };
             // A server on the network goes on until it is told to end.
             let line = if line.contains("--mcp http") { format!("{line} --help") } else { line.to_owned() };
-            shell(&project, &line.replace("20260214-212109-ab12cd", &run).replace("4711", &rca).replace("4712", &other)).exits(0);
+            shell(project, &line.replace("20260214-212109-ab12cd", &run).replace("4711", &rca).replace("4712", &other)).exits(0);
             tried += 1;
-        }
-        // What follows is about the latest run of a launch.
-        if command == "goal" {
-            project.asterisk(&["run"]).exits(0);
         }
     }
     assert!(tried >= 14, "{tried}");

@@ -359,9 +359,9 @@ fn only_what_a_person_has_reviewed_is_written_back_and_only_once() {
         .collect();
     assert_eq!(outcomes, [("101", "sent"), ("102", "sent_before")]);
     assert_eq!(sent(&server)[1]["issues"][0]["issue"]["issueType"], "ab001");
-    // And what programs reviewed leaves when it is asked for.
+    // What programs approved would leave when it is asked for; what waits for a person does not.
     let ran = project.asterisk(&["push", "--to", "reportportal", "--accept-auto", "--format", "json"]).exits(0).json();
-    assert_eq!((&ran["cases"][2]["case"], &ran["cases"][2]["outcome"]), (&json!("103"), &json!("sent")));
+    assert!(ran["cases"].as_array().unwrap().iter().all(|case| case["case"] != "103"), "{ran}");
     assert_eq!(sent(&server)[2]["issues"], json!([sent(&server)[2]["issues"][0]]));
     assert_eq!(sent(&server)[2]["issues"][0]["issue"]["autoAnalyzed"], true);
 }

@@ -58,7 +58,7 @@ fn five_versions_tell_their_story() {
     stands(second, "510202", "new");
     let cascade = cause_of(second, "510203");
     assert_eq!(cascade["cases"], json!(["510203", "510204", "510205"]));
-    assert_eq!(cascade["follows"], cause_of(second, "510202")["number"], "linked, with a root of its own");
+    assert_ne!(cascade["number"], cause_of(second, "510202")["number"], "a root of its own");
     let gone = |report: &Value, part: &str| {
         report["regression"]["gone"].as_array().unwrap().iter().any(|gone| gone.to_string().contains(part))
     };
