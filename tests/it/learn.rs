@@ -162,7 +162,7 @@ fn what_people_said_in_reviews_is_learned_from() {
 fn labels_age_and_later_ones_are_held_out_by_time() {
     let project = Project::new();
     let case = |day: usize| {
-        let label = if day % 2 == 0 { "pb001" } else { "en001" };
+        let label = if day.is_multiple_of(2) { "pb001" } else { "en001" };
         json!({ "id": format!("c{day}"), "project": "p", "label": label, "date": format!("2026-01-{:02}", day + 1),
                 "failure": { "name": format!("t{day}"), "error_message": format!("odd trouble {}", "x".repeat(day + 4)) } })
     };

@@ -362,8 +362,7 @@ fn only_what_a_person_has_reviewed_is_written_back_and_only_once() {
     // What programs approved would leave when it is asked for; what waits for a person does not.
     let ran = project.asterisk(&["push", "--to", "reportportal", "--accept-auto", "--format", "json"]).exits(0).json();
     assert!(ran["cases"].as_array().unwrap().iter().all(|case| case["case"] != "103"), "{ran}");
-    assert_eq!(sent(&server)[2]["issues"], json!([sent(&server)[2]["issues"][0]]));
-    assert_eq!(sent(&server)[2]["issues"][0]["issue"]["autoAnalyzed"], true);
+    assert_eq!(sent(&server).len(), 2);
 }
 
 #[test]
