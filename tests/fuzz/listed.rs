@@ -22,6 +22,17 @@ const READS: &[&str] = &[
 
 /// Files that read what this program wrote or has read before, and why nothing else can come there.
 const OWN: &[(&str, &str)] = &[
+    ("agent/stage_files.rs", "only whether bytes of an artifact are UTF-8"),
+    ("agent/workdir/mod.rs", "only whether what a tool printed is UTF-8"),
+    ("agent/workdir/paths.rs", "only whether a file of the working directory is UTF-8"),
+    ("audit/log.rs", "lines whose place in the chain is compared; what is no entry breaks it"),
+    ("cli/policy_args.rs", "a value on the command line"),
+    ("cli/tour.rs", "what a command of this program printed"),
+    ("decisions/replay/gates.rs", "recorded contents, canonical when they were stored"),
+    ("decisions/root.rs", "recorded contents, canonical when they were stored"),
+    ("script/api/encoding.rs", "only whether decoded bytes are UTF-8"),
+    ("store/answers.rs", "columns of the store"),
+    ("store/megrams.rs", "columns of the store"),
     ("agent/family.rs", "environments of processes, only whether a mark is in them"),
     ("agent/file.rs", "shows bytes that `agent/wrapper.rs` has read"),
     ("cli/completions.rs", "what clap wrote"),

@@ -351,7 +351,7 @@ fn bundled() -> &'static (Vec<Source>, Library) {
         let mut paths: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         let name = |path: &std::path::Path| format!("lib/{}", path.file_name().unwrap().to_str().unwrap());
-        let own = paths.iter().filter(|path| !path.to_str().unwrap().ends_with("_test.rhai"));
+        let own = paths.iter().filter(|path| path.is_file() && !path.to_str().unwrap().ends_with("_test.rhai"));
         let scripts: Vec<Source> = own.map(|path| Source::new(name(path), std::fs::read_to_string(path).unwrap())).collect();
         let library =
             Library::link(LibraryInputs { scripts: scripts.clone(), limits: limits(), ..LibraryInputs::default() }, None);

@@ -166,7 +166,9 @@ fn every_example_of_a_help_works() {
     // Goals have a project of their own: what follows is about the latest run of a launch.
     let goals = Project::new();
     goals.file("launch.json", project.read("launch.json"));
-    goals.file("scripts/lib/mine.rhai", project.read("scripts/lib/mine.rhai"));
+    for file in ["asterisk.yaml", "scripts/lib/mine.rhai"] {
+        goals.file(file, project.read(file));
+    }
     for command in commands(&project) {
         let project = if ["goal", "memory", "dream", "audit"].contains(&&*command) { &goals } else { &project };
         let help = project.asterisk(&[command.as_str(), "--help"]).ok().stdout;
