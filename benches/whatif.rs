@@ -30,9 +30,6 @@ const SIGNATURE: (&str, &str) =
 const PATTERN: (&str, &str) =
     ("      - 'no such host is known", "      - 'no host of that kind'\n      - 'no such host is known");
 
-struct Silent;
-impl RunListener for Silent {}
-
 /// A bundled file with an edit, below a directory.
 fn edited(dir: &Path, area: &str, file: &str, (from, to): (&str, &str)) -> PathBuf {
     let text = std::fs::read_to_string(format!("{}/{area}/{file}", env!("CARGO_MANIFEST_DIR"))).expect("a bundled file");
@@ -50,23 +47,9 @@ fn again(session: &Session) -> ReplayReport {
 fn main() -> ExitCode {
     let dir = tempfile::tempdir().expect("a directory");
     let own = || Setup { store: dir.path().join("store.db"), out: dir.path().join("out"), ..setup() };
-    let spec = RunSpec {
-        pipeline: None,
-        inputs: RunInputs::Example,
-        cases: Vec::new(),
-        via: Via::default(),
-        stub: None,
-        parallel: 1,
-        durability: Durability::Batch,
-        seed: 0,
-        dry_run: false,
-        files: Files::Never,
-        shadow: None,
-        budget: None,
-        no_recall: false,
-    };
+    let spec = RunSpec::of(RunInputs::Example);
     for _ in 0..RUNS {
-        Session::new(own()).run(&spec, &Silent, &AtomicBool::new(false)).expect("it runs");
+        Session::new(own()).run(&spec, &(), &AtomicBool::new(false)).expect("it runs");
     }
     let weight = edited(&dir.path().join("weight"), "pipelines", "rca.yaml", WEIGHT);
     let signature = edited(&dir.path().join("signature"), "scripts", "data/signatures/database.yaml", SIGNATURE);

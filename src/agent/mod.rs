@@ -65,7 +65,7 @@ pub use in_flight::InFlightGate;
 pub use manifest::{BRIEFING, BatchManifest, BatchStatus, EntryStatus, MANIFEST, ManifestEntry, batch_size};
 pub use manual::{MANUAL, SubmittedAnswer, SubmittedAnswers};
 pub use mcp::MCP;
-pub use package::{pack, safe_file_name};
+pub use package::pack;
 pub use queue::{
     PullFuture, PullResult, QueueClosed, StepQueue, SubmitError, SubmitFuture, SubmitOutcome, SubmittedArtifact, Task,
     WorkerHealth,
@@ -75,7 +75,7 @@ pub use run_dir::{RunDir, StepFiles};
 pub use script::ScriptAnswerer;
 pub use settings::{AgentBounds, AgentSettings, Agents, AnswererKind, BreakerSettings, Price, RetrySettings};
 pub use signal::{AgentSignal, SIGNAL, SignalStatus};
-pub use stage_files::{AnswerCache, StageAnswerer, StageFiles, sha256, stored_bytes};
+pub use stage_files::{AnswerCache, StageAnswerer, StageFiles, stored_bytes};
 pub use stub::StubAnswers;
 pub use tools::{ServerSettings, Servers, Variable};
 #[cfg(unix)]

@@ -1,14 +1,9 @@
-//! Reproducible ZIP archives, and safe names of files.
+//! Reproducible ZIP archives.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write as _};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
-
-/// The most characters of a safe name.
-const LONGEST: usize = 120;
-/// The name of an artifact whose name has nothing safe.
-const FALLBACK: &str = "artifact.bin";
 
 /// Packs files by their paths in the archive. Equal files give equal archives: they are sorted, and have one time and one mode.
 pub fn pack(files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, String> {
@@ -25,42 +20,11 @@ pub fn pack(files: &BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, String> {
     Ok(packed.into_inner())
 }
 
-/// A file name made of any text: characters other than letters, digits, `_`, `.`, `-` and spaces become `_`.
-pub fn safe_file_name(text: &str) -> String {
-    let mut name = String::new();
-    for c in text.chars() {
-        let plain = c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ' ');
-        if plain {
-            name.push(c);
-        } else if !name.ends_with('_') {
-            name.push('_');
-        }
-    }
-    let name: String = name.chars().take(LONGEST).collect();
-    if name.trim_matches(['.', ' ']).is_empty() { FALLBACK.to_owned() } else { name }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use std::io::Read as _;
-
-    #[test]
-    fn names_are_safe() {
-        for (text, name) in [
-            ("a.md", "a.md"),
-            ("na me-1_2.txt", "na me-1_2.txt"),
-            ("é.txt", "é.txt"),
-            ("a:b?*.txt", "a_b_.txt"),
-            ("../../etc/passwd", ".._.._etc_passwd"),
-            ("..", FALLBACK),
-            ("", FALLBACK),
-        ] {
-            assert_eq!(safe_file_name(text), name, "{text}");
-        }
-        assert_eq!(safe_file_name(&"x".repeat(200)).len(), LONGEST);
-    }
 
     #[test]
     fn equal_files_give_equal_archives() {

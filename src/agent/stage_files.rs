@@ -1,13 +1,13 @@
 //! Answers with files: reads what a command wrote, packs archives, and says of every artifact its size, hash and path.
 
-use super::package::{pack, safe_file_name};
+use super::package::pack;
 use crate::diag::Diagnostic;
+use crate::model::{safe_file_name, sha256};
 use crate::script::View;
 use crate::walk::{Answerer, CACHE, NodeAnswer, Refusal, Request};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -202,14 +202,4 @@ pub fn stored_bytes(artifact: &Value) -> Vec<u8> {
         (None, Some(encoded)) => STANDARD.decode(encoded).unwrap_or_default(),
         (None, None) => Vec::new(),
     }
-}
-
-/// The SHA-256 of some bytes, in hexadecimal digits.
-pub fn sha256(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        use std::fmt::Write as _;
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }

@@ -1,15 +1,14 @@
-//! Ground truth that a project keeps: a scenario in a file of its own, grown from failures that people reviewed.
+//! Ground truth kept by a project: a scenario file that grows as people review failures.
 //!
-//! What a review says of a failure goes through the pipeline `curation`, whose last node says what the record is good for.
+//! Each reviewed failure runs through the `curation` pipeline, whose last node decides whether the record is verified, a candidate, or
+//! refused.
 
 use super::scenario;
-use super::walk::Unheard;
 use crate::diag::Source;
 use crate::files::read_input;
 use crate::form::yaml;
 use crate::model::{Launch, counted, recall_key};
-use crate::session::{Files, LabelledCase, RunInputs, RunSpec, Session, SessionError, Via};
-use crate::store::Durability;
+use crate::session::{LabelledCase, RunInputs, RunSpec, Session, SessionError};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,45 +17,45 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The pipeline that makes records.
+/// The pipeline that builds the records.
 const CURATION: &str = "curation";
-/// The node whose answer is the record.
+/// The node that returns the finished record.
 const PROMOTE: &str = "promote";
-/// What begins the names of attributes by which the pipeline is told what people said.
-const SAID: &str = "curated_";
-/// The most examples of a remark on the file.
+/// Prefix of the case attributes that carry the review into the pipeline.
+const REVIEW_PREFIX: &str = "curated_";
+/// The maximum number of example ids listed for a health remark.
 const EXAMPLES: usize = 5;
 
-/// A scenario in a file.
+/// A scenario backed by a file.
 #[derive(Clone, Debug)]
 pub struct GroundTruth {
     path: PathBuf,
     name: String,
-    /// The other keys of the file.
+    /// The remaining top-level keys of the file, kept as they are.
     rest: Map<String, Value>,
     pub causes: Vec<Value>,
     pub cases: Vec<Value>,
 }
 
-/// What became of a reviewed failure.
+/// The outcome of promoting a reviewed failure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PromotedCase {
     /// The id of the case.
     pub case: String,
     /// `verified`, `candidate`, `refused`, or `known`.
     pub status: String,
-    /// Why.
+    /// The reason for the status.
     pub why: String,
 }
 
-/// What is worth mending in ground truth.
+/// A weakness in the ground truth that should be fixed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HealthRemark {
-    /// What it is.
+    /// A description of the weakness.
     pub what: String,
-    /// In how many cases or causes.
+    /// The number of cases or causes affected.
     pub count: usize,
-    /// The first ids.
+    /// The ids of the first few of them.
     pub examples: Vec<String>,
 }
 
@@ -65,7 +64,7 @@ fn text(value: &Value, key: &str) -> String {
 }
 
 impl GroundTruth {
-    /// Reads a file; one that does not exist is empty.
+    /// Reads a file. A missing file yields empty ground truth.
     pub fn open(path: &Path) -> Result<Self, SessionError> {
         if path.try_exists().is_ok_and(|there| !there) {
             let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
@@ -88,18 +87,18 @@ impl GroundTruth {
         Ok(Self { path: path.to_owned(), name, rest, causes, cases })
     }
 
-    /// Its file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes the file: a line for each cause and each case, so that changes of it can be reviewed.
+    /// Writes the file with one line per cause and case, so that diffs stay reviewable.
     pub fn save(&self) -> Result<(), SessionError> {
         let failed = |source| SessionError::Write { path: self.path.display().to_string(), source };
         std::fs::write(&self.path, self.text()).map_err(failed)
     }
 
-    /// The text of the file.
+    /// Serializes the ground truth as it is written to the file.
     pub fn text(&self) -> String {
         let mut out = String::from("# What failures turned out to be (`asterisk gt`), a scenario for `asterisk calibrate`.\n");
         let _ = writeln!(out, "name: {}", json!(self.name));
@@ -115,7 +114,7 @@ impl GroundTruth {
         out
     }
 
-    /// The scenario as JSON. With `verified`, only what people confirmed.
+    /// Returns the scenario as JSON, restricted to human-confirmed records if `verified` is set.
     pub fn json(&self, verified: bool) -> Value {
         let kept = |cause: &&Value| !verified || cause["verified"] == true;
         let causes: Vec<&Value> = self.causes.iter().filter(kept).collect();
@@ -128,7 +127,7 @@ impl GroundTruth {
         Value::Object(whole)
     }
 
-    /// Takes in the causes and cases of another file that are not known yet. Returns how many of each.
+    /// Imports causes and cases that are not known yet from another file. Returns the number of each.
     pub fn import(&mut self, path: &Path) -> Result<(usize, usize), SessionError> {
         let other = Self::read(path)?;
         let known = |list: &[Value]| list.iter().map(|one| text(one, "id")).collect::<BTreeSet<String>>();
@@ -140,12 +139,12 @@ impl GroundTruth {
         Ok((self.causes.len() - before.0, self.cases.len() - before.1))
     }
 
-    /// The recall keys of its cases.
+    /// The recall keys of all cases.
     fn failures(&self) -> BTreeSet<String> {
         self.cases.iter().filter_map(failure).collect()
     }
 
-    /// Takes in the failures that people reviewed; of `only`, if that names some.
+    /// Promotes reviewed failures to records. A non-empty `only` restricts promotion to these case ids.
     pub fn promote(&mut self, session: &Session, only: &[String]) -> Result<Vec<PromotedCase>, SessionError> {
         let reviewed = session.reviewed()?.cases;
         if let Some(unknown) = only.iter().find(|id| !reviewed.iter().any(|case| case.case.id == **id)) {
@@ -165,27 +164,18 @@ impl GroundTruth {
         Ok(promoted)
     }
 
-    /// Walks the reviewed failures of a launch through the pipeline.
+    /// Runs the reviewed failures of one launch through the pipeline.
     fn promote_of(&mut self, session: &Session, reviewed: &[LabelledCase]) -> Result<Vec<PromotedCase>, SessionError> {
         let Some(first) = reviewed.first() else { return Ok(Vec::new()) };
         let mut launch = Launch::clone(&first.launch);
-        launch.cases = reviewed.iter().map(told).collect();
+        launch.cases = reviewed.iter().map(with_review).collect();
         let spec = RunSpec {
             pipeline: Some(CURATION.to_owned()),
-            inputs: RunInputs::Given(Arc::new(launch)),
-            cases: Vec::new(),
-            via: Via::default(),
-            stub: None,
-            parallel: 1,
-            durability: Durability::Batch,
-            seed: 0,
             dry_run: true,
-            files: Files::Never,
-            shadow: None,
-            budget: None,
             no_recall: true,
+            ..RunSpec::of(RunInputs::Given(Arc::new(launch)))
         };
-        let run = session.run(&spec, &Unheard, &AtomicBool::new(false))?;
+        let run = session.run(&spec, &(), &AtomicBool::new(false))?;
         let mut promoted = Vec::new();
         let mut at = reviewed.iter();
         run.each(|result| {
@@ -252,7 +242,7 @@ impl GroundTruth {
         self.cases.push(written);
     }
 
-    /// What is worth mending.
+    /// Lists weaknesses such as unconfirmed causes, duplicate cases or a missing hold-out.
     pub fn health(&self) -> Vec<HealthRemark> {
         let mut remarks = Vec::new();
         let mut remark = |what: &str, ids: Vec<String>| {
@@ -304,7 +294,7 @@ impl GroundTruth {
         remarks
     }
 
-    /// What is known of a cause, as a text for people; nothing if there is no such cause.
+    /// Describes a cause in prose, or returns `None` if there is no such cause.
     pub fn narrative(&self, id: &str) -> Option<String> {
         let cause = self.causes.iter().find(|cause| cause["id"] == id)?;
         let of = |key: &str| text(cause, key);
@@ -334,14 +324,14 @@ impl GroundTruth {
     }
 }
 
-/// The recall key of a case with texts.
+/// The recall key of a case, or `None` if it has no error text.
 fn failure(case: &Value) -> Option<String> {
     let error = text(case, "error_message");
     (!error.trim().is_empty()).then(|| recall_key(&text(case, "test_name"), &error))
 }
 
-/// The failure of a review, with what was said of it as attributes.
-fn told(labelled: &LabelledCase) -> crate::model::Case {
+/// Returns the reviewed case with the review's findings added as attributes.
+fn with_review(labelled: &LabelledCase) -> crate::model::Case {
     let mut case = labelled.case.clone();
     let finding = labelled.finding.as_deref().unwrap_or(&Value::Null);
     let said = [
@@ -354,7 +344,7 @@ fn told(labelled: &LabelledCase) -> crate::model::Case {
         ("by", crate::session::HUMAN.to_owned()),
     ];
     for (key, value) in said.into_iter().filter(|(_, value)| !value.is_empty()) {
-        case.attributes.insert(format!("{SAID}{key}"), value);
+        case.attributes.insert(format!("{REVIEW_PREFIX}{key}"), value);
     }
     case
 }
@@ -376,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn health_says_what_is_worth_mending() {
+    fn health_reports_weaknesses() {
         let causes = json!([
             { "id": "a", "defect_type": "d1", "title": "t", "component": "c", "required_keywords": ["w"], "verified": true },
             { "id": "b", "defect_type": "d2", "title": "t", "component": "c", "required_keywords": ["w"], "verified": true },
@@ -400,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_is_a_scenario_again() {
+    fn a_written_file_reads_back_as_a_scenario() {
         let gt = truth(
             json!([{ "id": "a", "defect_type": "d1" }]),
             json!([{ "id": "1", "rca_id": "a", "error_message": "x: \"y\"\n# z" }]),

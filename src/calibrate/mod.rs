@@ -11,8 +11,8 @@
 //! walk                a scenario walked, launch by launch
 //! compare             two packs of scripts on the same cases
 //! report              the whole: calibrate, score
-//! tune                a metric over values of vars and weights
-//! ground_truth        a scenario that a project keeps, grown from reviews
+//! tune                measures a metric over candidate values of vars and weights
+//! ground_truth        a scenario file that grows from reviews
 //! markdown, page      the report as a document, and as a page
 //! ```
 

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// The directory of calibrations, below the project's.
 pub(super) const DIR: &str = ".asterisk/calibrate";
-/// The most ids that a note names.
+/// The maximum number of ids listed in a note.
 const NAMED: usize = 5;
 
 /// A scenario to read.
@@ -376,7 +376,7 @@ pub(super) fn scenario_setup(session: &Session, scenario: &CalibrationScenario, 
 }
 
 impl ScriptPack {
-    /// The pack with another project.
+    /// Returns the pack linked to another project.
     pub(super) fn with(&self, project: Project, scorecard: Option<&str>) -> Result<Self, SessionError> {
         let card = Scorecard::find(&project, scorecard)?;
         let project = Arc::new(project);
@@ -398,7 +398,7 @@ pub(super) struct Calibration<'a> {
     pub(super) spec: &'a CalibrateSpec,
     pub(super) dir: &'a OutDir,
     pub(super) listener: &'a dyn CalibrateListener,
-    /// What the project itself remembers, if it has a store.
+    /// Recall keys of the failures in the project's own store, if it has one.
     pub(super) memory: Option<&'a Record>,
 }
 
@@ -416,7 +416,7 @@ pub(super) struct RunOutcome {
     results: StoredResults,
     left_out: Vec<(String, String)>,
     left_aside: usize,
-    /// How many cases are failures that the project's own store knows, and the first of them.
+    /// The number of cases that the project's own store already knows, and the first few of them.
     known: usize,
     first_known: Vec<String>,
     /// How many walks did not reach their end, and the first of them with what happened.

@@ -172,7 +172,7 @@ pub fn count_cases(source: &Source) -> Result<usize, SessionError> {
     Ok(scenario.cases().count())
 }
 
-/// Refuses what is no scenario. Of JSON, unknown keys are ignored.
+/// Rejects a file that is not a scenario. Unknown keys are ignored in JSON.
 pub(super) fn check(source: &Source, tree: &Yaml, path: &Path) -> Result<(), SessionError> {
     let is_json = source.text().trim_start_matches('\u{feff}').trim_start().starts_with('{');
     written(source, tree, path, is_json).map(drop).map_err(SessionError::Texts)

@@ -40,13 +40,13 @@ pub(super) struct ScoredCase<'a> {
 pub(super) struct BoardValues {
     all: Vec<Option<MetricValue>>,
     held_out: Option<Vec<Option<MetricValue>>>,
-    /// Over the cases that were not held out.
+    /// Sums over the cases that were not held out.
     rest: Option<Vec<Option<MetricValue>>>,
     resampled: Vec<Vec<Option<MetricValue>>>,
 }
 
 impl BoardValues {
-    /// The value of a metric, by its place, over the cases that were not held out, and over those that were.
+    /// The value of the metric at this index: over the cases that were not held out, and over those that were.
     pub(super) fn apart(&self, place: usize) -> (Option<f64>, Option<f64>) {
         let value = |values: &[Option<MetricValue>]| values.get(place).copied().flatten().map(|value| value.value);
         (value(self.rest.as_deref().unwrap_or(&self.all)), self.held_out.as_deref().and_then(value))

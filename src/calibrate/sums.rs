@@ -29,7 +29,7 @@ pub(super) enum SumsOf {
     All,
     /// Over those that were held out.
     HeldOut,
-    /// Over the others.
+    /// Sums over the cases that were not held out.
     Rest,
     /// Over a resample.
     Resample(usize),

@@ -1,4 +1,4 @@
-//! Vars and weights tried on a scenario: a metric for each value, on the cases that may be tuned on and on those held out.
+//! Tunes vars and weights on a scenario: measures a metric for each candidate value, on the tuning cases and on the held-out cases.
 
 use super::report::{
     CalibrateListener, CalibrateSpec, Calibration, DIR, ScenarioSpec, ScriptPack, file_name, scenario_setup, write_failed,
@@ -14,72 +14,72 @@ use crate::walk::VerdictPlan;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// The data file with learned weights.
+/// The data file that holds learned weights.
 const LEARNED: &str = "learned.yaml";
-/// What the id of priors is.
+/// The id under which priors are addressed.
 const PRIORS: &str = "priors";
-/// How often a search goes over all settings, at most.
+/// The maximum number of passes over all settings during a search.
 const PASSES: usize = 4;
 
-/// What to try.
+/// What to tune, and on which scenario.
 #[derive(Clone, Debug)]
 pub struct TuneSpec {
     /// The scenario, without intervals.
     pub scenario: ScenarioSpec,
-    /// The answerers.
+    /// Who answers the nodes.
     pub via: Via,
-    /// The most cases walked concurrently.
+    /// The maximum number of cases walked concurrently.
     pub parallel: usize,
-    /// The settings with their values.
+    /// The settings, each with its candidate values.
     pub settings: Vec<TunedSetting>,
-    /// The metric, by id; the primary one if `None`.
+    /// The id of the metric, or the primary metric if `None`.
     pub metric: Option<String>,
-    /// Whether the best values of all settings are searched, one setting after the other.
+    /// Whether to search for the best combination by coordinate descent.
     pub search: bool,
 }
 
-/// A var, or a weight of the verdict (`RULE.DEFECT`, `SIGNATURE.DEFECT`, `priors.DEFECT`), with the values to try.
+/// A var, or a weight of the verdict (`RULE.DEFECT`, `SIGNATURE.DEFECT`, `priors.DEFECT`), with its candidate values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TunedSetting {
     pub name: String,
     pub values: Vec<Value>,
 }
 
-/// A metric over values of settings.
+/// The value of a metric for each combination of settings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TuneReport {
-    /// The version of this shape.
+    /// The schema version.
     pub schema_version: u32,
     /// The name of the scenario.
     pub scenario: String,
     /// The id of the metric.
     pub metric: String,
-    /// Its name.
+    /// The display name of the metric.
     pub name: String,
     /// The number of cases, and how many of them are held out.
     pub cases: usize,
     pub held_out: usize,
-    /// What was tried, in order.
+    /// The points in the order they were measured.
     pub points: Vec<TunePoint>,
-    /// The place of the best point, by the cases that are not held out; of equals the first, which is the present one if that is among
-    /// them. Nothing if the metric has no good direction.
+    /// The index of the best point on the tuning cases, or `None` if the metric has no direction. Ties go to the earliest point, so the
+    /// current settings win if nothing beats them.
     pub best: Option<usize>,
 }
 
-/// Values of settings with the metric that they lead to.
+/// The value of the metric for one combination of settings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TunePoint {
-    /// The settings that differ from now, or the swept one.
+    /// The settings that differ from the current ones.
     pub settings: Map<String, Value>,
-    /// The metric over the cases that are not held out; null if it does not apply.
+    /// The metric over the tuning cases, or null if it does not apply.
     pub value: Option<f64>,
-    /// The metric over those that are.
+    /// The metric over the held-out cases, or null if it does not apply.
     pub held_out: Option<f64>,
-    /// Whether this is how things are now.
+    /// Whether these are the current settings.
     pub current: bool,
 }
 
-/// Whether a file is a scenario of failures or a file of labelled ones, rather than one of canned walks and decisions.
+/// Whether a file lists failures or labels, as opposed to canned walks and decisions.
 pub fn is_scenario(source: &Source) -> bool {
     let Ok(tree) = yaml::parse(source) else { return false };
     let case = |list: &[yaml::Yaml]| {
@@ -89,7 +89,7 @@ pub fn is_scenario(source: &Source) -> bool {
     tree.as_list().or_else(|| tree.get("cases")?.as_list()).is_some_and(case)
 }
 
-/// Tries values of settings on a scenario.
+/// Measures each candidate value on a scenario.
 pub fn tune(session: &Session, spec: &TuneSpec, listener: &dyn CalibrateListener) -> Result<TuneReport, SessionError> {
     let mut scenario = CalibrationScenario::read(session, &spec.scenario.path, spec.scenario.launches.as_deref())?;
     let out = session.setup().root.join(DIR).join(file_name(&scenario.name)).join("tune");
@@ -175,7 +175,7 @@ fn better(direction: &str) -> Option<Better> {
     }
 }
 
-/// The place of a metric; the primary one without an id.
+/// The index of the metric with this id or name, or of the primary metric.
 fn metric(metrics: &[ScorecardMetric], primary: usize, id: Option<&str>) -> Result<usize, SessionError> {
     let Some(id) = id else { return Ok(primary) };
     metrics.iter().position(|metric| metric.id == id || metric.name == id).ok_or_else(|| {
@@ -184,7 +184,7 @@ fn metric(metrics: &[ScorecardMetric], primary: usize, id: Option<&str>) -> Resu
     })
 }
 
-/// Settings that are tried.
+/// The state of a tuning run.
 struct Tuning<'a> {
     pack: &'a ScriptPack,
     calibration: &'a Calibration<'a>,
@@ -194,7 +194,7 @@ struct Tuning<'a> {
 }
 
 impl Tuning<'_> {
-    /// Walks the scenario with other values, unless they were tried before. Returns the numbers of cases, and of those held out.
+    /// Measures a combination of settings unless that was done before. Returns the number of cases, and of those held out.
     fn try_values(&mut self, settings: Map<String, Value>) -> Result<(usize, usize), SessionError> {
         if self.points.iter().any(|point| point.settings == settings) {
             return Ok((0, 0));
@@ -206,7 +206,7 @@ impl Tuning<'_> {
         Ok((run.outcome.cases, run.outcome.held_out))
     }
 
-    /// Goes over the settings and keeps the best value of each, the others staying where they are, until nothing gets better.
+    /// Coordinate descent: varies one setting at a time, keeping the best value, until a pass brings no improvement.
     fn search(&mut self, settings: &[TunedSetting], better: Better) -> Result<(), SessionError> {
         let mut best = 0;
         for _ in 0..PASSES {
@@ -229,7 +229,7 @@ impl Tuning<'_> {
     }
 }
 
-/// Refuses a setting that there is not.
+/// Rejects a setting that the pipeline does not have.
 fn check(project: &Project, name: &str) -> Result<(), Box<Diagnostic>> {
     if project.plan.var(name).is_some() {
         return Ok(());
@@ -255,7 +255,7 @@ fn check(project: &Project, name: &str) -> Result<(), Box<Diagnostic>> {
     Err(Box::new(Diagnostic::error("tune/weight", message).maybe_help(did_you_mean(id, known()))))
 }
 
-/// The project with other values: of vars by its settings, of weights by its learned ones.
+/// Returns the project with the values overridden: vars through its settings, weights through its learned weights.
 fn with(project: &Project, values: &Map<String, Value>) -> Result<Project, SessionError> {
     let mut settings = project.settings.clone();
     let mut sources = project.sources.clone();
@@ -291,14 +291,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scenarios_of_failures_are_told_from_those_of_walks() {
+    fn failure_scenarios_are_distinguished_from_walk_scenarios() {
         let is = |text: &str| is_scenario(&Source::new("a.yaml", text));
         assert!(is("name: a\ncases: [{ id: a, error_message: x }]\n") && is("- { id: a, label: d, launch: a.xml }\n"));
         assert!(!is("cases: [{ id: a, answers: { triage: [] } }]\n") && !is("decisions: [{ id: a }]\n") && !is("{"));
     }
 
     #[test]
-    fn values_that_do_not_apply_are_never_better() {
+    fn missing_values_are_never_better() {
         let higher = better("higher").unwrap();
         assert!(
             higher(Some(0.5), Some(0.4)) && !higher(Some(0.5), Some(0.5)) && higher(Some(0.1), None) && !higher(None, Some(0.1))
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_is_set_beside_learned_ones() {
+    fn a_tuned_weight_keeps_the_other_learned_weights() {
         let sources = |data: &[(&str, &str)]| Sources {
             data: data.iter().map(|(name, text)| Source::new(*name, *text)).collect(),
             scripts: Vec::new(),

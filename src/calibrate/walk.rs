@@ -12,18 +12,12 @@ use crate::evidence::Masker;
 use crate::model::Launch;
 use crate::project::{CurrentProject, Project};
 use crate::script::View;
-use crate::session::{CaseResult, Files, Record, RunInputs, RunListener, RunSpec, Session, SessionError, Setup, Via, masked};
-use crate::store::Durability;
+use crate::session::{CaseResult, Record, RunInputs, RunSpec, Session, SessionError, Setup, Via, masked};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// A listener that tells nobody.
-pub(super) struct Unheard;
-
-impl RunListener for Unheard {}
 
 /// How scenarios are walked.
 pub(super) struct ScenarioWalk<'a> {
@@ -60,7 +54,7 @@ pub(super) struct WalkedCaseResult {
     pub(super) held_out: bool,
     /// What it is resampled with.
     pub(super) cluster: String,
-    /// What memory knows it by.
+    /// The key under which memory knows the failure.
     pub(super) recall_key: String,
 }
 
@@ -109,20 +103,15 @@ impl ScenarioWalk<'_> {
         let stub = if self.via.is_stub() { Some(self.answers(&launch, unit, &places, first)?) } else { None };
         let spec = RunSpec {
             pipeline: self.pipeline.map(str::to_owned),
-            inputs: RunInputs::Given(Arc::new(launch)),
-            cases: Vec::new(),
             via: self.via.clone(),
             stub,
             parallel: self.parallel,
-            durability: Durability::Batch,
             seed: self.seed,
-            dry_run: false,
-            files: Files::Never,
-            shadow: None,
             budget: self.budget,
             no_recall,
+            ..RunSpec::of(RunInputs::Given(Arc::new(launch)))
         };
-        let run = session.run_by(self.current, &spec, &Unheard, &AtomicBool::new(false))?;
+        let run = session.run_by(self.current, &spec, &(), &AtomicBool::new(false))?;
         let record = session.record()?;
         let wanted: BTreeMap<usize, Vec<&CalibrationCase>> =
             places.iter().zip(&unit.cases).fold(BTreeMap::new(), |mut wanted, (place, case)| {

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Verify and read what the auditor of goals wrote.
+/// Verify and show the goal auditor's log.
 ///
-/// The auditor reads every message between the roles of a goal, by rules that are the user's and not the project's: `asterisk/auditor.rhai` in
-/// the directory of configurations, or the file that `ASTERISK_AUDITOR` names. Without either, the rules in the program hold. Its log is
-/// `asterisk/audit.jsonl` in the user's directory of states, or what `ASTERISK_AUDIT_LOG` names.
+/// The auditor checks every message between the roles of a goal. Its rules belong to the user, not to the project: `asterisk/auditor.rhai`
+/// in the user's config directory, or the file named by `ASTERISK_AUDITOR`. Without either, the bundled rules apply. Its log is
+/// `asterisk/audit.jsonl` in the user's state directory, or the file named by `ASTERISK_AUDIT_LOG`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk audit verify\n  asterisk audit show\n  asterisk audit show --anomalies --format json"
@@ -26,18 +26,18 @@ pub(super) struct AuditArgs {
 
 #[derive(Debug, Subcommand)]
 enum AuditCommand {
-    /// Verify the log: each entry follows the one before it, and the journal of every run knows the same entries.
+    /// Verify the log: that the hash chain is intact, and that the journal of every run has the same entries.
     Verify {
-        /// The log [default: that of the user].
+        /// The log file [default: the user's].
         log: Option<PathBuf>,
         #[command(flatten)]
         format: FormatArg,
     },
     /// Show the entries of the log.
     Show {
-        /// The log [default: that of the user].
+        /// The log file [default: the user's].
         log: Option<PathBuf>,
-        /// Only what was found wrong.
+        /// Show anomalies only.
         #[arg(long)]
         anomalies: bool,
         #[command(flatten)]
@@ -51,7 +51,7 @@ pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, Sessi
     let session = global.session(&ProjectArgs::default(), None)?;
     let log = log.clone().unwrap_or_else(|| session.setup().audit.log.clone());
     let mut entries = Vec::new();
-    // Before the first goal there is no log, and nothing that the journal knows of it.
+    // Before the first goal there is no log, and the journal has no entries to compare.
     let verified = match verify(&log, |entry| entries.push(entry.clone())) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(AuditHead::default()),
         verified => verified.map_err(|source| SessionError::Write { path: log.display().to_string(), source })?,
@@ -93,7 +93,7 @@ pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, Sessi
     })
 }
 
-/// The first entry that the journal knows otherwise, if there is one.
+/// Returns the first entry that differs from the journal, if there is one.
 fn anchored(session: &Session, log: &Path, entries: &[Value]) -> Result<Option<BrokenLink>, SessionError> {
     let log = log.canonicalize().unwrap_or_else(|_| log.to_owned());
     for anchor in session.audit_anchors(&log.display().to_string())? {
@@ -110,7 +110,7 @@ fn anchored(session: &Session, log: &Path, entries: &[Value]) -> Result<Option<B
     Ok(None)
 }
 
-/// An entry in a line.
+/// Formats an entry as one line.
 fn line(entry: &Value) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let body = &entry["body"];

@@ -11,8 +11,7 @@ use crate::project::CurrentProject;
 use crate::report::{
     Annotation, Gate, RunReport, SummarySize, annotations, causes_sarif, ci_comment, ci_summary, code_quality, pages,
 };
-use crate::session::{Files, ReadReports, RunInputs, RunResult, RunSpec, SessionError, Via};
-use crate::store::Durability;
+use crate::session::{ReadReports, RunInputs, RunResult, RunSpec, SessionError, Via};
 use crate::ui::{Colour, OutputFormat, Ui};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -24,38 +23,38 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 
-/// The maximum number of annotations of each level that GitHub shows of a step.
+/// GitHub shows at most this many annotations of each level per step.
 const MAX_ANNOTATIONS: usize = 10;
 
-/// The maximum size of a summary of a step that GitHub takes, in bytes.
+/// GitHub accepts step summaries up to this size, in bytes.
 const MAX_SUMMARY: usize = 1 << 20;
 
-/// The maximum number of lines about reports that are read, and about those that are skipped.
+/// The maximum number of report files listed as read, and as skipped.
 const MAX_LISTED: usize = 12;
 
-/// Analyse the test reports of a CI job and show the causes in the CI system's own form.
+/// Analyse the test reports of a CI job and publish the root causes in the CI system's own format.
 ///
-/// Finds the reports below the working directory where test tools usually write them. The causes are shown in the job's log and summary, and
-/// as annotations of the code, as far as the system has these. The directory --output gets `summary.md`, `comment.md`, `causes.sarif`,
-/// `gl-code-quality-report.json`, `report.html`, `report.md` and `rca.json`.
+/// Looks for reports below the working directory, in the locations where test tools usually write them. Publishes the causes in the job's
+/// log, in its summary and as code annotations, as far as the CI system supports these. The directory --output receives `summary.md`,
+/// `comment.md`, `causes.sarif`, `gl-code-quality-report.json`, `report.html`, `report.md` and `rca.json`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exits as `asterisk run` does; without a report with 2, unless --allow-empty is given.\n\n\
                         Examples:\n  asterisk ci\n  asterisk ci reports\n  asterisk ci --fail-on 'regressions > 0'\n  \
                         asterisk ci --system gitlab --output public")]
 pub(super) struct CiArgs {
-    /// Reports, or directories of reports [default: what is found below the working directory].
+    /// Reports, or directories of reports [default: those found below the working directory].
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The CI system [default: the one that the environment tells of].
+    /// The CI system [default: detected from the environment].
     #[arg(long, value_enum, value_name = "NAME")]
     system: Option<SystemArg>,
-    /// The directory for the files.
+    /// The output directory.
     #[arg(long, value_name = "DIR", default_value = "asterisk-report")]
     output: PathBuf,
     /// Exit with 1 if this expression over the figures of the report is true (`asterisk run --help`, --fail-on); may be given several times.
     #[arg(long, value_name = "EXPR")]
     fail_on: Vec<String>,
-    /// Do not fail if there is no report.
+    /// Do not fail if no report is found.
     #[arg(long)]
     allow_empty: bool,
     #[command(flatten)]
@@ -72,7 +71,7 @@ enum SystemArg {
     Azure,
     Circleci,
     Buildkite,
-    /// No system: the summary is printed.
+    /// No CI system: print the summary.
     Plain,
 }
 
@@ -90,7 +89,7 @@ impl From<SystemArg> for CiSystem {
     }
 }
 
-/// A variable of the environment.
+/// Reads an environment variable.
 pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
@@ -106,7 +105,7 @@ pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionErro
     let found = reports(&args.paths)?;
     let read = session.read_reports(&found, &Arc::new(project.masker()))?;
     list_reports(ui, &read);
-    let Some(mut launch) = read.launch.clone() else { return nothing(ui, args, &read) };
+    let Some(mut launch) = read.launch.clone() else { return no_reports(ui, args, &read) };
     name_after_job(&mut launch, system);
     let tests = launch.outcomes.len();
 
@@ -125,23 +124,23 @@ pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionErro
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     let tree = SourceTree::read(&here);
     let shown = annotations(&report, |path| tree.find(path).map(str::to_owned));
-    let elsewhere = read.read.first().map_or("", |file| file.name.as_str());
-    let job = CiOutput { ui, system, report: &report, failed: &failed, annotations: &shown, elsewhere, tests };
+    let fallback_location = read.read.first().map_or("", |file| file.name.as_str());
+    let job = CiOutput { ui, system, report: &report, failed: &failed, annotations: &shown, fallback_location, tests };
     let dir = job.write(&args.output)?;
     match ui.format() {
         OutputFormat::Json => ui.json(&job.json(&result, &read)),
         OutputFormat::Pretty => job.print(&result, &dir),
     }
-    job.tell_system(&dir)?;
+    job.publish(&dir)?;
     for gap in &result.launch.gaps {
-        ui.note(&CiSystem::inert(&format!("warning: the launch is not whole: {gap}")));
+        ui.note(&CiSystem::inert(&format!("warning: the launch is incomplete: {gap}")));
     }
     run_view::failures(ui, &result);
     print_failed_gates(ui, &failed);
     Ok(exit_of(result.status, interrupted.load(Ordering::Relaxed), report_exit, &failed))
 }
 
-/// The reports at these paths, or else those below the working directory.
+/// Returns the reports at these paths, or those found below the working directory if no paths are given.
 fn reports(paths: &[PathBuf]) -> Result<FoundReports, SessionError> {
     if paths.is_empty() {
         return Ok(find_reports(Path::new(".")));
@@ -151,7 +150,7 @@ fn reports(paths: &[PathBuf]) -> Result<FoundReports, SessionError> {
     Ok(FoundReports { files: listed.inputs, repeating: Vec::new(), skipped })
 }
 
-/// Prints which reports are read, and which are not and why.
+/// Lists the reports that were read, and those that were skipped with the reason.
 fn list_reports(ui: Ui, read: &ReadReports) {
     let mut dirs: BTreeMap<String, usize> = BTreeMap::new();
     for file in &read.read {
@@ -175,8 +174,8 @@ fn listed(ui: Ui, lines: &[String]) {
     }
 }
 
-/// Without a report nothing is known of the tests, which must not look like success.
-fn nothing(ui: Ui, args: &CiArgs, read: &ReadReports) -> Result<Exit, SessionError> {
+/// Handles a job without reports. Missing reports must not look like success.
+fn no_reports(ui: Ui, args: &CiArgs, read: &ReadReports) -> Result<Exit, SessionError> {
     if args.allow_empty {
         ui.note("there is no report of tests: nothing was analysed");
         if ui.format() == OutputFormat::Json {
@@ -185,13 +184,13 @@ fn nothing(ui: Ui, args: &CiArgs, read: &ReadReports) -> Result<Exit, SessionErr
         return Ok(Exit::Ok);
     }
     let place = if args.paths.is_empty() { "below the working directory" } else { "at these paths" };
-    let help = "run the tests first, and name where their reports are: asterisk ci PATH; usual places are \
-                target/surefire-reports, build/test-results, test-results, reports, TestResults and junit*.xml; --allow-empty takes none for success";
+    let help = "run the tests first, or give the paths of their reports: asterisk ci PATH; the usual places are \
+                target/surefire-reports, build/test-results, test-results, reports, TestResults and junit*.xml; with --allow-empty, having none is a success";
     let error = Diagnostic::error("ci/nothing", format!("there is no report of tests {place}")).help(help);
     Err(SessionError::BadRequest(Box::new(error)))
 }
 
-/// Names a launch after its job, under which its history is kept, and tells the commit and branch that the reports do not.
+/// Names the launch after the job, so that runs of the same job share a history, and fills in a missing commit and branch.
 fn name_after_job(launch: &mut Launch, system: CiSystem) {
     let job = system.job(variable);
     if let Some(name) = job.name {
@@ -204,42 +203,28 @@ fn name_after_job(launch: &mut Launch, system: CiSystem) {
 }
 
 fn spec(launch: Launch) -> RunSpec {
-    RunSpec {
-        pipeline: None,
-        inputs: RunInputs::Given(Arc::new(launch)),
-        cases: Vec::new(),
-        via: Via::default(),
-        stub: None,
-        parallel: available_parallelism().map_or(1, usize::from),
-        durability: Durability::Batch,
-        seed: 0,
-        dry_run: false,
-        files: Files::Never,
-        shadow: None,
-        budget: None,
-        no_recall: false,
-    }
+    RunSpec { parallel: available_parallelism().map_or(1, usize::from), ..RunSpec::of(RunInputs::Given(Arc::new(launch))) }
 }
 
 fn skipped(read: &ReadReports) -> Value {
     read.skipped.iter().map(|(file, why)| json!({ "file": file, "why": why })).collect()
 }
 
-/// What is said of a run, and where.
+/// The output of a run and its destinations.
 struct CiOutput<'a> {
     ui: Ui,
     system: CiSystem,
     report: &'a RunReport,
     failed: &'a [String],
     annotations: &'a [Annotation],
-    /// The file at which causes stand that are traced to no line of code.
-    elsewhere: &'a str,
-    /// The number of tests, if the reports list those that passed.
+    /// The file used as the location of causes that have no source location.
+    fallback_location: &'a str,
+    /// The number of tests, if the reports include those that passed.
     tests: usize,
 }
 
 impl CiOutput<'_> {
-    /// Writes the files.
+    /// Writes the output files.
     fn write(&self, output: &Path) -> Result<OutDir, SessionError> {
         let error = |source| SessionError::Write { path: output.display().to_string(), source };
         let dir = OutDir::create(output).map_err(error)?;
@@ -247,8 +232,8 @@ impl CiOutput<'_> {
         let files = [
             ("summary.md", ci_summary(self.report, self.failed, SummarySize::JOB)),
             ("comment.md", ci_comment(self.report, self.failed)),
-            ("causes.sarif", json(&causes_sarif(self.annotations, self.elsewhere))),
-            ("gl-code-quality-report.json", json(&code_quality(self.annotations, self.elsewhere))),
+            ("causes.sarif", json(&causes_sarif(self.annotations, self.fallback_location))),
+            ("gl-code-quality-report.json", json(&code_quality(self.annotations, self.fallback_location))),
         ];
         files.iter().try_for_each(|(name, text)| dir.write(name, text).map(drop)).map_err(error)?;
         let pages = pages(self.report)?;
@@ -258,7 +243,7 @@ impl CiOutput<'_> {
         Ok(dir)
     }
 
-    /// Prints the result for the log of the job.
+    /// Prints the result to the job's log.
     fn print(&self, result: &RunResult, dir: &OutDir) {
         if result.cases.is_empty() {
             let of = match self.tests {
@@ -268,7 +253,7 @@ impl CiOutput<'_> {
             let what = if result.launch.gaps.is_empty() { "no failures" } else { "no failure could be read" };
             self.ui.out(&format!("{what}{of}: there is nothing to analyse"));
         } else {
-            // Without colours, since commands to the system are looked for in the plain text.
+            // Uncoloured, since workflow commands are only recognised in plain text.
             let plain = Ui::new(Colour::Never, OutputFormat::Pretty);
             for line in run_table::lines(plain, self.report, result) {
                 plain.out(&CiSystem::inert(line.as_str()));
@@ -277,13 +262,13 @@ impl CiOutput<'_> {
         self.ui.out(&format!("{}: {}", self.system.name(), dir.path().join("summary.md").display()));
     }
 
-    /// Gives annotations and summary to the system, in its form.
-    fn tell_system(&self, dir: &OutDir) -> Result<(), SessionError> {
+    /// Publishes annotations and the summary in the CI system's format.
+    fn publish(&self, dir: &OutDir) -> Result<(), SessionError> {
         let pretty = self.ui.format() == OutputFormat::Pretty;
         match self.system {
             CiSystem::Github => {
                 if pretty {
-                    self.bounded().for_each(|one| self.ui.out(&one.github()));
+                    self.limited_annotations().for_each(|one| self.ui.out(&one.github()));
                 }
                 let text = ci_summary(self.report, self.failed, SummarySize::JOB);
                 if text.len() < MAX_SUMMARY {
@@ -292,7 +277,7 @@ impl CiOutput<'_> {
                 append("GITHUB_OUTPUT", &self.github_outputs(dir))
             }
             CiSystem::Azure if pretty => {
-                self.bounded().for_each(|one| self.ui.out(&one.azure()));
+                self.limited_annotations().for_each(|one| self.ui.out(&one.azure()));
                 let path = std::path::absolute(dir.path()).unwrap_or_else(|_| dir.path().to_owned());
                 self.ui.out(&format!("##vso[task.uploadsummary]{}", path.join("summary.md").display()));
                 Ok(())
@@ -301,8 +286,8 @@ impl CiOutput<'_> {
         }
     }
 
-    /// The annotations that a system shows: so many of each level.
-    fn bounded(&self) -> impl Iterator<Item = &Annotation> {
+    /// The annotations that fit the CI system's limit per level.
+    fn limited_annotations(&self) -> impl Iterator<Item = &Annotation> {
         let mut seen: Vec<crate::report::AnnotationLevel> = Vec::new();
         self.annotations.iter().filter(move |one| {
             seen.push(one.level);
@@ -310,7 +295,7 @@ impl CiOutput<'_> {
         })
     }
 
-    /// The outputs of the step.
+    /// The step outputs.
     fn github_outputs(&self, dir: &OutDir) -> String {
         let path = |name: &str| dir.path().join(name).display().to_string();
         let outputs = [
@@ -335,7 +320,7 @@ impl CiOutput<'_> {
     }
 }
 
-/// Appends to the file that a variable names, if it does.
+/// Appends to the file named by an environment variable, if it is set.
 fn append(name: &str, text: &str) -> Result<(), SessionError> {
     let Some(path) = variable(name).filter(|path| !path.is_empty()) else { return Ok(()) };
     let written: io::Result<()> =

@@ -1,4 +1,4 @@
-//! What `doctor` says in a CI job: what there is to analyse, and what to add so that more can be seen.
+//! The checks that `doctor` adds in a CI job: which reports there are, and what to add for a better analysis.
 
 use super::ci::variable;
 use crate::files::find_reports;
@@ -7,7 +7,7 @@ use crate::session::{CheckResult, CheckState, Session, SessionError, Via};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The checks of a CI job; none outside of one.
+/// Returns the checks of a CI job, or none outside of CI.
 pub(super) fn checks(session: &Session) -> Vec<CheckResult> {
     let system = CiSystem::detect(variable);
     if system == CiSystem::Plain {
@@ -27,7 +27,7 @@ pub(super) fn checks(session: &Session) -> Vec<CheckResult> {
                         Maven and Gradle write theirs anyway; asterisk ci PATH reads others";
             all.push(advice("reports", "none below the working directory", help));
         }
-        // A project that does not link is reported with its pipelines.
+        // Linking errors are reported with the pipelines.
         Err(SessionError::Texts(found)) if found.iter().all(|one| !one.code.starts_with("ingest/")) => {}
         Err(error) => {
             let help = "asterisk ci shows where; a report that was cut off may come of a job that was killed";
@@ -57,7 +57,7 @@ fn advice(name: &str, what: &str, help: &str) -> CheckResult {
     CheckResult { help: Some(help.to_owned()), ..CheckResult::new("ci", name, CheckState::Note, what) }
 }
 
-/// The launch below the working directory, and the number of its reports.
+/// Reads the launch below the working directory. Also returns the number of its reports.
 fn launch(session: &Session) -> Result<Option<(Launch, usize)>, SessionError> {
     let project = session.project(None, Via::default().answers())?;
     let read = session.read_reports(&find_reports(Path::new(".")), &Arc::new(project.masker()))?;
@@ -111,7 +111,7 @@ fn history(session: &Session, system: CiSystem) -> CheckResult {
                 CiSystem::Circleci => "keep .asterisk between jobs with save_cache and restore_cache",
                 _ => "keep the directory .asterisk between jobs; ASTERISK_STORE names another place for the store",
             };
-            advice("history", "none: every cause is new, and nothing is known of tests that come and go", help)
+            advice("history", "none: every cause is new, and flaky tests cannot be recognized", help)
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::ui::{OutputFormat, plain};
 use clap::Args;
 use serde_json::{Value, json};
 
-/// Check the project: files and where they come from, store, directories, repositories, terminal; in a CI job, what to add to see more.
+/// Check the project: its files, store, directories, repositories and the terminal. In a CI job, also suggest what to add for a better
+/// analysis.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk doctor\n  asterisk doctor --deep\n  asterisk doctor --files --format json")]
 pub(super) struct DoctorArgs {

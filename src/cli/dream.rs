@@ -7,10 +7,10 @@ use crate::ui::OutputFormat;
 use clap::Args;
 use serde_json::json;
 
-/// Consolidate what goals taught: what has faded goes, what was met often enough is distilled.
+/// Consolidate the memories of goals: drop faded ones and distil recurring ones.
 ///
-/// The scripts decide (`scripts/lib/memory.rhai`). It is one transaction: killed, it has done nothing; done twice, it does nothing the second
-/// time.
+/// The decisions are made by `scripts/lib/memory.rhai`. A dream is one transaction: if interrupted, it has no effect, and a second one
+/// changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk dream\n  asterisk dream --format json")]
 pub(super) struct DreamArgs {

@@ -19,14 +19,15 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The pipeline of goals.
+/// The pipeline that pursues goals.
 const PIPELINE: &str = "goal";
 
-/// Pursue a goal: plan it, carry out its sub-tasks with tools, judge what came of them, and try again where that helps.
+/// Pursue a goal: plan it, run its sub-tasks with tools, judge the outcome, and replan where that helps.
 ///
-/// Every call of a tool is judged before it is made (`scripts/policy/tools.rhai`): what cannot be undone is refused, nothing is overwritten,
-/// and nothing leaves the working directory. Without an LLM, goals about files (find, count, collect, summarise) and about launches are
-/// understood; with `--via`, any text. The run is in the store like any other: `asterisk explain`, `replay`, `sweep`.
+/// Every tool call is judged before it runs (`scripts/policy/tools.rhai`): irreversible commands are refused, existing files are not
+/// overwritten, and tools cannot write outside the working directory. Without an LLM, goals about files (find, count, collect, summarise)
+/// and launches are understood; with `--via`, any text. The run is stored like any other, so `asterisk explain`, `replay` and `sweep`
+/// apply.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk goal \"count the lines of all *.rhai files\" --workdir scripts\n  \
                   asterisk goal \"find the *.rhai files\" --workdir scripts --format json\n  \
@@ -35,31 +36,31 @@ pub(super) struct GoalArgs {
     /// The goal.
     #[arg(required_unless_present = "resume")]
     text: Option<String>,
-    /// The directory that is worked in; for what should stay as it is, give a copy or a git worktree [default: the current directory].
+    /// The working directory. To protect your files, pass a copy or a git worktree [default: the current directory].
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     workdir: Option<PathBuf>,
-    /// The launch that the goal is about, a file below the working directory.
+    /// The launch that the goal is about: a file below the working directory.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     launch: Option<PathBuf>,
-    /// Who answers the roles, instead of the scripts: as for `asterisk run`.
+    /// Who answers the roles instead of the scripts, as for `asterisk run`.
     #[arg(long, alias = "agent", value_name = "[NODE=]NAME", conflicts_with = "resume")]
     via: Vec<String>,
-    /// How often the goal may be planned anew; the same as `--set max_replans=N`.
+    /// The maximum number of replans; the same as `--set max_replans=N`.
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     max_replans: Option<u16>,
-    /// The number of tokens that the agents may spend.
+    /// The token budget of the agents.
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u64>,
-    /// Ask about calls that the policy leaves to a person. Without it, they are refused.
+    /// Ask on the terminal about tool calls that need a person's approval. Without it, they are refused.
     #[arg(long)]
     approve: bool,
-    /// A server that `http_get` may read from; several may be given.
+    /// Allow `http_get` to read from this server; may be repeated.
     #[arg(long, value_name = "HOST", conflicts_with = "resume")]
     allow_host: Vec<String>,
-    /// Leave memory aside: what earlier goals taught is not recalled.
+    /// Do not recall what earlier goals taught.
     #[arg(long, conflicts_with = "resume")]
     no_recall: bool,
-    /// Continue a goal that stopped.
+    /// Resume a goal that was stopped.
     #[arg(long, value_name = "RUN")]
     resume: Option<String>,
     #[command(flatten)]
@@ -115,22 +116,16 @@ fn spec(args: &GoalArgs, log: &Path) -> Result<RunSpec, SessionError> {
     let launch = Launch { run_id: PIPELINE.into(), name: PIPELINE.into(), cases: vec![case], ..Launch::default() };
     Ok(RunSpec {
         pipeline: Some(PIPELINE.into()),
-        inputs: RunInputs::Given(Arc::new(launch)),
-        cases: Vec::new(),
         via: via_of(&args.via, Via::default())?,
-        stub: None,
-        parallel: 1,
         durability: Durability::Step,
-        seed: 0,
-        dry_run: false,
         files: Files::Auto,
-        shadow: None,
         budget: args.budget,
         no_recall: args.no_recall,
+        ..RunSpec::of(RunInputs::Given(Arc::new(launch)))
     })
 }
 
-/// The path of a file below the working directory.
+/// Returns the path of a file relative to the working directory, which must contain it.
 fn below(workdir: &Path, file: &Path) -> Result<String, SessionError> {
     let whole = workdir.join(file).canonicalize().ok().filter(|whole| whole.is_file());
     let inside = whole.as_deref().and_then(|whole| whole.strip_prefix(workdir).ok());
@@ -140,7 +135,7 @@ fn below(workdir: &Path, file: &Path) -> Result<String, SessionError> {
     })
 }
 
-/// Asks a person on the terminal.
+/// Asks for approval on the terminal.
 fn ask(ui: Ui) -> Approve {
     let one_at_a_time = Mutex::new(());
     Arc::new(move |question: &str| {
@@ -152,11 +147,11 @@ fn ask(ui: Ui) -> Approve {
     })
 }
 
-/// Shows the turns of the loop, and the outcomes of sub-tasks.
+/// Reports the steps of the loop and the outcomes of sub-tasks.
 struct GoalProgress<'a> {
     ui: Ui,
     live: &'a LiveView,
-    /// Whether the turns are shown anyway.
+    /// Whether to report every step.
     quiet: bool,
 }
 
@@ -194,7 +189,7 @@ impl RunListener for GoalProgress<'_> {
     }
 }
 
-/// Prints what came of the goal.
+/// Prints the outcome of the goal.
 fn conclude(ui: Ui, session: &Session, result: &RunResult, interrupted: bool, store_flag: &str) -> Result<Exit, SessionError> {
     let (report, _) = super::report::build(ui, session, result)?;
     crate::report::write(session, result, &report)?;

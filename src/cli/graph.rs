@@ -40,7 +40,7 @@ enum GraphFormat {
     Dot,
     Svg,
     Json,
-    /// The pipeline in the graph language, whatever it is written in.
+    /// Print the pipeline in the graph language, even if it is written as stages.
     Yaml,
 }
 
@@ -92,7 +92,7 @@ pub(super) fn graph(global: &GlobalArgs, args: &GraphArgs) -> Result<Exit, Sessi
     Ok(Exit::Ok)
 }
 
-/// The names of the nodes, by wave.
+/// Groups node names by wave.
 fn wave_names(pipeline: &Pipeline) -> Vec<Vec<String>> {
     let names = |wave: Vec<pipeline::NodeIx>| wave.into_iter().map(|ix| pipeline.at(ix).name.value.clone()).collect();
     pipeline.wave_nodes().into_iter().map(names).collect()

@@ -10,9 +10,9 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Keep what failures turned out to be: the ground truth that `calibrate` and `learn` read.
+/// Maintain ground truth: the reviewed failures that `calibrate` and `learn` read.
 ///
-/// It is a scenario in a file of its own, with a line for each cause and each case.
+/// The ground truth is a scenario in a file of its own, with one line per cause and case.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk gt promote --dry-run\n  asterisk gt list --format json\n  asterisk gt export --verified"
@@ -22,10 +22,10 @@ pub(super) struct GtArgs {
     what: GtCommand,
 }
 
-/// Which file, and how it is shown.
+/// The ground truth file and the output format.
 #[derive(Debug, Args)]
 struct GtOptions {
-    /// The file.
+    /// The ground truth file.
     #[arg(long, value_name = "FILE", default_value = "ground-truth.yaml")]
     file: PathBuf,
     #[command(flatten)]
@@ -36,18 +36,18 @@ struct GtOptions {
 enum GtCommand {
     /// List the causes.
     List(GtOptions),
-    /// Show what is known of a cause, or a case.
+    /// Show a cause or a case.
     Show {
         /// The id of a cause or a case.
         id: String,
         #[command(flatten)]
         options: GtOptions,
     },
-    /// Take in failures that people reviewed, by the pipeline `curation`.
+    /// Add the failures that people reviewed, using the `curation` pipeline.
     Promote {
-        /// These cases only [default: all that were reviewed].
+        /// Add only these cases [default: all reviewed ones].
         case: Vec<String>,
-        /// Write nothing.
+        /// Do not write the file.
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
@@ -55,22 +55,22 @@ enum GtCommand {
         #[command(flatten)]
         options: GtOptions,
     },
-    /// Take in another scenario, without what is known already.
+    /// Add the causes and cases of another scenario that are not known yet.
     Import {
-        /// The scenario, YAML or JSON.
+        /// The scenario to import, YAML or JSON.
         from: PathBuf,
         #[command(flatten)]
         options: GtOptions,
     },
     /// Print the scenario as JSON.
     Export {
-        /// Only what people confirmed.
+        /// Print only what people confirmed.
         #[arg(long)]
         verified: bool,
         #[command(flatten)]
         options: GtOptions,
     },
-    /// Say what is worth mending; the exit code is 1 if anything is.
+    /// Report weaknesses of the ground truth; exit with 1 if there are any.
     Health(GtOptions),
 }
 

@@ -24,7 +24,7 @@ pub(super) struct InitArgs {
     /// Only these parts.
     #[arg(long, value_enum, value_name = "PART", value_delimiter = ',')]
     only: Vec<InitPart>,
-    /// The smallest project: a short `asterisk.yaml`, the rules of the edges, and a test of one of their decisions.
+    /// Write a minimal project: a short `asterisk.yaml`, the edge rules, and a test of one of their decisions.
     #[arg(long, conflicts_with = "only")]
     minimal: bool,
     /// Overwrite existing files with different contents.
@@ -82,13 +82,13 @@ pub(super) fn init(global: &GlobalArgs, args: &InitArgs) -> Result<Exit, Session
     Ok(Exit::Ok)
 }
 
-/// The rules of the edges, which the smallest project has of its own.
+/// The edge rules that a minimal project overrides.
 pub(super) const RULES: &str = "scripts/rules/rca.rhai";
 
-/// The tests of the smallest project.
+/// The tests of a minimal project.
 pub(super) const DECISIONS: &str = "scripts/rules/decisions_test.rhai";
 
-/// The smallest project: its areas and files. An existing project file stays.
+/// The areas and files of a minimal project. An existing project file is kept.
 fn minimal(args: &InitArgs) -> (Vec<Area>, Vec<(String, String)>) {
     let rules = RULES.strip_prefix("scripts/").unwrap_or(RULES);
     let embedded = Area::Scripts.embedded().into_iter().filter(|(path, _)| *path == rules);
@@ -100,7 +100,7 @@ fn minimal(args: &InitArgs) -> (Vec<Area>, Vec<(String, String)>) {
     (vec![Area::Scripts], files)
 }
 
-/// The bundled files, or the parts that were asked for: areas and files.
+/// The areas and files of the bundle, or of the parts that were requested.
 fn whole(args: &InitArgs) -> (Vec<Area>, Vec<(String, String)>) {
     let wanted = |part: InitPart| args.only.is_empty() || args.only.contains(&part);
     let areas: Vec<Area> = Area::ALL.into_iter().filter(|area| wanted(InitPart::of(*area))).collect();
@@ -109,7 +109,7 @@ fn whole(args: &InitArgs) -> (Vec<Area>, Vec<(String, String)>) {
     for area in areas.iter().copied().chain(tests) {
         files.extend(area.embedded().into_iter().map(|(path, text)| (format!("{}/{path}", area.name()), text.to_owned())));
     }
-    // An existing project file is only replaced if it is named.
+    // An existing project file is only replaced if it is named explicitly.
     let exists = args.dir.join(config::PROJECT_FILE).exists();
     let is_named = args.only.contains(&InitPart::Config) || (args.force && args.only.is_empty());
     if !exists || is_named {

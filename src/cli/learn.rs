@@ -22,9 +22,9 @@ const NAMED: usize = 5;
 
 /// Fit the weights of a verdict to labelled failures, and tell whether that helps on failures it was not fitted to.
 ///
-/// Labels are those of files, what people said in reviews (`store`), and the defect types that they set in `reportportal`. Weights are
-/// held to where they were set by hand: with few labels they stay near. Written is only what is better on held-out failures, beyond
-/// noise; else the exit code is 1.
+/// Labels come from files, from reviews (`store`), and from the defect types set in `reportportal`. Weights are regularised towards their
+/// hand-set values, so that few labels change them little. They are only written if they are significantly better on held-out failures;
+/// otherwise the exit code is 1.
 #[derive(Debug, Args)]
 #[command(
     after_help = "A file is JSON or YAML: a list of cases, or `cases:`. A case has an `id`, a `defect` (or `label`), and its texts: in\n\
@@ -36,43 +36,43 @@ const NAMED: usize = 5;
                   asterisk learn --from labels.json --launches launches --out scripts/data/learned.yaml --force"
 )]
 pub(super) struct LearnArgs {
-    /// Where labels are taken from: a file (`-` for standard input), `store`, or `reportportal`; may be repeated.
+    /// Where to read labels: a file (`-` for standard input), `store`, or `reportportal`; may be repeated.
     #[arg(long, value_name = "FILE|store|reportportal", required = true)]
     from: Vec<String>,
-    /// A directory with a launch per case of a file, each named by the case's id.
+    /// A directory with one launch per case of a label file, named by the case's id.
     #[arg(long, value_name = "DIR")]
     launches: Option<PathBuf>,
-    /// For `reportportal`: a launch, by number or uuid; may be repeated.
+    /// For `reportportal`: a launch, by number or UUID; may be repeated.
     #[arg(long, value_name = "ID")]
     launch: Vec<String>,
-    /// For `reportportal`: so many of the latest launches.
+    /// For `reportportal`: the number of latest launches to read.
     #[arg(long, value_name = "N", default_value_t = 50, conflicts_with = "launch")]
     past: usize,
-    /// For `reportportal`: of the latest launches, those of this name.
+    /// For `reportportal`: only read latest launches with this name.
     #[arg(long, value_name = "NAME", conflicts_with = "launch")]
     name: Option<String>,
-    /// How firmly weights are held to where they were set by hand [default: `hold` of data/learn.yaml].
+    /// How strongly weights are regularised towards their hand-set values [default: `hold` of data/learn.yaml].
     #[arg(long, value_name = "NUMBER", value_parser = positive)]
     lambda: Option<f64>,
-    /// After how many days a label counts half as much as the latest [default: `half_life_days` of data/learn.yaml].
+    /// The age, in days, at which a label counts half as much as the latest one [default: `half_life_days` of data/learn.yaml].
     #[arg(long, value_name = "DAYS", value_parser = positive)]
     half_life: Option<f64>,
-    /// The number of parts that projects or launches are divided into, each measured by weights fitted to the others.
+    /// The number of cross-validation folds.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..=1000))]
     folds: u16,
-    /// What is held out as a whole.
+    /// The unit that is held out as a whole.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     by: FoldsByArg,
-    /// Also learn words of the evidence.
+    /// Also learn weights for words of the evidence.
     #[arg(long)]
     terms: bool,
-    /// Show of each rule and signature which cases it decides, and those that serve one project or cause.
+    /// Show which cases each rule and signature decides, and which of them serve only one project or cause.
     #[arg(long)]
     audit: bool,
-    /// Write the fitted weights to a data file, if they are better on held-out failures.
+    /// Write the fitted weights to a data file if they are better on held-out failures.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write them in any case.
+    /// Write the weights even if they are not better.
     #[arg(long, requires = "out")]
     force: bool,
     /// The pipeline whose verdict to fit [default: rca].
@@ -86,17 +86,17 @@ pub(super) struct LearnArgs {
     format: FormatArg,
 }
 
-/// What folds go by.
+/// How cases are assigned to folds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum FoldsByArg {
-    /// Projects; with a single one, launches.
+    /// By project; with a single one, by launch.
     #[default]
     Auto,
-    /// Projects.
+    /// By project.
     Project,
-    /// Launches.
+    /// By launch.
     Launch,
-    /// What came later, measured by what came before.
+    /// By time: train on earlier cases, test on later ones.
     Time,
 }
 
@@ -151,7 +151,7 @@ pub(super) fn learn(global: &GlobalArgs, args: &LearnArgs) -> Result<Exit, Sessi
     if refused {
         let why = match &report.folds {
             Some(folds) => {
-                format!("on held-out failures the fitted weights are not better beyond noise{}", more(&folds.comparison))
+                format!("on held-out failures the fitted weights are not better beyond noise{}", labels_needed(&folds.comparison))
             }
             None => "nothing was held out, so nothing tells whether the fitted weights are better".to_owned(),
         };
@@ -170,8 +170,8 @@ pub(super) fn learn(global: &GlobalArgs, args: &LearnArgs) -> Result<Exit, Sessi
     Ok(Exit::Ok)
 }
 
-/// How many labels would tell.
-fn more(comparison: &VerdictComparison) -> String {
+/// Says how many more labels would make the comparison conclusive.
+fn labels_needed(comparison: &VerdictComparison) -> String {
     let labels = |more| format!(" (about {} like these would tell)", counted(more, "more label", "more labels"));
     comparison.more_labels.map_or_else(String::new, labels)
 }
@@ -207,7 +207,7 @@ fn print(ui: Ui, report: &LearnReport) {
     print_audit(ui, report);
 }
 
-/// The rules that a person should look at: those that harm more than they help, and those that serve one project or cause alone.
+/// Prints the rules to review: those that harm more than they help, and those that serve only one project or cause.
 fn print_audit(ui: Ui, report: &LearnReport) {
     if report.audit.is_empty() {
         return;
@@ -277,7 +277,7 @@ fn better(comparison: &VerdictComparison) -> String {
     format!(
         "On the folds {said}: fitting changes the log loss by {log_loss:+.3} (90 % interval {least:+.3} to {most:+.3}); \
          of the decidable, {won} turn right and {lost} wrong{}",
-        more(comparison)
+        labels_needed(comparison)
     )
 }
 

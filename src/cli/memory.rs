@@ -8,7 +8,7 @@ use crate::ui::{OutputFormat, Ui, plain};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-/// Show what goals taught, where it comes from, and forget it.
+/// List, show, trace and forget the memories of goals.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk memory list\n  asterisk memory list --space tool:shell --format json")]
 pub(super) struct MemoryArgs {
@@ -20,10 +20,10 @@ pub(super) struct MemoryArgs {
 enum MemoryCommand {
     /// List memories, newest first.
     List {
-        /// Only those about this: a kind of goal, or a tool.
+        /// List only memories of this space: a kind of goal, or a tool.
         #[arg(long, value_name = "SPACE")]
         space: Option<String>,
-        /// The most that are listed.
+        /// The maximum number of memories listed.
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: usize,
         #[command(flatten)]
@@ -31,15 +31,15 @@ enum MemoryCommand {
     },
     /// Show a memory.
     Show {
-        /// The memory, as `memory list` shows it.
+        /// The memory's id, as in `memory list`.
         #[arg(allow_negative_numbers = true)]
         id: i64,
         #[command(flatten)]
         format: FormatArg,
     },
-    /// Show where a memory comes from: the step that made it, or the memories it was distilled from.
+    /// Show the origin of a memory: the step that wrote it, or the memories it was distilled from.
     Why {
-        /// The memory.
+        /// The memory's id.
         #[arg(allow_negative_numbers = true)]
         id: i64,
         #[command(flatten)]
@@ -47,7 +47,7 @@ enum MemoryCommand {
     },
     /// Forget a memory.
     Forget {
-        /// The memory.
+        /// The memory's id.
         #[arg(allow_negative_numbers = true)]
         id: i64,
         #[command(flatten)]
@@ -82,7 +82,7 @@ pub(super) fn memory(global: &GlobalArgs, args: &MemoryArgs) -> Result<Exit, Ses
         MemoryCommand::Show { id, .. } => shown(ui, &session.memory(*id)?, &[]),
         MemoryCommand::Why { id, .. } => {
             let memory = session.memory(*id)?;
-            // Some may have been forgotten.
+            // Sources may have been forgotten since.
             let sources: Vec<Megram> = memory.sources.iter().filter_map(|id| session.memory(*id).ok()).collect();
             shown(ui, &memory, &sources);
         }

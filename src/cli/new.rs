@@ -25,7 +25,7 @@ pub(super) struct NewArgs {
     kind: SkeletonKind,
     /// Its name: lower-case letters, digits and `_` (for a domain or pipeline also `-`).
     name: String,
-    /// For a pipeline: begin with a copy of this one (`asterisk show pipelines`) instead of the skeleton.
+    /// For a pipeline: start from a copy of this one (`asterisk show pipelines`) instead of the skeleton.
     #[arg(long, value_name = "PIPELINE")]
     from: Option<String>,
     #[command(flatten)]
@@ -127,7 +127,7 @@ pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionEr
     Ok(Exit::Ok)
 }
 
-/// The text of another pipeline under this name.
+/// Returns the text of another pipeline, renamed.
 fn copied(kind: SkeletonKind, name: &str, from: &str, setup: &Setup) -> Result<String, SessionError> {
     if kind != SkeletonKind::Pipeline {
         let help = "leave `--from` out, or create a pipeline";

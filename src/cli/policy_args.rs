@@ -1,4 +1,4 @@
-//! `--mem`, `--preset`, `--fail-fast` and `--no-cache`: short for settings of the policy.
+//! `--mem`, `--preset`, `--fail-fast` and `--no-cache`: shorthands for policy settings.
 
 use crate::diag::Diagnostic;
 use crate::project::{MEMORY_PREFIX, POLICY_PREFIX};
@@ -7,26 +7,26 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The flags of policy pipelines.
+/// Flags of policy pipelines.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct PolicyArgs {
-    /// A value that tasks read as `{NAME}`: VALUE is JSON, or otherwise a string; `@FILE` is the text of a file. One argument may hold
-    /// several: 'a="x" b="y"'. The same as --set mem.NAME=VALUE.
+    /// Set a value that tasks refer to as `{NAME}`. VALUE is JSON, or else a string; `@FILE` reads the text of a file. One argument may
+    /// hold several: 'a="x" b="y"'. The same as --set mem.NAME=VALUE.
     #[arg(long, value_name = "NAME=VALUE", conflicts_with = "resume")]
     mem: Vec<String>,
-    /// A preset of `data/policy.yaml`, or a file with a policy, whose settings override those of the pipeline.
+    /// A preset of `data/policy.yaml`, or a policy file, that overrides the pipeline's settings.
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "resume")]
     preset: Option<String>,
-    /// End the run with the first node that comes to nothing, instead of going on with those that do not wait for it.
+    /// Stop at the first failed node instead of running the nodes that do not depend on it.
     #[arg(long, conflicts_with = "resume")]
     fail_fast: bool,
-    /// Take no answer from the cache.
+    /// Do not use cached answers.
     #[arg(long, conflicts_with = "resume")]
     no_cache: bool,
 }
 
 impl PolicyArgs {
-    /// The settings that the flags stand for, as `--set` has them.
+    /// Returns the flags as `--set` arguments.
     pub(super) fn settings(&self) -> Result<Vec<String>, SessionError> {
         let mut set = Vec::new();
         for text in &self.mem {
@@ -52,7 +52,7 @@ fn read(path: &str) -> Result<String, SessionError> {
     })
 }
 
-/// The pairs of one argument: quoted values may be followed by further pairs.
+/// Splits an argument into pairs. A quoted value may be followed by further pairs.
 fn pairs(text: &str) -> Result<Vec<(String, Value)>, SessionError> {
     let refused = || {
         let message = format!("`--mem {text}` is not NAME=VALUE");
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_json_text_or_several_quoted_values() {
+    fn mem_takes_json_text_or_several_quoted_values() {
         let of = |text: &str| pairs(text).map_or(Value::Null, |pairs| json!(pairs));
         assert_eq!(of("idea=Todo App"), json!([["idea", "Todo App"]]));
         assert_eq!(of("idea=\"Todo App\""), json!([["idea", "Todo App"]]));

@@ -101,7 +101,7 @@ pub(super) struct RunArgs {
     /// Leave memory aside: what other runs found is not recalled.
     #[arg(long, conflicts_with = "resume")]
     no_recall: bool,
-    /// Walk without writing to the store or to files. A policy pipeline is not walked: its order is shown.
+    /// Walk without writing to the store or to files. A policy pipeline is not walked; its stage order is printed instead.
     #[arg(long)]
     dry_run: bool,
     /// The seed of `state.chance`.
@@ -161,7 +161,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     check_gates(&session, &args)?;
     if args.dry_run && !args.watch {
         let project = session.project(args.pipeline.as_deref(), via(&args)?.answers())?;
-        // Its agents may take long and cost something: nothing is answered.
+        // Policy agents may be slow and cost money, so a dry run does not call them.
         if project.plan.policy.is_some() && project.plan.pipeline.waves() {
             live.warnings(&project.warnings);
             print_order(ui, &project.plan);
@@ -211,7 +211,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     conclude(ui, &session, result?, &ending)
 }
 
-/// Prints the order in which the nodes of a policy pipeline would be answered.
+/// Prints the order in which the nodes of a policy pipeline would run.
 fn print_order(ui: Ui, plan: &Plan) {
     let names = |wave: Vec<NodeIx>| wave.into_iter().map(|ix| plan.node(ix).name.to_string()).collect::<Vec<_>>();
     let waves: Vec<Vec<String>> = plan.pipeline.wave_nodes().into_iter().map(names).collect();
@@ -242,13 +242,13 @@ fn check_gates(session: &Session, args: &RunArgs) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// The gates that a report fails, each with the figures that it reads.
+/// Returns the gates that fail on a report, each with the figures that it reads.
 pub(super) fn failed_gates(gates: &[String], report: &RunReport, plan: &Plan) -> Result<Vec<String>, SessionError> {
     let failures = gates.iter().map(|gate| Ok(Gate::compile(gate, plan)?.failure(report, plan)?));
     failures.filter_map(Result::transpose).collect()
 }
 
-/// Prints why a run failed its gates.
+/// Prints the failed gates of a run.
 pub(super) fn print_failed_gates(ui: Ui, failed: &[String]) {
     for why in failed {
         ui.note(&format!("failed by --fail-on {why}"));
@@ -391,7 +391,7 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, ending: &RunEnding
         OutputFormat::Pretty => run_table::print(ui, &report, &result),
     }
     for gap in &result.launch.gaps {
-        ui.note(&format!("warning: the launch is not whole: {gap}"));
+        ui.note(&format!("warning: the launch is incomplete: {gap}"));
     }
     run_view::failures(ui, &result);
     run_view::shadow(ui, &result);
@@ -408,7 +408,7 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, ending: &RunEnding
     Ok(exit)
 }
 
-/// The exit code of a run with that status, the exit code of its report, and the gates that it failed.
+/// The exit code of a run, from its status, the exit code of its report, and the gates that failed.
 pub(super) fn exit_of(status: WalkStatus, interrupted: bool, report: Exit, failed: &[String]) -> Exit {
     match status {
         WalkStatus::Done if report == Exit::Ok && !failed.is_empty() => Exit::Findings,

@@ -24,7 +24,7 @@ pub(super) fn print(ui: Ui, report: &RunReport, result: &RunResult) {
     }
 }
 
-/// What [`print`] prints.
+/// The lines that [`print`] prints.
 pub(super) fn lines(ui: Ui, report: &RunReport, result: &RunResult) -> Vec<Painted> {
     if result.plan.policy.is_some() {
         return stages(ui, result);
@@ -50,7 +50,7 @@ pub(super) fn lines(ui: Ui, report: &RunReport, result: &RunResult) -> Vec<Paint
     lines
 }
 
-/// The stages of a policy pipeline, and where its files are.
+/// The stages of a policy pipeline, and the location of its files.
 fn stages(ui: Ui, result: &RunResult) -> Vec<Painted> {
     let mut table = ui.table(&["stage", "status", "score", "threshold", "what"]);
     let listed = result.each(|case| {
@@ -72,7 +72,7 @@ fn stages(ui: Ui, result: &RunResult) -> Vec<Painted> {
         }
         Ok(())
     });
-    // What cannot be read has been reported.
+    // Read errors have been reported already.
     listed.unwrap_or_default();
     let mut lines = vec![table.text()];
     if let Some(path) = result.report.as_ref().and_then(|report| report.parent()) {

@@ -26,8 +26,8 @@ pub(super) struct ShowArgs {
     #[arg(value_enum)]
     what: ShowTarget,
     /// For `elements`, `personas`, `masks` and `cycles`: only this one. For `data`: only this file, by its stem. For `symptom`
-    /// and `rca`: the id. For `signatures`: everything about this one. For `evidence`: the run [default: latest]. For
-    /// `policy`: the pipeline.
+    /// and `rca`: the id. For `signatures`: everything about this one. For `evidence`: the run [default: latest]. For `policy`: the
+    /// pipeline.
     #[arg(allow_negative_numbers = true)]
     name: Option<String>,
     /// For `evidence`: the case; by default the only one, or a list of the cases if there are several.
@@ -84,7 +84,7 @@ enum ShowTarget {
     Cycles,
     /// The available pipelines.
     Pipelines,
-    /// The policy of a pipeline in force, with where each value is from.
+    /// The effective policy of a pipeline, with the origin of each value.
     Policy,
     /// The domains.
     Domains,

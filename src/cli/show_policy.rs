@@ -1,4 +1,4 @@
-//! `asterisk show policy`: the policy of a pipeline in force, with where each value is from.
+//! `asterisk show policy`: the effective policy of a pipeline, with the origin of each value.
 
 use crate::project::AnswererNames;
 use crate::session::{Session, SessionError};
@@ -6,7 +6,7 @@ use crate::ui::{OutputFormat, Ui};
 use crate::walk::{Plan, PlanNode, StepPolicy};
 use serde_json::{Value, json};
 
-/// Shows the settings of a pipeline's policy, and what holds for each node.
+/// Shows the policy settings of a pipeline and their effective values per node.
 pub(super) fn policy(ui: Ui, session: &Session, pipeline: Option<&str>) -> Result<(), SessionError> {
     let Some(pipeline) = pipeline else {
         let help = "name it: asterisk show policy PIPELINE";
@@ -52,13 +52,13 @@ fn with_policy(plan: &Plan) -> impl Iterator<Item = (&PlanNode, &StepPolicy)> {
     plan.nodes.iter().filter_map(|node| Some((node, node.policy.as_deref()?)))
 }
 
-/// What holds for a node: name, value and origin of each setting.
+/// Returns name, value and origin of each setting of a node.
 fn rows(policy: &StepPolicy) -> Vec<(&'static str, String, String)> {
     let mut rows = Vec::new();
     if let Some(gate) = &policy.gate {
         rows.push(("threshold", gate.threshold.value.to_string(), gate.threshold.from.to_string()));
         let names = gate.advisors.iter().map(|advisor| advisor.name.as_str()).collect::<Vec<_>>().join(", ");
-        let decision = gate.council.map_or(String::new(), |council| format!(" ({})", council.word()));
+        let decision = gate.council.as_ref().map_or(String::new(), |council| format!(" ({})", council.decision.word()));
         rows.push(("advisors", format!("{names}{decision}"), gate.from.to_string()));
     }
     rows.push(("retries", policy.max_retries.value.to_string(), policy.max_retries.from.to_string()));
@@ -74,7 +74,7 @@ fn node_json(node: &PlanNode, policy: &StepPolicy) -> Value {
         let advisors = gate.advisors.iter().map(|advisor| json!({ "name": advisor.name, "weight": advisor.weight }));
         json!({
             "threshold": gate.threshold.value, "threshold_from": gate.threshold.from, "advisors_from": gate.from,
-            "advisors": advisors.collect::<Vec<_>>(), "decision": gate.council.map(crate::pipeline::CouncilDecision::word),
+            "advisors": advisors.collect::<Vec<_>>(), "decision": gate.council.as_ref().map(|council| council.decision.word()),
         })
     });
     json!({

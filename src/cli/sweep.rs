@@ -31,7 +31,8 @@ const EDGES: usize = 6;
                         asterisk sweep --var recall_hit=0.5..0.95:0.05 --svg sweep.svg --format json"
 )]
 pub(super) struct SweepArgs {
-    /// The var and its values, or a weight of the verdict (`RULE.DEFECT`, `SIGNATURE.DEFECT`, `priors.DEFECT`): a range A..B:STEP, comma-separated values, or both. May be repeated with a scenario of failures.
+    /// The var and its values, or a weight of the verdict (`RULE.DEFECT`, `SIGNATURE.DEFECT`, `priors.DEFECT`): a range A..B:STEP,
+    /// comma-separated values, or both. May be repeated with a scenario of failures.
     #[arg(long, value_name = "NAME=VALUES", required = true)]
     var: Vec<String>,
     /// The runs; `latest` is the one started last [default: all].
@@ -40,13 +41,14 @@ pub(super) struct SweepArgs {
     /// A scenario instead of runs; `-` for standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "runs")]
     scenario: Option<PathBuf>,
-    /// With a scenario of failures: the metric of its scorecard, by id [default: the primary one].
+    /// With a scenario of failures: the scorecard metric to measure, by id [default: the primary one].
     #[arg(long, value_name = "ID", requires = "scenario")]
     metric: Option<String>,
-    /// With a scenario of failures: search the best values of all `--var`, one after the other, on the cases that are not held out.
+    /// With a scenario of failures: search for the best combination of all `--var`, varying one at a time, on the cases that are not held
+    /// out.
     #[arg(long, requires = "scenario")]
     search: bool,
-    /// With labelled failures as the scenario: a directory with a launch per case, each named by its id.
+    /// With labelled failures as the scenario: a directory with one launch per case, named by the case's id.
     #[arg(long, value_name = "DIR", requires = "scenario")]
     launches: Option<PathBuf>,
     /// The pipeline to use: a path, a file stem, or a `pipeline:` name [default: the current version of each run's own].
@@ -115,7 +117,7 @@ pub(super) fn sweep(global: &GlobalArgs, args: &SweepArgs) -> Result<Exit, Sessi
     Ok(Exit::Ok)
 }
 
-/// Tries values on a scenario of failures whose truth is known.
+/// Sweeps over a scenario of failures with known ground truth.
 fn tuned(ui: Ui, session: &Session, args: &SweepArgs, (path, vars): (&Path, Vec<SweptVar>)) -> Result<Exit, SessionError> {
     if args.svg.is_some() {
         let help = "--format json has the points".to_owned();
@@ -165,12 +167,12 @@ fn tuned(ui: Ui, session: &Session, args: &SweepArgs, (path, vars): (&Path, Vec<
     Ok(Exit::Ok)
 }
 
-/// Tells nobody how far it is.
+/// A listener that reports no progress.
 struct SilentTuning;
 
 impl CalibrateListener for SilentTuning {}
 
-/// A share as a bar of at most twenty cells.
+/// Draws a share as a bar of at most twenty cells.
 fn bar(value: Option<f64>) -> String {
     let cells = value.filter(|value| (0.0..=1.0).contains(value)).map_or(0.0, |value| (value * 20.0).round());
     (0..20).filter(|cell| f64::from(*cell) < cells).map(|_| '#').collect()

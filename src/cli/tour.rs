@@ -15,31 +15,31 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// The maximum number of lines shown of what a command prints.
+/// The maximum number of output lines shown per command.
 const MAX_LINES: usize = 18;
 
-/// Walk through a report, the reasons of a decision, an edit, its test and its effect, in a scratch directory.
+/// Take a guided tour: analyse a report, explain a decision, edit a rule, test the edit and replay it, in a scratch directory.
 ///
-/// Every step runs a command and checks what came of it. At a terminal each waits for Enter; with --yes, or without a terminal, they run one
-/// after another. The directory is removed at the end, unless it was named.
+/// Every step runs a command and checks its output. On a terminal, each step waits for Enter; with --yes, or without a terminal, they run
+/// one after another. The directory is removed at the end unless it was given.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk tour\n  asterisk tour my-first-project --yes")]
 pub(super) struct TourArgs {
-    /// The directory, which must be empty or not there [default: a temporary one].
+    /// The directory, which must be empty or not exist yet [default: a temporary one].
     dir: Option<PathBuf>,
     /// Do not wait between the steps.
     #[arg(long, short)]
     yes: bool,
 }
 
-/// A text of a file replaced by another one.
+/// Replaces a text in a file.
 struct TourEdit {
     file: &'static str,
     from: &'static str,
     to: &'static str,
 }
 
-/// A step: what it is for, the edits before it, the command, and a text that must be in what it prints.
+/// A step: its purpose, the edits before it, the command, and a text that the output must contain.
 struct TourStep {
     says: &'static str,
     edits: &'static [TourEdit],
@@ -52,29 +52,29 @@ const CASE: &str = "880201";
 
 const STEPS: &[TourStep] = &[
     TourStep {
-        says: "A launch of tests failed, and this analyses it. Each line is a failure: what kind it is, whose defect, how sure that is, and what to do \
-               next. Yours is analysed by `asterisk run --input junit.xml`, and in CI by `asterisk ci`.",
+        says: "This analyses a launch with failed tests. Each line is a failure: its kind, whose defect it is, the confidence, and what to \
+               do next. Analyse your own reports with `asterisk run --input junit.xml`, and in CI with `asterisk ci`.",
         edits: &[],
         command: &["run"],
         prints: "report: ",
     },
     TourStep {
-        says: "Every decision is recorded with its reasons. This shows the way of one case: at each step the edges, and why each fired or did not. H7 \
-               led past the choice of a repository, since there was only one.",
+        says: "Every decision is recorded with its reasons. This shows the path of one case: the edges at each step, and why each fired or \
+               did not. H7 skipped the choice of a repository, since there was only one.",
         edits: &[],
         command: &["explain", "latest", "--case", CASE],
         prints: "by H7",
     },
     TourStep {
-        says: "Rules are short scripts, and a file of yours takes the place of the bundled one of the same path. This writes the smallest project: the \
-               rules of the edges, and a test of one of their decisions.",
+        says: "Rules are short scripts, and a file in your project overrides the bundled file with the same path. This writes a minimal \
+               project: the edge rules, and a test of one of their decisions.",
         edits: &[],
         command: &["init", "--minimal"],
         prints: RULES,
     },
     TourStep {
-        says: "Now an edit: a crash shall not be taken for a matter of the only repository. The rule gets a line, and the test says what is wanted. Lint \
-               finds typos and doubtful code before anything runs.",
+        says: "Now an edit: a crash should not be attributed to the only repository. The rule gets a line, and the test states the expected \
+               decision. Lint finds typos and suspicious code before anything runs.",
         edits: &[
             TourEdit {
                 file: RULES,
@@ -92,21 +92,21 @@ const STEPS: &[TourStep] = &[
         prints: "nothing found",
     },
     TourStep {
-        says: "The test asks the edited rules for a decision, without a launch.",
+        says: "The test evaluates the edited rules on a single decision, without a launch.",
         edits: &[],
         command: &["test", DECISIONS],
         prints: "1 passed",
     },
     TourStep {
-        says: "What would the edit have changed? This makes the recorded decisions again by the edited rules, asks nobody, and lists those that come out \
-               differently.",
+        says: "What would the edit have changed? This re-evaluates the recorded decisions with the edited rules, without calling any agent, \
+               and lists those that differ.",
         edits: &[],
         command: &["replay", "latest"],
         prints: "H7 -> H6",
     },
     TourStep {
-        says: "And this analyses the case by the edited rules: H6 fires, and its path has F2, the choice of a repository. (--no-recall leaves aside what the first \
-               run remembers.)",
+        says: "Finally, this analyses the case with the edited rules: H6 fires, and the path includes F2, the choice of a repository. \
+               (--no-recall ignores what the first run remembers.)",
         edits: &[],
         command: &["run", "--case", CASE, "--no-recall", "--verbose"],
         prints: "by H6",
@@ -122,12 +122,12 @@ pub(super) fn tour(global: &GlobalArgs, args: &TourArgs) -> Result<Exit, Session
             scratch = tempfile::Builder::new()
                 .prefix("asterisk-tour-")
                 .tempdir()
-                .map_err(unwritten(Path::new("a temporary directory")))?;
+                .map_err(write_failed(Path::new("a temporary directory")))?;
             scratch.path()
         }
     };
-    // A project of its own, whatever is above.
-    OutDir::create(&dir.join(".asterisk")).map_err(unwritten(dir))?;
+    // A project file of its own, so that no parent directory is taken for the project.
+    OutDir::create(&dir.join(".asterisk")).map_err(write_failed(dir))?;
     let waits = ui.is_interactive() && !args.yes;
     let began = Instant::now();
     for (index, step) in STEPS.iter().enumerate() {
@@ -138,7 +138,7 @@ pub(super) fn tour(global: &GlobalArgs, args: &TourArgs) -> Result<Exit, Session
         }
         ui.out("");
         ui.out(&TextStyle::Green.paint(&format!("$ asterisk {}", step.command.join(" "))));
-        if waits && !goes_on(ui)? {
+        if waits && !wants_next(ui)? {
             ui.note("the tour ends here; `asterisk tour` begins anew");
             return Ok(Exit::Ok);
         }
@@ -161,15 +161,15 @@ fn counted_seconds(seconds: u64) -> String {
     if seconds == 1 { "1 second".to_owned() } else { format!("{seconds} seconds") }
 }
 
-fn unwritten(path: &Path) -> impl FnOnce(io::Error) -> SessionError {
+fn write_failed(path: &Path) -> impl FnOnce(io::Error) -> SessionError {
     let path = path.display().to_string();
     |source| SessionError::Write { path, source }
 }
 
-/// The directory that was named, made if it is not there. One with files is refused: the tour edits and adds some.
+/// Creates the given directory. Rejects one that has files, since the tour edits and adds some.
 fn new_directory(dir: &Path) -> Result<&Path, SessionError> {
-    OutDir::create(dir).map_err(unwritten(dir))?;
-    if fs::read_dir(dir).map_err(unwritten(dir))?.next().is_some() {
+    OutDir::create(dir).map_err(write_failed(dir))?;
+    if fs::read_dir(dir).map_err(write_failed(dir))?.next().is_some() {
         let message = format!("`{}` is not empty", dir.display());
         let help = "name another directory, or none for a temporary one";
         return Err(SessionError::bad_request("tour/directory", message, Some(help.into())));
@@ -177,14 +177,14 @@ fn new_directory(dir: &Path) -> Result<&Path, SessionError> {
     Ok(dir)
 }
 
-/// Makes an edit and shows it.
+/// Makes an edit and prints it.
 fn apply(ui: Ui, dir: &Path, edit: &TourEdit) -> Result<(), SessionError> {
     let path = dir.join(edit.file);
-    let text = fs::read_to_string(&path).map_err(unwritten(&path))?;
+    let text = fs::read_to_string(&path).map_err(write_failed(&path))?;
     if !text.contains(edit.from) {
         return Err(unexpected(&format!("{} has not the text to be edited", edit.file)));
     }
-    fs::write(&path, text.replacen(edit.from, edit.to, 1)).map_err(unwritten(&path))?;
+    fs::write(&path, text.replacen(edit.from, edit.to, 1)).map_err(write_failed(&path))?;
     ui.out("");
     ui.out(&TextStyle::Dim.paint(edit.file));
     let (from, to): (Vec<&str>, Vec<&str>) = (edit.from.lines().collect(), edit.to.lines().collect());
@@ -193,23 +193,23 @@ fn apply(ui: Ui, dir: &Path, edit: &TourEdit) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// Waits for Enter; `q` and the end of the input end the tour.
-fn goes_on(ui: Ui) -> Result<bool, SessionError> {
+/// Waits for Enter. Returns `false` at `q` or the end of input.
+fn wants_next(ui: Ui) -> Result<bool, SessionError> {
     ui.note("Enter runs it, q ends the tour");
     let mut line = String::new();
-    let read = io::stdin().lock().read_line(&mut line).map_err(unwritten(Path::new("standard input")))?;
+    let read = io::stdin().lock().read_line(&mut line).map_err(write_failed(Path::new("standard input")))?;
     Ok(read > 0 && !line.trim().eq_ignore_ascii_case("q"))
 }
 
-/// Runs the command of a step in the directory, with nothing of the user's own settings, and checks what came of it.
+/// Runs the command of a step in the directory, isolated from the user's settings, and checks its output.
 fn run(ui: Ui, dir: &Path, step: &TourStep) -> Result<(), SessionError> {
-    let program = std::env::current_exe().map_err(unwritten(Path::new("asterisk")))?;
+    let program = std::env::current_exe().map_err(write_failed(Path::new("asterisk")))?;
     let mut command = Command::new(program);
     command.args(step.command).current_dir(dir).env("XDG_CONFIG_HOME", dir);
     for name in ["ASTERISK_STORE", "ASTERISK_SCRIPTS", "ASTERISK_DOMAIN", "ASTERISK_OUT"] {
         command.env_remove(name);
     }
-    let output = command.output().map_err(unwritten(Path::new("asterisk")))?;
+    let output = command.output().map_err(write_failed(Path::new("asterisk")))?;
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     let lines: Vec<&str> = text.lines().collect();
     lines.iter().take(MAX_LINES).for_each(|line| ui.out(*line));
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_short() {
+    fn the_tour_is_short() {
         assert!(STEPS.len() <= 8, "{} commands", STEPS.len());
     }
 }

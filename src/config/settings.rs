@@ -21,9 +21,9 @@ const DOMAIN: &str = "ASTERISK_DOMAIN";
 /// Fixes the time, for tests and reproducible runs: an RFC 3339 instant, and behind a `/` by how many milliseconds it moves on
 /// with each reading.
 const CLOCK: &str = "ASTERISK_CLOCK";
-/// The auditor's log.
+/// The path of the auditor's log.
 const AUDIT_LOG: &str = "ASTERISK_AUDIT_LOG";
-/// The operator's rules for the auditor.
+/// The path of the user's auditor rules.
 const AUDITOR: &str = "ASTERISK_AUDITOR";
 /// The seconds that one call of a script may take: more than the default for a machine that is slow or has much else to do.
 const SCRIPT_SECONDS: &str = "ASTERISK_SCRIPT_SECONDS";
@@ -104,7 +104,7 @@ pub fn history_file() -> Option<PathBuf> {
     Some(base("XDG_STATE_HOME", ".local/state")?.join("asterisk/history"))
 }
 
-/// The auditor's files: its log and the operator's rules, which are the user's and not the project's. A user without a home has the log
+/// The auditor's files: its log and rules, which belong to the user rather than the project. Without a home directory, the log is kept
 /// beside the store.
 fn audit(root: &Path) -> AuditSettings {
     let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

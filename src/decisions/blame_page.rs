@@ -64,7 +64,7 @@ fn text(page: &mut TextPage, step: &DecidingText) {
         let text = if step.text.len() == 1 { line.text.trim_start() } else { &line.text };
         page.text(tone, &first, 9 + digits, text);
     }
-    let same = if step.changed { "; it, or what it imports, is other by now" } else { ", which is that of now" };
+    let same = if step.changed { "; it or one of its imports has changed since" } else { ", unchanged since" };
     let text = &step.text_hash.to_string()[..SHORT];
     let Some(committed) = &step.committed else {
         return page.text(Tone::Quiet, "    ", 6, &format!("text {text}{same}; bundled with asterisk"));

@@ -57,7 +57,7 @@ pub struct StepExplanation {
     /// Context added to the walk.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
-    /// The attempts at a node with a policy.
+    /// The attempts, at a node with a policy.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<RecordedAttempt>,
     /// The failure of the walk at this step.

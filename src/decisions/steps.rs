@@ -33,7 +33,7 @@ pub struct JournalStep {
     pub inputs: Option<[Hash; 3]>,
     /// The edges, in the order considered.
     pub considered: Vec<ConsideredEdge>,
-    /// The attempts at a node with a policy.
+    /// The attempts, at a node with a policy.
     pub attempts: Vec<RecordedAttempt>,
     /// The result of the step.
     pub end: StepEnd,
@@ -44,11 +44,11 @@ pub struct JournalStep {
 /// An attempt at a node with a policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedAttempt {
-    /// The attempt, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: u64,
-    /// `passed`, or why it did not.
+    /// `passed`, or the reason it did not pass.
     pub outcome: Name,
-    /// Who gave which score against which threshold, or what was wrong.
+    /// The scores and the threshold, or the error.
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
@@ -92,7 +92,7 @@ pub(super) struct StepAssembler {
     walkers: WalkerAssignments,
     /// Recorded tool calls, by case and path of their steps: they are recorded before the step.
     called: BTreeMap<(Name, Name), Hash>,
-    /// Attempts, by case and path of their steps: those that did not pass are recorded before the step.
+    /// Attempts by case and path of their steps. Failed attempts are recorded before their step.
     tried: BTreeMap<(Name, Name), Vec<RecordedAttempt>>,
 }
 
@@ -229,7 +229,7 @@ impl StepAssembler {
         }
     }
 
-    /// Adds the last attempt, with those before it, to the step in progress.
+    /// Appends the final attempt, after the earlier ones, to the step in progress.
     fn end_attempts(&mut self, of: &(Name, Name), last: RecordedAttempt) {
         let mut attempts = self.tried.remove(of).unwrap_or_default();
         attempts.push(last);

@@ -3,8 +3,7 @@
 
 use crate::clock::{FixedClock, Timestamp};
 use crate::diag::Source;
-use crate::session::{Files, KEEP, RunInputs, RunListener, RunResult, RunSpec, Session, Setup, Via};
-use crate::store::Durability;
+use crate::session::{KEEP, RunInputs, RunResult, RunSpec, Session, Setup, Via};
 use serde_json::{Map, json};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,10 +14,6 @@ pub(super) struct TraceFixture {
     _dir: tempfile::TempDir,
     pub(super) session: Session,
 }
-
-struct SilentWatch;
-
-impl RunListener for SilentWatch {}
 
 impl TraceFixture {
     /// A project with these files: scripts below `scripts/`, pipelines below `pipelines/`.
@@ -69,19 +64,11 @@ impl TraceFixture {
     fn run(&self, pipeline: Option<&str>, inputs: RunInputs, stub: Option<&str>) -> RunResult {
         let spec = RunSpec {
             pipeline: pipeline.map(str::to_owned),
-            inputs,
-            cases: Vec::new(),
             via: if stub.is_some() { Via::stub() } else { Via::default() },
             stub: stub.map(|text| Source::new("answers.json", text)),
             parallel: 2,
-            durability: Durability::Batch,
-            seed: 0,
-            dry_run: false,
-            files: Files::Never,
-            shadow: None,
-            budget: None,
-            no_recall: false,
+            ..RunSpec::of(inputs)
         };
-        self.session.run(&spec, &SilentWatch, &AtomicBool::new(false)).unwrap()
+        self.session.run(&spec, &(), &AtomicBool::new(false)).unwrap()
     }
 }

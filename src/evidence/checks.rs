@@ -237,7 +237,7 @@ pub(super) fn find(lines: &[EvidenceLine]) -> Vec<Check> {
     found
 }
 
-/// `expected:<one\ntwo> but was:<three>`, where the values have lines of their own.
+/// `expected:<one\ntwo> but was:<three>`, where the values span several lines.
 fn over_lines(lines: &[EvidenceLine], at: usize) -> Option<Check> {
     let first = &lines[at];
     if !first.text.contains("expected:") || !first.text.contains('<') || first.text.contains("but was") {
@@ -252,7 +252,7 @@ fn over_lines(lines: &[EvidenceLine], at: usize) -> Option<Check> {
         if after.ends_with('>') {
             return sentence(&EvidenceLine { text: whole, ..first.clone() });
         }
-        // Where the second value never ends, its first line counts.
+        // If the second value is never closed, use its first line.
         cut.get_or_insert_with(|| whole.clone());
     }
     sentence(&EvidenceLine { text: cut?, ..first.clone() })

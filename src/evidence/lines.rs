@@ -158,7 +158,7 @@ pattern!(
     PYTEST_SOURCE,
     r"^(?:\[\s*\d+s\]\s)?(?:>\s+\S|\s{4,}\S|\t\S)|^_ _ _|^_{5,}|^\w+ += \S|^(?:async )?(?:def|class) \w+.*:\s*$|^@[\w.]+(?:\(|$)"
 );
-// What a runner of jobs writes before every line it copies: GitHub Actions, Jenkins, the Open Build Service.
+// The timestamp prefix that a CI runner writes before every line it copies: GitHub Actions, Jenkins, the Open Build Service.
 pattern!(
     JOB_STAMP,
     r"^(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z)(?: |$)|\[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\](?: {1,2}|$)|\[\s*\d+s\](?: |$))"
@@ -177,7 +177,7 @@ pattern!(
 pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText {
     let mut found = ReadText::default();
     let mut stamps: Vec<(u32, String)> = Vec::new();
-    let lines: Vec<&str> = text.lines().enumerate().map(|(index, line)| unstamped(line, index, &mut stamps)).collect();
+    let lines: Vec<&str> = text.lines().enumerate().map(|(index, line)| strip_runner_prefix(line, index, &mut stamps)).collect();
     let pytest = lines.iter().any(|line| line.starts_with(">   ") || PYTEST_ERROR.is_match(line));
     let letter = if source == LineSource::Error { 'e' } else { 'l' };
     let mut trace = 0;
@@ -303,8 +303,8 @@ fn line_number(index: usize) -> u32 {
     u32::try_from(index + 1).unwrap_or(u32::MAX)
 }
 
-/// A line without what a runner of jobs wrote before it; the time it tells is kept with the line's number.
-fn unstamped<'t>(line: &'t str, index: usize, stamps: &mut Vec<(u32, String)>) -> &'t str {
+/// Strips the CI runner's prefix from a line. Its timestamp is kept with the line's number.
+fn strip_runner_prefix<'t>(line: &'t str, index: usize, stamps: &mut Vec<(u32, String)>) -> &'t str {
     if !line.starts_with(['[', '2']) {
         return line;
     }
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_runner_of_jobs_writes_before_each_line_does_not_count() {
+    fn ci_runner_prefixes_are_stripped() {
         let text = "def test_it():\n>       assert refused() == 2\nE       assert 1 == 2\ntest_it.py:3: AssertionError";
         let stamped = |stamp: &str| text.lines().map(|line| format!("{stamp} {line}")).collect::<Vec<_>>().join("\n");
         for stamp in ["2026-03-03T02:00:00.1234567Z", "[2026-03-03T02:00:00.123Z]", "[  212s]"] {

@@ -1,12 +1,11 @@
-//! Finds the reports of test tools below a directory, by the places in which they are usually written.
+//! Finds test reports below a directory, in the locations where test tools usually write them.
 
 use super::inputs::{InputFile, is_launch_name};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Directories that tools write reports to: Maven, Gradle, Playwright, Jest, .NET, nextest, and what CI configurations
-/// commonly name.
+/// Directories that test tools write reports to: Maven, Gradle, Playwright, Jest, .NET, nextest, and common choices in CI configurations.
 const PLACES: [&str; 12] = [
     "surefire-reports",
     "failsafe-reports",
@@ -22,7 +21,7 @@ const PLACES: [&str; 12] = [
     "nextest",
 ];
 
-/// How names of reports begin, in lower case, wherever they are.
+/// Prefixes of report names, in lower case, valid in any directory.
 const NAMES: [&str; 15] = [
     "junit",
     "test-",
@@ -41,19 +40,19 @@ const NAMES: [&str; 15] = [
     "mocha",
 ];
 
-/// The names of reports, in lower case, wherever they are.
+/// Full report names, in lower case, valid in any directory.
 const WHOLE_NAMES: [&str; 5] = ["report.xml", "results.xml", "testng-results.xml", "output.xml", "launch.json"];
 
-/// Directories of other people's code, which are not looked into.
+/// Directories with third-party code, which are skipped.
 const FOREIGN: [&str; 6] = ["node_modules", "vendor", "venv", "site-packages", "__pycache__", "bower_components"];
 
-/// Directories of data that tests read: reports below them are not the results of this job.
+/// Directories with test data: reports below them are not results of this job.
 const DATA: [&str; 7] = ["fixtures", "__fixtures__", "testdata", "test-data", "resources", "snapshots", "examples"];
 
-/// Directories that build tools fill, of which only places of reports are looked into.
+/// Build directories, searched only for report locations.
 const BUILT: [&str; 4] = ["target", "build", "bin", "obj"];
 
-/// Places whose reports usually repeat those of others in the same job: Allure's listener, and `TestNG`'s own beside Surefire's.
+/// Locations whose reports usually duplicate others from the same job: Allure's listener, and `TestNG`'s own reports beside Surefire's.
 const REPEATING: [&str; 3] = ["allure-results", "junitreports", "test-output"];
 
 /// The maximum depth of directories.
@@ -62,36 +61,36 @@ const MAX_DEPTH: usize = 16;
 /// The maximum number of directory entries looked at.
 const MAX_ENTRIES: usize = 200_000;
 
-/// Reports of tests below a directory, by their names there.
+/// Test reports found below a directory, with paths relative to it.
 #[derive(Clone, Debug, Default)]
 pub struct FoundReports {
     /// Files that look like reports, sorted by path.
     pub files: Vec<InputFile>,
-    /// Files that usually repeat what others have.
+    /// Files that usually duplicate other reports.
     pub repeating: Vec<InputFile>,
-    /// What was passed over, and why.
+    /// Skipped paths, each with the reason.
     pub skipped: Vec<(String, String)>,
 }
 
-/// Finds reports below `root`. Links are not followed. Whether a file is a report is for its reader to tell.
+/// Finds reports below `root` without following links. Files are matched by name only; their content is not checked.
 pub fn find_reports(root: &Path) -> FoundReports {
     let mut walk = ReportWalk { root: root.to_owned(), entries: 0, found: FoundReports::default() };
     walk.dir(Path::new(""), DirectoryKind::Plain, 0);
     walk.found
 }
 
-/// What reports in a directory are taken for.
+/// How the files of a directory are treated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DirectoryKind {
-    /// Files count that are named as reports.
+    /// Files count if they are named like reports.
     Plain,
-    /// As plain, and of its directories only places of reports are looked into.
+    /// Like plain, but only report locations are searched below it.
     Built,
     /// All files count.
     Place,
-    /// As a place, and what is there usually repeats others.
+    /// Like a report location, but its files usually duplicate others.
     Repeating,
-    /// Nothing counts.
+    /// No file counts.
     Data,
 }
 
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_are_where_tools_write_them() {
+    fn reports_are_found_where_tools_write_them() {
         let usual = [
             "a/target/surefire-reports/TEST-a.B.xml",
             "b/build/test-results/test/TEST-c.D.xml",
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_result_of_this_job_is_passed_over() {
+    fn files_that_are_not_results_of_this_job_are_skipped() {
         let (files, repeating, skipped) = found(&[
             ".cache/junit.xml",
             "node_modules/x/junit.xml",

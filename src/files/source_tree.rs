@@ -1,4 +1,4 @@
-//! The files of a working tree, to find those that stack frames name.
+//! An index of a working tree, to resolve the files named by stack frames.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,17 +13,17 @@ const MAX_FILES: usize = 200_000;
 /// The maximum depth of directories.
 const MAX_DEPTH: usize = 32;
 
-/// The files below a directory, by name.
+/// The files below a directory, indexed by file name.
 #[derive(Debug, Default)]
 pub struct SourceTree {
     root: PathBuf,
-    /// Paths below the root, with forward slashes, by the name of the file.
+    /// Paths below the root, with forward slashes, by file name.
     files: HashMap<String, Vec<String>>,
     count: usize,
 }
 
 impl SourceTree {
-    /// Lists the files below a directory; hidden ones and what cannot be read are left out, links are not followed.
+    /// Indexes the files below a directory. Skips hidden and unreadable files; does not follow links.
     pub fn read(root: &Path) -> Self {
         let mut tree = Self { root: root.to_owned(), ..Self::default() };
         tree.dir("", 0);
@@ -47,8 +47,8 @@ impl SourceTree {
         }
     }
 
-    /// The file that a stack frame means: the one whose path ends as the frame's, which may be absolute on another machine, or nothing but a
-    /// name. `None` if there is no such file, or several are as likely.
+    /// Resolves the path of a stack frame, which may be absolute on another machine or a bare file name. Returns the file that shares the
+    /// longest path suffix, or `None` if there is none or the match is ambiguous.
     pub fn find(&self, path: &str) -> Option<&str> {
         let path = path.replace('\\', "/");
         let wanted: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_leads_to_the_file_whose_path_ends_alike() {
+    fn a_frame_resolves_to_the_file_with_the_longest_common_suffix() {
         let dir = tempfile::tempdir().expect("a directory");
         for path in
             ["src/test/java/shop/CartTest.java", "a/util.py", "b/util.py", "main.go", "node_modules/x/only.js", "tests/one.py"]

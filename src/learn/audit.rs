@@ -1,48 +1,47 @@
-//! What each rule and signature is worth: which labelled cases it decides, rightly or wrongly, if it is left out alone, and whether it
-//! serves a single project.
+//! Audits each rule and signature on labelled cases: which verdicts change if it is left out, and whether it serves only one project.
 
 use super::features::WeightOf;
 use crate::walk::{Verdict, VerdictPlan};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A rule or signature on labelled cases.
+/// The audit of a rule or signature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RuleAudit {
-    /// The id.
+    /// The id of the rule or signature.
     pub id: String,
     /// The name of the rule, or the title of the signature.
     pub name: String,
     /// Whether it is a signature.
     pub signature: bool,
-    /// Where it is written.
+    /// Where it is defined.
     pub at: String,
-    /// In how many cases it spoke and counted.
+    /// The number of cases in which it spoke and counted.
     pub counted: usize,
-    /// In how many of them it spoke most for the labelled defect.
+    /// The number of these in which it spoke most strongly for the labelled defect.
     pub agrees: usize,
-    /// How many cases are right with it and wrong without it.
+    /// The number of cases that are right only with it.
     pub helps: usize,
-    /// How many are wrong with it and right without it.
+    /// The number of cases that are wrong only with it.
     pub harms: usize,
-    /// Of how many projects, launches or causes these cases are.
+    /// The number of projects, launches or causes that these cases belong to.
     pub groups: usize,
-    /// What it reads in all of these cases, if they are of one group: words that serve a single one.
+    /// Evidence that it matches in all of these cases, if they belong to one group: words specific to that group.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub serves_one: String,
 }
 
-/// A verdict with what is true.
+/// A verdict with its label.
 #[derive(Clone, Copy)]
 pub(super) struct AuditedVerdict<'a> {
     pub(super) verdict: &'a Verdict,
-    /// The true defect.
+    /// The labelled defect.
     pub(super) truth: &'a str,
-    /// Which cases are alike.
+    /// The group of related cases.
     pub(super) group: usize,
 }
 
-/// Audits what spoke, those that harm first, then those that serve one group, then by id.
+/// Audits every rule and signature that spoke: harmful ones first, then those that serve one group, then by id.
 pub(super) fn audit<'a>(verdicts: impl Iterator<Item = AuditedVerdict<'a>>) -> Vec<RuleAudit> {
     let mut rules: BTreeMap<(WeightOf, &str), (RuleAudit, BTreeSet<usize>)> = BTreeMap::new();
     for AuditedVerdict { verdict, truth, group } in verdicts {
@@ -77,7 +76,7 @@ pub(super) fn audit<'a>(verdicts: impl Iterator<Item = AuditedVerdict<'a>>) -> V
     audits
 }
 
-/// The rules and signatures that spoke in no case, by id.
+/// The ids of the rules and signatures that spoke in no case.
 pub(super) fn silent(plan: &VerdictPlan, audits: &[RuleAudit]) -> Vec<String> {
     let spoke: BTreeSet<&str> = audits.iter().map(|audit| audit.id.as_str()).collect();
     let ids = plan.rules.iter().map(|rule| rule.id.as_str()).chain(plan.signatures.keys().map(String::as_str));
@@ -108,7 +107,7 @@ mod tests {
             hypotheses: ["a", "b"].map(hypothesis).into(),
             ..Verdict::default()
         };
-        // Decides by the hypotheses' priors.
+        // Decided by the priors of the hypotheses.
         verdict.without(|_| false)
     }
 

@@ -6,10 +6,10 @@ use crate::walk::{DefectWeights, Name, Verdict, VerdictPlan};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much weights are held to where they were set.
+/// How strongly weights are regularised towards their initial values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Holds {
-    /// Those of rules and signatures.
+    /// The weights of rules and signatures.
     pub(super) weights: f64,
     pub(super) priors: f64,
     pub(super) terms: f64,
@@ -80,7 +80,7 @@ impl<'a> VerdictWeights<'a> {
         }
     }
 
-    /// Adds words that speak for nothing yet.
+    /// Adds words with weight 0.
     pub(super) fn add_terms(&mut self, words: &[String]) {
         let nothing: DefectWeights = self.classes.iter().map(|class| (class.clone(), 0.0)).collect();
         for word in words {
@@ -119,7 +119,7 @@ impl<'a> VerdictWeights<'a> {
         self.declared.iter().map(parameter).collect()
     }
 
-    /// What counts in a verdict, and the words of the evidence. Signatures tell where they are written.
+    /// Converts a verdict and the words of its evidence to an observation. Records where signatures are defined.
     pub(super) fn observation(&mut self, verdict: &Verdict, words: &[String], truth: usize, weight: f64) -> FitObservation {
         let mut active: BTreeMap<usize, f64> = BTreeMap::new();
         for class in 0..self.classes.len() {
@@ -143,7 +143,7 @@ impl<'a> VerdictWeights<'a> {
         FitObservation { truth, weight, active: active.into_iter().collect() }
     }
 
-    /// Takes away the weights of all words but the `most` weightiest.
+    /// Zeroes the weights of all words but the `most` heaviest.
     pub(super) fn prune_terms(&self, weights: &mut [f64], most: usize) {
         let mut size: BTreeMap<&str, f64> = BTreeMap::new();
         for (declared, weight) in self.terms().map(|at| (&self.declared[at], weights[at])) {
@@ -151,7 +151,7 @@ impl<'a> VerdictWeights<'a> {
             *size = size.max(weight.abs());
         }
         let mut by_size: Vec<(&str, f64)> = size.into_iter().collect();
-        // Stable: of equals the first in the alphabet stays.
+        // A stable sort: ties stay in alphabetical order.
         by_size.sort_by(|a, b| b.1.total_cmp(&a.1));
         let kept: BTreeSet<&str> = by_size.into_iter().take(most).map(|(word, _)| word).collect();
         let gone: Vec<usize> = self.terms().filter(|at| !kept.contains(self.declared[*at].id.as_str())).collect();
@@ -171,7 +171,7 @@ impl<'a> VerdictWeights<'a> {
             let weights = match declared.of {
                 WeightOf::Prior => Some(&mut plan.priors),
                 WeightOf::Rule => plan.rules.iter_mut().find(|rule| rule.id == declared.id).map(|rule| &mut rule.weights),
-                // Words are summed up beside the plan.
+                // Word weights are not part of the plan and are added separately.
                 WeightOf::Term => None,
                 WeightOf::Signature => plan.signatures.get_mut(declared.id.as_str()).map(|signature| &mut signature.weights),
             };
@@ -183,7 +183,7 @@ impl<'a> VerdictWeights<'a> {
         plan
     }
 
-    /// The scores of a verdict by a plan and by the weights of words, in the order of classes.
+    /// The class scores of a verdict: those of the plan plus the word weights.
     pub(super) fn scores(&self, (plan, weights): (&VerdictPlan, &[f64]), verdict: &Verdict, spoke: &FitObservation) -> Vec<f64> {
         let again = plan.weigh_again(verdict);
         let score = |class: &Name| again.hypotheses.iter().find(|one| one.defect == *class).map_or(0.0, |one| one.score);
@@ -194,7 +194,7 @@ impl<'a> VerdictWeights<'a> {
         scores
     }
 
-    /// The weights as they are declared.
+    /// The declared weights.
     pub(super) fn hand_set(&self) -> Vec<f64> {
         self.declared.iter().map(|declared| declared.weight).collect()
     }

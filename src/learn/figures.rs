@@ -72,18 +72,19 @@ pub struct VerdictComparison {
     pub won: usize,
     /// How many only the hand-set ones get right.
     pub lost: usize,
-    /// About how many more labels like these would tell whether they are better; nothing if that is clear, or if they seem no better.
+    /// The estimated number of further labels needed to show a difference, or nothing if the difference is already clear or the weights
+    /// seem no better.
     pub more_labels: Option<usize>,
 }
 
-/// From which confidence on verdicts may go without a person.
+/// The confidence above which verdicts need no review.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReviewBar {
     /// The confidence.
     pub confidence: f64,
-    /// How many held-out verdicts are as confident.
+    /// The number of held-out verdicts with at least this confidence.
     pub verdicts: usize,
-    /// How often those are right.
+    /// The share of those that are right.
     pub right: f64,
 }
 
@@ -191,13 +192,13 @@ pub(super) fn compare(hand_set: &[HeldOutVerdict], fitted: &[HeldOutVerdict]) ->
         won: only(|before, now| now.is_right() && !before.is_right()),
         lost: only(|before, now| before.is_right() && !now.is_right()),
         more_labels: (better == BetterWeights::Unclear && difference < 0.0)
-            .then(|| more(fitted.len(), spread, difference).max(FEWEST.saturating_sub(projects.len()))),
+            .then(|| additional_cases(fitted.len(), spread, difference).max(FEWEST.saturating_sub(projects.len()))),
     }
 }
 
-/// How many more cases would make a difference clear, if it and its spread stay what they are: the interval shrinks with the root of
-/// their number.
-fn more(cases: usize, spread: f64, difference: f64) -> usize {
+/// Estimates how many more cases would make a difference significant, if it and its spread stay the same: the interval shrinks with the
+/// square root of the number of cases.
+fn additional_cases(cases: usize, spread: f64, difference: f64) -> usize {
     let times = (NINETY * spread / difference).powi(2);
     let wanted = (count(cases) * times).ceil().min(1e9);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is from 0 to 1e9")]
@@ -205,7 +206,8 @@ fn more(cases: usize, spread: f64, difference: f64) -> usize {
     wanted.saturating_sub(cases).max(1)
 }
 
-/// The least confidence from which on verdicts are right as often as is wanted; nothing if none is, or of fewer than `fewest`.
+/// Returns the lowest confidence from which verdicts reach the wanted accuracy, or `None` if no threshold with at least `fewest` verdicts
+/// does.
 pub(super) fn review_bar(verdicts: &[HeldOutVerdict], wanted: f64, fewest: usize) -> Option<ReviewBar> {
     let mut sure: Vec<(f64, bool)> = verdicts.iter().map(|one| (one.confidence(), one.is_right())).collect();
     sure.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -213,7 +215,7 @@ pub(super) fn review_bar(verdicts: &[HeldOutVerdict], wanted: f64, fewest: usize
     for (at, (confidence, is_right)) in sure.iter().enumerate() {
         right += usize::from(*is_right);
         let share = count(right) / count(at + 1);
-        // Verdicts of the same confidence go together.
+        // Verdicts of equal confidence stay together.
         let last = sure.get(at + 1).is_none_or(|(next, _)| next < confidence);
         if last && at + 1 >= fewest && share >= wanted {
             bar = Some(ReviewBar { confidence: (confidence * 100.0).ceil() / 100.0, verdicts: at + 1, right: share });
@@ -248,7 +250,7 @@ pub(super) fn temperature(verdicts: &[&HeldOutVerdict]) -> f64 {
     2.0 / (low + high)
 }
 
-/// A temperature that so many groups of cases may be trusted with: of few, it stays near 1; nothing of fewer than ten.
+/// Shrinks a temperature towards 1 if it was measured on few groups of cases. Returns `None` for fewer than ten.
 pub(super) fn trusted_temperature(temperature: f64, groups: usize) -> Option<f64> {
     let share = count(groups) / count(groups + 2 * FEWEST);
     (groups >= FEWEST).then(|| libm::exp(share * libm::log(temperature)))
@@ -356,9 +358,9 @@ mod tests {
     }
 
     #[test]
-    fn an_unclear_gain_says_how_many_labels_would_tell() {
+    fn an_unclear_gain_estimates_the_labels_needed() {
         let before: Vec<_> = (0..20).map(|project| HeldOutVerdict { project, ..verdict(project % 2, [0.0, 0.0]) }).collect();
-        // Better for two thirds, worse for the others.
+        // Better for two thirds, worse for the rest.
         let now: Vec<_> = before
             .iter()
             .map(|one| {
@@ -373,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bar_is_where_verdicts_are_right_often_enough() {
+    fn the_review_bar_is_where_accuracy_suffices() {
         let sure = |score: f64, right: bool| verdict(usize::from(!right), [score, 0.0]);
         let verdicts: Vec<_> =
             [(4.0, true), (3.0, true), (2.0, true), (1.0, false)].map(|(score, right)| sure(score, right)).into();

@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 /// The least move of a weight that is written: weights are rounded to a hundredth.
 const MOVED: f64 = 0.005;
 
-/// The least weight of a word that is written.
+/// Words with a smaller weight than this are not written.
 const TERM: f64 = 0.1;
 
-/// The text of `learned.yaml`: the weights that moved, each beside the hand-set one, below what they were fitted to and how good they
-/// are.
+/// Renders `learned.yaml`: the changed weights next to their hand-set values, with a header on the training data and the quality of the
+/// fit.
 pub fn learned_file(report: &LearnReport) -> String {
     let mut text = format!("# Weights of the verdict of the pipeline `{}`, fitted by `asterisk learn`.\n", report.pipeline);
     let of = if report.cases == report.written { String::new() } else { format!(" of {}", report.written) };
@@ -72,7 +72,7 @@ pub fn learned_file(report: &LearnReport) -> String {
     text
 }
 
-/// A section with a line for each id.
+/// Writes a section with one line per id.
 fn section<'a>(text: &mut String, key: &str, weights: impl Iterator<Item = &'a LearnedWeight>) {
     let weights: Vec<&LearnedWeight> = weights.collect();
     if !weights.is_empty() {
@@ -93,13 +93,13 @@ fn map(weights: &[&LearnedWeight]) -> String {
     format!("{{ {} }}", entries.join(", "))
 }
 
-/// What the weights were, with their intervals.
+/// The hand-set weights, with the intervals of the fitted ones.
 fn was(weights: &[&LearnedWeight]) -> String {
     let list = |one: &dyn Fn(&LearnedWeight) -> String| weights.iter().map(|weight| one(weight)).collect::<Vec<_>>().join(", ");
     format!("was {}, +-{}", list(&|weight| weight.hand_set.to_string()), list(&|weight| weight.give_or_take.to_string()))
 }
 
-/// A text that does not end a comment, whatever it holds.
+/// Sanitises a text for use in a comment.
 fn comment(text: &str) -> String {
     visible(text).chars().map(|ch| if ch.is_control() { ' ' } else { ch }).collect()
 }

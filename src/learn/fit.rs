@@ -31,7 +31,7 @@ pub(super) struct FitParameter {
 pub(super) struct FitObservation {
     /// The true class.
     pub(super) truth: usize,
-    /// How much it counts.
+    /// The weight of the observation.
     pub(super) weight: f64,
     /// The parameters that speak, each once, with their strengths.
     pub(super) active: Vec<(usize, f64)>,
@@ -128,7 +128,7 @@ impl FitProblem<'_> {
         step
     }
 
-    /// How hard an observation pulls at each of its parameters, where the weights are these: the negative slopes of its loss.
+    /// The pull of an observation on each of its parameters at these weights: the negative gradient of its loss.
     pub(super) fn pulls(&self, one: &FitObservation, weights: &[f64]) -> Vec<(usize, f64)> {
         let probabilities = softmax(&self.scores(one, weights));
         let pull = |(index, strength): &(usize, f64)| {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_counts_as_so_many_observations() {
+    fn an_observation_weight_acts_like_repetition() {
         let said = [(0, vec![1.0; 9]), (1, vec![0.5; 9]), (1, vec![0.2; 9])];
         let once = observations(&said);
         let mut twice = once.clone();

@@ -1,4 +1,4 @@
-//! Which labelled cases are held out together: whole projects, whole launches, or what came later, never single ones of many that are alike.
+//! Assigns labelled cases to cross-validation folds: by whole projects, whole launches or time, so that related cases stay together.
 
 use super::figures::fold_of;
 use crate::model::recall_key;
@@ -6,26 +6,26 @@ use crate::session::LabelledCase;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What folds go by.
+/// How cases are assigned to folds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FoldsBy {
     /// By project; with a single one, by launch.
     Auto,
-    /// Whole projects are held out.
+    /// Holds out whole projects.
     Project,
-    /// Whole launches are held out. Failures of the same test with the same error count to the launch that had them first.
+    /// Holds out whole launches. Failures of the same test with the same error belong to the launch that had them first.
     Launch,
-    /// What came later is held out from what came before.
+    /// Tests on later cases after training on earlier ones.
     Time,
 }
 
-/// The folds of labelled cases.
+/// The assignment of labelled cases to folds.
 pub(super) struct Folds {
     pub(super) by: FoldsBy,
-    /// What each case is held out with. By time, those of fold 0 are the earliest and are never held out.
+    /// The fold of each case. By time, fold 0 has the earliest cases and is never held out.
     pub(super) fold: Vec<usize>,
-    /// Which cases are alike: only whole groups are independent.
+    /// The group of each case. Only whole groups are independent.
     pub(super) group: Vec<usize>,
     /// The number of groups.
     pub(super) groups: usize,
@@ -63,7 +63,7 @@ impl Folds {
         Self { by, fold, group, groups: numbers.len() }
     }
 
-    /// The folds whose cases are held out, with more than nothing to learn from.
+    /// The folds to hold out: those that leave cases to train on.
     pub(super) fn held_out(&self) -> Vec<usize> {
         let mut used = self.fold.clone();
         used.sort_unstable();
@@ -75,8 +75,8 @@ impl Folds {
         }
     }
 
-    /// Whether a case is learned from while a fold is held out.
-    pub(super) fn teaches(&self, case: usize, held_out: usize) -> bool {
+    /// Whether a case is part of the training set while a fold is held out.
+    pub(super) fn is_trained_on(&self, case: usize, held_out: usize) -> bool {
         match self.by {
             FoldsBy::Time => self.fold[case] < held_out,
             _ => self.fold[case] != held_out,
@@ -84,7 +84,7 @@ impl Folds {
     }
 }
 
-/// The same test with the same error.
+/// Identifies the same test with the same error.
 fn failure_key(case: &LabelledCase) -> String {
     if case.case.recall_key.is_empty() {
         recall_key(&case.case.name, &case.case.error_message)
@@ -93,7 +93,7 @@ fn failure_key(case: &LabelledCase) -> String {
     }
 }
 
-/// As many stretches of time with as many cases each, from 0, and one more to begin with. Without a date a case counts as the earliest.
+/// Splits cases into consecutive periods of equal size, one more than there are folds. A case without a date counts as the earliest.
 fn by_time(at: &[Option<i64>], folds: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..at.len()).collect();
     order.sort_by_key(|case| at[*case]);
@@ -102,7 +102,7 @@ fn by_time(at: &[Option<i64>], folds: usize) -> Vec<usize> {
     let mut last = (None, 0);
     for (place, case) in order.iter().enumerate() {
         let own = place * stretches / at.len().max(1);
-        // What happened at the same time stays together.
+        // Cases at the same time stay together.
         let stretch = if place > 0 && last.0 == at[*case] { last.1 } else { own };
         fold[*case] = stretch;
         last = (at[*case], stretch);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_that_are_the_same_are_held_out_together() {
+    fn identical_failures_are_held_out_together() {
         let cases: Vec<LabelledCase> = (0..40)
             .map(|at| case("p", &format!("launch {at}"), &format!("failure {}", ["a", "b", "c", "d"][at % 4]), 0))
             .collect();
@@ -146,11 +146,11 @@ mod tests {
     }
 
     #[test]
-    fn what_came_later_is_held_out_from_what_came_before() {
+    fn later_cases_are_held_out_from_earlier_ones() {
         let cases: Vec<LabelledCase> = (0..12).rev().map(|day| case("p", "l", &format!("e{day}"), day)).collect();
         let folds = Folds::of(cases.iter(), FoldsBy::Time, 3);
         assert_eq!(folds.fold, [3, 3, 3, 2, 2, 2, 1, 1, 1, 0, 0, 0]);
         assert_eq!(folds.held_out(), [1, 2, 3]);
-        assert!(folds.teaches(11, 1) && !folds.teaches(0, 1) && !folds.teaches(3, 2));
+        assert!(folds.is_trained_on(11, 1) && !folds.is_trained_on(0, 1) && !folds.is_trained_on(3, 2));
     }
 }

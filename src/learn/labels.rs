@@ -1,4 +1,4 @@
-//! The labels that weights are fitted to: from files, from reviews in the store, from ReportPortal; each with what it counts.
+//! The labels that weights are fitted to, from files, reviews in the store and ReportPortal, with the weight of each.
 
 use super::spec::{LabelOrigin, LearnSpec};
 use crate::clock::Timestamp;
@@ -10,45 +10,45 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-/// The data file of how weights are learned.
+/// The data file with the settings of `learn`.
 const SETTINGS: &str = "learn";
-/// Milliseconds of a day.
+/// Milliseconds per day.
 const DAY: f64 = 86_400_000.0;
 
-/// How many labels an origin gave.
+/// The labels contributed by an origin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OriginCount {
     /// The origin.
     pub from: String,
-    /// How many labels it has.
+    /// The number of its labels.
     pub written: usize,
-    /// How many of them are learned from.
+    /// The number of labels used for training.
     pub cases: usize,
-    /// How much these count together, after ageing.
+    /// The sum of their weights after ageing.
     pub weight: f64,
 }
 
-/// How weights are learned, from the data file.
+/// The settings of `learn`, from the data file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LearnSettings {
     pub(super) half_life_days: f64,
     pub(super) hold: f64,
     pub(super) hold_priors: f64,
     pub(super) hold_terms: f64,
-    /// The fewest cases that a term must be in.
+    /// The minimum number of cases that a term occurs in.
     pub(super) term_cases: usize,
     pub(super) most_terms: usize,
-    /// How often verdicts must be right that go without a person, and over how many that is measured at least.
+    /// The accuracy that verdicts without review must reach, and the minimum number of verdicts to measure it on.
     pub(super) review_right: f64,
     pub(super) review_cases: usize,
-    /// What labels count, by source.
+    /// Label weights by source.
     pub(super) sources: BTreeMap<String, f64>,
 }
 
 impl LearnSettings {
     pub(super) fn of(project: &Project) -> Result<Self, SessionError> {
         let missing = || {
-            let message = format!("the data file `{SETTINGS}.yaml` is missing or not whole");
+            let message = format!("the data file `{SETTINGS}.yaml` is missing or incomplete");
             let help = "the bundled one is in force unless another directory of scripts has its own: asterisk show data learn";
             SessionError::BadRequest(Box::new(Diagnostic::error("learn/settings", message).help(help)))
         };
@@ -69,7 +69,7 @@ impl LearnSettings {
         })
     }
 
-    /// What a label counts. Of several labels, the latest one counts as it is; the others have aged since.
+    /// The weight of a label. Ages are relative to the latest label, which keeps its full weight.
     pub(super) fn weight(&self, case: &LabelledCase, latest: Option<Timestamp>) -> f64 {
         let source = self.sources.get(case.source.key()).copied().unwrap_or(1.0);
         let age = match (case.at, latest) {
@@ -81,7 +81,7 @@ impl LearnSettings {
     }
 }
 
-/// The labels of all origins.
+/// Reads the labels of all origins.
 pub(super) fn gather(
     session: &Session,
     project: &Project,
@@ -99,8 +99,8 @@ pub(super) fn gather(
     Ok(all)
 }
 
-/// Takes out what a person said better: of the same failure in the store and in ReportPortal, the review in the store counts.
-pub(super) fn once(all: &mut [(String, LabelledCases<LabelledCase>)]) {
+/// Removes duplicates: for a failure that is both in the store and in ReportPortal, the review in the store wins.
+pub(super) fn deduplicate(all: &mut [(String, LabelledCases<LabelledCase>)]) {
     let key = |case: &LabelledCase| (case.launch_key.clone(), case.case.id.clone());
     let of_source = |source: fn(LabelSource) -> bool| move |case: &&LabelledCase| source(case.source);
     let reviewed: std::collections::BTreeSet<_> = (all.iter())
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_age_by_the_latest() {
+    fn label_age_is_relative_to_the_latest() {
         let latest = Some(Timestamp::from_millis(20 * 86_400_000));
         let weight = |source, day| settings().weight(&case(source, day), latest);
         assert!((weight(LabelSource::File, 20) - 2.0).abs() < 1e-12);
@@ -166,13 +166,13 @@ mod tests {
     }
 
     #[test]
-    fn a_review_says_it_once() {
+    fn a_review_replaces_the_label_from_reportportal() {
         let labels = |source| LabelledCases { written: 1, cases: vec![case(source, 0)], left_out: Vec::new() };
         let mut all = [("store".to_owned(), labels(LabelSource::Approve)), ("rp".to_owned(), labels(LabelSource::Portal))];
-        once(&mut all);
+        deduplicate(&mut all);
         assert_eq!((all[0].1.cases.len(), all[1].1.cases.len(), all[1].1.left_out.len()), (1, 0, 1));
         let mut file = [("store".to_owned(), labels(LabelSource::Approve)), ("f".to_owned(), labels(LabelSource::File))];
-        once(&mut file);
+        deduplicate(&mut file);
         assert_eq!(file[1].1.cases.len(), 1, "whose failure a file's is, nothing tells");
     }
 }

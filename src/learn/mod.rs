@@ -4,10 +4,10 @@
 //! fit                 multinomial logistic regression, held to the hand-set weights
 //! features            what spoke in each labelled failure, and the weights
 //! figures             figures of verdicts against labels, temperature
-//! folds               which labelled failures are held out together
-//! audit               what each rule is worth if it is left out alone
-//! spec                what is asked of a fit, and where labels are taken from
-//! labels              labels from files, reviews and ReportPortal, with what each counts
+//! folds               assigns labelled failures to cross-validation folds
+//! audit               audits each rule by leaving it out
+//! spec                the settings of a fit, and the origins of labels
+//! labels              labels from files, reviews and ReportPortal, with their weights
 //! report, file        the whole fit with its figures; the file with the fitted weights
 //! ```
 

@@ -8,7 +8,7 @@ use super::figures::{
 };
 use super::fit::{FitObservation, FitParameter, FitProblem};
 use super::folds::{Folds, FoldsBy};
-use super::labels::{LearnSettings, OriginCount, gather, once};
+use super::labels::{LearnSettings, OriginCount, deduplicate, gather};
 use super::spec::{LabelOrigin, LearnSpec};
 use crate::project::{AnswererNames, Project, Sources};
 use crate::session::{LabelledCase, LabelledCases, Session, SessionError, WorkerPool, defect_code};
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LEARNED: &str = "learned.yaml";
 /// The id of the run that rules see.
 const RUN: &str = "learn";
-/// How many cases that move a weight are named.
+/// The maximum number of cases listed for a weight.
 const NAMED: usize = 3;
 
 /// Fitted weights, with what they were fitted to and how good they are.
@@ -28,9 +28,9 @@ const NAMED: usize = 3;
 pub struct LearnReport {
     /// The name of the pipeline.
     pub pipeline: String,
-    /// Where the labels are from.
+    /// The origins of the labels.
     pub from: Vec<OriginCount>,
-    /// How many labels there are.
+    /// The number of labels.
     pub written: usize,
     /// How many of them the weights are fitted to.
     pub cases: usize,
@@ -38,32 +38,32 @@ pub struct LearnReport {
     pub labels: BTreeMap<String, usize>,
     /// The other cases.
     pub left_out: Vec<LeftOut>,
-    /// How many rules failed in how many cases, by rule.
+    /// In how many cases each rule failed.
     pub failed: BTreeMap<String, usize>,
-    /// How much weights are held to where they were set by hand.
+    /// The strength of the pull towards the hand-set weights.
     pub lambda: f64,
-    /// After how many days a label counts half.
+    /// The age in days at which a label counts half.
     pub half_life_days: f64,
-    /// Hand-set and fitted weights on cases that were held out; nothing if all are of one group.
+    /// Hand-set against fitted weights on held-out cases, or nothing if all cases belong to one group.
     pub folds: Option<FoldReport>,
-    /// What the log-odds are to be divided by, if that makes held-out probabilities better.
+    /// The temperature that the log-odds are divided by, if it improves held-out probabilities.
     pub temperature: Option<f64>,
-    /// From which confidence on verdicts with these weights were right often enough to go without a person.
+    /// The confidence from which verdicts with these weights need no review.
     pub review_bar: Option<ReviewBar>,
     /// The weights that spoke in some case or are priors, in the order of declaration.
     pub weights: Vec<LearnedWeight>,
     /// How many declared weights spoke in no case, and stay.
     pub silent: usize,
-    /// Each rule and signature that spoke, if that was asked for.
+    /// The audit of each rule and signature that spoke, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<RuleAudit>,
-    /// The rules and signatures that spoke in no case, if that was asked for.
+    /// The rules and signatures that spoke in no case, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub never_spoke: Vec<String>,
 }
 
 impl LearnReport {
-    /// Whether the weights are better on held-out cases, beyond noise.
+    /// Whether the weights are significantly better on held-out cases.
     pub fn is_better(&self) -> bool {
         self.folds.as_ref().is_some_and(|folds| folds.comparison.better == BetterWeights::Fitted)
     }
@@ -83,9 +83,9 @@ pub struct LeftOut {
 pub struct FoldReport {
     /// The number of folds with cases.
     pub folds: usize,
-    /// What they go by.
+    /// How cases are assigned to folds.
     pub by: FoldsBy,
-    /// The number of projects or launches that are held out as a whole.
+    /// The number of groups: projects or launches.
     pub groups: usize,
     /// The weights set by hand.
     pub hand_set: VerdictFigures,
@@ -99,28 +99,28 @@ pub struct FoldReport {
     pub fitted_tempered: VerdictFigures,
     /// The temperature for these.
     pub fitted_temperature: f64,
-    /// Which is better: the fitted weights, tempered if that is better, against the hand-set ones.
+    /// The fitted weights, tempered if that is better, compared with the hand-set ones.
     pub comparison: VerdictComparison,
     /// The probabilities of each held-out case.
     pub cases: Vec<HeldOutCase>,
 }
 
-/// A case by weights that were not fitted to it.
+/// A case judged by weights that were not fitted to it.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeldOutCase {
-    /// Its id.
+    /// The id of the case.
     pub case: String,
-    /// The project or launch that was held out as a whole.
+    /// The group of the case: its project or launch.
     pub group: usize,
     /// The fold.
     pub fold: usize,
     /// The labelled defect.
     pub label: String,
-    /// Whether its text decides.
+    /// Whether the text is sufficient to decide.
     pub decidable: bool,
-    /// The probability of each defect by the hand-set weights.
+    /// The probability of each defect with the hand-set weights.
     pub hand_set: BTreeMap<String, f64>,
-    /// The same by the fitted ones, tempered if that is better.
+    /// The probability of each defect with the fitted weights, tempered if that is better.
     pub fitted: BTreeMap<String, f64>,
 }
 
@@ -143,11 +143,11 @@ pub struct LearnedWeight {
     pub give_or_take: f64,
     /// In how many cases it spoke.
     pub cases: usize,
-    /// Of how many projects or launches these are.
+    /// The number of projects or launches that these cases belong to.
     pub groups: usize,
-    /// About how many labels that agree would move it by 1.
+    /// The estimated number of agreeing labels that would move the weight by 1.
     pub labels_to_move: usize,
-    /// The cases that move it most, the strongest first.
+    /// The cases with the strongest pull on the weight, strongest first.
     pub because: Vec<String>,
     /// Where the rule or signature is written.
     pub at: String,
@@ -156,7 +156,7 @@ pub struct LearnedWeight {
 impl LearnedWeight {
     /// How far it moves.
     pub fn moved(&self) -> f64 {
-        // Both have two digits or few more: a difference of a tenth is one.
+        // Rounded, so that a difference of 0.1 is 0.1 in spite of floating point.
         ((self.fitted - self.hand_set).abs() * 1e6).round() / 1e6
     }
 }
@@ -179,7 +179,7 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
     weights.place_priors(&project.plan.pipeline);
     let mut taken = TakenLabels::default();
     let mut all = gather(session, &project, spec)?;
-    once(&mut all);
+    deduplicate(&mut all);
     for (from, labels) in all {
         taken.take(from, labels, &project, &weights);
     }
@@ -255,22 +255,22 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
     })
 }
 
-/// Labels of all origins, as they are taken in.
+/// Labels collected from all origins.
 #[derive(Default)]
 struct TakenLabels {
     labelled: Vec<TakenLabel>,
-    /// The names of origins, with how many labels each has.
+    /// The names of the origins, with the number of labels of each.
     origins: Vec<(String, usize)>,
     written: usize,
-    /// The ids of other cases, by the reason.
+    /// The ids of unused cases, by reason.
     left_out: BTreeMap<String, Vec<String>>,
 }
 
-/// A label that is learned from.
+/// A label used for training.
 struct TakenLabel {
     case: LabelledCase,
     class: usize,
-    /// The place of its origin.
+    /// The index of its origin.
     origin: usize,
 }
 
@@ -287,7 +287,7 @@ impl TakenLabels {
             match weights.class(code) {
                 Some(class) => self.labelled.push(TakenLabel { case, class, origin }),
                 None => {
-                    let why = format!("the label `{code}`, which is not decided about");
+                    let why = format!("the label `{code}`, which is no defect of this verdict");
                     self.left_out.entry(why).or_default().push(case.id);
                 }
             }
@@ -305,7 +305,7 @@ fn by_hand(project: Project) -> Result<Project, SessionError> {
     Ok(Project::relink(sources, project.settings.clone(), Some(&project))?)
 }
 
-/// What rules say of a case, and the words of its evidence.
+/// The rules' verdict on a case, and the words of its evidence.
 struct JudgedCase {
     verdict: Verdict,
     words: Vec<String>,
@@ -319,7 +319,7 @@ fn judge(project: &Project, case: &LabelledCase, with_words: bool) -> JudgedCase
     JudgedCase { verdict, words: words.into_iter().map(|term| term.word).collect() }
 }
 
-/// The words of enough cases, and of no more than half: a word of most cases tells nothing apart.
+/// The words that occur in enough cases but in at most half of them; a word of most cases does not discriminate.
 fn frequent(judged: &[JudgedCase], fewest: usize) -> Vec<String> {
     let mut cases: BTreeMap<&str, usize> = BTreeMap::new();
     for word in judged.iter().flat_map(|judged| &judged.words) {
@@ -342,7 +342,7 @@ fn hundredth(number: f64) -> f64 {
     (number * 100.0).round() / 100.0 + 0.0
 }
 
-/// What is fitted and measured.
+/// The data that weights are fitted to and measured on.
 struct Fitting<'a> {
     weights: &'a VerdictWeights<'a>,
     plan: &'a VerdictPlan,
@@ -354,10 +354,10 @@ struct Fitting<'a> {
     most_terms: usize,
 }
 
-/// How good weights are on held-out cases.
+/// The quality of weights on held-out cases.
 struct MeasuredFolds {
     report: FoldReport,
-    /// The temperature, if it makes the fitted weights better.
+    /// The temperature, if it improves the fitted weights.
     temperature: Option<f64>,
     /// The verdicts of the fitted weights, tempered if that is better.
     best: Vec<HeldOutVerdict>,
@@ -368,7 +368,7 @@ impl Fitting<'_> {
         FitProblem { classes: self.weights.classes.len(), parameters: self.parameters, observations }
     }
 
-    /// Fits all but each fold, and measures the weights on that fold.
+    /// Cross-validates: fits on all folds but one and measures on that one.
     fn measure(&self) -> Option<MeasuredFolds> {
         let used = self.folds.held_out();
         if used.is_empty() {
@@ -380,7 +380,7 @@ impl Fitting<'_> {
         let hand_set: Vec<HeldOutVerdict> =
             places.iter().map(|(at, fold)| self.held_out(*at, *fold, (self.plan, &by_hand))).collect();
         let fitted = WorkerPool::all().map(&used, |held| {
-            let others = (0..self.labelled.len()).filter(|at| self.folds.teaches(*at, *held));
+            let others = (0..self.labelled.len()).filter(|at| self.folds.is_trained_on(*at, *held));
             let mut fitted = self.problem(others.map(|at| &self.observations[at]).collect()).fit();
             self.weights.prune_terms(&mut fitted, self.most_terms);
             let plan = self.weights.plan_with(&fitted);
@@ -429,7 +429,7 @@ impl Fitting<'_> {
 
     fn held_out(&self, at: usize, fold: usize, with: (&VerdictPlan, &[f64])) -> HeldOutVerdict {
         let TakenLabel { case, class, .. } = &self.labelled[at];
-        // Without any word on it, all are counted.
+        // If no label says whether it is decidable, all are.
         let told = self.labelled.iter().any(|label| label.case.decidable.is_some());
         HeldOutVerdict {
             truth: *class,
@@ -441,7 +441,7 @@ impl Fitting<'_> {
         }
     }
 
-    /// What was fitted of the weights that spoke.
+    /// Describes the fitted weights of everything that spoke.
     fn learned(&self, fitted: &[f64], problem: &FitProblem<'_>) -> Vec<LearnedWeight> {
         let curvature = problem.curvature(fitted);
         let by_hand = self.weights.hand_set();
@@ -452,7 +452,7 @@ impl Fitting<'_> {
             for (place, pull) in problem.pulls(one, &by_hand) {
                 support[place] += 1;
                 groups[place].insert(self.folds.group[at]);
-                // Those that pull to where it went.
+                // The observations that pull in the direction of the change.
                 if pull * (fitted[place] - by_hand[place]) > 0.0 {
                     keep_strongest(&mut pulls[place], (pull.abs(), at));
                 }
@@ -485,7 +485,7 @@ impl Fitting<'_> {
     }
 }
 
-/// Keeps the few strongest pulls; of equals the first.
+/// Keeps the strongest pulls; the earlier one wins a tie.
 fn keep_strongest(pulls: &mut Vec<(f64, usize)>, pull: (f64, usize)) {
     let place = pulls.iter().position(|known| known.0 < pull.0).unwrap_or(pulls.len());
     if place < NAMED {
@@ -494,7 +494,7 @@ fn keep_strongest(pulls: &mut Vec<(f64, usize)>, pull: (f64, usize)) {
     }
 }
 
-/// About how many labels that agree move a weight by 1: each pulls by half at most where the probability is in doubt, against the
+/// Estimates how many agreeing labels move a weight by 1. Each pulls by at most one half while the probability is uncertain, against the
 /// curvature.
 fn labels_to_move(curvature: f64) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is from 1 to 1e9")]

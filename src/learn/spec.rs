@@ -1,22 +1,22 @@
-//! What is asked of a fit.
+//! The settings of a fit.
 
 use super::folds::FoldsBy;
 use crate::reportportal::LaunchFilter;
 use std::path::PathBuf;
 
-/// Where labels are taken from.
+/// An origin of labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabelOrigin {
     /// A file of labelled cases, or a scenario.
     File(PathBuf),
-    /// What people said in reviews.
+    /// Reviews in the store.
     Store,
-    /// The defect types that people set in ReportPortal.
+    /// Defect types set in ReportPortal.
     Portal,
 }
 
 impl LabelOrigin {
-    /// The origin that an argument names.
+    /// Parses an origin from a command-line argument.
     pub fn parse(text: &str) -> Self {
         match text {
             "store" => Self::Store,
@@ -25,7 +25,7 @@ impl LabelOrigin {
         }
     }
 
-    /// Its name for people.
+    /// The display name of the origin.
     pub(super) fn name(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
@@ -35,27 +35,27 @@ impl LabelOrigin {
     }
 }
 
-/// What to fit.
+/// What to fit, and from which labels.
 #[derive(Clone, Debug)]
 pub struct LearnSpec {
-    /// Where the labels are taken from.
+    /// The origins of the labels.
     pub from: Vec<LabelOrigin>,
-    /// A directory with a launch per labelled case of a file, named by its id.
+    /// A directory with one launch per labelled case of a file, named by the case's id.
     pub launches: Option<PathBuf>,
-    /// The launches of ReportPortal.
+    /// The ReportPortal launches to read.
     pub portal: LaunchFilter,
-    /// How much weights are held to where they were set by hand; as the data file has it, if `None`.
+    /// The strength of regularisation towards the hand-set weights; the data file's value if `None`.
     pub lambda: Option<f64>,
-    /// After how many days a label counts half; as the data file has it, if `None`.
+    /// The age in days at which a label counts half; the data file's value if `None`.
     pub half_life_days: Option<f64>,
     /// The number of folds.
     pub folds: usize,
-    /// What folds go by.
+    /// How cases are assigned to folds.
     pub by: FoldsBy,
     /// Whether words get weights of their own.
     pub terms: bool,
-    /// Whether each rule is audited.
+    /// Whether to audit each rule.
     pub audit: bool,
-    /// The pipeline, the default one if none.
+    /// The pipeline, or the default one if `None`.
     pub pipeline: Option<String>,
 }

@@ -1,6 +1,6 @@
-//! The CI system that a process runs in, by its environment.
+//! Detects the CI system that a process runs in from its environment.
 
-/// A CI system whose own forms of summaries and annotations are known.
+/// A CI system with its own format for summaries and annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CiSystem {
     Github,
@@ -9,25 +9,25 @@ pub enum CiSystem {
     Azure,
     Circleci,
     Buildkite,
-    /// Another one, or none.
+    /// Any other CI system, or none.
     Plain,
 }
 
-/// What the environment says of the job.
+/// The job as described by the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CiJob {
-    /// The name under which the job runs again and again.
+    /// The name that is the same for every run of the job.
     pub name: Option<String>,
-    /// Its number under that name.
+    /// The number of the run.
     pub number: Option<i64>,
-    /// The commit that it was given.
+    /// The commit under test.
     pub commit: Option<String>,
     /// The branch.
     pub branch: Option<String>,
 }
 
-/// How a system is recognised, and the variables in which it tells about the job, the most specific first. The name is made of all that are
-/// set.
+/// How to recognise a system, and the variables that describe the job, most specific first. The job's name is composed of all name
+/// variables that are set.
 struct SystemVariables {
     system: CiSystem,
     mark: &'static str,
@@ -89,13 +89,13 @@ const SYSTEMS: &[SystemVariables] = &[
 ];
 
 impl CiSystem {
-    /// The system in which this process runs.
+    /// Detects the system that this process runs in.
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
         let is_set = |name: &str| variable(name).is_some_and(|value| !["", "false", "0"].contains(&value.trim()));
         SYSTEMS.iter().find(|one| is_set(one.mark)).map_or(Self::Plain, |one| one.system)
     }
 
-    /// Its name.
+    /// The display name of the system.
     pub fn name(self) -> &'static str {
         match self {
             Self::Github => "GitHub Actions",
@@ -108,7 +108,7 @@ impl CiSystem {
         }
     }
 
-    /// What the environment says of the job; a commit that is no hash (`HEAD`) says nothing.
+    /// Reads the job's description from the environment. Ignores a commit that is not a hash, such as `HEAD`.
     pub fn job(self, variable: impl Fn(&str) -> Option<String>) -> CiJob {
         let Some(known) = SYSTEMS.iter().find(|one| one.system == self) else { return CiJob::default() };
         let get = |name: &&str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
@@ -124,7 +124,7 @@ impl CiSystem {
         }
     }
 
-    /// A text for the log of the job, in which nothing is a command to the system: GitHub and Azure take some lines as such.
+    /// Escapes a text for the job's log, so that GitHub and Azure do not take any of its lines as a command.
     pub fn inert(text: &str) -> String {
         let text = text.replace("##vso[", "# #vso[").replace("##[", "# #[");
         let line = |line: &str| {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn each_system_is_known_by_its_mark() {
+    fn each_system_is_detected_by_its_variable() {
         for one in SYSTEMS {
             let mark = |name: &str| (name == one.mark).then(|| "true".to_owned());
             assert_eq!(CiSystem::detect(mark), one.system);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_job_is_what_the_system_says() {
+    fn the_job_is_read_from_the_environment() {
         let github = variables(&[
             ("GITHUB_WORKFLOW", "CI"),
             ("GITHUB_JOB", "test"),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_text_is_no_command() {
+    fn untrusted_text_is_not_a_command() {
         let text = " a\n  ::error::x\n##vso[task.setvariable]y and ##[error]z\n a::b";
         assert_eq!(CiSystem::inert(text), " a\n  : :error::x\n# #vso[task.setvariable]y and # #[error]z\n a::b");
     }

@@ -123,29 +123,29 @@ pub enum Effect<I> {
     Note { text: String },
     /// Writes a memory of the goal loop.
     Remember {
-        /// Set by the host: derived from run, case and what is remembered.
+        /// Set by the host: derived from run, case and content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<I>,
         /// M, K, C or T.
         level: String,
-        /// What it is about: a kind of goal, or a tool.
+        /// The subject: a kind of goal, or a tool.
         space: String,
-        /// What it is about there: surroundings, or a target.
+        /// The tag within the space: a target, or the environment.
         entity: String,
         content: String,
-        /// The macro-state in which it is made.
+        /// The macro-state in which the memory was made.
         state: String,
-        /// Strength.
+        /// The strength.
         f: f64,
-        /// Direction, -1 to 1.
+        /// The direction, from -1 to 1.
         sigma: f64,
-        /// Rate of fading, per day.
+        /// The decay rate per day.
         k: f64,
     },
-    /// Anchors the auditor's log: how long it is and the hash of its last entry. No script can write it.
+    /// Anchors the auditor's log with its length and the hash of its last entry. Cannot be written by scripts.
     #[serde(skip)]
     Anchor { entries: u64, head: String, log: String },
-    /// Notes that memories were made use of, which keeps them fresh.
+    /// Marks memories as used, which keeps them fresh.
     Recalled { ids: Vec<i64> },
 }
 

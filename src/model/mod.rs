@@ -1,5 +1,6 @@
 //! The subjects of investigations: launches and cases, artifact shapes, canonical JSON and content hashes, effects.
 
+mod artifact_file;
 mod attributes;
 mod ci_system;
 mod effect;
@@ -18,6 +19,7 @@ mod shell;
 mod text;
 pub mod words;
 
+pub use artifact_file::{safe_file_name, sha256};
 pub use attributes::Attributes;
 pub use ci_system::{CiJob, CiSystem};
 pub use effect::{EFFECTS, Effect, Handle, UnresolvedHandle};

@@ -11,7 +11,7 @@ use crate::pipeline::{
 use crate::prompt::Templates;
 use crate::script::check::CheckedParameter;
 use crate::script::{ScriptFunction, View};
-use crate::walk::{AdvisorPlan, Content, GatePlan, Name, PolicyBudget, PolicyPlan, Sourced, StepPolicy, TaskPlan};
+use crate::walk::{AdvisorPlan, Content, CouncilPlan, GatePlan, Name, PolicyBudget, PolicyPlan, Sourced, StepPolicy, TaskPlan};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -385,7 +385,19 @@ impl ProjectLinker<'_> {
             Some(AdvisorPlan { name: name.as_str().into(), weight, function })
         };
         let advisors: Vec<AdvisorPlan> = council.members.iter().filter_map(advisor).collect();
-        let is_council = of_policy.is_some() || council.members.len() > 1;
+        let council = if of_policy.is_some() || council.members.len() > 1 {
+            let place = own.map_or(spec.name.span, |own| own.span);
+            let Some(script) = files.get(STEM).and_then(|file| file["defaults"]["council"].as_str()) else {
+                let error = Diagnostic::error("project/council", "no function decides for councils");
+                let help = "name it in `data/policy.yaml` of the scripts: `defaults: { council: lib/policy.rhai#council }`";
+                found.push(error.label(&self.pipeline.source, place, "several advisors review here").help(help));
+                return None;
+            };
+            let function = self.function(&Spanned::new(script.to_owned(), place), 1, found)?;
+            Some(CouncilPlan { decision: council.decision, function })
+        } else {
+            None
+        };
         if threshold.value > 1.0 {
             let message =
                 format!("no score reaches the threshold of `{}`: it is {} ({})", *spec.name, threshold.value, threshold.from);
@@ -394,7 +406,7 @@ impl ProjectLinker<'_> {
             found.push(warning.help("scores are from 0 to 1"));
         }
         let place = (self.pipeline.source.clone(), own.map_or(spec.name.span, |own| own.span));
-        Some(GatePlan { advisors, council: is_council.then_some(council.decision), threshold, from, place })
+        Some(GatePlan { advisors, council, threshold, from, place })
     }
 
     /// Links the text of a task; names that nothing gives are warnings, and stay as they are.

@@ -21,6 +21,11 @@ const DEFAULTS: Form = Form {
         FormKey::required("min_score", ValueForm::Number(0.0, 1.0), "The least score of an answer."),
         FormKey::required("max_retries", ValueForm::Whole(0, 1000), "How often an answer is requested again."),
         FormKey::required("timeout", ValueForm::Number(0.0, f64::MAX), "How long an answer may take, in seconds."),
+        FormKey::new(
+            "council",
+            ValueForm::Script,
+            "The function that decides by the reviews of several advisors: fn council(question).",
+        ),
     ],
     ..Form::PLAIN
 };

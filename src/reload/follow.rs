@@ -86,6 +86,7 @@ impl<L: LoadProject> ReloadFollower<L> {
                 continue;
             }
             match loaded {
+                // The project in force stays.
                 Err(error) => self.report(&error, true, listener),
                 Ok(project) => {
                     let list: ProjectManifest = project.manifest().0;

@@ -1,4 +1,4 @@
-//! The causes of a report as annotations of code: workflow commands of GitHub and Azure, code quality of GitLab, SARIF.
+//! Root causes as code annotations: GitHub and Azure workflow commands, GitLab code quality, SARIF.
 
 use super::build::RunReport;
 use super::causes::Cause;
@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 /// The maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
 
-/// The maximum number of tests that a message names.
+/// The maximum number of tests listed in a message.
 const MAX_TESTS: usize = 5;
 
-/// A cause shown at a line of code.
+/// A root cause attached to a line of code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Annotation {
     pub level: AnnotationLevel,
@@ -24,18 +24,19 @@ pub struct Annotation {
     pub file: Option<String>,
     /// The line, from 1.
     pub line: Option<usize>,
-    /// Defect type code, and its name.
+    /// The defect type code and its display name.
     pub defect: (String, String),
     pub title: String,
     pub message: String,
-    /// What identifies the cause in all runs.
+    /// A fingerprint that is stable across runs.
     pub key: String,
     pub confidence: Option<f64>,
-    /// Whether earlier launches have it too; absent if that is not known.
+    /// Whether earlier launches have the cause too; absent if unknown.
     pub is_known: Option<bool>,
 }
 
-/// An annotation for each cause, those with most failures first. `find` gives the file of the working tree that a stack frame names.
+/// Returns one annotation per cause, those with most failures first. `find` resolves the path of a stack frame to a file of the working
+/// tree.
 pub fn annotations(report: &RunReport, find: impl Fn(&str) -> Option<String>) -> Vec<Annotation> {
     let names: BTreeMap<&str, &str> = report.cases.iter().map(|case| (&*case.case, &*case.name)).collect();
     report.causes.iter().map(|cause| annotation(cause, &names, &find)).collect()
@@ -56,7 +57,7 @@ fn annotation(cause: &Cause, names: &BTreeMap<&str, &str>, find: &impl Fn(&str) 
     parts.extend(finding.next_steps.first().map(|step| format!("Next: {}", short(&clean(step), 500))));
     parts.retain(|part| !part.is_empty());
     let title = short(&clean(&finding.title), MAX_TITLE);
-    // Commands to Azure Pipelines begin so, wherever they are in a line.
+    // Azure recognises a logging command anywhere in a line.
     let inert = |text: &str| text.replace("##", "# #");
     Annotation {
         level: finding.level.unwrap_or(AnnotationLevel::Warning),
@@ -80,7 +81,7 @@ impl Annotation {
         if defect.is_empty() { self.title.clone() } else { format!("{defect}{sure}: {}", self.title) }
     }
 
-    /// A workflow command of GitHub.
+    /// Formats the annotation as a GitHub workflow command.
     pub fn github(&self) -> String {
         let level = match self.level {
             AnnotationLevel::Error => "error",
@@ -94,7 +95,7 @@ impl Annotation {
         github_command(level, &properties, &self.message)
     }
 
-    /// A logging command of Azure Pipelines, which knows errors and warnings.
+    /// Formats the annotation as an Azure Pipelines logging command, which only has errors and warnings.
     pub fn azure(&self) -> String {
         let escape = |text: &str| {
             text.replace('%', "%AZP25").replace('\r', "%0D").replace('\n', "%0A").replace(']', "%5D").replace(';', "%3B")
@@ -107,7 +108,7 @@ impl Annotation {
     }
 }
 
-/// A workflow command of GitHub: a line that shows as an annotation.
+/// Formats a GitHub workflow command with its properties escaped.
 pub fn github_command(command: &str, properties: &[(&str, String)], message: &str) -> String {
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
@@ -115,7 +116,7 @@ pub fn github_command(command: &str, properties: &[(&str, String)], message: &st
     format!("::{command} {}::{}", properties.join(","), data(message))
 }
 
-/// A code quality report of GitLab. It has no entries without a file: those are at `elsewhere`.
+/// A GitLab code quality report. Its entries require a file, so causes without one are located in `elsewhere`.
 pub fn code_quality(annotations: &[Annotation], elsewhere: &str) -> Value {
     let entry = |one: &Annotation| {
         let severity = match one.level {
@@ -134,7 +135,7 @@ pub fn code_quality(annotations: &[Annotation], elsewhere: &str) -> Value {
     Value::Array(annotations.iter().map(entry).collect())
 }
 
-/// A SARIF log with a result for each cause. Code scanning needs a file: a cause without one is at `elsewhere`.
+/// A SARIF log with one result per cause. Code scanning requires a file, so causes without one are located in `elsewhere`.
 pub fn causes_sarif(annotations: &[Annotation], elsewhere: &str) -> Value {
     let rules: BTreeMap<&str, &str> = annotations.iter().map(|one| (one.defect.0.as_str(), one.defect.1.as_str())).collect();
     let rule = |(code, name): (&&str, &&str)| {
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_escape_what_ends_them() {
+    fn commands_are_escaped() {
         let one = one();
         assert_eq!(
             one.github(),
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_have_a_place_for_each_cause() {
+    fn reports_locate_every_cause() {
         let nowhere = Annotation { file: None, line: None, is_known: Some(true), ..one() };
         let all = [one(), nowhere];
         let quality = code_quality(&all, "reports/a.xml");

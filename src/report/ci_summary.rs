@@ -1,4 +1,4 @@
-//! The report on one page of Markdown, for the summary of a CI job and for a comment on a change.
+//! The report as one Markdown page, for a CI job summary or a pull request comment.
 
 use super::build::RunReport;
 use super::causes::Cause;
@@ -9,29 +9,29 @@ use crate::model::counted;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// By this line a bot finds the comment that it wrote before.
+/// Lets a bot find the comment that it posted before.
 pub const COMMENT_MARK: &str = "<!-- asterisk: root causes of failed tests -->";
 
-/// The maximum number of tests and of pieces of evidence shown of a cause.
+/// The maximum number of tests, and of pieces of evidence, shown per cause.
 const MAX_ITEMS: usize = 5;
 
-/// How much a page shows.
+/// How much detail a page shows.
 #[derive(Clone, Copy, Debug)]
 pub struct SummarySize {
     /// The maximum number of causes in the table.
     pub causes: usize,
-    /// The maximum number of causes with details.
+    /// The maximum number of causes shown with details.
     pub details: usize,
 }
 
 impl SummarySize {
-    /// The summary of a job.
+    /// The size of a job summary.
     pub const JOB: Self = Self { causes: 50, details: 20 };
-    /// A comment.
+    /// The size of a comment.
     pub const COMMENT: Self = Self { causes: 10, details: 3 };
 }
 
-/// Renders the page. `failed` are the gates that the run failed, with the figures that they read.
+/// Renders the page. `failed` lists the failed gates with the figures that they read.
 pub fn ci_summary(report: &RunReport, failed: &[String], size: SummarySize) -> String {
     let mut out = String::new();
     let totals = &report.totals;
@@ -58,12 +58,12 @@ pub fn ci_summary(report: &RunReport, failed: &[String], size: SummarySize) -> S
     out
 }
 
-/// A comment on a change, which a later one may replace.
+/// Renders a comment that a later one can replace.
 pub fn ci_comment(report: &RunReport, failed: &[String]) -> String {
     format!("{COMMENT_MARK}\n{}", ci_summary(report, failed, SummarySize::COMMENT))
 }
 
-/// A foreign text on one line. Nobody is notified by it.
+/// Flattens untrusted text to one escaped line that mentions nobody.
 fn text(foreign: &str, most: usize) -> String {
     line(&short(foreign, most)).replace('@', "@\u{200b}")
 }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_is_bounded_and_nothing_foreign_has_effect_in_it() {
+    fn the_page_is_bounded_and_escapes_untrusted_text() {
         let page = ci_summary(&report(60), &["causes > 2 (causes 60)".to_owned()], SummarySize::JOB);
         assert!(page.starts_with("## 60 causes of 60 failed tests\n\n**Failed:** `causes > 2 (causes 60)`\n"), "{page}");
         assert_eq!(page.matches("\n| ").count(), 52, "head, rule and 50 rows: {page}");

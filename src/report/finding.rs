@@ -65,10 +65,10 @@ pub struct CaseFinding {
     /// Stack frames, the root cause's first, innermost first; those of the product begin with `> `.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<String>,
-    /// The line of code that the failure is traced to.
+    /// The line of code that the failure points at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<CodeLocation>,
-    /// How annotations of a CI system show it.
+    /// The level of the CI annotation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<AnnotationLevel>,
     /// Missing evidence.
@@ -85,7 +85,7 @@ pub struct CaseFinding {
     pub issue: Map<String, Value>,
 }
 
-/// A line of code, as a stack frame names it.
+/// A source location, as a stack frame names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CodeLocation {
@@ -95,7 +95,7 @@ pub struct CodeLocation {
     pub line: usize,
 }
 
-/// How an annotation shows a cause.
+/// The level of a CI annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnnotationLevel {
@@ -158,18 +158,18 @@ pub struct Section {
     pub title: String,
     /// One item per line.
     pub lines: Vec<String>,
-    /// Curves to be drawn above the lines.
+    /// Curves drawn above the lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub curves: Vec<Curve>,
 }
 
-/// A curve of a section.
+/// A curve in a section.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Curve {
-    /// What it shows.
+    /// The label of the curve.
     pub name: String,
-    /// Its values, 0 to 1, in order.
+    /// The values in order, each from 0 to 1.
     pub values: Vec<f64>,
 }
 

@@ -1,9 +1,9 @@
-//! The frame of a SARIF 2.1.0 log.
+//! The envelope of a SARIF 2.1.0 log.
 
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// A log with one run of this program.
+/// Returns a log with a single run of this program.
 pub fn sarif_log(rules: &[Value], results: &[Value]) -> Value {
     let driver = json!({
         "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION"), "semanticVersion": env!("CARGO_PKG_VERSION"),
@@ -16,7 +16,7 @@ pub fn sarif_log(rules: &[Value], results: &[Value]) -> Value {
     })
 }
 
-/// A path as a URI reference, percent-encoded where necessary.
+/// Percent-encodes a path as a URI reference.
 pub fn sarif_uri(path: &str) -> String {
     let mut out = String::new();
     for byte in path.replace('\\', "/").bytes() {

@@ -23,7 +23,7 @@ const STRIDE: u64 = 8;
 /// A host function is charged one more operation per this many bytes.
 const BYTES: usize = 64;
 
-/// The clock of the processor is read only once this share of the limit has passed: it costs a system call.
+/// CPU time is only measured after this fraction of the limit has passed, since reading that clock costs a system call.
 const UNMEASURED: u32 = 2;
 
 /// A host function that works on this many bytes reads the clock.
@@ -45,9 +45,9 @@ struct CallBudget {
     memory: Cell<isize>,
     /// The share of that for the call.
     limit: Cell<isize>,
-    /// When the clocks are compared next.
+    /// When to compare the clocks next.
     deadline: Cell<Option<Instant>>,
-    /// The time of a call, and the processor time of the thread at which it is used up, once that is known.
+    /// The time limit of a call, and the CPU time of the thread at which it is exhausted, once known.
     time: Cell<Duration>,
     end: Cell<Option<Duration>>,
     /// The lowest address that the stack of this call may reach.
@@ -59,8 +59,8 @@ struct CallBudget {
 }
 
 impl CallBudget {
-    /// Whether the call has used up its time. The first half of the limit is time on the wall, which is cheap to read; the second
-    /// half is processor time of the thread, so that a busy machine fails no call that computes little.
+    /// Whether the call has exhausted its time. The first half of the limit is measured as wall-clock time, which is cheap to read; the
+    /// second half as CPU time of the thread, so that a busy machine does not fail a call that computes little.
     fn late(&self) -> bool {
         self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) && self.is_used_up()
     }
@@ -69,7 +69,7 @@ impl CallBudget {
     fn is_used_up(&self) -> bool {
         let rest = self.time.get() / UNMEASURED;
         let Some(now) = thread_time() else {
-            // Without such a clock, the time on the wall is all there is.
+            // Without a CPU clock, only wall-clock time is measured.
             return self.end.replace(Some(Duration::ZERO)).is_some() || !self.wait(rest);
         };
         let end = self.end.get().unwrap_or(now + rest);
@@ -260,7 +260,7 @@ fn terminated<T>() -> Result<T, Box<EvalAltResult>> {
     Err(Box::new(EvalAltResult::ErrorTerminated(Dynamic::UNIT, Position::NONE)))
 }
 
-/// The processor time that this thread has used, where the system tells.
+/// The CPU time that this thread has used, where the platform reports it.
 #[cfg(unix)]
 fn thread_time() -> Option<Duration> {
     Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).ok()

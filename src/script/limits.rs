@@ -17,7 +17,7 @@ pub struct ScriptLimits {
     pub array: usize,
     /// Entries of a map, including nested ones.
     pub map: usize,
-    /// Time of a call. Of its second half only processor time counts.
+    /// The time limit of a call. Only CPU time counts towards its second half.
     pub time: Duration,
     /// Scripts that one script may import.
     pub modules: usize,

@@ -1,7 +1,7 @@
 //! What tests run on: a library of all scripts and tests, and the projects of the pipelines that tests ask about.
 
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
-use crate::project::{LinkSettings, Project};
+use crate::project::Project;
 use crate::script::probe::{ProbeTable, Probes};
 use crate::script::{Library, LibraryInputs, ScriptLimits, Unit, apart};
 use crate::session::{Session, SessionError, TestTexts};
@@ -36,24 +36,14 @@ const STACK: usize = 4 << 20;
 impl TestProject {
     /// Links the scripts with the tests.
     pub(super) fn link(session: &Session, texts: &TestTexts, probes: Probes) -> Result<Self, SessionError> {
-        Self::link_within(session, texts, probes, ScriptLimits::default().operations)
-    }
-
-    /// The same, with so many operations for a test, and for what a test asks.
-    pub(super) fn link_within(
-        session: &Session,
-        texts: &TestTexts,
-        probes: Probes,
-        operations: u64,
-    ) -> Result<Self, SessionError> {
         let time = session.setup().script_time.unwrap_or(Duration::from_secs(1)).saturating_mul(PATIENCE);
-        let limits = ScriptLimits { time, operations, stack: STACK, ..ScriptLimits::default() };
+        let limits = ScriptLimits { time, stack: STACK, ..ScriptLimits::default() };
         let scripts = texts.scripts.iter().map(|(source, _)| source);
         let scripts: Vec<Source> =
             scripts.chain(texts.tests.iter().map(|test| &test.source)).chain(&texts.others).cloned().collect();
         let inputs = LibraryInputs { scripts: scripts.clone(), limits: limits.clone(), probes, ..LibraryInputs::default() };
         let library = Library::link(inputs, None)?;
-        let default = Arc::new(bounded(session.project_watched(None, probes)?, operations)?);
+        let default = Arc::new(session.project_watched(None, probes)?);
         let session = session.clone();
         Ok(Self { session, library, scripts, edited: None, limits, probes, default, others: Mutex::default() })
     }
@@ -117,10 +107,7 @@ impl TestProject {
             Some((before, script)) => {
                 before.named(name)?.edit(script).map_err(SessionError::from).map_err(|error| diagnostic(&error))
             }
-            None => {
-                let project = self.session.project_watched(Some(name), self.probes);
-                project.and_then(|project| Ok(bounded(project, self.limits.operations)?)).map_err(|error| diagnostic(&error))
-            }
+            None => self.session.project_watched(Some(name), self.probes).map_err(|error| diagnostic(&error)),
         };
         // It is kept for all tests: the one that asks first has no less memory for it.
         let project = Arc::new(apart(link)?);
@@ -136,15 +123,6 @@ impl TestProject {
             self.library.probed().chain(projects.flat_map(|project| project.library.probed())).collect();
         take(&texts)
     }
-}
-
-/// A project whose calls have so many operations.
-fn bounded(project: Project, operations: u64) -> Result<Project, Diagnostics> {
-    if project.settings.limits.operations == operations {
-        return Ok(project);
-    }
-    let limits = ScriptLimits { operations, ..project.settings.limits.clone() };
-    Project::link(project.sources, LinkSettings { limits, ..project.settings })
 }
 
 /// What an error of the session comes to in a test.

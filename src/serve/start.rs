@@ -115,18 +115,14 @@ fn job(session: &Session, args: StartRun, parallel: usize) -> Result<ServeJob, T
     let nodes = args.via_nodes.into_iter().map(|(node, names)| (node, names.all())).collect();
     Ok(ServeJob::Run(Box::new(RunSpec {
         pipeline: args.pipeline,
-        inputs,
         cases: args.cases,
         via: Via { usual: default_chain, nodes },
-        stub: None,
         parallel,
         durability: Durability::Step,
         seed: args.seed,
-        dry_run: false,
         files: Files::Auto,
-        shadow: None,
         budget: args.budget,
-        no_recall: false,
+        ..RunSpec::of(inputs)
     })))
 }
 

@@ -1,20 +1,15 @@
 //! Investigating a launch for a goal: the default pipeline by its scripts, in memory.
 
 use super::run::{RunInputs, RunSpec};
-use super::{Files, RunListener, Session, SessionError, Via};
-use crate::store::Durability;
+use super::{Session, SessionError};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-struct UnheardRun;
-
-impl RunListener for UnheardRun {}
-
 /// The most characters of what is said of a case.
 const SAID_CHARS: usize = 300;
 
-/// What was found of each case, as JSON: `{cases: [{id, name, defect, confidence, root, repository, because, missing}]}`.
+/// What was found of each case, as JSON: `{cases: [{id, name, defect, confidence, root, component, because, missing}]}`.
 pub(super) fn investigate(
     session: &Session,
     launch: &Path,
@@ -28,21 +23,12 @@ fn found(session: &Session, launch: &Path, cases: &[String], vars: &Map<String, 
     let mut setup = session.setup().clone();
     setup.vars.clone_from(vars);
     let spec = RunSpec {
-        pipeline: None,
-        inputs: RunInputs::Files(vec![launch.to_owned()]),
         cases: cases.to_vec(),
-        via: Via::default(),
-        stub: None,
-        parallel: 1,
-        durability: Durability::Batch,
-        seed: 0,
         dry_run: true,
-        files: Files::Never,
-        shadow: None,
-        budget: None,
         no_recall: true,
+        ..RunSpec::of(RunInputs::Files(vec![launch.to_owned()]))
     };
-    let result = Session::new(setup).run(&spec, &UnheardRun, &AtomicBool::new(false))?;
+    let result = Session::new(setup).run(&spec, &(), &AtomicBool::new(false))?;
     let mut all = Vec::new();
     result.each(|case| {
         let found = case.finding.clone().unwrap_or_default();
@@ -54,7 +40,7 @@ fn found(session: &Session, launch: &Path, cases: &[String], vars: &Map<String, 
             .collect();
         all.push(json!({
             "id": case.case.id, "name": case.case.name, "defect": found["defect_type"], "confidence": found["confidence"],
-            "root": found["root"]["at"], "repository": found["component"], "because": shortened(&found["summary"]), "missing": missing,
+            "root": found["root"]["at"], "component": found["component"], "because": shortened(&found["summary"]), "missing": missing,
             "error": case.error().map(|error| error.message),
         }));
         Ok(())

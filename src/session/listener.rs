@@ -55,6 +55,9 @@ pub trait RunListener: Sync {
     fn case_over(&self, _case: &Case, _status: WalkStatus) {}
 }
 
+/// Ignores the progress.
+impl RunListener for () {}
+
 /// A revision of the texts that a run has taken.
 #[derive(Clone, Debug)]
 pub struct AppliedReload {

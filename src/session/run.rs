@@ -32,7 +32,7 @@ pub enum RunInputs {
     Example,
     /// One empty case, `case-1`.
     None,
-    /// This launch, as it is: without secrets and personal data.
+    /// This launch. It is not masked again, so it must hold no secrets.
     Given(Arc<Launch>),
     /// The launch of this number or uuid, from ReportPortal.
     Launch(String),
@@ -66,8 +66,30 @@ pub struct RunSpec {
     pub shadow: Option<PathBuf>,
     /// The token budget.
     pub budget: Option<u64>,
-    /// Whether memory is left aside: what other runs found is not seen.
+    /// Whether the findings of other runs are ignored.
     pub no_recall: bool,
+}
+
+impl RunSpec {
+    /// A run of the default pipeline over all cases of the inputs, one at a time, answered by the pipeline's own answerers. The store is
+    /// synced once a batch, and no case directories are written.
+    pub fn of(inputs: RunInputs) -> Self {
+        Self {
+            pipeline: None,
+            inputs,
+            cases: Vec::new(),
+            via: Via::default(),
+            stub: None,
+            parallel: 1,
+            durability: Durability::Batch,
+            seed: 0,
+            dry_run: false,
+            files: Files::Never,
+            shadow: None,
+            budget: None,
+            no_recall: false,
+        }
+    }
 }
 
 impl Session {
@@ -91,7 +113,7 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let (seen, project) = current.get();
-        // What surrounds its nodes makes a pipeline one that works on tasks, not on failures.
+        // A pipeline with a policy works on tasks, not on failures: without inputs it has one empty case, not the example launch.
         let tasks = project.plan.policy.is_some() && matches!(spec.inputs, RunInputs::Example);
         let inputs = if tasks { &RunInputs::None } else { &spec.inputs };
         let (mut launch, reportportal) = self.launch(inputs, &Arc::new(project.masker()), watch, stop)?;

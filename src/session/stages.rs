@@ -4,10 +4,10 @@
 use super::SessionError;
 use super::outcome::{CaseResult, RunResult};
 use super::projection::{case_dir, pretty};
-use crate::agent::{StageFiles, pack, sha256, stored_bytes};
+use crate::agent::{StageFiles, pack, stored_bytes};
 use crate::clock::Timestamp;
 use crate::files::OutDir;
-use crate::model::counted;
+use crate::model::{counted, sha256};
 use crate::script::View;
 use crate::walk::{Event, EventBody, Name};
 use serde_json::{Value, json};

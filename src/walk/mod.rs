@@ -99,7 +99,7 @@ pub use event_outline::{EnterOutline, ErrorOutline, EventOutline, ExitOutline, T
 pub use fields::{DocumentedField, EVIDENCE, FieldGroup, GROUPS, ROOT, STATE, VERDICT};
 pub use foreach::joined;
 pub use foreach_plan::{ForeachPlan, MergePlan};
-pub use gate::{AdvisorPlan, AdvisorReview, GateDecision, GatePlan, decide as decide_gate};
+pub use gate::{AdvisorPlan, AdvisorReview, CouncilPlan, GateDecision, GatePlan};
 pub use journal::{Blob, Commit, Journal, JournalError};
 pub use mask::Mask;
 pub use memory::{NullJournal, NullQueries};

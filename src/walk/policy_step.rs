@@ -124,10 +124,7 @@ impl PolicyAttempts<'_> {
         let task = params.get("task").unwrap_or_else(View::null);
         let mut reviews = Vec::with_capacity(gate.advisors.len());
         for advisor in &gate.advisors {
-            let review = GatePlan::ask(advisor, artifact, &task, params).map_err(|diagnostic| {
-                let failure = Failure::script(diagnostic);
-                Box::new(AttemptFailure { reason: None, failure, output: None, decision: None })
-            })?;
+            let review = GatePlan::ask(advisor, artifact, &task, params).map_err(Failure::script)?;
             self.pending.push(EventBody::AdvisorReview {
                 node: self.name(),
                 attempt: self.attempt,
@@ -137,7 +134,7 @@ impl PolicyAttempts<'_> {
             });
             reviews.push(review);
         }
-        let decision = gate.decide(reviews);
+        let decision = gate.decide(reviews).map_err(Failure::script)?;
         self.advisor_ms = millis(begun, walker.clock.now());
         if decision.passed {
             return Ok(Some(decision));

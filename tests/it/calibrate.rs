@@ -5,7 +5,7 @@ use crate::shared::shared;
 use serde_json::{Value, json};
 
 /// Three failures: one that is investigated, its like, which is known by then, and one that is skipped.
-const SCENARIO: &str = "\
+pub(crate) const SCENARIO: &str = "\
 name: small
 rcas:
   - { id: late, defect_type: pb001, category: product, component: clock, title: The clock is late, description: The clock is late by a second., required_keywords: [clock, late], relevant_repos: [engine] }

@@ -257,6 +257,12 @@ pub(crate) fn in_time<T>(first: u64, mut attempt: impl FnMut(u64) -> Option<T>) 
     limits.into_iter().find_map(&mut attempt).unwrap_or_else(|| panic!("not even within {} ms", first * 100))
 }
 
+/// A text without what an edit elsewhere in a bundled file changes: hashes of texts, and numbers of lines.
+pub(crate) fn without_versions(text: &str) -> String {
+    let numbers = regex::Regex::new(r"(?m)\b(text )[0-9a-f]{10}\b|(\.(?:yaml|rhai):)\d+|^( *>? *)\d+( \| )").unwrap();
+    numbers.replace_all(text, "$1$2${3}N$4").into_owned()
+}
+
 /// Whether loops that try the same many times try all of them: `ASTERISK_TEST_SIZE=full`.
 pub(crate) fn full_size() -> bool {
     std::env::var_os("ASTERISK_TEST_SIZE").is_some_and(|size| size == "full")

@@ -45,7 +45,7 @@ fn fitted_weights_are_in_force_where_their_file_is() {
         [
             "`launch` is no path",
             "no text: neither `failure`, `launch`, nor a launch of its id",
-            "the label `ti001`, which is not decided about"
+            "the label `ti001`, which is no defect of this verdict"
         ]
     );
     let weights = report["weights"].as_array().unwrap();
@@ -313,7 +313,7 @@ fn defect_types_that_people_set_in_reportportal_are_labels() {
     let expected = [
         "ReportPortal's own analyser set the defect type",
         "`asterisk push` set the defect type",
-        "the label `ti001`, which is not decided about",
+        "the label `ti001`, which is no defect of this verdict",
     ];
     assert_eq!(whys, expected, "{report}");
     assert!(server.seen().iter().any(|seen| seen.path.contains("filter.eq.name=shop-nightly")));

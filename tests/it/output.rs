@@ -1,4 +1,4 @@
-//! Nothing is lost in silence: outputs that are full, stores that vanish, launches that are not whole, summaries that fail. And
+//! Nothing is lost in silence: outputs that are full, stores that vanish, incomplete launches, summaries that fail. And
 //! what is suggested can be pasted.
 
 use crate::harness::{Project, Ran, TWO};
@@ -109,7 +109,7 @@ fn a_launch_that_is_not_whole_is_told_wherever_it_is_counted() {
         ("half.json", &launch(&["a"]).replace("test a", "test \\ud83d!")),
     ]);
     let ran = project.asterisk(&["run", "--input", "page.json"]).exits(0);
-    assert!(ran.stderr.contains("warning: the launch is not whole: this is page 1 of 37"), "{}", ran.text());
+    assert!(ran.stderr.contains("warning: the launch is incomplete: this is page 1 of 37"), "{}", ran.text());
     assert!(ran.stdout.contains("1 case, 1 cause, of an incomplete launch"), "{}", ran.text());
     let ran = project.asterisk(&["run", "--input", "cut.xml", "--format", "json"]).exits(0);
     let found = ran.json();
@@ -150,7 +150,7 @@ fn what_a_directory_hides_is_told() {
         "`in/shut` cannot be looked into (Permission denied",
         "`in/link.xml` is a link that leads out",
     ] {
-        assert!(ran.stderr.contains(&format!("warning: the launch is not whole: {gap}")), "{gap}: {}", ran.text());
+        assert!(ran.stderr.contains(&format!("warning: the launch is incomplete: {gap}")), "{gap}: {}", ran.text());
     }
     assert!(!ran.text().contains("secret |"), "{}", ran.text());
 }

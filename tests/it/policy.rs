@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 const DATA: &str = "\
-defaults: { min_score: 0.85, max_retries: 1, timeout: 60 }
+defaults: { min_score: 0.85, max_retries: 1, timeout: 60, council: lib/policy.rhai#council }
 agents:
   RequirementsDraftingAgent: { script: agents/vector.rhai#answer }
   Writer: { script: agents/vector.rhai#write, version: \"1\" }

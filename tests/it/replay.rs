@@ -6,8 +6,8 @@ use crate::harness::{Project, repository};
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::decisions::replay::{ReplayReport, ReplaySpec, replay};
 use asterisk::diag::Source;
-use asterisk::session::{Files, KEEP, RunInputs, RunListener, RunResult, RunSpec, Session, Setup, Via};
-use asterisk::store::{Durability, Store};
+use asterisk::session::{KEEP, RunInputs, RunResult, RunSpec, Session, Setup, Via};
+use asterisk::store::Store;
 use asterisk::walk::EventBody;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -88,26 +88,17 @@ fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, var
     })
 }
 
-struct Silent;
-impl RunListener for Silent {}
-
 fn run(session: &Session, pipeline: Option<&str>, inputs: RunInputs, stub: Option<&Value>, dry_run: bool) -> RunResult {
     let spec = RunSpec {
         pipeline: pipeline.map(str::to_owned),
-        inputs,
-        cases: Vec::new(),
         via: if stub.is_some() { Via::stub() } else { Via::default() },
         stub: stub.map(|stub| Source::new("stub", stub.to_string())),
         parallel: 2,
-        durability: Durability::Batch,
         seed: 3,
         dry_run,
-        files: Files::Never,
-        shadow: None,
-        budget: None,
-        no_recall: false,
+        ..RunSpec::of(inputs)
     };
-    session.run(&spec, &Silent, &AtomicBool::new(false)).unwrap()
+    session.run(&spec, &(), &AtomicBool::new(false)).unwrap()
 }
 
 /// Of each case, the nodes entered and the edges taken.

@@ -4,7 +4,7 @@
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::diag::Diagnostics;
 use asterisk::report;
-use asterisk::session::{Files, KEEP, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, Setup, Via};
+use asterisk::session::{KEEP, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, Setup};
 use asterisk::store::{Durability, Store};
 use asterisk::walk::{Event, EventBody, WalkStatus};
 use proptest::prelude::*;
@@ -74,21 +74,8 @@ fn session(dir: &Path, keep: usize) -> Session {
 }
 
 fn spec(dir: &Path, parallel: usize, dry_run: bool) -> RunSpec {
-    RunSpec {
-        pipeline: Some("waves".into()),
-        inputs: RunInputs::Files(vec![dir.join("launch.json")]),
-        cases: Vec::new(),
-        via: Via::default(),
-        stub: None,
-        parallel,
-        durability: Durability::Batch,
-        seed: 3,
-        dry_run,
-        files: Files::Never,
-        shadow: None,
-        budget: None,
-        no_recall: false,
-    }
+    let inputs = RunInputs::Files(vec![dir.join("launch.json")]);
+    RunSpec { pipeline: Some("waves".into()), parallel, seed: 3, dry_run, ..RunSpec::of(inputs) }
 }
 
 fn project(failures: &[Failure]) -> tempfile::TempDir {

@@ -1,4 +1,4 @@
-//! Gates, decided again on the recorded reviews by the thresholds and councils of now. No agent and no advisor is asked.
+//! Re-evaluates gates on the recorded reviews, with the current thresholds and councils. Calls no agent or advisor.
 
 use super::replay_report::{Flip, UnknownOutcome};
 use crate::session::{Record, SessionError};
@@ -6,16 +6,16 @@ use crate::walk::{Content, Event, EventBody, GateDecision, GatePlan, Name, Plan}
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The gates of a run, decided again.
+/// The re-evaluated gates of a run.
 #[derive(Default)]
 pub(super) struct ReplayedGates {
     pub(super) decisions: usize,
     pub(super) flips: Vec<Flip>,
-    /// Those with an advisor who was not asked then.
+    /// The gates with an advisor that has no recorded review.
     pub(super) unknown: Vec<UnknownOutcome>,
 }
 
-/// Decides the gates of a run again. Of the attempts at a step, the first that flips counts.
+/// Re-evaluates the gates of a run. Of the attempts at a step, the first that flips counts.
 pub(super) fn gates(record: &Record, run: &str, plan: &Arc<Plan>) -> Result<ReplayedGates, SessionError> {
     let mut done = ReplayedGates::default();
     if plan.policy.is_none() {
@@ -35,7 +35,7 @@ pub(super) fn gates(record: &Record, run: &str, plan: &Arc<Plan>) -> Result<Repl
                 let policy = plan.node(plan.pipeline.node(node)?).policy.clone()?;
                 policy.gate.clone()
             });
-            let Some(now) = gate.and_then(|gate| again(&gate, &before)) else {
+            let Some(now) = gate.and_then(|gate| reevaluate(&gate, &before)) else {
                 over.insert(step);
                 let (run, case) = (run.to_owned(), case.case.id.clone());
                 done.unknown.push(UnknownOutcome { run, case, path: event.path.to_string(), node: node.to_string() });
@@ -65,7 +65,7 @@ pub(super) fn gates(record: &Record, run: &str, plan: &Arc<Plan>) -> Result<Repl
     Ok(done)
 }
 
-/// The node and the decision of a gate that an event holds.
+/// Returns the node and the gate decision of an event.
 fn reviewed(event: &Event) -> Option<(&Name, &Content)> {
     match &event.what {
         EventBody::StepRetry { node, review: Some(review), .. }
@@ -75,9 +75,9 @@ fn reviewed(event: &Event) -> Option<(&Name, &Content)> {
     }
 }
 
-/// The decision on the same reviews; nothing if the gate has an advisor who was not asked.
-fn again(gate: &GatePlan, before: &GateDecision) -> Option<GateDecision> {
+/// Re-evaluates a gate on the recorded reviews, or returns `None` if one of its advisors has no recorded review.
+fn reevaluate(gate: &GatePlan, before: &GateDecision) -> Option<GateDecision> {
     let review = |name: &Name| before.reviews.iter().find(|review| review.advisor == *name).cloned();
     let reviews: Option<Vec<_>> = gate.advisors.iter().map(|advisor| review(&advisor.name)).collect();
-    Some(gate.decide(reviews?))
+    gate.decide(reviews?).ok()
 }

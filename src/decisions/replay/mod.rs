@@ -13,7 +13,7 @@
 //! A recorded decision is reused where nothing that it depends on has changed: its edges, the code their rules may run and the
 //! vars they read ([`ReuseCheck`](reuse_check::ReuseCheck)), on a walk with the same state as the recorded one.
 //!
-//! Gates are decided again on the recorded reviews ([`gates`]).
+//! Gates are re-evaluated on the recorded reviews ([`gates`]).
 //!
 //! The effects that edited effect scripts return are compared with the recorded ones ([`ChangedEffects`]). What cases would have
 //! learned of each other is not followed: the query results of a step are the recorded ones, as its answer is.

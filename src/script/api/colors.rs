@@ -1,4 +1,4 @@
-//! CSS colours: their contrast, as the Web Content Accessibility Guidelines define it, and lighter or darker ones.
+//! CSS colours: WCAG contrast, and lightening and darkening.
 
 use super::HostFn;
 use super::args::{HostFnResult, charged, fail, number};
@@ -7,7 +7,7 @@ use rhai::{Dynamic, Map};
 
 const GROUP: &str = "colors";
 
-/// The functions of this group.
+/// The host functions of this group.
 pub(super) const TABLE: &[HostFn] = &[
     HostFn {
         name: "contrast_ratio",
@@ -69,7 +69,7 @@ fn color(text: &str) -> HostFnResult<Color> {
     }
 }
 
-/// The relative luminance of WCAG 2, from the 8-bit channels that a screen shows.
+/// The WCAG 2 relative luminance of the 8-bit channels.
 fn luminance(color: &Color) -> f64 {
     let [r, g, b, _] = color.to_rgba8();
     let linear = |channel: u8| {
@@ -84,7 +84,7 @@ fn contrast_ratio(a: &str, b: &str) -> HostFnResult<f64> {
     Ok((a.max(b) + 0.05) / (a.min(b) + 0.05))
 }
 
-/// Hue, saturation and lightness of the 8-bit channels, so that they are the same on every machine.
+/// Hue, saturation and lightness, computed from the 8-bit channels so that results are the same on every machine.
 fn color_hsl(text: &str) -> HostFnResult<Map> {
     let [r, g, b, _] = color(text)?.to_rgba8().map(|channel| f64::from(channel) / 255.0);
     let (max, min) = (r.max(g).max(b), r.min(g).min(b));
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contrasts_are_those_of_the_guidelines() {
+    fn contrast_follows_wcag() {
         for (a, b, expected) in
             [("#fff", "#fff", 1.0), ("#777", "white", 4.478), ("#767676", "#ffffff", 4.542), ("#0ea5e9", "#fff", 2.771)]
         {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn hues_come_back() {
+    fn hsl_round_trips() {
         for text in ["#0ea5e9", "#16a34a", "#ff0000", "#123456", "#c0ffee", "#000000", "#ffffff", "#808080", "#ff00aa"] {
             let hsl = color_hsl(text).unwrap();
             assert_eq!(hsl_color(&hsl["hue"], &hsl["saturation"], &hsl["lightness"]).unwrap(), text);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_opaque_colour_is_refused_with_an_example() {
+    fn colours_that_are_not_opaque_are_rejected_with_an_example() {
         let message = |script: &str| super::super::tests::eval(script).unwrap_err().message;
         assert!(message("contrast_ratio(\"blueish\", \"red\")").contains("write for example"));
         assert!(message("color_hsl(\"rgba(0, 0, 0, 0.5)\")").contains("is not opaque"));

@@ -1,14 +1,14 @@
-//! SHA-256, base64 and CSV.
+//! SHA-256, base64, file names and CSV.
 
 use super::HostFn;
 use super::args::{HostFnResult, MAX_ITEMS, MAX_TEXT, bounded, charged, fail, list, text};
+use crate::model::{safe_file_name, sha256};
 use crate::script::compare::kind_of;
 use crate::script::guard::{charge, check_clock, check_memory};
 use crate::script::view::View;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rhai::{Blob, Dynamic};
-use sha2::{Digest, Sha256};
 
 const GROUP: &str = "encoding";
 
@@ -22,7 +22,7 @@ pub(super) const TABLE: &[HostFn] = &[
         example: r#"sha256("abc").sub_string(0, 16)"#,
         result: r#""ba7816bf8f01cfea""#,
         bind: |engine, name| {
-            engine.register_fn(name, |data: Dynamic| bytes(&data).map(|bytes| hex(&Sha256::digest(bytes))));
+            engine.register_fn(name, |data: Dynamic| bytes(&data).map(|bytes| sha256(&bytes)));
         },
     },
     HostFn {
@@ -45,6 +45,18 @@ pub(super) const TABLE: &[HostFn] = &[
         result: r#""Hello""#,
         bind: |engine, name| {
             engine.register_fn(name, |text: &str| decode(text));
+        },
+    },
+    HostFn {
+        name: "safe_file_name",
+        signature: "safe_file_name(text: string) -> string",
+        group: GROUP,
+        doc: "The file name that an artifact of this name gets: each run of characters other than letters, digits, `_`, `.`, `-` and spaces \
+              becomes `_`; at most 120 characters, and `artifact.bin` where nothing is left.",
+        example: r#"safe_file_name("../a:b?.md")"#,
+        result: r#"".._a_b_.md""#,
+        bind: |engine, name| {
+            engine.register_fn(name, |text: &str| charged(text).map(safe_file_name));
         },
     },
     HostFn {
@@ -83,11 +95,6 @@ fn bytes(data: &Dynamic) -> HostFnResult<Vec<u8>> {
     } else {
         fail(format!("expected a string or a blob, got {}", kind_of(data)))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]).map(char::from).collect()
 }
 
 fn decode(text: &str) -> HostFnResult<Blob> {

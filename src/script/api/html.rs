@@ -1,4 +1,4 @@
-//! HTML: selecting elements with CSS selectors, and what is wrong with a page.
+//! HTML: CSS selectors, and syntax errors.
 
 use super::HostFn;
 use super::args::{HostFnResult, MAX_ITEMS, MAX_TEXT, bounded, charged, fail};
@@ -9,10 +9,10 @@ use scraper::{ElementRef, Html, Selector};
 
 const GROUP: &str = "html";
 
-/// Elements nested deeper than this are refused: a selector may look at all ancestors of an element.
+/// The maximum nesting depth. A selector may visit all ancestors of an element.
 const MAX_DEPTH: usize = 512;
 
-/// The functions of this group.
+/// The host functions of this group.
 pub(super) const TABLE: &[HostFn] = &[
     HostFn {
         name: "html_select",
@@ -60,7 +60,7 @@ fn select(html: &str, selector: &str) -> HostFnResult<Array> {
         Ok(parsed) => parsed,
         Err(error) => return fail(format!("`{selector}` is not a CSS selector: {error}; write for example `nav a[href], img`")),
     };
-    // Parsing and walking a tree cost several times what reading the text does.
+    // Parsing and walking a tree costs several times as much as reading the text.
     charge(html.len().saturating_mul(4))?;
     let page = Html::parse_document(html);
     check_memory()?;
@@ -101,7 +101,7 @@ fn select(html: &str, selector: &str) -> HostFnResult<Array> {
     Ok(found)
 }
 
-/// Escapes what has a meaning in HTML.
+/// Escapes the characters that are special in HTML.
 pub(super) fn escape(text: &str) -> HostFnResult<String> {
     let mut out = String::with_capacity(text.len());
     for ch in text.chars() {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_alternative_text_is_found() {
+    fn elements_without_alternative_text_are_found() {
         let page = "<img src=a alt=''><img src=b><svg></svg>";
         assert_eq!(messages(page, "img:not([alt])"), "1 found");
         assert_eq!(messages(page, "body:has(svg)"), "1 found");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_that_is_none_says_what_one_looks_like() {
+    fn an_invalid_selector_is_rejected_with_an_example() {
         let message = messages("<p>", "p >");
         assert!(
             message.starts_with("`p >` is not a CSS selector: ") && message.ends_with("write for example `nav a[href], img`")
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_cannot_end_an_attribute() {
+    fn quotes_in_attributes_are_escaped() {
         assert_eq!(escape("'\"").unwrap(), "&#39;&quot;");
         assert!(eval("html_escape(1)").is_err());
     }

@@ -1,4 +1,4 @@
-//! Errors in the syntax of an HTML page, with their lines.
+//! Syntax errors of an HTML page, with line numbers.
 
 use html5ever::TokenizerResult;
 use html5ever::tendril::StrTendril;
@@ -7,7 +7,7 @@ use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSin
 use rhai::{Dynamic, Map};
 use std::cell::RefCell;
 
-/// At most this many errors are reported.
+/// The maximum number of errors reported.
 const MAX_ERRORS: usize = 100;
 
 /// Elements that have no end tag.
@@ -23,12 +23,12 @@ const OPTIONAL_END: &[&str] = &[
 /// Elements in which any element may close itself.
 const FOREIGN: &[&str] = &["svg", "math"];
 
-/// The errors in the syntax of a page, in order: `#{ line, message }`.
+/// Returns the syntax errors of a page in order, as `#{ line, message }`.
 pub(super) fn errors(html: &str) -> Vec<Map> {
     let tokenizer = Tokenizer::new(SyntaxChecker::default(), TokenizerOpts { exact_errors: true, ..TokenizerOpts::default() });
     let input = BufferQueue::default();
     input.push_back(StrTendril::from_slice(html));
-    // The tokenizer stops after every script, which a browser would run.
+    // The tokenizer pauses after every script, where a browser would run it.
     while let TokenizerResult::Script(()) = tokenizer.feed(&input) {}
     tokenizer.end();
     let mut page = tokenizer.sink.page.into_inner();
@@ -66,7 +66,7 @@ impl SyntaxPage {
         self.open.iter().any(|(_, name)| FOREIGN.contains(&name.as_str()))
     }
 
-    /// A page begins with its doctype.
+    /// Reports a page that does not begin with its doctype.
     fn begin(&mut self, line: u64) {
         if !self.begun && !self.doctype {
             self.report(line, "no <!doctype html> at the beginning");

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 const GROUP: &str = "markdown";
 
-/// The functions of this group.
+/// The host functions of this group.
 pub(super) const TABLE: &[HostFn] = &[HostFn {
     name: "markdown_to_html",
     signature: "markdown_to_html(text: string) -> string",
@@ -26,7 +26,7 @@ pub(super) const TABLE: &[HostFn] = &[HostFn {
 fn to_html(text: &str) -> HostFnResult<String> {
     charge(text.len().saturating_mul(8))?;
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
-    let mut events: Vec<Event<'_>> = Parser::new_ext(text, options).map(harmless).collect();
+    let mut events: Vec<Event<'_>> = Parser::new_ext(text, options).map(sanitize).collect();
     name_headings(&mut events);
     check_memory()?;
     let mut out = String::with_capacity(text.len() * 3 / 2);
@@ -37,21 +37,21 @@ fn to_html(text: &str) -> HostFnResult<String> {
     Ok(out)
 }
 
-/// HTML becomes text, and links that run something lead nowhere.
-fn harmless(event: Event<'_>) -> Event<'_> {
+/// Turns raw HTML into text and disables links that could run a script.
+fn sanitize(event: Event<'_>) -> Event<'_> {
     match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-            Event::Start(Tag::Link { link_type, dest_url: harmless_url(dest_url), title, id })
+            Event::Start(Tag::Link { link_type, dest_url: safe_url(dest_url), title, id })
         }
         Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-            Event::Start(Tag::Image { link_type, dest_url: harmless_url(dest_url), title, id })
+            Event::Start(Tag::Image { link_type, dest_url: safe_url(dest_url), title, id })
         }
         event => event,
     }
 }
 
-fn harmless_url(url: CowStr<'_>) -> CowStr<'_> {
+fn safe_url(url: CowStr<'_>) -> CowStr<'_> {
     let scheme = url.split([':', '/', '?', '#']).next().filter(|scheme| url[scheme.len()..].starts_with(':'));
     let known = |scheme: &str| ["http", "https", "mailto"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
     if scheme.is_none_or(known) { url } else { "#".into() }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headings_have_ids_of_their_own() {
+    fn headings_have_unique_ids() {
         let html = to_html("## Café au *lait*\n\n## Café au lait\n\n## !").unwrap();
         for id in ["id=\"café-au-lait\"", "id=\"café-au-lait-2\"", "id=\"section\""] {
             assert!(html.contains(id), "{html}");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_cannot_script_the_page() {
+    fn html_and_script_links_are_disabled() {
         let html =
             to_html("<script>x</script>\n\n[a](javascript:x) [b](JavaScript:x) ![c](data:x) [d](a/b:c) [e](HTTPS://x)").unwrap();
         assert!(!html.contains("<script") && !html.to_lowercase().contains("javascript:") && !html.contains("data:"), "{html}");
@@ -116,13 +116,13 @@ mod tests {
     }
 
     #[test]
-    fn tables_and_lists_are_known() {
+    fn tables_and_lists_are_rendered() {
         let html = to_html("| a |\n|---|\n| 1 |\n\n- [x] done\n\n~~gone~~").unwrap();
         assert!(html.contains("<table>") && html.contains("type=\"checkbox\"") && html.contains("<del>gone</del>"), "{html}");
     }
 
     #[test]
-    fn the_page_is_bounded() {
+    fn the_output_is_bounded() {
         assert!(to_html(&"&\n\n".repeat(100_000)).is_err());
     }
 }

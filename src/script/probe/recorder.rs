@@ -106,6 +106,11 @@ impl Recorder {
         hits.copied().unwrap_or_default()
     }
 
+    /// Whether anything of a table was evaluated.
+    pub fn has_hits(&self, table: &ProbeTable) -> bool {
+        index(table.id()).and_then(|table| self.hits.get(table)).is_some_and(|hits| !hits.is_empty())
+    }
+
     /// The outermost evaluations, in order of execution.
     pub fn evaluations(&self) -> &[Evaluation] {
         self.open.first().map_or(&[], |root| &root.inside)

@@ -1,8 +1,8 @@
 //! Which tests call which functions.
 
 use crate::diag::Diagnostic;
+use crate::script::is_test_file;
 use crate::script::probe::{NodeRole, Probes, Recorder, RecordingScope};
-use crate::script::{ScriptLimits, is_test_file};
 use crate::script_tests::run::{SelectedTests, function, scene};
 use crate::script_tests::test_project::TestProject;
 use crate::session::{Session, SessionError, TestFile, WorkerPool};
@@ -13,27 +13,12 @@ use std::sync::Arc;
 pub(super) struct TestReach {
     /// By script and place of the function's name, the numbers of the tests.
     tests: BTreeMap<(String, usize), BTreeSet<usize>>,
-    /// The operations that are enough for every test.
-    pub(super) operations: u64,
 }
-
-/// So many operations are enough for most tests; a mutant that does not end is known by them sooner.
-const FEW: u64 = 500_000;
 
 impl TestReach {
     /// Runs every test once, watched.
     pub(super) fn of(session: &Session, ready: &SelectedTests, jobs: &[(&TestFile, &str)]) -> Result<Self, SessionError> {
-        Self::within(session, ready, jobs, FEW)
-            .or_else(|_| Self::within(session, ready, jobs, ScriptLimits::default().operations))
-    }
-
-    fn within(
-        session: &Session,
-        ready: &SelectedTests,
-        jobs: &[(&TestFile, &str)],
-        operations: u64,
-    ) -> Result<Self, SessionError> {
-        let ground = Arc::new(TestProject::link_within(session, &ready.texts, Probes::Decisions, operations)?);
+        let ground = Arc::new(TestProject::link(session, &ready.texts, Probes::Decisions)?);
         let recorders = WorkerPool::all().map(jobs, |(file, name)| {
             let mut recorder = Recorder::new(RecordingScope::Counts);
             let function = function(&ground, file, name).map_err(SessionError::BadRequest)?;
@@ -49,16 +34,18 @@ impl TestReach {
         let mut tests: BTreeMap<(String, usize), BTreeSet<usize>> = BTreeMap::new();
         ground.with_probed(|texts| {
             for (unit, table) in texts.iter().filter(|(unit, _)| !unit.is_condition() && !is_test_file(unit.name())) {
+                let callers: Vec<(usize, &Recorder)> =
+                    recorders.iter().enumerate().filter(|(_, recorder)| recorder.has_hits(table)).collect();
                 for (number, node) in
                     (0..).zip(table.nodes()).filter(|(_, node)| node.role == NodeRole::Function && !node.is_closure())
                 {
                     let Some((_, place)) = node.place(unit) else { continue };
-                    let calls = recorders.iter().enumerate().filter(|(_, recorder)| recorder.hits(table, number).total() > 0);
-                    tests.entry((unit.name().to_owned(), place.start)).or_default().extend(calls.map(|(test, _)| test));
+                    let calls = callers.iter().filter(|(_, recorder)| recorder.hits(table, number).total() > 0);
+                    tests.entry((unit.name().to_owned(), place.start)).or_default().extend(calls.map(|(test, _)| *test));
                 }
             }
         });
-        Ok(Self { tests, operations })
+        Ok(Self { tests })
     }
 
     /// The numbers of the tests that call a function, given its script and where its name is defined.

@@ -90,7 +90,7 @@ pub fn mutate(session: &Session, asked: &TestSpec, scope: &MutateScope) -> Resul
     let tests: Vec<(&TestFile, &str)> =
         ready.selected.iter().flat_map(|file| file.tests.iter().map(move |test| (&file.file, test.as_str()))).collect();
     let reach = TestReach::of(session, &ready, &tests)?;
-    let base = Arc::new(TestProject::link_within(session, &ready.texts, Probes::None, reach.operations)?);
+    let base = Arc::new(TestProject::link(session, &ready.texts, Probes::None)?);
     let only_some = !asked.paths.is_empty() || asked.filter.is_some();
     let scripts: Vec<&LinkedScript> = base.library.files().filter(|file| !is_test_file(file.path())).collect();
     let mut jobs: Vec<(&LinkedScript, Mutant, Vec<usize>)> = Vec::new();
