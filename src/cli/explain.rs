@@ -36,8 +36,8 @@ pub(super) struct ExplainArgs {
     /// written.
     #[arg(long, conflicts_with_all = ["step", "save_as_test"])]
     verdict: bool,
-    /// Explain the verdict, and why it is not this defect.
-    #[arg(long, value_name = "CODE", conflicts_with_all = ["step", "save_as_test"])]
+    /// Explain the verdict, and why it is not this defect, or why this rule of it was silent.
+    #[arg(long, value_name = "CODE|RULE", conflicts_with_all = ["step", "save_as_test"])]
     why_not: Option<String>,
     /// Explain the root instead: what the failure has in common with the others of its cause, and which rule tells.
     #[arg(long, conflicts_with_all = ["step", "save_as_test", "verdict", "why_not"])]

@@ -180,7 +180,7 @@ pub struct RuleExplanation {
 }
 
 #[expect(clippy::ref_option, reason = "serde hands it over so")]
-fn diagnosed<S: Serializer>(error: &Option<Box<Diagnostic>>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn diagnosed<S: Serializer>(error: &Option<Box<Diagnostic>>, serializer: S) -> Result<S::Ok, S::Error> {
     let shown = error.as_ref().map(|error| {
         let label = error.primary().map(|label| (label.source.name(), label.source.line_column(label.span.start)));
         serde_json::json!({
@@ -205,7 +205,7 @@ struct LineExplanation<'a> {
     remark: Option<&'a str>,
 }
 
-fn lines<S: Serializer>(lines: &[OutlineLine], serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn lines<S: Serializer>(lines: &[OutlineLine], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(lines.iter().map(|line| {
         let (outcome, value) = match &line.outcome {
             OutlineOutcome::Value(value) => ("value", Some(value.as_str())),

@@ -31,7 +31,7 @@ pub struct PageLine {
 const WIDTHS: (usize, usize) = (40, 100);
 
 /// The most characters of an expression or a value.
-const LONGEST: usize = 240;
+pub(super) const LONGEST: usize = 240;
 
 /// Renders the page, at most `width` characters wide.
 pub fn page(explanation: &CaseExplanation, width: usize) -> Vec<PageLine> {

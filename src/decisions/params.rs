@@ -1,10 +1,11 @@
 //! The parameters that steps were given, read from the record.
 
 use super::recorded::Decisions;
-use crate::model::Hash;
+use crate::model::{Case, Hash, Kind};
+use crate::script::View;
 use crate::session::SessionError;
 use crate::store::StoreError;
-use crate::walk::{Event, EventBody, EventKind, Name, assemble, assemble_part};
+use crate::walk::{CaseParams, Event, EventBody, EventKind, Name, assemble, assemble_part};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -62,6 +63,26 @@ impl Decisions {
             }
         }
         Ok(())
+    }
+
+    /// What the rules of the verdict and of the root of a case were given: the case, its parameters, and the recorded results of the
+    /// queries that they read, under their names.
+    pub(super) fn verdict_inputs(&self, run: &str, id: &str) -> Result<(Case, CaseParams, Vec<(String, View)>), SessionError> {
+        let store = self.record().store();
+        let events = store.events(run, id)?.into_iter().rev();
+        let needs = events.into_iter().find_map(|(_, event)| match event.what {
+            EventBody::Verdict { needs, .. } => Some(needs.map(|needs| needs.hash())),
+            _ => None,
+        });
+        let needs = match needs.flatten() {
+            None => Value::Null,
+            Some(hash) => assemble(&self.content(&hash)?, &mut |hash| self.content(hash))?,
+        };
+        let fields = needs.as_object().into_iter().flatten();
+        let needs = fields.map(|(name, value)| (name.clone(), View::of(value, &Kind::Any, "params.needs"))).collect();
+        let (launch, case) = (store.launch(run, |_, _| None)?, store.case(run, id)?);
+        let params = CaseParams::new(run, &launch, &case);
+        Ok((case, params, needs))
     }
 
     fn part(&self, hash: &Hash, name: &str) -> Result<Option<Value>, SessionError> {

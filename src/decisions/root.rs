@@ -4,11 +4,9 @@ use super::recorded::Decisions;
 use super::selection::{CaseList, StepQuery, StepSelection, find, refused};
 use super::steps::{JournalStep, damaged};
 use crate::diag::did_you_mean;
-use crate::model::Kind;
-use crate::script::View;
 use crate::script::probe::Probes;
 use crate::session::{Session, SessionError};
-use crate::walk::{CaseParams, EventBody, EventKind, Name, Root, assemble};
+use crate::walk::{EventBody, EventKind, Name, Root};
 use serde::Serialize;
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -180,24 +178,7 @@ impl Decisions {
 
     /// The key that each rule gives a case, evaluated again with the recorded results of queries.
     fn every_root(&self, run: &str, id: &str, plan: &crate::walk::Plan) -> Result<Vec<Option<Value>>, SessionError> {
-        let store = self.record().store();
-        let content = |hash: &crate::model::Hash| -> Result<String, SessionError> {
-            Ok(store.blob(hash)?.ok_or_else(|| damaged(format!("the content {hash} is missing")))?.to_string())
-        };
-        let events = store.events(run, id)?.into_iter().rev();
-        let needs = events.into_iter().find_map(|(_, event)| match event.what {
-            EventBody::Verdict { needs, .. } => Some(needs.map(|needs| needs.hash())),
-            _ => None,
-        });
-        let needs = match needs.flatten() {
-            None => Vec::new(),
-            Some(hash) => {
-                let value: Value = assemble(&content(&hash)?, &mut |hash| content(hash))?;
-                let fields = value.as_object().into_iter().flatten();
-                fields.map(|(name, value)| (name.clone(), View::of(value, &Kind::Any, "params.needs"))).collect()
-            }
-        };
-        let (launch, case) = (store.launch(run, |_, _| None)?, store.case(run, id)?);
-        Ok(CaseParams::new(run, &launch, &case).every_root(&case, plan, &needs))
+        let (case, params, needs) = self.verdict_inputs(run, id)?;
+        Ok(params.every_root(&case, plan, &needs))
     }
 }

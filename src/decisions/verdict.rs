@@ -1,20 +1,21 @@
 //! The verdict of a case as it was recorded: what spoke, and what would have changed it.
 
+use super::explanation::{diagnosed, lines};
 use super::params::RecordedGroup;
 use super::recorded::Decisions;
 use super::selection::{CaseList, StepQuery, StepSelection, find, refused};
 use super::steps::{JournalStep, damaged};
-use crate::diag::did_you_mean;
+use crate::diag::{Diagnostic, did_you_mean};
 use crate::model::Kind;
 use crate::script::check::CheckedParameter;
-use crate::script::probe::Probes;
+use crate::script::probe::{Miss, Outline, OutlineLine, Probes, Recorder, RecordingScope, explanatory};
 use crate::script::{Library, ScriptFunction, View};
 use crate::session::{Session, SessionError};
 use crate::walk::Name;
 use crate::walk::{EventBody, SpokenRule, Verdict, WALK};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// The list of the domain that fields of answers name defects of.
 const DEFECTS: &str = "defects";
@@ -41,6 +42,9 @@ pub struct CaseVerdict {
     /// Why it is not the defect that was asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_not: Option<WhyNot>,
+    /// What the rule that was asked about made of the case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleTrial>,
     /// The first lines of the failure that nothing spoke of: what a new rule or signature would have to read.
     pub unread: Vec<UnreadLine>,
     /// The functions of the rules that spoke, by the rule's id; none if the recorded texts cannot be linked any more.
@@ -101,6 +105,35 @@ pub struct WhyNot {
     pub silent: Vec<SilentRule>,
 }
 
+/// A rule of the verdict, evaluated again on what it was given.
+#[derive(Clone, Debug, Serialize)]
+pub struct RuleTrial {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Where it is written.
+    pub at: String,
+    /// Its function.
+    pub function: String,
+    /// What it asks, in the words of its function's comment.
+    pub asks: String,
+    /// Its strength; nothing if it is silent.
+    pub strength: Option<f64>,
+    /// The reason it gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// The comparisons that made it silent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<Miss>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "diagnosed")]
+    pub error: Option<Box<Diagnostic>>,
+    /// The expressions evaluated, with their values.
+    #[serde(serialize_with = "lines")]
+    pub values: Vec<OutlineLine>,
+}
+
 /// A rule that said nothing.
 #[derive(Clone, Debug, Serialize)]
 pub struct SilentRule {
@@ -118,6 +151,8 @@ pub struct SilentRule {
     pub asks: String,
     /// Whether the evidence has anything of what it reads.
     pub applies: bool,
+    /// Whether it reads more than lines, and the evidence has some of that.
+    pub near: bool,
 }
 
 /// What there is to show.
@@ -129,7 +164,7 @@ pub enum FoundVerdict {
     Cases(CaseList),
 }
 
-/// The verdict of the case that is asked about, and why it is not `why_not`. An error if there is no such case, or if no verdict of
+/// The verdict of the case that is asked about, and why it is not the defect `why_not`, or what the rule of that id made of it. An error if there is no such case, or if no verdict of
 /// it was recorded.
 pub fn verdict(session: &Session, asked: &StepQuery, why_not: Option<&str>) -> Result<FoundVerdict, SessionError> {
     let decisions = Decisions::open(session)?;
@@ -142,7 +177,7 @@ pub fn verdict(session: &Session, asked: &StepQuery, why_not: Option<&str>) -> R
 }
 
 impl Decisions {
-    /// The last verdict of a case with these steps, and why it is not `why_not`.
+    /// The last verdict of a case with these steps, and why it is not the defect `why_not`, or what the rule of that id made of it.
     pub fn verdict(
         &self,
         run: &str,
@@ -167,9 +202,26 @@ impl Decisions {
         let plan = self.of_step(&run, steps, &step).and_then(|project| project.plan.verdict.clone());
         let functions = plan.iter().flat_map(|plan| &plan.rules).filter(|rule| verdict.spoke.iter().any(|one| one.id == rule.id));
         let functions = functions.map(|rule| (rule.id.to_string(), rule.function.key())).collect();
-        let mut found =
-            CaseVerdict { run, case, name, step, verdict, declared, flips, why_not: None, unread, functions, defects };
-        found.why_not = why_not.map(|defect| self.why_not(&found, steps, defect)).transpose()?;
+        let mut found = CaseVerdict {
+            run,
+            case,
+            name,
+            step,
+            verdict,
+            declared,
+            flips,
+            why_not: None,
+            rule: None,
+            unread,
+            functions,
+            defects,
+        };
+        if let Some(asked) = why_not {
+            found.rule = self.trial(&found, steps, asked)?;
+            if found.rule.is_none() {
+                found.why_not = Some(self.why_not(&found, steps, asked)?);
+            }
+        }
         Ok(found)
     }
 
@@ -240,13 +292,53 @@ impl Decisions {
         self.project(run, step, Probes::None).ok()
     }
 
+    /// Evaluates a rule again, observed; nothing if there is no rule of this id, or if the recorded texts cannot be linked any more.
+    fn trial(&self, found: &CaseVerdict, steps: &[JournalStep], id: &str) -> Result<Option<RuleTrial>, SessionError> {
+        let step = steps.iter().find(|step| *step.path == *found.step);
+        let Some(project) = step.and_then(|step| self.project(&found.run, step, Probes::All).ok()) else { return Ok(None) };
+        let Some(plan) = &project.plan.verdict else { return Ok(None) };
+        let Some(rule) = plan.rules.iter().find(|rule| *rule.id == *id) else { return Ok(None) };
+        let (case, params, needs) = self.verdict_inputs(&found.run, &found.case)?;
+        let mut recorder = Recorder::new(RecordingScope::Values);
+        let said = recorder.watch(|| params.ask_rule(&case, &project.plan, &needs, id));
+        let (said, error) = match said {
+            Some(Ok(said)) => (said, None),
+            Some(Err(error)) => (None, Some(error)),
+            None => (None, None),
+        };
+        let outline = Outline::new(project.library.probed());
+        let (mut values, mut missed) = (Vec::new(), Vec::new());
+        // The evidence is read before, and masks may be scripts.
+        if let Some(evaluation) = recorder.evaluations().last() {
+            values = explanatory(outline.lines(evaluation));
+            if error.is_none() {
+                values.extend(outline.unreached(evaluation));
+                missed = if said.is_none() { outline.misses(evaluation) } else { Vec::new() };
+            }
+        }
+        Ok(Some(RuleTrial {
+            id: rule.id.to_string(),
+            name: rule.name.to_string(),
+            at: rule.at.to_string(),
+            function: rule.function.key(),
+            asks: first_sentence(rule.function.doc()),
+            strength: said.as_ref().map(|said| said.strength),
+            because: said.and_then(|said| said.because),
+            missed,
+            error,
+            values,
+        }))
+    }
+
     fn why_not(&self, found: &CaseVerdict, steps: &[JournalStep], defect: &str) -> Result<WhyNot, SessionError> {
         let verdict = &found.verdict;
         let Some(asked) = verdict.hypotheses.iter().find(|one| one.defect == defect) else {
             let known = || verdict.hypotheses.iter().map(|one| one.defect.as_str());
-            let message = format!("the verdict does not decide about `{defect}`");
-            let help =
-                did_you_mean(defect, known()).unwrap_or_else(|| format!("one of {}", known().collect::<Vec<_>>().join(", ")));
+            let message = format!("the verdict has no defect and no rule `{defect}`");
+            let help = did_you_mean(defect, known()).unwrap_or_else(|| {
+                let defects = known().collect::<Vec<_>>().join(", ");
+                format!("give one of {defects}, or the id of a rule of `verdict:`; for a signature: asterisk show signatures ID")
+            });
             return Err(refused("input/unknown-defect", message, Some(help)));
         };
         let best = verdict.hypotheses.first().map_or(0.0, |best| best.score);
@@ -261,10 +353,11 @@ impl Decisions {
                 let (id, name, at) = (rule.id.to_string(), rule.name.to_string(), rule.at.to_string());
                 let (function, asks) = (rule.function.key(), first_sentence(rule.function.doc()));
                 let Some((_, weight)) = weight else { continue };
-                let applies = applies(&project.library, &rule.function, &evidence);
-                silent.push(SilentRule { id, name, at, weight: *weight, function, asks, applies });
+                let (applies, near) = applies(&project.library, &rule.function, &evidence);
+                silent.push(SilentRule { id, name, at, weight: *weight, function, asks, applies, near });
             }
-            silent.sort_by(|a, b| b.applies.cmp(&a.applies).then(b.weight.total_cmp(&a.weight)));
+            let rank = |rule: &SilentRule| (rule.applies, rule.near);
+            silent.sort_by(|a, b| rank(b).cmp(&rank(a)).then(b.weight.total_cmp(&a.weight)));
         }
         let lacks = ((best - asked.score) * 1e6).round() / 1e6;
         Ok(WhyNot {
@@ -297,12 +390,16 @@ fn unread(evidence: &Value, verdict: &Verdict) -> Vec<UnreadLine> {
     let lines: Vec<&Value> = evidence["lines"].as_array().into_iter().flatten().collect();
     let of_error = |line: &Value| line["source"] == "error";
     let (error, other): (Vec<&Value>, Vec<&Value>) = lines.into_iter().partition(|line| of_error(line));
-    let unread = error.into_iter().chain(other).map(|line| UnreadLine { id: text(line, "id"), text: text(line, "text") });
-    unread.filter(|line| !verdict.spoke.iter().any(|rule| rule.about.contains(&line.id))).take(UNREAD).collect()
+    let lines: Vec<UnreadLine> =
+        error.into_iter().chain(other).map(|line| UnreadLine { id: text(line, "id"), text: text(line, "text") }).collect();
+    let spoken = |line: &UnreadLine| verdict.spoke.iter().any(|rule| rule.about.contains(&line.id));
+    // A log often repeats what the error says.
+    let mut seen: HashSet<String> = lines.iter().filter(|line| spoken(line)).map(|line| line.text.trim().to_owned()).collect();
+    lines.into_iter().filter(|line| !spoken(line) && seen.insert(line.text.trim().to_owned())).take(UNREAD).collect()
 }
 
-/// Whether the evidence has anything of what a rule reads; true for one that reads other inputs only.
-fn applies(library: &Library, function: &ScriptFunction, evidence: &Value) -> bool {
+/// Whether the evidence has anything of what a rule reads (true for one that reads other inputs only), and whether that is more than lines.
+fn applies(library: &Library, function: &ScriptFunction, evidence: &Value) -> (bool, bool) {
     let inputs = ["evidence", "context", "vars"].map(|name| CheckedParameter { name, kind: &Kind::Any });
     let has = |part: &str| match evidence.get(part) {
         Some(Value::Array(items)) => !items.is_empty(),
@@ -313,15 +410,13 @@ fn applies(library: &Library, function: &ScriptFunction, evidence: &Value) -> bo
         None => false,
     };
     let reads = library.check(function, &inputs).reads;
-    let mut parts = reads.iter().filter_map(|read| {
+    let parts = reads.iter().filter_map(|read| {
         let rest = read.path.strip_prefix("evidence")?;
         Some(rest.trim_start_matches('.').split(['.', '[']).next().unwrap_or_default())
     });
-    let mut any = false;
-    parts.any(|part| {
-        any = true;
-        part.is_empty() || has(part)
-    }) || !any
+    let parts: Vec<&str> = parts.collect();
+    let near = parts.iter().any(|part| !matches!(*part, "" | "lines") && has(part));
+    (near || parts.is_empty() || parts.iter().any(|part| part.is_empty() || has(part)), near)
 }
 
 fn first_sentence(doc: &str) -> String {

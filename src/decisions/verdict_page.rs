@@ -1,9 +1,10 @@
 //! The verdict of a case, as a page of lines for a terminal.
 
 use super::explanation::short;
-use super::page::{PageLine, TextPage, Tone};
-use super::verdict::{CaseVerdict, DeclaredDefect, SilentRule, WhyNot};
-use crate::walk::SpokenRule;
+use super::page::{LONGEST, PageLine, TextPage, Tone};
+use super::verdict::{CaseVerdict, DeclaredDefect, RuleTrial, SilentRule, WhyNot};
+use crate::script::probe::OutlineOutcome;
+use crate::walk::{Hypothesis, SpokenRule};
 
 /// How many silent rules are listed.
 const SILENT: usize = 10;
@@ -68,6 +69,9 @@ pub fn verdict_page(told: &CaseVerdict, width: usize) -> Vec<PageLine> {
     if let Some(why) = &told.why_not {
         why_not(&mut page, told, why);
     }
+    if let Some(rule) = &told.rule {
+        trial(&mut page, rule);
+    }
     page.lines
 }
 
@@ -94,7 +98,13 @@ fn spoken(page: &mut TextPage, rule: &SpokenRule, function: Option<&String>) {
 fn why_not(page: &mut TextPage, told: &CaseVerdict, why: &WhyNot) {
     head(page, &format!("why not {}", why.defect));
     let said = if why.undecided {
-        format!("it is the most probable, but {:.2} is less than {:.2}", why.probability, told.verdict.floor)
+        let level = |other: &&Hypothesis| other.defect != why.defect && (other.probability - why.probability).abs() < 1e-6;
+        match told.verdict.hypotheses.iter().find(level) {
+            Some(other) => {
+                format!("it is level with {}, and {:.2} is less than {:.2}", other.defect, why.probability, told.verdict.floor)
+            }
+            None => format!("it is the most probable, but {:.2} is less than {:.2}", why.probability, told.verdict.floor),
+        }
     } else if why.lacks == 0.0 {
         "it is".to_owned()
     } else {
@@ -116,6 +126,9 @@ fn why_not(page: &mut TextPage, told: &CaseVerdict, why: &WhyNot) {
     if near.len() > SILENT {
         page.text(Tone::Quiet, "    ", 6, &format!("and {} more", near.len() - SILENT));
     }
+    if let Some(first) = near.first() {
+        page.text(Tone::Quiet, "  ", 4, &format!("why one was silent: --why-not {}", first.id));
+    }
     if !far.is_empty() {
         let ids: Vec<&str> = far.iter().map(|rule| rule.id.as_str()).collect();
         let said = format!("the evidence has nothing of what these read: {}", ids.join(", "));
@@ -129,6 +142,30 @@ fn why_not(page: &mut TextPage, told: &CaseVerdict, why: &WhyNot) {
     );
 }
 
+/// A rule, evaluated again: what it gave, and the values that decided it.
+fn trial(page: &mut TextPage, rule: &RuleTrial) {
+    head(page, &format!("the rule {}", rule.id));
+    let said = match (&rule.error, rule.strength) {
+        (Some(error), _) => format!("failed: {}", error.message),
+        (None, None) => "was silent".to_owned(),
+        (None, Some(strength)) => {
+            let because = rule.because.as_ref().map_or_else(String::new, |because| format!(": {}", short(because)));
+            format!("spoke at strength {strength:.2}{because}")
+        }
+    };
+    let name = if rule.name.is_empty() { String::new() } else { format!("{}: ", rule.name) };
+    page.text(Tone::Plain, "  ", 4, &format!("{name}{said}"));
+    page.text(Tone::Quiet, "  ", 4, &format!("{}, {}", rule.function, rule.at));
+    page.text(Tone::Quiet, "  ", 4, &rule.asks);
+    for miss in &rule.missed {
+        page.text(Tone::Bad, "    ", 6, &miss.text);
+    }
+    for line in &rule.values {
+        let tone = if line.outcome == OutlineOutcome::Skipped { Tone::Quiet } else { Tone::Plain };
+        page.text(tone, "    ", 8 + 2 * line.depth, &line.format(LONGEST));
+    }
+}
+
 fn head(page: &mut TextPage, title: &str) {
     page.blank();
     page.text(Tone::Head, "", 2, title);
@@ -138,7 +175,7 @@ fn head(page: &mut TextPage, title: &str) {
 mod tests {
     use super::*;
     use crate::decisions::{SilentRule, UnreadLine, VerdictFlip};
-    use crate::walk::{FailedRule, Hypothesis, Verdict};
+    use crate::walk::{FailedRule, Verdict};
 
     #[test]
     fn a_page_is_readable_at_80_columns() {
@@ -176,6 +213,7 @@ mod tests {
             function: text("v.rhai#thrown"),
             asks: text("Something was thrown"),
             applies,
+            near: false,
         };
         let why_not = WhyNot {
             defect: text("pb001"),
@@ -201,6 +239,7 @@ mod tests {
                 probability: Some(0.25),
             }),
             why_not: Some(why_not),
+            rule: None,
             defects: [(text("en001"), text("Environment issue"))].into(),
         };
         let page: Vec<String> = verdict_page(&told, 80).into_iter().map(|line| line.text).collect();
@@ -213,7 +252,7 @@ mod tests {
             "\nwhat spoke, but counts for less than another of its group\n  refused: ",
             "\nrules that failed, and count as silent\n  V9 (p.yaml:1): no such field\n",
             "\nwhat would change it\n  without V1: pb001 (0.60)\n",
-            "\nwhy not pb001\n  its probability is 0.25; it lacks 1.10\n  rules that speak for it, and were silent here:\n    +0.70  V2 thrown: Something was thrown\n      v.rhai#thrown, p.yaml:2\n  the evidence has nothing of what these read: V3\n",
+            "\nwhy not pb001\n  its probability is 0.25; it lacks 1.10\n  rules that speak for it, and were silent here:\n    +0.70  V2 thrown: Something was thrown\n      v.rhai#thrown, p.yaml:2\n  why one was silent: --why-not V2\n  the evidence has nothing of what these read: V3\n",
             "\nlines that nothing spoke of\n  e2  it broke\n",
         ] {
             assert!(page.contains(wanted), "{wanted}\n--- in\n{page}");

@@ -39,6 +39,9 @@ pub struct Check {
 /// How many checks of a failure are kept.
 const MOST: usize = 8;
 
+/// Over how many lines two compared values may extend.
+const VALUE_LINES: usize = 60;
+
 struct Sentence {
     kind: CheckKind,
     /// A word without which the pattern cannot match.
@@ -244,16 +247,20 @@ fn over_lines(lines: &[EvidenceLine], at: usize) -> Option<Check> {
         return None;
     }
     let mut whole = first.text.clone();
-    let mut cut = None;
-    for line in lines.iter().skip(at + 1).take(12).take_while(|line| line.source == first.source) {
+    let (mut cut, mut closed) = (None, false);
+    for line in lines.iter().skip(at + 1).take(VALUE_LINES).take_while(|line| line.source == first.source) {
         whole.push_str("\\n");
         whole.push_str(&line.text);
         let Some((_, after)) = whole.split_once("but was:") else { continue };
-        if after.ends_with('>') {
+        // Values may be XML: the last bracket closes the first one if as many close as open.
+        if after.ends_with('>') && after.matches('<').count() == after.matches('>').count() {
             return sentence(&EvidenceLine { text: whole, ..first.clone() });
         }
-        // If the second value is never closed, use its first line.
-        cut.get_or_insert_with(|| whole.clone());
+        // Without such a line, the second value ends at the first bracket at the end of a line, or with its first line.
+        if cut.is_none() || (after.ends_with('>') && !closed) {
+            closed = after.ends_with('>');
+            cut = Some(whole.clone());
+        }
     }
     sentence(&EvidenceLine { text: cut?, ..first.clone() })
 }
@@ -290,7 +297,9 @@ fn label(text: &str) -> Option<(bool, &str)> {
     let name = name.trim().trim_end_matches(':').to_ascii_lowercase();
     // Hamcrest writes `but: was <3>`.
     let value = value.trim();
-    if EXPECTED.contains(&name.as_str()) {
+    // `Expected value to match:`, with the value below it, is how older versions of Jest begin.
+    let matcher = value.is_empty() && name.strip_prefix("expected ").is_some_and(|rest| rest.contains(" to "));
+    if matcher || EXPECTED.contains(&name.as_str()) {
         return Some((true, value));
     }
     if FOUND.contains(&name.as_str()) {
@@ -435,6 +444,11 @@ mod tests {
         checks("org.junit.ComparisonFailure: expected:<[a]b> but was:<[c]b>", (Equal, "[a]b", "[c]b"));
         checks("junit.framework.AssertionFailedError: expected:<a\nb> but was:<a\nc>", (Equal, r"a\nb", r"a\nc"));
         checks("junit.framework.AssertionFailedError: expected:<a\n> but was:<c\n>", (Equal, r"a\n", r"c\n"));
+        checks(
+            "org.junit.ComparisonFailure: expected:<<a>\n[x]\n</a>> but was:<<a>\n[y]\n</a>>",
+            (Equal, r"<a>\n[x]\n</a>", r"<a>\n[y]\n</a>"),
+        );
+        checks("expect(value).toMatch(pattern)\n\nExpected value to match:\n  /b/\nReceived:\n  \"a\"", (Equal, "/b/", "\"a\""));
         checks("Expected ids to be equal to {1, 2}, but {2, 1} differs at index 0.", (Equal, "{1, 2}", "{2, 1}"));
         checks("org.opentest4j.AssertionFailedError: expected: <3> but was: <4>", (Equal, "3", "4"));
         checks("java.lang.AssertionError: expected [3] but found [4]", (Equal, "3", "4"));

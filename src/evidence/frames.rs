@@ -132,6 +132,8 @@ pattern!(
     r"^\s*(?:at )?((?:[A-Za-z]:)?[\w./\\@+~-]+\.(?:swift|dart|exs?|lua|feature|robot|kt|java|scala|cs|fs|sh|bats|[cm]?[jt]sx?|vue))[:(](\d+)\)?(?::\d+)?:?\s*$"
 );
 
+pattern!(BATS, r"^\s*(?:# ?)?\(?(?:from function [`'](.+?)' )?in (?:test )?file (\S+), line (\d+)[,)]\s*$");
+
 /// Reads one line. `previous` is what the line before was, since some tools write a frame in two.
 pub(super) fn read_line(line: &str, function_above: Option<&str>) -> Option<FrameLine> {
     let text = line.trim_start();
@@ -360,6 +362,11 @@ fn php(line: &str) -> Option<ParsedFrame> {
 }
 
 fn other(line: &str) -> Option<ParsedFrame> {
+    if line.contains("file ")
+        && let Some(found) = BATS.captures(line)
+    {
+        return Some(frame(FrameLanguage::Other, found.get(1).map_or("", |name| name.as_str()), &found[2], &found[3]));
+    }
     let found = OTHER.captures(line)?;
     let path = &found[1];
     let language = match path.rsplit('.').next().unwrap_or_default() {
@@ -413,6 +420,8 @@ mod tests {
             None,
             (Jvm, "sun.reflect.NativeMethodAccessorImpl.invoke0", "", 0),
         );
+        reads("# (in test file test/cart.bats, line 33)", None, (Other, "", "test/cart.bats", 33));
+        reads("(from function `fail' in file test/helpers.bash, line 12,", None, (Other, "fail", "test/helpers.bash", 12));
         reads("  File \"shop/cart.py\", line 3, in total", None, (Python, "total", "shop/cart.py", 3));
         reads("tests/test_cart.py:52: in test_total", None, (Python, "test_total", "tests/test_cart.py", 52));
         reads("tests/test_cart.py:52: AssertionError", None, (Python, "", "tests/test_cart.py", 52));

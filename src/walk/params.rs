@@ -10,8 +10,9 @@ use super::state::WalkState;
 use super::step_context::StepContext;
 use super::verdict::Verdict;
 use super::views::recorded_state;
+use crate::diag::Diagnostic;
 use crate::model::{Case, Hash, Kind, Launch};
-use crate::script::View;
+use crate::script::{RuleStrength, View};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 
@@ -213,6 +214,17 @@ impl CaseParams {
     pub fn verdict_by(&self, case: &Case, plan: &Plan, needs: &[(String, View)]) -> Option<Verdict> {
         let rules = plan.verdict.as_ref()?;
         Some(rules.judge(&self.evidence(case, plan).view, &self.context(plan, needs)))
+    }
+
+    /// What one rule of the verdict of a plan says, given the results of the queries. `None` if the plan has no such rule.
+    pub fn ask_rule(
+        &self,
+        case: &Case,
+        plan: &Plan,
+        needs: &[(String, View)],
+        id: &str,
+    ) -> Option<Result<Option<RuleStrength>, Box<Diagnostic>>> {
+        plan.verdict.as_ref()?.ask(id, &self.evidence(case, plan).view, &self.context(plan, needs))
     }
 
     /// The evidence by a plan's catalogue, as the record has it.

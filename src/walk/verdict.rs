@@ -208,6 +208,13 @@ impl VerdictPlan {
         verdict
     }
 
+    /// What one of the rules says of a case; `None` if there is no rule with this id.
+    pub fn ask(&self, id: &str, evidence: &View, context: &View) -> Option<Result<Option<RuleStrength>, Box<Diagnostic>>> {
+        let rule = self.rules.iter().find(|rule| *rule.id == *id)?;
+        let null = View::null();
+        Some(rule.function.weigh(&[evidence, context, self.vars.view().unwrap_or(&null)]))
+    }
+
     /// The verdict with the weights, groups and priors of this plan, and the strengths of another with the same
     /// [`functions`](Self::functions).
     pub fn weigh_again(&self, other: &Verdict) -> Verdict {

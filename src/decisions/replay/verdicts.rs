@@ -66,7 +66,11 @@ fn differences(before: &Verdict, now: &Verdict) -> Vec<String> {
         }
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let more = found.len().saturating_sub(LISTED);
     let mut told: Vec<String> = found.into_iter().take(LISTED).map(|(_, said)| said).collect();
+    if more > 0 {
+        told.push(format!("and {more} more"));
+    }
     if told.is_empty() {
         told.push(if before.floor.total_cmp(&now.floor).is_eq() {
             "the priors".to_owned()
