@@ -469,11 +469,15 @@ private fn help(any) { any.keys().len() > 1 }
         let scripts = vec![Source::new("verdicts/v.rhai", script)];
         let library = Library::link(LibraryInputs { scripts, ..LibraryInputs::default() }, None).expect("links");
         let evidence = json!({ "frames": [], "lines": [{ "text": "x" }] });
-        let applies = |name: &str| {
+        let function = |name: &str| {
             let function = FunctionRef::parse(&format!("verdicts/v.rhai#{name}")).expect("a reference");
-            applies(&library, &library.function(&function, 3).expect("is there"), &evidence)
+            library.function(&function, 3).expect("is there")
         };
-        assert_eq!(["frames", "both", "neither", "all"].map(applies), [false, true, true, true]);
+        let applies = |name: &str| applies(&library, &function(name), &evidence);
+        let expected = [(false, false), (true, false), (true, false), (true, false)];
+        assert_eq!(["frames", "both", "neither", "all"].map(applies), expected);
+        let with_frames = json!({ "frames": [1], "lines": [] });
+        assert_eq!(super::applies(&library, &function("frames"), &with_frames), (true, true));
         assert_eq!(first_sentence("It is\nso. And so."), "It is so");
     }
 }

@@ -6,6 +6,7 @@ use crate::harness::{Project, repository};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 #[test]
 fn what_init_writes_is_used_and_never_overwritten() {
@@ -227,10 +228,17 @@ fn files_are_as_their_schemas_say() {
         asterisk::form::yaml::parse(&source).unwrap().to_json()
     };
     let pipeline = validator("pipeline");
-    let files = fs::read_dir(repository().join("pipelines")).unwrap().map(|entry| entry.unwrap().path());
-    for file in files.filter(|path| path.is_file()) {
+    let entries = |dir: &Path| fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+    let mut files = entries(&repository().join("pipelines"));
+    files.extend(entries(&repository().join("pipelines/gallery")).iter().flat_map(|dir| entries(dir)));
+    for file in files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "yaml")) {
         let text = fs::read_to_string(file).unwrap();
-        assert_eq!(pipeline.check(&yaml(&text)), Ok(()));
+        assert_eq!(pipeline.check(&yaml(&text)), Ok(()), "{}", file.display());
+    }
+    let stages = "stages: [{ name: Page, agent: PageAgent, advisor: PageAdvisor, task: write, timeout: 3, cache: false }]\n";
+    assert!(pipeline.is_valid(&yaml(stages)));
+    for (from, to) in [("agent:", "agnet:"), ("timeout: 3", "timeout: long"), ("stages: [", "edges: []\nstages: [")] {
+        assert!(!pipeline.is_valid(&yaml(&stages.replace(from, to))), "{to}");
     }
     let good = "pipeline: p\nnodes: [{name: a, schema: {x: bool, y?: [int], z: {type: number, min: 0}, w: {enum: [b]}}}]\n\
                 edges: [{id: e, from: a, to: _done}]\nstart: a\ndone: _done\n";
