@@ -44,9 +44,9 @@ fn a_launch_that_is_analysed_again_adds_little_and_clean_takes_back_all_but_what
     let first = grown.run(&[]);
     let once = grown.bytes();
     let again = [0; 4].map(|_| grown.run(&[]));
-    // The first has all texts of the project with it; what recall finds settles in the next two.
+    // The first has all texts of the project with it; what recall finds settles in the next two. The store grows in pages.
     assert!(first < 13_500, "{first} bytes a decision");
-    assert!(again.iter().all(|bytes| *bytes < 1_800), "{again:?}");
+    assert!(again.iter().all(|bytes| *bytes < 2_000), "{again:?}");
     assert!(again[2..].iter().all(|bytes| *bytes < 1_200), "{again:?}");
     let known = grown.known();
     let kept = grown.clean("1");
