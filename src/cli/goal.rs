@@ -36,7 +36,8 @@ pub(super) struct GoalArgs {
     /// The goal.
     #[arg(required_unless_present = "resume")]
     text: Option<String>,
-    /// The working directory. To protect your files, pass a copy or a git worktree [default: the current directory].
+    /// The working directory. To protect your files, pass a copy or a git worktree. The project's own texts and its store are not written
+    /// [default: the current directory].
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     workdir: Option<PathBuf>,
     /// The launch that the goal is about: a file below the working directory.
