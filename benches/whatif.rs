@@ -7,8 +7,7 @@ mod harness;
 mod memory;
 
 use asterisk::decisions::replay::{ReplayReport, ReplaySpec, replay};
-use asterisk::session::{Files, RunInputs, RunListener, RunSpec, Session, Setup, Via};
-use asterisk::store::Durability;
+use asterisk::session::{RunInputs, RunSpec, Session, Setup};
 use bundled::setup;
 use harness::{Table, measure};
 use std::path::{Path, PathBuf};

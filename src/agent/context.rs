@@ -38,6 +38,12 @@ pub struct ExternalContext<'a> {
     pub withheld: BTreeSet<String>,
     /// Working directory of commands.
     pub root: &'a Path,
+    /// The project's own texts, which tools do not write.
+    pub texts: Vec<PathBuf>,
+    /// What tools neither read nor write: the store, the runs, the auditor's files.
+    pub private: Vec<PathBuf>,
+    /// Whether the run is recorded. Tools are not called in one that is not.
+    pub recorded: bool,
     /// Asks a person about the calls that the judge leaves to one; without it, they are not made.
     pub approve: Option<Approve>,
     /// Investigates launches for a goal.

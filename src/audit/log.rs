@@ -1,13 +1,16 @@
 //! The auditor's log: JSON lines, each with the hash of the one before it, for the eyes of its owner alone and only ever appended to.
 
-use crate::model::Hash;
+use crate::model::{Hash, canonical};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+/// How long another process may hold the log.
+const LOCK_TIME: Duration = Duration::from_secs(5);
 /// What the first entry follows.
 const BEGINNING: &str = "";
 
@@ -48,7 +51,7 @@ pub(super) struct NewEntry<'a> {
 
 impl AuditLog {
     /// Opens a log, or makes one. `each` is given what every entry says. A line that was not written to its end was never acknowledged, and
-    /// goes. A log that is broken, or that others may read or write, is an error.
+    /// goes, unless only its end of line is missing. A log that is broken, or that others may read or write, is an error.
     pub fn open(path: &Path, mut each: impl FnMut(&Value)) -> io::Result<Self> {
         if let Some(dir) = path.parent() {
             std::fs::create_dir_all(dir)?;
@@ -114,7 +117,18 @@ impl AuditLog {
 
     /// Does something while no other process writes.
     fn locked<T>(&mut self, body: impl FnOnce(&mut Self) -> io::Result<T>) -> io::Result<T> {
-        self.file.lock()?;
+        let begun = Instant::now();
+        loop {
+            match self.file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_TIME => std::thread::sleep(Duration::from_millis(20)),
+                Err(TryLockError::WouldBlock) => {
+                    let message = format!("another process has held its lock for {} s", LOCK_TIME.as_secs());
+                    return Err(io::Error::other(message));
+                }
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
         let done = body(self);
         let unlocked = self.file.unlock();
         let done = done?;
@@ -124,25 +138,33 @@ impl AuditLog {
 
     /// Reads what others appended meanwhile.
     fn catch_up(&mut self, each: &mut dyn FnMut(&Value)) -> io::Result<()> {
-        if std::fs::symlink_metadata(&self.path).map(|there| there.len()).ok() != Some(self.file.metadata()?.len()) {
+        if !is_same(&std::fs::symlink_metadata(&self.path), &self.file.metadata()?) {
             return Err(io::Error::other("it was removed or replaced"));
         }
+        check_private(&self.file)?;
         self.file.seek(SeekFrom::Start(self.read))?;
         let mut reader = BufReader::new(&self.file);
         let mut line = String::new();
-        let mut torn = false;
+        let (mut torn, mut unended) = (false, false);
         loop {
             line.clear();
             let bytes = reader.read_line(&mut line)?;
             if bytes == 0 {
                 break;
             }
-            if !line.ends_with('\n') {
-                torn = true;
-                break;
-            }
-            let entry =
-                link(&line, &self.head).map_err(|why| io::Error::other(format!("line {}: {why}", self.head.entries + 1)))?;
+            let whole = line.strip_suffix('\n');
+            let entry = match (link(whole.unwrap_or(&line), &self.head), whole) {
+                (Ok(entry), Some(_)) => entry,
+                (Ok(entry), None) => {
+                    unended = true;
+                    entry
+                }
+                (Err(_), None) => {
+                    torn = true;
+                    break;
+                }
+                (Err(why), Some(_)) => return Err(io::Error::other(format!("line {}: {why}", self.head.entries + 1))),
+            };
             self.head = AuditHead { entries: self.head.entries + 1, hash: text_of(&entry, "hash").to_owned() };
             self.said.insert(text_of(&entry, "turn").to_owned(), Hash::of_json(&entry["body"]));
             self.read += bytes as u64;
@@ -151,6 +173,10 @@ impl AuditLog {
         drop(reader);
         if torn {
             self.file.set_len(self.read)?;
+        }
+        if unended {
+            self.file.write_all(b"\n")?;
+            self.read += 1;
         }
         if self.file.metadata()?.len() < self.read {
             return Err(io::Error::other("it is shorter than it was"));
@@ -167,9 +193,16 @@ pub fn verify(path: &Path, mut each: impl FnMut(&Value)) -> io::Result<Result<Au
         return Ok(Err(BrokenLink { line: 0, why: error.to_string() }));
     }
     let mut head = AuditHead::default();
-    for line in BufReader::new(file).lines() {
-        let line = line?;
-        match link(&line, &head) {
+    let mut reader = BufReader::new(file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if reader.read_until(b'\n', &mut line)? == 0 {
+            return Ok(Ok(head));
+        }
+        let whole = line.strip_suffix(b"\n").ok_or_else(|| "its end is missing".to_owned());
+        let text = whole.and_then(|line| std::str::from_utf8(line).map_err(|_| "it is no text".to_owned()));
+        match text.and_then(|text| link(text, &head)) {
             Ok(entry) => {
                 each(&entry);
                 head = AuditHead { entries: head.entries + 1, hash: text_of(&entry, "hash").to_owned() };
@@ -177,7 +210,6 @@ pub fn verify(path: &Path, mut each: impl FnMut(&Value)) -> io::Result<Result<Au
             Err(why) => return Ok(Err(BrokenLink { line: head.entries + 1, why })),
         }
     }
-    Ok(Ok(head))
 }
 
 /// Reads an entry that follows a head.
@@ -190,6 +222,10 @@ fn link(line: &str, head: &AuditHead) -> Result<Value, String> {
     if entry["prev"] != before {
         return Err("it does not follow the line before it".to_owned());
     }
+    // Nothing but what was written reads as itself: no other spaces, order or doubled keys.
+    if canonical(&entry) != line {
+        return Err("it is not written as it was".to_owned());
+    }
     let hash = entry.as_object_mut().and_then(|entry| entry.remove("hash")).unwrap_or_default();
     if hash != json!(Hash::of_json(&entry).to_string()) {
         return Err("what it says is not what was written".to_owned());
@@ -200,6 +236,18 @@ fn link(line: &str, head: &AuditHead) -> Result<Value, String> {
 
 fn text_of<'v>(entry: &'v Value, name: &str) -> &'v str {
     entry[name].as_str().unwrap_or_default()
+}
+
+/// Whether the file at a path is the one that is open.
+#[cfg(unix)]
+fn is_same(there: &io::Result<Metadata>, open: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    there.as_ref().is_ok_and(|there| (there.dev(), there.ino(), there.len()) == (open.dev(), open.ino(), open.len()))
+}
+
+#[cfg(not(unix))]
+fn is_same(there: &io::Result<Metadata>, open: &Metadata) -> bool {
+    there.as_ref().is_ok_and(|there| there.len() == open.len())
 }
 
 #[cfg(unix)]
@@ -251,6 +299,15 @@ mod tests {
         assert_eq!(broken(&[lines[0], lines[2]]), 2);
         assert_eq!(broken(&[lines[1], lines[2]]), 1);
         assert_eq!(broken(&[lines[0], lines[1], "x"]), 3);
+        // The same to a reader of JSON, but not what was written.
+        for other in [format!(" {}", lines[1]), format!("{}\r", lines[1]), lines[1].replacen('{', "{\"at\":\"1999\",", 1)] {
+            assert_eq!(broken(&[lines[0], &other, lines[2]]), 2);
+        }
+        std::fs::write(&path, text.trim_end()).unwrap();
+        assert_eq!(verify(&path, |_| {}).unwrap().map_err(|broken| broken.line), Err(3));
+        assert_eq!(AuditLog::open(&path, |_| {}).unwrap().head().entries, 3);
+        assert!(verify(&path, |_| {}).unwrap().is_ok());
+        broken(&[lines[0], lines[1], "x"]);
         assert!(AuditLog::open(&path, |_| {}).unwrap_err().to_string().contains("line 3"));
     }
 
@@ -265,6 +322,30 @@ mod tests {
         assert_eq!(log.head(), &head);
         log.append(vec![entry("c", 4)]).unwrap();
         assert_eq!(verify(&path, |_| {}).unwrap(), Ok(AuditHead { entries: 4, hash: log.head().hash.clone() }));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_happens_to_the_file_meanwhile_is_seen() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        written(&path);
+        let append = |log: &mut AuditLog| log.append(vec![entry("d", 4)]).map_err(|error| error.to_string());
+        let mut log = AuditLog::open(&path, |_| {}).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        assert!(append(&mut log).unwrap_err().contains("666"));
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        std::fs::copy(&path, dir.path().join("copy")).unwrap();
+        std::fs::rename(dir.path().join("copy"), &path).unwrap();
+        assert!(append(&mut log).unwrap_err().contains("replaced"));
+        // Held by another process.
+        let mut log = AuditLog::open(&path, |_| {}).unwrap();
+        let other = File::open(&path).unwrap();
+        other.lock().unwrap();
+        assert!(append(&mut log).unwrap_err().contains("lock"));
+        other.unlock().unwrap();
+        append(&mut log).unwrap();
     }
 
     #[cfg(unix)]

@@ -20,9 +20,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The rules' file among the bundled scripts; the operator's own takes its place.
 pub const RULES: &str = "audit/rules.rhai";
+/// What the rules call the pipeline of a goal.
+const GOAL: &str = "goal";
 /// Longer texts of a message are cut.
 const TEXT_CHARS: usize = 200;
-/// Longer lists of a message are cut.
+/// Of longer lists, what lies within the further items is left out. Their number stays as it is.
 const LIST_ITEMS: usize = 100;
 /// Deeper values of a message are left out.
 const DEPTH: usize = 4;
@@ -45,6 +47,8 @@ pub struct Auditor {
     state: Mutex<AuditState>,
     plan: Arc<Plan>,
     run: String,
+    /// Whether the run pursues a goal.
+    goal: bool,
 }
 
 struct AuditState {
@@ -82,16 +86,17 @@ impl AuditRules {
 }
 
 impl Auditor {
-    /// The auditor of a run; `None` if the rules do not audit its pipeline. What the log says already is read first.
+    /// The auditor of a run; `None` if it pursues no goal and the rules do not audit its pipeline. A goal is audited whatever its pipeline
+    /// calls itself. What the log says already is read first.
     pub fn new(
         bundled: Vec<Source>,
         own: Option<Source>,
         log: &Path,
-        (run, plan): (&str, &Arc<Plan>),
+        (run, plan, goal): (&str, &Arc<Plan>, bool),
     ) -> Result<Option<Self>, AuditError> {
         let rules = AuditRules::link(bundled, own).map_err(AuditError::Rules)?;
-        let audits = rules.audits.call_json(&[json!(plan.pipeline.name.as_str())]).map_err(AuditError::rule)?;
-        if audits != json!(true) {
+        let audits = || rules.audits.call_json(&[json!(plan.pipeline.name.as_str())]).map_err(AuditError::rule);
+        if !goal && audits()? != json!(true) {
             return Ok(None);
         }
         let mut known = json!({});
@@ -109,7 +114,7 @@ impl Auditor {
         }
         let log = log.map_err(AuditError::Log)?;
         let state = Mutex::new(AuditState { log, known });
-        Ok(Some(Self { rules, state, plan: Arc::clone(plan), run: run.to_owned() }))
+        Ok(Some(Self { rules, state, plan: Arc::clone(plan), run: run.to_owned(), goal }))
     }
 
     /// Writes what a commit says between roles, before it is committed. Returns the head of the log then, if there is anything to say.
@@ -158,9 +163,10 @@ impl Auditor {
                 let node = plan.pipeline.node(name).map(|node| plan.pipeline.at(node));
                 node.and_then(|node| node.code.as_ref()).map_or("", |code| code.as_str()).to_owned()
             };
+            let name = if self.goal && Arc::ptr_eq(&plan, &self.plan) { GOAL } else { plan.pipeline.name.as_str() };
             let turn = |node: &str, to: &str, edge: &str, payload: Value| {
                 json!({
-                    "pipeline": plan.pipeline.name.as_str(), "edge": edge, "from_node": node, "to_node": to,
+                    "pipeline": name, "edge": edge, "from_node": node, "to_node": to,
                     "from": code(node), "to": code(to), "item": &*event.case, "step": &*event.path, "run": self.run, "payload": payload,
                 })
             };
@@ -195,7 +201,10 @@ fn shortened(value: &Value, depth: usize) -> Value {
             (cut + "...").into()
         }
         Value::Array(_) | Value::Object(_) if depth == 0 => Value::Null,
-        Value::Array(items) => items.iter().take(LIST_ITEMS).map(|item| shortened(item, depth - 1)).collect(),
+        Value::Array(items) => {
+            let depth_at = |at| if at < LIST_ITEMS { depth - 1 } else { (depth - 1).min(1) };
+            items.iter().enumerate().map(|(at, item)| shortened(item, depth_at(at))).collect()
+        }
         Value::Object(fields) => {
             fields.iter().map(|(name, value)| (name.clone(), shortened(value, depth - 1))).collect::<Map<_, _>>().into()
         }

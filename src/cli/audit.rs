@@ -3,12 +3,16 @@
 use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::audit::{AuditHead, BrokenLink, verify};
 use crate::exit::Exit;
-use crate::session::{Session, SessionError};
+use crate::model::counted;
+use crate::session::SessionError;
+use crate::store::AuditAnchor;
 use crate::ui::{OutputFormat, plain};
 use clap::{Args, Subcommand};
+use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Verify and show the goal auditor's log.
 ///
@@ -56,10 +60,13 @@ pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, Sessi
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(AuditHead::default()),
         verified => verified.map_err(|source| SessionError::Write { path: log.display().to_string(), source })?,
     };
+    let log = log.canonicalize().unwrap_or(log).display().to_string();
+    let anchors = session.audit_anchors(&log)?;
     let verified = match verified {
-        Ok(head) => anchored(&session, &log, &entries)?.map_or(Ok(head), Err),
+        Ok(head) => anchored(&anchors, &entries).map_or(Ok(head), Err),
         broken => broken,
     };
+    let (unknown, unaudited) = (unknown(&anchors, &entries), session.unaudited_goals(&log)?);
     if let AuditCommand::Show { anomalies, .. } = &args.command {
         entries.retain(|entry| !anomalies || entry["kind"] == "anomaly");
         match ui.format() {
@@ -75,9 +82,22 @@ pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, Sessi
             match (&args.command, ui.format()) {
                 (AuditCommand::Show { .. }, _) => {}
                 (_, OutputFormat::Json) => {
-                    ui.json(&json!({ "schema_version": 1, "whole": true, "entries": entries, "head": hash }));
+                    ui.json(&json!({
+                        "schema_version": 1, "whole": true, "entries": entries, "head": hash, "unknown": unknown, "unaudited": unaudited,
+                    }));
                 }
-                (_, OutputFormat::Pretty) => ui.out(&format!("{entries} entries, whole; the last is {hash}")),
+                (_, OutputFormat::Pretty) => {
+                    ui.out(&format!("{entries} entries, whole; the last is {hash}"));
+                    for (run, Unknown { entries, line }) in &unknown {
+                        let many = counted(*entries, "entry", "entries");
+                        ui.note(&plain(&format!(
+                            "{many} of run {run}, from line {line}: the journal of this store does not know them"
+                        )));
+                    }
+                    for run in &unaudited {
+                        ui.note(&plain(&format!("the goal {run} has no entries in this log")));
+                    }
+                }
             }
             Exit::Ok
         }
@@ -94,9 +114,8 @@ pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, Sessi
 }
 
 /// Returns the first entry that differs from the journal, if there is one.
-fn anchored(session: &Session, log: &Path, entries: &[Value]) -> Result<Option<BrokenLink>, SessionError> {
-    let log = log.canonicalize().unwrap_or_else(|_| log.to_owned());
-    for anchor in session.audit_anchors(&log.display().to_string())? {
+fn anchored(anchors: &[AuditAnchor], entries: &[Value]) -> Option<BrokenLink> {
+    for anchor in anchors {
         let at = usize::try_from(anchor.entries).ok().and_then(|entries| entries.checked_sub(1));
         let why = match at.and_then(|at| entries.get(at)) {
             None => format!("it is missing: the journal of run {} knows {} entries", anchor.run, anchor.entries),
@@ -105,9 +124,34 @@ fn anchored(session: &Session, log: &Path, entries: &[Value]) -> Result<Option<B
             }
             Some(_) => continue,
         };
-        return Ok(Some(BrokenLink { line: anchor.entries, why }));
+        return Some(BrokenLink { line: anchor.entries, why });
     }
-    Ok(None)
+    None
+}
+
+/// Entries of a run that its journal does not know: of another store, of a step that was not committed, or forged.
+#[derive(Serialize)]
+struct Unknown {
+    entries: usize,
+    /// The line of the first one.
+    line: usize,
+}
+
+/// The entries that no journal of this store knows, by run.
+fn unknown(anchors: &[AuditAnchor], entries: &[Value]) -> BTreeMap<String, Unknown> {
+    let mut known: BTreeMap<&str, u64> = BTreeMap::new();
+    for anchor in anchors {
+        let last = known.entry(&anchor.run).or_default();
+        *last = anchor.entries.max(*last);
+    }
+    let mut unknown: BTreeMap<String, Unknown> = BTreeMap::new();
+    for (line, entry) in (1..).zip(entries) {
+        let run = entry["turn"].as_str().and_then(|turn| turn.split('/').next()).unwrap_or_default();
+        if entry["n"].as_u64() > known.get(run).copied() {
+            unknown.entry(run.to_owned()).or_insert(Unknown { entries: 0, line }).entries += 1;
+        }
+    }
+    unknown
 }
 
 /// Formats an entry as one line.

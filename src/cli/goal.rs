@@ -36,7 +36,8 @@ pub(super) struct GoalArgs {
     /// The goal.
     #[arg(required_unless_present = "resume")]
     text: Option<String>,
-    /// The working directory. To protect your files, pass a copy or a git worktree [default: the current directory].
+    /// The working directory. To protect your files, pass a copy or a git worktree. The project's own texts and its store are not written
+    /// [default: the current directory].
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     workdir: Option<PathBuf>,
     /// The launch that the goal is about: a file below the working directory.
@@ -83,7 +84,7 @@ pub(super) fn goal(global: &GlobalArgs, mut args: GoalArgs) -> Result<Exit, Sess
             let spec = ResumeSpec { run, parallel: 1, durability: Durability::Step, migrate: None, budget: args.budget };
             session.resume(&spec, &progress, &stop)
         }
-        None => session.run(&spec(&args, &session.setup().audit.log)?, &progress, &stop),
+        None => session.run(&spec(&args, &session)?, &progress, &stop),
     };
     live.finish();
     let store_flag =
@@ -91,7 +92,7 @@ pub(super) fn goal(global: &GlobalArgs, mut args: GoalArgs) -> Result<Exit, Sess
     conclude(ui, &session, &result?, interrupted.load(Ordering::Relaxed), &store_flag)
 }
 
-fn spec(args: &GoalArgs, log: &Path) -> Result<RunSpec, SessionError> {
+fn spec(args: &GoalArgs, session: &Session) -> Result<RunSpec, SessionError> {
     let text = args.text.clone().unwrap_or_default();
     if text.trim().is_empty() {
         return Err(SessionError::bad_request("input/goal", "the goal is empty", Some("say what is wanted".into())));
@@ -101,11 +102,7 @@ fn spec(args: &GoalArgs, log: &Path) -> Result<RunSpec, SessionError> {
         let message = format!("`{}` is no directory to work in", dir.display());
         SessionError::bad_request("input/workdir", message, Some("make it, or name another one with --workdir".into()))
     })?;
-    if log.starts_with(&workdir) {
-        let message = format!("the auditor's log `{}` lies in the working directory, where tools could read it", log.display());
-        let help = "work in another directory (--workdir), or have the log elsewhere (ASTERISK_AUDIT_LOG)";
-        return Err(SessionError::bad_request("input/workdir", message, Some(help.into())));
-    }
+    session.check_workdir(&workdir)?;
     let mut attributes = Attributes::default();
     attributes.insert("workdir", workdir.to_string_lossy());
     attributes.insert("allow_hosts", args.allow_host.join(","));
@@ -121,6 +118,7 @@ fn spec(args: &GoalArgs, log: &Path) -> Result<RunSpec, SessionError> {
         files: Files::Auto,
         budget: args.budget,
         no_recall: args.no_recall,
+        goal: true,
         ..RunSpec::of(RunInputs::Given(Arc::new(launch)))
     })
 }
@@ -222,7 +220,7 @@ fn conclude(ui: Ui, session: &Session, result: &RunResult, interrupted: bool, st
     run_view::tokens(ui, result);
     let over = matches!(result.status, WalkStatus::Done | WalkStatus::Error);
     if !over {
-        ui.note(&run_view::stopped(session, result, store_flag));
+        ui.note(&run_view::stopped(session, result, "goal", store_flag));
     }
     Ok(match result.status {
         _ if !over && interrupted => Exit::Interrupted,

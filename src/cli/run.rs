@@ -306,6 +306,7 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
         shadow: args.shadow,
         budget: args.budget,
         no_recall: args.no_recall,
+        goal: false,
     })
 }
 
@@ -397,7 +398,7 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, ending: &RunEnding
     run_view::shadow(ui, &result);
     run_view::tokens(ui, &result);
     if !over {
-        ui.note(&run_view::stopped(session, &result, store_flag));
+        ui.note(&run_view::stopped(session, &result, "run", store_flag));
     }
     let is_judged = result.status == WalkStatus::Done && report_exit == Exit::Ok;
     let failed = if is_judged { failed_gates(gates, &report, &result.plan)? } else { Vec::new() };

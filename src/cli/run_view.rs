@@ -189,15 +189,17 @@ pub(super) fn tokens(ui: Ui, result: &RunResult) {
 }
 
 /// Why a run stopped, and the command that continues it. `store_flag` is appended to the command to find the store.
-pub(super) fn stopped(session: &Session, result: &RunResult, store_flag: &str) -> String {
+pub(super) fn stopped(session: &Session, result: &RunResult, command: &str, store_flag: &str) -> String {
     let run = &result.run;
     let waiting = session.waiting(result).count();
     if let Some((status, true)) = &result.budget {
         let more = status.used.max(status.total_budget) * 2;
-        return format!("stopped: the budget is used up; go on with: asterisk run --resume {run} --budget {more}{store_flag}");
+        return format!(
+            "stopped: the budget is used up; go on with: asterisk {command} --resume {run} --budget {more}{store_flag}"
+        );
     }
     match waiting {
-        0 => format!("stopped; go on with: asterisk run --resume {run}{store_flag}"),
+        0 => format!("stopped; go on with: asterisk {command} --resume {run}{store_flag}"),
         1 => format!("1 case waits for an answer; take its prompt with: asterisk cursor --suite-id {run}{store_flag}"),
         n => format!("{n} cases wait for an answer; take the next prompt with: asterisk cursor --suite-id {run}{store_flag}"),
     }

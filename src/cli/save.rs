@@ -105,7 +105,7 @@ pub(super) fn print_case(
         }
     } else {
         let store_flag = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", store.display()));
-        ui.note(&stopped(session, &result, &store_flag));
+        ui.note(&stopped(session, &result, "run", &store_flag));
     }
     Ok(if damaged || summary.status == WalkStatus::Error { Exit::Cases } else { Exit::Ok })
 }

@@ -141,7 +141,11 @@ impl Session {
             let root = dir.map_or_else(|| self.setup.out.clone(), |dir| self.setup.root.join(dir));
             writes.then(|| Arc::new(RunDirectory::new(&root, run, Arc::clone(&dispatches))) as Arc<dyn RunDir>)
         };
+        let (texts, private) = self.setup.own_files();
         let outside = ExternalContext {
+            texts,
+            private,
+            recorded: writes,
             queue: self.queue.clone(),
             withheld: self.setup.secret_variables(),
             agents: &self.setup.agents,

@@ -18,9 +18,10 @@ use crate::files::{Area, FileIdentity, read_input};
 use crate::model::{Case, Launch};
 use crate::project::Project;
 use crate::store::{RunJournal, RunStatus, Store};
-use crate::walk::{CaseParams, JournalError, Name, PEERS, Plan, ReadEvidence, TokenUsage, WalkStatus};
+use crate::walk::{CaseParams, JournalError, Name, PEERS, Plan, ReadEvidence, TokenUsage, WORKDIR, WalkStatus};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
@@ -110,7 +111,7 @@ impl RunAssembly<'_> {
             cache,
             given,
         });
-        let auditor = if writes { session.auditor(run, &revisions.project().plan)? } else { None };
+        let auditor = if writes { session.auditor(run, &revisions.project().plan, &launch)? } else { None };
         let audited = auditor.as_ref().map(|auditor| AuditedJournal { journal: &journal, auditor });
         let walked = executor.walk(work, WalkPorts { answer: &*answer, needs, journal: &journal, audited: audited.as_ref() });
         let work = session.unless_lost(self.identity, walked)?;
@@ -127,12 +128,17 @@ impl RunAssembly<'_> {
 
 impl Session {
     /// The auditor of a run, if its pipeline is audited. Its rules are those compiled into the program, or the operator's.
-    fn auditor(&self, run: &str, plan: &Arc<Plan>) -> Result<Option<Auditor>, SessionError> {
+    fn auditor(&self, run: &str, plan: &Arc<Plan>, launch: &Launch) -> Result<Option<Auditor>, SessionError> {
+        let mut goal = false;
+        for workdir in launch.cases.iter().filter_map(|case| case.attributes.get(WORKDIR)).filter(|workdir| !workdir.is_empty()) {
+            self.check_workdir(Path::new(workdir))?;
+            goal = true;
+        }
         let bundled = Area::Scripts.embedded().into_iter().filter(|(path, _)| path.ends_with(".rhai"));
         let bundled = bundled.map(|(path, text)| Source::new(path, text)).collect();
         let AuditSettings { log, rules } = &self.setup.audit;
         let own = rules.as_deref().map(read_input).transpose()?;
-        Auditor::new(bundled, own, log, (run, plan)).map_err(|error| match error {
+        Auditor::new(bundled, own, log, (run, plan, goal)).map_err(|error| match error {
             AuditError::Rules(found) => SessionError::Texts(found),
             AuditError::Rule(diagnostic) => SessionError::Texts(Diagnostics::from(*diagnostic)),
             AuditError::Log(source) => SessionError::Journal(JournalError::Audit(format!(
@@ -140,6 +146,31 @@ impl Session {
                 log.display()
             ))),
         })
+    }
+
+    /// Whether tools may work in a directory: the auditor's files must not lie in it, nor be reached from it over a link.
+    pub fn check_workdir(&self, workdir: &Path) -> Result<(), SessionError> {
+        let AuditSettings { log, rules } = &self.setup.audit;
+        for (what, file) in [("log", Some(log)), ("rules", rules.as_ref())] {
+            let Some(file) = file else { continue };
+            let whole = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+            let resolved = |path: &Path| {
+                let there = path.ancestors().find_map(|there| Some((there.canonicalize().ok()?, path.strip_prefix(there).ok()?)));
+                there.map(|(there, rest)| there.join(rest))
+            };
+            let beside = whole.parent().and_then(resolved);
+            let real = [Some(whole.clone()), resolved(&whole), beside];
+            if real.iter().flatten().any(|path| path.starts_with(workdir)) {
+                let message = format!(
+                    "the auditor's {what} `{}` lie{} in the working directory, where tools could use it",
+                    file.display(),
+                    if what == "log" { "s" } else { "" }
+                );
+                let help = "work in another directory (--workdir), or have it elsewhere (ASTERISK_AUDIT_LOG, ASTERISK_AUDITOR)";
+                return Err(SessionError::bad_request("input/workdir", message, Some(help.into())));
+            }
+        }
+        Ok(())
     }
 
     /// Records the status of a run and writes its files, except those of cases that `rested`.

@@ -45,6 +45,11 @@ impl Session {
         Ok(self.reader()?.map(|store| store.audit_anchors(log)).transpose()?.unwrap_or_default())
     }
 
+    /// The goals in the store that an auditor's log does not have.
+    pub fn unaudited_goals(&self, log: &str) -> Result<Vec<String>, SessionError> {
+        Ok(self.reader()?.map(|store| store.unanchored_runs(PIPELINE, log)).transpose()?.unwrap_or_default())
+    }
+
     /// Forgets a memory.
     pub fn forget(&self, id: i64) -> Result<Megram, SessionError> {
         let memory = self.memory(id)?;

@@ -19,7 +19,7 @@ use crate::model::{Case, Hash, Launch, TestOutcomes};
 use crate::project::CurrentProject;
 use crate::reportportal::PortalLaunch;
 use crate::store::{Durability, NewRun, Store, StoreError};
-use crate::walk::{Blob, FIRST};
+use crate::walk::{Blob, FIRST, WORKDIR};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,6 +68,8 @@ pub struct RunSpec {
     pub budget: Option<u64>,
     /// Whether the findings of other runs are ignored.
     pub no_recall: bool,
+    /// Whether the inputs are those of `asterisk goal`: the only ones whose cases may name a working directory for tools.
+    pub goal: bool,
 }
 
 impl RunSpec {
@@ -88,6 +90,7 @@ impl RunSpec {
             shadow: None,
             budget: None,
             no_recall: false,
+            goal: false,
         }
     }
 }
@@ -117,6 +120,14 @@ impl Session {
         let tasks = project.plan.policy.is_some() && matches!(spec.inputs, RunInputs::Example);
         let inputs = if tasks { &RunInputs::None } else { &spec.inputs };
         let (mut launch, reportportal) = self.launch(inputs, &Arc::new(project.masker()), watch, stop)?;
+        if !spec.goal {
+            // What was read from elsewhere does not say where tools work, nor what they may do there.
+            for case in &mut launch.cases {
+                for name in [WORKDIR, "allow_hosts"] {
+                    let _ignored = case.attributes.remove(name);
+                }
+            }
+        }
         if let Some(url) = &self.setup.job_url {
             launch.set_job_url(url);
         }

@@ -72,6 +72,19 @@ pub struct AuditSettings {
 }
 
 impl Setup {
+    /// The project's texts, those that are not there yet included, and what is private: the store, the runs, the auditor's files. Tools
+    /// of goals change none of them.
+    pub(super) fn own_files(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let usual = ["asterisk.yaml", "scripts", "pipelines", "templates"].map(|name| self.root.join(name));
+        let named = [&self.scripts, &self.pipelines, &self.templates].into_iter().flatten().cloned();
+        let beside = |path: &PathBuf, suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
+        let store = ["", "-wal", "-shm"].map(|suffix| beside(&self.store, suffix));
+        let audit = [Some(self.audit.log.clone()), self.audit.rules.clone()].into_iter().flatten();
+        let private = store.into_iter().chain([self.root.join(".asterisk"), self.out.clone()]).chain(audit);
+        let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        (usual.into_iter().chain(named).map(whole).collect(), private.map(whole).collect())
+    }
+
     /// The environment variables that hold secrets of agents, servers and `ReportPortal`.
     pub(super) fn secret_variables(&self) -> BTreeSet<String> {
         let of_agents = self.agents.values().filter_map(|agent| agent.secret.as_ref());

@@ -29,4 +29,15 @@ impl Store {
             Ok(rows.query_map(params![log], anchor)?.collect::<Result<_, _>>()?)
         })
     }
+
+    /// The runs of a pipeline that have no anchor in a log, oldest first.
+    pub fn unanchored_runs(&self, pipeline: &str, log: &str) -> Result<Vec<String>, StoreError> {
+        self.read(|conn| {
+            let mut rows = conn.prepare_cached(
+                "SELECT name FROM runs WHERE pipeline = ?1 AND cleaned_at IS NULL \
+                 AND id NOT IN (SELECT run FROM audit_anchors WHERE log = ?2) ORDER BY id",
+            )?;
+            Ok(rows.query_map(params![pipeline, log], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        })
+    }
 }

@@ -138,7 +138,7 @@ impl GatePlan {
             return Err(Box::new(diagnostic));
         };
         (made.score, made.approved, made.passed) = (score, approved, passed);
-        made.severity = answer["severity"].as_str().unwrap_or("low").to_owned();
+        answer["severity"].as_str().unwrap_or("low").clone_into(&mut made.severity);
         let texts = |key: &str| answer[key].as_array().into_iter().flatten().map(text).collect();
         (made.suggestions, made.critical_issues) = (texts("suggestions"), texts("critical_issues"));
         council.decision.word().clone_into(&mut made.decision);

@@ -191,6 +191,11 @@ fn the_loop_ends_for_every_adversary() {
 
 /// The outcomes of calls that a model makes, in order.
 fn calls(project: &Project, calls: &Value, more: &[&str]) -> Vec<Value> {
+    calls_in(project, calls, "work", more)
+}
+
+/// The same in another directory, with the auditor's files elsewhere.
+fn calls_in(project: &Project, calls: &Value, workdir: &str, more: &[&str]) -> Vec<Value> {
     let plan = r#"plan) echo '{"subtasks":[{"id":"s","intent":"i","text":"t","criteria":["c"]}]}' ;;"#;
     let execute = r#"execute) if [ $n = 1 ]; then cat calls.json; else echo '{"result":1,"status":"completed"}'; fi ;;"#;
     let rest = r#"validate) echo '{"verdict":"matched","criteria_verdicts":[{"criterion":"c","verdict":"pass"}]}' ;;
@@ -201,8 +206,13 @@ meta_validate) echo '{"accepted":true}' ;;"#;
     }
     std::fs::remove_dir_all(project.root().join("visits")).unwrap_or_default();
     project.file("calls.json", json!({ "calls": calls }).to_string());
-    let args: Vec<&str> = ["--via", "model"].into_iter().chain(more.iter().copied()).collect();
-    let ran = goal(project, "say hello", &args).exits(0);
+    let args = ["goal", "say hello", "--workdir", workdir, "--format", "json", "--via", "model"];
+    let mut command = project.command(&[&args, more].concat());
+    let log = tempfile::tempdir().unwrap();
+    if workdir == "." {
+        command.env("ASTERISK_AUDIT_LOG", log.path().join("audit.jsonl"));
+    }
+    let ran = project.ran(&command.output().unwrap()).exits(0);
     outcomes(project, &ran.json())
 }
 
@@ -239,6 +249,57 @@ fn tools_read_and_write_below_the_working_directory_only() {
     assert!(!project.root().join("e.txt").exists());
 }
 
+/// What the policy cannot see of a command's words is told to it: where links lead. Arguments that no tool takes are refused.
+#[cfg(unix)]
+#[test]
+fn links_and_unknown_arguments_are_refused() {
+    let project = project();
+    std::os::unix::fs::symlink(project.root().join("canary.txt"), project.root().join("work/link")).unwrap();
+    project.file("other/canary.txt", "alive");
+    std::os::unix::fs::symlink(project.root().join("other"), project.root().join("work/sub/up")).unwrap();
+    let shell = |command: &str| json!({ "tool": "shell", "args": { "command": command } });
+    let commands =
+        ["cat link", "cat l*", "cd sub; cat up/canary.txt", "head -1 < link", "ls .asterisk", "cat a.txt", "grep '$' a.txt"];
+    let mut script: Vec<Value> = commands.iter().map(|command| shell(command)).collect();
+    script.push(json!({ "tool": "shell", "args": { "command": "ls", "cwd": "/" } }));
+    let made = calls(&project, &json!(script), &[]);
+    let refused: Vec<bool> = made.iter().map(|one| one["refused"] == true).collect();
+    assert_eq!(refused, [true, true, true, true, true, false, false, true], "{made:#?}");
+    assert!(made[7]["error"].as_str().unwrap().contains("`cwd`"), "{made:#?}");
+}
+
+/// A goal in the project itself reads its texts, and changes none of them.
+#[test]
+fn the_projects_own_texts_are_not_written() {
+    let project = project();
+    let write = |path: &str| json!({ "tool": "write_file", "args": { "path": path, "text": "x" } });
+    let paths =
+        ["asterisk.yml", "scripts/policy/tools.rhai", "pipelines/goal.yaml", ".asterisk/x", "asterisk.yaml/x", "work/new.txt"];
+    let mut script: Vec<Value> = paths.iter().map(|path| write(path)).collect();
+    script.push(json!({ "tool": "shell", "args": { "command": "cat asterisk.yaml work/a.txt" } }));
+    let made = calls_in(&project, &json!(script), ".", &[]);
+    let ok: Vec<bool> = made.iter().map(|one| one["ok"] == true).collect();
+    assert_eq!(ok, [true, false, false, false, false, true, true], "{made:#?}");
+}
+
+/// Whoever hands in a launch does not say where tools work; nor are they called in a run that leaves no record.
+#[test]
+fn only_the_goal_names_its_working_directory() {
+    let project = project();
+    let attribute = |key: &str, value: &str| json!({ "key": key, "value": value });
+    let workdir = project.root().join("work");
+    let attributes = [attribute("workdir", workdir.to_str().unwrap()), attribute("allow_hosts", "localhost")];
+    let launch = json!({ "run_id": "1", "name": "n", "number": 1, "status": "FAILED", "startTime": 1, "failure_list": [
+        { "id": 1, "name": "count the *.txt files", "type": "STEP", "status": "FAILED", "path": "1", "attributes": attributes },
+    ] });
+    project.file("launch.json", launch.to_string());
+    for more in [&[][..], &["--dry-run"]] {
+        let ran = project.asterisk(&[&["run", "goal", "--input", "launch.json", "--format", "json"], more].concat());
+        let cases = ran.json()["cases"].clone();
+        assert_eq!(cases[0]["case_status"], "abandoned", "{}", ran.text());
+    }
+}
+
 #[test]
 fn what_the_policy_leaves_to_a_person_is_asked_or_refused() {
     let project = project();
@@ -253,6 +314,22 @@ fn the_log_of_the_auditor_may_not_lie_in_the_working_directory() {
     let project = project();
     let ran = project.asterisk(&["goal", "count the files"]).exits(2);
     assert!(ran.stderr.contains("auditor"), "{}", ran.text());
+    let elsewhere =
+        |args: &[&str], log: &str| project.ran(&project.command(args).env("ASTERISK_AUDIT_LOG", log).output().unwrap());
+    // By a relative path, over a link, for a goal that is resumed.
+    let args = ["goal", "count the files", "--workdir", "work", "--format", "json"];
+    elsewhere(&args, "work/audit.jsonl").exits(2);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(project.root().join("work/sub"), project.root().join("logs")).unwrap();
+        elsewhere(&args, "logs/audit.jsonl").exits(2);
+    }
+    project.file(".local/state/asterisk/audit.jsonl/in-the-way", "");
+    project.asterisk(&args).exits(5);
+    std::fs::remove_dir_all(project.root().join(".local/state/asterisk/audit.jsonl")).unwrap();
+    let run = project.asterisk(&["runs", "--format", "json"]).exits(0).json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    elsewhere(&["goal", "--resume", &run], "work/audit.jsonl").exits(2);
+    project.asterisk(&["goal", "--resume", &run]).exits(0);
 }
 
 // ---- memory --------------------------------------------------------------------------------------------------------
@@ -318,6 +395,45 @@ fn every_change_of_the_log_is_seen() {
     std::fs::remove_file(project.root().join(AUDIT_LOG)).unwrap();
     goal(&project, "count the *.md files", &[]).exits(0);
     assert_eq!(verify().exits(1).json()["whole"], false);
+}
+
+/// What no journal knows is named, and so are goals that the log does not have.
+#[test]
+fn what_is_not_in_both_the_log_and_the_journal_is_named() {
+    let project = project();
+    let run = goal(&project, "count the files", &[]).exits(0).json()["run"].as_str().unwrap().to_owned();
+    let verify = || project.asterisk(&["audit", "verify", "--format", "json"]).exits(0).json();
+    assert_eq!((&verify()["unknown"], &verify()["unaudited"]), (&json!({}), &json!([])));
+    let other = project.root().join("other.jsonl");
+    let mut elsewhere = project.command(&["audit", "verify", "--format", "json"]);
+    let seen = project.ran(&elsewhere.env("ASTERISK_AUDIT_LOG", other).output().unwrap()).exits(0).json();
+    assert_eq!(seen["unaudited"], json!([run]));
+    // The log has more than this store: a goal of another one.
+    let own = ["--store", "other.db", "goal", "count the *.md files", "--workdir", "work", "--format", "json"];
+    let other = project.asterisk(&own).exits(0).json()["run"].as_str().unwrap().to_owned();
+    assert!(verify()["unknown"][&other]["entries"].as_u64().unwrap() > 2, "{}", verify());
+}
+
+/// A pipeline that calls itself something else is audited like any goal, and a plan that is none is told from one.
+#[test]
+fn every_goal_is_audited_and_every_plan_is_checked() {
+    let project = project();
+    let text = std::fs::read_to_string(repository().join("pipelines/goal.yaml")).unwrap();
+    project.file("pipelines/goal.yaml", text.replace("pipeline: goal", "pipeline: target"));
+    goal(&project, "count the files", &[]).exits(0);
+    assert!(project.read(AUDIT_LOG).contains("DispatchManifest"));
+    let project = with_model(&format!("{PERCEIVE}\nplan) echo '{{\"subtasks\":[1,\"x\"]}}' ;;"));
+    let ran = goal(&project, "say hello", &["--via", "model"]).exits(4);
+    assert!(ran.text().contains("subtasks") && !ran.text().contains("auditor"), "{}", ran.text());
+    let many: Vec<Value> =
+        (0..150).map(|n| json!({ "id": format!("s{n}"), "intent": "i", "text": "t", "criteria": ["c"] })).collect();
+    let plan = json!({ "subtasks": many });
+    let project = with_model(&format!(
+        "{PERCEIVE}\nplan) echo '{plan}' ;;\nexecute) echo '{{\"result\":1,\"status\":\"completed\"}}' ;;\nvalidate) echo '{{\"verdict\":\"matched\"}}' ;;\nmeta_validate) echo '{{\"accepted\":true}}' ;;"
+    ));
+    goal(&project, "say hello", &["--via", "model"]).exits(0);
+    assert!(project.read(AUDIT_LOG).contains("\"subtasks\":150"));
+    assert_eq!(project.read(AUDIT_LOG).matches("SubTaskOutcome").count(), 150);
 }
 
 #[test]

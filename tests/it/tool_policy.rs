@@ -1,7 +1,7 @@
 //! The policy of tools against a real shell: what it lets through changes nothing.
 
 use crate::harness::{Project, full_size};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -193,6 +193,43 @@ fn what_is_allowed_changes_nothing() {
         run(command, &workdir);
         assert_eq!(workdir.tree(), before, "{command:?} was allowed, and changed the directory");
     }
+}
+
+/// Ideas of an attacker, and calls that are as harmless as they look: a line has the wanted verdict (or law), the tool unless it is the
+/// shell, the arguments, and what else the judge is told.
+#[test]
+fn every_known_attempt_is_judged_as_it_should() {
+    let told = json!({
+        "workdir": "/w", "inside": true, "exists": false, "existing": ["f"], "outside": ["link"], "allow_hosts": ["docs.example.org"],
+    });
+    let attempts: Vec<Vec<Value>> =
+        include_str!("tool_policy.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let call = |attempt: &Vec<Value>| {
+        let (tool, args) = match &attempt[1..] {
+            [command] => (json!("shell"), json!({ "command": command })),
+            [tool, args, ..] => (tool.clone(), args.clone()),
+            [] => panic!("{attempt:?}"),
+        };
+        let mut told = told.clone();
+        for (key, value) in attempt.get(3).and_then(Value::as_object).into_iter().flatten() {
+            told[key] = value.clone();
+        }
+        json!({ "args": [{ "tool": tool, "args": args }, told] }).to_string()
+    };
+    let project = Project::new();
+    project.file("calls.jsonl", attempts.iter().map(call).collect::<Vec<_>>().join("\n"));
+    let judged = project.asterisk(&["call", "policy/tools.rhai#judge", "--batch", "calls.jsonl"]).exits(0).json_lines();
+    assert_eq!(judged.len(), attempts.len());
+    let wrong: Vec<String> = attempts
+        .iter()
+        .zip(&judged)
+        .filter_map(|(attempt, answer)| {
+            let answer = &answer["result"];
+            let said = if answer["law"] == "LAW1" { &json!("law1") } else { &answer["verdict"] };
+            (*said != attempt[0]).then(|| format!("{attempt:?} is judged {answer}"))
+        })
+        .collect();
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 /// Runs a command for a moment; what it says and how it ends is of no interest.

@@ -5,13 +5,15 @@
 //! that nobody knows how far it came.
 
 mod confine;
+mod links;
 mod paths;
 mod search;
 mod shell_text;
 
 pub use confine::become_confined;
 
-use self::paths::{PathError, WorkRoot};
+use self::confine::Bounds;
+use self::paths::{Guarded, PathError, WorkRoot};
 use super::context::{Approve, ExternalContext, Investigate};
 use super::process::{self, CommandEnd};
 use super::tools::ToolAnswerer;
@@ -28,6 +30,16 @@ use std::time::Duration;
 const ATTRIBUTE: &str = "workdir";
 /// The tools, without those of servers.
 const TOOLS: &[&str] = &["shell", "read_file", "write_file", "glob", "grep", "http_get", "investigate"];
+/// The arguments that they take.
+const ARGUMENTS: &[(&str, &[&str])] = &[
+    ("shell", &["command"]),
+    ("read_file", &["path", "from", "lines"]),
+    ("write_file", &["path", "text"]),
+    ("glob", &["pattern"]),
+    ("grep", &["pattern", "path", "glob"]),
+    ("http_get", &["url"]),
+    ("investigate", &["launch", "cases", "depth"]),
+];
 /// The most bytes of output that are read from a command, whatever is kept of them.
 const MAX_OUTPUT: usize = 1 << 20;
 
@@ -35,6 +47,9 @@ const MAX_OUTPUT: usize = 1 << 20;
 pub(super) struct WorkdirAnswerer<'a> {
     name: Name,
     root: PathBuf,
+    guarded: Guarded,
+    /// Whether the run is recorded.
+    recorded: bool,
     withheld: BTreeSet<String>,
     approve: Option<Approve>,
     investigate: Option<Investigate<'a>>,
@@ -112,6 +127,14 @@ impl WorkdirCall {
         self.args.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
 
+    /// Why its arguments cannot be those of the tool.
+    fn misfit(&self) -> Option<String> {
+        let (_, known) = ARGUMENTS.iter().find(|(tool, _)| *tool == self.tool)?;
+        let unknown = self.args.keys().find(|key| !known.contains(&key.as_str()))?;
+        let known = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        Some(format!("`{}` takes no argument `{}`; it takes {known}", self.tool, shown(unknown)))
+    }
+
     /// How many characters of its output are kept. What an investigation found is data and would be none if it were cut; it is bounded by its
     /// cases.
     fn kept(&self) -> usize {
@@ -130,6 +153,8 @@ impl<'a> WorkdirAnswerer<'a> {
         Self {
             name: ToolPlan::via(WORKDIR),
             root: outside.root.to_owned(),
+            guarded: Guarded { readable: real(&outside.texts), hidden: real(&outside.private) },
+            recorded: outside.recorded,
             withheld: outside.withheld.clone(),
             approve: outside.approve.clone(),
             investigate: outside.investigate.clone(),
@@ -143,7 +168,8 @@ impl<'a> WorkdirAnswerer<'a> {
         let is_there = |path: &str| root.path.join(path).symlink_metadata().is_ok();
         if let Some(path) = call.optional("path").or(call.optional("launch")) {
             context.insert("exists".into(), is_there(path).into());
-            context.insert("inside".into(), root.is_inside(path).into());
+            let inside = root.is_inside(path) && (call.tool != "write_file" || root.is_writable(path));
+            context.insert("inside".into(), inside.into());
         }
         if call.tool == "shell" {
             let parsed = shell_text::parsed(call.optional("command").unwrap_or_default());
@@ -156,6 +182,9 @@ impl<'a> WorkdirAnswerer<'a> {
             });
             let existing: BTreeSet<String> = named.filter(|path| is_there(path)).collect();
             context.insert("existing".into(), json!(existing));
+            let seen = links::of(root, &parsed);
+            context.insert("outside".into(), json!(seen.outside));
+            context.insert("odd_names".into(), seen.odd_names.into());
             context.insert("shell".into(), parsed);
         }
         context.insert("workdir".into(), json!(root.path));
@@ -165,7 +194,7 @@ impl<'a> WorkdirAnswerer<'a> {
     }
 
     /// Makes a call that may be made.
-    fn make(&self, call: &WorkdirCall, root: &WorkRoot, request: &Request<'_>, id: i64) -> CallResult {
+    fn make(&self, call: &WorkdirCall, root: &WorkRoot, request: &Request<'_>, id: i64, approved: bool) -> CallResult {
         match call.tool.as_str() {
             "read_file" => Self::read_file(call, root).into(),
             "write_file" => {
@@ -182,7 +211,7 @@ impl<'a> WorkdirAnswerer<'a> {
                 found.into()
             }
             "http_get" => http_get(call),
-            "shell" => self.shell(call, root),
+            "shell" => self.shell(call, root, approved),
             "investigate" => self.investigate(call, root),
             tool => match tool.split_once('/').and_then(|(server, tool)| Some((self.servers.get(server)?, tool))) {
                 Some((server, tool)) => match server.invoke(request, tool, call.args.clone(), id) {
@@ -224,14 +253,22 @@ impl<'a> WorkdirAnswerer<'a> {
         CallResult { said: investigate(&path, &cases, &call.vars), more: Map::new() }
     }
 
-    fn shell(&self, call: &WorkdirCall, root: &WorkRoot) -> CallResult {
+    fn shell(&self, call: &WorkdirCall, root: &WorkRoot, approved: bool) -> CallResult {
         let text = match call.text("command") {
             Ok(text) => text,
             Err(error) => return CallResult::failed(error.text()),
         };
         let run = || -> std::io::Result<CallResult> {
             let temporary = tempfile::tempdir()?;
-            let words = confine::words(&root.path, temporary.path(), call.limits.processes, text)?;
+            // What the policy allows by itself only reads.
+            let bounds = Bounds {
+                workdir: &root.path,
+                temporary: temporary.path(),
+                processes: call.limits.processes,
+                guarded: &root.guarded,
+                strict: approved && root.guarded.touches(&root.path),
+            };
+            let (words, report) = confine::words(&bounds, text)?;
             let Some(command) = process::command(&words, &self.root, &self.withheld) else {
                 return Ok(CallResult::failed("no command"));
             };
@@ -243,7 +280,7 @@ impl<'a> WorkdirAnswerer<'a> {
                 }
                 said.push_str(&output.stderr);
             }
-            let confined = match confine::was_confined(temporary.path()) {
+            let confined = match report.was_confined() {
                 Ok(confined) => confined,
                 Err(why) => return Ok(CallResult::failed(why)),
             };
@@ -270,9 +307,10 @@ impl<'a> WorkdirAnswerer<'a> {
         outcome.insert("args".into(), call.args.clone().into());
         let workdir = request.case.attributes.get(ATTRIBUTE).filter(|workdir| !workdir.is_empty());
         let result = match workdir {
+            _ if !self.recorded => CallResult::failed("calls are only made in a run that is recorded").with("refused", true),
             None => CallResult::failed("there is no working directory"),
             Some(workdir) => {
-                let root = WorkRoot { path: PathBuf::from(workdir) };
+                let root = WorkRoot { path: PathBuf::from(workdir), guarded: self.guarded.clone() };
                 let context = Self::context(call, &root);
                 self.judged(call, &root, request, &described, &context, (id, interrupted))?
             }
@@ -301,6 +339,9 @@ impl<'a> WorkdirAnswerer<'a> {
         context: &Value,
         (id, interrupted): (i64, bool),
     ) -> Result<CallResult, Box<Diagnostic>> {
+        if let Some(misfit) = call.misfit() {
+            return Ok(CallResult::failed(misfit).with("refused", true));
+        }
         let judgement = request.plan.node(request.node).tool.as_ref().and_then(|tool| tool.judgement(judged, context));
         let judgement = judgement.transpose()?.unwrap_or_default();
         let because = judgement["because"].as_str().unwrap_or_default();
@@ -311,7 +352,7 @@ impl<'a> WorkdirAnswerer<'a> {
             "approve" => match &self.approve {
                 // Nobody is asked again whether an interrupted call may be made: it is not.
                 _ if interrupted && !call.is_repeatable() => true,
-                Some(approve) if approve(&format!("{}: {}", question(call), because)) => true,
+                Some(approve) if approve(&format!("{}: {}", question(call), shown(because))) => true,
                 Some(_) => return Ok(refuse(format!("a person said no: {because}"))),
                 None => return Ok(refuse(format!("a person has to approve it (`--approve`): {because}"))),
             },
@@ -324,7 +365,7 @@ impl<'a> WorkdirAnswerer<'a> {
             )
             .with("interrupted", true)
         } else {
-            self.make(call, root, request, id)
+            self.make(call, root, request, id, approved)
         };
         Ok(if approved { result.with("approved", true) } else { result })
     }
@@ -372,10 +413,26 @@ fn http_get(call: &WorkdirCall) -> CallResult {
     }
 }
 
-/// A call as a person is asked about it.
+/// A call as a person is asked about it: in one line, with the arguments as JSON.
 fn question(call: &WorkdirCall) -> String {
-    let args: Vec<String> = call.args.values().map(text_of).collect();
-    format!("{} {}", call.tool, args.join(" "))
+    format!("{} {}", shown(&call.tool), shown(&Value::from(call.args.clone()).to_string()))
+}
+
+/// A text without what could change how a line of it looks: control and format characters are escaped.
+fn shown(text: &str) -> String {
+    let plain = |c: char| c == ' ' || c.is_ascii_graphic() || !c.is_ascii() && c.is_alphanumeric();
+    text.chars().map(|c| if plain(c) { c.to_string() } else { c.escape_unicode().to_string() }).collect()
+}
+
+/// Paths as the system resolves them. What is not there yet is resolved as far as it is.
+fn real(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let resolved = |path: &PathBuf| {
+        path.ancestors()
+            .find_map(|there| Some(there.canonicalize().ok()?.join(path.strip_prefix(there).ok()?)))
+            .unwrap_or_else(|| path.clone())
+    };
+    // A joined empty path would end with a separator, which `Path` does not compare.
+    paths.iter().map(resolved).collect()
 }
 
 fn text_of(value: &Value) -> String {
@@ -401,6 +458,16 @@ mod tests {
     fn long_output_keeps_its_beginning_and_its_end() {
         assert_eq!(trimmed("abc", 3), "abc");
         assert_eq!(trimmed("abcdefghij", 6), "ab\n[4 characters left out]\nghij");
+    }
+
+    #[test]
+    fn a_question_is_one_plain_line() {
+        let args = json!({ "command": "ls\n[y/N] \u{202e}x", "b": "\u{1b}[2J\u{a0}ä" });
+        let limits = json!({ "output": 1, "seconds": 1, "processes": 1 });
+        let whole = json!({ "tool": "shell", "args": args, "limits": limits });
+        let call = WorkdirCall::of(whole.as_object().expect("a map")).expect("a call");
+        assert_eq!(question(&call), r#"shell {"b":"\u001b[2J\u{a0}ä","command":"ls\n[y/N] \u{202e}x"}"#);
+        assert_eq!(call.misfit().as_deref(), Some("`shell` takes no argument `b`; it takes `command`"));
     }
 
     #[test]

@@ -13,9 +13,40 @@ pub(super) const MAX_READ: u64 = 4 << 20;
 /// What belongs to this program is out of reach: the store and what lies beside it.
 const HIDDEN: &str = ".asterisk";
 
+/// What a working directory may hold that is no part of the work: the project's texts, which are read and not written, and what is hidden
+/// altogether. The paths are absolute and canonical.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Guarded {
+    pub(super) readable: Vec<PathBuf>,
+    pub(super) hidden: Vec<PathBuf>,
+}
+
+impl Guarded {
+    /// Whether a path may not be changed.
+    pub(super) fn covers(&self, path: &Path) -> bool {
+        self.hides(path) || self.readable.iter().any(|guarded| path.starts_with(guarded))
+    }
+
+    /// Whether a path may not be read.
+    pub(super) fn hides(&self, path: &Path) -> bool {
+        self.hidden.iter().any(|guarded| path.starts_with(guarded))
+    }
+
+    /// Whether a directory holds guarded paths, or lies in one.
+    pub(super) fn touches(&self, path: &Path) -> bool {
+        self.covers(path) || self.is_within(path)
+    }
+
+    /// Whether a directory holds guarded paths.
+    pub(super) fn is_within(&self, path: &Path) -> bool {
+        self.readable.iter().chain(&self.hidden).any(|guarded| guarded.starts_with(path))
+    }
+}
+
 /// A working directory.
 pub(super) struct WorkRoot {
     pub(super) path: PathBuf,
+    pub(super) guarded: Guarded,
 }
 
 /// Why a file cannot be used.
@@ -54,7 +85,19 @@ impl WorkRoot {
                 _ => return Err(outside(path, "it leads out of the working directory")),
             }
         }
+        if self.guarded.hides(&self.place(&parts)) {
+            return Err(outside(path, "no part of the work"));
+        }
         Ok(parts)
+    }
+
+    fn place(&self, parts: &[&str]) -> PathBuf {
+        parts.iter().fold(self.path.clone(), |place, part| place.join(part))
+    }
+
+    /// Whether a new file may be written at a path, as far as the project's own texts are concerned.
+    pub(super) fn is_writable(&self, path: &str) -> bool {
+        self.parts(path).is_ok_and(|parts| !self.guarded.covers(&self.place(&parts)))
     }
 
     /// Whether a path stays below the working directory, over no link as far as it is there.
@@ -102,16 +145,22 @@ impl WorkRoot {
     /// Writes a new file. One that is there stays as it is, unless it has this very text: then it was written before.
     pub(super) fn write(&self, path: &str, text: &str) -> Result<(), PathError> {
         use std::io::Write as _;
+        if !self.is_writable(path) {
+            return Err(outside(path, "it belongs to the project, which is not written"));
+        }
         let (dir, name) = self.parent(path, true)?;
-        // Under another name first, so that a killed program leaves no half of it under this one.
-        let draft = format!(".{name}.asterisk-draft");
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // Under another name first, so that a killed program leaves no half of it under this one; and under one of its own, since calls
+        // are made in parallel.
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|error| PathError::System(error.to_string()))?;
+        let draft = format!(".asterisk-draft-{:016x}", u64::from_le_bytes(random));
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(&dir, draft.as_str(), flags, Mode::from_raw_mode(0o644)).map_err(|error| system(path, error))?;
         let mut file = File::from(file);
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(|error| PathError::System(error.to_string()))?;
-        let linked = rustix::fs::linkat(&dir, draft.as_str(), &dir, name, rustix::fs::AtFlags::empty());
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+        let linked = written.map(|()| rustix::fs::linkat(&dir, draft.as_str(), &dir, name, rustix::fs::AtFlags::empty()));
         let _draft_may_stay = rustix::fs::unlinkat(&dir, draft.as_str(), rustix::fs::AtFlags::empty());
-        match linked {
+        match linked.map_err(|error| PathError::System(error.to_string()))? {
             Ok(()) => Ok(()),
             Err(Errno::EXIST) if self.read(path).is_ok_and(|(found, cut)| !cut && found == text) => Ok(()),
             Err(Errno::EXIST) => Err(PathError::Exists(format!("`{path}` is there already, and nothing is overwritten"))),
@@ -148,7 +197,7 @@ mod tests {
         std::fs::write(&out, "secret").unwrap();
         std::os::unix::fs::symlink(&out, inside.join("link")).unwrap();
         std::os::unix::fs::symlink(dir.path(), inside.join("up")).unwrap();
-        let root = WorkRoot { path: inside.clone() };
+        let root = WorkRoot { path: inside.clone(), guarded: Guarded::default() };
         for path in ["../secret", "/etc/passwd", "link", "up/secret", "a/../../secret", ""] {
             assert!(root.read(path).is_err(), "{path}");
             assert!(root.write(path, "x").is_err(), "{path}");
@@ -159,6 +208,18 @@ mod tests {
         assert!(matches!(root.write("a/b.txt", "two"), Err(PathError::Exists(_))));
         assert_eq!(root.read("a/b.txt"), Ok(("one".into(), false)));
         assert_eq!(root.read(inside.join("a/b.txt").to_str().unwrap()), Ok(("one".into(), false)));
+        std::fs::create_dir(inside.join("scripts")).unwrap();
+        let guarded = Guarded { readable: vec![inside.join("scripts")], hidden: vec![inside.join("a")] };
+        let kept = WorkRoot { path: inside.clone(), guarded };
+        assert!(kept.write("scripts/x", "x").is_err() && kept.write("scripts/y/x", "x").is_err());
+        assert!(kept.read("a/b.txt").is_err() && !kept.is_inside("a/b.txt") && kept.write("b", "x").is_ok());
+        // Calls that are made at once do not disturb each other.
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| assert_eq!(root.write("c/d.txt", "same"), Ok(())));
+            }
+        });
+        assert_eq!(std::fs::read_dir(inside.join("c")).unwrap().count(), 1);
         let left: Vec<_> = std::fs::read_dir(inside.join("a")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left, ["b.txt"]);
     }

@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn files_and_lines_are_found_in_order() {
         let dir = tempfile::tempdir().unwrap();
-        let root = WorkRoot { path: dir.path().to_owned() };
+        let root = WorkRoot { path: dir.path().to_owned(), guarded: super::super::paths::Guarded::default() };
         for (path, text) in [("b.txt", "one\ntwo\n"), ("a/x.txt", "two\n"), ("a/y.md", "two\n"), (".git/z.txt", "two\n")] {
             std::fs::create_dir_all(dir.path().join(path).parent().unwrap()).unwrap();
             std::fs::write(dir.path().join(path), text).unwrap();

@@ -49,7 +49,8 @@ const BLOCKS: &[&str] = &["if", "while", "until", "for", "case", "function"];
 
 /// What some shells read otherwise than the parser does.
 fn unlike_posix(text: &str) -> Option<&'static str> {
-    let has = |what: &str| text.contains(what);
+    let bare = bare(text);
+    let has = |what: &str| bare.contains(what);
     match () {
         () if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) => Some("it has control characters"),
         () if has("$'") || has("$\"") => Some("it has a quoted text with `$` before it"),
@@ -62,6 +63,30 @@ fn unlike_posix(text: &str) -> Option<&'static str> {
         () if has("${!") || has("${@") => Some("it has an indirect expansion"),
         () => None,
     }
+}
+
+/// A text without what single quotes and backslashes keep from the shell. One with comments or here-documents, where quotes do not count,
+/// stays as it is.
+fn bare(text: &str) -> String {
+    if text.contains('#') || text.contains("<<") {
+        return text.to_owned();
+    }
+    let (mut bare, mut single, mut double, mut escaped) = (String::new(), false, false, false);
+    for c in text.chars() {
+        match c {
+            _ if escaped => {
+                escaped = false;
+                continue;
+            }
+            '\'' if !double => single = !single,
+            _ if single => continue,
+            '\\' => escaped = true,
+            '"' => double = !double,
+            _ => {}
+        }
+        bare.push(c);
+    }
+    bare
 }
 
 /// Collects the simple commands of a text.
