@@ -21,6 +21,14 @@ pub(super) enum RecordedGroup {
     NoParams,
 }
 
+/// What the rules of the verdict and of the root of a case are given.
+pub(super) struct VerdictInputs {
+    pub(super) case: Case,
+    pub(super) params: CaseParams,
+    /// The recorded results of the queries that they read, by name.
+    pub(super) needs: Vec<(String, View)>,
+}
+
 impl Decisions {
     /// What whoever answered a step was given; nothing if nobody was given anything.
     pub fn params(&self, run: &str, case: &str, path: &str) -> Result<Option<Value>, SessionError> {
@@ -65,9 +73,8 @@ impl Decisions {
         Ok(())
     }
 
-    /// What the rules of the verdict and of the root of a case were given: the case, its parameters, and the recorded results of the
-    /// queries that they read, under their names.
-    pub(super) fn verdict_inputs(&self, run: &str, id: &str) -> Result<(Case, CaseParams, Vec<(String, View)>), SessionError> {
+    /// What the rules of the verdict and of the root of a case were given.
+    pub(super) fn verdict_inputs(&self, run: &str, id: &str) -> Result<VerdictInputs, SessionError> {
         let store = self.record().store();
         let events = store.events(run, id)?.into_iter().rev();
         let needs = events.into_iter().find_map(|(_, event)| match event.what {
@@ -82,7 +89,7 @@ impl Decisions {
         let needs = fields.map(|(name, value)| (name.clone(), View::of(value, &Kind::Any, "params.needs"))).collect();
         let (launch, case) = (store.launch(run, |_, _| None)?, store.case(run, id)?);
         let params = CaseParams::new(run, &launch, &case);
-        Ok((case, params, needs))
+        Ok(VerdictInputs { case, params, needs })
     }
 
     fn part(&self, hash: &Hash, name: &str) -> Result<Option<Value>, SessionError> {

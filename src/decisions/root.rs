@@ -1,5 +1,6 @@
 //! The root of a case as it was recorded, and why two cases are one cause or are not.
 
+use super::params::VerdictInputs;
 use super::recorded::Decisions;
 use super::selection::{CaseList, StepQuery, StepSelection, find, refused};
 use super::steps::{JournalStep, damaged};
@@ -178,7 +179,7 @@ impl Decisions {
 
     /// The key that each rule gives a case, evaluated again with the recorded results of queries.
     fn every_root(&self, run: &str, id: &str, plan: &crate::walk::Plan) -> Result<Vec<Option<Value>>, SessionError> {
-        let (case, params, needs) = self.verdict_inputs(run, id)?;
+        let VerdictInputs { case, params, needs } = self.verdict_inputs(run, id)?;
         Ok(params.every_root(&case, plan, &needs))
     }
 }

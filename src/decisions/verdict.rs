@@ -1,7 +1,7 @@
 //! The verdict of a case as it was recorded: what spoke, and what would have changed it.
 
 use super::explanation::{diagnosed, lines};
-use super::params::RecordedGroup;
+use super::params::{RecordedGroup, VerdictInputs};
 use super::recorded::Decisions;
 use super::selection::{CaseList, StepQuery, StepSelection, find, refused};
 use super::steps::{JournalStep, damaged};
@@ -298,7 +298,7 @@ impl Decisions {
         let Some(project) = step.and_then(|step| self.project(&found.run, step, Probes::All).ok()) else { return Ok(None) };
         let Some(plan) = &project.plan.verdict else { return Ok(None) };
         let Some(rule) = plan.rules.iter().find(|rule| *rule.id == *id) else { return Ok(None) };
-        let (case, params, needs) = self.verdict_inputs(&found.run, &found.case)?;
+        let VerdictInputs { case, params, needs } = self.verdict_inputs(&found.run, &found.case)?;
         let mut recorder = Recorder::new(RecordingScope::Values);
         let said = recorder.watch(|| params.ask_rule(&case, &project.plan, &needs, id));
         let (said, error) = match said {

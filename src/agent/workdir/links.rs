@@ -35,7 +35,7 @@ pub(super) fn of(root: &WorkRoot, parsed: &Value) -> Seen {
         let args = words.iter().skip(1).chain(&targets);
         for part in args.flat_map(|word| parts(word)) {
             if part.contains(PATTERN) {
-                let entries = entries.get_or_insert_with(|| Entries::below(root));
+                let entries = entries.get_or_insert_with(|| LinkEntries::below(root));
                 seen.odd_names |= entries.odd_names;
                 if bases.iter().any(|base| entries.may_lead_out(base, part)) {
                     seen.outside.insert(part.to_owned());
@@ -86,12 +86,12 @@ fn leads_out(root: &WorkRoot, base: &Path, path: &str) -> bool {
 }
 
 /// The links below a working directory that lead out, and whether there are names that look like options.
-struct Entries {
+struct LinkEntries {
     out: Vec<PathBuf>,
     odd_names: bool,
 }
 
-impl Entries {
+impl LinkEntries {
     fn below(root: &WorkRoot) -> Self {
         let mut found = Self { out: Vec::new(), odd_names: false };
         let (mut dirs, mut count) = (vec![root.path.clone()], 0);
