@@ -108,7 +108,7 @@ pattern!(RUST_AT, r"^\s+at ((?:[A-Za-z]:)?[\w/.@<>\\+-]+\.rs):(\d+)(?::\d+)?\s*$
 pattern!(RUST_FUNCTION, r"^\s*\d+:\s+(?:0x[0-9a-f]+ - )?([\w<>:&\[\]*, {}$#.'-]+?)(?:::h[0-9a-f]{16})?\s*$");
 pattern!(
     NATIVE,
-    r"^\s*#\d+\s+(?:0x[0-9a-f]+ )?(?:in )?(.+?)(?: \(.*\))?(?: at)? ((?:[A-Za-z]:)?[\w./\\+@~-]+\.(?:cc|cpp|cxx|c|h|hpp|hxx|m|mm|inl|S)):(\d+)(?::\d+)?\s*$"
+    r"^\s*#\d+\s+(?:0x[0-9a-f]+ )?(?:in )?(.+?)(?: \(.*\))?(?: at)? ((?:[A-Za-z]:)?[\w./\\+@~-]+\.(?:cc|cpp|cxx|c|h|hpp|hxx|m|mm|inl|S)):(\d+)(?::\d+)?(?: \(\S+\+0x[0-9a-f]+\)(?: \(BuildId: [0-9a-f]+\))?)?\s*$"
 );
 pattern!(NATIVE_BARE, r"^\s*#\d+\s+(?:0x[0-9a-f]+ )?in (.+?) \((\S+?)\+0x[0-9a-f]+\)");
 pattern!(

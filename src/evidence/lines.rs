@@ -163,6 +163,10 @@ pattern!(
     JOB_STAMP,
     r"^(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z)(?: |$)|\[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\](?: {1,2}|$)|\[\s*\d+s\](?: |$))"
 );
+// A failure in pytest's summary: the test, then what failed.
+pattern!(PYTEST_SUMMARY, r"^(?:FAILED|ERROR) \S+\.py(?:::\S+)+ - (?:\S)");
+// The number that minitest gives a failure; the test and what failed follow.
+pattern!(MINITEST_NUMBER, r"^\s*\d+\) (?:Failure|Error|Skipped):\s*$");
 pattern!(RULER, r"^[\s=_*~#+.\u{2500}-\u{257f}\u{2014}-]*$");
 pattern!(
     DATED,
@@ -210,6 +214,11 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
                 continue;
             }
             push(&mut found, source, letter, number, said);
+            open = false;
+            continue;
+        }
+        if let Some(summary) = PYTEST_SUMMARY.find(line) {
+            push(&mut found, source, letter, number, &line[summary.end() - 1..]);
             open = false;
             continue;
         }
@@ -283,7 +292,7 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
             found.quoted.push(quote(QuoteKind::Title));
             continue;
         }
-        if RULER.is_match(line) {
+        if RULER.is_match(line) || MINITEST_NUMBER.is_match(line) {
             continue;
         }
         open = false;
@@ -305,6 +314,8 @@ fn line_number(index: usize) -> u32 {
 
 /// Strips the CI runner's prefix from a line. Its timestamp is kept with the line's number.
 fn strip_runner_prefix<'t>(line: &'t str, index: usize, stamps: &mut Vec<(u32, String)>) -> &'t str {
+    // Grunt marks what a test runner says.
+    let line = line.strip_prefix(">> ").unwrap_or(line);
     if !line.starts_with(['[', '2']) {
         return line;
     }
@@ -404,6 +415,16 @@ mod tests {
         assert_eq!(lines(pytest), ["assert 1 == 2", "+  where 1 = refused()"]);
         let python = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    raise Refused\nRefused: no";
         assert_eq!(lines(python), ["Refused: no"]);
+    }
+
+    #[test]
+    fn what_a_runner_adds_to_a_message_does_not_count() {
+        assert_eq!(lines("FAILED tests/test_a.py::Case::test_b - OSError: no route to host"), ["OSError: no route to host"]);
+        assert_eq!(lines("FAILED tests/test_a.py::test_b"), ["FAILED tests/test_a.py::test_b"]);
+        assert_eq!(lines("  1) Failure:\nExpected 3 to be 4"), ["Expected 3 to be 4"]);
+        let titles = Titles::new("connects", "lan");
+        let read = read(">> TypeError: boom\n>> at setUp (test/unit/lan.js:13:33)", LineSource::Error, &titles);
+        assert_eq!((read.lines[0].text.as_str(), read.frames[0].frame.path.as_str()), ("TypeError: boom", "test/unit/lan.js"));
     }
 
     #[test]

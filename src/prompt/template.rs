@@ -7,6 +7,8 @@ use crate::model::Hash;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior};
 use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::iter;
 use std::sync::Arc;
 
 /// The maximum instructions of one rendering.
@@ -141,6 +143,16 @@ fn explain(error: &minijinja::Error, source: &Source) -> Diagnostic {
         let error = Diagnostic::error(code, format!("this `{word}` is never closed")).label(source, open, "opened here");
         return error.help(format!("close it with `{{% end{word} %}}`"));
     }
+    // An error in an included template is the cause of the one at the `include`.
+    let causes = iter::successors(error.source(), |error| (*error).source());
+    let causes = causes.map(|cause| match cause.downcast_ref::<minijinja::Error>() {
+        Some(cause) => {
+            let place = cause.name().zip(cause.line()).map(|(name, line)| format!("{name}:{line}: ")).unwrap_or_default();
+            format!("{place}{}", cause.detail().map_or_else(|| cause.kind().to_string(), str::to_owned))
+        }
+        None => cause.to_string(),
+    });
+    let detail = iter::once(detail).chain(causes).collect::<Vec<_>>().join(": ");
     let diagnostic = Diagnostic::error(code, format!("this template does not work: {detail}"));
     let own = error.name().is_none_or(|name| name == source.name());
     let span = error.range().map(Span::from).or_else(|| {

@@ -1,6 +1,7 @@
 //! The parameters of templates, converted lazily.
 
 use minijinja::value::{Enumerator, Object, ObjectRepr};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -43,6 +44,12 @@ impl Values {
     /// Wraps parameters that are converted when the template uses them.
     pub fn of<T: TemplateValue>(tree: &T) -> Self {
         Self(value(tree))
+    }
+
+    /// An object of values that are shared, not copied.
+    pub fn object(entries: Vec<(String, Self)>) -> Self {
+        let entries: BTreeMap<String, minijinja::Value> = entries.into_iter().map(|(name, value)| (name, value.0)).collect();
+        Self(entries.into())
     }
 }
 

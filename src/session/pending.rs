@@ -4,7 +4,7 @@ use super::answer_file::{MEND, not_accepted};
 use super::answers::{ReopenedCase, SubmittedWork};
 use super::pending_batch::{PendingBatch, PendingTask};
 use super::projection::{StepFileNames, case_dir, place_dir};
-use super::prompt::{self, KeptTemplates};
+use super::prompt::KeptTemplates;
 use super::recorded::{linked, named};
 use super::run_args::text;
 use super::{RunListener, RunResult, Session, SessionError};
@@ -302,7 +302,7 @@ fn write_task(
             let call = serde_json::from_str(&text(store, &call.hash())?).map_err(|_| damaged("the call"))?;
             called(&own, node, &call)
         }
-        (Some(hash), None) => prompt::text(store, &*kept.latest_template(*hash)?, params)?,
+        (Some(hash), None) => kept.render(&*kept.latest_template(*hash)?, params)?,
         (None, None) => bare(&own, node, &assemble(&text(store, &params.hash())?, &mut |hash| text(store, hash))?),
     };
     let below = place_dir(&case_dir(case), &open.path);

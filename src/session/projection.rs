@@ -91,6 +91,7 @@ impl Session {
             if rested.contains(id) {
                 return Ok(());
             }
+            templates.next_case();
             let mut unwritten = Unwritten { case: id, run: &result.run, damaged: case.is_damaged(), notes: Vec::new() };
             let events = store.events(&result.run, id).map_err(SessionError::from);
             if let Some(events) = unwritten.kept("state.json", events)? {

@@ -5,13 +5,14 @@ use super::{Session, SessionError};
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::model::{Hash, shell};
 use crate::project::ProjectManifest;
-use crate::prompt::{Template, Templates};
+use crate::prompt::{Template, Templates, Values};
 use crate::store::{Store, StoreError};
-use crate::walk::{Content, Event, EventBody, FIRST, TOOL, assemble};
+use crate::walk::{Content, ContentBuilder, Event, EventBody, FIRST, TOOL, build_content};
 use serde::Serialize;
+use serde_json::Value;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Selects a prompt.
@@ -118,22 +119,70 @@ impl Session {
     }
 }
 
-/// Renders a template with recorded parameters.
-pub(super) fn text(store: &Store, template: &Template, params: &Content) -> Result<String, SessionError> {
-    let params = assemble(&run_args::text(store, &params.hash())?, &mut |hash| run_args::text(store, hash))?;
-    template.render(&params).map_err(|error| SessionError::Texts((*error).into()))
-}
-
-/// The templates that a run used, by revision, loaded on demand.
+/// The templates that a run used, by revision, loaded on demand, with the recorded values they are rendered with.
 pub(super) struct KeptTemplates<'a> {
     store: &'a Store,
     manifests: Vec<(u64, ProjectManifest)>,
     compiled: RefCell<BTreeMap<u64, Templates>>,
+    contents: RefCell<RecordedValues<'a>>,
+}
+
+/// Recorded contents as values of templates. The steps of a case share most of them, and the cases of a run some: they are read and
+/// converted once.
+struct RecordedValues<'a> {
+    store: &'a Store,
+    made: HashMap<Hash, RecordedValue>,
+    /// The number of the case whose prompts are rendered.
+    case: u64,
+}
+
+struct RecordedValue {
+    values: Values,
+    /// The last case that used it.
+    case: u64,
+}
+
+impl ContentBuilder for RecordedValues<'_> {
+    type Made = Values;
+    type Error = SessionError;
+
+    fn content(&mut self, hash: &Hash) -> Result<Values, SessionError> {
+        if let Some(known) = self.made.get_mut(hash) {
+            known.case = self.case;
+            return Ok(known.values.clone());
+        }
+        let values = build_content(&run_args::text(self.store, hash)?, self)?;
+        self.made.insert(*hash, RecordedValue { values: values.clone(), case: self.case });
+        Ok(values)
+    }
+
+    fn object(&mut self, parts: Vec<(String, Values)>) -> Values {
+        Values::object(parts)
+    }
+
+    fn plain(&mut self, value: Value) -> Values {
+        Values::from(&value)
+    }
 }
 
 impl<'a> KeptTemplates<'a> {
     pub(super) fn of(store: &'a Store, run: &str) -> Result<Self, SessionError> {
-        Ok(Self { store, manifests: manifests(store, run)?, compiled: RefCell::default() })
+        let contents = RefCell::new(RecordedValues { store, made: HashMap::new(), case: 0 });
+        Ok(Self { store, manifests: manifests(store, run)?, compiled: RefCell::default(), contents })
+    }
+
+    /// Goes on to the next case: what the last one did not use is forgotten.
+    pub(super) fn next_case(&self) {
+        let mut contents = self.contents.borrow_mut();
+        let case = contents.case;
+        contents.made.retain(|_, value| value.case == case);
+        contents.case += 1;
+    }
+
+    /// Renders a template with recorded parameters.
+    pub(super) fn render(&self, template: &Template, params: &Content) -> Result<String, SessionError> {
+        let params = self.contents.borrow_mut().content(&params.hash())?;
+        template.render(params).map_err(|error| SessionError::Texts((*error).into()))
     }
 
     /// The latest texts of the run.
@@ -145,14 +194,14 @@ impl<'a> KeptTemplates<'a> {
     /// sent, so the template of that name in the latest revision is tried.
     pub(super) fn prompt(&self, revision: u64, hash: Hash, params: &Content) -> Result<(Arc<Template>, String), SessionError> {
         let template = self.template(revision, hash)?;
-        let made = text(self.store, &template, params);
+        let made = self.render(&template, params);
         let Err(SessionError::Texts(_)) = made else { return Ok((template, made?)) };
         let newer = self.manifests.last().and_then(|(latest, manifest)| {
             let newer = manifest.templates.get(template.source().name()).filter(|newer| **newer != hash || *latest != revision);
             Some((*latest, *newer?))
         });
         let template = newer.map_or(Ok(template), |(latest, newer)| self.template(latest, newer))?;
-        let text = text(self.store, &template, params)?;
+        let text = self.render(&template, params)?;
         Ok((template, text))
     }
 

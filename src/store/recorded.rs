@@ -28,8 +28,10 @@ const EVENT_BYTES: usize = 12 << 10;
 const BEGINNING: usize = 45;
 /// A dictionary helps most with what is short.
 const LONGEST: usize = 16_000;
-/// How many rows are looked at for them: unpacking those takes a few milliseconds, while other steps wait to be written.
-const ROWS: usize = 500;
+/// How many rows of contents are looked at for them, and of events: those since the last dictionary. Unpacking them takes a few
+/// milliseconds, while other steps wait to be written.
+const CONTENT_ROWS: usize = 500;
+const EVENT_ROWS: usize = 150;
 
 /// A content or the body of an event on its way into the file.
 pub(super) fn record<'t>(conn: &Connection, text: &'t str) -> Result<StoredText<'t>, StoreError> {
@@ -76,24 +78,30 @@ pub(super) fn renew_dictionary(conn: &Connection, seq: i64) -> Result<(), StoreE
     }
     let mut beginnings = HashSet::new();
     let new = |text: &[u8]| beginnings.insert(text[..text.len().min(BEGINNING)].to_vec());
-    let mut texts = chosen(conn, "SELECT body FROM events ORDER BY seq DESC", EVENT_BYTES, new)?;
+    let mut texts = chosen(conn, "SELECT body FROM events ORDER BY seq DESC", (EVENT_ROWS, EVENT_BYTES), new)?;
     let mut contents = 0;
     let every_second = |_: &[u8]| {
         contents += 1;
         contents % 2 == 1
     };
-    texts.extend(chosen(conn, "SELECT text FROM blobs ORDER BY id DESC", CONTENT_BYTES, every_second)?);
+    texts.extend(chosen(conn, "SELECT text FROM blobs ORDER BY id DESC", (CONTENT_ROWS, CONTENT_BYTES), every_second)?);
     // What stands at the end is the cheapest to refer to.
     texts.reverse();
     Ok(Dictionary::insert(conn, seq, &texts.concat())?)
 }
 
-/// The texts of a query, as they are packed, that are chosen in turn, until there are so many bytes. What cannot be read helps no other.
-fn chosen(conn: &Connection, sql: &str, bytes: usize, mut choose: impl FnMut(&[u8]) -> bool) -> Result<Vec<Vec<u8>>, StoreError> {
+/// The texts of the first rows of a query, as they are packed, that are chosen in turn, until there are so many bytes. What cannot be
+/// read helps no other.
+fn chosen(
+    conn: &Connection,
+    sql: &str,
+    (most, bytes): (usize, usize),
+    mut choose: impl FnMut(&[u8]) -> bool,
+) -> Result<Vec<Vec<u8>>, StoreError> {
     let mut rows = conn.prepare_cached(sql)?;
     let mut rows = rows.query([])?;
     let (mut found, mut left, mut seen) = (Vec::new(), bytes, 0);
-    while let Some(row) = rows.next()?.filter(|_| seen < ROWS) {
+    while let Some(row) = rows.next()?.filter(|_| seen < most) {
         seen += 1;
         let text = match row.get_ref(0)? {
             ValueRef::Blob([FORM, packed @ ..]) => short_form(conn, packed),

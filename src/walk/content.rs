@@ -4,9 +4,10 @@ use super::name::Name;
 use crate::model::Hash;
 use crate::script::View;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
 /// The key that marks a list of parts.
@@ -175,16 +176,76 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
+/// Makes values of some form from stored texts.
+pub trait ContentBuilder {
+    type Made;
+    type Error;
+    /// The value of the content at an address.
+    fn content(&mut self, hash: &Hash) -> Result<Self::Made, Self::Error>;
+    /// An object of parts.
+    fn object(&mut self, parts: Vec<(String, Self::Made)>) -> Self::Made;
+    /// A value without parts.
+    fn plain(&mut self, value: Value) -> Self::Made;
+}
+
+/// Rebuilds the value of a stored text, resolving its parts by `builder`.
+pub fn build_content<B: ContentBuilder>(text: &str, builder: &mut B) -> Result<B::Made, B::Error> {
+    build_value(serde_json::from_str(text).unwrap_or_default(), builder)
+}
+
+fn build_value<B: ContentBuilder>(mut value: Value, builder: &mut B) -> Result<B::Made, B::Error> {
+    let Some(Value::Object(parts)) = value.get_mut(PARTS).map(Value::take) else { return Ok(builder.plain(value)) };
+    let part = |(name, part)| Ok((name, build_part(part, builder)?));
+    let parts = parts.into_iter().map(part).collect::<Result<_, _>>()?;
+    Ok(builder.object(parts))
+}
+
+fn build_part<B: ContentBuilder>(part: Value, builder: &mut B) -> Result<B::Made, B::Error> {
+    match part {
+        Value::String(address) => match address.parse() {
+            Ok(hash) => builder.content(&hash),
+            Err(_) => Ok(builder.plain(Value::Null)),
+        },
+        part => build_value(part, builder),
+    }
+}
+
 /// Rebuilds the value of a stored text, resolving its parts. `read` returns the text at an address.
 pub fn assemble<E>(text: &str, read: &mut impl FnMut(&Hash) -> Result<String, E>) -> Result<Value, E> {
-    whole(serde_json::from_str(text).unwrap_or_default(), read)
+    build_content(text, &mut JsonBuilder { read, error: PhantomData })
+}
+
+/// Makes JSON.
+struct JsonBuilder<'r, R, E> {
+    read: &'r mut R,
+    error: PhantomData<E>,
+}
+
+impl<R: FnMut(&Hash) -> Result<String, E>, E> ContentBuilder for JsonBuilder<'_, R, E> {
+    type Made = Value;
+    type Error = E;
+
+    fn content(&mut self, hash: &Hash) -> Result<Value, E> {
+        assemble(&(self.read)(hash)?, self.read)
+    }
+
+    fn object(&mut self, parts: Vec<(String, Value)>) -> Value {
+        parts.into_iter().collect()
+    }
+
+    fn plain(&mut self, value: Value) -> Value {
+        value
+    }
 }
 
 /// The part of that name of a stored object, if it has one; no other part is read.
 pub fn assemble_part<E>(text: &str, name: &str, read: &mut impl FnMut(&Hash) -> Result<String, E>) -> Result<Option<Value>, E> {
     let mut object: Value = serde_json::from_str(text).unwrap_or_default();
     match object.get_mut(PARTS) {
-        Some(parts) => parts.get_mut(name).map(Value::take).map(|part| of_part(part, read)).transpose(),
+        Some(parts) => {
+            let mut builder = JsonBuilder { read, error: PhantomData };
+            parts.get_mut(name).map(Value::take).map(|part| build_part(part, &mut builder)).transpose()
+        }
         None => Ok(object.get_mut(name).map(Value::take)),
     }
 }
@@ -198,25 +259,6 @@ pub fn has_part(text: &str, name: &str, content: &Content) -> bool {
         None => {
             part.and_then(Value::as_str).is_some_and(|address| address.parse().is_ok_and(|hash: Hash| hash == content.hash()))
         }
-    }
-}
-
-fn whole<E>(mut value: Value, read: &mut impl FnMut(&Hash) -> Result<String, E>) -> Result<Value, E> {
-    let Some(Value::Object(parts)) = value.get_mut(PARTS).map(Value::take) else { return Ok(value) };
-    let mut made = Map::new();
-    for (name, part) in parts {
-        made.insert(name, of_part(part, read)?);
-    }
-    Ok(Value::Object(made))
-}
-
-fn of_part<E>(part: Value, read: &mut impl FnMut(&Hash) -> Result<String, E>) -> Result<Value, E> {
-    match part {
-        Value::String(address) => match address.parse() {
-            Ok(hash) => assemble(&read(&hash)?, read),
-            Err(_) => Ok(Value::Null),
-        },
-        part => whole(part, read),
     }
 }
 

@@ -89,7 +89,7 @@ pub use bare_prompt::{bare, called};
 pub use because::input;
 pub use branch::{Branch, BranchKind, BranchOrigin, ITEM};
 pub use cluster::{Cluster, Clustering};
-pub use content::{Content, assemble, assemble_part, has_part};
+pub use content::{Content, ContentBuilder, assemble, assemble_part, build_content, has_part};
 pub use decision_step::DecisionStep;
 pub use drive::WalkEnd;
 pub use error::{Failure, FailureKind};
