@@ -161,6 +161,7 @@ impl Session {
             masks: self.setup.masks.clone(),
             team: self.setup.team.clone(),
             no_recall: spec.no_recall,
+            goal: spec.goal,
         };
         let (manifest, mut blobs) = project.manifest();
         let list = manifest.blob();
