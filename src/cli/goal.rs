@@ -304,12 +304,18 @@ impl RunListener for GoalProgress<'_> {
                 self.say(&format!("{from} -> {to} by {edge}: {because}"));
             }
             EventBody::Transition { from, edge, because, .. } if depth <= 4 && !because.is_empty() => {
-                self.say(&format!("  {} {from}, {edge}: {because}", event.path));
+                self.say(&format!("  {} {from}, {edge}: {because}", subtask(&event.path)));
             }
             EventBody::BranchError { branch, message, .. } => self.say(&format!("  {branch} failed: {message}")),
             _ => {}
         }
     }
+}
+
+/// The branch that a step belongs to, as people count: `3/branch[1]/1/work/2` is of sub-task 1.
+fn subtask(path: &str) -> String {
+    let number = path.split_once("branch[").and_then(|(_, rest)| Some(rest.split_once(']')?.0));
+    number.map_or_else(|| path.to_owned(), |number| format!("sub-task {number}:"))
 }
 
 /// Prints the outcome of the goal.
@@ -339,7 +345,9 @@ fn conclude(ui: Ui, session: &Session, result: &RunResult, interrupted: bool, st
             if let Some(text) = artifact["text"].as_str() {
                 ui.out(plain(text).trim_end());
             }
-            for open in artifact["open"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let said = artifact["text"].as_str().unwrap_or_default();
+            let open = artifact["open"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            for open in open.filter(|open| !said.contains(open)) {
                 ui.note(&plain(&format!("open: {open}")));
             }
             if let Some(changes) = &changes {
