@@ -17,8 +17,8 @@ use asterisk::project::{AnswererNames, LinkSettings, Project, Sources};
 use asterisk::session::Session;
 use asterisk::store::{Durability, NewRun, RunJournal, Store, StoreQueries};
 use asterisk::walk::{
-    Answerer, Blob, Commit, Event, EventBody, Journal, NodeAnswer, NullJournal, NullQueries, Plan, Queries, QuerySubject, Refusal,
-    Request, WalkEnd, WalkState, Walker,
+    Answerer, Blob, Commit, Event, EventBody, Journal, NodeAnswer, NullJournal, NullQueries, Plan, Queries, QuerySubject,
+    Refusal, Request, WalkEnd, WalkState, Walker,
 };
 use harness::{Table, measure};
 use rusqlite::{Connection, params};
@@ -66,8 +66,12 @@ impl Answerer for Roles {
             }),
             "plan" => return Ok(NodeAnswer::own(Arc::clone(&self.subtasks), "stub", false)),
             "execute" => json!({ "result": { "count": 3 }, "status": "completed", "because": "3 files" }),
-            "validate" if self.accepts => json!({ "verdict": "matched", "score": 1.0, "criteria_verdicts": [verdict("pass")], "because": "met" }),
-            "validate" => json!({ "verdict": "failed", "score": 0.0, "criteria_verdicts": [verdict("fail")], "because": "unmet" }),
+            "validate" if self.accepts => {
+                json!({ "verdict": "matched", "score": 1.0, "criteria_verdicts": [verdict("pass")], "because": "met" })
+            }
+            "validate" => {
+                json!({ "verdict": "failed", "score": 0.0, "criteria_verdicts": [verdict("fail")], "because": "unmet" })
+            }
             "meta_validate" if self.accepts => json!({ "accepted": true, "summary": "3 files" }),
             "meta_validate" => json!({ "accepted": false, "recommendation": "replan", "gap": "it is not counted" }),
             _ => return ScriptAnswerer.answer(request),
@@ -207,7 +211,11 @@ fn fill(store: &Store) {
         let remember = |n: usize| Effect::Remember {
             id: Some(i64::try_from(n + 1).expect("few")),
             level: "M".into(),
-            space: if n.is_multiple_of(2) { format!("intent:kind_{}", n / 2 % KINDS) } else { format!("tool:{}", TOOLS[n / 2 % TOOLS.len()]) },
+            space: if n.is_multiple_of(2) {
+                format!("intent:kind_{}", n / 2 % KINDS)
+            } else {
+                format!("tool:{}", TOOLS[n / 2 % TOOLS.len()])
+            },
             entity: if n.is_multiple_of(2) { "env:local".into() } else { format!("target:file {}", n % 500) },
             content: format!("Failed. Tools: grep:pattern {n}. Gap: at least {n} files are found"),
             state: "change_approach".into(),
@@ -247,7 +255,8 @@ fn main() -> ExitCode {
 
     let mut table = Table::new("goal: a round of one sub-task, without agents", "us");
     let floors = [bare(1, 1), bare(ROUNDS, 1)];
-    let floor = a_round(|rounds| micros(|| drop(pursue(&floors[usize::from(rounds > 1)], &same, &NullJournal, "run", usize::MAX))));
+    let floor =
+        a_round(|rounds| micros(|| drop(pursue(&floors[usize::from(rounds > 1)], &same, &NullJournal, "run", usize::MAX))));
     let memory = a_round(|rounds| micros(|| drop(pursue(&plan, &fails, &NullJournal, "run", rounds))));
     table.plain("the same graph with nothing in it", floor);
     table.against("in memory", memory, floor);
@@ -284,8 +293,10 @@ fn main() -> ExitCode {
 
     let mut table = Table::new("goal: one round of 1 000 sub-tasks, without agents", "ms");
     let (many, floor) = (Roles::new(1_000, true), bare(1, 1_000));
-    let (mut hollow, mut whole) =
-        (|| drop(pursue(&floor, &same, &NullJournal, "run", usize::MAX)), || drop(pursue(&plan, &many, &NullJournal, "run", usize::MAX)));
+    let (mut hollow, mut whole) = (
+        || drop(pursue(&floor, &same, &NullJournal, "run", usize::MAX)),
+        || drop(pursue(&plan, &many, &NullJournal, "run", usize::MAX)),
+    );
     let best = measure(5, 1, &mut [("floor", &mut hollow), ("whole", &mut whole)]);
     table.plain("the same graph with nothing in it", best[0] / 1e6);
     table.against("in memory", best[1] / 1e6, best[0] / 1e6);

@@ -10,7 +10,7 @@ use crate::model::{Attributes, Case, Launch, shell};
 use crate::session::{Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, StartedRun, Via};
 use crate::store::Durability;
 use crate::ui::{OutputFormat, Ui, plain};
-use crate::walk::{Event, EventBody, WORKDIR, WalkStatus};
+use crate::walk::{Event, EventBody, WORKDIR, WORKDIR_OF, WalkStatus};
 use crate::workspace::{IsolatedDir, Isolation, TreeChanges};
 use clap::Args;
 use serde::Serialize;
@@ -23,9 +23,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The pipeline that pursues goals.
 const PIPELINE: &str = "goal";
-/// The attributes of a goal's case that name its isolated directory: what it is, and what it stands in for.
+/// The attribute of a goal's case that says what its isolated directory is.
 const ISOLATION: &str = "isolation";
-const ORIGIN: &str = "workdir_of";
 /// The most changed paths that are named.
 const SHOWN: usize = 10;
 
@@ -138,7 +137,7 @@ fn spec(args: &GoalArgs, session: &Session) -> Result<(RunSpec, Option<IsolatedD
     attributes.insert(WORKDIR, used.to_string_lossy());
     if let Some(IsolatedDir { isolation, origin, .. }) = &isolated {
         attributes.insert(ISOLATION, isolation.name());
-        attributes.insert(ORIGIN, origin.to_string_lossy());
+        attributes.insert(WORKDIR_OF, origin.to_string_lossy());
     }
     let case = Case { id: PIPELINE.into(), name: text, status: "OPEN".into(), attributes, ..Case::default() };
     let launch = Launch { run_id: PIPELINE.into(), name: PIPELINE.into(), cases: vec![case], ..Launch::default() };
@@ -170,7 +169,7 @@ fn isolated(isolation: Isolation, workdir: &Path) -> Result<IsolatedDir, Session
 fn isolated_of(result: &RunResult) -> Option<IsolatedDir> {
     let attributes = &result.launch.cases.first()?.attributes;
     let isolation = isolation_of(attributes.get(ISOLATION)?).ok()?;
-    Some(IsolatedDir { isolation, origin: attributes.get(ORIGIN)?.into(), dir: attributes.get(WORKDIR)?.into() })
+    Some(IsolatedDir { isolation, origin: attributes.get(WORKDIR_OF)?.into(), dir: attributes.get(WORKDIR)?.into() })
 }
 
 /// What became of the isolated directory of a goal that is over; without changes it is removed. `None` if it was removed before.
@@ -230,7 +229,7 @@ impl IsolatedChanges {
         };
         let Self { take_over, discard, .. } = self;
         let removed = if self.changes.removed.is_empty() { "" } else { " (what was removed stays there)" };
-        format!("{what}\n  in {dir}; {of} is as it was\n  take over{removed}: {take_over}\n  discard: {discard}")
+        format!("{what}\n  in {dir}; {of} was not touched\n  take over{removed}: {take_over}\n  discard: {discard}")
     }
 }
 

@@ -33,7 +33,9 @@ impl Ui {
             }
             error if error.is_full() => {
                 let code = if matches!(error, SessionError::Write { .. }) { "output/full" } else { "store/full" };
-                self.diagnostic(&Diagnostic::error(code, error.to_string()).help(format!("{MAKE_ROOM}: asterisk {resume} --resume latest")));
+                self.diagnostic(
+                    &Diagnostic::error(code, error.to_string()).help(format!("{MAKE_ROOM}: asterisk {resume} --resume latest")),
+                );
             }
             SessionError::Store(error) if error.is_damage() => {
                 let help =

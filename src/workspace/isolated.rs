@@ -63,7 +63,9 @@ impl IsolatedDir {
     /// Makes one. `origin` is a resolved path of a directory.
     pub fn create(isolation: Isolation, origin: &Path) -> Result<Self, String> {
         let dir = match isolation {
-            Isolation::Copy => copy_beside(origin).map_err(|error| format!("`{}` cannot be copied: {error}", origin.display()))?,
+            Isolation::Copy => {
+                copy_beside(origin).map_err(|error| format!("`{}` cannot be copied: {error}", origin.display()))?
+            }
             Isolation::Worktree => worktree_beside(origin)?,
         };
         Ok(Self { isolation, origin: origin.to_owned(), dir })
@@ -162,7 +164,8 @@ impl Repository {
         let all = self.top.join(String::from_utf8_lossy(&common).trim_end()).join("worktrees");
         let wanted = worktree.join(".git");
         let entries = fs::read_dir(&all).map_err(|error| format!("`{}`: {error}", all.display()))?;
-        let is_wanted = |dir: &PathBuf| fs::read_to_string(dir.join("gitdir")).is_ok_and(|path| Path::new(path.trim_end()) == wanted);
+        let is_wanted =
+            |dir: &PathBuf| fs::read_to_string(dir.join("gitdir")).is_ok_and(|path| Path::new(path.trim_end()) == wanted);
         let found = entries.filter_map(|entry| Some(entry.ok()?.path())).find(is_wanted);
         found.ok_or_else(|| format!("git knows no worktree `{}`", worktree.display()))
     }
@@ -274,7 +277,9 @@ fn differences(origin: &Path, copy: &Path) -> io::Result<TreeChanges> {
     for (path, kind) in &after {
         match before.get(path) {
             None => changes.new.push(path.clone()),
-            Some(was) if was != kind || !is_same(&origin.join(path), &copy.join(path), *kind)? => changes.changed.push(path.clone()),
+            Some(was) if was != kind || !is_same(&origin.join(path), &copy.join(path), *kind)? => {
+                changes.changed.push(path.clone())
+            }
             Some(_) => {}
         }
     }

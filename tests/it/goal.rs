@@ -280,6 +280,13 @@ fn the_projects_own_texts_are_not_written() {
     let made = calls_in(&project, &json!(script), ".", &[]);
     let ok: Vec<bool> = made.iter().map(|one| one["ok"] == true).collect();
     assert_eq!(ok, [true, false, false, false, false, true, true], "{made:#?}");
+    // Nor in a copy, from which they would be taken over.
+    let project = self::project();
+    let made = calls_in(&project, &json!(script), ".", &["--isolate", "copy"]);
+    let ok: Vec<bool> = made.iter().map(|one| one["ok"] == true).collect();
+    assert_eq!(ok, [true, false, false, false, false, true, true], "{made:#?}");
+    std::fs::remove_dir_all(project.root().with_file_name(format!("{}.goal-1", project.root().file_name().unwrap().display())))
+        .unwrap();
 }
 
 /// Whoever hands in a launch does not say where tools work; nor are they called in a run that leaves no record.
@@ -398,7 +405,14 @@ fn a_goal_works_in_a_worktree_of_a_clean_repository() {
     let project = with_model(&format!("{PERCEIVE}{WRITES}"));
     let git = |args: &[&str]| {
         let mut git = std::process::Command::new("git");
-        git.arg("-C").arg(project.root().join("work")).args(["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]);
+        git.arg("-C").arg(project.root().join("work")).args([
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b.c",
+            "-c",
+            "commit.gpgsign=false",
+        ]);
         assert!(git.args(args).output().unwrap().status.success(), "{args:?}");
     };
     let path = std::env::var_os("PATH").unwrap();
@@ -466,7 +480,8 @@ fn what_was_met_often_enough_is_distilled_once() {
         for _ in 0..6 {
             goal(&project, "count the *.txt files", &["--set", set]).exits(0);
         }
-        let memories = || project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
+        let memories =
+            || project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
         assert_eq!(memories().iter().filter(|one| one["level"] == "C").count(), usize::from(after));
         let dream = || project.asterisk(&["dream", "--format", "json"]).exits(0).json();
         assert_eq!(dream()["distilled"], u8::from(!after));
@@ -501,7 +516,8 @@ fn a_dream_is_killed_without_a_trace() {
         }
         let Some(run) = killed(&project, "count the *.txt files", boundary, &[]) else { break };
         let distilled = || {
-            let memories = project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
+            let memories =
+                project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
             let distilled = memories.iter().filter(|one| one["level"] == "C").count();
             assert_eq!(memories.iter().filter(|one| one["consolidated"] == true).count(), 6 * distilled, "{memories:?}");
             distilled
