@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 const CYCLE: &str = "lib/memory.rhai#cycle";
 /// The pipeline whose project has it.
 const PIPELINE: &str = "goal";
-/// The var of a pipeline that has memories consolidated after its runs.
-const VAR: &str = "dream";
+/// The function that says whether there is a dream after a run: `(vars)`.
+const DREAMS: &str = "lib/memory.rhai#dreams";
 
 /// What a dream did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,16 +68,17 @@ impl Session {
         consolidate(&store, &project, store.megrams(None, usize::MAX, now)?, now)
     }
 
-    /// Consolidates the memories about what a run has written of, if its pipeline wants that (`dream`). Called when all is walked and
-    /// recorded; a dream that fails is a note, and the next one does its work.
+    /// Consolidates the memories about what a run has written of, if the scripts want that. Called when all is walked and recorded; a dream
+    /// that fails is a note, and the next one does its work.
     pub(super) fn dream_after(&self, store: &Store, project: &Project, run: &str) -> Option<Diagnostic> {
-        if project.plan.vars().json()[VAR] != true {
-            return None;
-        }
         let now = self.setup.clock.now();
         let dream = || {
+            let spaces = store.spaces_of_run(run)?;
+            if spaces.is_empty() || asked(project, DREAMS, &[project.plan.vars().json()])? != true {
+                return Ok(DreamResult::default());
+            }
             let mut memories = Vec::new();
-            for space in store.spaces_of_run(run)? {
+            for space in spaces {
                 memories.extend(store.megrams(Some(&space), usize::MAX, now)?);
             }
             consolidate(store, project, memories, now)
@@ -88,22 +89,26 @@ impl Session {
     }
 }
 
+/// What a function of a project's scripts says.
+fn asked(project: &Project, function: &str, arguments: &[Value]) -> Result<Value, SessionError> {
+    let failed = |diagnostic: Diagnostic| SessionError::Texts(Diagnostics::from(diagnostic));
+    let function = FunctionRef::parse(function)
+        .and_then(|reference| project.library.function(&reference, arguments.len()))
+        .map_err(failed)?;
+    function.call_json(arguments).map_err(|diagnostic| failed(*diagnostic))
+}
+
 /// Consolidates memories: what has faded goes, and what was met often enough is distilled, as the scripts decide. All of it is one transaction.
 fn consolidate(store: &Store, project: &Project, memories: Vec<Megram>, now: Timestamp) -> Result<DreamResult, SessionError> {
-    let failed = |diagnostic: Diagnostic| SessionError::Texts(Diagnostics::from(diagnostic));
     let mut result = DreamResult { seen: memories.len(), ..DreamResult::default() };
     // Memories of one space and entity are consolidated by themselves.
     let mut about: BTreeMap<(String, String), Vec<Value>> = BTreeMap::new();
     for memory in memories {
         about.entry((memory.space.clone(), memory.entity.clone())).or_default().push(json!(memory));
     }
-    if about.is_empty() {
-        return Ok(result);
-    }
-    let cycle = FunctionRef::parse(CYCLE).and_then(|reference| project.library.function(&reference, 2)).map_err(failed)?;
     let mut changes = DreamChanges::default();
     for memories in about.into_values() {
-        let said = cycle.call_json(&[memories.into(), json!(now)]).map_err(|diagnostic| failed(*diagnostic))?;
+        let said = asked(project, CYCLE, &[memories.into(), json!(now)])?;
         changes.extend(serde_json::from_value(said).map_err(|error| {
             let message = format!("`{CYCLE}` does not say what a dream changes: {error}");
             SessionError::Texts(Diagnostics::from(Diagnostic::error("script/dream", message)))
