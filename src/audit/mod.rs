@@ -147,13 +147,13 @@ impl AuditRules {
 
     /// A report of what was heard.
     fn report(&self, heard: &Heard) -> Result<Value, Box<Diagnostic>> {
-        self.report.call_json(&[heard.known.clone()])
+        self.report.call_json(std::slice::from_ref(&heard.known))
     }
 
     /// Goes on after a report.
     fn reported(&self, heard: &mut Heard) -> Result<(), Box<Diagnostic>> {
         if let Some(reported) = &self.reported {
-            heard.known = reported.call_json(&[heard.known.clone()])?;
+            heard.known = reported.call_json(std::slice::from_ref(&heard.known))?;
         }
         heard.unreported = None;
         Ok(())

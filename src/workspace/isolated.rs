@@ -76,7 +76,7 @@ impl IsolatedDir {
         match self.isolation {
             Isolation::Copy => differences(&self.origin, &self.dir).map_err(|error| format!("it cannot be compared: {error}")),
             Isolation::Worktree => {
-                let repository = Repository::of(&self.origin)?;
+                let repository = OriginRepository::of(&self.origin)?;
                 let top = self.top(&repository)?;
                 let (git_dir, tree) = (repository.git_dir_of(&top)?, format!("--work-tree={}", top.display()));
                 // By the repository's own records: what tools made of the worktree's `.git` has no say.
@@ -94,7 +94,7 @@ impl IsolatedDir {
         match self.isolation {
             Isolation::Copy => (format!("cp -R {dir}/. {origin}/"), format!("rm -r {dir}")),
             Isolation::Worktree => {
-                let top = Repository::of(&self.origin).and_then(|repository| {
+                let top = OriginRepository::of(&self.origin).and_then(|repository| {
                     let top = self.top(&repository)?;
                     Ok((quoted(&top), quoted(&repository.top)))
                 });
@@ -113,7 +113,7 @@ impl IsolatedDir {
         match self.isolation {
             Isolation::Copy => fs::remove_dir_all(&self.dir).map_err(|error| error.to_string())?,
             Isolation::Worktree => {
-                let repository = Repository::of(&self.origin)?;
+                let repository = OriginRepository::of(&self.origin)?;
                 let top = self.top(&repository)?;
                 // Git itself refuses if anything in it is not committed.
                 repository.git(&["worktree", "remove", "--", &top.to_string_lossy()])?;
@@ -123,7 +123,7 @@ impl IsolatedDir {
     }
 
     /// The root of the worktree.
-    fn top(&self, repository: &Repository) -> Result<PathBuf, String> {
+    fn top(&self, repository: &OriginRepository) -> Result<PathBuf, String> {
         let up = Path::new(&repository.prefix).components().count();
         let top = self.dir.ancestors().nth(up).ok_or("it has no worktree")?;
         Ok(top.to_owned())
@@ -131,14 +131,14 @@ impl IsolatedDir {
 }
 
 /// A git repository, and where in it a directory is.
-struct Repository {
+struct OriginRepository {
     program: GitProgram,
     top: PathBuf,
     /// The directory relative to `top`, with a `/` behind it; empty at the top.
     prefix: String,
 }
 
-impl Repository {
+impl OriginRepository {
     fn of(dir: &Path) -> Result<Self, String> {
         let program = GitProgram::find().ok_or("git is not installed")?.with_timeout(CHECKOUT_TIME);
         let line = |args: &[&str]| program.line(dir, args);
@@ -183,7 +183,7 @@ fn free_name(origin: &Path) -> io::Result<PathBuf> {
 
 /// Makes a worktree of the last commit, and returns the directory in it that stands for `origin`.
 fn worktree_beside(origin: &Path) -> Result<PathBuf, String> {
-    let repository = Repository::of(origin)?;
+    let repository = OriginRepository::of(origin)?;
     if !repository.git(&["status", "--porcelain=v1", "-z"])?.is_empty() {
         return Err(format!(
             "`{}` has changes that are not committed, which a worktree would not have",
@@ -278,7 +278,7 @@ fn differences(origin: &Path, copy: &Path) -> io::Result<TreeChanges> {
         match before.get(path) {
             None => changes.new.push(path.clone()),
             Some(was) if was != kind || !is_same(&origin.join(path), &copy.join(path), *kind)? => {
-                changes.changed.push(path.clone())
+                changes.changed.push(path.clone());
             }
             Some(_) => {}
         }
