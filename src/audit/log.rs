@@ -82,6 +82,16 @@ impl AuditLog {
         &self.head
     }
 
+    /// Whether it has an entry of a turn that says this.
+    pub(super) fn says(&self, key: &str, body: &Value) -> bool {
+        self.said.get(key).is_some_and(|said| *said == Hash::of_json(body))
+    }
+
+    /// Whether it has an entry of a turn.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.said.contains_key(key)
+    }
+
     /// Appends entries, but for those that are there already: a step that is taken again after the program was killed.
     pub(super) fn append(&mut self, entries: Vec<NewEntry<'_>>) -> io::Result<()> {
         self.locked(|log| {

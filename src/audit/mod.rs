@@ -10,11 +10,14 @@ mod log;
 pub use log::{AuditHead, AuditLog, BrokenLink, verify};
 
 use self::log::NewEntry;
+use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::model::Effect;
 use crate::script::{FunctionRef, Library, LibraryInputs, ScriptFunction};
 use crate::walk::{Commit, Event, EventBody, Journal, JournalError, Plan};
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,6 +31,8 @@ const TEXT_CHARS: usize = 200;
 const LIST_ITEMS: usize = 100;
 /// Deeper values of a message are left out.
 const DEPTH: usize = 4;
+/// The default of `period`, in seconds.
+const PERIOD: f64 = 300.0;
 
 /// The rules of an auditor.
 struct AuditRules {
@@ -39,6 +44,10 @@ struct AuditRules {
     observe: ScriptFunction,
     /// What the auditor reports: `(state)`.
     report: ScriptFunction,
+    /// What the auditor knows after a report: `(state)`. Without it, a report changes nothing.
+    reported: Option<ScriptFunction>,
+    /// How long messages may go without a report, in milliseconds: `()`, in seconds. Without a limit if 0.
+    period: i64,
 }
 
 /// An auditor at work.
@@ -53,8 +62,44 @@ pub struct Auditor {
 
 struct AuditState {
     log: AuditLog,
+    heard: Heard,
+    /// The anomalies of messages that the log had at the start, by turn.
+    anomalies: HashMap<String, Vec<Value>>,
+}
+
+/// What an auditor has heard.
+#[derive(Clone)]
+struct Heard {
     /// What the rules know.
     known: Value,
+    /// The time of the first message since the last report.
+    unreported: Option<Timestamp>,
+}
+
+impl Heard {
+    fn nothing() -> Self {
+        Self { known: json!({}), unreported: None }
+    }
+}
+
+/// Why a report is written.
+#[derive(Clone, Copy)]
+enum ReportReason {
+    /// A goal is over.
+    End,
+    Anomaly,
+    /// The last one is long ago.
+    Period,
+}
+
+impl ReportReason {
+    fn word(self) -> &'static str {
+        match self {
+            Self::End => "end",
+            Self::Anomaly => "anomaly",
+            Self::Period => "period",
+        }
+    }
 }
 
 impl AuditRules {
@@ -70,18 +115,77 @@ impl AuditRules {
             let reference = FunctionRef { file: RULES.into(), function: name.into() };
             library.function(&reference, arity).map_err(Diagnostics::from)
         };
+        let optional = |name: &str, arity: usize| {
+            let missing = |found: &Diagnostics| found.iter().all(|one| one.code == "script/unknown-function");
+            function(name, arity).map(Some).or_else(|found| if missing(&found) { Ok(None) } else { Err(found) })
+        };
+        let period = optional("period", 0)?;
+        let period = period.map(|period| period.call_json(&[])).transpose().map_err(|why| Diagnostics::from(*why))?;
+        let seconds = period.map_or(Some(PERIOD), |said| said.as_f64().filter(|seconds| (0.0..=1e9).contains(seconds)));
+        let seconds = seconds.ok_or_else(|| {
+            let error = Diagnostic::error("script/audit-period", format!("`period` of `{RULES}` does not return seconds"));
+            Diagnostics::from(error.help("return a number from 0 (no periodic reports) to 1000000000"))
+        })?;
         Ok(Self {
             audits: function("audits", 1)?,
             messages: function("messages", 1)?,
             observe: function("observe", 2)?,
             report: function("report", 1)?,
+            reported: optional("reported", 1)?,
+            #[expect(clippy::cast_possible_truncation, reason = "at most 1e12")]
+            period: (seconds * 1000.0) as i64,
         })
     }
 
-    fn observed(&self, known: &Value, message: &Value) -> Result<(Value, Vec<Value>), Box<Diagnostic>> {
-        let mut said = self.observe.call_json(&[known.clone(), message.clone()])?;
-        let anomalies = said["anomalies"].as_array().cloned().unwrap_or_default();
-        Ok((said["state"].take(), anomalies))
+    /// Hears a message. Returns its anomalies.
+    fn observe(&self, heard: &mut Heard, message: &Value, at: Option<Timestamp>) -> Result<Vec<Value>, Box<Diagnostic>> {
+        let mut said = self.observe.call_json(&[heard.known.clone(), message.clone()])?;
+        heard.known = said["state"].take();
+        heard.unreported = heard.unreported.or(at);
+        Ok(said["anomalies"].as_array().cloned().unwrap_or_default())
+    }
+
+    /// A report of what was heard.
+    fn report(&self, heard: &Heard) -> Result<Value, Box<Diagnostic>> {
+        self.report.call_json(std::slice::from_ref(&heard.known))
+    }
+
+    /// Goes on after a report.
+    fn reported(&self, heard: &mut Heard) -> Result<(), Box<Diagnostic>> {
+        if let Some(reported) = &self.reported {
+            heard.known = reported.call_json(std::slice::from_ref(&heard.known))?;
+        }
+        heard.unreported = None;
+        Ok(())
+    }
+
+    /// Hears an entry of the log again. Returns its anomalies if it is a message.
+    fn replay(&self, heard: &mut Heard, entry: &Value) -> Result<Vec<Value>, Box<Diagnostic>> {
+        match entry["kind"].as_str() {
+            Some("message") => {
+                let at = entry["at"].as_str().and_then(|at| at.parse().ok());
+                self.observe(heard, &entry["body"], at)
+            }
+            Some("report") => self.reported(heard).map(|()| Vec::new()),
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The report of a log as it stands, on demand. Nothing is written. Fails at the first broken line.
+pub fn report(bundled: Vec<Source>, own: Option<Source>, log: &Path) -> Result<Value, AuditError> {
+    let rules = AuditRules::link(bundled, own).map_err(AuditError::Rules)?;
+    let (mut heard, mut failed) = (Heard::nothing(), None);
+    let verified = verify(log, |entry| {
+        if failed.is_none() {
+            failed = rules.replay(&mut heard, entry).err();
+        }
+    });
+    match (failed, verified) {
+        (Some(diagnostic), _) => Err(AuditError::Rule(diagnostic)),
+        (None, Ok(Err(broken))) => Err(AuditError::Log(io::Error::other(format!("line {}: {}", broken.line, broken.why)))),
+        (None, Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(AuditError::Log(error)),
+        (None, _) => rules.report(&heard).map_err(AuditError::Rule),
     }
 }
 
@@ -99,59 +203,93 @@ impl Auditor {
         if !goal && audits()? != json!(true) {
             return Ok(None);
         }
-        let mut known = json!({});
-        let mut failed = None;
+        let (mut heard, mut failed) = (Heard::nothing(), None);
+        let mut anomalies = HashMap::new();
         let log = AuditLog::open(log, |entry| {
-            if entry["kind"] == "message" && failed.is_none() {
-                match rules.observed(&known, &entry["body"]) {
-                    Ok((state, _)) => known = state,
-                    Err(diagnostic) => failed = Some(diagnostic),
-                }
+            if failed.is_some() {
+                return;
+            }
+            match (rules.replay(&mut heard, entry), entry["turn"].as_str()) {
+                (Ok(found), Some(turn)) if !found.is_empty() => drop(anomalies.insert(turn.to_owned(), found)),
+                (Ok(_), _) => {}
+                (Err(diagnostic), _) => failed = Some(diagnostic),
             }
         });
         if let Some(diagnostic) = failed {
             return Err(AuditError::rule(diagnostic));
         }
         let log = log.map_err(AuditError::Log)?;
-        let state = Mutex::new(AuditState { log, known });
+        let state = Mutex::new(AuditState { log, heard, anomalies });
         Ok(Some(Self { rules, state, plan: Arc::clone(plan), run: run.to_owned(), goal }))
     }
 
     /// Writes what a commit says between roles, before it is committed. Returns the head of the log then, if there is anything to say.
     fn read(&self, commit: &Commit) -> Result<Option<(AuditHead, String)>, AuditError> {
         let turns = self.turns(&commit.events);
-        if turns.is_empty() {
-            return Ok(None);
-        }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut known = state.known.clone();
-        let mut entries = Vec::new();
+        let due = |heard: &Heard, at: Timestamp| {
+            self.rules.period > 0 && heard.unreported.is_some_and(|since| at.millis() - since.millis() >= self.rules.period)
+        };
+        let last = commit.events.last().filter(|last| !turns.is_empty() || due(&state.heard, last.at));
+        let Some(last) = last else { return Ok(None) };
+        let mut heard = state.heard.clone();
+        let (mut entries, mut number) = (Vec::new(), 0);
         for (event, turn) in turns {
             let messages = self.rules.messages.call_json(&[turn]).map_err(AuditError::rule)?;
             for message in messages.as_array().into_iter().flatten() {
-                let mut add = |kind, body| {
-                    let key = format!("{}/{}/{}#{}", self.run, event.case, event.path, entries.len());
-                    entries.push(NewEntry { key, at: event.at.to_string(), kind, body });
+                let key = |number: usize| format!("{}/{}/{}#{number}", self.run, event.case, event.path);
+                // A step that is taken again, because the program was killed before its commit, was heard before.
+                let again = state.log.says(&key(number), message);
+                let anomalies = if again {
+                    state.anomalies.get(&key(number)).cloned().unwrap_or_default()
+                } else {
+                    self.rules.observe(&mut heard, message, Some(event.at)).map_err(AuditError::rule)?
                 };
-                let (after, anomalies) = self.rules.observed(&known, message).map_err(AuditError::rule)?;
-                known = after;
+                let reason = if message["to"] == "User" {
+                    Some(ReportReason::End)
+                } else {
+                    (!anomalies.is_empty()).then_some(ReportReason::Anomaly)
+                };
+                let mut add = |kind, body| {
+                    entries.push(NewEntry { key: key(number), at: event.at.to_string(), kind, body });
+                    number += 1;
+                };
                 add("message", message.clone());
-                let ends = message["to"] == "User";
-                let reports = ends || !anomalies.is_empty();
                 for anomaly in anomalies {
                     add("anomaly", anomaly);
                 }
-                if reports {
-                    add("report", self.rules.report.call_json(&[known.clone()]).map_err(AuditError::rule)?);
+                if let Some(reason) = reason {
+                    if again && state.log.has(&key(number)) {
+                        number += 1;
+                    } else {
+                        let report = self.reported(&mut heard, reason)?;
+                        entries.push(NewEntry { key: key(number), at: event.at.to_string(), kind: "report", body: report });
+                        number += 1;
+                    }
                 }
             }
+        }
+        if due(&heard, last.at) {
+            let key = format!("{}/{}/{}#period", self.run, last.case, last.path);
+            let body = self.reported(&mut heard, ReportReason::Period)?;
+            entries.push(NewEntry { key, at: last.at.to_string(), kind: "report", body });
         }
         if entries.is_empty() {
             return Ok(None);
         }
         state.log.append(entries).map_err(AuditError::Log)?;
-        state.known = known;
+        state.heard = heard;
         Ok(Some((state.log.head().clone(), state.log.path().display().to_string())))
+    }
+
+    /// A report, after which the next one begins.
+    fn reported(&self, heard: &mut Heard, reason: ReportReason) -> Result<Value, AuditError> {
+        let mut report = self.rules.report(heard).map_err(AuditError::rule)?;
+        if let Value::Object(report) = &mut report {
+            report.insert("on".into(), reason.word().into());
+        }
+        self.rules.reported(heard).map_err(AuditError::rule)?;
+        Ok(report)
     }
 
     /// The turns among the events of a commit: an edge that was taken, or branches that begin.

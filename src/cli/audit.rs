@@ -21,7 +21,7 @@ use std::path::PathBuf;
 /// `asterisk/audit.jsonl` in the user's state directory, or the file named by `ASTERISK_AUDIT_LOG`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  asterisk audit verify\n  asterisk audit show\n  asterisk audit show --anomalies --format json"
+    after_help = "Examples:\n  asterisk audit verify\n  asterisk audit report\n  asterisk audit show --anomalies --format json"
 )]
 pub(super) struct AuditArgs {
     #[command(subcommand)]
@@ -32,6 +32,16 @@ pub(super) struct AuditArgs {
 enum AuditCommand {
     /// Verify the log: that the hash chain is intact, and that the journal of every run has the same entries.
     Verify {
+        /// The log file [default: the user's].
+        log: Option<PathBuf>,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+    /// Report what the auditor counted since its last report, and in total.
+    ///
+    /// The log is only read. The auditor writes such a report at the end of each goal, at each anomaly, and when messages have gone
+    /// unreported for longer than `period()` of its rules says.
+    Report {
         /// The log file [default: the user's].
         log: Option<PathBuf>,
         #[command(flatten)]
@@ -50,10 +60,19 @@ enum AuditCommand {
 }
 
 pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, SessionError> {
-    let (AuditCommand::Verify { log, format } | AuditCommand::Show { log, format, .. }) = &args.command;
+    let (AuditCommand::Verify { log, format } | AuditCommand::Report { log, format } | AuditCommand::Show { log, format, .. }) =
+        &args.command;
     let ui = global.ui(*format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let log = log.clone().unwrap_or_else(|| session.setup().audit.log.clone());
+    if let AuditCommand::Report { .. } = &args.command {
+        let report = session.audit_report(&log)?;
+        match ui.format() {
+            OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "report": report })),
+            OutputFormat::Pretty => ui.out(&plain(&counts(&report, 0))),
+        }
+        return Ok(Exit::Ok);
+    }
     let mut entries = Vec::new();
     // Before the first goal there is no log, and the journal has no entries to compare.
     let verified = match verify(&log, |entry| entries.push(entry.clone())) {
@@ -152,6 +171,15 @@ fn unknown(anchors: &[AuditAnchor], entries: &[Value]) -> BTreeMap<String, Unkno
         }
     }
     unknown
+}
+
+/// Formats the counts of a report, a line each.
+fn counts(report: &Value, depth: usize) -> String {
+    let line = |(name, value): (&String, &Value)| match value {
+        Value::Object(_) => format!("{:depth$}{name}\n{}", "", counts(value, depth + 2)),
+        value => format!("{:depth$}{name} {value}", ""),
+    };
+    report.as_object().into_iter().flatten().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Formats an entry as one line.

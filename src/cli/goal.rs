@@ -10,8 +10,10 @@ use crate::model::{Attributes, Case, Launch, shell};
 use crate::session::{Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, StartedRun, Via};
 use crate::store::Durability;
 use crate::ui::{OutputFormat, Ui, plain};
-use crate::walk::{Event, EventBody, WalkStatus};
+use crate::walk::{Event, EventBody, WORKDIR, WORKDIR_OF, WalkStatus};
+use crate::workspace::{IsolatedDir, Isolation, TreeChanges};
 use clap::Args;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
@@ -21,6 +23,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The pipeline that pursues goals.
 const PIPELINE: &str = "goal";
+/// The attribute of a goal's case that says what its isolated directory is.
+const ISOLATION: &str = "isolation";
+/// The most changed paths that are named.
+const SHOWN: usize = 10;
 
 /// Pursue a goal: plan it, run its sub-tasks with tools, judge the outcome, and replan where that helps.
 ///
@@ -36,10 +42,14 @@ pub(super) struct GoalArgs {
     /// The goal.
     #[arg(required_unless_present = "resume")]
     text: Option<String>,
-    /// The working directory. To protect your files, pass a copy or a git worktree. The project's own texts and its store are not written
+    /// The working directory. The project's own texts and its store are not written; `--isolate` protects everything else
     /// [default: the current directory].
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     workdir: Option<PathBuf>,
+    /// Work in a copy of the working directory, or in a git worktree of it, which is made beside it. The result says what was changed there,
+    /// and how to take it over; if nothing was changed, it is removed.
+    #[arg(long, value_name = "copy|worktree", conflicts_with = "resume", value_parser = isolation_of)]
+    isolate: Option<Isolation>,
     /// The launch that the goal is about: a file below the working directory.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     launch: Option<PathBuf>,
@@ -78,21 +88,34 @@ pub(super) fn goal(global: &GlobalArgs, mut args: GoalArgs) -> Result<Exit, Sess
     let walking = Arc::new(AtomicBool::new(false));
     let interrupted = on_interrupt(&stop, &walking);
     let live = LiveView::new(ui, global.verbose, walking, false);
-    let progress = GoalProgress { ui, live: &live, quiet: global.verbose > 0 };
+    let progress = GoalProgress { ui, live: &live, quiet: global.verbose > 0, begun: AtomicBool::new(false) };
     let result = match &args.resume {
         Some(run) => {
+            if !session.is_goal(run)? {
+                let message = format!("the run `{run}` pursues no goal");
+                let help = format!("go on with: asterisk run --resume {run}");
+                return Err(SessionError::bad_request("input/resume", message, Some(help)));
+            }
             let spec = ResumeSpec { run, parallel: 1, durability: Durability::Step, migrate: None, budget: args.budget };
             session.resume(&spec, &progress, &stop)
         }
-        None => session.run(&spec(&args, &session)?, &progress, &stop),
+        None => {
+            let (spec, isolated) = spec(&args, &session)?;
+            let result = session.run(&spec, &progress, &stop);
+            // Nobody could resume what did not begin.
+            if let (Err(_), Some(isolated), false) = (&result, isolated, progress.begun.load(Ordering::Relaxed)) {
+                drop(isolated.discard_unchanged());
+            }
+            result
+        }
     };
     live.finish();
-    let store_flag =
-        global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", shell(&store.display().to_string())));
+    let store_flag = global.store_flag();
     conclude(ui, &session, &result?, interrupted.load(Ordering::Relaxed), &store_flag)
 }
 
-fn spec(args: &GoalArgs, session: &Session) -> Result<RunSpec, SessionError> {
+/// The run that pursues a goal, and the directory that was made for it.
+fn spec(args: &GoalArgs, session: &Session) -> Result<(RunSpec, Option<IsolatedDir>), SessionError> {
     let text = args.text.clone().unwrap_or_default();
     if text.trim().is_empty() {
         return Err(SessionError::bad_request("input/goal", "the goal is empty", Some("say what is wanted".into())));
@@ -103,24 +126,122 @@ fn spec(args: &GoalArgs, session: &Session) -> Result<RunSpec, SessionError> {
         SessionError::bad_request("input/workdir", message, Some("make it, or name another one with --workdir".into()))
     })?;
     session.check_workdir(&workdir)?;
+    let via = via_of(&args.via, Via::default())?;
     let mut attributes = Attributes::default();
-    attributes.insert("workdir", workdir.to_string_lossy());
     attributes.insert("allow_hosts", args.allow_host.join(","));
     if let Some(launch) = &args.launch {
         attributes.insert("launch", below(&workdir, launch)?);
     }
+    let isolated = args.isolate.map(|isolation| isolated(isolation, &workdir)).transpose()?;
+    let used = isolated.as_ref().map_or(&workdir, |isolated| &isolated.dir);
+    attributes.insert(WORKDIR, used.to_string_lossy());
+    if let Some(IsolatedDir { isolation, origin, .. }) = &isolated {
+        attributes.insert(ISOLATION, isolation.name());
+        attributes.insert(WORKDIR_OF, origin.to_string_lossy());
+    }
     let case = Case { id: PIPELINE.into(), name: text, status: "OPEN".into(), attributes, ..Case::default() };
     let launch = Launch { run_id: PIPELINE.into(), name: PIPELINE.into(), cases: vec![case], ..Launch::default() };
-    Ok(RunSpec {
+    let spec = RunSpec {
         pipeline: Some(PIPELINE.into()),
-        via: via_of(&args.via, Via::default())?,
+        via,
         durability: Durability::Step,
         files: Files::Auto,
         budget: args.budget,
         no_recall: args.no_recall,
         goal: true,
         ..RunSpec::of(RunInputs::Given(Arc::new(launch)))
+    };
+    Ok((spec, isolated))
+}
+
+/// Makes a directory that stands in for the working directory.
+fn isolated(isolation: Isolation, workdir: &Path) -> Result<IsolatedDir, SessionError> {
+    IsolatedDir::create(isolation, workdir).map_err(|why| {
+        let help = match isolation {
+            Isolation::Copy => "make room beside it, or copy what is needed yourself and name the copy with --workdir",
+            Isolation::Worktree => "a worktree needs a git repository where all is committed; or work in a copy: --isolate copy",
+        };
+        SessionError::bad_request("input/isolate", why, Some(help.into()))
     })
+}
+
+/// The isolated directory that a goal works in.
+fn isolated_of(result: &RunResult) -> Option<IsolatedDir> {
+    let attributes = &result.launch.cases.first()?.attributes;
+    let isolation = isolation_of(attributes.get(ISOLATION)?).ok()?;
+    Some(IsolatedDir { isolation, origin: attributes.get(WORKDIR_OF)?.into(), dir: attributes.get(WORKDIR)?.into() })
+}
+
+/// What became of the isolated directory of a goal that is over; without changes it is removed. `None` if it was removed before.
+fn changes(isolated: &IsolatedDir) -> Option<IsolatedChanges> {
+    if !isolated.dir.is_dir() {
+        return None;
+    }
+    let (take_over, discard) = isolated.commands(|text| shell(text).into_owned());
+    let mut found = IsolatedChanges {
+        dir: isolated.dir.display().to_string(),
+        of: isolated.origin.display().to_string(),
+        removed: false,
+        changes: TreeChanges::default(),
+        problem: None,
+        take_over,
+        discard,
+    };
+    match isolated.changes().and_then(|changes| Ok((isolated.discard_unchanged()?, changes))) {
+        Ok((removed, changes)) => (found.removed, found.changes) = (removed, changes),
+        Err(why) => found.problem = Some(why),
+    }
+    Some(found)
+}
+
+/// The changes in an isolated directory, as they are shown.
+#[derive(Serialize)]
+struct IsolatedChanges {
+    dir: String,
+    of: String,
+    /// Whether the directory was removed, as nothing was changed.
+    #[serde(rename = "discarded")]
+    removed: bool,
+    #[serde(flatten)]
+    changes: TreeChanges,
+    /// Why the changes are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    take_over: String,
+    discard: String,
+}
+
+impl IsolatedChanges {
+    /// The changes in words.
+    fn note(&self) -> String {
+        let Self { dir, of, changes, .. } = self;
+        if self.removed {
+            return format!("nothing was changed: {dir} is removed again");
+        }
+        let what = match &self.problem {
+            Some(why) => format!("the changes are not known ({why})"),
+            None => [("new", &changes.new), ("changed", &changes.changed), ("removed", &changes.removed)]
+                .into_iter()
+                .filter(|(_, paths)| !paths.is_empty())
+                .map(|(how, paths)| format!("{how}: {}", named(paths)))
+                .collect::<Vec<_>>()
+                .join("; "),
+        };
+        let Self { take_over, discard, .. } = self;
+        let removed = if self.changes.removed.is_empty() { "" } else { " (what was removed stays there)" };
+        format!("{what}\n  in {dir}; {of} was not touched\n  take over{removed}: {take_over}\n  discard: {discard}")
+    }
+}
+
+/// The first of some paths.
+fn named(paths: &[String]) -> String {
+    let more = if paths.len() > SHOWN { format!(" and {} more", paths.len() - SHOWN) } else { String::new() };
+    paths.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ") + more.as_str()
+}
+
+fn isolation_of(name: &str) -> Result<Isolation, String> {
+    let found = Isolation::ALL.into_iter().find(|isolation| isolation.name() == name);
+    found.ok_or_else(|| "it is `copy` or `worktree`".to_owned())
 }
 
 /// Returns the path of a file relative to the working directory, which must contain it.
@@ -151,6 +272,8 @@ struct GoalProgress<'a> {
     live: &'a LiveView,
     /// Whether to report every step.
     quiet: bool,
+    /// Whether the run began.
+    begun: AtomicBool,
 }
 
 impl GoalProgress<'_> {
@@ -167,6 +290,7 @@ impl RunListener for GoalProgress<'_> {
     }
 
     fn began(&self, begun: &StartedRun<'_>) {
+        self.begun.store(true, Ordering::Relaxed);
         self.live.began(begun);
         self.say(&format!("run {}", begun.run));
     }
@@ -179,12 +303,18 @@ impl RunListener for GoalProgress<'_> {
                 self.say(&format!("{from} -> {to} by {edge}: {because}"));
             }
             EventBody::Transition { from, edge, because, .. } if depth <= 4 && !because.is_empty() => {
-                self.say(&format!("  {} {from}, {edge}: {because}", event.path));
+                self.say(&format!("  {} {from}, {edge}: {because}", subtask(&event.path)));
             }
             EventBody::BranchError { branch, message, .. } => self.say(&format!("  {branch} failed: {message}")),
             _ => {}
         }
     }
+}
+
+/// The branch that a step belongs to, as people count: `3/branch[1]/1/work/2` is of sub-task 1.
+fn subtask(path: &str) -> String {
+    let number = path.split_once("branch[").and_then(|(_, rest)| Some(rest.split_once(']')?.0));
+    number.map_or_else(|| path.to_owned(), |number| format!("sub-task {number}:"))
 }
 
 /// Prints the outcome of the goal.
@@ -199,11 +329,14 @@ fn conclude(ui: Ui, session: &Session, result: &RunResult, interrupted: bool, st
         Ok(())
     })?;
     let reached = artifact["status"] == "done";
+    let over = matches!(result.status, WalkStatus::Done | WalkStatus::Error);
+    let changes = isolated_of(result).filter(|_| over).as_ref().and_then(changes);
     match ui.format() {
         OutputFormat::Json => {
             let mut whole = json!({ "schema_version": 1, "run": result.run, "walk": result.status });
             if let (Value::Object(whole), Value::Object(artifact)) = (&mut whole, artifact) {
                 whole.extend(artifact);
+                whole.extend(changes.as_ref().map(|changes| ("changes".to_owned(), json!(changes))));
             }
             ui.json(&whole);
         }
@@ -211,16 +344,20 @@ fn conclude(ui: Ui, session: &Session, result: &RunResult, interrupted: bool, st
             if let Some(text) = artifact["text"].as_str() {
                 ui.out(plain(text).trim_end());
             }
-            for open in artifact["open"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let said = artifact["text"].as_str().unwrap_or_default();
+            let open = artifact["open"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            for open in open.filter(|open| !said.contains(open)) {
                 ui.note(&plain(&format!("open: {open}")));
+            }
+            if let Some(changes) = &changes {
+                ui.note(&plain(&changes.note()));
             }
         }
     }
     run_view::failures(ui, result);
     run_view::tokens(ui, result);
-    let over = matches!(result.status, WalkStatus::Done | WalkStatus::Error);
     if !over {
-        ui.note(&run_view::stopped(session, result, "goal", store_flag));
+        ui.note(&run_view::stopped(session, result, store_flag));
     }
     Ok(match result.status {
         _ if !over && interrupted => Exit::Interrupted,

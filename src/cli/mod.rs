@@ -65,6 +65,7 @@ mod version;
 
 use crate::config::{CommandLine, ResolvedSettings, resolve};
 use crate::exit::Exit;
+use crate::model::shell;
 use crate::session::{Session, SessionError};
 use crate::ui::{Colour, OutputFormat, Ui, take_failure};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -214,13 +215,14 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn check_output(ui: Ui, exit: Exit) -> Exit {
     let Some(source) = take_failure() else { return exit };
     let error = SessionError::Write { path: "standard output".into(), source };
-    ui.failure(&error);
+    ui.failure(&error, "run");
     if exit == Exit::Ok { Exit::from(&error) } else { exit }
 }
 
 fn dispatch(cli: Cli) -> Exit {
     let Cli { global, command } = cli;
     let ui = Ui::new(global.color, OutputFormat::Pretty);
+    let resume = if matches!(command, Command::Goal(_)) { "goal" } else { "run" };
     let done = match command {
         Command::Run(args) => run::run(&global, *args),
         Command::Ci(args) => ci::ci(&global, &args),
@@ -268,7 +270,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Version(args) => Ok(version::version(&global, args)),
     };
     done.unwrap_or_else(|error| {
-        ui.failure(&error);
+        ui.failure(&error, resume);
         Exit::from(&error)
     })
 }
@@ -284,6 +286,11 @@ fn nothing_yet(ui: Ui, session: &Session, message: &str) {
 impl GlobalArgs {
     fn ui(&self, format: FormatArg) -> Ui {
         Ui::new(self.color, format.format)
+    }
+
+    /// The `--store` flag of commands that are suggested.
+    fn store_flag(&self) -> String {
+        self.store.as_ref().map_or(String::new(), |store| format!(" --store {}", shell(&store.display().to_string())))
     }
 
     /// A session with the settings from the command line, the environment and the project file.

@@ -11,7 +11,6 @@ use crate::agent::{STUB, end_all};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::files::read_input;
-use crate::model::shell;
 use crate::observe::ObserverFanout;
 use crate::pipeline::NodeIx;
 use crate::project::CurrentProject;
@@ -200,8 +199,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     for (name, error) in unwritten {
         ui.note(&format!("warning: not all of `--observe {name}` could be written: {error}"));
     }
-    let store_flag =
-        global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", shell(&store.display().to_string())));
+    let store_flag = global.store_flag();
     let ending = RunEnding {
         interrupted: interrupted.load(Ordering::Relaxed),
         silent: run_observe::take_stdout(&wanted),
@@ -398,7 +396,7 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, ending: &RunEnding
     run_view::shadow(ui, &result);
     run_view::tokens(ui, &result);
     if !over {
-        ui.note(&run_view::stopped(session, &result, "run", store_flag));
+        ui.note(&run_view::stopped(session, &result, store_flag));
     }
     let is_judged = result.status == WalkStatus::Done && report_exit == Exit::Ok;
     let failed = if is_judged { failed_gates(gates, &report, &result.plan)? } else { Vec::new() };

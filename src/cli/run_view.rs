@@ -189,8 +189,9 @@ pub(super) fn tokens(ui: Ui, result: &RunResult) {
 }
 
 /// Why a run stopped, and the command that continues it. `store_flag` is appended to the command to find the store.
-pub(super) fn stopped(session: &Session, result: &RunResult, command: &str, store_flag: &str) -> String {
+pub(super) fn stopped(session: &Session, result: &RunResult, store_flag: &str) -> String {
     let run = &result.run;
+    let command = session.resumed_by(run);
     let waiting = session.waiting(result).count();
     if let Some((status, true)) = &result.budget {
         let more = status.used.max(status.total_budget) * 2;

@@ -91,7 +91,7 @@ fn interrupted() -> crate::walk::JournalError {
 impl ReloadListener<SessionError> for LiveView {
     fn broken(&self, error: &SessionError, last: bool) {
         self.with_bar_hidden(|ui| {
-            ui.failure(error);
+            ui.failure(error, "run");
             ui.note(if last {
                 "reload: not taken; the run goes on by the last good texts"
             } else {

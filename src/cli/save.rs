@@ -104,8 +104,7 @@ pub(super) fn print_case(
             ui.note(&format!("the run is over; report: {}", path.display()));
         }
     } else {
-        let store_flag = global.store.as_ref().map_or(String::new(), |store| format!(" --store {}", store.display()));
-        ui.note(&stopped(session, &result, "run", &store_flag));
+        ui.note(&stopped(session, &result, &global.store_flag()));
     }
     Ok(if damaged || summary.status == WalkStatus::Error { Exit::Cases } else { Exit::Ok })
 }

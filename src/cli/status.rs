@@ -34,7 +34,7 @@ pub(super) fn status(global: &GlobalArgs, args: &StatusArgs) -> Result<Exit, Ses
             waiting(ui, &result)?;
             run_view::tokens(ui, &result);
             if matches!(result.status, WalkStatus::Paused | WalkStatus::Running) {
-                let text = run_view::stopped(&session, &result, "run", "");
+                let text = run_view::stopped(&session, &result, &global.store_flag());
                 ui.note(&text.strip_prefix("stopped").map_or(text.clone(), |rest| format!("not finished{rest}")));
             }
         }

@@ -72,7 +72,7 @@ impl ReplState {
                     match self.execute(&Source::new(TYPED, text)) {
                         Ok(ReplFlow::Continue | ReplFlow::Interrupted) => {}
                         Ok(ReplFlow::Quit(exit)) => return Ok(exit.unwrap_or(Exit::Ok)),
-                        Err(error) => self.ui.failure(&error),
+                        Err(error) => self.ui.failure(&error, "run"),
                     }
                     if let Some(helper) = lines.assist() {
                         helper.words = CompletionWords::of(&self.place);
@@ -111,7 +111,7 @@ impl ReplState {
                 Ok(ReplFlow::Interrupted) => return Ok(Exit::Interrupted),
                 Ok(ReplFlow::Quit(code)) => return Ok(code.unwrap_or(exit)),
                 Err(error) => {
-                    self.ui.failure(&error);
+                    self.ui.failure(&error, "run");
                     if exit == Exit::Ok {
                         exit = Exit::from(&error);
                     }

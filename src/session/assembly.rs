@@ -122,7 +122,23 @@ impl RunAssembly<'_> {
         let mut result = ended.result(store, work);
         result.note_budget(&budget);
         result.shadow = candidate.map(|_| shadow::sum(store, &result.run)).transpose()?;
-        if recorded { session.conclude(store, result, self.files, &rested) } else { Ok(result) }
+        if !recorded {
+            return Ok(result);
+        }
+        let mut result = session.conclude(store, result, self.files, &rested)?;
+        if result.status == WalkStatus::Done {
+            result.note(session.dream_after(store, &revisions.project(), &result.run));
+        }
+        Ok(result)
+    }
+}
+
+/// The error of an auditor's rules.
+fn of_rules(error: AuditError) -> SessionError {
+    match error {
+        AuditError::Rules(found) => SessionError::Texts(found),
+        AuditError::Rule(diagnostic) => SessionError::Texts(Diagnostics::from(*diagnostic)),
+        AuditError::Log(source) => SessionError::Journal(JournalError::Audit(source.to_string())),
     }
 }
 
@@ -134,17 +150,33 @@ impl Session {
             self.check_workdir(Path::new(workdir))?;
             goal = true;
         }
-        let bundled = Area::Scripts.embedded().into_iter().filter(|(path, _)| path.ends_with(".rhai"));
-        let bundled = bundled.map(|(path, text)| Source::new(path, text)).collect();
-        let AuditSettings { log, rules } = &self.setup.audit;
-        let own = rules.as_deref().map(read_input).transpose()?;
+        let log = &self.setup.audit.log;
+        let (bundled, own) = self.audit_rules()?;
         Auditor::new(bundled, own, log, (run, plan, goal)).map_err(|error| match error {
-            AuditError::Rules(found) => SessionError::Texts(found),
-            AuditError::Rule(diagnostic) => SessionError::Texts(Diagnostics::from(*diagnostic)),
             AuditError::Log(source) => SessionError::Journal(JournalError::Audit(format!(
                 "the auditor's log `{}` cannot be used: {source}",
                 log.display()
             ))),
+            error => of_rules(error),
+        })
+    }
+
+    /// The bundled scripts, and the operator's own rules if there are any.
+    fn audit_rules(&self) -> Result<(Vec<Source>, Option<Source>), SessionError> {
+        let bundled = Area::Scripts.embedded().into_iter().filter(|(path, _)| path.ends_with(".rhai"));
+        let bundled = bundled.map(|(path, text)| Source::new(path, text)).collect();
+        Ok((bundled, self.setup.audit.rules.as_deref().map(read_input).transpose()?))
+    }
+
+    /// What the auditor reports of a log as it stands.
+    pub fn audit_report(&self, log: &Path) -> Result<Value, SessionError> {
+        let (bundled, own) = self.audit_rules()?;
+        crate::audit::report(bundled, own, log).map_err(|error| match error {
+            AuditError::Log(source) => {
+                let message = format!("the auditor's log `{}` cannot be read: {source}", log.display());
+                SessionError::bad_request("input/audit-log", message, Some("asterisk audit verify".into()))
+            }
+            error => of_rules(error),
         })
     }
 

@@ -204,7 +204,7 @@ impl Session {
         let paused = || runs.iter().filter(|run| run.status == RunStatus::Paused);
         for run in paused().take(SHOWN) {
             let found = format!("{} of {} cases are done", run.done, run.cases);
-            let help = format!("go on with: asterisk run --resume {}", run.run);
+            let help = format!("go on with: asterisk {} --resume {}", self.resumed_by(&run.run), run.run);
             all.push(CheckResult::new("runs", run.run.clone(), CheckState::Note, found).help(help));
         }
         let more = paused().skip(SHOWN).count();

@@ -1,10 +1,11 @@
 //! What goals leave in the store: memories, listed, forgotten and consolidated; anchors of the auditor's log.
 
 use super::{Session, SessionError};
+use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::project::AnswererNames;
+use crate::project::{AnswererNames, Project};
 use crate::script::FunctionRef;
-use crate::store::{AuditAnchor, DreamChanges, Durability, Megram};
+use crate::store::{AuditAnchor, DreamChanges, Durability, Megram, Store};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -12,6 +13,8 @@ use std::collections::BTreeMap;
 const CYCLE: &str = "lib/memory.rhai#cycle";
 /// The pipeline whose project has it.
 const PIPELINE: &str = "goal";
+/// The function that says whether there is a dream after a run: `(vars)`.
+const DREAMS: &str = "lib/memory.rhai#dreams";
 
 /// What a dream did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,33 +60,63 @@ impl Session {
         Ok(memory)
     }
 
-    /// Consolidates the memories: what has faded goes, and what was met often enough is distilled, as the scripts decide. All of it is one
-    /// transaction, and a second dream finds nothing to do.
+    /// Consolidates all memories. A second dream finds nothing to do.
     pub fn dream(&self) -> Result<DreamResult, SessionError> {
         let now = self.setup.clock.now();
         let store = self.store(Durability::Step)?;
-        let memories = store.megrams(None, usize::MAX, now)?;
         let project = self.project(Some(PIPELINE), AnswererNames::Others)?;
-        let failed = |diagnostic: Diagnostic| SessionError::Texts(Diagnostics::from(diagnostic));
-        let cycle = FunctionRef::parse(CYCLE).and_then(|reference| project.library.function(&reference, 2)).map_err(failed)?;
-        let mut result = DreamResult { seen: memories.len(), ..DreamResult::default() };
-        // Memories of one space and entity are consolidated by themselves.
-        let mut about: BTreeMap<(String, String), Vec<Value>> = BTreeMap::new();
-        for memory in memories {
-            about.entry((memory.space.clone(), memory.entity.clone())).or_default().push(json!(memory));
-        }
-        let mut changes = DreamChanges::default();
-        for memories in about.into_values() {
-            let said = cycle.call_json(&[memories.into(), json!(now)]).map_err(|diagnostic| failed(*diagnostic))?;
-            changes.extend(serde_json::from_value(said).map_err(|error| {
-                let message = format!("`{CYCLE}` does not say what a dream changes: {error}");
-                SessionError::Texts(Diagnostics::from(Diagnostic::error("script/dream", message)))
-            })?);
-        }
-        (result.deleted, result.changed, result.distilled) = (changes.delete.len(), changes.update.len(), changes.add.len());
-        if !changes.is_empty() {
-            store.dream(&changes, now)?;
-        }
-        Ok(result)
+        consolidate(&store, &project, store.megrams(None, usize::MAX, now)?, now)
     }
+
+    /// Consolidates the memories about what a run has written of, if the scripts want that. Called when all is walked and recorded; a dream
+    /// that fails is a note, and the next one does its work.
+    pub(super) fn dream_after(&self, store: &Store, project: &Project, run: &str) -> Option<Diagnostic> {
+        let now = self.setup.clock.now();
+        let dream = || {
+            let spaces = store.spaces_of_run(run)?;
+            if spaces.is_empty() || asked(project, DREAMS, &[project.plan.vars().json()])? != true {
+                return Ok(DreamResult::default());
+            }
+            let mut memories = Vec::new();
+            for space in spaces {
+                memories.extend(store.megrams(Some(&space), usize::MAX, now)?);
+            }
+            consolidate(store, project, memories, now)
+        };
+        let error = dream().err()?;
+        let note = Diagnostic::warning("goal/dream", format!("the memories were not consolidated: {error}"));
+        Some(note.help("nothing is lost: `asterisk dream` does it"))
+    }
+}
+
+/// What a function of a project's scripts says.
+fn asked(project: &Project, function: &str, arguments: &[Value]) -> Result<Value, SessionError> {
+    let failed = |diagnostic: Diagnostic| SessionError::Texts(Diagnostics::from(diagnostic));
+    let function = FunctionRef::parse(function)
+        .and_then(|reference| project.library.function(&reference, arguments.len()))
+        .map_err(failed)?;
+    function.call_json(arguments).map_err(|diagnostic| failed(*diagnostic))
+}
+
+/// Consolidates memories: what has faded goes, and what was met often enough is distilled, as the scripts decide. All of it is one transaction.
+fn consolidate(store: &Store, project: &Project, memories: Vec<Megram>, now: Timestamp) -> Result<DreamResult, SessionError> {
+    let mut result = DreamResult { seen: memories.len(), ..DreamResult::default() };
+    // Memories of one space and entity are consolidated by themselves.
+    let mut about: BTreeMap<(String, String), Vec<Value>> = BTreeMap::new();
+    for memory in memories {
+        about.entry((memory.space.clone(), memory.entity.clone())).or_default().push(json!(memory));
+    }
+    let mut changes = DreamChanges::default();
+    for memories in about.into_values() {
+        let said = asked(project, CYCLE, &[memories.into(), json!(now)])?;
+        changes.extend(serde_json::from_value(said).map_err(|error| {
+            let message = format!("`{CYCLE}` does not say what a dream changes: {error}");
+            SessionError::Texts(Diagnostics::from(Diagnostic::error("script/dream", message)))
+        })?);
+    }
+    (result.deleted, result.changed, result.distilled) = (changes.delete.len(), changes.update.len(), changes.add.len());
+    if !changes.is_empty() {
+        store.dream(&changes, now)?;
+    }
+    Ok(result)
 }

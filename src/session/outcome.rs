@@ -114,6 +114,13 @@ impl RunResult {
         self.cases.kept.iter().any(CaseResult::is_damaged)
     }
 
+    /// Adds a note on the run itself.
+    pub(super) fn note(&mut self, note: Option<Diagnostic>) {
+        if let Some(note) = note {
+            self.notes.entry(Self::WHOLE).or_default().push(note);
+        }
+    }
+
     /// Sets the remaining budget.
     pub(super) fn note_budget(&mut self, budget: &TokenBudget) {
         self.budget = budget.status().map(|status| (status, budget.refused()));

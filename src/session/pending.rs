@@ -235,7 +235,7 @@ impl Session {
                 let how = match held.state.status {
                     WalkStatus::Done => "is over".to_owned(),
                     WalkStatus::Error => "has failed".to_owned(),
-                    _ => format!("waits for no answer now; go on with: asterisk run --resume {run}"),
+                    _ => format!("waits for no answer now; go on with: asterisk {} --resume {run}", self.resumed_by(run)),
                 };
                 let help = "asterisk status shows which cases wait, and for what";
                 Err(SessionError::bad_request(

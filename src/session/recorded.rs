@@ -37,6 +37,18 @@ impl Session {
         Ok(Store::open(path, durability)?)
     }
 
+    /// Whether a run was begun by `asterisk goal`.
+    pub fn is_goal(&self, run: &str) -> Result<bool, SessionError> {
+        let store = Store::read_only(&self.setup.store)?;
+        Ok(args_of(&store, &named(&store, run)?)?.goal)
+    }
+
+    /// The command that resumes a run: the one that began it.
+    pub fn resumed_by(&self, run: &str) -> &'static str {
+        // A run that cannot be read is reported by that command.
+        if self.is_goal(run).unwrap_or_default() { "goal" } else { "run" }
+    }
+
     /// Where the store will be, if there is none yet.
     pub fn no_store_yet(&self) -> Option<&Path> {
         let path = self.setup.store.as_path();

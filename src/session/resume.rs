@@ -135,6 +135,7 @@ impl Session {
         self.sweep(&stored.run);
         let files = stored.args.files;
         let (run, revision, manifest) = (stored.run.clone(), stored.revision, stored.manifest.clone());
+        let used = Arc::clone(&stored.project);
         let mut result = stored.result(self, store)?;
         result.notes = self.project_files(store, &result, files, &HashSet::new())?;
         let unmade = result.notes.values().flatten().any(|note| note.code.starts_with("template/"));
@@ -149,6 +150,7 @@ impl Session {
             watch.over();
         }
         self.finalise(&result)?;
+        result.note(self.dream_after(store, &used, &run));
         Ok(result)
     }
 

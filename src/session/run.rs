@@ -19,7 +19,7 @@ use crate::model::{Case, Hash, Launch, TestOutcomes};
 use crate::project::CurrentProject;
 use crate::reportportal::PortalLaunch;
 use crate::store::{Durability, NewRun, Store, StoreError};
-use crate::walk::{Blob, FIRST, WORKDIR};
+use crate::walk::{Blob, FIRST, WORKDIR, WORKDIR_OF};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -123,7 +123,7 @@ impl Session {
         if !spec.goal {
             // What was read from elsewhere does not say where tools work, nor what they may do there.
             for case in &mut launch.cases {
-                for name in [WORKDIR, "allow_hosts"] {
+                for name in [WORKDIR, WORKDIR_OF, "allow_hosts"] {
                     let _ignored = case.attributes.remove(name);
                 }
             }
@@ -161,6 +161,7 @@ impl Session {
             masks: self.setup.masks.clone(),
             team: self.setup.team.clone(),
             no_recall: spec.no_recall,
+            goal: spec.goal,
         };
         let (manifest, mut blobs) = project.manifest();
         let list = manifest.blob();

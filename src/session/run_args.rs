@@ -44,6 +44,9 @@ pub(super) struct RecordedRunArgs {
     /// Whether memory is left aside: what other runs found is not seen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) no_recall: bool,
+    /// Whether `asterisk goal` began it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) goal: bool,
     /// The team chosen by the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) team: Option<String>,

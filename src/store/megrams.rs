@@ -97,7 +97,7 @@ impl DreamChanges {
     }
 }
 
-/// The columns of [`megram`].
+/// The columns of [`megram`]. `consolidated` is 0, or the stamp of the dream that consolidated it.
 pub(super) const COLUMNS: &str = "SELECT m.id, m.level, m.created_at, m.recalled_at, m.space, m.entity, m.content, m.state, m.f, m.sigma, m.k, \
                                   m.consolidated, m.sources, m.path, runs.name, run_cases.item FROM megrams m \
                                   LEFT JOIN run_cases ON run_cases.id = m.rc LEFT JOIN runs ON runs.id = run_cases.run";
@@ -141,6 +141,17 @@ impl Store {
         })
     }
 
+    /// The spaces that a run wrote memories of.
+    pub fn spaces_of_run(&self, run: &str) -> Result<Vec<String>, StoreError> {
+        self.read(|conn| {
+            let mut rows = conn.prepare_cached(
+                "SELECT DISTINCT space FROM megrams WHERE rc IN (SELECT id FROM run_cases WHERE run = (SELECT id FROM runs WHERE name = ?1)) \
+                 ORDER BY space",
+            )?;
+            Ok(rows.query_map([run], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        })
+    }
+
     /// A memory.
     pub fn megram(&self, id: i64, now: Timestamp) -> Result<Option<Megram>, StoreError> {
         self.read(|conn| {
@@ -166,7 +177,7 @@ impl Store {
             for ChangedMegram { id, level, k, consolidated } in &changes.update {
                 changed += conn.execute(
                     "UPDATE megrams SET level = ifnull(?2, level), k = ifnull(?3, k), consolidated = ifnull(?4, consolidated) WHERE id = ?1",
-                    params![id, level, k, consolidated],
+                    params![id, level, k, consolidated.map(|consolidated| if consolidated { stamp.max(1) } else { 0 })],
                 )?;
             }
             for made in &changes.add {

@@ -8,11 +8,11 @@ use crate::store::StoreError;
 
 /// Advice for a full disk.
 const MAKE_ROOM: &str = "make room (`asterisk clean` removes what old runs left), or name another place (--store, --out); a run that has begun \
-                         then goes on with: asterisk run --resume latest";
+                         then goes on with";
 
 impl Ui {
-    /// Prints why a command failed on stderr.
-    pub fn failure(self, error: &SessionError) {
+    /// Prints why a command failed on stderr. `resume` is the command that resumes what it began.
+    pub fn failure(self, error: &SessionError, resume: &str) {
         match error {
             SessionError::Texts(diagnostics) => self.diagnostics(diagnostics),
             SessionError::BadRequest(diagnostic) | SessionError::Outside(diagnostic) => self.diagnostic(diagnostic),
@@ -33,7 +33,9 @@ impl Ui {
             }
             error if error.is_full() => {
                 let code = if matches!(error, SessionError::Write { .. }) { "output/full" } else { "store/full" };
-                self.diagnostic(&Diagnostic::error(code, error.to_string()).help(MAKE_ROOM));
+                self.diagnostic(
+                    &Diagnostic::error(code, error.to_string()).help(format!("{MAKE_ROOM}: asterisk {resume} --resume latest")),
+                );
             }
             SessionError::Store(error) if error.is_damage() => {
                 let help =
@@ -57,7 +59,7 @@ impl Ui {
                 self.diagnostic(&Diagnostic::error("store/failed", error.to_string()).help("--store names another store"));
             }
             SessionError::Journal(_) => {
-                let help = "what is recorded is safe; go on with: asterisk run --resume latest";
+                let help = format!("what is recorded is safe; go on with: asterisk {resume} --resume latest");
                 self.diagnostic(&Diagnostic::error("asterisk/failed", error.to_string()).help(help));
             }
         }

@@ -124,7 +124,7 @@ pub use sourced::Sourced;
 pub use state::{PassedNode, RecordedRoot, RecordedVerdict, WalkState, WalkStatus};
 pub use step_context::{StepContext, StepMoment};
 pub use team_plan::{TeamMember, TeamPlan};
-pub use tool::{Call, TOOL, ToolPlan, WORKDIR};
+pub use tool::{Call, TOOL, ToolPlan, WORKDIR, WORKDIR_OF};
 pub use verdict::{
     DefectWeights, EvidenceTerm, FailedRule, Hypothesis, SignatureWeights, SpokenRule, TERM, TermWeights, Verdict,
     VerdictFunction, VerdictPlan, evidence_terms,

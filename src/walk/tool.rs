@@ -15,6 +15,9 @@ pub const TOOL: &str = "tool";
 /// The server of the tools of a working directory, which every project has: its one tool makes the call that its arguments describe.
 pub const WORKDIR: &str = "workdir";
 
+/// The attribute of a case that names the directory which its working directory stands in for.
+pub const WORKDIR_OF: &str = "workdir_of";
+
 /// A tool of a node, linked.
 #[derive(Clone, Debug)]
 pub struct ToolPlan {

@@ -87,6 +87,11 @@ impl GitProgram {
         Some(Self { program, path: std::env::join_paths(dirs).ok()?, timeout: TIMEOUT })
     }
 
+    /// The same with another timeout.
+    pub(super) fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
     /// Runs a command in a directory. Arguments that could be mistaken for options must follow `--` or `--end-of-options`.
     pub(super) fn run(&self, dir: &Path, args: &[&str]) -> Result<GitOutput, String> {
         let mut command = Command::new(&self.program);

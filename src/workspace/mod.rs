@@ -4,6 +4,8 @@
 //! Checkouts are never changed, and nothing in them is executed. A missing directory, git, history or branch is a note in the answer, never
 //! a failure: an investigation continues with what is available. Answers are bounded in number, bytes and time, and deterministic for a
 //! given checkout.
+//!
+//! Goals that write may work in a copy or a git worktree of their own (`isolated`), for which git records the worktree in its repository.
 
 mod blame;
 mod check;
@@ -13,6 +15,7 @@ mod folder;
 mod git;
 mod grep;
 mod history;
+mod isolated;
 mod log;
 mod owners;
 mod paths;
@@ -22,6 +25,7 @@ mod text;
 
 pub use check::{Checked, check, has_git};
 pub use history::{Committed, GitCommit, committed};
+pub use isolated::{IsolatedDir, Isolation, TreeChanges};
 
 use crate::clock::Timestamp;
 use crate::model::Hash;

@@ -280,6 +280,13 @@ fn the_projects_own_texts_are_not_written() {
     let made = calls_in(&project, &json!(script), ".", &[]);
     let ok: Vec<bool> = made.iter().map(|one| one["ok"] == true).collect();
     assert_eq!(ok, [true, false, false, false, false, true, true], "{made:#?}");
+    // Nor in a copy, from which they would be taken over.
+    let project = self::project();
+    let made = calls_in(&project, &json!(script), ".", &["--isolate", "copy"]);
+    let ok: Vec<bool> = made.iter().map(|one| one["ok"] == true).collect();
+    assert_eq!(ok, [true, false, false, false, false, true, true], "{made:#?}");
+    std::fs::remove_dir_all(project.root().with_file_name(format!("{}.goal-1", project.root().file_name().unwrap().display())))
+        .unwrap();
 }
 
 /// Whoever hands in a launch does not say where tools work; nor are they called in a run that leaves no record.
@@ -334,6 +341,112 @@ fn the_log_of_the_auditor_may_not_lie_in_the_working_directory() {
     project.asterisk(&["goal", "--resume", &run]).exits(0);
 }
 
+// ---- isolation -----------------------------------------------------------------------------------------------------
+
+/// A model that writes a file and is content.
+const WRITES: &str = r#"
+plan) echo '{"subtasks":[{"id":"s","intent":"say hello","text":"write hello","criteria":["hello.txt says hello"]}]}' ;;
+execute) if [ $n = 1 ]; then echo '{"calls":[{"tool":"write_file","args":{"path":"new/hello.txt","text":"hello"}}]}'; else echo '{"result":1,"status":"completed"}'; fi ;;
+validate) echo '{"verdict":"matched","criteria_verdicts":[{"criterion":"hello.txt says hello","verdict":"pass"}]}' ;;
+meta_validate) echo '{"accepted":true}' ;;"#;
+
+/// Runs a command as the result of a goal gives it.
+#[cfg(unix)]
+fn follow(project: &Project, command: &Value) {
+    let command = command.as_str().unwrap().replace("[DIR]", project.root().to_str().unwrap());
+    let done = std::process::Command::new("sh").args(["-c", &command]).output().unwrap();
+    assert!(done.status.success(), "{command}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_goal_works_in_a_copy_and_says_how_to_take_it_over() {
+    let project = with_model(&format!("{PERCEIVE}{WRITES}"));
+    let result = goal(&project, "say hello", &["--via", "model", "--isolate", "copy"]).exits(0).json();
+    let changes = &result["changes"];
+    assert_eq!((&changes["new"], &changes["discarded"]), (&json!(["new/hello.txt"]), &json!(false)), "{result}");
+    assert!(!project.root().join("work/new").exists());
+    assert_eq!(project.read("work.goal-1/new/hello.txt"), "hello");
+    follow(&project, &changes["take_over"]);
+    assert_eq!(project.read("work/new/hello.txt"), "hello");
+    follow(&project, &changes["discard"]);
+    assert!(!project.root().join("work.goal-1").exists());
+    // What changed nothing leaves nothing; what did not begin neither.
+    let told = goal(&project, "count the *.txt files", &["--isolate", "copy"]).exits(0).json();
+    assert_eq!((&told["changes"]["discarded"], &told["result"]["count"]), (&json!(true), &json!(3)));
+    goal(&project, "count the files", &["--isolate", "copy", "--via", "nobody"]).exits(2);
+    goal(&project, "count the files", &["--isolate", "container"]).exits(2);
+    let left = |name: &str| name.contains(".goal-");
+    let names = std::fs::read_dir(project.root()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names.filter(|name| left(name)).collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+/// A killed goal goes on in its copy.
+#[cfg(unix)]
+#[test]
+fn a_goal_that_was_killed_goes_on_in_its_copy() {
+    let project = project();
+    let halt = project.root().join("halted");
+    let mut command = project.command(&["goal", "count the files", "--workdir", "work", "--isolate", "copy"]);
+    let mut child = command.env("ASTERISK_HALT_AT", "20").env("ASTERISK_HALT_FILE", &halt).spawn().unwrap();
+    crate::harness::until(|| halt.exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(project.root().join("work.goal-1/a.txt").exists());
+    let resumed = project.asterisk(&["goal", "--resume", "latest", "--format", "json"]).exits(0).json();
+    assert_eq!((&resumed["result"]["count"], &resumed["changes"]["discarded"]), (&json!(3), &json!(true)));
+    // Once more: the directory is gone, and so is the word of it.
+    assert_eq!(project.asterisk(&["goal", "--resume", "latest", "--format", "json"]).exits(0).json()["changes"], Value::Null);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_goal_works_in_a_worktree_of_a_clean_repository() {
+    let project = with_model(&format!("{PERCEIVE}{WRITES}"));
+    let git = |args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.arg("-C").arg(project.root().join("work")).args([
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b.c",
+            "-c",
+            "commit.gpgsign=false",
+        ]);
+        assert!(git.args(args).output().unwrap().status.success(), "{args:?}");
+    };
+    let path = std::env::var_os("PATH").unwrap();
+    let with_git = |args: &[&str]| project.ran(&project.command(args).env("PATH", &path).output().unwrap());
+    let isolated = |workdir: &str, exit: i32| {
+        std::fs::remove_dir_all(project.root().join("visits")).unwrap_or_default();
+        let args = ["goal", "say hello", "--workdir", workdir, "--format", "json", "--via", "model", "--isolate", "worktree"];
+        with_git(&args).exits(exit)
+    };
+    let refused = isolated("work", 2).stderr;
+    assert!(refused.contains("git repository") && refused.contains("--isolate copy"), "{refused}");
+    git(&["init", "-q"]);
+    let refused = isolated("work", 2).stderr;
+    assert!(refused.contains("not committed") && refused.contains("--isolate copy"), "{refused}");
+    git(&["add", "-A"]);
+    git(&["commit", "-q", "-m", "first"]);
+    for (workdir, wanted) in [("work", "new/hello.txt"), ("work/sub", "sub/new/hello.txt")] {
+        let changes = isolated(workdir, 0).json()["changes"].clone();
+        assert_eq!((&changes["new"], &changes["discarded"]), (&json!(["new/hello.txt"]), &json!(false)), "{changes}");
+        assert!(!project.root().join("work").join(wanted).exists());
+        assert_eq!(project.read(&format!("work.goal-1/{wanted}")), "hello");
+        follow(&project, &changes["take_over"]);
+        assert_eq!(project.read(&format!("work/{wanted}")), "hello");
+        follow(&project, &changes["discard"]);
+        assert!(!project.root().join("work.goal-1").exists());
+        git(&["add", "-A"]);
+        git(&["commit", "-q", "-m", "next"]);
+    }
+    let count = ["goal", "count the *.txt files", "--workdir", "work", "--format", "json", "--isolate", "worktree"];
+    let told = with_git(&count).exits(0).json();
+    assert_eq!((&told["changes"]["discarded"], &told["result"]["count"]), (&json!(true), &json!(4)));
+    assert!(!project.root().join("work.goal-1").exists());
+}
+
 // ---- memory --------------------------------------------------------------------------------------------------------
 
 #[test]
@@ -360,18 +473,61 @@ fn goals_teach_and_what_they_taught_can_be_seen_and_forgotten() {
 
 #[test]
 fn what_was_met_often_enough_is_distilled_once() {
-    let project = project();
-    for _ in 0..6 {
-        goal(&project, "count the *.txt files", &[]).exits(0);
+    // After a run, or by command.
+    for after in [true, false] {
+        let project = project();
+        let set = if after { "dream=true" } else { "dream=false" };
+        for _ in 0..6 {
+            goal(&project, "count the *.txt files", &["--set", set]).exits(0);
+        }
+        let memories =
+            || project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
+        assert_eq!(memories().iter().filter(|one| one["level"] == "C").count(), usize::from(after));
+        let dream = || project.asterisk(&["dream", "--format", "json"]).exits(0).json();
+        assert_eq!(dream()["distilled"], u8::from(!after));
+        let again = dream();
+        assert_eq!((&again["distilled"], &again["changed"], &again["deleted"]), (&json!(0), &json!(0), &json!(0)));
+        let memories = memories();
+        let distilled: Vec<&Value> = memories.iter().filter(|one| one["level"] == "C").collect();
+        assert_eq!(distilled.len(), 1, "{memories:?}");
+        assert!(distilled[0]["sources"].as_array().unwrap().len() >= 5, "{memories:?}");
+        assert_eq!(memories.iter().filter(|one| one["consolidated"] == true).count(), 6);
     }
-    let dream = || project.asterisk(&["dream", "--format", "json"]).exits(0).json();
-    assert_eq!(dream()["distilled"], 1);
-    let again = dream();
-    assert_eq!((&again["distilled"], &again["changed"], &again["deleted"]), (&json!(0), &json!(0), &json!(0)));
-    let memories = project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].clone();
-    let distilled: Vec<&Value> = memories.as_array().unwrap().iter().filter(|one| one["level"] == "C").collect();
-    assert_eq!(distilled.len(), 1, "{memories}");
-    assert!(distilled[0]["sources"].as_array().unwrap().len() >= 5, "{memories}");
+}
+
+/// Killed at any boundary of the end of a run, a dream is dreamt wholly or not at all, and made up for by the next.
+#[test]
+fn a_dream_is_killed_without_a_trace() {
+    let first = project();
+    for _ in 0..5 {
+        goal(&first, "count the *.txt files", &[]).exits(0);
+    }
+    let mut boundary = 30;
+    let mut dreamt = BTreeSet::new();
+    loop {
+        let project = project();
+        for dir in [".asterisk", ".local"] {
+            copy(&first.root().join(dir), &project.root().join(dir));
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            std::fs::set_permissions(project.root().join(AUDIT_LOG), std::fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        let Some(run) = killed(&project, "count the *.txt files", boundary, &[]) else { break };
+        let distilled = || {
+            let memories =
+                project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
+            let distilled = memories.iter().filter(|one| one["level"] == "C").count();
+            assert_eq!(memories.iter().filter(|one| one["consolidated"] == true).count(), 6 * distilled, "{memories:?}");
+            distilled
+        };
+        dreamt.insert(distilled());
+        project.asterisk(&["goal", "--resume", &run]).exits(0);
+        assert_eq!(distilled(), 1, "killed at boundary {boundary}");
+        boundary += stride();
+    }
+    assert!(dreamt.contains(&0), "{dreamt:?}");
 }
 
 // ---- the auditor ---------------------------------------------------------------------------------------------------
@@ -460,7 +616,93 @@ fn the_rules_of_the_auditor_are_the_operators() {
     assert!(project.read(AUDIT_LOG).contains("\"kind\":\"seen\""));
 }
 
+/// Messages are reported when they have gone unreported for as long as the operator's rules say, also over a restart.
+#[test]
+fn the_auditor_reports_periodically() {
+    let reports = |project: &Project, on: &str| {
+        let shown = project.asterisk(&["audit", "show", "--format", "json"]).exits(0).json();
+        let entries = shown["entries"].as_array().unwrap().clone();
+        entries.into_iter().filter(|entry| entry["kind"] == "report" && entry["body"]["on"] == on).collect::<Vec<_>>()
+    };
+    let rules = std::fs::read_to_string(repository().join("scripts/audit/rules.rhai")).unwrap();
+    let every = |seconds: &str| rules.replace("fn period() { 300 }", &format!("fn period() {{ {seconds} }}"));
+    let timed = |project: &Project, args: &[&str], clock: &str| {
+        project.ran(&project.command(args).env("ASTERISK_CLOCK", clock).output().unwrap())
+    };
+    let args = ["goal", "count the files", "--workdir", "work", "--format", "json"];
+    // Each reading of the clock is ten seconds after the one before.
+    let ticking = "2026-02-14T21:21:09Z/10000";
+    for (seconds, some) in [("60", true), ("0", false), ("100000", false)] {
+        let project = project();
+        project.file(".config/asterisk/auditor.rhai", every(seconds));
+        timed(&project, &args, ticking).exits(0);
+        let found = reports(&project, "period");
+        assert_eq!(!found.is_empty(), some, "{seconds}: {found:?}");
+        // What was reported is not reported again, and nothing is left out.
+        let tasks = |on| reports(&project, on).iter().map(|entry| entry["body"]["tasks"].as_i64().unwrap()).sum::<i64>();
+        assert_eq!((tasks("period") + tasks("end"), reports(&project, "end").len()), (1, 1));
+        assert_eq!(reports(&project, "end")[0]["body"]["total"]["tasks"], 1);
+        project.asterisk(&["audit", "verify"]).exits(0);
+    }
+    // Nothing is due for the process that was killed, but for the one that goes on two hours later.
+    let project = project();
+    project.file(".config/asterisk/auditor.rhai", every("3600"));
+    let run = killed(&project, "count the files", 20, &[("ASTERISK_CLOCK", "2026-02-14T21:21:09Z")]).unwrap();
+    assert_eq!(reports(&project, "period"), Vec::<Value>::new());
+    timed(&project, &["goal", "--resume", &run], "2026-02-14T23:21:09Z").exits(0);
+    assert_eq!(reports(&project, "period").len(), 1);
+    // On demand: what has not been reported, and the total.
+    let report = project.asterisk(&["audit", "report", "--format", "json"]).exits(0).json()["report"].clone();
+    assert_eq!((&report["tasks"], &report["total"]["tasks"]), (&json!(0), &json!(1)));
+    // A period that is none is refused before anything is walked.
+    project.file(".config/asterisk/auditor.rhai", every("\"often\""));
+    let refused = goal(&project, "count the files", &[]).exits(3);
+    assert!(refused.stderr.contains("period"), "{}", refused.text());
+}
+
 // ---- kills ---------------------------------------------------------------------------------------------------------
+
+/// Pursues a goal and kills it at a boundary of a transaction. Returns the run, or `None` if it ended before.
+fn killed(project: &Project, text: &str, boundary: usize, env: &[(&str, &str)]) -> Option<String> {
+    let halt = project.root().join("halted");
+    let mut command = project.command(&["goal", text, "--workdir", "work", "--format", "json"]);
+    command.env("ASTERISK_HALT_AT", boundary.to_string()).env("ASTERISK_HALT_FILE", &halt).envs(env.iter().copied());
+    let mut child = command.spawn().unwrap();
+    while !halt.exists() {
+        if child.try_wait().unwrap().is_some() {
+            return None;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let runs = project.asterisk(&["runs", "--format", "json"]).exits(0).json();
+    Some(runs["runs"][0]["run"].as_str().unwrap().to_owned())
+}
+
+/// Whoever tells how a goal goes on names the command that resumes it, and only that one resumes it.
+#[test]
+fn what_resumes_a_goal_is_said() {
+    let project = project();
+    let run = killed(&project, "count the *.txt files", 20, &[]).unwrap();
+    let command = format!("asterisk goal --resume {run}");
+    for args in [&["status"][..], &["doctor"]] {
+        let ran = project.asterisk(args);
+        assert!(ran.text().contains(&command), "{args:?}: {}", ran.text());
+    }
+    let words: Vec<&str> = command.split(' ').skip(1).chain(["--format", "json"]).collect();
+    assert_eq!(project.asterisk(&words).exits(0).json()["result"]["count"], 2);
+    // Other runs are resumed by `run`, and said to be.
+    let other = project.asterisk(&["run", "--input", "none", "--format", "json"]).exits(0).json();
+    let refused = project.asterisk(&["goal", "--resume", other["run"].as_str().unwrap()]).exits(2);
+    assert!(refused.stderr.contains("asterisk run --resume"), "{}", refused.text());
+    // A person's answer goes on to where the goal stops again.
+    let args = ["goal", "count the files", "--workdir", "work", "--via", "meta_validate=manual"];
+    project.asterisk(&args).exits(5);
+    project.file("answer.json", r#"{"accepted":true,"summary":"as it should be"}"#);
+    let saved = project.asterisk(&["save", "-f", "answer.json", "--case-id", "goal"]).exits(0);
+    assert!(saved.text().contains("it is over"), "{}", saved.text());
+}
 
 /// Killed at any boundary of a transaction and resumed, a goal ends as it does undisturbed: no outcome, no memory, no entry of the log is lost or
 /// there twice.
@@ -480,28 +722,10 @@ fn no_kill_loses_or_doubles_anything() {
     let mut boundary = 4;
     loop {
         let project = project();
-        let halt = project.root().join("halted");
-        let args = ["goal", text, "--workdir", "work", "--format", "json"];
-        let mut command = project.command(&args);
-        command.env("ASTERISK_HALT_AT", boundary.to_string()).env("ASTERISK_HALT_FILE", &halt);
-        let mut child = command.spawn().unwrap();
-        let ended = loop {
-            if halt.exists() {
-                break None;
-            }
-            if let Some(status) = child.try_wait().unwrap() {
-                break Some(status);
-            }
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        };
-        if ended.is_some() {
+        let Some(run) = killed(&project, text, boundary, &[]) else {
             assert!(boundary > 20, "it has more boundaries than {boundary}");
             break;
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let runs = project.asterisk(&["runs", "--format", "json"]).exits(0).json();
-        let run = runs["runs"][0]["run"].as_str().unwrap().to_owned();
+        };
         let resumed = project.asterisk(&["goal", "--resume", &run, "--format", "json"]).exits(0).json();
         assert_eq!(left(&project, &resumed), wanted, "killed at boundary {boundary}");
         project.asterisk(&["audit", "verify"]).exits(0);

@@ -19,10 +19,10 @@ use super::process::{self, CommandEnd};
 use super::tools::ToolAnswerer;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::net::HttpClient;
-use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TOOL, ToolPlan, WORKDIR};
+use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TOOL, ToolPlan, WORKDIR, WORKDIR_OF};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -310,7 +310,13 @@ impl<'a> WorkdirAnswerer<'a> {
             _ if !self.recorded => CallResult::failed("calls are only made in a run that is recorded").with("refused", true),
             None => CallResult::failed("there is no working directory"),
             Some(workdir) => {
-                let root = WorkRoot { path: PathBuf::from(workdir), guarded: self.guarded.clone() };
+                let (path, guarded) = (PathBuf::from(workdir), self.guarded.clone());
+                // What is taken over from there must not change the project's texts either.
+                let guarded = match request.case.attributes.get(WORKDIR_OF) {
+                    Some(origin) => guarded.in_place_of(Path::new(origin), &path),
+                    None => guarded,
+                };
+                let root = WorkRoot { path, guarded };
                 let context = Self::context(call, &root);
                 self.judged(call, &root, request, &described, &context, (id, interrupted))?
             }

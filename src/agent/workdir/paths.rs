@@ -22,6 +22,19 @@ pub(super) struct Guarded {
 }
 
 impl Guarded {
+    /// The same paths, and those that stand for them in a directory that stands in for another one.
+    pub(super) fn in_place_of(mut self, origin: &Path, dir: &Path) -> Self {
+        for list in [&mut self.readable, &mut self.hidden] {
+            let stands_for = |guarded: &PathBuf| match guarded.strip_prefix(origin) {
+                Ok(below) => Some(dir.join(below).components().collect()),
+                Err(_) => origin.starts_with(guarded).then(|| dir.to_owned()),
+            };
+            let more: Vec<PathBuf> = list.iter().filter_map(stands_for).collect();
+            list.extend(more);
+        }
+        self
+    }
+
     /// Whether a path may not be changed.
     pub(super) fn covers(&self, path: &Path) -> bool {
         self.hides(path) || self.readable.iter().any(|guarded| path.starts_with(guarded))

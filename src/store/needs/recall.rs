@@ -23,7 +23,9 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
         .collect();
     let found = needs.read_store(|conn, snapshot| {
         let now: i64 = conn.query_row("SELECT started_at FROM runs WHERE id = ?1", [snapshot.run], |row| row.get(0))?;
-        let sql = format!("{COLUMNS} WHERE m.space = ?1 AND m.stamp <= ?2 ORDER BY m.created_at DESC, m.id LIMIT ?3");
+        // Runs that began before a dream see neither what it distilled nor what that replaces.
+        let columns = COLUMNS.replace("m.consolidated", "m.consolidated BETWEEN 1 AND ?2");
+        let sql = format!("{columns} WHERE m.space = ?1 AND m.stamp <= ?2 ORDER BY m.created_at DESC, m.id LIMIT ?3");
         let mut rows = conn.prepare_cached(&sql)?;
         let mut found: Vec<Megram> = Vec::new();
         for space in spaces {
