@@ -304,12 +304,14 @@ impl ProjectLinker<'_> {
         if let Some(script) = script {
             return Some(Spanned::new(script.to_owned(), name.span));
         }
-        let hint = did_you_mean(name, entries(files, key));
+        let answerers = self.agents.filter(|_| key == "advisors").into_iter().flatten().map(String::as_str);
+        let hint = did_you_mean(name, entries(files, key).into_iter().chain(answerers));
         let error = Diagnostic::error(format!("project/unknown-{what}"), format!("there is no {what} `{}`", **name));
         let error =
             if name.span == Span::default() { error } else { error.label(&self.pipeline.source, name.span, "named here") };
+        let or = if key == "advisors" { "; any answerer may be one (`asterisk config` lists them)" } else { "" };
         let help =
-            format!("{key} are named in `data/policy.yaml` of the scripts, or by their function: `{key}/FILE.rhai#FUNCTION`");
+            format!("{key} are named in `data/policy.yaml` of the scripts, or by their function: `{key}/FILE.rhai#FUNCTION`{or}");
         found.push(error.help(hint.map_or(help.clone(), |hint| format!("{hint}; {help}"))));
         None
     }
@@ -378,11 +380,8 @@ impl ProjectLinker<'_> {
         let advisor = |name: &Spanned<String>| {
             // A council of a preset names its advisors elsewhere: the node's gate is where they are missed.
             let place = if name.span == Span::default() { own.map_or(spec.name.span, |own| own.span) } else { name.span };
-            let name = Spanned::new(name.value.clone(), place);
-            let script = self.named(&name, "advisors", "advisor", files, found)?;
-            let function = self.function(&script, 3, found)?;
             let weight = council.weights.get(name.as_str()).copied().unwrap_or(1.0);
-            Some(AdvisorPlan { name: name.as_str().into(), weight, function })
+            self.advisor(&Spanned::new(name.value.clone(), place), weight, files, found)
         };
         let advisors: Vec<AdvisorPlan> = council.members.iter().filter_map(advisor).collect();
         let council = if of_policy.is_some() || council.members.len() > 1 {
@@ -407,6 +406,46 @@ impl ProjectLinker<'_> {
         }
         let place = (self.pipeline.source.clone(), own.map_or(spec.name.span, |own| own.span));
         Some(GatePlan { advisors, council, threshold, from, place })
+    }
+
+    /// Links an advisor: a function, an entry of `data/policy.yaml` with a script or answerers, or an answerer.
+    fn advisor(
+        &self,
+        name: &Spanned<String>,
+        weight: f64,
+        files: &Map<String, Value>,
+        found: &mut Diagnostics,
+    ) -> Option<AdvisorPlan> {
+        let entry = files.get(STEM).map(|file| file["advisors"][name.as_str()].clone()).unwrap_or_default();
+        let plan = |function, via| AdvisorPlan {
+            name: name.as_str().into(),
+            weight,
+            function,
+            via,
+            description: entry["description"].as_str().unwrap_or_default().to_owned(),
+        };
+        let is_known = |name: &str| self.agents.is_none_or(|known| known.iter().any(|known| known == name));
+        if entry.is_null() && !name.contains(".rhai#") && is_known(name) {
+            return Some(plan(None, vec![name.as_str().into()]));
+        }
+        let wanted: Vec<&str> = entry["via"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let via: Vec<Name> = wanted.iter().copied().filter(|name| is_known(name)).map(Name::from).collect();
+        if entry.is_object() && entry["script"].as_str().is_none_or(str::is_empty) {
+            if via.is_empty() {
+                let message = format!("nobody reviews as the advisor `{}`", **name);
+                let help = if wanted.is_empty() {
+                    "give its entry in `data/policy.yaml` a `script:`, or `via:` with answerers".to_owned()
+                } else {
+                    format!("set up {} under `agents:` in asterisk.yaml, or give the advisor a `script:`", wanted.join(" or "))
+                };
+                let error = Diagnostic::error("project/no-reviewer", message);
+                found.push(error.label(&self.pipeline.source, name.span, "named here").help(help));
+                return None;
+            }
+            return Some(plan(None, via));
+        }
+        let script = self.named(name, "advisors", "advisor", files, found)?;
+        Some(plan(Some(self.function(&script, 3, found)?), via))
     }
 
     /// Links the text of a task; names that nothing gives are warnings, and stay as they are.

@@ -1,13 +1,32 @@
 //! Gates: advisors review an answer. A single advisor decides by its score; the votes of several are counted by the script that
 //! `defaults.council` of `scripts/data/policy.yaml` names, `lib/policy.rhai#council`.
 
+use super::answer::NodeAnswer;
 use super::name::Name;
 use super::sourced::Sourced;
 use crate::diag::{Diagnostic, Source, Span};
+use crate::model::{Field, Kind, Shape};
 use crate::pipeline::CouncilDecision;
 use crate::script::{ScriptFunction, View};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::sync::{Arc, LazyLock};
+
+/// The form of a review.
+pub(super) static REVIEW: LazyLock<Arc<Shape>> = LazyLock::new(|| {
+    let texts = || Kind::List(Box::new(Kind::Text { one_of: Vec::new() }));
+    let severity = ["low", "medium", "high"].map(str::to_owned).to_vec();
+    let fields = [
+        ("score", Kind::Number { min: Some(0.0), max: Some(1.0) }),
+        ("approved", Kind::Bool),
+        ("summary", Kind::Text { one_of: Vec::new() }),
+        ("suggestions", texts()),
+        ("critical_issues", texts()),
+        ("severity", Kind::Text { one_of: severity }),
+    ];
+    let field = |(name, kind): (&str, Kind)| Field { name: name.into(), kind, required: ["score", "approved"].contains(&name) };
+    Arc::new(Shape { name: "review".into(), fields: fields.into_iter().map(field).collect() })
+});
 
 /// A linked gate.
 #[derive(Clone, Debug)]
@@ -37,8 +56,31 @@ pub struct CouncilPlan {
 pub struct AdvisorPlan {
     pub name: Name,
     pub weight: f64,
-    /// Called with `(output, task, context)`.
-    pub function: ScriptFunction,
+    /// Called with `(output, task, context)`; nothing if answerers alone review.
+    pub function: Option<ScriptFunction>,
+    /// The answerers that review instead, in the order to be tried.
+    pub via: Vec<Name>,
+    /// What it looks at, for answerers.
+    pub description: String,
+}
+
+impl AdvisorPlan {
+    /// Whether answerers review, and not its script alone.
+    pub fn is_answered(&self) -> bool {
+        !self.via.is_empty()
+    }
+}
+
+/// What an advisor is asked to review.
+#[derive(Clone, Copy)]
+pub struct ReviewInquiry<'a> {
+    pub advisor: &'a AdvisorPlan,
+    /// The answer.
+    pub output: &'a View,
+    /// The text of the node's task.
+    pub task: &'a View,
+    /// The parameters of the answer.
+    pub context: &'a View,
 }
 
 /// What an advisor says of an answer.
@@ -79,21 +121,38 @@ pub struct GateDecision {
     pub reviews: Vec<AdvisorReview>,
 }
 
-impl GatePlan {
-    /// Asks an advisor. Fails if its script throws, or returns something else.
-    pub fn ask(advisor: &AdvisorPlan, output: &View, task: &View, context: &View) -> Result<AdvisorReview, Box<Diagnostic>> {
-        let said = advisor.function.value(&[output, task, context])?;
-        review(&advisor.name, &said).map_err(|what| {
-            let message = format!("the advisor `{}` returned {what}", advisor.name);
+impl ReviewInquiry<'_> {
+    /// The review of the advisor's script. Fails if there is none, it throws, or returns something else.
+    pub fn scripted(&self) -> Result<AdvisorReview, Box<Diagnostic>> {
+        let AdvisorPlan { name, function, .. } = self.advisor;
+        let Some(function) = function else {
+            let error = Diagnostic::error("advisor/no-script", format!("no script reviews as the advisor `{name}`"));
+            return Err(Box::new(
+                error.help("give it one in `data/policy.yaml` of the scripts: `script: advisors/FILE.rhai#FUNCTION`"),
+            ));
+        };
+        let said = function.value(&[self.output, self.task, self.context])?;
+        review(name, &said).map_err(|what| {
+            let message = format!("the advisor `{name}` returned {what}");
             let help = "return #{ score: 0.9, approved: true, summary: \"...\", suggestions: [], critical_issues: [], severity: \"low\" }";
             let mut diagnostic = Diagnostic::error("advisor/return", message).help(help);
-            if let Some((source, span)) = advisor.function.definition() {
+            if let Some((source, span)) = function.definition() {
                 diagnostic = diagnostic.label(&source, span, "returned from here");
             }
             Box::new(diagnostic)
         })
     }
 
+    /// The review that an answerer gave.
+    pub fn answered(&self, reply: &NodeAnswer) -> Result<AdvisorReview, Box<Diagnostic>> {
+        review(&self.advisor.name, &reply.artifact).map_err(|what| {
+            let message = format!("the review of `{}` as the advisor `{}` has {what}", reply.by, self.advisor.name);
+            Box::new(Diagnostic::error("advisor/return", message).help(format!("a review is {}", REVIEW.outline())))
+        })
+    }
+}
+
+impl GatePlan {
     /// Decides by the reviews, in the order of the advisors. Fails if the script of a council throws, or returns something else.
     pub fn decide(&self, reviews: Vec<AdvisorReview>) -> Result<GateDecision, Box<Diagnostic>> {
         let Sourced { value: threshold, from } = self.threshold.clone();
