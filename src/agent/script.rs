@@ -34,7 +34,8 @@ impl Answerer for ScriptAnswerer {
         let artifact = answer.map_err(|mut diagnostic| {
             if let Some(late) = request.overdue().filter(|_| diagnostic.code == LATE) {
                 let own = diagnostic.help.take().unwrap_or_default();
-                diagnostic.help = Some(format!("{}\n{own}", late.diagnostic.message));
+                diagnostic.help = Some(format!("{}\n{own}", diagnostic.message));
+                diagnostic.message.clone_from(&late.diagnostic.message);
             }
             Refusal::failed(diagnostic)
         })?;

@@ -208,6 +208,7 @@ const RUN_FILES: &[&str] = &[
     "SUMMARY.md",
     "briefing.md",
     "budget-status.json",
+    "checkpoints.json",
     "dispatches.json",
     "events.jsonl",
     "jira",

@@ -1,13 +1,10 @@
 //! Attempts at a step that did not pass, and nodes that failed or were skipped.
 
 use super::agent::Agent;
-use super::answer::NodeAnswer;
 use super::content::Content;
-use super::gate::AdvisorReview;
 use super::name::Name;
+use super::review::AdvisorReview;
 use crate::clock::Timestamp;
-use crate::script::View;
-use std::sync::Arc;
 
 /// An attempt at the step in progress that did not pass.
 #[derive(Clone, Debug)]
@@ -24,7 +21,7 @@ pub struct FailedAttempt {
 
 /// The answer of the step in progress that answerers review.
 #[derive(Clone, Debug)]
-pub struct AnsweredStep {
+pub struct ReviewedStep {
     /// The answer, before masks.
     pub artifact: Content,
     pub by: Name,
@@ -35,19 +32,6 @@ pub struct AnsweredStep {
     pub at: Timestamp,
     /// The reviews of answerers so far.
     pub reviews: Vec<AdvisorReview>,
-}
-
-impl AnsweredStep {
-    /// The answer as it was given.
-    pub(super) fn reply(&self) -> NodeAnswer {
-        let artifact = self.artifact.view().map(View::json).unwrap_or_default();
-        NodeAnswer { agent: self.agent.clone(), ..NodeAnswer::own(Arc::new(artifact), kind(&self.by), false) }
-    }
-}
-
-/// The kind of answerer of a record.
-fn kind(by: &str) -> &'static str {
-    ["script", "stub", "agent", "human", "cache", "tool"].into_iter().find(|kind| *kind == by).unwrap_or("agent")
 }
 
 /// A node that came to nothing while the walk went on.

@@ -1,7 +1,7 @@
 //! Prompts of nodes without a template: the answer's schema and the parameters, or a tool call.
 
-use super::gate::REVIEW;
 use super::plan::Plan;
+use super::review::REVIEW;
 use super::tool::Call;
 use crate::pipeline::NodeIx;
 use serde_json::Value;

@@ -1,32 +1,14 @@
 //! Gates: advisors review an answer. A single advisor decides by its score; the votes of several are counted by the script that
 //! `defaults.council` of `scripts/data/policy.yaml` names, `lib/policy.rhai#council`.
 
-use super::answer::NodeAnswer;
 use super::name::Name;
+use super::review::{AdvisorReview, REVIEW, review};
 use super::sourced::Sourced;
 use crate::diag::{Diagnostic, Source, Span};
-use crate::model::{Field, Kind, Shape};
 use crate::pipeline::CouncilDecision;
 use crate::script::{ScriptFunction, View};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::sync::{Arc, LazyLock};
-
-/// The form of a review.
-pub(super) static REVIEW: LazyLock<Arc<Shape>> = LazyLock::new(|| {
-    let texts = || Kind::List(Box::new(Kind::Text { one_of: Vec::new() }));
-    let severity = ["low", "medium", "high"].map(str::to_owned).to_vec();
-    let fields = [
-        ("score", Kind::Number { min: Some(0.0), max: Some(1.0) }),
-        ("approved", Kind::Bool),
-        ("summary", Kind::Text { one_of: Vec::new() }),
-        ("suggestions", texts()),
-        ("critical_issues", texts()),
-        ("severity", Kind::Text { one_of: severity }),
-    ];
-    let field = |(name, kind): (&str, Kind)| Field { name: name.into(), kind, required: ["score", "approved"].contains(&name) };
-    Arc::new(Shape { name: "review".into(), fields: fields.into_iter().map(field).collect() })
-});
 
 /// A linked gate.
 #[derive(Clone, Debug)]
@@ -83,23 +65,6 @@ pub struct ReviewInquiry<'a> {
     pub context: &'a View,
 }
 
-/// What an advisor says of an answer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct AdvisorReview {
-    pub advisor: Name,
-    /// In [0, 1].
-    pub score: f64,
-    pub approved: bool,
-    #[serde(default)]
-    pub summary: String,
-    #[serde(default)]
-    pub suggestions: Vec<String>,
-    #[serde(default)]
-    pub critical_issues: Vec<String>,
-    #[serde(default)]
-    pub severity: String,
-}
-
 /// The decision of a gate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GateDecision {
@@ -144,9 +109,9 @@ impl ReviewInquiry<'_> {
     }
 
     /// The review that an answerer gave.
-    pub fn answered(&self, reply: &NodeAnswer) -> Result<AdvisorReview, Box<Diagnostic>> {
-        review(&self.advisor.name, &reply.artifact).map_err(|what| {
-            let message = format!("the review of `{}` as the advisor `{}` has {what}", reply.by, self.advisor.name);
+    pub fn answered(&self, by: &str, said: &Value) -> Result<AdvisorReview, Box<Diagnostic>> {
+        review(&self.advisor.name, said).map_err(|what| {
+            let message = format!("the answer of `{by}` as the advisor `{}` is {what}", self.advisor.name);
             Box::new(Diagnostic::error("advisor/return", message).help(format!("a review is {}", REVIEW.outline())))
         })
     }
@@ -208,34 +173,6 @@ impl GatePlan {
     }
 }
 
-/// Reads what an advisor returned; the error says what it is instead.
-fn review(advisor: &Name, said: &Value) -> Result<AdvisorReview, String> {
-    if !said.is_object() {
-        return Err("no map".to_owned());
-    }
-    let Some(score) = said["score"].as_f64().filter(|score| (0.0..=1.0).contains(score)) else {
-        return Err(match &said["score"] {
-            Value::Null => "no `score`".to_owned(),
-            other => format!("the score {other}, which is not from 0 to 1"),
-        });
-    };
-    let Some(approved) = said["approved"].as_bool() else { return Err("no `approved` that is true or false".to_owned()) };
-    let texts = |key: &str| match &said[key] {
-        Value::Null => Ok(Vec::new()),
-        Value::Array(items) => Ok(items.iter().map(text).collect()),
-        other => Err(format!("`{key}` {other}, which is not a list")),
-    };
-    Ok(AdvisorReview {
-        advisor: advisor.clone(),
-        score,
-        approved,
-        summary: said["summary"].as_str().unwrap_or_default().to_owned(),
-        suggestions: texts("suggestions")?,
-        critical_issues: texts("critical_issues")?,
-        severity: said["severity"].as_str().unwrap_or("low").to_owned(),
-    })
-}
-
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -277,14 +214,5 @@ mod tests {
         let made = gate.decide(vec![review]).unwrap();
         assert!(made.approved && !made.passed);
         assert_eq!(made.reasons(), "A approved it with 0.846; the threshold is 0.85 (here)");
-    }
-
-    #[test]
-    fn what_is_no_review_is_refused() {
-        let of = |said: Value| review(&"A".into(), &said).map(|review| review.score);
-        assert_eq!(of(json!({ "score": 1, "approved": true })), Ok(1.0));
-        for said in [json!(1), json!({ "approved": true }), json!({ "score": 2, "approved": true }), json!({ "score": 1 })] {
-            assert!(of(said.clone()).is_err(), "{said}");
-        }
     }
 }

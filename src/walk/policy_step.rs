@@ -2,15 +2,16 @@
 
 use super::agent::Agent;
 use super::answer::{AfterRefusal, NodeAnswer};
-use super::attempt::AnsweredStep;
+use super::attempt::ReviewedStep;
 use super::content::Content;
 use super::error::{Failure, FailureKind};
 use super::event::EventBody;
-use super::gate::{AdvisorPlan, AdvisorReview, GateDecision, ReviewInquiry};
+use super::gate::{AdvisorPlan, GateDecision, ReviewInquiry};
 use super::name::Name;
 use super::plan::PlanNode;
 use super::policy::StepPolicy;
 use super::request::Request;
+use super::review::AdvisorReview;
 use super::walker::Walker;
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
@@ -46,7 +47,7 @@ pub(super) struct ReviewedAnswer<'a> {
     /// The artifact.
     pub(super) artifact: &'a View,
     /// The record of the answer with the reviews so far, if an interrupted step continues with them.
-    pub(super) answered: Option<&'a AnsweredStep>,
+    pub(super) answered: Option<&'a ReviewedStep>,
 }
 
 /// The attempts at a step, with the events that wait to be recorded.
@@ -84,15 +85,28 @@ impl AttemptFailure {
 
     /// What is wrong, in a sentence: with each error of the form of an answer.
     fn message(&self) -> String {
-        let Diagnostic { message, help, .. } = &*self.failure.diagnostic;
+        let Diagnostic { code, message, help, .. } = &*self.failure.diagnostic;
         match help {
-            Some(errors) if self.failure.kind == FailureKind::Schema => {
+            Some(errors) if ["walk/schema", "walk/review"].contains(&code.as_ref()) => {
                 let errors: Vec<&str> = errors.lines().map(str::trim).collect();
                 format!("{message}: {}", errors.join("; "))
             }
             _ => message.clone(),
         }
     }
+}
+
+impl ReviewedStep {
+    /// The answer as it was given.
+    pub(super) fn reply(&self) -> NodeAnswer {
+        let artifact = self.artifact.view().map(View::json).unwrap_or_default();
+        NodeAnswer { agent: self.agent.clone(), ..NodeAnswer::own(Arc::new(artifact), kind(&self.by), false) }
+    }
+}
+
+/// The kind of answerer of a record.
+fn kind(by: &str) -> &'static str {
+    ["script", "stub", "agent", "human", "cache", "tool"].into_iter().find(|kind| *kind == by).unwrap_or("agent")
 }
 
 impl PolicyAttempts<'_> {
@@ -167,7 +181,7 @@ impl PolicyAttempts<'_> {
                 took_ms,
                 agent: reply.agent.clone(),
             });
-            self.record(request)?;
+            self.record(walker, request)?;
         }
         for advisor in &gate.advisors {
             let inquiry = ReviewInquiry { advisor, output: artifact, task: &task, context };
@@ -224,25 +238,28 @@ impl PolicyAttempts<'_> {
             }
             Failure::answer(refusal.diagnostic)
         })?;
-        let errors = request.validate(&reply.artifact);
+        let errors = if reply.checked { request.validate(&reply.artifact) } else { Vec::new() };
         if !errors.is_empty() {
             let via = reply.agent.as_ref().map_or(reply.by, |agent| &agent.via);
             return Err(Failure::new(FailureKind::Schema, request.schema_violation(via, &errors)).into());
         }
-        let review = inquiry.answered(&reply).map_err(Failure::script)?;
+        let review = inquiry.answered(reply.by, &reply.artifact).map_err(Failure::script)?;
         let event = of(&review, reply.agent);
         self.pending.push(event);
-        self.record(&request)?;
+        self.record(walker, &request)?;
         Ok(review)
     }
 
     /// Records the events so far at once: what they say is not done again after a resume.
-    fn record(&mut self, request: &Request<'_>) -> Result<(), Box<AttemptFailure>> {
-        let recorded = request.log.record_all(std::mem::take(&mut self.pending));
-        recorded.map_err(|refusal| {
+    fn record(&mut self, walker: &Walker<'_>, request: &Request<'_>) -> Result<(), Box<AttemptFailure>> {
+        let events = std::mem::take(&mut self.pending);
+        let agents: Vec<Agent> = events.iter().filter_map(|event| event.agent().cloned()).collect();
+        request.log.record_all(events).map_err(|refusal| {
             request.log.wait();
-            Failure::answer(refusal.diagnostic).into()
-        })
+            Failure::answer(refusal.diagnostic)
+        })?;
+        agents.iter().for_each(|agent| walker.answer.recorded(&request.case.id, agent));
+        Ok(())
     }
 
     /// The event of an attempt that another follows.

@@ -4,12 +4,13 @@ use super::answer::{AfterRefusal, Refusal};
 use super::bare_prompt::{called, of_review, untemplated};
 use super::content::Content;
 use super::event::EventBody;
-use super::gate::{REVIEW, ReviewInquiry};
+use super::gate::ReviewInquiry;
 use super::name::Name;
 use super::open_request::{OpenRequest, requested};
 use super::params::Params;
 use super::plan::Plan;
 use super::request_log::RequestLog;
+use super::review::{REVIEW, validate_review};
 use super::sourced::Sourced;
 use super::tool::Call;
 use crate::clock::{Deadline, derived_id};
@@ -339,11 +340,6 @@ pub fn review_violation(plan: &Plan, node: NodeIx, (advisor, via): (&Name, &str)
         diagnostic = diagnostic.label(&gate.place.0, gate.place.1, "reviewed here");
     }
     diagnostic
-}
-
-/// Validates a review by its form, and returns the errors.
-pub fn validate_review(review: &Value) -> Vec<String> {
-    REVIEW.check(review).iter().map(ToString::to_string).collect()
 }
 
 /// A prompt followed by the validation errors of the previous answer.

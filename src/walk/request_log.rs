@@ -1,7 +1,6 @@
 //! The external requests of a step, recorded before anything leaves the process and reused when the walk is resumed.
 
 use super::answer::Refusal;
-use super::answerer::Answerer;
 use super::event::{Event, EventBody};
 use super::journal::{Commit, Journal, JournalError};
 use super::open_request::OpenRequest;
@@ -12,7 +11,6 @@ use std::cell::RefCell;
 /// What is recorded of a step while it is in progress.
 pub(super) struct RequestLog<'a> {
     journal: &'a dyn Journal,
-    answer: &'a dyn Answerer,
     watch: Option<&'a (dyn Fn(&Event) + Sync)>,
     stamp: StepStamp,
     pub(super) open: RefCell<Vec<OpenRequest>>,
@@ -33,12 +31,12 @@ pub(super) struct StepRemainder {
 impl<'a> RequestLog<'a> {
     /// The log of a step with these open requests.
     pub(super) fn new(
-        (journal, answer): (&'a dyn Journal, &'a dyn Answerer),
+        journal: &'a dyn Journal,
         watch: Option<&'a (dyn Fn(&Event) + Sync)>,
         stamp: StepStamp,
         open: &[OpenRequest],
     ) -> Self {
-        Self { journal, answer, watch, stamp, open: RefCell::new(open.to_vec()), left: RefCell::default() }
+        Self { journal, watch, stamp, open: RefCell::new(open.to_vec()), left: RefCell::default() }
     }
 
     pub(super) fn left(self) -> StepRemainder {
@@ -74,9 +72,6 @@ impl<'a> RequestLog<'a> {
             OpenRequest::take(&mut self.open.borrow_mut(), &event);
             if let Some(watch) = self.watch {
                 watch(&event);
-            }
-            if let Some(agent) = event.what.agent() {
-                self.answer.recorded(&event.case, agent);
             }
             left.recorded.push(event);
         }

@@ -1,15 +1,15 @@
 //! The state of a walk: a fold over its events, and nothing else.
 
 use super::agent::TokenUsage;
-use super::attempt::{AnsweredStep, FailedAttempt, FailedNode};
+use super::attempt::{FailedAttempt, FailedNode, ReviewedStep};
 use super::branch::{BranchKind, BranchOrigin};
 use super::content::Content;
 use super::event::{Event, EventBody, FIRST};
-use super::gate::AdvisorReview;
 use super::name::{Name, Reason};
 use super::open_request::OpenRequest;
 use super::outcome::EdgeOutcome;
 use super::path::BRANCH;
+use super::review::AdvisorReview;
 use super::views::{StateViews, context_view, loops_view};
 use super::visit::Visit;
 use crate::clock::Timestamp;
@@ -121,7 +121,7 @@ pub struct WalkState {
     /// The attempts at the step in progress that did not pass.
     pub attempts: Vec<FailedAttempt>,
     /// The answer of the step in progress, while answerers review it.
-    pub answered: Option<Box<AnsweredStep>>,
+    pub answered: Option<Box<ReviewedStep>>,
     /// The nodes with a policy that passed.
     pub passed: BTreeMap<Name, PassedNode>,
     /// The nodes that came to nothing, or were skipped, while the walk went on.
@@ -402,7 +402,7 @@ impl WalkState {
             EventBody::Answered { artifact, by, took_ms, agent, .. } => {
                 OpenRequest::take(&mut self.open_requests, event);
                 let (artifact, by, agent) = (artifact.clone(), by.clone(), agent.clone());
-                let answered = AnsweredStep { artifact, by, took_ms: *took_ms, agent, at: event.at, reviews: Vec::new() };
+                let answered = ReviewedStep { artifact, by, took_ms: *took_ms, agent, at: event.at, reviews: Vec::new() };
                 self.answered = Some(Box::new(answered));
             }
             EventBody::AdvisorReview { review, .. } => {

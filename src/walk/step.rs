@@ -142,7 +142,7 @@ impl<'a> Stepper<'a> {
     }
 
     fn requests(&self, stamp: &StepStamp, open: &[OpenRequest]) -> RequestLog<'a> {
-        RequestLog::new((self.walker.journal, self.walker.answer), self.walker.watch, stamp.clone(), open)
+        RequestLog::new(self.walker.journal, self.walker.watch, stamp.clone(), open)
     }
 
     /// Finishes a step whose sub-pipeline is over.
@@ -228,6 +228,9 @@ impl<'a> Stepper<'a> {
                 answering.requests.wait();
                 Failure::answer(refusal.diagnostic)
             })?;
+            if let Some(agent) = &failed.agent {
+                self.walker.answer.recorded(self.case_name, agent);
+            }
             again = Some(next);
             let wait = policy.backoff_ms.saturating_mul(1 << (tried - 1).min(10));
             if wait > 0 {

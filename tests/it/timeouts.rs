@@ -11,7 +11,7 @@ use std::time::Instant;
 const NODES: &str = "\
 pipeline: p
 nodes:
-  - { name: slow, agent: agents/slow.rhai#answer, task: work, timeout: 0.3, retry: { attempts: 1, on: [timeout] }, after: [] }
+  - { name: slow, agent: agents/slow.rhai#answer, task: work, timeout: 2, retry: { attempts: 1, on: [timeout] }, after: [] }
 done: _done
 ";
 
@@ -60,10 +60,13 @@ fn retried(project: &Project, ran: &Ran) -> Value {
 #[test]
 fn a_script_is_stopped() {
     let project = project("", "");
+    let nodes = NODES.replace("timeout: 2,", "timeout: 0.4,");
+    project.file("pipelines/p.yaml", &nodes);
     let ran = run(&project, "script").exits(0);
-    assert_eq!(retried(&project, &ran)["message"], "the script took longer than 0.3 s");
+    let message = "`slow` was not answered within its timeout of 0.4 s (pipelines/p.yaml:3)";
+    assert_eq!(retried(&project, &ran)["message"], message);
     // Without a reason to try again, the stage comes to nothing.
-    project.file("pipelines/p.yaml", NODES.replace("on: [timeout]", "on: [rejection]"));
+    project.file("pipelines/p.yaml", nodes.replace("on: [timeout]", "on: [rejection]"));
     let ran = run(&project, "script").exits(4);
     let error = events(&project, &ran, "error");
     assert_eq!((&error[0]["reason"], &error[0]["attempts"]), (&json!("timeout"), &json!(1)));
@@ -75,7 +78,7 @@ fn a_command_is_killed_with_what_it_started() {
     let body = "cat > /dev/null; if [ -e pids ]; then echo '{\"content\": \"done\"}'; exit; fi; echo $$ > pids; sleep 9999 & echo $! >> pids; wait";
     let project = project("  slow: { kind: exec, command: [./slow.sh], timeout: 600s }\n", body);
     let ran = run(&project, "slow").exits(0);
-    let message = "`slow` was not answered within its timeout of 0.3 s (pipelines/p.yaml:3)";
+    let message = "`slow` was not answered within its timeout of 2 s (pipelines/p.yaml:3)";
     assert_eq!(retried(&project, &ran)["message"], message);
     assert_eq!(project.read("pids").lines().count(), 2);
     until(|| project.read("pids").lines().all(|pid| !is_running(pid)));
@@ -109,5 +112,5 @@ fn a_model_is_waited_for_no_longer_and_the_next_in_the_chain_is_not_asked() {
     let ran = run(&project, "model,script").exits(4);
     let error = events(&project, &ran, "error");
     assert_eq!((&error[0]["reason"], &error[0]["attempts"]), (&json!("timeout"), &json!(1)), "{}", ran.text());
-    assert!(ran.stderr.contains("within its timeout of 0.3 s"), "{}", ran.text());
+    assert!(ran.stderr.contains("within its timeout of 2 s"), "{}", ran.text());
 }
