@@ -2,9 +2,8 @@
 
 use super::learned::LearnedWeights;
 use super::linked_pipeline::ProjectLinker;
-use super::linker::SCRIPT;
 use super::policy::PolicyData;
-use super::settings::{AnswererNames, VarPlaces};
+use super::settings::{AnswererNames, SCRIPT, VarPlaces};
 use super::subpipelines::Subpipelines;
 use super::team::anonymous;
 use super::verdict::{self, VerdictData};

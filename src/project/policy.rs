@@ -1,7 +1,7 @@
 //! Links policies: the settings in force, the agents and advisors of `data/policy.yaml`, and what surrounds each node.
 
 use super::linked_pipeline::ProjectLinker;
-use super::linker::SCRIPT;
+use super::settings::SCRIPT;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::form::yaml;
 use crate::model::{Hash, Kind};

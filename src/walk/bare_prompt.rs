@@ -5,6 +5,7 @@ use super::review::REVIEW;
 use super::tool::Call;
 use crate::pipeline::NodeIx;
 use serde_json::Value;
+use std::fmt::Write as _;
 
 /// Renders the prompt of a node that has no template: that of its task, if it has one.
 pub fn untemplated(plan: &Plan, node: NodeIx, params: &Value) -> String {
@@ -21,16 +22,17 @@ pub fn of_review(plan: &Plan, node: NodeIx, params: &Value) -> String {
     let mut prompt = format!("# Review of {name} by {}\n", text(&params["advisor"]));
     let description = text(&params["description"]);
     if !description.is_empty() {
-        prompt.push_str(&format!("\n{description}\n"));
+        let _ = writeln!(prompt, "\n{description}");
     }
-    prompt.push_str(&format!(
+    let _ = write!(
+        prompt,
         "\nReview the answer below. Answer with one JSON object of this form, with a score from 0 (useless) to 1 (perfect); `approved` says \
          whether the answer may be used, `critical_issues` what must change, `suggestions` what could:\n\n```\n{}\n```\n",
         REVIEW.outline()
-    ));
+    );
     let mut section = |title: &str, text: &str| {
         if !text.is_empty() {
-            prompt.push_str(&format!("\n## {title}\n\n{}\n", crate::prompt::fenced(text, "")));
+            let _ = writeln!(prompt, "\n## {title}\n\n{}", crate::prompt::fenced(text, ""));
         }
     };
     section("The task", &text(&params["task"]));

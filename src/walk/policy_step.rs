@@ -258,7 +258,9 @@ impl PolicyAttempts<'_> {
             request.log.wait();
             Failure::answer(refusal.diagnostic)
         })?;
-        agents.iter().for_each(|agent| walker.answer.recorded(&request.case.id, agent));
+        for agent in &agents {
+            walker.answer.recorded(&request.case.id, agent);
+        }
         Ok(())
     }
 

@@ -248,7 +248,7 @@ impl<'a> Request<'a> {
                 let attempt = self.attempt.to_string();
                 let mut parts = vec!["request", self.run, &self.case.id, self.path, via, &asks];
                 parts.extend((self.attempt > 0 || self.review.is_some()).then_some(attempt.as_str()));
-                parts.extend(self.advisor().map(|advisor| advisor.as_str()));
+                parts.extend(self.advisor().map(Name::as_str));
                 let id = derived_id(&parts);
                 let node = &self.plan.node(self.node);
                 let template = node.template.as_ref().filter(|_| self.review.is_none()).map(|template| template.hash());
