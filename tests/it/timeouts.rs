@@ -6,6 +6,7 @@ use crate::signals::{Agent, artifact, put, signal, wrapped};
 use crate::tools::is_running;
 use serde_json::{Value, json};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Instant;
 
 const NODES: &str = "\
@@ -31,7 +32,6 @@ fn project(agents: &str, body: &str) -> Project {
         ("scripts/agents/slow.rhai", SLOW),
         ("pipelines/p.yaml", NODES),
     ]);
-    use std::os::unix::fs::PermissionsExt as _;
     let path = project.file("slow.sh", format!("#!/bin/sh\n{body}\n"));
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     project
