@@ -1,4 +1,5 @@
-//! 200 stages in 20 waves, answered by an agent that does nothing, against the same nodes as plain steps of the same waves.
+//! 200 stages in 20 waves, answered by an agent that does nothing, against the same nodes as plain steps of the same waves; and the same
+//! stages answered from the cache in the store.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -6,10 +7,13 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
+use asterisk::agent::{AnswerCache, StageAnswerer};
+use asterisk::clock::Timestamp;
 use asterisk::diag::Source;
-use asterisk::model::Launch;
+use asterisk::model::{Hash, Launch};
 use asterisk::project::{LinkSettings, Project, Sources};
-use asterisk::walk::{Answerer, NodeAnswer, NullJournal, Plan, Refusal, Request, WalkStatus};
+use asterisk::store::{Durability, NewRun, Store};
+use asterisk::walk::{Answerer, Blob, NodeAnswer, NullJournal, Plan, Refusal, Request, WalkStatus};
 use bundled::{launch, walk};
 use harness::{Table, measure};
 use serde_json::{Value, json};
@@ -22,6 +26,19 @@ use std::sync::Arc;
 const WAVES: usize = 20;
 const EACH: usize = 10;
 
+/// Is never asked.
+struct Never;
+
+impl Answerer for Never {
+    fn name(&self) -> &'static str {
+        "never"
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
+        panic!("`{}` is not in the cache", request.node_name());
+    }
+}
+
 /// Answers everything with the same.
 struct Same(Arc<Value>);
 
@@ -33,6 +50,36 @@ impl Answerer for Same {
     fn answer(&self, _: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         Ok(NodeAnswer::own(Arc::clone(&self.0), "stub", false))
     }
+}
+
+/// The answers that a store keeps.
+struct Kept(Store);
+
+impl AnswerCache for Kept {
+    fn cached(&self, key: &Hash) -> Option<Value> {
+        self.0.cached_answer(key).ok().flatten()
+    }
+}
+
+/// A store with the answers of a walk of the plan.
+fn kept(path: &std::path::Path, plan: &Plan, launch: &Launch) -> Store {
+    let store = Store::open(path, Durability::Batch).expect("a store");
+    let run = NewRun {
+        run: "run",
+        pipeline: "bench",
+        started_at: Timestamp::default(),
+        seed: 0,
+        args: Blob::new("{}"),
+        manifest: Blob::new("{ }"),
+        blobs: Vec::new(),
+        launch,
+        cases: launch.cases.iter().collect(),
+    };
+    let journal = store.begin_run(&run).expect("a run");
+    let answer = Same(Arc::new(json!({ "content": "done" })));
+    assert_eq!(walk(plan, &answer, &journal, launch, 0).status, WalkStatus::Done);
+    assert_eq!(store.cached_answers().expect("a count"), WAVES * EACH);
+    store
 }
 
 /// The nodes of all waves; each waits for one of the wave before.
@@ -70,12 +117,34 @@ fn main() -> ExitCode {
         assert_eq!(walk(plan, &answer, &NullJournal, &launch, 0).status, WalkStatus::Done);
     }
     let run = |plan: &Plan| drop(black_box(walk(plan, &answer, &NullJournal, &launch, 0)));
-    let all =
-        measure(10, 3, &mut [("plain", &mut || run(&plain)), ("tasks", &mut || run(&tasks)), ("gated", &mut || run(&gated))]);
-    let [plain, tasks, gated] = [all[0] / 1e6, all[1] / 1e6, all[2] / 1e6];
+    let dir = tempfile::tempdir().expect("a directory");
+    let store = kept(&dir.path().join("store.db"), &tasks, &launch);
+    let cached = StageAnswerer { inner: Box::new(Never), files: None, cache: Some(Box::new(Kept(store))) };
+    let hits = |plan: &Plan| {
+        let done = walk(plan, &cached, &NullJournal, &launch, 0);
+        assert_eq!(done.status, WalkStatus::Done, "every answer is a hit");
+    };
+    let all = measure(
+        10,
+        3,
+        &mut [
+            ("plain", &mut || run(&plain)),
+            ("tasks", &mut || run(&tasks)),
+            ("gated", &mut || run(&gated)),
+            ("cached", &mut || hits(&tasks)),
+        ],
+    );
+    let [plain, tasks, gated, cached] = [all[0] / 1e6, all[1] / 1e6, all[2] / 1e6, all[3] / 1e6];
     let mut table = Table::new("policy: 200 nodes in 20 waves", "ms");
     table.plain("plain nodes", plain);
     table.within("stages with a task", tasks, plain, 3.0);
     table.against("stages with a task and an advisor", gated, plain);
-    table.finish()
+    let ok = table.finish();
+    let mut table = Table::new("policy: an answer from the cache", "us");
+    // The whole step is beside the hit: what it takes more than one that is answered at once is the hit.
+    #[expect(clippy::cast_precision_loss, reason = "a small number")]
+    let hit = (cached - tasks) * 1000.0 / (WAVES * EACH) as f64;
+    table.within("a hit: key, read, parse", hit, 200.0, 1.0);
+    let cache = table.finish();
+    if ok == ExitCode::SUCCESS { cache } else { ok }
 }

@@ -11,6 +11,9 @@ use std::time::Duration;
 /// Interval at which a waiting thread checks whether the run stops.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
+/// The code of answers that take too long.
+pub(super) const LATE: &str = "agent/late";
+
 /// Limits concurrent requests; further ones wait for a permit.
 pub(super) struct ConcurrencyLimit<'a> {
     pub(super) inner: Box<dyn Answerer + 'a>,
@@ -31,6 +34,9 @@ impl Answerer for ConcurrencyLimit<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(stopped());
             }
+            if let Some(late) = request.overdue() {
+                return Err(late);
+            }
             busy = self.freed.wait_timeout(busy, POLL_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
         }
         *busy += 1;
@@ -50,14 +56,19 @@ impl Drop for LimitPermit<'_, '_> {
     }
 }
 
-/// Runs `work` on a thread of its own and returns its result, or `None` if the run stops first: then the work ends by its own timeout.
-pub(super) fn unless_stopped<T: Send + 'static>(stop: &AtomicBool, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+/// Runs `work` on a thread of its own and returns its result, or `None` if the run stops first, or the node's timeout passes: then the
+/// work ends by its own timeout.
+pub(super) fn unless_stopped<T: Send + 'static>(
+    request: &Request<'_>,
+    stop: &AtomicBool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
     let (done, result) = sync_channel(1);
     thread::spawn(move || drop(done.send(work())));
     loop {
-        match result.recv_timeout(POLL_INTERVAL) {
+        match result.recv_timeout(request.time(POLL_INTERVAL)) {
             Ok(result) => return Some(result),
-            Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
+            Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) && !request.is_overdue() => {}
             Err(_) => return None,
         }
     }

@@ -1,6 +1,7 @@
 //! An agent that is a command: the prompt on standard input, JSON on standard output.
 
 use super::artifact::too_long;
+use super::concurrency::LATE;
 use super::context::ExternalContext;
 use super::output_reader::OutputReader;
 use super::process::{self, CommandEnd, CommandOutput};
@@ -48,14 +49,14 @@ impl ExecAgent {
         command
             .env("ASTERISK_CASE", &request.case.id)
             .env("ASTERISK_STEP", request.path)
-            .env("ASTERISK_NODE", request.node_name());
+            .env("ASTERISK_NODE", request.name().as_str());
         Some(command)
     }
 
     /// Refusal: the command failed, with the end of its standard error.
     fn failed(&self, request: &Request<'_>, why: &str, stderr: &str) -> Refusal {
         let message =
-            format!("`{}` (`{}`) did not answer `{}`: {why}", self.name, self.settings.command.join(" "), request.node_name());
+            format!("`{}` (`{}`) did not answer `{}`: {why}", self.name, self.settings.command.join(" "), request.name());
         let error = Diagnostic::error("agent/exec", message);
         let stderr = stderr.trim();
         Refusal::again(if stderr.is_empty() { error } else { error.help(format!("the end of its standard error:\n{stderr}")) })
@@ -73,6 +74,7 @@ impl Answerer for ExecAgent {
             return Err(Refusal::failed(Diagnostic::error("agent/exec", format!("`{}` has no command", self.name))));
         };
         let AgentBounds { timeout, max_bytes, .. } = self.settings.bounds;
+        let timeout = request.time(timeout);
         let reader = OutputReader { name: &self.name, settings: &self.settings };
         let CommandOutput { stdout, stderr, ended, left } =
             match process::run(command, prompt_request.prompt.as_bytes(), timeout, max_bytes) {
@@ -97,7 +99,9 @@ impl Answerer for ExecAgent {
             CommandEnd::Success => {}
             CommandEnd::OutputLimit => return Err(reader.complain(request, too_long(max_bytes))),
             CommandEnd::TimedOut => {
-                return Err(self.failed(request, &format!("it took longer than {} s", timeout.as_secs_f64()), &stderr));
+                let mut late = self.failed(request, &format!("it took longer than {} s", timeout.as_secs_f64()), &stderr);
+                late.diagnostic.code = LATE.into();
+                return Err(late);
             }
             CommandEnd::Failure(how) => return Err(self.failed(request, &how, &stderr)),
         }

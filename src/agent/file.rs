@@ -2,7 +2,7 @@
 //! names. The directory is polled; change notifications only shorten the delay.
 
 use super::artifact::checked;
-use super::concurrency::stopped;
+use super::concurrency::{LATE, stopped};
 use super::run_dir::{RunDir, StepFiles};
 use super::settings::AgentSettings;
 use super::signal::{AgentSignal, SIGNAL, SignalStatus};
@@ -11,7 +11,7 @@ use super::wrapper::{UnwrappedAnswer, open};
 use crate::clock::Clock;
 use crate::diag::Diagnostic;
 use crate::model::Hash;
-use crate::walk::{Agent, Answerer, Name, NodeAnswer, PromptRequest, Refusal, Request};
+use crate::walk::{AfterRefusal, Agent, Answerer, Name, NodeAnswer, PromptRequest, Refusal, Request};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -103,7 +103,7 @@ impl<'a> FileAgent<'a> {
             status: SignalStatus::Waiting,
             dispatch_id: id,
             case_id: request.case.id.clone(),
-            step: request.plan.pipeline.at(request.node).step_name(),
+            step: request.step_name(),
             prompt_path: run_dir.path(&places.prompt),
             artifact_path: run_dir.path(&places.artifact),
             timestamp: there.map_or_else(|| self.clock.now(), |there| there.timestamp),
@@ -177,7 +177,7 @@ impl<'a> FileAgent<'a> {
         mut each: impl FnMut(&PendingSignal<'_>),
     ) -> Result<NodeAnswer, Refusal> {
         let AgentSettings { poll, price, .. } = self.settings;
-        let timeout = self.settings.bounds.timeout;
+        let timeout = request.time(self.settings.bounds.timeout);
         let deadline = Instant::now() + timeout;
         loop {
             let change_count = pending.run_dir.change_count();
@@ -203,7 +203,7 @@ impl<'a> FileAgent<'a> {
                 }
                 SignalPoll::Bad(why) => {
                     pending.set(SignalStatus::Error, not_accepted(&why));
-                    let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.node_name());
+                    let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.name());
                     request.reject(&self.name, vec![why])?;
                     pending.run_dir.mark_answered(prompt_request.id);
                     return Err(Refusal::again(Diagnostic::error("agent/answer", message)));
@@ -218,7 +218,11 @@ impl<'a> FileAgent<'a> {
             let now = Instant::now();
             if now >= deadline {
                 let why = format!("timeout: there was no answer within {} s", timeout.as_secs_f64());
-                return Err(self.failed(request, pending, &why));
+                let mut late = self.failed(request, pending, &why);
+                if late.next == AfterRefusal::GiveUp {
+                    late.diagnostic.code = LATE.into();
+                }
+                return Err(late);
             }
             let until = (now + poll).min(deadline);
             loop {
@@ -243,7 +247,7 @@ impl<'a> FileAgent<'a> {
         if let Err(refusal) = request.unanswered(&self.name, &why) {
             return refusal;
         }
-        let message = format!("`{}` did not answer `{}`: {why}", self.name, request.node_name());
+        let message = format!("`{}` did not answer `{}`: {why}", self.name, request.name());
         let help = format!("its signal: {}", pending.run_dir.path(&pending.at));
         Refusal::failed(Diagnostic::error("agent/file", message).help(help))
     }
@@ -268,7 +272,7 @@ impl<'a> FileAgent<'a> {
             Ok(pending)
         });
         let mut pending = prepared.map_err(|error| {
-            let message = format!("the prompt of `{}` cannot be laid out for `{}`: {error}", request.node_name(), self.name);
+            let message = format!("the prompt of `{}` cannot be laid out for `{}`: {error}", request.name(), self.name);
             Refusal::failed(Diagnostic::error("agent/file", message))
         })?;
         self.await_answer(request, &mut pending, &prompt_request, each)

@@ -45,13 +45,13 @@ impl<'a> HttpAgent<'a> {
         if let Some(model) = &self.settings.model {
             body["model"] = json!(model);
         }
-        let schema = request.plan.node(request.node).kind.json_schema();
-        let name: String = request.node_name().chars().map(|ch| if ch.is_ascii_alphanumeric() { ch } else { '_' }).collect();
+        let schema = request.kind().json_schema();
+        let name: String = request.name().chars().map(|ch| if ch.is_ascii_alphanumeric() { ch } else { '_' }).collect();
         body["response_format"] = json!({ "type": "json_schema", "json_schema": { "name": name, "schema": schema } });
         body
     }
 
-    /// Sends a request; `None` if the run stops before the response.
+    /// Sends a request; `None` if the run stops or the node's timeout passes before the response.
     fn post(
         &self,
         request: &Request<'_>,
@@ -64,11 +64,11 @@ impl<'a> HttpAgent<'a> {
             ureq::http::Request::post(self.url()).header("Content-Type", "application/json").header("Idempotency-Key", key);
         let call = call.body(self.body(request, prompt_request).to_string()).map_err(ureq::Error::from);
         let (client, secret) = (self.client.clone(), secret.map(str::to_owned));
-        unless_stopped(self.stop, move || client.send(call?, secret.as_deref()))
+        unless_stopped(request, self.stop, move || client.send(call?, secret.as_deref()))
     }
 
     fn failed(&self, request: &Request<'_>, why: &str) -> Diagnostic {
-        let message = format!("`{}` ({}) did not answer `{}`: {why}", self.name, self.url(), request.node_name());
+        let message = format!("`{}` ({}) did not answer `{}`: {why}", self.name, self.url(), request.name());
         Diagnostic::error("agent/http", message)
     }
 }
@@ -84,7 +84,7 @@ impl Answerer for HttpAgent<'_> {
         let secret = secret.map_err(|(why, help)| Refusal::failed(self.failed(request, &why).help(help)))?;
         let prompt_request = request.dispatch(&self.name)?;
         let back = match self.post(request, &prompt_request, secret.as_deref()) {
-            None => return Err(stopped()),
+            None => return Err(request.overdue().unwrap_or_else(stopped)),
             Some(Ok(back)) => back,
             Some(Err(ureq::Error::BodyExceedsLimit(most))) => {
                 return Err(reader.complain(request, too_long(usize::try_from(most).unwrap_or(usize::MAX))));

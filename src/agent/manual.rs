@@ -45,7 +45,7 @@ impl Answerer for SubmittedAnswers<'_> {
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let mut held = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        let mine = held.take_if(|given| given.case == request.case.id && given.node == request.node_name());
+        let mine = held.take_if(|given| given.case == request.case.id && given.node == request.name());
         drop(held);
         let Some(given) = mine else { return self.inner.answer(request) };
         let prompt_request = request.dispatch(&given.via)?;
@@ -80,6 +80,6 @@ impl Answerer for ManualAgent {
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         request.dispatch(&self.name)?;
-        Err(Refusal::wait(Diagnostic::error("agent/manual", format!("`{}` waits for its answer", request.node_name()))))
+        Err(Refusal::wait(Diagnostic::error("agent/manual", format!("`{}` waits for its answer", request.name()))))
     }
 }

@@ -29,8 +29,8 @@ impl QueueAgent {
             dispatch_id,
             ticket: String::new(),
             case_id: request.case.id.clone(),
-            step: request.plan.pipeline.at(request.node).step_name(),
-            node: request.node_name().to_owned(),
+            step: request.step_name(),
+            node: request.name().to_string(),
             path: request.path.to_owned(),
             prompt,
         }
@@ -44,13 +44,14 @@ impl QueueAgent {
         let mut lost = TokenUsage::default();
         let mut late = 0;
         loop {
-            let submitted = match offer.wait() {
+            let submitted = match offer.wait(request.timeout.map(|timeout| timeout.deadline)) {
                 StepEvent::Submitted(submitted) => submitted,
                 StepEvent::Closed(_) => return Err(stopped()),
+                StepEvent::Overdue => return Err(request.overdue().unwrap_or_else(stopped)),
                 StepEvent::LeaseExpired(worker) => {
                     late += 1;
                     let time = self.settings.bounds.timeout.as_secs_f64();
-                    let message = format!("the worker `{worker}` did not answer `{}` within {time} s", request.node_name());
+                    let message = format!("the worker `{worker}` did not answer `{}` within {time} s", request.name());
                     request.unanswered(&self.name, &message)?;
                     if late + request.rejections(&self.name) >= self.settings.bounds.retry.attempts {
                         return Err(Refusal::failed(Diagnostic::error("agent/late", message)));

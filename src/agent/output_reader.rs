@@ -32,7 +32,7 @@ impl OutputReader<'_> {
 
     /// Refusal with a validation error, which the next attempt is given.
     pub(super) fn complain(&self, request: &Request<'_>, why: String) -> Refusal {
-        let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.node_name());
+        let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.name());
         let refusal = Refusal::again(Diagnostic::error("agent/answer", message));
         request.reject(self.name, vec![why]).err().unwrap_or(refusal)
     }

@@ -35,6 +35,12 @@ impl Retry<'_> {
                 Err(refusal) => refusal,
             };
             let rounds = request.rejections(name);
+            if request.is_overdue() && refusal.next != AfterRefusal::Wait {
+                if matches!(refusal.next, AfterRefusal::Retry(_)) && rounds == before {
+                    request.unanswered(name, &refusal.diagnostic.message)?;
+                }
+                return Err(request.late(refusal));
+            }
             let wait = match refusal.next {
                 AfterRefusal::GiveUp | AfterRefusal::Wait => return Err(refusal),
                 AfterRefusal::Rest(_) if !patient => return Err(refusal),
@@ -58,7 +64,7 @@ impl Retry<'_> {
                 return Err(Refusal { next: AfterRefusal::GiveUp, ..refusal });
             }
             if let Some(wait) = wait {
-                self.sleep(wait)?;
+                self.sleep(request.time(wait))?;
             }
         }
     }

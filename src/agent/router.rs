@@ -30,7 +30,7 @@ impl Answerer for AnswerRouter<'_> {
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
-        let named = self.nodes.get(request.node_name()).map(Vec::as_slice);
+        let named = self.nodes.get(request.name().as_str()).map(Vec::as_slice);
         let chain = named.unwrap_or(if request.via.is_empty() { &self.default_chain } else { request.via });
         // After a resume the chain continues with the answerer of the last request.
         let start = request.last_answerer().and_then(|last| chain.iter().position(|name| *name == last)).unwrap_or(0);
@@ -43,7 +43,7 @@ impl Answerer for AnswerRouter<'_> {
                 Some(RoutedAnswerer::Outside(outside)) => outside.answer(request, last),
             };
             match reply {
-                Err(refusal) if refusal.next == AfterRefusal::Wait => return Err(refusal),
+                Err(refusal) if refusal.next == AfterRefusal::Wait || request.is_overdue() => return Err(refusal),
                 Err(refusal) => failed.push((name, refusal)),
                 reply => return reply,
             }

@@ -49,8 +49,8 @@ impl Answerer for StubAnswers {
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
-        let node = request.node_name();
-        let list = self.list(&request.case.id, node);
+        let node = request.name();
+        let list = self.list(&request.case.id, &node);
         match list.and_then(|list| list.get(request.visit)) {
             Some(artifact) => Ok(NodeAnswer::own(Arc::clone(artifact), by(artifact), false)),
             None => {

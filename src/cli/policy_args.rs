@@ -3,7 +3,7 @@
 use crate::diag::Diagnostic;
 use crate::project::{MEMORY_PREFIX, POLICY_PREFIX};
 use crate::session::SessionError;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -23,6 +23,14 @@ pub(super) struct PolicyArgs {
     /// Do not use cached answers.
     #[arg(long, conflicts_with = "resume")]
     no_cache: bool,
+}
+
+/// Where checkpoints are.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(super) enum CheckpointStore {
+    #[default]
+    Sqlite,
+    Fs,
 }
 
 impl PolicyArgs {

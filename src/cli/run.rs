@@ -1,6 +1,6 @@
 //! `asterisk run`.
 
-use super::policy_args::PolicyArgs;
+use super::policy_args::{CheckpointStore, PolicyArgs};
 use super::report::FilesArg;
 use super::run_observe;
 use super::run_table;
@@ -109,6 +109,10 @@ pub(super) struct RunArgs {
     /// Whether to write a directory for each case: `auto` up to 1 000 cases.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     files: FilesArg,
+    /// Where the checkpoints of a policy pipeline are: in the store alone, or `fs`, also as `checkpoints.json` in the run's directory. The
+    /// same as --files always: a run is resumed from the store.
+    #[arg(long, value_enum, default_value_t, value_name = "WHERE", conflicts_with = "files")]
+    checkpoint_store: CheckpointStore,
     /// The output directory [default: .asterisk/investigations in the project's directory].
     #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
     pub(super) out: Option<PathBuf>,
@@ -300,7 +304,11 @@ fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpe
         durability,
         seed: args.seed,
         dry_run: args.dry_run,
-        files: args.files.into(),
+        files: match args.checkpoint_store {
+            CheckpointStore::Sqlite => args.files,
+            CheckpointStore::Fs => FilesArg::Always,
+        }
+        .into(),
         shadow: args.shadow,
         budget: args.budget,
         no_recall: args.no_recall,

@@ -3,7 +3,7 @@
 use crate::project::AnswererNames;
 use crate::session::{Session, SessionError};
 use crate::ui::{OutputFormat, Ui};
-use crate::walk::{Plan, PlanNode, StepPolicy};
+use crate::walk::{AdvisorPlan, Plan, PlanNode, StepPolicy};
 use serde_json::{Value, json};
 
 /// Shows the policy settings of a pipeline and their effective values per node.
@@ -57,7 +57,11 @@ fn rows(policy: &StepPolicy) -> Vec<(&'static str, String, String)> {
     let mut rows = Vec::new();
     if let Some(gate) = &policy.gate {
         rows.push(("threshold", gate.threshold.value.to_string(), gate.threshold.from.to_string()));
-        let names = gate.advisors.iter().map(|advisor| advisor.name.as_str()).collect::<Vec<_>>().join(", ");
+        let by = |advisor: &AdvisorPlan| match advisor.via.join(", ") {
+            via if via.is_empty() || via == *advisor.name => advisor.name.to_string(),
+            via => format!("{} by {via}", advisor.name),
+        };
+        let names = gate.advisors.iter().map(by).collect::<Vec<_>>().join(", ");
         let decision = gate.council.as_ref().map_or(String::new(), |council| format!(" ({})", council.decision.word()));
         rows.push(("advisors", format!("{names}{decision}"), gate.from.to_string()));
     }
@@ -71,7 +75,8 @@ fn rows(policy: &StepPolicy) -> Vec<(&'static str, String, String)> {
 
 fn node_json(node: &PlanNode, policy: &StepPolicy) -> Value {
     let gate = policy.gate.as_ref().map(|gate| {
-        let advisors = gate.advisors.iter().map(|advisor| json!({ "name": advisor.name, "weight": advisor.weight }));
+        let advisors =
+            gate.advisors.iter().map(|advisor| json!({ "name": advisor.name, "weight": advisor.weight, "via": advisor.via }));
         json!({
             "threshold": gate.threshold.value, "threshold_from": gate.threshold.from, "advisors_from": gate.from,
             "advisors": advisors.collect::<Vec<_>>(), "decision": gate.council.as_ref().map(|council| council.decision.word()),

@@ -106,7 +106,7 @@ impl Decisions {
 fn given(event: &Event) -> Option<(Name, Hash)> {
     let content = match &event.what {
         EventBody::NodeExit { params, .. } => params.as_ref()?,
-        EventBody::Requested { params, .. } => params,
+        EventBody::Requested { params, advisor: None, .. } => params,
         _ => return None,
     };
     Some((event.path.clone(), content.hash()))

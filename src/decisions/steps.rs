@@ -182,6 +182,7 @@ impl StepAssembler {
             | EventBody::StepAttempt { .. }
             | EventBody::StepSkipped { .. }
             | EventBody::CacheHit { .. }
+            | EventBody::Answered { .. }
             | EventBody::AdvisorReview { .. }
             | EventBody::Fork { .. }
             | EventBody::Join { .. }

@@ -3,6 +3,7 @@
 use super::input::LintInput;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use crate::files::Area;
+use crate::form::yaml;
 use crate::pipeline::{self, Pipeline};
 use crate::project::{self, fields};
 use crate::prompt::Templates;
@@ -21,6 +22,8 @@ pub(super) struct LinkedTexts {
     pub(super) loose: Vec<Unit>,
     /// The pipelines that parse.
     pub(super) pipelines: Vec<Pipeline>,
+    /// The policy files beside them.
+    pub(super) policies: Vec<Source>,
     /// The templates that compile.
     pub(super) templates: Vec<Source>,
     /// The data files.
@@ -41,7 +44,16 @@ pub(super) fn gather(input: &LintInput<'_>) -> LinkedTexts {
     };
     let data: Vec<Source> = of(Area::Scripts).filter(|source| !source.name().ends_with(".rhai")).map(below).collect();
     let mut pipelines = Vec::new();
-    for source in of(Area::Pipelines) {
+    let (policies, sources): (Vec<&Source>, Vec<&Source>) =
+        of(Area::Pipelines).partition(|source| pipeline::is_policy_file(source));
+    for source in &policies {
+        match yaml::parse(source) {
+            Ok(tree) => found.extend(pipeline::read_policy(source, &tree, "pipelines", false).1),
+            Err(problems) => found.extend(problems),
+        }
+    }
+    let policies: Vec<Source> = policies.into_iter().cloned().collect();
+    for source in sources {
         match pipeline::parse(source) {
             Ok(pipeline) => pipelines.push(pipeline),
             Err(problems) => found.extend(problems),
@@ -60,7 +72,7 @@ pub(super) fn gather(input: &LintInput<'_>) -> LinkedTexts {
     }
     loose.extend(dropped.iter().filter_map(|source| Unit::read(source).ok()));
     left_out.extend(dropped.iter().map(|source| source.name().to_owned()));
-    LinkedTexts { library, loose, pipelines, templates, data, found, left_out }
+    LinkedTexts { library, loose, pipelines, policies, templates, data, found, left_out }
 }
 
 /// Builds the library of all scripts that link, and lists the others.
@@ -176,8 +188,12 @@ pub(super) fn without(pipeline: &Pipeline, library: &Library) -> Source {
     if changed { Source::new(pipeline.source.name(), text) } else { pipeline.source.clone() }
 }
 
-/// The subpipelines of a pipeline, recursively, as far as they are among `all`.
-pub(super) fn subpipelines(pipeline: &Pipeline, all: &[Pipeline], library: &Library) -> BTreeMap<String, Source> {
+/// The subpipelines of a pipeline, recursively, and policy files, as far as they are among the texts.
+pub(super) fn subpipelines(
+    pipeline: &Pipeline,
+    (all, policies): (&[Pipeline], &[Source]),
+    library: &Library,
+) -> BTreeMap<String, Source> {
     let asked =
         |pipeline: &Pipeline| pipeline.nodes.iter().filter_map(|node| Some(node.subpipeline.as_ref()?.value.clone())).collect();
     let (mut subpipelines, mut open): (_, Vec<String>) = (BTreeMap::new(), asked(pipeline));
@@ -189,6 +205,7 @@ pub(super) fn subpipelines(pipeline: &Pipeline, all: &[Pipeline], library: &Libr
         open.extend::<Vec<String>>(asked(part));
         subpipelines.insert(name, without(part, library));
     }
+    subpipelines.extend(policies.iter().map(|source| (pipeline::policy_key(source.name()), source.clone())));
     subpipelines
 }
 

@@ -14,7 +14,7 @@ use crate::diag::{Diagnostic, Diagnostics, Severity, Source};
 use crate::files::Area;
 use crate::form::yaml::{self, Yaml};
 use crate::model::Hash;
-use crate::pipeline::{EdgeCondition, Pipeline};
+use crate::pipeline::{EdgeCondition, Pipeline, is_policy_key};
 use crate::project::{LinkSettings, Project, Sources, domain, examine, read_data, teams};
 use crate::prompt::Templates;
 use crate::script::{Library, LinkedScript, Unit};
@@ -34,7 +34,7 @@ pub struct LintReport {
 
 /// Lints the requested texts; the others are only linked with.
 pub fn lint(input: LintInput<'_>) -> LintReport {
-    let LinkedTexts { library, loose, pipelines, templates: template_texts, data: data_texts, mut found, left_out } =
+    let LinkedTexts { library, loose, pipelines, policies, templates: template_texts, data: data_texts, mut found, left_out } =
         gather(&input);
     let templates = Templates::compile(template_texts.iter().cloned()).unwrap_or_default();
     let scripts: Vec<Source> = library.files().map(|file| file.source().clone()).collect();
@@ -42,8 +42,8 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
         found.extend(problems(read_data(&data_texts, input.settings.domain.as_deref())));
     }
     for pipeline in &pipelines {
-        let subpipelines = subpipelines(pipeline, &pipelines, &library);
-        let own = if subpipelines.is_empty() { named(pipeline, &library) } else { None };
+        let subpipelines = subpipelines(pipeline, (&pipelines, &policies), &library);
+        let own = if subpipelines.keys().all(|key| is_policy_key(key)) { named(pipeline, &library) } else { None };
         let sources = Sources {
             scripts: own.unwrap_or_else(|| scripts.clone()),
             templates: template_texts.clone(),

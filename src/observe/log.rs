@@ -144,6 +144,7 @@ impl Observer for LogObserver<'_> {
                 line(LogLevel::Debug, &[("node", node), ("attempt", &attempt.to_string())]);
             }
             EventBody::CacheHit { node, agent } => line(LogLevel::Info, &[("node", node), ("agent", agent)]),
+            EventBody::Answered { node, by, .. } => line(LogLevel::Debug, &[("node", node), ("by", by)]),
             EventBody::AdvisorReview { node, advisor, score, approved, .. } => {
                 let (score, approved) = (score.to_string(), approved.to_string());
                 line(LogLevel::Info, &[("node", node), ("advisor", advisor), ("score", &score), ("approved", &approved)]);

@@ -81,8 +81,8 @@ pub(super) const PIPELINE: Form = Form {
         ),
         FormKey::new(
             "policy",
-            ValueForm::Map(&POLICY),
-            "Thresholds, timeouts, retries and councils by category, and the budget.",
+            POLICY_OR_FILE,
+            "Thresholds, timeouts, retries and councils by category, and the budget; or the file that has them, relative to this one.",
         ),
         FormKey::new("memory", ValueForm::Entries(&ValueForm::Any), "Values that tasks may read, unless `--mem` gives others."),
         FormKey::new("counters", TEXTS, "Counters that its rules read and the enclosing walk maintains, if it is a subpipeline."),
@@ -437,6 +437,9 @@ pub const POLICY: Form = Form {
     ..Form::PLAIN
 };
 
+/// A policy, or the file that has it.
+const POLICY_OR_FILE: ValueForm = ValueForm::FirstMatching(&[ValueForm::Map(&POLICY), TEXT]);
+
 /// Advisors: names, or maps with a name and a weight.
 const MEMBERS: ValueForm = ValueForm::List(&ValueForm::FirstMatching(&[ValueForm::Map(&MEMBER), TEXT]));
 
@@ -512,8 +515,8 @@ pub(super) const STAGES: Form = Form {
         FormKey::new("project_mode", TEXT, "A note for people."),
         FormKey::new(
             "policy",
-            ValueForm::Map(&POLICY),
-            "Thresholds, timeouts, retries and councils by category, and the budget.",
+            POLICY_OR_FILE,
+            "Thresholds, timeouts, retries and councils by category, and the budget; or the file that has them, relative to this one.",
         ),
         FormKey::new("memory", ValueForm::Entries(&ValueForm::Any), "Values that tasks may read, unless `--mem` gives others."),
         FormKey::new("stages", ValueForm::NonEmptyList(&ValueForm::Map(&STAGE)), "The stages: each is answered by an agent."),

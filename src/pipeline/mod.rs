@@ -41,7 +41,7 @@ pub use policy::{
     TaskText, stage_reference,
 };
 pub use roots::RootRule;
-pub use subpipelines::subpipelines_of;
+pub use subpipelines::{is_policy_file, is_policy_key, policy_file_of, policy_key, policy_path, subpipelines_of};
 pub use thermal::Thermal;
 pub use tool::ToolCall;
 pub use vars::Var;

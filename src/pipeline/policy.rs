@@ -129,6 +129,8 @@ pub struct PolicyRules {
     pub settings: BTreeMap<String, PolicySetting>,
     /// The preset that it names, if any.
     pub preset: Option<Spanned<String>>,
+    /// The file that has the policy instead, relative to that of the pipeline.
+    pub file: Option<Spanned<String>>,
 }
 
 /// A setting of a policy.

@@ -1,4 +1,4 @@
-//! Finds the pipelines that a text refers to, without a full parse.
+//! Finds the pipelines, and the policy, that a text refers to, without a full parse.
 
 use crate::diag::Source;
 use crate::form::yaml;
@@ -21,9 +21,70 @@ pub fn subpipelines_of(source: &Source) -> Vec<String> {
     found
 }
 
+/// How the keys of policy files begin among the texts that pipelines refer to; the rest is the file's name.
+const POLICY: &str = "policy:";
+
+/// The name of the policy file that a text refers to as `policy:`, if it does: relative to the text's own name.
+pub fn policy_file_of(source: &Source) -> Option<String> {
+    if !source.text().contains("policy") {
+        return None;
+    }
+    let tree = yaml::parse(source).ok()?;
+    Some(policy_path(source, tree.get("policy")?.as_text()?))
+}
+
+/// The key of a policy file among the texts that pipelines refer to.
+pub fn policy_key(name: &str) -> String {
+    format!("{POLICY}{name}")
+}
+
+/// Whether a text that pipelines refer to, with this key, is a policy file.
+pub fn is_policy_key(key: &str) -> bool {
+    key.starts_with(POLICY)
+}
+
+/// The name of a file that a pipeline refers to: its path, relative to that of the pipeline.
+pub fn policy_path(pipeline: &Source, file: &str) -> String {
+    let mut parts: Vec<&str> = match pipeline.name().rsplit_once('/') {
+        Some((dir, _)) => dir.split('/').collect(),
+        None => Vec::new(),
+    };
+    for part in file.split('/').filter(|part| *part != ".") {
+        match parts.last() {
+            Some(last) if part == ".." && !["", "..", "."].contains(last) => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Whether a text is the file of a policy: it has keys of one, and none of a pipeline.
+pub fn is_policy_file(source: &Source) -> bool {
+    let words = ["version", "thresholds", "timeouts", "retries", "budget", "advisors"];
+    if !words.iter().any(|word| source.text().contains(word)) {
+        return false;
+    }
+    let Ok(tree) = yaml::parse(source) else { return false };
+    let has = |key: &str| tree.get(key).is_some();
+    let mut own = crate::pipeline::POLICY.keys.iter().map(|key| key.name);
+    own.any(has) && !["pipeline", "nodes", "stages", "edges", "policy"].into_iter().any(has)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_policy_file_is_beside_the_pipeline() {
+        let path = |pipeline: &str, file: &str| policy_path(&Source::new(pipeline, ""), file);
+        assert_eq!(path("p.yaml", "strict.yaml"), "strict.yaml");
+        assert_eq!(path("a/b/p.yaml", "../strict.yaml"), "a/strict.yaml");
+        assert_eq!(path("p.yaml", "../strict.yaml"), "../strict.yaml");
+        assert_eq!(path("/a/p.yaml", "./x/strict.yaml"), "/a/x/strict.yaml");
+        let is = |text: &str| is_policy_file(&Source::new("p.yaml", text));
+        assert!(is("version: 1\nretries: { code: 1 }\n"));
+        assert!(!is("stages: []\nretries: 1\n") && !is("name: retries\n") && !is("version: ["));
+    }
 
     #[test]
     fn only_nodes_refer_to_pipelines() {

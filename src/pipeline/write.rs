@@ -15,6 +15,9 @@ impl Pipeline {
         if !self.description.is_empty() {
             let _ = writeln!(text, "description: {}", scalar(&json!(self.description)));
         }
+        if let Some(file) = &self.policy.file {
+            let _ = writeln!(text, "policy: {}", scalar(&json!(**file)));
+        }
         for (key, value) in [("policy", self.policy_json()), ("memory", self.memory.clone())] {
             if !value.is_empty() {
                 let _ = writeln!(text, "{key}: {}", flow(&Value::Object(value)));

@@ -2,7 +2,7 @@
 
 use super::conditions::{arguments_key, condition_key, items_key};
 use super::linked_pipeline::ProjectLinker;
-use super::settings::AnswererNames;
+use super::settings::{AnswererNames, SCRIPT};
 use super::{forms, kinds, masks, prompts, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use crate::model::Kind;
@@ -17,9 +17,6 @@ use std::sync::Arc;
 
 /// The one tool of [`WORKDIR`].
 const CALL: &str = "call";
-
-/// The name of scripts as an answerer.
-pub const SCRIPT: &str = "script";
 
 impl ProjectLinker<'_> {
     /// Links the rules of all edges, checked against the schemas of their nodes.

@@ -2,9 +2,8 @@
 
 use super::learned::LearnedWeights;
 use super::linked_pipeline::ProjectLinker;
-use super::linker::SCRIPT;
 use super::policy::PolicyData;
-use super::settings::{AnswererNames, VarPlaces};
+use super::settings::{AnswererNames, SCRIPT, VarPlaces};
 use super::subpipelines::Subpipelines;
 use super::team::anonymous;
 use super::verdict::{self, VerdictData};
@@ -82,7 +81,12 @@ impl SharedInputs<'_> {
             let template = linker.template(node, found);
             nodes.push(linker.node(node, self.answers, self.files, template, found));
         }
-        let whole = policy::of_pipeline(pipeline, PolicyData { files: self.files, sources: self.data_texts }, set, found);
+        let whole = policy::of_pipeline(
+            pipeline,
+            PolicyData { files: self.files, sources: self.data_texts, texts: self.part_texts, missing: self.missing },
+            set,
+            found,
+        );
         if let Some(whole) = &whole {
             for (at, linked) in nodes.iter_mut().enumerate() {
                 let responder =

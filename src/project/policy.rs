@@ -1,6 +1,7 @@
 //! Links policies: the settings in force, the agents and advisors of `data/policy.yaml`, and what surrounds each node.
 
 use super::linked_pipeline::ProjectLinker;
+use super::settings::SCRIPT;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::form::yaml;
 use crate::model::{Hash, Kind};
@@ -34,6 +35,10 @@ type Settings = BTreeMap<String, Sourced<Value>>;
 pub(super) struct PolicyData<'a> {
     pub(super) files: &'a Map<String, Value>,
     pub(super) sources: &'a [Source],
+    /// The texts that pipelines refer to, with policy files by [`pipeline::policy_key`].
+    pub(super) texts: &'a BTreeMap<String, Source>,
+    /// Why some of them are missing.
+    pub(super) missing: &'a BTreeMap<String, Diagnostic>,
 }
 
 /// Whether a name set from outside is of the policy or of memory, and no var.
@@ -48,18 +53,21 @@ pub(super) fn of_pipeline(
     set: &Map<String, Value>,
     found: &mut Diagnostics,
 ) -> Option<PolicyPlan> {
-    let used = pipeline.stages || !pipeline.policy.settings.is_empty() || pipeline.nodes.iter().any(|node| node.policy.is_some());
+    let written = pipeline.policy.file.is_some() || !pipeline.policy.settings.is_empty();
+    let used = pipeline.stages || written || pipeline.nodes.iter().any(|node| node.policy.is_some());
     used.then(|| plan(pipeline, set, settings(pipeline, data, set, found)))
 }
 
-/// The settings in force: those of the pipeline, under those of a preset, under those set from outside.
+/// The settings in force: those of the pipeline or its policy file, under those of a preset, under those set from outside.
 fn settings(pipeline: &Pipeline, data: PolicyData<'_>, set: &Map<String, Value>, found: &mut Diagnostics) -> Settings {
     let mut settings = Settings::new();
-    lay(&mut settings, &pipeline.policy, "");
+    let of_file = pipeline.policy.file.as_ref().and_then(|file| policy_file(pipeline, file, data, found));
+    let (source, rules) = of_file.as_ref().map_or((&pipeline.source, &pipeline.policy), |(source, rules)| (source, rules));
+    lay(&mut settings, rules, "");
     let flag = set.get("policy.preset");
     let file = flag.and_then(|preset| Some((preset["name"].as_str()?, preset["text"].as_str()?)));
     let named = flag.and_then(Value::as_str).map(|name| (name, None));
-    let named = named.or_else(|| pipeline.policy.preset.as_ref().map(|name| (name.as_str(), Some(name.span))));
+    let named = named.or_else(|| rules.preset.as_ref().map(|name| (name.as_str(), Some((source, name.span)))));
     match (file, named) {
         (Some((name, text)), _) => {
             let source = Source::new(name, text);
@@ -74,12 +82,41 @@ fn settings(pipeline: &Pipeline, data: PolicyData<'_>, set: &Map<String, Value>,
         }
         (None, Some((name, span))) => match preset(name, data.sources) {
             Some(rules) => lay(&mut settings, &rules, &format!("preset `{name}`")),
-            None => found.push(unknown_preset(pipeline, name, span, data.files)),
+            None => found.push(unknown_preset(name, span, data.files)),
         },
         (None, None) => {}
     }
     overlay(&mut settings, set, found);
     settings
+}
+
+/// Reads the policy file of a pipeline.
+fn policy_file(
+    pipeline: &Pipeline,
+    file: &Spanned<String>,
+    data: PolicyData<'_>,
+    found: &mut Diagnostics,
+) -> Option<(Source, PolicyRules)> {
+    let name = pipeline::policy_path(&pipeline.source, file);
+    let key = pipeline::policy_key(&name);
+    let Some(source) = data.texts.get(&key) else {
+        let reason = data.missing.get(&key);
+        let message = reason.map_or_else(|| format!("there is no policy file `{name}`"), |reason| reason.message.clone());
+        let error = Diagnostic::error("project/no-policy-file", message).label(&pipeline.source, file.span, "named here");
+        found.push(error.help("a policy file is named by its path, relative to the pipeline's"));
+        return None;
+    };
+    match yaml::parse(source) {
+        Ok(tree) => {
+            let (rules, faults) = pipeline::read_policy(source, &tree, "pipelines", false);
+            found.extend(faults);
+            Some((source.clone(), rules))
+        }
+        Err(faults) => {
+            found.extend(faults);
+            None
+        }
+    }
 }
 
 /// Lays the settings from outside over the others.
@@ -109,11 +146,11 @@ fn preset(name: &str, sources: &[Source]) -> Option<PolicyRules> {
     Some(pipeline::read_policy(source, tree.get("presets")?.get(name)?, "data", true).0)
 }
 
-fn unknown_preset(pipeline: &Pipeline, name: &str, span: Option<Span>, files: &Map<String, Value>) -> Diagnostic {
+fn unknown_preset(name: &str, place: Option<(&Source, Span)>, files: &Map<String, Value>) -> Diagnostic {
     let known = entries(files, "presets");
     let mut error = Diagnostic::error("project/unknown-preset", format!("there is no preset `{name}`"));
-    if let Some(span) = span {
-        error = error.label(&pipeline.source, span, "named here");
+    if let Some((source, span)) = place {
+        error = error.label(source, span, "named here");
     }
     let all = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     let help = format!("presets in `data/policy.yaml` of the scripts: {all}; a file with a policy is named by its path");
@@ -304,12 +341,14 @@ impl ProjectLinker<'_> {
         if let Some(script) = script {
             return Some(Spanned::new(script.to_owned(), name.span));
         }
-        let hint = did_you_mean(name, entries(files, key));
+        let answerers = self.agents.filter(|_| key == "advisors").into_iter().flatten().map(String::as_str);
+        let hint = did_you_mean(name, entries(files, key).into_iter().chain(answerers));
         let error = Diagnostic::error(format!("project/unknown-{what}"), format!("there is no {what} `{}`", **name));
         let error =
             if name.span == Span::default() { error } else { error.label(&self.pipeline.source, name.span, "named here") };
+        let or = if key == "advisors" { "; any answerer may be one (`asterisk config` lists them)" } else { "" };
         let help =
-            format!("{key} are named in `data/policy.yaml` of the scripts, or by their function: `{key}/FILE.rhai#FUNCTION`");
+            format!("{key} are named in `data/policy.yaml` of the scripts, or by their function: `{key}/FILE.rhai#FUNCTION`{or}");
         found.push(error.help(hint.map_or(help.clone(), |hint| format!("{hint}; {help}"))));
         None
     }
@@ -378,11 +417,8 @@ impl ProjectLinker<'_> {
         let advisor = |name: &Spanned<String>| {
             // A council of a preset names its advisors elsewhere: the node's gate is where they are missed.
             let place = if name.span == Span::default() { own.map_or(spec.name.span, |own| own.span) } else { name.span };
-            let name = Spanned::new(name.value.clone(), place);
-            let script = self.named(&name, "advisors", "advisor", files, found)?;
-            let function = self.function(&script, 3, found)?;
             let weight = council.weights.get(name.as_str()).copied().unwrap_or(1.0);
-            Some(AdvisorPlan { name: name.as_str().into(), weight, function })
+            self.advisor(&Spanned::new(name.value.clone(), place), weight, files, found)
         };
         let advisors: Vec<AdvisorPlan> = council.members.iter().filter_map(advisor).collect();
         let council = if of_policy.is_some() || council.members.len() > 1 {
@@ -407,6 +443,46 @@ impl ProjectLinker<'_> {
         }
         let place = (self.pipeline.source.clone(), own.map_or(spec.name.span, |own| own.span));
         Some(GatePlan { advisors, council, threshold, from, place })
+    }
+
+    /// Links an advisor: a function, an entry of `data/policy.yaml` with a script or answerers, or an answerer.
+    fn advisor(
+        &self,
+        name: &Spanned<String>,
+        weight: f64,
+        files: &Map<String, Value>,
+        found: &mut Diagnostics,
+    ) -> Option<AdvisorPlan> {
+        let entry = files.get(STEM).map(|file| file["advisors"][name.as_str()].clone()).unwrap_or_default();
+        let plan = |function, via| AdvisorPlan {
+            name: name.as_str().into(),
+            weight,
+            function,
+            via,
+            description: entry["description"].as_str().unwrap_or_default().to_owned(),
+        };
+        let is_known = |name: &str| self.agents.is_none_or(|known| known.iter().any(|known| known == name));
+        if entry.is_null() && !name.contains(".rhai#") && **name != SCRIPT && is_known(name) {
+            return Some(plan(None, vec![name.as_str().into()]));
+        }
+        let wanted: Vec<&str> = entry["via"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let via: Vec<Name> = wanted.iter().copied().filter(|name| is_known(name)).map(Name::from).collect();
+        if entry.is_object() && entry["script"].as_str().is_none_or(str::is_empty) {
+            if via.is_empty() {
+                let message = format!("nobody reviews as the advisor `{}`", **name);
+                let help = if wanted.is_empty() {
+                    "give its entry in `data/policy.yaml` a `script:`, or `via:` with answerers".to_owned()
+                } else {
+                    format!("set up {} under `agents:` in asterisk.yaml, or give the advisor a `script:`", wanted.join(" or "))
+                };
+                let error = Diagnostic::error("project/no-reviewer", message);
+                found.push(error.label(&self.pipeline.source, name.span, "named here").help(help));
+                return None;
+            }
+            return Some(plan(None, via));
+        }
+        let script = self.named(name, "advisors", "advisor", files, found)?;
+        Some(plan(Some(self.function(&script, 3, found)?), via))
     }
 
     /// Links the text of a task; names that nothing gives are warnings, and stay as they are.

@@ -45,8 +45,9 @@ const AGENT: Form = Form {
 const ADVISOR: Form = Form {
     what: "an advisor",
     keys: &[
-        FormKey::required("script", ValueForm::Script, "The function that reviews: fn review(output, task, context)."),
-        FormKey::new("description", ValueForm::Text, "What it looks at."),
+        FormKey::new("script", ValueForm::Script, "The function that reviews: fn review(output, task, context)."),
+        FormKey::new("via", ValueForm::List(&ValueForm::Text), "Who reviews instead of the script, in the order to be tried."),
+        FormKey::new("description", ValueForm::Text, "What it looks at; answerers are told."),
     ],
     ..Form::PLAIN
 };

@@ -24,6 +24,9 @@ pub type VarPlaces = BTreeMap<String, (Source, Span)>;
 /// Vars of settings files, by name.
 pub type ProjectVars = BTreeMap<String, ProjectVar>;
 
+/// The name of scripts as an answerer.
+pub const SCRIPT: &str = "script";
+
 /// The answerers of nodes, as far as linking depends on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswererNames {

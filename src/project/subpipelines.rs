@@ -8,10 +8,10 @@ use std::sync::Arc;
 /// Pipelines by reference.
 pub(super) type Subpipelines = BTreeMap<String, Arc<Pipeline>>;
 
-/// Parses all of them. Those with errors are reported and left out.
+/// Parses all of them but policy files. Those with errors are reported and left out.
 pub(super) fn parse(sources: &BTreeMap<String, Source>, found: &mut Diagnostics) -> Subpipelines {
     let mut parts = Subpipelines::new();
-    for (reference, source) in sources {
+    for (reference, source) in sources.iter().filter(|(key, _)| !pipeline::is_policy_key(key)) {
         match pipeline::parse(source) {
             Ok(part) => drop(parts.insert(reference.clone(), Arc::new(part))),
             Err(problems) => found.extend(problems),

@@ -49,6 +49,8 @@ struct CallBudget {
     deadline: Cell<Option<Instant>>,
     /// The time limit of a call, and the CPU time of the thread at which it is exhausted, once known.
     time: Cell<Duration>,
+    /// What the caller allows, if less.
+    allowed: Cell<Option<Duration>>,
     end: Cell<Option<Duration>>,
     /// The lowest address that the stack of this call may reach.
     floor: Cell<usize>,
@@ -98,6 +100,7 @@ thread_local! {
             limit: Cell::new(0),
             deadline: Cell::new(None),
             time: Cell::new(Duration::ZERO),
+            allowed: Cell::new(None),
             end: Cell::new(None),
             floor: Cell::new(0),
             over: Cell::new(None),
@@ -130,8 +133,9 @@ pub(crate) fn run<T>(
         budget.operations.set(limits.operations);
         budget.limit.set(isize::try_from(limits.memory).unwrap_or(isize::MAX));
         budget.memory.set(memory::held().saturating_add(budget.limit.get()));
-        budget.deadline.set(Instant::now().checked_add(limits.time / UNMEASURED));
-        budget.time.set(limits.time);
+        let time = budget.allowed.get().map_or(limits.time, |allowed| allowed.min(limits.time));
+        budget.deadline.set(Instant::now().checked_add(time / UNMEASURED));
+        budget.time.set(time);
         budget.end.set(None);
         budget.floor.set(stack_address().saturating_sub(limits.stack));
         budget.over.set(None);
@@ -148,9 +152,20 @@ pub(crate) fn run<T>(
     });
     match (outcome, over) {
         (Err(panic), _) => Err(EvaluationStop::Panic(message_of(&*panic))),
-        (Ok(outcome), Some(over)) => Err(EvaluationStop::Over(over.fault(limits), outcome.err())),
+        (Ok(outcome), Some(over)) => {
+            let time = BUDGET.with(|budget| budget.time.get());
+            Err(EvaluationStop::Over(over.fault(limits, time), outcome.err()))
+        }
         (Ok(outcome), None) => outcome.map_err(EvaluationStop::Error),
     }
+}
+
+/// Runs work whose script calls may take at most this time each, if that is less than their limit.
+pub fn within<T>(time: Duration, work: impl FnOnce() -> T) -> T {
+    let before = BUDGET.with(|budget| budget.allowed.replace(Some(time)));
+    let done = work();
+    BUDGET.with(|budget| budget.allowed.set(before));
+    done
 }
 
 /// Whether the budget of the current call is exceeded.
@@ -290,13 +305,13 @@ pub(crate) fn captured(closure: &Dynamic) {
 }
 
 impl ExceededLimit {
-    fn fault(self, limits: &ScriptLimits) -> ScriptFault {
+    fn fault(self, limits: &ScriptLimits, time: Duration) -> ScriptFault {
         match self {
             Self::Stack => ScriptFault::new(fault::LIMIT, "functions and expressions are nested too deep")
                 .help("does a recursion never end? Use a loop, or give parts of the expression names"),
             Self::Operations => ScriptFault::new(fault::LIMIT, format!("the script used more than {} operations", limits.operations))
                 .help("does a loop or a recursion never end? Work through less data in one call"),
-            Self::Time => ScriptFault::new(fault::DEADLINE, format!("the script took longer than {}", seconds(limits.time)))
+            Self::Time => ScriptFault::new(fault::DEADLINE, format!("the script took longer than {}", seconds(time)))
                 .help("does a loop or a recursion never end? Work through less data in one call"),
             Self::Text => ScriptFault::new(fault::LIMIT, format!("this makes a text of more than {} bytes", limits.string))
                 .help("take only what is needed"),

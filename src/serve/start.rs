@@ -11,7 +11,7 @@ use crate::session::{
     Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, StartedRun, Via, refuse_secret,
 };
 use crate::store::Durability;
-use crate::walk::{Event, EventBody, WalkStatus};
+use crate::walk::{Event, WalkStatus};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -216,7 +216,7 @@ impl RunListener for Begin {
     }
 
     fn event(&self, event: &Event) {
-        if let EventBody::NodeExit { agent: Some(agent), .. } = &event.what {
+        if let Some(agent) = event.what.agent() {
             self.queue.recorded(agent.request);
         }
     }

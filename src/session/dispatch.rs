@@ -92,7 +92,7 @@ impl Dispatches {
             })
             .collect();
         let file = json!({
-            "case_id": request.case.id, "suite_id": request.run, "current_step": step(&json!(request.node_name())),
+            "case_id": request.case.id, "suite_id": request.run, "current_step": request.step_name(),
             "status": "running", "loop_counts": of("loops"), "history": history,
         });
         let name = format!("{}/state.json", case_dir(&request.case.id));

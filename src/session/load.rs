@@ -3,10 +3,10 @@
 use super::{Session, SessionError, Setup};
 use crate::diag::{Diagnostic, Source, did_you_mean};
 use crate::evidence::Masker;
-use crate::files::{Area, FileOrigin, ListedPipeline, Overlay, PipelineLookup, find_pipeline, list_pipelines};
+use crate::files::{Area, FileOrigin, ListedPipeline, Overlay, PipelineLookup, find_pipeline, list_pipelines, read_input};
 use crate::form::yaml;
 use crate::model::Launch;
-use crate::pipeline::subpipelines_of;
+use crate::pipeline::{is_policy_file, policy_file_of, policy_key, subpipelines_of};
 use crate::project::{AnswererNames, LinkSettings, Project, ProjectVars, Sources, domain};
 use crate::script::ScriptLimits;
 use crate::script::probe::Probes;
@@ -71,16 +71,17 @@ impl Session {
         })
     }
 
-    /// Loads the sub-pipelines that a pipeline refers to, recursively, with the errors of those that are missing. A reference by
-    /// path is looked up beside the referring file first.
+    /// Loads the sub-pipelines and policy files that a pipeline refers to, recursively, with the errors of those that are missing. A
+    /// reference by path is looked up beside the referring file first.
     pub fn subpipelines(&self, pipeline: &Source) -> Result<LoadedSubpipelines, SessionError> {
         let LoadedSubpipelines { mut subpipelines, mut missing } = LoadedSubpipelines::default();
         let mut open: Vec<(Source, String)> =
             subpipelines_of(pipeline).into_iter().map(|reference| (pipeline.clone(), reference)).collect();
-        if open.is_empty() {
+        if open.is_empty() && policy_file_of(pipeline).is_none() {
             return Ok(LoadedSubpipelines { subpipelines, missing });
         }
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
+        let mut policies: Vec<String> = policy_file_of(pipeline).into_iter().collect();
         while let Some((by, reference)) = open.pop() {
             if subpipelines.contains_key(&reference) {
                 continue;
@@ -90,10 +91,19 @@ impl Session {
             match find_pipeline(&name, &overlay, pipeline_name) {
                 Ok(PipelineLookup::One(part)) => {
                     open.extend(subpipelines_of(&part).into_iter().map(|reference| (part.clone(), reference)));
+                    policies.extend(policy_file_of(&part));
                     subpipelines.insert(reference, part);
                 }
                 Ok(PipelineLookup::Not(why)) => drop(missing.insert(reference, *why)),
                 Err(error) => drop(missing.insert(reference, Diagnostic::error("input/file", error.to_string()))),
+            }
+        }
+        for name in policies {
+            // Among the pipelines, if the pipeline is.
+            let listed = overlay.files().find(|(file, ..)| *file == name).map(|(.., source, _)| source.clone());
+            match listed.map_or_else(|| read_input(Path::new(&name)), Ok) {
+                Ok(policy) => drop(subpipelines.insert(policy_key(&name), policy)),
+                Err(error) => drop(missing.insert(policy_key(&name), Diagnostic::error("input/file", error.to_string()))),
             }
         }
         Ok(LoadedSubpipelines { subpipelines, missing })
@@ -118,7 +128,8 @@ impl Session {
     /// Lists the available pipelines.
     pub fn pipelines(&self) -> Result<Vec<ListedPipeline>, SessionError> {
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
-        Ok(list_pipelines(&overlay, pipeline_name))
+        let all = list_pipelines(&overlay, pipeline_name).into_iter();
+        Ok(all.filter(|listed| !is_policy_file(&listed.source)).collect())
     }
 
     /// Reads files and directories as one launch, masked.

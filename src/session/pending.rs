@@ -17,7 +17,8 @@ use crate::project::AnswererNames;
 use crate::script::probe::Probes;
 use crate::store::{Durability, Store};
 use crate::walk::{
-    Event, EventBody, OpenRequest, Plan, WalkState, WalkStatus, assemble, bare, called, schema_violation, validate,
+    Event, EventBody, OpenRequest, Plan, WalkState, WalkStatus, assemble, called, of_review, review_violation, schema_violation,
+    untemplated, validate, validate_review,
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -259,6 +260,7 @@ fn no_request() -> OpenRequest {
         id: 0,
         node: "".into(),
         path: "".into(),
+        advisor: None,
         via: agent::MANUAL.into(),
         prompt: crate::model::Hash::of(b""),
         at: crate::clock::Timestamp::default(),
@@ -267,7 +269,7 @@ fn no_request() -> OpenRequest {
 }
 
 fn submitted_answer(case: &str, open: &OpenRequest, artifact: Value, by: &'static str) -> SubmittedAnswer {
-    let (node, via) = (open.node.clone(), open.via.clone());
+    let (node, via) = (open.name(), open.via.clone());
     SubmittedAnswer { case: case.to_owned(), node, via, request: Some(open.id), artifact: Arc::new(artifact), by }
 }
 
@@ -303,17 +305,20 @@ fn write_task(
             called(&own, node, &call)
         }
         (Some(hash), None) => kept.render(&*kept.latest_template(*hash)?, params)?,
-        (None, None) => bare(&own, node, &assemble(&text(store, &params.hash())?, &mut |hash| text(store, hash))?),
+        (None, None) => {
+            let params = assemble(&text(store, &params.hash())?, &mut |hash| text(store, hash))?;
+            if open.advisor.is_some() { of_review(&own, node, &params) } else { untemplated(&own, node, &params) }
+        }
     };
     let below = place_dir(&case_dir(case), &open.path);
     let visit = state.ongoing().visits.get(&open.node).copied().unwrap_or(0);
-    let laid = StepFileNames::of(spec, visit);
+    let laid = StepFileNames::of(spec, open.advisor.as_ref(), visit);
     let failed = |source| SessionError::Write { path: dir.path().join(&below).display().to_string(), source };
     let prompt_path = dir.write(&format!("{below}/{}", laid.prompt), &prompt).map_err(failed)?;
     Ok(PendingTask {
         case: case.to_owned(),
-        node: open.node.to_string(),
-        step: spec.step_name(),
+        node: open.name().to_string(),
+        step: open.advisor.as_ref().map_or_else(|| spec.step_name(), |advisor| format!("{}/{advisor}", spec.step_name())),
         via: open.via.to_string(),
         request: open.id,
         artifact_path: prompt_path.with_file_name(laid.artifact),
@@ -341,11 +346,14 @@ fn read(source: &Source) -> Result<Value, SessionError> {
 fn accept(plan: &Arc<Plan>, open: &OpenRequest, artifact: &Value, mend: &str) -> Result<(), SessionError> {
     let Some(own) = plan.of_path(&open.path) else { return Ok(()) };
     let Some(node) = own.pipeline.node(&open.node) else { return Ok(()) };
-    let errors = validate(&own, node, artifact);
+    let errors = if open.advisor.is_some() { validate_review(artifact) } else { validate(&own, node, artifact) };
     if errors.is_empty() {
         return Ok(());
     }
-    let mut diagnostic = schema_violation(&own, node, &open.via, &errors);
+    let mut diagnostic = match &open.advisor {
+        Some(advisor) => review_violation(&own, node, (advisor, &open.via), &errors),
+        None => schema_violation(&own, node, &open.via, &errors),
+    };
     let help = diagnostic.help.take().unwrap_or_default();
     Err(SessionError::Texts(Diagnostics::from(diagnostic.help(format!("{help}\n{mend}")))))
 }

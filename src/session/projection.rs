@@ -163,7 +163,7 @@ fn project_case(
         let Some(plan) = result.plan.of_path(&event.path) else { continue };
         let Some(ix) = plan.pipeline.node(node) else { continue };
         let spec = plan.pipeline.at(ix);
-        let laid = StepFileNames::of(spec, *visit - 1);
+        let laid = StepFileNames::of(spec, None, *visit - 1);
         // A pending answer may have been written already.
         let awaited = case.state.waits().is_some_and(|open| open.node == *node && place_of(&open.path) == place);
         if !awaited && let Some(text) = unwritten.kept(&laid.artifact, store.needed(&artifact.hash()).map_err(Into::into))? {
@@ -184,8 +184,12 @@ pub(super) struct StepFileNames {
 }
 
 impl StepFileNames {
-    /// The names for a visit of a node, counted from 0.
-    pub(super) fn of(node: &PipelineNode, visit: usize) -> Self {
+    /// The names for a visit of a node, counted from 0, or for the review of an advisor there.
+    pub(super) fn of(node: &PipelineNode, advisor: Option<&Name>, visit: usize) -> Self {
+        if let Some(advisor) = advisor {
+            let review = OutDir::safe_name(&format!("{}-{advisor}", *node.name));
+            return Self { prompt: format!("prompt-{review}.md"), artifact: format!("{review}.json") };
+        }
         let family = OutDir::safe_name(&node.family);
         let prompt = if visit == 0 { format!("prompt-{family}.md") } else { format!("prompt-{family}-loop-{visit}.md") };
         let artifact = node.artifact.as_ref().map_or_else(|| format!("{}.json", *node.name), |name| name.value.clone());
@@ -205,6 +209,7 @@ const RUN_FILES: &[&str] = &[
     "SUMMARY.md",
     "briefing.md",
     "budget-status.json",
+    "checkpoints.json",
     "dispatches.json",
     "events.jsonl",
     "jira",

@@ -74,7 +74,8 @@ impl Drop for RunDirectory {
 impl RunDir for RunDirectory {
     fn places(&self, request: &Request<'_>) -> StepFiles {
         let dir = place_dir(&case_dir(&request.case.id), request.path);
-        let StepFileNames { prompt, artifact } = StepFileNames::of(request.plan.pipeline.at(request.node), request.visit);
+        let StepFileNames { prompt, artifact } =
+            StepFileNames::of(request.plan.pipeline.at(request.node), request.advisor(), request.visit);
         StepFiles { prompt: format!("{dir}/{prompt}"), artifact: format!("{dir}/{artifact}"), dir }
     }
 

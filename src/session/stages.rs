@@ -1,4 +1,4 @@
-//! The files of policy pipelines: artifacts by stage, `manifest.json`, `SUMMARY.md`, `MANIFEST.txt` and `package.zip`. All of them can be
+//! The files of policy pipelines: artifacts by stage, `manifest.json`, `checkpoints.json`, `SUMMARY.md`, `MANIFEST.txt` and `package.zip`. All of them can be
 //! made again from the journal.
 
 use super::SessionError;
@@ -81,6 +81,7 @@ pub(super) fn write(dir: &OutDir, result: &RunResult, case: &CaseResult, events:
         put(path, bytes)?;
     }
     put("manifest.json", pretty(&manifest(result, &records).to_string()).as_bytes())?;
+    put("checkpoints.json", pretty(&checkpoints(result, &records).to_string()).as_bytes())?;
     put("SUMMARY.md", summary(result, &records, true).as_bytes())?;
     let list = list(&files);
     put("MANIFEST.txt", list.as_bytes())?;
@@ -163,6 +164,23 @@ fn manifest(result: &RunResult, records: &[StageRecord]) -> Value {
         "stages": records.iter().filter(|record| record.status == "passed").map(stage).collect::<Vec<_>>(),
         "summary": { "total_stages": records.len(), "total_artifacts": artifacts().count(), "total_bytes": bytes },
     })
+}
+
+/// How far each stage is, in file order: for people, and for programs that read the checkpoints of `cli.py`. A run is resumed from the store.
+fn checkpoints(result: &RunResult, records: &[StageRecord]) -> Value {
+    let paths = |record: &StageRecord| record.artifacts.iter().map(|artifact| artifact["path"].clone()).collect::<Vec<_>>();
+    let stage = |(index, record): (usize, &StageRecord)| {
+        let mut checkpoint = json!({
+            "step_index": index, "stage": record.name, "status": record.status, "attempt": record.attempts, "score": record.score,
+            "threshold": record.threshold, "artifacts": paths(record), "timestamp": record.ended,
+            "duration_ms": record.agent_ms + record.advisor_ms,
+        });
+        if !record.why.is_empty() {
+            checkpoint["reason"] = json!(record.why);
+        }
+        checkpoint
+    };
+    json!({ "run_id": result.run, "stages": records.iter().enumerate().map(stage).collect::<Vec<_>>() })
 }
 
 /// The list of files, one a line: hash, size and path.

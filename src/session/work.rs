@@ -134,6 +134,7 @@ impl CaseReader<'_> {
         state.passed.clear();
         state.failed.clear();
         state.attempts.clear();
+        state.answered = None;
         state.inner.clear();
         state.status = WalkStatus::Error;
         state.error = Some((DAMAGED.into(), damage.to_string()));
@@ -179,6 +180,9 @@ impl CaseReader<'_> {
         for attempt in &mut state.attempts {
             attempt.review.as_mut().map_or(Ok(()), |review| read(review, "params.review"))?;
             attempt.output.as_mut().map_or(Ok(()), |output| read(output, "artifact"))?;
+        }
+        if let Some(answered) = &mut state.answered {
+            read(&mut answered.artifact, "artifact")?;
         }
         state.inner.iter_mut().try_for_each(|inner| self.artifacts(inner))
     }

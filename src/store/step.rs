@@ -178,6 +178,7 @@ fn status(event: &Event) -> Option<&'static str> {
         | EventBody::StepStart { .. }
         | EventBody::StepAttempt { .. }
         | EventBody::CacheHit { .. }
+        | EventBody::Answered { .. }
         | EventBody::AdvisorReview { .. }
         | EventBody::StepRetry { .. }
         | EventBody::StepComplete { .. }

@@ -1,7 +1,10 @@
 //! Attempts at a step that did not pass, and nodes that failed or were skipped.
 
+use super::agent::Agent;
 use super::content::Content;
 use super::name::Name;
+use super::review::AdvisorReview;
+use crate::clock::Timestamp;
 
 /// An attempt at the step in progress that did not pass.
 #[derive(Clone, Debug)]
@@ -14,6 +17,21 @@ pub struct FailedAttempt {
     pub output: Option<Content>,
     /// The decision of the gate, if it was asked.
     pub review: Option<Content>,
+}
+
+/// The answer of the step in progress that answerers review.
+#[derive(Clone, Debug)]
+pub struct ReviewedStep {
+    /// The answer, before masks.
+    pub artifact: Content,
+    pub by: Name,
+    /// In milliseconds.
+    pub took_ms: u64,
+    pub agent: Option<Box<Agent>>,
+    /// When the step began.
+    pub at: Timestamp,
+    /// The reviews of answerers so far.
+    pub reviews: Vec<AdvisorReview>,
 }
 
 /// A node that came to nothing while the walk went on.

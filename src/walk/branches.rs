@@ -132,6 +132,8 @@ fn failed(plan: &Plan, state: &WalkState) -> Option<Failure> {
         if !advice.is_empty() {
             diagnostic = diagnostic.help(format!("what to change:\n  {}", advice.join("\n  ")));
         }
+    } else if let Some(node) = plan.pipeline.node(name) {
+        diagnostic = diagnostic.label(&plan.pipeline.source, plan.pipeline.at(node).name.span, "came to nothing");
     }
     Some(Failure::new(kind, diagnostic))
 }

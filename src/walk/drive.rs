@@ -176,7 +176,7 @@ impl Walker<'_> {
             if let Some(watch) = self.watch {
                 watch(event);
             }
-            if let EventBody::NodeExit { agent: Some(agent), .. } = &event.what {
+            if let Some(agent) = event.what.agent() {
                 self.answer.recorded(&event.case, agent);
             }
         }

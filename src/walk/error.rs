@@ -70,7 +70,7 @@ impl Failure {
     pub fn answer(diagnostic: Box<Diagnostic>) -> Self {
         let kind = match diagnostic.code.as_ref() {
             "script/limit" | "script/deadline" => FailureKind::Limit,
-            "walk/schema" => FailureKind::Schema,
+            "walk/schema" | "walk/review" => FailureKind::Schema,
             _ => FailureKind::AgentError,
         };
         Self { kind, diagnostic }

@@ -6,6 +6,7 @@ use super::content::Content;
 use super::event_kind::EventKind;
 use super::name::{Name, Reason};
 use super::outcome::EdgeOutcome;
+use super::review::AdvisorReview;
 use crate::clock::Timestamp;
 use crate::model::{Effect, Hash};
 use serde::{Deserialize, Serialize};
@@ -115,6 +116,9 @@ pub enum EventBody {
         /// The request's id: unique in the run, and the same for a repeated request.
         id: i64,
         node: Name,
+        /// The advisor, if a review of the node's answer is requested.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        advisor: Option<Name>,
         /// The answerer.
         via: Name,
         /// The address of the prompt's text, without validation errors of earlier answers.
@@ -240,8 +244,33 @@ pub enum EventBody {
     },
     /// Its answer was taken from the cache.
     CacheHit { node: Name, agent: Name },
-    /// An advisor reviewed its answer.
-    AdvisorReview { node: Name, attempt: u64, advisor: Name, score: f64, approved: bool },
+    /// It was answered, and answerers are asked for reviews. Committed at once, so that it is not answered again after a resume.
+    Answered {
+        node: Name,
+        /// The answer, before masks.
+        artifact: Content,
+        by: Name,
+        /// The duration of the answer, in milliseconds.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        took_ms: u64,
+        /// The external answerer, with its token usage.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<Box<Agent>>,
+    },
+    /// An advisor reviewed its answer. The review of an answerer is committed at once.
+    AdvisorReview {
+        node: Name,
+        attempt: u64,
+        advisor: Name,
+        score: f64,
+        approved: bool,
+        /// The whole review, if an answerer gave it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        review: Option<Box<AdvisorReview>>,
+        /// The answerer, if it is external, with its token usage.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<Box<Agent>>,
+    },
     /// An attempt did not pass, and another follows. Committed at once.
     StepRetry {
         node: Name,
@@ -259,6 +288,9 @@ pub enum EventBody {
         /// The decision of the gate, if it was asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         review: Option<Content>,
+        /// The external answerer of the answer, with its token usage.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<Box<Agent>>,
     },
     /// A node with a policy was answered, and its answer passed.
     StepComplete {
@@ -291,6 +323,9 @@ pub enum EventBody {
         message: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         review: Option<Content>,
+        /// The external answerer of the last answer, with its token usage.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<Box<Agent>>,
     },
     /// A node is not taken, because one that it waits for came to nothing.
     StepSkipped {
@@ -381,12 +416,25 @@ impl EventBody {
             Self::Verdict { verdict, needs, .. } => [Some(verdict), needs.as_ref(), None],
             Self::Requested { params, call, .. } => [Some(params), call.as_ref(), None],
             Self::Masked { answer, .. } => [answer.as_ref(), None, None],
+            Self::Answered { artifact, .. } => [Some(artifact), None, None],
             Self::Barrier { clusters, .. } => [clusters.as_ref(), None, None],
             Self::StepRetry { output, review, .. } => [output.as_ref(), review.as_ref(), None],
             Self::StepComplete { review, .. } | Self::StepError { review, .. } => [review.as_ref(), None, None],
             _ => [None, None, None],
         };
         found.into_iter().flatten()
+    }
+
+    /// The external answerer whose answer or review the event records.
+    pub fn agent(&self) -> Option<&Agent> {
+        match self {
+            Self::NodeExit { agent, .. }
+            | Self::Answered { agent, .. }
+            | Self::AdvisorReview { agent, .. }
+            | Self::StepRetry { agent, .. }
+            | Self::StepError { agent, .. } => agent.as_deref(),
+            _ => None,
+        }
     }
 
     pub fn kind(&self) -> EventKind {
@@ -411,6 +459,7 @@ impl EventBody {
             Self::StepStart { .. } => EventKind::StepStart,
             Self::StepAttempt { .. } => EventKind::StepAttempt,
             Self::CacheHit { .. } => EventKind::CacheHit,
+            Self::Answered { .. } => EventKind::Answered,
             Self::AdvisorReview { .. } => EventKind::AdvisorReview,
             Self::StepRetry { .. } => EventKind::StepRetry,
             Self::StepComplete { .. } => EventKind::StepComplete,

@@ -24,6 +24,7 @@ pub enum EventKind {
     StepStart,
     StepAttempt,
     CacheHit,
+    Answered,
     AdvisorReview,
     StepRetry,
     StepComplete,
@@ -38,7 +39,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::Barrier,
         Self::Reload,
         Self::Upgraded,
@@ -59,6 +60,7 @@ impl EventKind {
         Self::StepStart,
         Self::StepAttempt,
         Self::CacheHit,
+        Self::Answered,
         Self::AdvisorReview,
         Self::StepRetry,
         Self::StepComplete,
@@ -95,6 +97,7 @@ impl EventKind {
             Self::StepStart => "step_start",
             Self::StepAttempt => "step_attempt",
             Self::CacheHit => "cache_hit",
+            Self::Answered => "answered",
             Self::AdvisorReview => "advisor_review",
             Self::StepRetry => "step_retry",
             Self::StepComplete => "step_complete",

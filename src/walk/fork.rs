@@ -40,6 +40,7 @@ impl WalkState {
             walk.path.clear();
             walk.open_requests.clear();
             walk.attempts.clear();
+            walk.answered = None;
             let before = taken.entry(&branch.node).or_default();
             walk.offset = self.offset + *before;
             *before += 1;

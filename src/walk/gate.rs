@@ -2,6 +2,7 @@
 //! `defaults.council` of `scripts/data/policy.yaml` names, `lib/policy.rhai#council`.
 
 use super::name::Name;
+use super::review::{AdvisorReview, REVIEW, review};
 use super::sourced::Sourced;
 use crate::diag::{Diagnostic, Source, Span};
 use crate::pipeline::CouncilDecision;
@@ -37,25 +38,31 @@ pub struct CouncilPlan {
 pub struct AdvisorPlan {
     pub name: Name,
     pub weight: f64,
-    /// Called with `(output, task, context)`.
-    pub function: ScriptFunction,
+    /// Called with `(output, task, context)`; nothing if answerers alone review.
+    pub function: Option<ScriptFunction>,
+    /// The answerers that review instead, in the order to be tried.
+    pub via: Vec<Name>,
+    /// What it looks at, for answerers.
+    pub description: String,
 }
 
-/// What an advisor says of an answer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct AdvisorReview {
-    pub advisor: Name,
-    /// In [0, 1].
-    pub score: f64,
-    pub approved: bool,
-    #[serde(default)]
-    pub summary: String,
-    #[serde(default)]
-    pub suggestions: Vec<String>,
-    #[serde(default)]
-    pub critical_issues: Vec<String>,
-    #[serde(default)]
-    pub severity: String,
+impl AdvisorPlan {
+    /// Whether answerers review, and not its script alone.
+    pub fn is_answered(&self) -> bool {
+        !self.via.is_empty()
+    }
+}
+
+/// What an advisor is asked to review.
+#[derive(Clone, Copy)]
+pub struct ReviewInquiry<'a> {
+    pub advisor: &'a AdvisorPlan,
+    /// The answer.
+    pub output: &'a View,
+    /// The text of the node's task.
+    pub task: &'a View,
+    /// The parameters of the answer.
+    pub context: &'a View,
 }
 
 /// The decision of a gate.
@@ -79,21 +86,38 @@ pub struct GateDecision {
     pub reviews: Vec<AdvisorReview>,
 }
 
-impl GatePlan {
-    /// Asks an advisor. Fails if its script throws, or returns something else.
-    pub fn ask(advisor: &AdvisorPlan, output: &View, task: &View, context: &View) -> Result<AdvisorReview, Box<Diagnostic>> {
-        let said = advisor.function.value(&[output, task, context])?;
-        review(&advisor.name, &said).map_err(|what| {
-            let message = format!("the advisor `{}` returned {what}", advisor.name);
+impl ReviewInquiry<'_> {
+    /// The review of the advisor's script. Fails if there is none, it throws, or returns something else.
+    pub fn scripted(&self) -> Result<AdvisorReview, Box<Diagnostic>> {
+        let AdvisorPlan { name, function, .. } = self.advisor;
+        let Some(function) = function else {
+            let error = Diagnostic::error("advisor/no-script", format!("no script reviews as the advisor `{name}`"));
+            return Err(Box::new(
+                error.help("give it one in `data/policy.yaml` of the scripts: `script: advisors/FILE.rhai#FUNCTION`"),
+            ));
+        };
+        let said = function.value(&[self.output, self.task, self.context])?;
+        review(name, &said).map_err(|what| {
+            let message = format!("the advisor `{name}` returned {what}");
             let help = "return #{ score: 0.9, approved: true, summary: \"...\", suggestions: [], critical_issues: [], severity: \"low\" }";
             let mut diagnostic = Diagnostic::error("advisor/return", message).help(help);
-            if let Some((source, span)) = advisor.function.definition() {
+            if let Some((source, span)) = function.definition() {
                 diagnostic = diagnostic.label(&source, span, "returned from here");
             }
             Box::new(diagnostic)
         })
     }
 
+    /// The review that an answerer gave.
+    pub fn answered(&self, by: &str, said: &Value) -> Result<AdvisorReview, Box<Diagnostic>> {
+        review(&self.advisor.name, said).map_err(|what| {
+            let message = format!("the answer of `{by}` as the advisor `{}` is {what}", self.advisor.name);
+            Box::new(Diagnostic::error("advisor/return", message).help(format!("a review is {}", REVIEW.outline())))
+        })
+    }
+}
+
+impl GatePlan {
     /// Decides by the reviews, in the order of the advisors. Fails if the script of a council throws, or returns something else.
     pub fn decide(&self, reviews: Vec<AdvisorReview>) -> Result<GateDecision, Box<Diagnostic>> {
         let Sourced { value: threshold, from } = self.threshold.clone();
@@ -149,34 +173,6 @@ impl GatePlan {
     }
 }
 
-/// Reads what an advisor returned; the error says what it is instead.
-fn review(advisor: &Name, said: &Value) -> Result<AdvisorReview, String> {
-    if !said.is_object() {
-        return Err("no map".to_owned());
-    }
-    let Some(score) = said["score"].as_f64().filter(|score| (0.0..=1.0).contains(score)) else {
-        return Err(match &said["score"] {
-            Value::Null => "no `score`".to_owned(),
-            other => format!("the score {other}, which is not from 0 to 1"),
-        });
-    };
-    let Some(approved) = said["approved"].as_bool() else { return Err("no `approved` that is true or false".to_owned()) };
-    let texts = |key: &str| match &said[key] {
-        Value::Null => Ok(Vec::new()),
-        Value::Array(items) => Ok(items.iter().map(text).collect()),
-        other => Err(format!("`{key}` {other}, which is not a list")),
-    };
-    Ok(AdvisorReview {
-        advisor: advisor.clone(),
-        score,
-        approved,
-        summary: said["summary"].as_str().unwrap_or_default().to_owned(),
-        suggestions: texts("suggestions")?,
-        critical_issues: texts("critical_issues")?,
-        severity: said["severity"].as_str().unwrap_or("low").to_owned(),
-    })
-}
-
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -218,14 +214,5 @@ mod tests {
         let made = gate.decide(vec![review]).unwrap();
         assert!(made.approved && !made.passed);
         assert_eq!(made.reasons(), "A approved it with 0.846; the threshold is 0.85 (here)");
-    }
-
-    #[test]
-    fn what_is_no_review_is_refused() {
-        let of = |said: Value| review(&"A".into(), &said).map(|review| review.score);
-        assert_eq!(of(json!({ "score": 1, "approved": true })), Ok(1.0));
-        for said in [json!(1), json!({ "approved": true }), json!({ "score": 2, "approved": true }), json!({ "score": 1 })] {
-            assert!(of(said.clone()).is_err(), "{said}");
-        }
     }
 }

@@ -13,6 +13,8 @@ pub struct OpenRequest {
     pub node: Name,
     /// The step's path.
     pub path: Name,
+    /// The advisor whose review is requested instead, if any.
+    pub advisor: Option<Name>,
     /// The answerer.
     pub via: Name,
     /// The address of the prompt.
@@ -24,13 +26,19 @@ pub struct OpenRequest {
 }
 
 impl OpenRequest {
-    /// Applies an event: a request that is opened, an answer that was rejected, or an attempt that did not pass.
+    /// The name of what is requested: the node, or with an advisor `NODE/ADVISOR`.
+    pub fn name(&self) -> Name {
+        requested(&self.node, self.advisor.as_ref())
+    }
+
+    /// Applies an event: a request that is opened, an answer that was rejected, an answer, or an attempt that did not pass.
     pub(super) fn take(open_requests: &mut Vec<Self>, event: &Event) {
         match &event.what {
-            EventBody::Requested { id, node, via, prompt, .. } => open_requests.push(Self {
+            EventBody::Requested { id, node, advisor, via, prompt, .. } => open_requests.push(Self {
                 id: *id,
                 node: node.clone(),
                 path: event.path.clone(),
+                advisor: advisor.clone(),
                 via: via.clone(),
                 prompt: *prompt,
                 at: event.at,
@@ -42,8 +50,14 @@ impl OpenRequest {
                 }
             }
             // What follows is another request.
-            EventBody::StepRetry { .. } => open_requests.clear(),
+            EventBody::StepRetry { .. } | EventBody::Answered { .. } => open_requests.clear(),
+            EventBody::AdvisorReview { advisor, .. } => open_requests.retain(|open| open.advisor.as_ref() != Some(advisor)),
             _ => {}
         }
     }
+}
+
+/// The name of what is requested of a node: its artifact, or the review of an advisor.
+pub(super) fn requested(node: &Name, advisor: Option<&Name>) -> Name {
+    advisor.map_or_else(|| node.clone(), |advisor| compact_str::format_compact!("{node}/{advisor}"))
 }

@@ -1,19 +1,24 @@
 //! Attempts at a step with a policy: whether an answer passes, whether another attempt follows, and the events of it all.
 
-use super::answer::NodeAnswer;
+use super::agent::Agent;
+use super::answer::{AfterRefusal, NodeAnswer};
+use super::attempt::ReviewedStep;
 use super::content::Content;
 use super::error::{Failure, FailureKind};
 use super::event::EventBody;
-use super::gate::{GateDecision, GatePlan};
+use super::gate::{AdvisorPlan, GateDecision, ReviewInquiry};
 use super::name::Name;
 use super::plan::PlanNode;
 use super::policy::StepPolicy;
+use super::request::Request;
+use super::review::AdvisorReview;
 use super::walker::Walker;
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
 use crate::pipeline::RetryReason;
 use crate::script::View;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The `by` of an answer from the cache.
 pub const CACHE: &str = "cache";
@@ -28,6 +33,21 @@ pub(super) struct AttemptFailure {
     pub(super) failure: Failure,
     pub(super) output: Option<Content>,
     pub(super) decision: Option<GateDecision>,
+    /// The external answerer of the output.
+    pub(super) agent: Option<Box<Agent>>,
+}
+
+/// An answer to be reviewed.
+pub(super) struct ReviewedAnswer<'a> {
+    pub(super) reply: &'a NodeAnswer,
+    /// The artifact before masks.
+    pub(super) unmasked: &'a Arc<Value>,
+    /// The duration of the answer, in milliseconds.
+    pub(super) took_ms: u64,
+    /// The artifact.
+    pub(super) artifact: &'a View,
+    /// The record of the answer with the reviews so far, if an interrupted step continues with them.
+    pub(super) answered: Option<&'a ReviewedStep>,
 }
 
 /// The attempts at a step, with the events that wait to be recorded.
@@ -44,7 +64,7 @@ pub(super) struct PolicyAttempts<'a> {
 impl From<Failure> for Box<AttemptFailure> {
     /// A failure that no further attempt mends.
     fn from(failure: Failure) -> Self {
-        Self::new(AttemptFailure { reason: None, failure, output: None, decision: None })
+        Self::new(AttemptFailure { reason: None, failure, output: None, decision: None, agent: None })
     }
 }
 
@@ -60,8 +80,33 @@ impl AttemptFailure {
             _ if code == "agent/answer" || code == "agent/artifact" => Some(RetryReason::InvalidOutput),
             _ => None,
         };
-        Self { reason, failure, output: None, decision: None }
+        Self { reason, failure, output: None, decision: None, agent: None }
     }
+
+    /// What is wrong, in a sentence: with each error of the form of an answer.
+    fn message(&self) -> String {
+        let Diagnostic { code, message, help, .. } = &*self.failure.diagnostic;
+        match help {
+            Some(errors) if ["walk/schema", "walk/review"].contains(&code.as_ref()) => {
+                let errors: Vec<&str> = errors.lines().map(str::trim).collect();
+                format!("{message}: {}", errors.join("; "))
+            }
+            _ => message.clone(),
+        }
+    }
+}
+
+impl ReviewedStep {
+    /// The answer as it was given.
+    pub(super) fn reply(&self) -> NodeAnswer {
+        let artifact = self.artifact.view().map(View::json).unwrap_or_default();
+        NodeAnswer { agent: self.agent.clone(), ..NodeAnswer::own(Arc::new(artifact), kind(&self.by), false) }
+    }
+}
+
+/// The kind of answerer of a record.
+fn kind(by: &str) -> &'static str {
+    ["script", "stub", "agent", "human", "cache", "tool"].into_iter().find(|kind| *kind == by).unwrap_or("agent")
 }
 
 impl PolicyAttempts<'_> {
@@ -69,12 +114,15 @@ impl PolicyAttempts<'_> {
         self.node.name.clone()
     }
 
-    /// Begins an attempt, the first of the step with its start.
-    pub(super) fn begin(&mut self, attempts: usize) {
+    /// Begins an attempt, the first of the step with its start. One that was answered has been recorded.
+    pub(super) fn begin(&mut self, attempts: usize, is_answered: bool) {
         let (policy, node) = (self.policy, self.name());
         self.attempt = attempts as u64 + 1;
         self.advisor_ms = 0;
         let max_retries = policy.max_retries.value;
+        if is_answered {
+            return;
+        }
         if attempts == 0 {
             let advisors = policy.gate.iter().flat_map(|gate| &gate.advisors).map(|advisor| advisor.name.clone());
             self.pending.push(EventBody::StepStart {
@@ -92,11 +140,11 @@ impl PolicyAttempts<'_> {
     pub(super) fn review(
         &mut self,
         walker: &Walker<'_>,
-        (reply, took_ms): (&NodeAnswer, u64),
-        artifact: &View,
-        params: &View,
+        request: &Request<'_>,
+        answer: &ReviewedAnswer<'_>,
     ) -> Result<Option<GateDecision>, Box<AttemptFailure>> {
-        if reply.by == CACHE {
+        let ReviewedAnswer { reply, took_ms, artifact, answered: earlier, .. } = *answer;
+        if reply.by == CACHE && earlier.is_none() {
             self.pending.push(EventBody::CacheHit { node: self.name(), agent: self.policy.agent.clone() });
         }
         #[expect(clippy::cast_precision_loss, reason = "a duration")]
@@ -104,7 +152,8 @@ impl PolicyAttempts<'_> {
         let timeout = &self.policy.timeout;
         let failed = |reason, failure, decision| {
             let output = Some(Content::new(artifact.clone()));
-            Err(Box::new(AttemptFailure { reason: Some(reason), failure, output, decision }))
+            let agent = reply.agent.clone();
+            Err(Box::new(AttemptFailure { reason: Some(reason), failure, output, decision, agent }))
         };
         if seconds > timeout.value {
             let message =
@@ -121,18 +170,28 @@ impl PolicyAttempts<'_> {
         }
         let Some(gate) = &self.policy.gate else { return Ok(None) };
         let begun = walker.clock.now();
-        let task = params.get("task").unwrap_or_else(View::null);
+        let context = request.params();
+        let task = context.get("task").unwrap_or_else(View::null);
         let mut reviews = Vec::with_capacity(gate.advisors.len());
-        for advisor in &gate.advisors {
-            let review = GatePlan::ask(advisor, artifact, &task, params).map_err(Failure::script)?;
-            self.pending.push(EventBody::AdvisorReview {
+        if earlier.is_none() && gate.advisors.iter().any(AdvisorPlan::is_answered) {
+            self.pending.push(EventBody::Answered {
                 node: self.name(),
-                attempt: self.attempt,
-                advisor: review.advisor.clone(),
-                score: review.score,
-                approved: review.approved,
+                artifact: Content::new(View::of(answer.unmasked, &crate::model::Kind::Any, "artifact")),
+                by: reply.by.into(),
+                took_ms,
+                agent: reply.agent.clone(),
             });
-            reviews.push(review);
+            self.record(walker, request)?;
+        }
+        for advisor in &gate.advisors {
+            let inquiry = ReviewInquiry { advisor, output: artifact, task: &task, context };
+            let known = earlier.and_then(|earlier| earlier.reviews.iter().find(|review| review.advisor == advisor.name));
+            reviews.push(match known {
+                Some(known) => known.clone(),
+                None => self
+                    .ask(walker, request, inquiry)
+                    .map_err(|failed| Box::new(AttemptFailure { agent: reply.agent.clone(), ..*failed }))?,
+            });
         }
         let decision = gate.decide(reviews).map_err(Failure::script)?;
         self.advisor_ms = millis(begun, walker.clock.now());
@@ -150,6 +209,61 @@ impl PolicyAttempts<'_> {
         failed(RetryReason::Rejection, Failure::new(FailureKind::Rejected, diagnostic), Some(decision))
     }
 
+    /// Asks an advisor. A review from outside is recorded at once.
+    fn ask(
+        &mut self,
+        walker: &Walker<'_>,
+        request: &Request<'_>,
+        inquiry: ReviewInquiry<'_>,
+    ) -> Result<AdvisorReview, Box<AttemptFailure>> {
+        let of = |review: &AdvisorReview, agent| EventBody::AdvisorReview {
+            node: self.node.name.clone(),
+            attempt: self.attempt,
+            advisor: review.advisor.clone(),
+            score: review.score,
+            approved: review.approved,
+            review: inquiry.advisor.is_answered().then(|| Box::new(review.clone())),
+            agent,
+        };
+        if !inquiry.advisor.is_answered() {
+            let review = inquiry.scripted().map_err(Failure::script)?;
+            let event = of(&review, None);
+            self.pending.push(event);
+            return Ok(review);
+        }
+        let request = request.for_review(inquiry);
+        let reply = walker.answer.answer(&request).map_err(|refusal| {
+            if refusal.next == AfterRefusal::Wait {
+                request.log.wait();
+            }
+            Failure::answer(refusal.diagnostic)
+        })?;
+        let errors = if reply.checked { request.validate(&reply.artifact) } else { Vec::new() };
+        if !errors.is_empty() {
+            let via = reply.agent.as_ref().map_or(reply.by, |agent| &agent.via);
+            return Err(Failure::new(FailureKind::Schema, request.schema_violation(via, &errors)).into());
+        }
+        let review = inquiry.answered(reply.by, &reply.artifact).map_err(Failure::script)?;
+        let event = of(&review, reply.agent);
+        self.pending.push(event);
+        self.record(walker, &request)?;
+        Ok(review)
+    }
+
+    /// Records the events so far at once: what they say is not done again after a resume.
+    fn record(&mut self, walker: &Walker<'_>, request: &Request<'_>) -> Result<(), Box<AttemptFailure>> {
+        let events = std::mem::take(&mut self.pending);
+        let agents: Vec<Agent> = events.iter().filter_map(|event| event.agent().cloned()).collect();
+        request.log.record_all(events).map_err(|refusal| {
+            request.log.wait();
+            Failure::answer(refusal.diagnostic)
+        })?;
+        for agent in &agents {
+            walker.answer.recorded(&request.case.id, agent);
+        }
+        Ok(())
+    }
+
     /// The event of an attempt that another follows.
     pub(super) fn retry(&self, failed: &AttemptFailure) -> EventBody {
         let decision = failed.decision.as_ref();
@@ -157,11 +271,12 @@ impl PolicyAttempts<'_> {
             node: self.name(),
             attempt: self.attempt,
             reason: failed.reason.map_or("", RetryReason::word).into(),
-            message: decision.map_or_else(|| failed.failure.diagnostic.message.clone(), GateDecision::reasons),
+            message: decision.map_or_else(|| failed.message(), GateDecision::reasons),
             score: decision.map(|decision| decision.score),
             threshold: decision.map(|decision| decision.threshold),
             output: failed.output.clone(),
             review: decision.map(content),
+            agent: failed.agent.clone(),
         }
     }
 
@@ -178,8 +293,9 @@ impl PolicyAttempts<'_> {
             reason: reason.into(),
             kind: failed.failure.kind.word().into(),
             attempts: self.attempt,
-            message: failed.failure.diagnostic.message.clone(),
+            message: failed.message(),
             review: failed.decision.as_ref().map(content),
+            agent: failed.agent.clone(),
         }
     }
 

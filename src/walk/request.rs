@@ -1,22 +1,27 @@
 //! Requests to answerers.
 
-use super::answer::Refusal;
-use super::bare_prompt::{bare, called, of_task};
+use super::answer::{AfterRefusal, Refusal};
+use super::bare_prompt::{called, of_review, untemplated};
 use super::content::Content;
 use super::event::EventBody;
+use super::gate::ReviewInquiry;
 use super::name::Name;
+use super::open_request::{OpenRequest, requested};
 use super::params::Params;
 use super::plan::Plan;
 use super::request_log::RequestLog;
+use super::review::{REVIEW, validate_review};
+use super::sourced::Sourced;
 use super::tool::Call;
-use crate::clock::derived_id;
+use crate::clock::{Deadline, derived_id};
 use crate::diag::{Diagnostic, did_you_mean};
-use crate::model::{Case, Hash, visible};
+use crate::model::{Case, Hash, Kind, visible};
 use crate::pipeline::{KnownField, NodeIx};
 use crate::prompt::Values;
 use crate::script::View;
 use serde_json::{Value, json};
 use std::cell::OnceCell;
+use std::time::Duration;
 
 /// The prompt of an external request.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +32,23 @@ pub struct PromptRequest {
     pub prompt: String,
 }
 
-/// A request for the artifact of a node for a case. Parameters and prompt are computed on demand.
+/// The time within which a node has to be answered.
+#[derive(Clone, Copy)]
+pub struct AnswerTimeout<'a> {
+    /// In seconds.
+    setting: &'a Sourced<f64>,
+    pub deadline: Deadline,
+}
+
+impl<'a> AnswerTimeout<'a> {
+    /// The timeout of an attempt that begins now; `None` if it never ends.
+    pub(super) fn begin(setting: &'a Sourced<f64>) -> Option<Self> {
+        let deadline = Deadline::after(Duration::try_from_secs_f64(setting.value).ok()?)?;
+        Some(Self { setting, deadline })
+    }
+}
+
+/// A request for the artifact of a node for a case, or for a review of it. Parameters and prompt are computed on demand.
 pub struct Request<'a> {
     pub plan: &'a Plan,
     pub node: NodeIx,
@@ -42,12 +63,77 @@ pub struct Request<'a> {
     pub attempt: usize,
     /// The answerers to try, in order: those of the node, else of the walker; empty if neither names any.
     pub via: &'a [Name],
+    /// The review that is requested instead of the artifact, if any.
+    pub review: Option<ReviewInquiry<'a>>,
+    /// The node's timeout, if it has one. A review has none but that of its answerer.
+    pub timeout: Option<AnswerTimeout<'a>>,
     pub(super) log: &'a RequestLog<'a>,
     pub(super) make: &'a dyn Fn() -> Params,
     pub(super) params: OnceCell<Params>,
 }
 
-impl Request<'_> {
+impl<'a> Request<'a> {
+    /// The request to an advisor for a review of the answer to this one.
+    pub(super) fn for_review<'r>(&'r self, inquiry: ReviewInquiry<'r>) -> Request<'r>
+    where
+        'a: 'r,
+    {
+        Request { via: &inquiry.advisor.via, review: Some(inquiry), timeout: None, params: self.params.clone(), ..*self }
+    }
+
+    /// The name of what is requested: the node, or for a review `NODE/ADVISOR`.
+    pub fn name(&self) -> Name {
+        requested(&self.plan.node(self.node).name, self.advisor())
+    }
+
+    /// The advisor whose review is requested, if one is.
+    pub fn advisor(&self) -> Option<&'a Name> {
+        self.review.map(|review| &review.advisor.name)
+    }
+
+    /// The name of the step in signals, followed by the advisor whose review is requested.
+    pub fn step_name(&self) -> String {
+        let step = self.plan.pipeline.at(self.node).step_name();
+        self.advisor().map_or_else(|| step.clone(), |advisor| format!("{step}/{advisor}"))
+    }
+
+    /// The shape of what is requested.
+    pub fn kind(&self) -> Kind {
+        if self.review.is_some() { Kind::Object(REVIEW.clone()) } else { self.plan.node(self.node).kind.clone() }
+    }
+
+    /// How long an answerer may take that has a timeout of its own: no longer than the node has left.
+    pub fn time(&self, own: Duration) -> Duration {
+        self.timeout.map_or(own, |timeout| own.min(timeout.deadline.left()))
+    }
+
+    /// Whether the node's timeout has passed.
+    pub fn is_overdue(&self) -> bool {
+        self.timeout.is_some_and(|timeout| timeout.deadline.is_over())
+    }
+
+    /// The refusal of a node whose timeout has passed.
+    pub fn overdue(&self) -> Option<Refusal> {
+        let AnswerTimeout { setting, .. } = self.timeout.filter(|_| self.is_overdue())?;
+        let message =
+            format!("`{}` was not answered within its timeout of {} s ({})", self.node_name(), setting.value, setting.from);
+        let help = "give it more time: `timeout:` of the node, or `timeouts:` of the policy";
+        Some(Refusal::failed(Diagnostic::error("agent/late", message).help(help)))
+    }
+
+    /// A refusal, or, once the node's timeout has passed, that of a late answer.
+    pub fn late(&self, refusal: Refusal) -> Refusal {
+        match self.overdue() {
+            Some(mut late) if refusal.next != AfterRefusal::Wait => {
+                let own = late.diagnostic.help.take().unwrap_or_default();
+                let why = &refusal.diagnostic.message;
+                late.diagnostic.help = Some(format!("{own}\n{why}"));
+                late
+            }
+            _ => refusal,
+        }
+    }
+
     pub fn node_name(&self) -> &str {
         &self.plan.nodes[self.node.0].name
     }
@@ -62,24 +148,35 @@ impl Request<'_> {
         self.params.get()
     }
 
-    /// The parameters for the record.
+    /// The parameters for the record: those of the prompt.
     pub(super) fn content(&self) -> Content {
+        if let Some(ReviewInquiry { advisor, output, task, .. }) = self.review {
+            let own = |text: &str| Content::own(View::from(text));
+            return Content::of_parts([
+                ("advisor".into(), own(&advisor.name)),
+                ("description".into(), own(&advisor.description)),
+                ("output".into(), Content::new(output.clone())),
+                ("task".into(), Content::new(task.clone())),
+            ]);
+        }
         self.params.get_or_init(self.make).content.clone()
     }
 
     /// The text for an external answerer: the prompt, or for a node without one its description and parameters.
     pub fn text(&self) -> Result<String, Box<Diagnostic>> {
+        if let Some(ReviewInquiry { advisor, output, task, .. }) = self.review {
+            let params = json!({
+                "advisor": advisor.name, "description": advisor.description, "output": output.json(), "task": task.json(),
+            });
+            return Ok(of_review(self.plan, self.node, &params));
+        }
         if let Some(call) = self.call() {
             return call.map(|call| called(self.plan, self.node, &call));
         }
         if let Some(prompt) = self.prompt() {
             return prompt;
         }
-        let params = self.params();
-        match params.present("task").and_then(View::as_str).filter(|task| !task.is_empty()) {
-            Some(task) => Ok(of_task(self.plan, self.node, task, &params.json())),
-            None => Ok(bare(self.plan, self.node, &params.json())),
-        }
+        Ok(untemplated(self.plan, self.node, &self.params().json()))
     }
 
     /// The address of what the answer depends on: agent and version, node, task, and what else the agent's script may read. Nothing if
@@ -108,17 +205,23 @@ impl Request<'_> {
 
     /// The tool call with its arguments, for a node with a tool.
     pub fn call(&self) -> Option<Result<Call, Box<Diagnostic>>> {
-        let tool = self.plan.node(self.node).tool.as_ref()?;
+        let tool = self.plan.node(self.node).tool.as_ref().filter(|_| self.review.is_none())?;
         Some(tool.call(self.params(), self.plan.vars()))
     }
 
-    /// Validates an artifact by the node's schema and returns the errors.
+    /// Validates an artifact by the node's schema, or a review by its form, and returns the errors.
     pub fn validate(&self, artifact: &Value) -> Vec<String> {
+        if self.review.is_some() {
+            return validate_review(artifact);
+        }
         validate(self.plan, self.node, artifact)
     }
 
     /// The diagnostic of an artifact from `via` that violates the schema.
     pub fn schema_violation(&self, via: &str, errors: &[String]) -> Diagnostic {
+        if let Some(advisor) = self.advisor() {
+            return review_violation(self.plan, self.node, (advisor, via), errors);
+        }
         schema_violation(self.plan, self.node, via, errors)
     }
 
@@ -134,7 +237,7 @@ impl Request<'_> {
         let prompt = Hash::of(text.as_bytes());
         let (last, asks) = {
             let open_requests = self.log.open.borrow();
-            let mine = || open_requests.iter().filter(|open| open.via == via);
+            let mine = || open_requests.iter().filter(|open| self.is_mine(open) && open.via == via);
             (mine().next_back().cloned(), mine().count())
         };
         let errors = last.as_ref().map(|last| last.errors.clone()).unwrap_or_default();
@@ -144,14 +247,16 @@ impl Request<'_> {
                 let asks = asks.to_string();
                 let attempt = self.attempt.to_string();
                 let mut parts = vec!["request", self.run, &self.case.id, self.path, via, &asks];
-                parts.extend((self.attempt > 0).then_some(attempt.as_str()));
+                parts.extend((self.attempt > 0 || self.review.is_some()).then_some(attempt.as_str()));
+                parts.extend(self.advisor().map(Name::as_str));
                 let id = derived_id(&parts);
-                let template = self.plan.node(self.node).template.as_ref().map(|template| template.hash());
-                let node = self.plan.node(self.node).name.clone();
+                let node = &self.plan.node(self.node);
+                let template = node.template.as_ref().filter(|_| self.review.is_none()).map(|template| template.hash());
+                let (node, advisor) = (node.name.clone(), self.advisor().cloned());
                 let params = self.content();
                 let call = self.call().and_then(Result::ok).and_then(|call| serde_json::to_value(call).ok());
                 let call = call.map(|call| Content::new(View::plain(&call, "call")));
-                self.log.record(EventBody::Requested { id, node, via: via.into(), prompt, params, template, call })?;
+                self.log.record(EventBody::Requested { id, node, advisor, via: via.into(), prompt, params, template, call })?;
                 id
             }
         };
@@ -172,16 +277,20 @@ impl Request<'_> {
 
     /// The number of rejected answers from `via`.
     pub fn rejections(&self, via: &str) -> usize {
-        self.log.open.borrow().iter().filter(|open| open.via == via && !open.errors.is_empty()).count()
+        self.log.open.borrow().iter().filter(|open| self.is_mine(open) && open.via == via && !open.errors.is_empty()).count()
     }
 
     /// The answerer of the last external request, if any.
     pub fn last_answerer(&self) -> Option<Name> {
-        self.log.open.borrow().last().map(|open| open.via.clone())
+        self.log.open.borrow().iter().rfind(|open| self.is_mine(open)).map(|open| open.via.clone())
+    }
+
+    fn is_mine(&self, open: &OpenRequest) -> bool {
+        open.advisor.as_ref() == self.advisor()
     }
 
     fn last(&self, via: &str) -> Option<i64> {
-        self.log.open.borrow().iter().rfind(|open| open.via == via).map(|open| open.id)
+        self.log.open.borrow().iter().rfind(|open| self.is_mine(open) && open.via == via).map(|open| open.id)
     }
 }
 
@@ -219,6 +328,18 @@ pub fn schema_violation(plan: &Plan, node: NodeIx, via: &str, errors: &[String])
     Diagnostic::error("walk/schema", message)
         .label(&plan.pipeline.source, node.name.span, "the node's `schema` says what is accepted")
         .help(list.join("\n"))
+}
+
+/// The diagnostic of a review, by an advisor from `via`, that has not the form of one.
+pub fn review_violation(plan: &Plan, node: NodeIx, (advisor, via): (&Name, &str), errors: &[String]) -> Diagnostic {
+    let list: Vec<String> = errors.iter().map(|error| format!("  {error}")).collect();
+    let node = plan.node(node);
+    let message = format!("the answer of `{via}` is no review of `{}` as the advisor `{advisor}`", node.name);
+    let mut diagnostic = Diagnostic::error("walk/review", message).help(list.join("\n"));
+    if let Some(gate) = node.policy.as_ref().and_then(|policy| policy.gate.as_ref()) {
+        diagnostic = diagnostic.label(&gate.place.0, gate.place.1, "reviewed here");
+    }
+    diagnostic
 }
 
 /// A prompt followed by the validation errors of the previous answer.

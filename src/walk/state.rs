@@ -1,7 +1,7 @@
 //! The state of a walk: a fold over its events, and nothing else.
 
 use super::agent::TokenUsage;
-use super::attempt::{FailedAttempt, FailedNode};
+use super::attempt::{FailedAttempt, FailedNode, ReviewedStep};
 use super::branch::{BranchKind, BranchOrigin};
 use super::content::Content;
 use super::event::{Event, EventBody, FIRST};
@@ -9,6 +9,7 @@ use super::name::{Name, Reason};
 use super::open_request::OpenRequest;
 use super::outcome::EdgeOutcome;
 use super::path::BRANCH;
+use super::review::AdvisorReview;
 use super::views::{StateViews, context_view, loops_view};
 use super::visit::Visit;
 use crate::clock::Timestamp;
@@ -119,6 +120,8 @@ pub struct WalkState {
     pub open_requests: Vec<OpenRequest>,
     /// The attempts at the step in progress that did not pass.
     pub attempts: Vec<FailedAttempt>,
+    /// The answer of the step in progress, while answerers review it.
+    pub answered: Option<Box<ReviewedStep>>,
     /// The nodes with a policy that passed.
     pub passed: BTreeMap<Name, PassedNode>,
     /// The nodes that came to nothing, or were skipped, while the walk went on.
@@ -167,6 +170,7 @@ impl Default for WalkState {
             tokens: TokenUsage::default(),
             open_requests: Vec::new(),
             attempts: Vec::new(),
+            answered: None,
             passed: BTreeMap::new(),
             failed: BTreeMap::new(),
             reopened: false,
@@ -199,6 +203,11 @@ impl WalkState {
     /// The innermost walk that is in progress.
     pub fn ongoing(&self) -> &Self {
         self.inner.iter().find(|inner| !inner.is_over()).map_or(self, |inner| inner.ongoing())
+    }
+
+    /// When the step in progress began, if anything of it is recorded.
+    pub(super) fn begun(&self) -> Option<Timestamp> {
+        self.answered.as_ref().map(|answered| answered.at).or(self.open_requests.first().map(|open| open.at))
     }
 
     /// Whether it is done or failed.
@@ -259,12 +268,15 @@ impl WalkState {
 
     /// Applies an event.
     pub fn apply(&mut self, event: &Event) {
-        if let EventBody::NodeExit { took_ms, agent, .. } = &event.what {
+        if let EventBody::NodeExit { took_ms, .. } = &event.what {
             self.spent_ms += took_ms;
             self.answers += 1;
-            if let Some(tokens) = agent.as_ref().and_then(|agent| agent.tokens.as_ref()) {
-                self.tokens.add(tokens);
-            }
+        }
+        // What is under review is counted when it passes or fails.
+        if !matches!(event.what, EventBody::Answered { .. })
+            && let Some(tokens) = event.what.agent().and_then(|agent| agent.tokens.as_ref())
+        {
+            self.tokens.add(tokens);
         }
         self.ticks += u64::from(is_one_of_a_commit(&event.what));
         if let EventBody::BranchError { branch, kind, message, .. } = &event.what
@@ -308,6 +320,7 @@ impl WalkState {
                     }
                 };
                 self.open_requests.clear();
+                self.answered = None;
                 self.confidence = confidence.or(self.confidence);
                 self.bindings.extend(bindings.iter().map(|(name, id)| (name.clone(), *id)));
                 self.prior.insert(node.clone(), artifact.clone());
@@ -360,11 +373,13 @@ impl WalkState {
                 self.error = None;
                 self.open_requests.clear();
                 self.attempts.clear();
+                self.answered = None;
                 self.inner.clear();
                 self.reopened = true;
             }
             EventBody::StepRetry { reason, message, output, review, .. } => {
                 OpenRequest::take(&mut self.open_requests, event);
+                self.answered = None;
                 self.attempts.push(FailedAttempt {
                     reason: reason.clone(),
                     message: message.clone(),
@@ -384,11 +399,22 @@ impl WalkState {
             EventBody::StepSkipped { node, because } => {
                 self.failed.insert(node.clone(), FailedNode::skipped(because));
             }
+            EventBody::Answered { artifact, by, took_ms, agent, .. } => {
+                OpenRequest::take(&mut self.open_requests, event);
+                let (artifact, by, agent) = (artifact.clone(), by.clone(), agent.clone());
+                let answered = ReviewedStep { artifact, by, took_ms: *took_ms, agent, at: event.at, reviews: Vec::new() };
+                self.answered = Some(Box::new(answered));
+            }
+            EventBody::AdvisorReview { review, .. } => {
+                OpenRequest::take(&mut self.open_requests, event);
+                if let (Some(answered), Some(review)) = (&mut self.answered, review) {
+                    answered.reviews.push(AdvisorReview::clone(review));
+                }
+            }
             EventBody::Unanswered { .. }
             | EventBody::StepStart { .. }
             | EventBody::StepAttempt { .. }
             | EventBody::CacheHit { .. }
-            | EventBody::AdvisorReview { .. }
             | EventBody::Barrier { .. }
             | EventBody::Reload { .. }
             | EventBody::Shadow { .. }
@@ -402,6 +428,7 @@ impl WalkState {
             EventBody::WalkError { node, kind, message } => {
                 self.open_requests.clear();
                 self.attempts.clear();
+                self.answered = None;
                 self.status = WalkStatus::Error;
                 self.node = Some(node.clone());
                 self.error = Some((kind.clone(), message.clone()));

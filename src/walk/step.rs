@@ -12,9 +12,9 @@ use super::open_request::OpenRequest;
 use super::params::{CaseParams, Params, VerdictQueries};
 use super::plan::Plan;
 use super::policy_params::rendered;
-use super::policy_step::{AttemptFailure, CACHE, PolicyAttempts, millis};
+use super::policy_step::{AttemptFailure, CACHE, PolicyAttempts, ReviewedAnswer, millis};
 use super::queries::{PEERS, Query, QuerySubject, SubjectEvidence};
-use super::request::Request;
+use super::request::{AnswerTimeout, Request};
 use super::request_log::{RequestLog, StepRemainder};
 use super::state::WalkState;
 use super::step_context::{StepContext, StepMoment};
@@ -29,8 +29,8 @@ use crate::script::{ScriptFunction, View};
 use serde_json::Value;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The result of a step, successful or not.
@@ -66,7 +66,7 @@ impl<'a> Stepper<'a> {
     pub(super) fn attempt(&self, first: impl FnOnce(&mut StepLog, &StepContext<'_>) -> Result<StepStart, Failure>) -> StepResult {
         let now = self.walker.clock.now();
         // A step with open requests continues with its original time.
-        let stamp = self.stamp(self.state.open_requests.first().map_or(now, |open| open.at));
+        let stamp = self.stamp(self.state.begun().unwrap_or(now));
         let mut log = StepLog::new(stamp.clone());
         let requests = self.requests(&stamp, &self.state.open_requests);
         let step = self.enter(&mut log, &stamp);
@@ -207,7 +207,7 @@ impl<'a> Stepper<'a> {
         let mut again: Option<WalkState> = None;
         loop {
             let step = StepContext { walk: again.as_ref().unwrap_or(self.state), ..*step };
-            attempts.begin(step.walk.attempts.len());
+            attempts.begin(step.walk.attempts.len(), step.walk.answered.is_some());
             let Err(failed) = self.once(log, &step, &mut answering, writes, Some(&mut attempts)) else { return Ok(()) };
             if answering.requests.waits() {
                 return Err(failed.failure);
@@ -228,6 +228,9 @@ impl<'a> Stepper<'a> {
                 answering.requests.wait();
                 Failure::answer(refusal.diagnostic)
             })?;
+            if let Some(agent) = &failed.agent {
+                self.walker.answer.recorded(self.case_name, agent);
+            }
             again = Some(next);
             let wait = policy.backoff_ms.saturating_mul(1 << (tried - 1).min(10));
             if wait > 0 {
@@ -277,6 +280,8 @@ impl<'a> Stepper<'a> {
             path: step.path,
             visit: self.state.visits.get(name).copied().unwrap_or(0) + self.state.offset,
             via: if own.is_empty() { &step.member.via } else { own },
+            review: None,
+            timeout: policy.as_ref().and_then(|attempts| AnswerTimeout::begin(&attempts.policy.timeout)),
             attempt: step.walk.attempts.len(),
             log: answering.requests,
             make: &make,
@@ -285,9 +290,11 @@ impl<'a> Stepper<'a> {
         if masked_params.is_some() {
             request.params();
         }
-        let (mut reply, took_ms) = match answering.walked.take() {
-            Some(reply) => (reply, 0),
-            None => {
+        let answered = step.walk.answered.as_deref().filter(|_| policy.is_some());
+        let (mut reply, took_ms) = match (answering.walked.take(), answered) {
+            (Some(reply), _) => (reply, 0),
+            (None, Some(answered)) => (answered.reply(), answered.took_ms),
+            (None, None) => {
                 let reply = self.answer(&request).map_err(AttemptFailure::of)?;
                 (reply, millis(answering.now, self.walker.clock.now()))
             }
@@ -295,6 +302,7 @@ impl<'a> Stepper<'a> {
         if let Some(failure) = query_fault.take() {
             return Err(failure.into());
         }
+        let unmasked = Arc::clone(&reply.artifact);
         let masked = masks.finish(masked_params.as_ref(), &mut reply)?;
         if let Some(what) = masked {
             log.push(what);
@@ -304,7 +312,8 @@ impl<'a> Stepper<'a> {
         let artifact = View::of(&reply.artifact, if is_branch { linked.answered() } else { &linked.kind }, "artifact");
         let mut completed = None;
         if let Some(attempts) = policy {
-            let passed = attempts.review(&self.walker, (&reply, took_ms), &artifact, request.params())?;
+            let answer = ReviewedAnswer { reply: &reply, unmasked: &unmasked, took_ms, artifact: &artifact, answered };
+            let passed = attempts.review(&self.walker, &request, &answer)?;
             let key = if reply.by == CACHE { None } else { request.cache_key() };
             completed = Some(attempts.complete(passed.as_ref(), key));
             attempts.pending.drain(..).for_each(|what| log.push(what));

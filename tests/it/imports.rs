@@ -8,7 +8,7 @@ const INNER: &[(&str, &[&[&str]])] = &[("pipeline", PIPELINE), ("script", SCRIPT
 
 const WALK: &[&[&str]] = &[
     &["name", "sourced", "path", "error", "outcome", "content", "bounds", "because", "cluster", "fields", "views"],
-    &["agent", "branch", "event_kind", "event", "event_outline", "journal", "queries", "memory"],
+    &["agent", "branch", "event_kind", "event", "event_outline", "journal", "queries", "memory", "review"],
     &["mask", "team_plan", "foreach_plan", "tool", "gate", "policy", "verdict", "root", "plan", "node_view"],
     &["visit", "open_request", "attempt", "state", "fork", "foreach", "revisions", "loop_detector", "thermal", "budget"],
     &["step_context", "read_evidence", "policy_params", "params", "bare_prompt"],

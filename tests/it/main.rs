@@ -4,6 +4,7 @@
 #[global_allocator]
 static MEMORY: asterisk::memory::Allocator = asterisk::memory::allocator();
 
+mod advisors;
 mod batches;
 mod bundled;
 mod calibrate;
@@ -81,6 +82,7 @@ mod team_walks;
 mod terminal;
 mod thermal;
 mod tidy;
+mod timeouts;
 mod tool_policy;
 mod tools;
 mod tour;

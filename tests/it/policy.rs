@@ -435,6 +435,69 @@ fn a_run_killed_at_any_boundary_repeats_nothing() {
     assert!(killed > 3, "{killed}");
 }
 
+#[test]
+fn checkpoints_are_readable_files_if_wanted() {
+    let text = CHAIN.replace("{ score: 0.95, approved: true }", "{ score: 0.2, approved: false }");
+    let project = project(&[("pipelines/p.yaml", &text)]);
+    let ran = run(&project, &["--checkpoint-store", "fs"]).exits(4);
+    let dir = format!(".asterisk/investigations/{}", ran.json()["run"].as_str().unwrap());
+    let checkpoints: Value = serde_json::from_str(&project.read(&format!("{dir}/checkpoints.json"))).unwrap();
+    let stages = checkpoints["stages"].as_array().unwrap();
+    let brief = |stage: &Value| format!("{} {} {} {}", stage["step_index"], stage["stage"], stage["status"], stage["attempt"]);
+    let brief: Vec<String> = stages.iter().map(brief).collect();
+    assert_eq!(brief, ["0 \"a\" \"passed\" 1", "1 \"b\" \"failed\" 3", "2 \"c\" \"skipped\" 0"]);
+    assert_eq!((&stages[0]["score"], &stages[0]["artifacts"][0]), (&json!(0.9), &json!("a/a_b_.md")));
+    assert!(stages[1]["reason"].as_str().unwrap().starts_with("exhausted_retries: "), "{checkpoints}");
+}
+
+#[test]
+fn a_policy_may_have_a_file_of_its_own() {
+    let file = "score_thresholds:\n  code: 0.93\nretries:\n  code: 2\npreset: strict\n";
+    let text = CHAIN.replace("policy:\n  score_thresholds: { code: 0.9 }", "policy: rules/own.yaml");
+    let project = project(&[("pipelines/p.yaml", &text), ("pipelines/rules/own.yaml", file)]);
+    let show = || {
+        let shown = project.asterisk(&["show", "policy", "p", "--format", "json"]).exits(0).json();
+        shown["settings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| format!("{} {} {}", one["setting"], one["value"], one["from"]))
+            .collect::<Vec<_>>()
+    };
+    let settings = show();
+    assert!(settings[0].starts_with("\"retries.code\" 0 \"preset `strict`, data/policy.yaml:"), "{settings:?}");
+    project.file("pipelines/rules/own.yaml", file.replace("preset: strict\n", ""));
+    assert_eq!(
+        show(),
+        ["\"retries.code\" 2 \"pipelines/rules/own.yaml:4\"", "\"score_thresholds.code\" 0.93 \"pipelines/rules/own.yaml:2\""]
+    );
+    // It is no pipeline, and part of the run's record.
+    let listed = project.asterisk(&["show", "pipelines"]).ok().stdout;
+    assert!(!listed.contains("own"), "{listed}");
+    let (_, events) = walked(&project, &run(&project, &[]).exits(0));
+    assert!(events.iter().any(|event| event["threshold"] == json!(0.93)));
+    assert!(project.asterisk(&["graph", "p", "--format", "yaml"]).ok().stdout.contains("policy: rules/own.yaml"));
+    let linted = project.asterisk(&["lint", "pipelines"]);
+    assert!(!linted.text().contains("own.yaml:"), "{}", linted.text());
+    project.asterisk(&["explain", "latest"]).exits(0);
+    // What is wrong with it is said where it is written.
+    for (wrong, says) in [
+        ("score_treshold: { code: 1 }\nretries: { code: 1 }\n", ["did you mean `score_thresholds`?", "own.yaml:1"]),
+        ("retries: { code: often }\n", ["`retries`", "own.yaml:1"]),
+        ("retries:\n  code: [\n", ["own.yaml:", "retries"]),
+        ("retries: { code: 1 }\npreset: strikt\n", ["did you mean `strict`?", "own.yaml:2"]),
+    ] {
+        project.file("pipelines/rules/own.yaml", wrong);
+        for command in [&["show", "policy", "p"][..], &["lint", "pipelines"]] {
+            let ran = project.asterisk(command);
+            assert!(ran.code != Some(0) && says.iter().all(|part| ran.text().contains(part)), "{command:?}: {}", ran.text());
+        }
+    }
+    std::fs::remove_file(project.root().join("pipelines/rules/own.yaml")).unwrap();
+    let ran = project.asterisk(&["show", "policy", "p"]).exits(3);
+    assert!(ran.stderr.contains("rules/own.yaml") && ran.stderr.contains("p.yaml:2"), "{}", ran.text());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
 

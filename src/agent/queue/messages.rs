@@ -110,6 +110,8 @@ pub(in crate::agent) enum StepEvent {
     Submitted(SubmittedArtifact),
     /// The lease of this worker expired; the step is unassigned.
     LeaseExpired(String),
+    /// The node's timeout has passed.
+    Overdue,
     /// The queue was closed.
     Closed(QueueClosed),
 }

@@ -2,6 +2,7 @@
 
 use super::messages::{QueueClosed, StepEvent, SubmitOutcome};
 use super::{StepLocation, StepQueue};
+use crate::clock::Deadline;
 use std::sync::{Arc, Condvar, PoisonError};
 use std::time::Instant;
 
@@ -13,8 +14,8 @@ pub(in crate::agent) struct Offer<'q> {
 }
 
 impl Offer<'_> {
-    /// Waits for the next event of the step.
-    pub(in crate::agent) fn wait(&self) -> StepEvent {
+    /// Waits for the next event of the step, at most as long as the node has.
+    pub(in crate::agent) fn wait(&self, most: Option<Deadline>) -> StepEvent {
         let mut inner = self.queue.inner();
         loop {
             let Some(step) = inner.steps.get_mut(&self.id) else { return StepEvent::Closed(QueueClosed::Cancelled) };
@@ -25,8 +26,15 @@ impl Offer<'_> {
                 StepLocation::Held(worker, until) => Some((worker.clone(), *until)),
                 _ => None,
             };
+            if most.is_some_and(|most| most.is_over()) {
+                return StepEvent::Overdue;
+            }
+            let most = most.map(|most| most.left());
             inner = match until {
-                None => self.bell.wait(inner).unwrap_or_else(PoisonError::into_inner),
+                None => match most {
+                    Some(most) => self.bell.wait_timeout(inner, most).unwrap_or_else(PoisonError::into_inner).0,
+                    None => self.bell.wait(inner).unwrap_or_else(PoisonError::into_inner),
+                },
                 Some((worker, until)) => {
                     let left = until.saturating_duration_since(Instant::now());
                     if left.is_zero() {
@@ -36,6 +44,7 @@ impl Offer<'_> {
                         }
                         return StepEvent::LeaseExpired(worker);
                     }
+                    let left = most.map_or(left, |most| most.min(left));
                     self.bell.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner).0
                 }
             };

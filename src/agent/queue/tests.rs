@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::agent::AnswererKind;
+use crate::clock::Deadline;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -93,7 +94,7 @@ fn answers_find_their_step_in_any_order() {
                 let queue = &queue;
                 scope.spawn(move || {
                     let offer = queue.offer(task(id), &settings(LONG));
-                    let StepEvent::Submitted(submitted) = offer.wait() else { panic!("no answer") };
+                    let StepEvent::Submitted(submitted) = offer.wait(None) else { panic!("no answer") };
                     offer.accept();
                     queue.recorded(id);
                     (id, submitted.artifact)
@@ -127,7 +128,7 @@ fn rejected_answers_have_distinct_errors() {
     assert_eq!(queue.submit(2, &mine.ticket, answer(1)).expect_err("refused"), SubmitError::NotYours(2));
     let mut submitted = queue.submit(1, &mine.ticket, answer(1)).expect("there");
     assert_eq!(queue.submit(1, &mine.ticket, answer(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
-    assert_eq!(offer.wait(), StepEvent::Submitted(answer(1)));
+    assert_eq!(offer.wait(None), StepEvent::Submitted(answer(1)));
     assert!(now(&mut submitted).is_none());
     offer.accept();
     assert!(now(&mut submitted).is_none(), "nothing is acknowledged before it is recorded");
@@ -147,7 +148,7 @@ fn a_cancelled_walk_withdraws_its_step() {
     let mut pull = queue.pull("bob");
     assert!(now(&mut pull).is_none());
     queue.close(&QueueClosed::Cancelled);
-    assert_eq!(offer.wait(), StepEvent::Closed(QueueClosed::Cancelled));
+    assert_eq!(offer.wait(None), StepEvent::Closed(QueueClosed::Cancelled));
     drop(offer);
     assert_eq!(queue.submit(1, &mine.ticket, answer(1)).expect_err("refused"), SubmitError::Unknown(1));
     assert_eq!(now(&mut pull), Some(PullResult::Over(QueueClosed::Cancelled)));
@@ -160,15 +161,15 @@ fn a_dead_worker_gives_its_step_back() {
     let offer = queue.offer(task(1), &settings(Duration::from_millis(30)));
     let dead = got(wait(queue.pull("dead")));
     let _younger = queue.offer(task(2), &settings(LONG));
-    assert_eq!(offer.wait(), StepEvent::LeaseExpired("dead".into()));
+    assert_eq!(offer.wait(None), StepEvent::LeaseExpired("dead".into()));
     offer.requeue();
     let mine = got(wait(queue.pull("ann")));
     assert_eq!((mine.dispatch_id, queue.health()[1].lost), (1, 1));
     assert_eq!(queue.submit(1, &dead.ticket, answer(1)).expect_err("refused"), SubmitError::NotYours(1));
-    assert_eq!(offer.wait(), StepEvent::LeaseExpired("ann".into()));
+    assert_eq!(offer.wait(None), StepEvent::LeaseExpired("ann".into()));
     // Late, but no other worker has the step.
     let _submitted = queue.submit(1, &mine.ticket, answer(1)).expect("there");
-    assert_eq!(offer.wait(), StepEvent::Submitted(answer(1)));
+    assert_eq!(offer.wait(None), StepEvent::Submitted(answer(1)));
 }
 
 #[test]
@@ -188,7 +189,7 @@ fn a_bad_answer_goes_back_to_the_same_worker() {
     let first = got(wait(queue.pull("ann")));
     let mut pull = queue.pull("bob");
     let mut submitted = queue.submit(1, &first.ticket, answer(1)).expect("there");
-    assert_eq!(offer.wait(), StepEvent::Submitted(answer(1)));
+    assert_eq!(offer.wait(None), StepEvent::Submitted(answer(1)));
     let offer = offer.refuse(vec!["no".into()], Some((7, "again".into()))).expect("there");
     let Some(SubmitOutcome::Refused(why, Some(again))) = now(&mut submitted) else { panic!("refused") };
     assert_eq!((why, again.dispatch_id, again.prompt.as_str()), (vec!["no".to_owned()], 7, "again"));
@@ -196,7 +197,7 @@ fn a_bad_answer_goes_back_to_the_same_worker() {
     assert_ne!(again.ticket, first.ticket);
     assert_eq!(queue.submit(1, &first.ticket, answer(1)).expect_err("refused"), SubmitError::AlreadySubmitted(1));
     let mut submitted = queue.submit(7, &again.ticket, answer(1)).expect("there");
-    assert_eq!(offer.wait(), StepEvent::Submitted(answer(1)));
+    assert_eq!(offer.wait(None), StepEvent::Submitted(answer(1)));
     assert!(offer.refuse(vec!["no".into()], None).is_none());
     assert_eq!(now(&mut submitted), Some(SubmitOutcome::Refused(vec!["no".into()], None)));
     assert_eq!(queue.health()[0].refused, 2);
@@ -227,13 +228,13 @@ fn nothing_is_lost_or_doubled() {
                     for id in (1..=STEPS).filter(|id| id % 20 == walk) {
                         let offer = queue.offer(task(id), &settings(Duration::from_millis(200)));
                         loop {
-                            match offer.wait() {
+                            match offer.wait(None) {
                                 StepEvent::Submitted(found) => {
                                     assert_eq!(found, answer(id));
                                     break;
                                 }
                                 StepEvent::LeaseExpired(_) => offer.requeue(),
-                                StepEvent::Closed(closed) => panic!("{closed:?}"),
+                                other => panic!("{other:?}"),
                             }
                         }
                         offer.accept();
@@ -274,4 +275,15 @@ fn nothing_is_lost_or_doubled() {
     });
     assert_eq!(taken.values().sum::<usize>(), 2000);
     assert!(taken["w0"] <= 3, "{taken:?}");
+}
+
+#[test]
+fn a_step_whose_node_has_no_time_left_is_withdrawn() {
+    let queue = StepQueue::new(0);
+    let offer = queue.offer(task(1), &settings(LONG));
+    assert_eq!(offer.wait(Deadline::after(Duration::from_millis(10))), StepEvent::Overdue, "nobody has it");
+    let held = got(wait(queue.pull("slow")));
+    assert_eq!(offer.wait(Deadline::after(Duration::from_millis(10))), StepEvent::Overdue, "somebody has it");
+    drop(offer);
+    assert_eq!(queue.submit(1, &held.ticket, answer(1)).expect_err("withdrawn"), SubmitError::Unknown(1));
 }

@@ -12,7 +12,7 @@ pub use settings::{ServerSettings, Servers, Variable};
 
 use self::connection::{Connection, ToolError};
 use self::result::{ToolResult, given};
-use super::concurrency::stopped;
+use super::concurrency::{LATE, stopped};
 use super::context::ExternalContext;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::net::ReadSecret;
@@ -84,13 +84,15 @@ impl<'a> ToolAnswerer<'a> {
         let talk = self.talk(request)?;
         // The same for every attempt of a call.
         let id = format!("{}-{id}", request.run);
-        let result = match self.wait(&talk, tool, arguments, &id) {
+        let timeout = request.time(self.settings.bounds.timeout);
+        let result = match self.wait(&talk, tool, arguments, (&id, timeout)) {
             Ok(result) => result,
             Err(CallEnd::Stopped) => return Err(stopped()),
             Err(CallEnd::Late) => {
-                let why = format!("it took longer than {} s", self.settings.bounds.timeout.as_secs_f64());
-                let refusal = self.refusal(request, &talk, tool, ToolError::Talk(why));
+                let why = format!("it took longer than {} s", timeout.as_secs_f64());
+                let mut refusal = self.refusal(request, &talk, tool, ToolError::Talk(why));
                 talk.connection.give_up();
+                refusal.diagnostic.code = LATE.into();
                 return Err(refusal);
             }
             Err(CallEnd::Trouble(trouble)) => return Err(self.refusal(request, &talk, tool, trouble)),
@@ -107,10 +109,16 @@ impl<'a> ToolAnswerer<'a> {
     }
 
     /// Waits for a call until it completes, times out, or the run stops.
-    fn wait(&self, talk: &ToolConversation, tool: &str, arguments: JsonObject, id: &str) -> Result<CallToolResult, CallEnd> {
+    fn wait(
+        &self,
+        talk: &ToolConversation,
+        tool: &str,
+        arguments: JsonObject,
+        (id, timeout): (&str, Duration),
+    ) -> Result<CallToolResult, CallEnd> {
         let Some(runtime) = &talk.runtime else { return Err(CallEnd::Stopped) };
         runtime.block_on(async {
-            let call = tokio::time::timeout(self.settings.bounds.timeout, talk.connection.call(&self.root, tool, arguments, id));
+            let call = tokio::time::timeout(timeout, talk.connection.call(&self.root, tool, arguments, id));
             tokio::pin!(call);
             loop {
                 tokio::select! {

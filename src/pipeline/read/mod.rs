@@ -15,7 +15,7 @@ mod verdict;
 
 use super::computed::ComputedValue;
 use super::graph::OnRuleError;
-use super::keys::{PIPELINE, POLICY, STAGES, THERMAL, VERDICT, ZONE};
+use super::keys::{PIPELINE, STAGES, THERMAL, VERDICT, ZONE};
 use super::raw::{RawPipeline, RawZone};
 use super::thermal::Thermal;
 use crate::diag::Source;
@@ -95,7 +95,7 @@ fn raw(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> RawPipeline {
             Some(word) if word.value == "skip" => OnRuleError::Skip,
             _ => OnRuleError::Stop,
         },
-        policy: fields.map("policy", &POLICY).map(|fields| policy::policy(reader, fields, "pipelines")).unwrap_or_default(),
+        policy: policy::of_pipeline(reader, fields),
         memory: memory(fields),
         waves,
         stages: false,

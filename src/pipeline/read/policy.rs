@@ -12,8 +12,16 @@ use serde_json::json;
 /// The entry for categories without one, and what other dialects call it.
 pub(super) const DEFAULT: &str = "default";
 
+/// Reads the policy of a pipeline, or the name of the file that has it.
+pub(super) fn of_pipeline(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> PolicyRules {
+    match fields.map("policy", &POLICY) {
+        Some(fields) => policy(reader, fields, "pipelines"),
+        None => PolicyRules { file: fields.text("policy"), ..PolicyRules::default() },
+    }
+}
+
 /// Reads a policy, whose form has been checked. `area` is where its file lies: `pipelines`, `data`.
-pub(in crate::pipeline) fn policy(reader: &mut YamlReader<'_>, fields: FormFields<'_>, area: &str) -> PolicyRules {
+fn policy(reader: &mut YamlReader<'_>, fields: FormFields<'_>, area: &str) -> PolicyRules {
     let mut rules = PolicyRules { preset: fields.text("preset"), ..PolicyRules::default() };
     version(reader, fields);
     let source = reader.source().clone();

@@ -4,7 +4,7 @@ use super::{node, policy};
 use crate::diag::{Span, did_you_mean};
 use crate::form::yaml::{Yaml, YamlReader};
 use crate::form::{FormFields, Spanned};
-use crate::pipeline::keys::{POLICY, STAGE};
+use crate::pipeline::keys::STAGE;
 use crate::pipeline::policy::{Council, GateRules, NodePolicy, TaskText};
 use crate::pipeline::raw::{RawNode, RawPipeline, USUAL_DONE};
 
@@ -23,7 +23,7 @@ pub(super) fn stages(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> Raw
     RawPipeline {
         name: Some(fields.text("pipeline").or_else(|| fields.text("name")).unwrap_or_else(|| Spanned::new(stem, top))),
         description: fields.label("description"),
-        policy: fields.map("policy", &POLICY).map(|fields| policy::policy(reader, fields, "pipelines")).unwrap_or_default(),
+        policy: policy::of_pipeline(reader, fields),
         memory: super::memory(fields),
         nodes: Some(nodes),
         done: Some(Spanned::new(USUAL_DONE.to_owned(), Span::default())),
