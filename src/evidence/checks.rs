@@ -267,15 +267,18 @@ fn over_lines(lines: &[EvidenceLine], at: usize) -> Option<Check> {
 
 fn sentence(line: &EvidenceLine) -> Option<Check> {
     let text = line.text.as_str();
-    // Catch2 and Rust say below what the two sides were.
-    if text.starts_with("REQUIRE") || text.starts_with("CHECK") || text.contains("assertion `left") {
+    // Catch2, Rust and ExUnit say below what the two sides were.
+    let begins = |start: &str| text.starts_with(start);
+    let of_exunit = begins("Assertion with ") || begins("code:  assert");
+    if begins("REQUIRE") || begins("CHECK") || of_exunit || text.contains("assertion `left") {
         return None;
     }
     let found = SENTENCES.iter().filter(|sentence| text.contains(sentence.word)).find_map(|sentence| {
         let groups = sentence.pattern.captures(text)?;
         let group = |name: &str| groups.name(name).map_or("", |value| value.as_str().trim()).to_owned();
-        // `an error is expected but got nil` names no value before the `but`.
-        if group("e") == "but" {
+        // `an error is expected but got nil` names no value before the `but`; half a call is no value.
+        let is_half = |value: &str| value.matches('(').count() != value.matches(')').count();
+        if group("e") == "but" || (sentence.word == " == " && (is_half(&group("e")) || is_half(&group("f")))) {
             return None;
         }
         let actual =
@@ -477,6 +480,9 @@ mod tests {
         checks("Failed asserting that 4 matches expected 3.", (Equal, "3", "4"));
         checks("Failed asserting that false is true.", (Condition, "is true", "false"));
         checks("assertion `left == right` failed\n  left: 4\n right: 3", (Equal, "3", "4"));
+        checks("Assertion with == failed\n  code:  assert a == b\n  left:  4\n  right: 3", (Equal, "3", "4"));
+        let half = read("[info] assert(total(\"a\") == 3)", LineSource::Error, &Titles::new("", ""));
+        assert_eq!(find(&half.lines), []);
         checks(
             "thread 'a' panicked at src/a.rs:2:9:\nassertion `left == right` failed: total\n  left: 4\n right: 3",
             (Equal, "3", "4"),

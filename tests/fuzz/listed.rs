@@ -26,6 +26,7 @@ const OWN: &[(&str, &str)] = &[
     ("agent/workdir/confine.rs", "bounds that this program wrote on its own command line"),
     ("agent/workdir/mod.rs", "only whether what a tool printed is UTF-8"),
     ("agent/workdir/paths.rs", "only whether a file of the working directory is UTF-8"),
+    ("workspace/isolated.rs", "names of files as git reports them"),
     ("audit/log.rs", "lines whose place in the chain is compared; what is no entry breaks it"),
     ("cli/policy_args.rs", "a value on the command line"),
     ("cli/tour.rs", "what a command of this program printed"),
