@@ -7,12 +7,11 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::clock::Timestamp;
 use asterisk::model::Launch;
-use asterisk::store::{Durability, NewRun, RunJournal, Store};
-use asterisk::walk::{Blob, Commit, Journal, JournalError, NullJournal, Plan};
-use bundled::{Canned, decisions_only, launch, plan, walk};
-use harness::Table;
+use asterisk::store::{Durability, RunJournal, Store};
+use asterisk::walk::{Commit, Journal, JournalError, NullJournal, Plan};
+use bundled::{Canned, begin, decisions_only, launch, plan, walk};
+use harness::{Table, worst};
 use rusqlite::{Connection, params};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -57,26 +56,15 @@ fn rows(commit: &Commit) -> Rows {
     }
 }
 
-fn begin(path: &Path, durability: Durability, launch: &Launch) -> (Store, RunJournal) {
+fn opened(path: &Path, durability: Durability, launch: &Launch) -> (Store, RunJournal) {
     let store = Store::open(path, durability).expect("a store");
-    let run = NewRun {
-        run: "run",
-        pipeline: "bench",
-        started_at: Timestamp::default(),
-        seed: 0,
-        args: Blob::new("{}"),
-        manifest: Blob::new("{ }"),
-        blobs: Vec::new(),
-        launch,
-        cases: launch.cases.iter().collect(),
-    };
-    let journal = store.begin_run(&run).expect("a run");
+    let journal = begin(&store, "run", launch);
     (store, journal)
 }
 
 /// The rows of every step in a transaction of its own, statements prepared once. Microseconds a walk.
 fn by_hand(path: &Path, durability: Durability, launch: &Launch, walks: &[Vec<Rows>]) -> f64 {
-    drop(begin(path, durability, launch));
+    drop(opened(path, durability, launch));
     let conn = Connection::open(path).expect("the store");
     conn.pragma_update(None, "journal_mode", "WAL").expect("WAL");
     conn.pragma_update(None, "synchronous", if durability == Durability::Step { "FULL" } else { "NORMAL" }).expect("a level");
@@ -112,7 +100,7 @@ fn by_hand(path: &Path, durability: Durability, launch: &Launch, walks: &[Vec<Ro
 
 /// The walks themselves, committing to the store. Microseconds a walk.
 fn stored(path: &Path, durability: Durability, threads: usize, launch: &Launch, plan: &Plan, canned: &Canned) -> f64 {
-    let (_store, journal) = begin(path, durability, launch);
+    let (_store, journal) = opened(path, durability, launch);
     let start = Instant::now();
     std::thread::scope(|scope| {
         for thread in 0..threads {
@@ -215,5 +203,5 @@ fn main() -> ExitCode {
     let mut table = Table::new("the store, for each of 200 failures, no two of them alike", "bytes");
     table.at_most("analysed by the bundled scripts", bytes_a_failure(200), BYTES_A_FAILURE);
     let sized = table.finish();
-    if timed == ExitCode::SUCCESS { sized } else { timed }
+    worst([timed, sized])
 }

@@ -10,27 +10,14 @@ mod memory;
 use asterisk::diag::Source;
 use asterisk::model::Launch;
 use asterisk::project::{LinkSettings, Project, Sources};
-use asterisk::walk::{Answerer, NodeAnswer, NullJournal, Plan, Refusal, Request, WalkStatus};
-use bundled::{launch, walk};
+use asterisk::walk::{NullJournal, Plan, WalkStatus};
+use bundled::{Same, launch, walk};
 use harness::{Table, measure};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::sync::Arc;
-
-/// Answers everything with the same.
-struct Same(Arc<Value>);
-
-impl Answerer for Same {
-    fn name(&self) -> &'static str {
-        "same"
-    }
-
-    fn answer(&self, _: &Request<'_>) -> Result<NodeAnswer, Refusal> {
-        Ok(NodeAnswer::own(Arc::clone(&self.0), "stub", false))
-    }
-}
 
 fn plan(text: &str, part: Option<&str>) -> Plan {
     let sources = Sources {

@@ -15,12 +15,13 @@ use asterisk::files::Area;
 use asterisk::model::{Attributes, Case, Effect, Launch};
 use asterisk::project::{AnswererNames, LinkSettings, Project, Sources};
 use asterisk::session::Session;
-use asterisk::store::{Durability, NewRun, RunJournal, Store, StoreQueries};
+use asterisk::store::{Durability, Store, StoreQueries};
 use asterisk::walk::{
-    Answerer, Blob, Commit, Event, EventBody, Journal, NodeAnswer, NullJournal, NullQueries, Plan, Queries, QuerySubject,
-    Refusal, Request, WalkEnd, WalkState, Walker,
+    Answerer, Commit, Event, EventBody, Journal, NodeAnswer, NullJournal, NullQueries, Plan, Queries, QuerySubject, Refusal,
+    Request, WalkEnd, WalkState, Walker,
 };
-use harness::{Table, measure};
+use bundled::{Same, begin};
+use harness::{Table, measure, worst};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -77,19 +78,6 @@ impl Answerer for Roles {
             _ => return ScriptAnswerer.answer(request),
         };
         Ok(NodeAnswer::own(Arc::new(artifact), "stub", false))
-    }
-}
-
-/// Answers everything with the same.
-struct Same(Arc<Value>);
-
-impl Answerer for Same {
-    fn name(&self) -> &'static str {
-        "same"
-    }
-
-    fn answer(&self, _: &Request<'_>) -> Result<NodeAnswer, Refusal> {
-        Ok(NodeAnswer::own(Arc::clone(&self.0), "stub", false))
     }
 }
 
@@ -170,22 +158,6 @@ fn pursue(plan: &Plan, answer: &dyn Answerer, journal: &dyn Journal, run: &str, 
     state
 }
 
-fn begin(store: &Store, run: &str) -> RunJournal {
-    let launch = launch();
-    let new = NewRun {
-        run,
-        pipeline: "goal",
-        started_at: Timestamp::from_millis(1_771_104_069_000),
-        seed: 0,
-        args: Blob::new("{}"),
-        manifest: Blob::new("{ }"),
-        blobs: Vec::new(),
-        launch: &launch,
-        cases: launch.cases.iter().collect(),
-    };
-    store.begin_run(&new).expect("a run")
-}
-
 /// The microseconds of a round: of a goal with several, less those of one, by the fastest of some goals.
 fn a_round(mut goal: impl FnMut(usize) -> f64) -> f64 {
     let (mut one, mut all) = (f64::INFINITY, f64::INFINITY);
@@ -206,7 +178,7 @@ fn micros(work: impl FnOnce()) -> f64 {
 
 /// A store with memories of many kinds of goals, and as many of the tools.
 fn fill(store: &Store) {
-    let journal = begin(store, "before");
+    let journal = begin(store, "before", &launch());
     for from in (0..MEMORIES).step_by(50) {
         let remember = |n: usize| Effect::Remember {
             id: Some(i64::try_from(n + 1).expect("few")),
@@ -266,7 +238,7 @@ fn main() -> ExitCode {
         a_round(|rounds| {
             goals += 1;
             let run = format!("run {goals}");
-            let journal = begin(&store, &run);
+            let journal = begin(&store, &run, &launch());
             let scripts = Area::Scripts.embedded().into_iter().filter(|(path, _)| path.ends_with(".rhai"));
             let scripts = scripts.map(|(path, text)| Source::new(path, text)).collect();
             let auditor = audited.then(|| {
@@ -289,7 +261,7 @@ fn main() -> ExitCode {
     table.plain("into a store (`step`: waits for the disk)", step);
     let audited = stored(Durability::Step, true);
     table.plain("the same, audited (two waits for each message)", audited);
-    let _ignored = table.finish();
+    let mut ends = vec![table.finish()];
 
     let mut table = Table::new("goal: one round of 1 000 sub-tasks, without agents", "ms");
     let (many, floor) = (Roles::new(1_000, true), bare(1, 1_000));
@@ -305,7 +277,7 @@ fn main() -> ExitCode {
     let mut walk = || {
         runs += 1;
         let run = format!("run {runs}");
-        let journal = begin(&store, &run);
+        let journal = begin(&store, &run, &launch());
         let state = pursue(&plan, &many, &journal, &run, usize::MAX);
         assert_eq!(state.status, asterisk::walk::WalkStatus::Done);
     };
@@ -315,7 +287,7 @@ fn main() -> ExitCode {
     let mut walk = || {
         runs += 1;
         let run = format!("run {runs}");
-        let journal = begin(&store, &run);
+        let journal = begin(&store, &run, &launch());
         drop(std::fs::remove_file(&log));
         let scripts = Area::Scripts.embedded().into_iter().filter(|(path, _)| path.ends_with(".rhai"));
         let scripts = scripts.map(|(path, text)| Source::new(path, text)).collect();
@@ -324,14 +296,14 @@ fn main() -> ExitCode {
     };
     let audited = measure(3, 1, &mut [("audited", &mut walk)])[0] / 1e6;
     table.at_most("the same, audited", audited, 2_000.0);
-    let _ignored = table.finish();
+    ends.push(table.finish());
 
     let mut table = Table::new("goal: recall over 100 000 memories", "us");
     let path = dir.path().join("memories.db");
     let store = Store::open(&path, Durability::Batch).expect("a store");
     fill(&store);
-    begin(&store, "asking");
     let launch = launch();
+    begin(&store, "asking", &launch);
     let spaces: Vec<String> =
         std::iter::once("intent:kind_7".to_owned()).chain(TOOLS.iter().map(|tool| format!("tool:{tool}"))).collect();
     let prior = json!({ "perceive": { "spaces": spaces } });
@@ -346,5 +318,6 @@ fn main() -> ExitCode {
     table.plain("the same rows by hand", best[0] / 1e3);
     table.against("recall", best[1] / 1e3, best[0] / 1e3);
     table.at_most("recall", best[1] / 1e3, 2_000.0);
-    table.finish()
+    ends.push(table.finish());
+    worst(ends)
 }

@@ -11,7 +11,7 @@ use asterisk::learn::{FoldsBy, LabelOrigin, LearnSpec, learn};
 use asterisk::reportportal::LaunchFilter;
 use asterisk::session::{Session, Setup, Via};
 use bundled::setup;
-use harness::Table;
+use harness::{Table, worst};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -141,6 +141,5 @@ fn main() -> ExitCode {
         sizes.plain(&format!("the peak with {}", SIZES[0]), low);
         sizes.within(&format!("the peak with {}", SIZES[1]), high, low, 2.0);
     }
-    let learned = table.finish();
-    if sizes.finish() == ExitCode::SUCCESS { learned } else { ExitCode::FAILURE }
+    worst([table.finish(), sizes.finish()])
 }

@@ -10,10 +10,9 @@ mod memory;
 use asterisk::agent::ScriptAnswerer;
 use asterisk::clock::Timestamp;
 use asterisk::model::{Case, Effect, Launch};
-use asterisk::store::{Durability, NewRun, RunJournal, Store, StoreQueries};
-use asterisk::walk::{
-    Blob, Commit, Event, EventBody, Journal, NullJournal, Plan, Queries, QuerySubject, WalkEnd, WalkState, Walker,
-};
+use asterisk::store::{Durability, Store, StoreQueries};
+use asterisk::walk::{Commit, Event, EventBody, Journal, NullJournal, Plan, Queries, QuerySubject, WalkEnd, WalkState, Walker};
+use bundled::begin;
 use harness::{Table, measure};
 use rusqlite::Connection;
 use serde_json::json;
@@ -69,21 +68,6 @@ fn case(id: &str, n: usize) -> Case {
 
 fn launch(run: &str, cases: Vec<Case>) -> Launch {
     Launch { run_id: run.into(), name: "nightly".into(), cases, ..Launch::default() }
-}
-
-fn begin(store: &Store, run: &str, launch: &Launch) -> RunJournal {
-    let new = NewRun {
-        run,
-        pipeline: "bench",
-        started_at: Timestamp::default(),
-        seed: 0,
-        args: Blob::new("{}"),
-        manifest: Blob::new("{ }"),
-        blobs: Vec::new(),
-        launch,
-        cases: launch.cases.iter().collect(),
-    };
-    store.begin_run(&new).expect("a run")
 }
 
 /// A store of so many symptoms, each with a root cause, found by runs of at most 5 000 cases. Returns the microseconds that

@@ -6,7 +6,8 @@ use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::model::{Case, Launch};
 use asterisk::project::AnswererNames;
 use asterisk::session::{Session, Setup};
-use asterisk::walk::{Answerer, Journal, NodeAnswer, NullQueries, Plan, Refusal, Request, WalkEnd, WalkState, Walker};
+use asterisk::store::{NewRun, RunJournal, Store};
+use asterisk::walk::{Answerer, Blob, Journal, NodeAnswer, NullQueries, Plan, Refusal, Request, WalkEnd, WalkState, Walker};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -97,6 +98,35 @@ impl Answerer for Canned {
         let (_, artifact) = artifacts.iter().find(|(node, _)| *node == request.node_name()).expect("an answer for each node");
         Ok(NodeAnswer::own(Arc::clone(artifact), "stub", false))
     }
+}
+
+/// Answers everything with the same.
+pub(crate) struct Same(pub(crate) Arc<Value>);
+
+impl Answerer for Same {
+    fn name(&self) -> &'static str {
+        "same"
+    }
+
+    fn answer(&self, _: &Request<'_>) -> Result<NodeAnswer, Refusal> {
+        Ok(NodeAnswer::own(Arc::clone(&self.0), "stub", false))
+    }
+}
+
+/// Begins a run over the cases of a launch.
+pub(crate) fn begin(store: &Store, run: &str, launch: &Launch) -> RunJournal {
+    let new = NewRun {
+        run,
+        pipeline: "bench",
+        started_at: Timestamp::default(),
+        seed: 0,
+        args: Blob::new("{}"),
+        manifest: Blob::new("{ }"),
+        blobs: Vec::new(),
+        launch,
+        cases: launch.cases.iter().collect(),
+    };
+    store.begin_run(&new).expect("a run")
 }
 
 /// What the stub answers: artifacts of the usual size.

@@ -88,3 +88,8 @@ impl Table {
         if holds { "ok" } else { "BROKEN" }
     }
 }
+
+/// The exit code of a bench with several tables: a failure if one of them failed.
+pub(crate) fn worst(ends: impl IntoIterator<Item = ExitCode>) -> ExitCode {
+    ends.into_iter().find(|end| *end != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)
+}

@@ -11,9 +11,6 @@ use std::time::Duration;
 /// Interval at which a waiting thread checks whether the run stops.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The code of answers that take too long.
-pub(super) const LATE: &str = "agent/late";
-
 /// Limits concurrent requests; further ones wait for a permit.
 pub(super) struct ConcurrencyLimit<'a> {
     pub(super) inner: Box<dyn Answerer + 'a>,

@@ -1,14 +1,13 @@
 //! An agent that is a command: the prompt on standard input, JSON on standard output.
 
 use super::artifact::too_long;
-use super::concurrency::LATE;
 use super::context::ExternalContext;
 use super::output_reader::OutputReader;
 use super::process::{self, CommandEnd, CommandOutput};
 use super::settings::{AgentBounds, AgentSettings};
 use crate::diag::Diagnostic;
 use crate::net::SecretSource;
-use crate::walk::{Answerer, Name, NodeAnswer, PromptRequest, Refusal, Request};
+use crate::walk::{Answerer, LATE, Name, NodeAnswer, PromptRequest, Refusal, Request};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;

@@ -2,7 +2,7 @@
 //! names. The directory is polled; change notifications only shorten the delay.
 
 use super::artifact::checked;
-use super::concurrency::{LATE, stopped};
+use super::concurrency::stopped;
 use super::run_dir::{RunDir, StepFiles};
 use super::settings::AgentSettings;
 use super::signal::{AgentSignal, SIGNAL, SignalStatus};
@@ -11,7 +11,7 @@ use super::wrapper::{UnwrappedAnswer, open};
 use crate::clock::Clock;
 use crate::diag::Diagnostic;
 use crate::model::Hash;
-use crate::walk::{AfterRefusal, Agent, Answerer, Name, NodeAnswer, PromptRequest, Refusal, Request};
+use crate::walk::{AfterRefusal, Agent, Answerer, LATE, Name, NodeAnswer, PromptRequest, Refusal, Request};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;

@@ -1,13 +1,10 @@
 //! Answers by responder scripts under `agents/`, and reviews by scripts of advisors, without an LLM.
 
 use crate::diag::Diagnostic;
-use crate::script;
+use crate::script::{self, DEADLINE};
 use crate::walk::{Answerer, NodeAnswer, Refusal, Request};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The code of a script that takes too long.
-const LATE: &str = "script/deadline";
 
 /// Runs the responder of the node's family, or its own `script:`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +29,7 @@ impl Answerer for ScriptAnswerer {
         let (params, vars) = (request.params(), request.plan.vars());
         let answer = script::within(request.time(Duration::MAX), || responder.respond(params, vars));
         let artifact = answer.map_err(|mut diagnostic| {
-            if let Some(late) = request.overdue().filter(|_| diagnostic.code == LATE) {
+            if let Some(late) = request.overdue().filter(|_| diagnostic.code == DEADLINE) {
                 let own = diagnostic.help.take().unwrap_or_default();
                 diagnostic.help = Some(format!("{}\n{own}", diagnostic.message));
                 diagnostic.message.clone_from(&late.diagnostic.message);

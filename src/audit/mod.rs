@@ -62,23 +62,23 @@ pub struct Auditor {
 
 struct AuditState {
     log: AuditLog,
-    heard: Heard,
+    progress: AuditProgress,
     /// The anomalies of messages that the log had at the start, by turn.
     anomalies: HashMap<String, Vec<Value>>,
 }
 
-/// What an auditor has heard.
+/// How far an auditor is.
 #[derive(Clone)]
-struct Heard {
-    /// What the rules know.
-    known: Value,
+struct AuditProgress {
+    /// The state of the rules.
+    rules_state: Value,
     /// The time of the first message since the last report.
     unreported: Option<Timestamp>,
 }
 
-impl Heard {
-    fn nothing() -> Self {
-        Self { known: json!({}), unreported: None }
+impl AuditProgress {
+    fn start() -> Self {
+        Self { rules_state: json!({}), unreported: None }
     }
 }
 
@@ -137,36 +137,41 @@ impl AuditRules {
         })
     }
 
-    /// Hears a message. Returns its anomalies.
-    fn observe(&self, heard: &mut Heard, message: &Value, at: Option<Timestamp>) -> Result<Vec<Value>, Box<Diagnostic>> {
-        let mut said = self.observe.call_json(&[heard.known.clone(), message.clone()])?;
-        heard.known = said["state"].take();
-        heard.unreported = heard.unreported.or(at);
+    /// Observes a message. Returns its anomalies.
+    fn observe(
+        &self,
+        progress: &mut AuditProgress,
+        message: &Value,
+        at: Option<Timestamp>,
+    ) -> Result<Vec<Value>, Box<Diagnostic>> {
+        let mut said = self.observe.call_json(&[progress.rules_state.clone(), message.clone()])?;
+        progress.rules_state = said["state"].take();
+        progress.unreported = progress.unreported.or(at);
         Ok(said["anomalies"].as_array().cloned().unwrap_or_default())
     }
 
-    /// A report of what was heard.
-    fn report(&self, heard: &Heard) -> Result<Value, Box<Diagnostic>> {
-        self.report.call_json(std::slice::from_ref(&heard.known))
+    /// A report of what was observed.
+    fn report(&self, progress: &AuditProgress) -> Result<Value, Box<Diagnostic>> {
+        self.report.call_json(std::slice::from_ref(&progress.rules_state))
     }
 
     /// Goes on after a report.
-    fn reported(&self, heard: &mut Heard) -> Result<(), Box<Diagnostic>> {
+    fn reported(&self, progress: &mut AuditProgress) -> Result<(), Box<Diagnostic>> {
         if let Some(reported) = &self.reported {
-            heard.known = reported.call_json(std::slice::from_ref(&heard.known))?;
+            progress.rules_state = reported.call_json(std::slice::from_ref(&progress.rules_state))?;
         }
-        heard.unreported = None;
+        progress.unreported = None;
         Ok(())
     }
 
-    /// Hears an entry of the log again. Returns its anomalies if it is a message.
-    fn replay(&self, heard: &mut Heard, entry: &Value) -> Result<Vec<Value>, Box<Diagnostic>> {
+    /// Observes an entry of the log again. Returns its anomalies if it is a message.
+    fn replay(&self, progress: &mut AuditProgress, entry: &Value) -> Result<Vec<Value>, Box<Diagnostic>> {
         match entry["kind"].as_str() {
             Some("message") => {
                 let at = entry["at"].as_str().and_then(|at| at.parse().ok());
-                self.observe(heard, &entry["body"], at)
+                self.observe(progress, &entry["body"], at)
             }
-            Some("report") => self.reported(heard).map(|()| Vec::new()),
+            Some("report") => self.reported(progress).map(|()| Vec::new()),
             _ => Ok(Vec::new()),
         }
     }
@@ -175,17 +180,17 @@ impl AuditRules {
 /// The report of a log as it stands, on demand. Nothing is written. Fails at the first broken line.
 pub fn report(bundled: Vec<Source>, own: Option<Source>, log: &Path) -> Result<Value, AuditError> {
     let rules = AuditRules::link(bundled, own).map_err(AuditError::Rules)?;
-    let (mut heard, mut failed) = (Heard::nothing(), None);
+    let (mut progress, mut failed) = (AuditProgress::start(), None);
     let verified = verify(log, |entry| {
         if failed.is_none() {
-            failed = rules.replay(&mut heard, entry).err();
+            failed = rules.replay(&mut progress, entry).err();
         }
     });
     match (failed, verified) {
         (Some(diagnostic), _) => Err(AuditError::Rule(diagnostic)),
         (None, Ok(Err(broken))) => Err(AuditError::Log(io::Error::other(format!("line {}: {}", broken.line, broken.why)))),
         (None, Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(AuditError::Log(error)),
-        (None, _) => rules.report(&heard).map_err(AuditError::Rule),
+        (None, _) => rules.report(&progress).map_err(AuditError::Rule),
     }
 }
 
@@ -203,13 +208,13 @@ impl Auditor {
         if !goal && audits()? != json!(true) {
             return Ok(None);
         }
-        let (mut heard, mut failed) = (Heard::nothing(), None);
+        let (mut progress, mut failed) = (AuditProgress::start(), None);
         let mut anomalies = HashMap::new();
         let log = AuditLog::open(log, |entry| {
             if failed.is_some() {
                 return;
             }
-            match (rules.replay(&mut heard, entry), entry["turn"].as_str()) {
+            match (rules.replay(&mut progress, entry), entry["turn"].as_str()) {
                 (Ok(found), Some(turn)) if !found.is_empty() => drop(anomalies.insert(turn.to_owned(), found)),
                 (Ok(_), _) => {}
                 (Err(diagnostic), _) => failed = Some(diagnostic),
@@ -219,7 +224,7 @@ impl Auditor {
             return Err(AuditError::rule(diagnostic));
         }
         let log = log.map_err(AuditError::Log)?;
-        let state = Mutex::new(AuditState { log, heard, anomalies });
+        let state = Mutex::new(AuditState { log, progress, anomalies });
         Ok(Some(Self { rules, state, plan: Arc::clone(plan), run: run.to_owned(), goal }))
     }
 
@@ -227,23 +232,23 @@ impl Auditor {
     fn read(&self, commit: &Commit) -> Result<Option<(AuditHead, String)>, AuditError> {
         let turns = self.turns(&commit.events);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = |heard: &Heard, at: Timestamp| {
-            self.rules.period > 0 && heard.unreported.is_some_and(|since| at.millis() - since.millis() >= self.rules.period)
+        let due = |progress: &AuditProgress, at: Timestamp| {
+            self.rules.period > 0 && progress.unreported.is_some_and(|since| at.millis() - since.millis() >= self.rules.period)
         };
-        let last = commit.events.last().filter(|last| !turns.is_empty() || due(&state.heard, last.at));
+        let last = commit.events.last().filter(|last| !turns.is_empty() || due(&state.progress, last.at));
         let Some(last) = last else { return Ok(None) };
-        let mut heard = state.heard.clone();
+        let mut progress = state.progress.clone();
         let (mut entries, mut number) = (Vec::new(), 0);
         for (event, turn) in turns {
             let messages = self.rules.messages.call_json(&[turn]).map_err(AuditError::rule)?;
             for message in messages.as_array().into_iter().flatten() {
                 let key = |number: usize| format!("{}/{}/{}#{number}", self.run, event.case, event.path);
-                // A step that is taken again, because the program was killed before its commit, was heard before.
+                // A step that is taken again, because the program was killed before its commit, was observed before.
                 let again = state.log.says(&key(number), message);
                 let anomalies = if again {
                     state.anomalies.get(&key(number)).cloned().unwrap_or_default()
                 } else {
-                    self.rules.observe(&mut heard, message, Some(event.at)).map_err(AuditError::rule)?
+                    self.rules.observe(&mut progress, message, Some(event.at)).map_err(AuditError::rule)?
                 };
                 let reason = if message["to"] == "User" {
                     Some(ReportReason::End)
@@ -262,33 +267,33 @@ impl Auditor {
                     if again && state.log.has(&key(number)) {
                         number += 1;
                     } else {
-                        let report = self.reported(&mut heard, reason)?;
+                        let report = self.reported(&mut progress, reason)?;
                         entries.push(NewEntry { key: key(number), at: event.at.to_string(), kind: "report", body: report });
                         number += 1;
                     }
                 }
             }
         }
-        if due(&heard, last.at) {
+        if due(&progress, last.at) {
             let key = format!("{}/{}/{}#period", self.run, last.case, last.path);
-            let body = self.reported(&mut heard, ReportReason::Period)?;
+            let body = self.reported(&mut progress, ReportReason::Period)?;
             entries.push(NewEntry { key, at: last.at.to_string(), kind: "report", body });
         }
         if entries.is_empty() {
             return Ok(None);
         }
         state.log.append(entries).map_err(AuditError::Log)?;
-        state.heard = heard;
+        state.progress = progress;
         Ok(Some((state.log.head().clone(), state.log.path().display().to_string())))
     }
 
     /// A report, after which the next one begins.
-    fn reported(&self, heard: &mut Heard, reason: ReportReason) -> Result<Value, AuditError> {
-        let mut report = self.rules.report(heard).map_err(AuditError::rule)?;
+    fn reported(&self, progress: &mut AuditProgress, reason: ReportReason) -> Result<Value, AuditError> {
+        let mut report = self.rules.report(progress).map_err(AuditError::rule)?;
         if let Value::Object(report) = &mut report {
             report.insert("on".into(), reason.word().into());
         }
-        self.rules.reported(heard).map_err(AuditError::rule)?;
+        self.rules.reported(progress).map_err(AuditError::rule)?;
         Ok(report)
     }
 

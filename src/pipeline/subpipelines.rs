@@ -60,14 +60,14 @@ pub fn policy_path(pipeline: &Source, file: &str) -> String {
 
 /// Whether a text is the file of a policy: it has keys of one, and none of a pipeline.
 pub fn is_policy_file(source: &Source) -> bool {
-    let words = ["version", "thresholds", "timeouts", "retries", "budget", "advisors"];
-    if !words.iter().any(|word| source.text().contains(word)) {
+    let own = || crate::pipeline::POLICY.keys.iter().map(|key| key.name);
+    // Most texts are not parsed for it.
+    if !own().any(|key| source.text().contains(key)) {
         return false;
     }
     let Ok(tree) = yaml::parse(source) else { return false };
     let has = |key: &str| tree.get(key).is_some();
-    let mut own = crate::pipeline::POLICY.keys.iter().map(|key| key.name);
-    own.any(has) && !["pipeline", "nodes", "stages", "edges", "policy"].into_iter().any(has)
+    own().any(has) && !["pipeline", "nodes", "stages", "edges", "policy"].into_iter().any(has)
 }
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(path("p.yaml", "../strict.yaml"), "../strict.yaml");
         assert_eq!(path("/a/p.yaml", "./x/strict.yaml"), "/a/x/strict.yaml");
         let is = |text: &str| is_policy_file(&Source::new("p.yaml", text));
-        assert!(is("version: 1\nretries: { code: 1 }\n"));
+        assert!(is("version: 1\nretries: { code: 1 }\n") && is("preset: research\n") && is("fail_fast: true\n"));
         assert!(!is("stages: []\nretries: 1\n") && !is("name: retries\n") && !is("version: ["));
     }
 

@@ -15,7 +15,7 @@ pub(crate) const INDEX: &str = "script/index";
 /// Exceeding a limit.
 pub const LIMIT: &str = "script/limit";
 /// Exceeding the time limit.
-pub(crate) const DEADLINE: &str = "script/deadline";
+pub const DEADLINE: &str = "script/deadline";
 /// Using something forbidden in scripts.
 pub(crate) const FORBIDDEN: &str = "script/forbidden";
 

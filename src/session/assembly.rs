@@ -21,6 +21,7 @@ use crate::store::{RunJournal, RunStatus, Store};
 use crate::walk::{CaseParams, JournalError, Name, PEERS, Plan, ReadEvidence, TokenUsage, WORKDIR, WalkStatus};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -133,12 +134,12 @@ impl RunAssembly<'_> {
     }
 }
 
-/// The error of an auditor's rules.
-fn of_rules(error: AuditError) -> SessionError {
+/// The error of an auditor; `of_log` makes that of its log.
+fn audit_error(error: AuditError, of_log: impl FnOnce(io::Error) -> SessionError) -> SessionError {
     match error {
         AuditError::Rules(found) => SessionError::Texts(found),
         AuditError::Rule(diagnostic) => SessionError::Texts(Diagnostics::from(*diagnostic)),
-        AuditError::Log(source) => SessionError::Journal(JournalError::Audit(source.to_string())),
+        AuditError::Log(source) => of_log(source),
     }
 }
 
@@ -152,12 +153,11 @@ impl Session {
         }
         let log = &self.setup.audit.log;
         let (bundled, own) = self.audit_rules()?;
-        Auditor::new(bundled, own, log, (run, plan, goal)).map_err(|error| match error {
-            AuditError::Log(source) => SessionError::Journal(JournalError::Audit(format!(
-                "the auditor's log `{}` cannot be used: {source}",
-                log.display()
-            ))),
-            error => of_rules(error),
+        Auditor::new(bundled, own, log, (run, plan, goal)).map_err(|error| {
+            audit_error(error, |source| {
+                let message = format!("the auditor's log `{}` cannot be used: {source}", log.display());
+                SessionError::Journal(JournalError::Audit(message))
+            })
         })
     }
 
@@ -171,12 +171,11 @@ impl Session {
     /// What the auditor reports of a log as it stands.
     pub fn audit_report(&self, log: &Path) -> Result<Value, SessionError> {
         let (bundled, own) = self.audit_rules()?;
-        crate::audit::report(bundled, own, log).map_err(|error| match error {
-            AuditError::Log(source) => {
+        crate::audit::report(bundled, own, log).map_err(|error| {
+            audit_error(error, |source| {
                 let message = format!("the auditor's log `{}` cannot be read: {source}", log.display());
                 SessionError::bad_request("input/audit-log", message, Some("asterisk audit verify".into()))
-            }
-            error => of_rules(error),
+            })
         })
     }
 

@@ -28,10 +28,9 @@ const EVENT_BYTES: usize = 12 << 10;
 const BEGINNING: usize = 45;
 /// A dictionary helps most with what is short.
 const LONGEST: usize = 16_000;
-/// How many rows of contents are looked at for them, and of events: those since the last dictionary. Unpacking them takes a few
-/// milliseconds, while other steps wait to be written.
-const CONTENT_ROWS: usize = 500;
-const EVENT_ROWS: usize = 150;
+/// How many rows of contents are looked at for them; of events, those since the last dictionary. Unpacking them takes a few milliseconds,
+/// while other steps wait to be written.
+const CONTENT_ROWS: i64 = 500;
 
 /// A content or the body of an event on its way into the file.
 pub(super) fn record<'t>(conn: &Connection, text: &'t str) -> Result<StoredText<'t>, StoreError> {
@@ -78,7 +77,7 @@ pub(super) fn renew_dictionary(conn: &Connection, seq: i64) -> Result<(), StoreE
     }
     let mut beginnings = HashSet::new();
     let new = |text: &[u8]| beginnings.insert(text[..text.len().min(BEGINNING)].to_vec());
-    let mut texts = chosen(conn, "SELECT body FROM events ORDER BY seq DESC", (EVENT_ROWS, EVENT_BYTES), new)?;
+    let mut texts = chosen(conn, "SELECT body FROM events ORDER BY seq DESC", (EVERY, EVENT_BYTES), new)?;
     let mut contents = 0;
     let every_second = |_: &[u8]| {
         contents += 1;
@@ -95,7 +94,7 @@ pub(super) fn renew_dictionary(conn: &Connection, seq: i64) -> Result<(), StoreE
 fn chosen(
     conn: &Connection,
     sql: &str,
-    (most, bytes): (usize, usize),
+    (most, bytes): (i64, usize),
     mut choose: impl FnMut(&[u8]) -> bool,
 ) -> Result<Vec<Vec<u8>>, StoreError> {
     let mut rows = conn.prepare_cached(sql)?;

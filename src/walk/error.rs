@@ -1,6 +1,7 @@
 //! Failures of a walk.
 
 use crate::diag::Diagnostic;
+use crate::script::{DEADLINE, LIMIT};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -69,7 +70,7 @@ impl Failure {
     /// An answerer's failure.
     pub fn answer(diagnostic: Box<Diagnostic>) -> Self {
         let kind = match diagnostic.code.as_ref() {
-            "script/limit" | "script/deadline" => FailureKind::Limit,
+            LIMIT | DEADLINE => FailureKind::Limit,
             "walk/schema" | "walk/review" => FailureKind::Schema,
             _ => FailureKind::AgentError,
         };
@@ -78,7 +79,7 @@ impl Failure {
 
     /// A script's failure; exceeded limits become [`FailureKind::Limit`].
     pub fn script(diagnostic: Box<Diagnostic>) -> Self {
-        let limit = matches!(diagnostic.code.as_ref(), "script/limit" | "script/deadline");
+        let limit = matches!(diagnostic.code.as_ref(), LIMIT | DEADLINE);
         Self { kind: if limit { FailureKind::Limit } else { FailureKind::RuleError }, diagnostic }
     }
 }

@@ -10,13 +10,13 @@ use super::gate::{AdvisorPlan, GateDecision, ReviewInquiry};
 use super::name::Name;
 use super::plan::PlanNode;
 use super::policy::StepPolicy;
-use super::request::Request;
+use super::request::{LATE, Request};
 use super::review::AdvisorReview;
 use super::walker::Walker;
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
 use crate::pipeline::RetryReason;
-use crate::script::View;
+use crate::script::{DEADLINE, View};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub const CACHE: &str = "cache";
 
 /// The codes of failures that mean that an answer took too long.
-const LATE: [&str; 2] = ["script/deadline", "agent/late"];
+const LATE_CODES: [&str; 2] = [DEADLINE, LATE];
 
 /// An attempt that did not pass.
 pub(super) struct AttemptFailure {
@@ -73,7 +73,7 @@ impl AttemptFailure {
     pub(super) fn of(failure: Failure) -> Self {
         let code = failure.diagnostic.code.as_ref();
         let reason = match failure.kind {
-            _ if LATE.contains(&code) => Some(RetryReason::Timeout),
+            _ if LATE_CODES.contains(&code) => Some(RetryReason::Timeout),
             FailureKind::Schema => Some(RetryReason::InvalidOutput),
             // A script that throws gave no answer.
             _ if ["script/", "rule/", "responder/"].iter().any(|area| code.starts_with(area)) => Some(RetryReason::InvalidOutput),

@@ -32,6 +32,9 @@ pub struct PromptRequest {
     pub prompt: String,
 }
 
+/// The code of answers that take too long.
+pub const LATE: &str = "agent/late";
+
 /// The time within which a node has to be answered.
 #[derive(Clone, Copy)]
 pub struct AnswerTimeout<'a> {
@@ -118,7 +121,7 @@ impl<'a> Request<'a> {
         let message =
             format!("`{}` was not answered within its timeout of {} s ({})", self.node_name(), setting.value, setting.from);
         let help = "give it more time: `timeout:` of the node, or `timeouts:` of the policy";
-        Some(Refusal::failed(Diagnostic::error("agent/late", message).help(help)))
+        Some(Refusal::failed(Diagnostic::error(LATE, message).help(help)))
     }
 
     /// A refusal, or, once the node's timeout has passed, that of a late answer.

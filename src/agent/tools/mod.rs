@@ -12,11 +12,11 @@ pub use settings::{ServerSettings, Servers, Variable};
 
 use self::connection::{Connection, ToolError};
 use self::result::{ToolResult, given};
-use super::concurrency::{LATE, stopped};
+use super::concurrency::stopped;
 use super::context::ExternalContext;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::net::ReadSecret;
-use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TOOL, ToolPlan};
+use crate::walk::{Agent, Answerer, LATE, Name, NodeAnswer, Refusal, Request, TOOL, ToolPlan};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::Value;
 use std::collections::BTreeSet;
