@@ -1,7 +1,7 @@
 //! Output of `run` and `status` for people.
 
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{Case, Hash};
+use crate::model::{Case, Hash, counted};
 use crate::session::{AppliedReload, RunListener, RunResult, Session, StartedRun};
 use crate::ui::{Progress, Ui, plain};
 use crate::walk::{Event, EventBody, ReloadCause, TextChange};
@@ -58,7 +58,7 @@ impl RunListener for LiveView {
         let StartedRun { run, cases, .. } = *begun;
         self.walking.store(true, Ordering::Relaxed);
         if self.verbose > 0 {
-            self.print(&format!("run {run}: {cases} cases"));
+            self.print(&format!("run {run}: {}", counted(cases, "case", "cases")));
         }
         self.bar.get_or_init(|| self.ui.progress(if self.verbose > 0 { 0 } else { cases }));
     }

@@ -101,7 +101,8 @@ fn policy_file(
     let key = pipeline::policy_key(&name);
     let Some(source) = data.texts.get(&key) else {
         let reason = data.missing.get(&key);
-        let message = reason.map_or_else(|| format!("there is no policy file `{name}`"), |reason| reason.message.clone());
+        let message =
+            reason.map_or_else(|| format!("the pipelines have no policy file `{name}`"), |reason| reason.message.clone());
         let error = Diagnostic::error("project/no-policy-file", message).label(&pipeline.source, file.span, "named here");
         found.push(error.help("a policy file is named by its path, relative to the pipeline's"));
         return None;

@@ -81,7 +81,10 @@ impl Session {
             return Ok(LoadedSubpipelines { subpipelines, missing });
         }
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
-        let mut policies: Vec<String> = policy_file_of(pipeline).into_iter().collect();
+        let find = |file: &str| overlay.files().find(|(listed, ..)| *listed == file).map(|(.., source, _)| source.clone());
+        // Among the pipelines, if the pipeline is; else by path.
+        let policy = |by: &Source| Some((find(by.name()).is_some(), policy_file_of(by)?));
+        let mut policies: Vec<(bool, String)> = policy(pipeline).into_iter().collect();
         while let Some((by, reference)) = open.pop() {
             if subpipelines.contains_key(&reference) {
                 continue;
@@ -91,19 +94,22 @@ impl Session {
             match find_pipeline(&name, &overlay, pipeline_name) {
                 Ok(PipelineLookup::One(part)) => {
                     open.extend(subpipelines_of(&part).into_iter().map(|reference| (part.clone(), reference)));
-                    policies.extend(policy_file_of(&part));
+                    policies.extend(policy(&part));
                     subpipelines.insert(reference, part);
                 }
                 Ok(PipelineLookup::Not(why)) => drop(missing.insert(reference, *why)),
                 Err(error) => drop(missing.insert(reference, Diagnostic::error("input/file", error.to_string()))),
             }
         }
-        for name in policies {
-            // Among the pipelines, if the pipeline is.
-            let listed = overlay.files().find(|(file, ..)| *file == name).map(|(.., source, _)| source.clone());
-            match listed.map_or_else(|| read_input(Path::new(&name)), Ok) {
-                Ok(policy) => drop(subpipelines.insert(policy_key(&name), policy)),
-                Err(error) => drop(missing.insert(policy_key(&name), Diagnostic::error("input/file", error.to_string()))),
+        for (is_listed, name) in policies {
+            let key = policy_key(&name);
+            if is_listed {
+                subpipelines.extend(find(&name).map(|policy| (key, policy)));
+                continue;
+            }
+            match read_input(Path::new(&name)) {
+                Ok(policy) => drop(subpipelines.insert(key, policy)),
+                Err(error) => drop(missing.insert(key, Diagnostic::error("input/file", error.to_string()))),
             }
         }
         Ok(LoadedSubpipelines { subpipelines, missing })

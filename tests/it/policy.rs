@@ -494,6 +494,8 @@ fn a_policy_may_have_a_file_of_its_own() {
         }
     }
     std::fs::remove_file(project.root().join("pipelines/rules/own.yaml")).unwrap();
+    // One of that name elsewhere is another file.
+    project.file("rules/own.yaml", file);
     let ran = project.asterisk(&["show", "policy", "p"]).exits(3);
     assert!(ran.stderr.contains("rules/own.yaml") && ran.stderr.contains("p.yaml:2"), "{}", ran.text());
 }
