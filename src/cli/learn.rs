@@ -259,8 +259,8 @@ fn print_folds(ui: Ui, folds: &FoldReport) {
     };
     let folds_of = counted(folds.folds, "fold", "folds");
     ui.out(&format!(
-        "\n{folds_of} by {by}, {groups}; temperatures {:.2} and {:.2} (above 1: too sure)",
-        folds.hand_set_temperature, folds.fitted_temperature
+        "\n{folds_of} by {by}, {groups}; temperatures {:.2} and {:.2} fit best (above the {:.2} in force: too sure)",
+        folds.hand_set_temperature, folds.fitted_temperature, folds.declared_temperature
     ));
     ui.out(&better(&folds.comparison));
     ui.out("Whoever set weights by hand with these cases in view held out none of them: hand-set figures then flatter.");

@@ -136,6 +136,9 @@ static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| {
         ),
         (Equal, "got ", r#"expected (?P<e>\d{3} "[^"]*"), got (?P<f>\d{3} "[^"]*")"#),
         (Equal, "want", r"\b(?:got|have):? (?P<f>.{1,200}?)[,;]? (?:want|wanted|expected):? (?P<e>.{1,200}?)$"),
+        // `total: 3 (want 4)` of Go.
+        (Equal, "(want ", r"(?:^|[:=] ?)(?P<f>[^:=]{1,200}?) \(want:? (?P<e>.{1,200}?)\)$"),
+        (Equal, " instead of ", r"\bmismatch: (?P<f>.{1,200}?) instead of (?P<e>.{1,200}?)$"),
         (
             Equal,
             "got",
@@ -305,7 +308,11 @@ fn label(text: &str) -> Option<(bool, &str)> {
     if matcher || EXPECTED.contains(&name.as_str()) {
         return Some((true, value));
     }
-    if FOUND.contains(&name.as_str()) {
+    // `$got->{total} = '1'` of Test::More.
+    if name.starts_with("$expected") {
+        return Some((true, value));
+    }
+    if FOUND.contains(&name.as_str()) || name.starts_with("$got") {
         return Some((false, value.strip_prefix("was ").unwrap_or(value)));
     }
     None
@@ -487,6 +494,10 @@ mod tests {
             "thread 'a' panicked at src/a.rs:2:9:\nassertion `left == right` failed: total\n  left: 4\n right: 3",
             (Equal, "3", "4"),
         );
+        checks("#   Failed test 'total'\n#   at t/a.t line 1.\n#          got: '4'\n#     expected: '3'", (Equal, "'3'", "'4'"));
+        checks("#   Failed test 'total'\n#          $got->{a} = '4'\n#     $expected->{a} = '3'", (Equal, "'3'", "'4'"));
+        checks("cart_test.go:9: total of 'a', 'b': 4 (want 3)", (Equal, "3", "4"));
+        checks("line 6: total mismatch: \"4\" instead of \"3\"", (Equal, "\"3\"", "\"4\""));
         checks("'4' should be '3'", (Equal, "'3'", "'4'"));
         checks("Failed: DID NOT RAISE <class 'ValueError'>", (Throws, "<class 'ValueError'>", ""));
     }

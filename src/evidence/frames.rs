@@ -28,6 +28,8 @@ pub enum FrameLanguage {
     Ruby,
     /// PHP.
     Php,
+    /// Perl.
+    Perl,
     /// A place written as `file:line` outside any stack: Robot Framework, Swift, shell and others.
     Other,
 }
@@ -44,6 +46,7 @@ impl FrameLanguage {
         ("dotnet", Self::Dotnet),
         ("ruby", Self::Ruby),
         ("php", Self::Php),
+        ("perl", Self::Perl),
         ("other", Self::Other),
     ];
 }
@@ -127,6 +130,12 @@ pattern!(
 pattern!(RUBY_BRACKET, r"\[((?:[A-Za-z]:)?[\w./\\@+~-]+\.rb):(\d+)\]:?\s*$");
 pattern!(PHP, r"^\s*(?:#\d+ )?((?:[A-Za-z]:[\\/]|/|phar://|\./)?[\w./\\@+~-]+\.php)(?:\((\d+)\)|:(\d+))(?::? (.+?)\(.*)?\s*$");
 pattern!(PHP_IN, r"\bin ((?:[A-Za-z]:[\\/]|/)[\w./\\@+~-]+\.php)(?: on line |:)(\d+)");
+// `Shop::total(...) called at lib/Shop.pm line 9`, and the end of a message: `... at t/cart.t line 4, <STDIN> line 1.`
+pattern!(
+    PERL,
+    r"(?:^|\s)at ((?:[A-Za-z]:)?[\w./\\+@~<>-]+\.(?:t|pm|pl|PL|psgi)) line (\d+)(?:, <.*?> (?:line|chunk) \d+)?\.?\s*$"
+);
+pattern!(PERL_FUNCTION, r"^\s*(?:# +)?([\w:]+)\(.*\) called at ");
 pattern!(
     OTHER,
     r"^\s*(?:at )?((?:[A-Za-z]:)?[\w./\\@+~-]+\.(?:swift|dart|exs?|lua|feature|robot|kt|java|scala|cs|fs|sh|bats|[cm]?[jt]sx?|vue))[:(](\d+)\)?(?::\d+)?:?\s*$"
@@ -143,6 +152,7 @@ pub(super) fn read_line(line: &str, function_above: Option<&str>) -> Option<Fram
             .or_else(|| rust_at(line, function_above))
             .or_else(|| js(line))
             .or_else(|| dotnet(line))
+            .or_else(|| perl(line))
             .or_else(|| other(line))
         {
             return Some(FrameLine::Frame(found));
@@ -162,7 +172,7 @@ pub(super) fn read_line(line: &str, function_above: Option<&str>) -> Option<Fram
         return Some(FrameLine::Filler);
     }
     let bytes = line.as_bytes();
-    if memchr_colon_digit(bytes) || text.contains(", line ") || text.contains(".php") || first == b'#' {
+    if memchr_colon_digit(bytes) || text.contains(" line ") || text.contains(".php") || first == b'#' {
         let found = python(line)
             .or_else(|| go_place(line, function_above))
             .or_else(|| js(line))
@@ -171,6 +181,7 @@ pub(super) fn read_line(line: &str, function_above: Option<&str>) -> Option<Fram
             .or_else(|| native(line))
             .or_else(|| ruby(line))
             .or_else(|| php(line))
+            .or_else(|| perl(line))
             .or_else(|| foreign_dotnet(line))
             .or_else(|| other(line));
         if let Some(found) = found {
@@ -361,6 +372,15 @@ fn php(line: &str) -> Option<ParsedFrame> {
     Some(frame(FrameLanguage::Php, "", &found[1], &found[2]))
 }
 
+fn perl(line: &str) -> Option<ParsedFrame> {
+    if !line.contains(" line ") {
+        return None;
+    }
+    let found = PERL.captures(line)?;
+    let function = PERL_FUNCTION.captures(line);
+    Some(frame(FrameLanguage::Perl, function.as_ref().map_or("", |function| &function[1]), &found[1], &found[2]))
+}
+
 fn other(line: &str) -> Option<ParsedFrame> {
     if line.contains("file ")
         && let Some(found) = BATS.captures(line)
@@ -420,6 +440,9 @@ mod tests {
             None,
             (Jvm, "sun.reflect.NativeMethodAccessorImpl.invoke0", "", 0),
         );
+        reads("#   at t/cart.t line 31.", None, (Perl, "", "t/cart.t", 31));
+        reads("\tShop::total(GLOB(0x2a)) called at lib/Shop.pm line 9", None, (Perl, "Shop::total", "lib/Shop.pm", 9));
+        reads("No tax at lib/Shop.pm line 9, <STDIN> line 1.", None, (Perl, "", "lib/Shop.pm", 9));
         reads("# (in test file test/cart.bats, line 33)", None, (Other, "", "test/cart.bats", 33));
         reads("(from function `fail' in file test/helpers.bash, line 12,", None, (Other, "fail", "test/helpers.bash", 12));
         reads("  File \"shop/cart.py\", line 3, in total", None, (Python, "total", "shop/cart.py", 3));

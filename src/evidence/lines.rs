@@ -167,6 +167,8 @@ pattern!(
 pattern!(PYTEST_SUMMARY, r"^(?:FAILED|ERROR) \S+\.py(?:::\S+)+ - (?:\S)");
 // The number that minitest gives a failure; the test and what failed follow.
 pattern!(MINITEST_NUMBER, r"^\s*\d+\) (?:Failure|Error|Skipped):\s*$");
+// What Test::More says above the values of a check: the name that the test gave it, with its place.
+pattern!(PERL_TITLE, r"^\s*Failed test(?: \(.*?\))?(?: '.*')?\s*(?:at \S+ line \d+\.)?\s*$");
 pattern!(RULER, r"^[\s=_*~#+.\u{2500}-\u{257f}\u{2014}-]*$");
 pattern!(
     DATED,
@@ -181,7 +183,17 @@ pattern!(
 pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText {
     let mut found = ReadText::default();
     let mut stamps: Vec<(u32, String)> = Vec::new();
-    let lines: Vec<&str> = text.lines().enumerate().map(|(index, line)| strip_runner_prefix(line, index, &mut stamps)).collect();
+    let mut lines: Vec<&str> =
+        text.lines().enumerate().map(|(index, line)| strip_runner_prefix(line, index, &mut stamps)).collect();
+    // Test::More writes what it says as comments of TAP.
+    if lines
+        .iter()
+        .any(|line| line.trim_start().strip_prefix('#').is_some_and(|said| said.trim_start().starts_with("Failed test")))
+    {
+        for line in &mut lines {
+            *line = line.trim_start().strip_prefix("# ").unwrap_or(line);
+        }
+    }
     let pytest = lines.iter().any(|line| line.starts_with(">   ") || PYTEST_ERROR.is_match(line));
     let letter = if source == LineSource::Error { 'e' } else { 'l' };
     let mut trace = 0;
@@ -288,7 +300,7 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
             found.quoted.push(quote(QuoteKind::Context));
             continue;
         }
-        if titles.is_title(line) {
+        if titles.is_title(line) || PERL_TITLE.is_match(line) {
             found.quoted.push(quote(QuoteKind::Title));
             continue;
         }
@@ -366,6 +378,11 @@ fn says_more(line: &str, frame: &ParsedFrame) -> bool {
             let after = trimmed.split_once(".rs:").map_or("", |(_, after)| after);
             trimmed.contains("panicked at '") || after.chars().filter(|c| c.is_alphabetic()).count() > 2
         }
+        // `Failed test 'total' at t/cart.t line 3.` and `Shop::total() called at ..` name a test and a function.
+        L::Perl => {
+            let before = trimmed.rsplit_once(" at ").map_or("", |(before, _)| before.trim_start_matches(['#', ' ']));
+            !before.is_empty() && !before.starts_with("Failed test") && !before.ends_with(" called")
+        }
         L::Php => trimmed.contains(" in /") || trimmed.contains(" on line "),
         L::Ruby => trimmed.contains(".rb:") && trimmed.split(".rb:").nth(1).is_some_and(|rest| rest.contains(": ")),
         _ => false,
@@ -425,6 +442,16 @@ mod tests {
         let titles = Titles::new("connects", "lan");
         let read = read(">> TypeError: boom\n>> at setUp (test/unit/lan.js:13:33)", LineSource::Error, &titles);
         assert_eq!((read.lines[0].text.as_str(), read.frames[0].frame.path.as_str()), ("TypeError: boom", "test/unit/lan.js"));
+    }
+
+    #[test]
+    fn what_perl_says_in_comments_counts() {
+        let titles = Titles::new("t/cart.t", "");
+        let text = "#   Failed test 'total of two'\n#   at t/cart.t line 14.\n#          got: '0'\n#     expected: '22'\nNo tax at lib/Tax.pm line 9.";
+        let read = read(text, LineSource::Error, &titles);
+        let said: Vec<_> = read.lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(said, ["got: '0'", "expected: '22'", "No tax at lib/Tax.pm line 9."]);
+        assert_eq!(read.frames.iter().map(|placed| placed.frame.path.as_str()).collect::<Vec<_>>(), ["t/cart.t", "lib/Tax.pm"]);
     }
 
     #[test]

@@ -250,10 +250,12 @@ pub(super) fn temperature(verdicts: &[&HeldOutVerdict]) -> f64 {
     2.0 / (low + high)
 }
 
-/// Shrinks a temperature towards 1 if it was measured on few groups of cases. Returns `None` for fewer than ten.
-pub(super) fn trusted_temperature(temperature: f64, groups: usize) -> Option<f64> {
+/// Shrinks a temperature towards the hand-set one (1 if there is none) if it was measured on few groups of cases. Returns `None` for
+/// fewer than ten.
+pub(super) fn trusted_temperature(temperature: f64, hand_set: Option<f64>, groups: usize) -> Option<f64> {
+    let hand_set = hand_set.unwrap_or(1.0);
     let share = count(groups) / count(groups + 2 * FEWEST);
-    (groups >= FEWEST).then(|| libm::exp(share * libm::log(temperature)))
+    (groups >= FEWEST).then(|| hand_set * libm::exp(share * libm::log(temperature / hand_set)))
 }
 
 /// The verdicts with a temperature each, fitted on all folds but their own.
@@ -338,8 +340,9 @@ mod tests {
         let found = temperature(&verdicts.iter().collect::<Vec<_>>());
         assert!((boasts / found - libm::log(3.0)).abs() < 1e-9, "{found}");
         assert!((temperature(&[]) - 1.0).abs() < 1e-12);
-        assert_eq!(trusted_temperature(0.05, 9), None, "four lucky cases make nothing sure");
-        assert!(trusted_temperature(4.0, 20).is_some_and(|found| (found - 2.0).abs() < 1e-9));
+        assert_eq!(trusted_temperature(0.05, None, 9), None, "four lucky cases make nothing sure");
+        assert!(trusted_temperature(4.0, None, 20).is_some_and(|found| (found - 2.0).abs() < 1e-9));
+        assert!(trusted_temperature(4.0, Some(1.0 / 4.0), 20).is_some_and(|found| (found - 1.0).abs() < 1e-9));
         let held = [0, 1].map(|fold| HeldOutVerdict { fold, ..verdict(0, [1.0, 0.0]) });
         assert!(tempered(&held).iter().all(|verdict| (verdict.temperature - COLDEST).abs() < 1e-9));
     }

@@ -91,8 +91,10 @@ pub struct FoldReport {
     pub hand_set: VerdictFigures,
     /// The same with their probabilities tempered.
     pub hand_set_tempered: VerdictFigures,
-    /// The temperature for these; above 1 they are too sure.
+    /// The temperature that fits these best.
     pub hand_set_temperature: f64,
+    /// The temperature that the pipeline sets for them; 1 if it sets none.
+    pub declared_temperature: f64,
     /// The weights fitted to all other folds.
     pub fitted: VerdictFigures,
     /// The same with their probabilities tempered.
@@ -392,7 +394,7 @@ impl Fitting<'_> {
         let fitted_tempered = tempered(&fitted);
         let fitted_temperature = temperature(&fitted.iter().collect::<Vec<_>>());
         let (plain_figures, tempered_figures) = (figures(&fitted), figures(&fitted_tempered));
-        let trusted = trusted_temperature(fitted_temperature, self.folds.groups);
+        let trusted = trusted_temperature(fitted_temperature, self.plan.temperature, self.folds.groups);
         let trusted = trusted.filter(|_| tempered_figures.log_loss < plain_figures.log_loss);
         let best = if trusted.is_some() { fitted_tempered } else { fitted };
         let report = FoldReport {
@@ -402,6 +404,7 @@ impl Fitting<'_> {
             hand_set: figures(&hand_set),
             hand_set_tempered: figures(&tempered(&hand_set)),
             hand_set_temperature: temperature(&hand_set.iter().collect::<Vec<_>>()),
+            declared_temperature: self.plan.temperature.unwrap_or(1.0),
             fitted: plain_figures,
             fitted_tempered: tempered_figures,
             fitted_temperature,
@@ -437,7 +440,7 @@ impl Fitting<'_> {
             fold,
             project: self.folds.group[at],
             scores: self.weights.scores(with, &self.judged[at].verdict, &self.observations[at]),
-            temperature: 1.0,
+            temperature: self.plan.temperature.unwrap_or(1.0),
         }
     }
 

@@ -92,12 +92,15 @@ pub const KINDS: &[ObserverKind] = &[
         #[cfg(feature = "otel")]
         make: MakeObserver::Sends(super::otlp::sender),
         #[cfg(not(feature = "otel"))]
-        make: MakeObserver::Sends(|_| {
-            let help = "build one that has it: cargo build --release --features otel";
-            Err(("this build has no OpenTelemetry".into(), help.into()))
-        }),
+        make: MakeObserver::Sends(without_opentelemetry),
     },
 ];
+
+#[cfg(any(test, not(feature = "otel")))]
+fn without_opentelemetry(_: Option<&str>) -> MadeObserver {
+    let help = "build one that has it: cargo build --release --features otel";
+    Err(("this build has no OpenTelemetry".into(), help.into()))
+}
 
 /// Parses `KIND` or `KIND=FILE` into the kind and the file (or address), which may be absent where the kind has a default. The
 /// error is a message with a hint.
@@ -123,6 +126,13 @@ pub fn parse(text: &str) -> Result<(&'static ObserverKind, Option<&str>), (Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_build_without_opentelemetry_says_how_to_get_one_that_has_it() {
+        let (message, help) = without_opentelemetry(None).err().unwrap();
+        assert_eq!(message, "this build has no OpenTelemetry");
+        assert!(help.contains("--features otel"), "{help}");
+    }
 
     #[test]
     fn observers_are_parsed() {

@@ -339,6 +339,11 @@ pub(super) const VERDICT: Form = Form {
         FormKey::new("floor", TEXT, "The var that holds the least probability of a decided verdict.")
             .named("missing-key", "`verdict` has no `floor`"),
         FormKey::new(
+            "temperature",
+            TEXT,
+            "The var that holds what log-odds are divided by before they become probabilities (1 without): below 1, verdicts are surer.",
+        ),
+        FormKey::new(
             "needs",
             ValueForm::Distinct("duplicate-need"),
             "The queries whose results the rules read as `context.needs`.",

@@ -12,6 +12,8 @@ pub struct VerdictRules {
     pub undecided: Spanned<String>,
     /// The var that holds the least probability of a decided verdict.
     pub floor: Spanned<String>,
+    /// The var that holds what the log-odds are divided by before they become probabilities, if there is one.
+    pub temperature: Option<Spanned<String>>,
     /// The queries whose results the rules read as `context.needs`.
     pub needs: Vec<Spanned<String>>,
     /// The function that says how strongly a signature that matched speaks.
@@ -49,6 +51,11 @@ pub struct DefectWeight {
 }
 
 impl VerdictRules {
+    /// The vars that it names.
+    pub fn vars(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.floor).chain(&self.temperature).map(|var| var.as_str())
+    }
+
     /// The functions that it refers to.
     pub fn functions(&self) -> impl Iterator<Item = &Spanned<String>> {
         self.signatures.iter().chain(self.rules.iter().map(|rule| &rule.rule))

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 const PATTERNS: ValueForm = ValueForm::List(&ValueForm::Pattern(0));
 const OWNERS: &[&str] = &["product", "test", "library", "runtime"];
-const LANGUAGES: &[&str] = &["jvm", "python", "go", "js", "rust", "native", "dotnet", "ruby", "php", "other"];
+const LANGUAGES: &[&str] = &["jvm", "python", "go", "js", "rust", "native", "dotnet", "ruby", "php", "perl", "other"];
 
 /// The form of `data/evidence.yaml`.
 pub(super) const EVIDENCE: Form = Form {

@@ -83,7 +83,7 @@ impl LearnedWeights {
             let at = format!("data/{}:{line}", self.source.name()).into();
             plan.terms.insert(word.value.clone(), TermWeights { weights, at });
         }
-        plan.temperature = self.temperature;
+        plan.fitted_temperature = self.temperature;
         let number = |number: &LearnedNumber| json!([*number.defect, number.weight]);
         let list = |numbers: &[LearnedNumber]| numbers.iter().map(number).collect::<Vec<_>>();
         let by_id = |written: &[(Spanned<String>, Vec<LearnedNumber>)]| {

@@ -67,6 +67,7 @@ impl ProjectLinker<'_> {
             rules,
             terms: BTreeMap::new(),
             temperature: None,
+            fitted_temperature: None,
             learned: None,
             vars: Content::new(crate::script::View::null()),
             data: Hash::of_json(&json!([data.evidence.address(), data.data.hash()])),
@@ -93,9 +94,15 @@ impl ProjectLinker<'_> {
     }
 }
 
+/// The least temperature: at 0 there would be no probabilities.
+const COLDEST: f64 = 0.01;
+
 /// The plan with the vars in force.
 pub(super) fn with_vars(plan: &VerdictPlan, written: &VerdictRules, vars: &Content) -> VerdictPlan {
-    let floor = vars.view().and_then(|vars| vars.get(&written.floor)?.as_f64()).unwrap_or(0.0);
+    let number = |var: &str| vars.view()?.get(var)?.as_f64();
+    let floor = number(&written.floor).unwrap_or(0.0);
+    let by_hand = || written.temperature.as_ref().and_then(|var| number(var)).map(|temperature| temperature.max(COLDEST));
+    let temperature = plan.fitted_temperature.or_else(by_hand);
     let function = |rule: &VerdictFunction| json!([rule.id, rule.function.hash(), rule.function.name()]);
     let mut functions = json!([
         plan.needs.iter().map(|need| need.name).collect::<Vec<_>>(),
@@ -116,7 +123,7 @@ pub(super) fn with_vars(plan: &VerdictPlan, written: &VerdictRules, vars: &Conte
         parts.push(json!(learned.to_string()));
     }
     let address = Hash::of_json(&parts);
-    VerdictPlan { floor, vars: vars.clone(), functions, address, ..plan.clone() }
+    VerdictPlan { floor, temperature, vars: vars.clone(), functions, address, ..plan.clone() }
 }
 
 fn weights(written: &[DefectWeight]) -> DefectWeights {

@@ -50,7 +50,6 @@ mod mutate;
 mod new;
 mod nights;
 mod observe;
-#[cfg(feature = "otel")]
 mod otel;
 mod output;
 mod packaging;

@@ -205,9 +205,3 @@ fn a_run_that_goes_on_is_told_from_there() {
     let ran = project.asterisk(&["run", "--resume", "latest", "--observe", "narration"]).exits(0);
     assert_eq!(ran.stderr, "", "a run that is over has nothing to tell");
 }
-
-#[test]
-#[cfg(not(feature = "otel"))]
-fn a_build_without_opentelemetry_says_so() {
-    insta::assert_snapshot!("no_otlp", observed(&project(), &["--observe", "otlp"]).exits(2).text());
-}

@@ -7,20 +7,26 @@ use crate::pipeline::vars::Var;
 use crate::pipeline::verdict::{DefectWeight, VerdictRule, VerdictRules};
 use std::collections::BTreeMap;
 
-/// Reads the section. `vars` are those of the pipeline, one of which is the floor.
+/// Reads the section. `vars` are those of the pipeline, which hold the floor and the temperature.
 pub(super) fn verdict(reader: &mut YamlReader<'_>, fields: FormFields<'_>, vars: &BTreeMap<String, Var>) -> Option<VerdictRules> {
     let priors = weights(fields, "priors");
     let rules: Vec<VerdictRule> = fields.list("rules").unwrap_or_default().iter().filter_map(rule).collect();
     let read = VerdictRules {
         undecided: fields.text("undecided")?,
         floor: fields.text("floor")?,
+        temperature: fields.text("temperature"),
         needs: fields.texts("needs"),
         signatures: fields.text("signatures"),
         span: fields.yaml.head(reader.source()),
         priors,
         rules,
     };
-    check_floor(reader, &read, vars);
+    let hint = "name a var that holds the least probability of a decided verdict: `vars: { decide_floor: 0.5 }`";
+    check_number(reader, ("floor", &read.floor, hint), vars);
+    if let Some(temperature) = &read.temperature {
+        let hint = "name a var that holds what log-odds are divided by: `vars: { temperature: 0.9 }`";
+        check_number(reader, ("temperature", temperature, hint), vars);
+    }
     check_rules(reader, &read);
     Some(read)
 }
@@ -50,17 +56,16 @@ fn weights(fields: FormFields<'_>, key: &str) -> Vec<DefectWeight> {
     fields.entries(key).iter().filter_map(weight).collect()
 }
 
-fn check_floor(reader: &mut YamlReader<'_>, read: &VerdictRules, vars: &BTreeMap<String, Var>) {
-    let number = vars.get(read.floor.as_str()).map(|var| var.default.value.is_number());
+/// The var that a key names is one of the pipeline's, and a number.
+fn check_number(reader: &mut YamlReader<'_>, (key, var, hint): (&str, &Spanned<String>, &str), vars: &BTreeMap<String, Var>) {
+    let number = vars.get(var.as_str()).map(|var| var.default.value.is_number());
     if number == Some(true) {
         return;
     }
     let fault = if number.is_none() { "is no var of the pipeline" } else { "is not a number" };
-    let error = reader.error("verdict-floor", format!("the floor `{}` {fault}", *read.floor), read.floor.span, "");
-    let hint = crate::diag::did_you_mean(&read.floor, vars.keys().map(String::as_str));
-    reader.push(error.help(hint.unwrap_or_else(|| {
-        "name a var that holds the least probability of a decided verdict: `vars: { decide_floor: 0.5 }`".into()
-    })));
+    let error = reader.error("verdict-var", format!("the {key} `{}` {fault}", **var), var.span, "");
+    let similar = crate::diag::did_you_mean(var, vars.keys().map(String::as_str));
+    reader.push(error.help(similar.unwrap_or_else(|| hint.into())));
 }
 
 /// Ids are unique, and weights are of defects that the section decides between.
@@ -87,5 +92,32 @@ fn check_rules(reader: &mut YamlReader<'_>, read: &VerdictRules) {
             let hint = crate::diag::did_you_mean(defect, read.priors.iter().map(|prior| prior.defect.as_str()));
             reader.push(error.help(hint.unwrap_or_else(|| "the verdict decides between the defects of `priors`".into())));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diag::Source;
+    use crate::pipeline::parse;
+
+    fn outcome(verdict: &str) -> String {
+        let text = format!(
+            "pipeline: t\nvars: {{ least: 0.5, cold: 0.9, word: x }}\nnodes: [{{ name: a }}]\nedges: [{{ id: E, from: a, to: _done }}]\nverdict:\n  undecided: d0\n  priors: {{ d1: 0 }}\n  rules: [{{ id: V1, for: {{ d1: 1 }}, rule: v.rhai#one }}]\n{verdict}start: a\ndone: _done\n"
+        );
+        match parse(&Source::new("t.yaml", text)) {
+            Ok(pipeline) => format!("{:?}", pipeline.verdict.iter().flat_map(|read| read.vars()).collect::<Vec<_>>()),
+            Err(found) => found.iter().map(|found| format!("{}: {}", found.code, found.message)).collect::<Vec<_>>().join("\n"),
+        }
+    }
+
+    #[test]
+    fn floor_and_temperature_name_numbers_of_the_pipeline() {
+        assert_eq!(outcome("  floor: least\n"), r#"["least"]"#);
+        assert_eq!(outcome("  floor: least\n  temperature: cold\n"), r#"["least", "cold"]"#);
+        assert_eq!(outcome("  floor: lest\n"), "pipeline/verdict-var: the floor `lest` is no var of the pipeline");
+        assert_eq!(
+            outcome("  floor: least\n  temperature: word\n"),
+            "pipeline/verdict-var: the temperature `word` is not a number"
+        );
     }
 }

@@ -39,8 +39,8 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             pipe.examined.iter().flat_map(|one| one.analysis.diagnostics.iter()).filter(|one| one.code == "rule/unknown-var");
         let typos: Vec<&str> = typos.filter_map(|one| one.primary()).map(|label| label.source.slice(label.span)).collect();
         let meant = |name: &str| typos.iter().any(|typo| nearest(typo, [name]).is_some());
-        let floor = pipeline.verdict.as_ref().map(|verdict| verdict.floor.as_str());
-        let read = |name: &str| names.contains(name) || floor == Some(name) || meant(name);
+        let of_verdict = |name: &str| pipeline.verdict.iter().any(|verdict| verdict.vars().any(|var| var == name));
+        let read = |name: &str| names.contains(name) || of_verdict(name) || meant(name);
         for (name, var) in pipeline.vars.iter().filter(|(name, _)| !read(name)) {
             // The name is written before its value.
             let before = &pipeline.source.text()[..var.default.span.start];
