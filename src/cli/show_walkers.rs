@@ -4,6 +4,7 @@ use crate::diag::{Diagnostic, did_you_mean};
 use crate::project::AnswererNames;
 use crate::script::LinkedScript;
 use crate::session::{Session, SessionError};
+use crate::store::WalkerAccuracy;
 use crate::ui::{CellPaint, OutputFormat, Ui};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -49,21 +50,28 @@ fn derived(record: &Value, elements: &Value) -> Value {
     traits
 }
 
-/// Prints the personas, or one of them.
+/// Prints the personas, or one of them, with how often their answers stood when their cases were reviewed.
 pub(super) fn personas(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
     let data = file(session, "personas")?;
     let list = data["personas"].as_array().into_iter().flatten();
     let all: Vec<(String, Value)> = list.map(|persona| (text(&persona["name"]), persona.clone())).collect();
     let chosen = named("persona", name, &all)?;
+    let measured = session.walker_accuracy()?;
+    let of = |name: &str| measured.iter().filter(|one| one.walker == name).collect::<Vec<_>>();
     if ui.format() == OutputFormat::Json {
-        let list: Vec<&Value> = chosen.iter().map(|(_, persona)| persona).collect();
+        let list = chosen.iter().map(|(name, persona)| {
+            let mut persona = persona.clone();
+            persona["measured"] = json!(of(name));
+            persona
+        });
+        let list: Vec<Value> = list.collect();
         ui.json(&json!({ "schema_version": 1, "personas": list, "positions": data["positions"] }));
         return Ok(());
     }
     let colours = session.element_colours()?;
     if name.is_some() {
-        for (_, persona) in &chosen {
-            one(ui, persona);
+        for (name, persona) in &chosen {
+            one(ui, persona, &of(name));
         }
         return Ok(());
     }
@@ -80,7 +88,7 @@ pub(super) fn personas(ui: Ui, session: &Session, name: Option<&str>) -> Result<
     Ok(())
 }
 
-fn one(ui: Ui, persona: &Value) {
+fn one(ui: Ui, persona: &Value, measured: &[&WalkerAccuracy]) {
     let mut table = ui.table(&[&text(&persona["name"]), ""]);
     let own = CellPaint::of(&text(&persona["hex"]));
     for key in ["colour", "hex", "element", "position", "side", "home", "stickiness"] {
@@ -92,7 +100,25 @@ fn one(ui: Ui, persona: &Value) {
         let list = |value: &Value| value.as_array().map(|list| list.iter().map(text).collect::<Vec<_>>().join(", "));
         table.row([key.to_owned(), list(&persona[key]).unwrap_or_else(|| text(&persona[key]))]);
     }
+    let stood = |one: &&WalkerAccuracy| format!("{}: {} of {}", one.node, one.stood, one.reviewed);
+    if !measured.is_empty() {
+        table.row(["stood in review".to_owned(), measured.iter().map(stood).collect::<Vec<_>>().join(", ")]);
+    }
     ui.out(&table.text());
+    if !measured.is_empty() {
+        ui.out(&format!("\nas measured, for `data/personas.yaml`:\n{}", as_measured(measured)));
+    }
+}
+
+/// What the file of personas could say of a walker: its affinities and its accuracy, by how often its answers stood.
+fn as_measured(measured: &[&WalkerAccuracy]) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "at most 500 cases are counted")]
+    let share = |stood: i64, reviewed: i64| format!("{:.2}", stood as f64 / reviewed.max(1) as f64);
+    let affinities: Vec<String> =
+        measured.iter().map(|one| format!("{}: {}", one.node, share(one.stood, one.reviewed))).collect();
+    let sum = |of: fn(&WalkerAccuracy) -> i64| measured.iter().map(|one| of(one)).sum();
+    let accuracy = share(sum(|one| one.stood), sum(|one| one.reviewed));
+    format!("    affinities: {{ {} }}\n    accuracy: {accuracy}", affinities.join(", "))
 }
 
 /// The nodes with the highest affinity of a persona, best first.

@@ -393,6 +393,11 @@ pub(super) const WALKER: Form = Form {
             ValueForm::Entries(&ValueForm::Number(-1.0, 1.0)),
             "Its affinity to nodes, by name; 0 by default.",
         ),
+        FormKey::new(
+            "accuracy",
+            SHARE,
+            "How accurate it has been, for the traits of a derived element; 0, the most careful, by default.",
+        ),
         FormKey::new("tags", ValueForm::List(&ValueForm::Text), "Its characteristics."),
         FormKey::new("preamble", ValueForm::Text, "Its introduction in prompts."),
         FormKey::new("via", ValueForm::List(&ValueForm::Text), "Its answerers, tried in this order."),

@@ -160,7 +160,7 @@ pub(super) fn anonymous() -> TeamMember {
 
 fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<Arc<crate::walk::Mask>>) -> TeamMember {
     let text = |key: &str| persona[key].as_str().unwrap_or_default();
-    let traits = traits(data, text("element"));
+    let traits = traits(data, text("element"), persona["accuracy"].as_f64().unwrap_or_default());
     let view = json!({
         "element": text("element"),
         "name": text("name"),
@@ -188,8 +188,8 @@ fn persona_content(fields: &Map<String, Value>) -> Content {
     Content::new(View::map("params.persona", entries, View::null()))
 }
 
-/// The traits of an element; of a derived one, those of a walker with unknown accuracy, which are its most careful.
-fn traits(data: &Map<String, Value>, element: &str) -> Map<String, Value> {
+/// The traits of an element; of a derived one, those of a walker of this accuracy, 0 to 1.
+fn traits(data: &Map<String, Value>, element: &str, accuracy: f64) -> Map<String, Value> {
     let Some(file) = data.get("elements") else { return Map::new() };
     let plain = |name: &str| file["elements"].get(name).and_then(Value::as_object).cloned();
     let mut traits = plain(element).unwrap_or_else(|| {
@@ -197,8 +197,15 @@ fn traits(data: &Map<String, Value>, element: &str) -> Map<String, Value> {
         let mut traits = record["from"].as_str().and_then(plain).unwrap_or_default();
         let more = record["more_convergence"].as_f64().unwrap_or_default();
         if let Some(bar) = traits.get("convergence_threshold").and_then(Value::as_f64) {
-            traits.insert("convergence_threshold".into(), json!(((bar + more) * 1e12).round() / 1e12));
+            let bar = bar + more * (1.0 - accuracy);
+            traits.insert("convergence_threshold".into(), json!((bar * 1e12).round() / 1e12));
             traits.insert("failure_mode".into(), record["failure_mode"].clone());
+        }
+        if let Some(loops) = traits.get("max_loops").and_then(Value::as_i64) {
+            let fewer = record["fewer_loops"].as_f64().unwrap_or_default() * accuracy;
+            #[expect(clippy::cast_possible_truncation, reason = "the form allows at most 1000 loops")]
+            let fewer = fewer.floor() as i64;
+            traits.insert("max_loops".into(), json!((loops - fewer).max(0)));
         }
         traits
     });

@@ -4,7 +4,7 @@ use super::{Session, SessionError};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::store::{
     Dormancy, Durability, KnownHistory, Rca, RcaFilter, RcaRow, RcaStatusChange, RootWord, RootWordDone, Store, SymptomFilter,
-    SymptomRow, SymptomStatus, TestStability,
+    SymptomRow, SymptomStatus, TestStability, WalkerAccuracy,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -48,6 +48,11 @@ impl Session {
         let Some(store) = self.reader()? else { return Ok(Vec::new()) };
         let bounds: FlakyBounds = self.recall_setting("flaky")?;
         Ok(store.test_stability()?.into_iter().filter(|test| bounds.is_flaky(test)).collect())
+    }
+
+    /// How often walkers' answers at a node stood in review; empty if there is no store yet.
+    pub fn walker_accuracy(&self) -> Result<Vec<WalkerAccuracy>, SessionError> {
+        Ok(self.reader()?.map(|store| store.walker_accuracy()).transpose()?.unwrap_or_default())
     }
 
     /// Sets the status of a root cause on behalf of a person, and returns it as it was before.

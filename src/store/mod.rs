@@ -89,6 +89,7 @@ pub use history::{
 pub use journal::RunJournal;
 pub use knowledge::{CaseFacts, Rca, RcaStatusChange, Triage};
 pub use megrams::{ChangedMegram, DistilledMegram, DreamChanges, Megram, MegramOrigin};
+pub use needs::WalkerAccuracy;
 pub use needs::{SiblingScope, StoreQueries};
 pub use open::Store;
 pub use overturned::OverturnedLink;

@@ -334,6 +334,29 @@ fn who_was_right_before_is_preferred() {
     assert_eq!(because(), "no reviewed case of Scout at b, affinity 0.5");
     assert_eq!(because(), "1 of 1 reviewed case stood, affinity 0.5");
     assert_eq!(project.asterisk(&["replay", "--format", "json", "--scripts", "scripts"]).exits(0).json()["unknown"], json!([]));
+    let shown = project.asterisk(&["show", "personas", "Herald"]).ok().stdout;
+    assert!(shown.contains("stood in review") && shown.contains("a: 2 of 2"), "{shown}");
+    assert!(shown.ends_with("    affinities: { a: 1.00 }\n    accuracy: 1.00\n"), "{shown}");
+    let json = project.asterisk(&["show", "personas", "Herald", "--format", "json"]).ok().json();
+    let measured = json!([{ "walker": "Herald", "node": "a", "reviewed": 2, "stood": 2, "share": 1.0 }]);
+    assert_eq!(json["personas"][0]["measured"], measured);
+}
+
+#[test]
+fn the_traits_of_iron_follow_from_its_accuracy() {
+    let traits = |accuracy: &str| {
+        let project = two();
+        let walker = format!("{{ name: Herald, element: iron{accuracy} }}");
+        let text = TWO.replace("[Herald,", &format!("[{walker},")).replace("evidence_depth == 2", "evidence_depth == 5");
+        project.file("t.yaml", text);
+        project.asterisk(&RUN).exits(0);
+        let told = project.asterisk(&["explain", "latest", "--case", "case-1", "--format", "json"]).ok().json();
+        let traits = &told["steps"][0]["decision"]["state"]["walker"]["traits"];
+        (traits["max_loops"].clone(), traits["convergence_threshold"].clone())
+    };
+    assert_eq!(traits(""), (json!(1), json!(0.8)));
+    assert_eq!(traits(", accuracy: 0.5"), (json!(0), json!(0.75)));
+    assert_eq!(traits(", accuracy: 1"), (json!(0), json!(0.7)));
 }
 
 #[test]

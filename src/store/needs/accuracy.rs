@@ -1,10 +1,12 @@
 //! `accuracy`: the share of a walker's answers at a node that reviews confirmed.
 
-use super::{ActiveQuery, StoreSnapshot, cached};
+use super::{ActiveQuery, cached};
 use crate::store::error::StoreError;
+use crate::store::open::Store;
 use crate::store::read::of_kinds;
 use crate::walk::{EventBody, EventKind};
 use rusqlite::{Connection, params};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -14,25 +16,43 @@ const CASES: i64 = 500;
 /// Status that a review gives a case (`set_case_status`).
 const REVIEWED: &str = "reviewed";
 
+/// How often a walker's answers at a node stood when their cases were reviewed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WalkerAccuracy {
+    pub walker: String,
+    pub node: String,
+    /// Reviewed cases.
+    pub reviewed: i64,
+    /// Of those, how many nobody overturned.
+    pub stood: i64,
+    /// The share of those, 0 to 1.
+    pub share: f64,
+}
+
+impl Store {
+    /// The accuracy of walkers over the latest 500 reviewed cases, by walker and node.
+    pub fn walker_accuracy(&self) -> Result<Vec<WalkerAccuracy>, StoreError> {
+        self.read(|conn| counted(conn, i64::MAX))
+    }
+}
+
 /// Answers the query. The answer is the same for all cases of a run, since it does not depend on the run's own facts.
 pub(super) fn answer(needs: &ActiveQuery<'_>) -> Result<Value, StoreError> {
-    cached(&needs.accuracy, || match needs.read_store(counted)? {
-        Value::Null => Ok(json!([])),
-        found => Ok(found),
-    })
+    cached(&needs.accuracy, || Ok(json!(needs.read_store(|conn, snapshot| counted(conn, snapshot.start))?)))
 }
 
 /// Number of reviewed and of confirmed answers.
 type ReviewTally = BTreeMap<(String, String), (i64, i64)>;
 
-fn counted(conn: &Connection, snapshot: StoreSnapshot) -> Result<Value, StoreError> {
+/// Counts cases reviewed up to a stamp.
+fn counted(conn: &Connection, upto: i64) -> Result<Vec<WalkerAccuracy>, StoreError> {
     let mut tally = ReviewTally::new();
     let mut cases = conn.prepare_cached(
         "SELECT s.rc, r.run, EXISTS (SELECT 1 FROM overturned o WHERE o.rc = s.rc AND o.stamp <= ?1) FROM \
          (SELECT DISTINCT rc FROM case_statuses WHERE status = ?2 AND stamp <= ?1 ORDER BY rc DESC LIMIT ?3) s \
          JOIN run_cases r ON r.id = s.rc",
     )?;
-    let cases = cases.query_map(params![snapshot.start, REVIEWED, CASES], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let cases = cases.query_map(params![upto, REVIEWED, CASES], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     for case in cases {
         let (rc, run, overturned): (i64, i64, bool) = case?;
         for answered in answers(conn, run, rc)? {
@@ -41,12 +61,12 @@ fn counted(conn: &Connection, snapshot: StoreSnapshot) -> Result<Value, StoreErr
             *stood += i64::from(!overturned);
         }
     }
-    let to_json = |((walker, node), (reviewed, stood)): ((String, String), (i64, i64))| {
+    let accuracy = |((walker, node), (reviewed, stood)): ((String, String), (i64, i64))| {
         #[allow(clippy::cast_precision_loss)]
         let share = stood as f64 / reviewed as f64;
-        json!({ "walker": walker, "node": node, "reviewed": reviewed, "stood": stood, "share": share })
+        WalkerAccuracy { walker, node, reviewed, stood, share }
     };
-    Ok(tally.into_iter().map(to_json).collect())
+    Ok(tally.into_iter().map(accuracy).collect())
 }
 
 /// The answerer of each node of a case's own walk; of several answers the last one is what was reviewed.

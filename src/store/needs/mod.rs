@@ -23,6 +23,7 @@ use super::runs::run_row;
 use crate::diag::did_you_mean;
 use crate::model::Hash;
 use crate::walk::{Cluster, NEEDS, Name, Queries, QuerySubject};
+pub use accuracy::WalkerAccuracy;
 use known::KnownSymptom;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
