@@ -183,6 +183,11 @@ fn check_name(kind: SkeletonKind, name: &str) -> Result<(), SessionError> {
     let dash = matches!(kind, SkeletonKind::Domain | SkeletonKind::Pipeline);
     let fits = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || (dash && b == b'-'));
+    if fits && name.ends_with("_test") {
+        let message = format!("`{name}` ends as the names of files with tests do");
+        let help = "take a name without `_test` at its end".to_owned();
+        return Err(SessionError::bad_request("new/name", message, Some(help)));
+    }
     if fits {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use crate::decisions::replay::{
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::model::counted;
-use crate::session::SessionError;
+use crate::session::{FailedRules, SessionError};
 use crate::ui::{OutputFormat, Ui, plain};
 use clap::Args;
 use serde_json::{Value, json};
@@ -72,11 +72,18 @@ pub(super) fn replay(global: &GlobalArgs, args: &ReplayArgs) -> Result<Exit, Ses
             "flips": done.flips,
             "totals": done.totals(),
             "answers": done.answers,
-            "verdicts": { "made": done.verdicts, "changed": done.changed_verdicts },
+            "verdicts": {
+                "made": done.verdicts,
+                "changed": done.changed_verdicts,
+                "failed_rules": FailedRules::of(&done.failed_rules),
+            },
             "effects": done.effects,
             "unknown": done.unknown,
         })),
         OutputFormat::Pretty => print(ui, &done, took),
+    }
+    for failed in FailedRules::of(&done.failed_rules) {
+        ui.note(&format!("warning: {failed}"));
     }
     let most = args.max_flips.unwrap_or(usize::MAX);
     let flips = done.flips.len() + done.changed_verdicts.len();
@@ -125,8 +132,7 @@ fn print(ui: Ui, done: &ReplayReport, took: f64) {
         let made = counted(done.verdicts, "verdict", "verdicts");
         let flipped = match done.changed_verdicts.len() {
             0 => "none flips".to_owned(),
-            1 => "1 flips".to_owned(),
-            many => format!("{many} flip"),
+            flips => counted(flips, "flip", "flips"),
         };
         ui.out(&format!("\n{made} made again: {flipped}"));
     }

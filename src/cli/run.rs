@@ -16,7 +16,7 @@ use crate::pipeline::NodeIx;
 use crate::project::CurrentProject;
 use crate::reload::LoadProject;
 use crate::report::{Gate, RunReport};
-use crate::session::{ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, Via};
+use crate::session::{FailedRules, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, Via};
 use crate::store::Durability;
 use crate::ui::{OutputFormat, Ui};
 use crate::walk::{Plan, WalkStatus};
@@ -399,6 +399,9 @@ fn conclude(ui: Ui, session: &Session, mut result: RunResult, ending: &RunEnding
     }
     for gap in &result.launch.gaps {
         ui.note(&format!("warning: the launch is incomplete: {gap}"));
+    }
+    for failed in FailedRules::of(&result.failed_rules) {
+        ui.note(&format!("warning: {failed}"));
     }
     run_view::failures(ui, &result);
     run_view::shadow(ui, &result);

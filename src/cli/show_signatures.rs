@@ -86,6 +86,15 @@ fn one(ui: Ui, signature: &Value, hits: &SignatureHits) {
         signature["certainty"].as_f64().unwrap_or_default()
     );
     add("says", &verdict, &mut lines);
+    let weights = signature["weights"].as_object().into_iter().flatten();
+    let weights: Vec<String> = weights.map(|(defect, weight)| format!("{defect} {weight}")).collect();
+    let group = match cell("group") {
+        "" => String::new(),
+        group => format!(" (group {group})"),
+    };
+    if !weights.is_empty() {
+        add("weights", &format!("{}{group}", weights.join(", ")), &mut lines);
+    }
     add("means", cell("means"), &mut lines);
     list("patterns", "patterns", &mut lines);
     add("subject", cell("subject"), &mut lines);

@@ -12,7 +12,7 @@ use crate::script::probe::{Miss, Outline, OutlineLine, Probes, Recorder, Recordi
 use crate::script::{Library, ScriptFunction, View};
 use crate::session::{Session, SessionError};
 use crate::walk::Name;
-use crate::walk::{EventBody, SpokenRule, Verdict, WALK};
+use crate::walk::{EventBody, SpokenRule, Verdict, VerdictFunction, WALK};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
@@ -297,10 +297,11 @@ impl Decisions {
         let step = steps.iter().find(|step| *step.path == *found.step);
         let Some(project) = step.and_then(|step| self.project(&found.run, step, Probes::All).ok()) else { return Ok(None) };
         let Some(plan) = &project.plan.verdict else { return Ok(None) };
-        let Some(rule) = plan.rules.iter().find(|rule| *rule.id == *id) else { return Ok(None) };
+        let named = |rule: &&VerdictFunction| rule.id.eq_ignore_ascii_case(id) || rule.name.eq_ignore_ascii_case(id);
+        let Some(rule) = plan.rules.iter().find(named) else { return Ok(None) };
         let VerdictInputs { case, params, needs } = self.verdict_inputs(&found.run, &found.case)?;
         let mut recorder = Recorder::new(RecordingScope::Values);
-        let said = recorder.watch(|| params.ask_rule(&case, &project.plan, &needs, id));
+        let said = recorder.watch(|| params.ask_rule(&case, &project.plan, &needs, &rule.id));
         let (said, error) = match said {
             Some(Ok(said)) => (said, None),
             Some(Err(error)) => (None, Some(error)),
@@ -333,11 +334,21 @@ impl Decisions {
     fn why_not(&self, found: &CaseVerdict, steps: &[JournalStep], defect: &str) -> Result<WhyNot, SessionError> {
         let verdict = &found.verdict;
         let Some(asked) = verdict.hypotheses.iter().find(|one| one.defect == defect) else {
-            let known = || verdict.hypotheses.iter().map(|one| one.defect.as_str());
+            let defects = || verdict.hypotheses.iter().map(|one| one.defect.as_str());
+            let project = self.of_step(&found.run, steps, &found.step);
+            let plan = project.as_ref().and_then(|project| project.plan.verdict.as_deref());
+            if plan.is_some_and(|plan| plan.signatures.contains_key(defect)) {
+                let spoke = verdict.spoke.iter().any(|rule| rule.signature && rule.id == defect);
+                let said = if spoke { "spoke; the verdict lists it" } else { "matched no line that counts" };
+                let message = format!("`{defect}` is a signature, which {said}");
+                let help = format!("asterisk show signatures {defect} has its patterns; `:try TEXT` of the REPL tries a line");
+                return Err(refused("input/no-rule", message, Some(help)));
+            }
+            let rules = plan.iter().flat_map(|plan| &plan.rules).flat_map(|rule| [&*rule.id, &*rule.name]);
             let message = format!("the verdict has no defect and no rule `{defect}`");
-            let help = did_you_mean(defect, known()).unwrap_or_else(|| {
-                let defects = known().collect::<Vec<_>>().join(", ");
-                format!("give one of {defects}, or the id of a rule of `verdict:`; for a signature: asterisk show signatures ID")
+            let help = did_you_mean(defect, defects().chain(rules)).unwrap_or_else(|| {
+                let defects = defects().collect::<Vec<_>>().join(", ");
+                format!("give one of {defects}, or the id or name of a rule of `verdict:` in the pipeline")
             });
             return Err(refused("input/unknown-defect", message, Some(help)));
         };

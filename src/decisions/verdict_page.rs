@@ -26,7 +26,7 @@ pub fn verdict_page(told: &CaseVerdict, width: usize) -> Vec<PageLine> {
         page.blank();
     }
     if !verdict.decided {
-        let said = format!("undecided ({}): no defect has a probability of {:.2}", verdict.undecided, verdict.floor);
+        let said = format!("undecided ({}): no defect reaches the floor of {:.2}", verdict.undecided, verdict.floor);
         page.text(Tone::Plain, "", 2, &said);
     }
     for one in &verdict.hypotheses {

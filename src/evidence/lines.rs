@@ -261,7 +261,9 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
                 function = None;
                 found.frames.push(PlacedFrame { frame, trace, number });
                 // A place before a message (`cart_test.go:9: want 3`, a panic's line) is both.
-                if says {
+                if PERL_TITLE.is_match(line) {
+                    push(&mut found, source, letter, number, "Failed test");
+                } else if says {
                     push(&mut found, source, letter, number, said);
                 } else if let Some((_, place)) = trimmed.split_once("panicked at ") {
                     panic_at = Some(place.trim_end_matches(':').to_owned());
@@ -300,7 +302,12 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
             found.quoted.push(quote(QuoteKind::Context));
             continue;
         }
-        if titles.is_title(line) || PERL_TITLE.is_match(line) {
+        // The name is the test's own; that a test failed is not.
+        if PERL_TITLE.is_match(line) {
+            push(&mut found, source, letter, number, "Failed test");
+            continue;
+        }
+        if titles.is_title(line) {
             found.quoted.push(quote(QuoteKind::Title));
             continue;
         }
@@ -378,10 +385,10 @@ fn says_more(line: &str, frame: &ParsedFrame) -> bool {
             let after = trimmed.split_once(".rs:").map_or("", |(_, after)| after);
             trimmed.contains("panicked at '") || after.chars().filter(|c| c.is_alphabetic()).count() > 2
         }
-        // `Failed test 'total' at t/cart.t line 3.` and `Shop::total() called at ..` name a test and a function.
+        // `Shop::total() called at ..` names a function alone.
         L::Perl => {
             let before = trimmed.rsplit_once(" at ").map_or("", |(before, _)| before.trim_start_matches(['#', ' ']));
-            !before.is_empty() && !before.starts_with("Failed test") && !before.ends_with(" called")
+            !before.is_empty() && !before.ends_with(" called")
         }
         L::Php => trimmed.contains(" in /") || trimmed.contains(" on line "),
         L::Ruby => trimmed.contains(".rb:") && trimmed.split(".rb:").nth(1).is_some_and(|rest| rest.contains(": ")),
@@ -447,10 +454,12 @@ mod tests {
     #[test]
     fn what_perl_says_in_comments_counts() {
         let titles = Titles::new("t/cart.t", "");
+        let frame = read("#   Failed test at t/cart.t line 14.\nNo tax", LineSource::Error, &titles);
+        assert_eq!(frame.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["Failed test", "No tax"]);
         let text = "#   Failed test 'total of two'\n#   at t/cart.t line 14.\n#          got: '0'\n#     expected: '22'\nNo tax at lib/Tax.pm line 9.";
         let read = read(text, LineSource::Error, &titles);
         let said: Vec<_> = read.lines.iter().map(|line| line.text.as_str()).collect();
-        assert_eq!(said, ["got: '0'", "expected: '22'", "No tax at lib/Tax.pm line 9."]);
+        assert_eq!(said, ["Failed test", "got: '0'", "expected: '22'", "No tax at lib/Tax.pm line 9."]);
         assert_eq!(read.frames.iter().map(|placed| placed.frame.path.as_str()).collect::<Vec<_>>(), ["t/cart.t", "lib/Tax.pm"]);
     }
 

@@ -28,7 +28,7 @@ pub(super) fn failure_text(failure: &Element) -> String {
         (message, body) => format!("{message}\n{body}"),
     };
     match exception(kind) {
-        Some(name) if !text.contains(name) => with_exception(&text, kind),
+        Some(name) if !names(&text, name) => with_exception(&text, kind),
         _ => text,
     }
 }
@@ -40,6 +40,17 @@ fn exception(kind: &str) -> Option<&str> {
     let is_name = kind.chars().all(|ch| ch.is_alphanumeric() || matches!(ch, '.' | ':' | '\\' | '$' | '_'));
     let is_plain = ["Assert", "Fail", "Comparison", "Expectation"].iter().any(|word| name.contains(word));
     (is_class && is_name && !is_plain && !matches!(name, "Error" | "Exception")).then_some(name)
+}
+
+/// Whether a text has the name of an exception, other than in source code that throws one.
+fn names(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].rsplit('\n').next().unwrap_or_default();
+        let thrown = ["raise ", "throw ", "throw new "]
+            .iter()
+            .any(|word| before.trim_start().trim_start_matches(['>', ' ']).starts_with(word));
+        !thrown
+    })
 }
 
 /// A text with the exception that it lacks: in front, or at the end of a Python traceback, as runtimes print it.
@@ -81,11 +92,13 @@ mod tests {
     #[test]
     fn an_exception_that_only_the_type_names_is_part_of_the_text() {
         let shown =
-            |kind: &str, text: &str| exception(kind).filter(|name| !text.contains(name)).map(|_| with_exception(text, kind));
+            |kind: &str, text: &str| exception(kind).filter(|name| !names(text, name)).map(|_| with_exception(text, kind));
         assert_eq!(shown("httplib.BadStatusLine", "''").as_deref(), Some("httplib.BadStatusLine: ''"));
         let trace = "Traceback (most recent call last):\n  File \"a.py\", line 1, in f";
         assert_eq!(shown("TimeoutError", trace), Some(format!("{trace}\nTimeoutError")));
         assert_eq!(shown("java.io.IOException", "java.io.IOException: gone"), None);
+        let source = "    raise BadStatusLine(line)\nclosed";
+        assert_eq!(shown("httplib.BadStatusLine", source), Some(format!("httplib.BadStatusLine: {source}")));
         for kind in [
             "failure",
             "test failure with exit code 101",

@@ -18,7 +18,7 @@ use crate::files::{Area, FileIdentity, read_input};
 use crate::model::{Case, Launch};
 use crate::project::Project;
 use crate::store::{RunJournal, RunStatus, Store};
-use crate::walk::{CaseParams, JournalError, Name, PEERS, Plan, ReadEvidence, TokenUsage, WORKDIR, WalkStatus};
+use crate::walk::{CaseParams, FailedRule, JournalError, Name, PEERS, Plan, ReadEvidence, TokenUsage, WORKDIR, WalkStatus};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -291,9 +291,14 @@ impl EndedRun<'_> {
         let (mut kept, mut briefs, mut failures): (_, _, Vec<(Name, _)>) = (Vec::new(), Vec::new(), Vec::new());
         let mut tokens = TokenUsage::default();
         let mut waits = Vec::new();
+        let mut failed_rules: BTreeMap<FailedRule, usize> = BTreeMap::new();
         for CaseWork { id, status, whole, own, .. } in work {
-            let OutsideDetails { failure, tokens: taken, waits: waiting } = own.map(|own| *own).unwrap_or_default();
+            let own = own.map(|own| *own).unwrap_or_default();
+            let OutsideDetails { failure, tokens: taken, waits: waiting, failed_rules: failed } = own;
             tokens.add(&taken);
+            for rule in failed {
+                *failed_rules.entry(rule).or_default() += 1;
+            }
             waits.extend(waiting.map(|via| (id.clone(), via)));
             failures.extend(failure.map(|failure| (id.clone(), failure)));
             match whole {
@@ -319,6 +324,7 @@ impl EndedRun<'_> {
             report: None,
             shadow: None,
             tokens,
+            failed_rules,
             notes: BTreeMap::new(),
             waits,
             budget: None,

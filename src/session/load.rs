@@ -119,7 +119,15 @@ impl Session {
     pub fn text_paths(&self, pipeline: Option<&str>) -> Vec<PathBuf> {
         let Setup { scripts, pipelines, templates, .. } = &self.setup;
         let named = pipeline.map(PathBuf::from).filter(|path| path.is_file());
-        [scripts, pipelines, templates].into_iter().flatten().cloned().chain(named).collect()
+        let beside = named.as_deref().map(|path| self.paths_beside(path)).unwrap_or_default();
+        [scripts, pipelines, templates].into_iter().flatten().cloned().chain(named).chain(beside).collect()
+    }
+
+    /// The files that a pipeline given by its path refers to by theirs: sub-pipelines and policies.
+    fn paths_beside(&self, pipeline: &Path) -> Vec<PathBuf> {
+        let read = read_input(pipeline).map_err(SessionError::from).and_then(|source| self.subpipelines(&source));
+        let texts = read.map(|loaded| loaded.subpipelines).unwrap_or_default();
+        texts.values().map(|text| PathBuf::from(text.name())).filter(|path| path.is_file()).collect()
     }
 
     /// The text of a pipeline.

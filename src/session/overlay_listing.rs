@@ -3,7 +3,7 @@
 use super::{Session, SessionError};
 use crate::diag::nearest;
 use crate::files::{Area, FileOrigin, Overlay, passed_over};
-use crate::pipeline::{self, EdgeCondition, Pipeline};
+use crate::pipeline::{self, Pipeline};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -74,15 +74,9 @@ impl Session {
 /// The files that a pipeline refers to.
 fn named(pipeline: &Pipeline) -> Vec<String> {
     let script = |reference: &str| format!("scripts/{}", reference.split('#').next().unwrap_or_default());
-    let mut found: Vec<String> = pipeline.report.iter().map(|reference| script(reference)).collect();
-    found.extend(pipeline.clusters.iter().map(|clusters| script(&clusters.by)));
-    for edge in &pipeline.edges {
-        if let EdgeCondition::Rule(reference) = &edge.when {
-            found.push(script(reference));
-        }
-    }
+    let whole = pipeline.team.iter().map(|team| &team.scheduler).chain(pipeline.nodes.iter().flat_map(|node| &node.masks));
+    let mut found: Vec<String> = pipeline.functions().chain(whole).map(|reference| script(reference)).collect();
     for node in &pipeline.nodes {
-        found.extend(node.effect.iter().chain(&node.script).map(|reference| script(reference)));
         found.push(format!("scripts/agents/{}.rhai", *node.family));
         let prompt = node.prompt.as_ref().map_or(format!("{}.md", *node.family), |prompt| prompt.value.clone());
         found.push(format!("templates/{prompt}"));

@@ -7,7 +7,7 @@ use super::run_batches::{phase_of, waves};
 use crate::model::{Case, Kind};
 use crate::script::View;
 use crate::store::{Store, StoreError};
-use crate::walk::{CaseParams, Content, Event, Failure, Name, Plan, TokenUsage, WalkState, WalkStatus};
+use crate::walk::{CaseParams, Content, Event, FailedRule, Failure, Name, Plan, TokenUsage, WalkState, WalkStatus};
 use std::sync::{Arc, OnceLock};
 
 /// A case with the state of its walk.
@@ -42,6 +42,8 @@ pub(super) struct OutsideDetails {
     pub(super) tokens: TokenUsage,
     /// The answerer it is pending on.
     pub(super) waits: Option<Name>,
+    /// The rules of verdict and root that failed.
+    pub(super) failed_rules: Vec<FailedRule>,
 }
 
 impl CaseWork {
@@ -83,9 +85,10 @@ impl CaseWork {
     pub(super) fn note(&mut self, state: &WalkState, phase: Option<u32>) {
         (self.status, self.phase, self.alone) = (state.status, phase, state.reopened);
         let waits = state.waits().map(|open| open.via.clone());
-        if self.own.is_some() || waits.is_some() || !state.tokens.is_none() {
+        let failed_rules = state.failed_rules();
+        if self.own.is_some() || waits.is_some() || !state.tokens.is_none() || !failed_rules.is_empty() {
             let own = self.own.get_or_insert_default();
-            (own.tokens, own.waits) = (state.tokens, waits);
+            (own.tokens, own.waits, own.failed_rules) = (state.tokens, waits, failed_rules);
         }
     }
 

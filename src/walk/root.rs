@@ -1,7 +1,7 @@
 //! The root of a case: what it has in common with the other failures that one fix would mend.
 //!
 //! Rules are tried in file order, and the first that gives a key decides. Cases with equal keys are one cause, in one launch and from
-//! one launch to the next (`design-verdict.md` 6).
+//! one launch to the next.
 
 use super::content::Content;
 use super::name::Name;

@@ -10,6 +10,7 @@ use super::open_request::OpenRequest;
 use super::outcome::EdgeOutcome;
 use super::path::BRANCH;
 use super::review::AdvisorReview;
+use super::verdict::FailedRule;
 use super::views::{StateViews, context_view, loops_view};
 use super::visit::Visit;
 use crate::clock::Timestamp;
@@ -186,6 +187,17 @@ impl Default for WalkState {
 }
 
 impl WalkState {
+    /// The rules of verdict and root that failed in this case, and counted as silent.
+    pub fn failed_rules(&self) -> Vec<FailedRule> {
+        let contents = self.verdict.iter().map(|made| &made.content).chain(self.root.iter().map(|made| &made.content));
+        let failed = contents.filter_map(|content| content.view()?.get("failed"));
+        let one = |rule: &View| {
+            let text = |name: &str| rule.get(name).and_then(|value| value.as_str().map(ToOwned::to_owned)).unwrap_or_default();
+            FailedRule { id: text("id").into(), at: text("at").into(), error: text("error") }
+        };
+        failed.flat_map(|list| list.items().iter().map(one).collect::<Vec<_>>()).collect()
+    }
+
     /// Folds events from the beginning of a walk.
     pub fn fold<'e>(events: impl IntoIterator<Item = &'e Event>) -> Self {
         let mut state = Self::default();

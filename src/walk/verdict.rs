@@ -2,7 +2,7 @@
 //!
 //! Each rule that speaks adds its weights, times its strength, to the log-odds of defects; so does each signature that matched. Of
 //! the rules and signatures of one group only the strongest counts, since they tell the same thing. The softmax of the sums are the
-//! probabilities (`design-verdict.md` 3).
+//! probabilities (`docs/changing-rules.md`, "Verdicts").
 
 use super::content::Content;
 use super::name::Name;
@@ -157,7 +157,7 @@ pub struct SpokenRule {
 }
 
 /// A rule that failed, which counts as silent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FailedRule {
     /// The rule.
     pub id: Name,

@@ -14,7 +14,7 @@ fn a_gate_fails_the_run_and_says_why() {
     let project = Project::new();
     for (gate, why) in [
         ("new_by_defect.pb001 > 0", Some("new_by_defect.pb001 1")),
-        ("causes > 2 && lowest_confidence < 0.75", Some("causes 3, lowest_confidence 0.71")),
+        ("causes > 2 && lowest_confidence < 0.8", Some("causes 3, lowest_confidence 0.7")),
         ("by_category.infra > 0", None),
         ("undecided_share > 0.3", Some("undecided_share 0.3333")),
         ("undecided_share > 0.34", None),

@@ -268,9 +268,9 @@ pub(crate) fn full_size() -> bool {
     std::env::var_os("ASTERISK_TEST_SIZE").is_some_and(|size| size == "full")
 }
 
-/// How many steps such a loop takes at once: one at full size, else four, which passes all three boundaries of a transaction by turns.
+/// How many steps such a loop takes at once: one at full size, else seven, which passes all three boundaries of a transaction by turns.
 pub(crate) fn stride() -> usize {
-    if full_size() { 1 } else { 4 }
+    if full_size() { 1 } else { 7 }
 }
 
 /// The repository.

@@ -276,3 +276,24 @@ fn the_cases_of_a_launch_show_what_fits_only_one() {
     assert_eq!(found, ["overfit/one-case-literal heuristics/rules/door.rhai:2:94"]);
     assert_eq!(lines(&project.asterisk(&["lint", "--format", "json"]).exits(0)), [""; 0]);
 }
+
+#[test]
+fn constants_and_arguments_that_are_patterns_compile() {
+    let rule = "\
+const SURE = `(?i)\\bopen\\b(?!ed)`;
+const NOTE = \"(open\";
+
+/// Sure enough to open.
+fn sure(artifact, state, vars) {
+    artifact.label != global::NOTE && says(artifact.label, `\\bopen(`) && regex_is_match(artifact.label, global::SURE)
+}
+
+private fn says(text, pattern) { regex_is_match(text, pattern) }
+";
+    let found = door(rule).asterisk(&["lint", "--format", "json"]);
+    let found: Vec<String> = lines(&found).into_iter().filter(|line| line.starts_with("correctness/bad-pattern")).collect();
+    assert_eq!(
+        found,
+        ["correctness/bad-pattern heuristics/rules/door.rhai:1:27", "correctness/bad-pattern heuristics/rules/door.rhai:6:67"]
+    );
+}

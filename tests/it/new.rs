@@ -41,6 +41,12 @@ fn every_skeleton_lints_clean_and_passes_its_tests() {
 }
 
 #[test]
+fn a_name_that_is_one_of_tests_is_refused() {
+    let refused = Project::new().asterisk(&["new", "verdict-rule", "thrown_in_test"]).exits(2);
+    assert!(refused.stderr.contains("without `_test` at its end"), "{}", refused.text());
+}
+
+#[test]
 fn a_skeleton_of_a_pipeline_walks_with_that_of_its_responders() {
     let project = project();
     project.asterisk(&["new", "pipeline", "nightly"]).exits(0);

@@ -318,6 +318,18 @@ fn a_graph_that_does_not_fit_what_cases_went_through_is_refused() {
 }
 
 #[test]
+fn a_policy_beside_a_pipeline_given_by_its_path_is_watched() {
+    let project = project();
+    project.file("flows/t.yaml", PIPELINE.replace("vars: {", "policy: own.yaml\nvars: {"));
+    project.file("flows/own.yaml", "thresholds: {\n");
+    let mut running = Running::of(&project, project.start(&RUN.map(|arg| if arg == "t" { "flows/t.yaml" } else { arg })));
+    running.says("watching: ");
+    project.edit("flows/own.yaml", "thresholds: { overall: 0.5 }\n");
+    running.says("reload: mended");
+    running.ends().exits(0);
+}
+
+#[test]
 fn what_is_broken_at_the_start_is_shown_and_the_run_begins_when_it_is_mended() {
     let project = project();
     std::fs::rename(project.root().join("scripts"), project.root().join("elsewhere")).unwrap();

@@ -361,3 +361,30 @@ fn effects_are_decided_again() {
     let flipped = project.asterisk(&["replay", "latest", "--set", "recall_uncertain=0.0", "--format", "json"]).exits(0).json();
     assert_eq!(flipped["effects"].as_array().unwrap().len(), 2 - flipped["flips"].as_array().unwrap().len().min(2), "{flipped}");
 }
+
+#[test]
+fn a_rule_of_the_verdict_that_fails_is_told() {
+    let project = walked();
+    let waits = std::fs::read_to_string(repository().join("scripts/verdicts/waits.rhai")).unwrap();
+    let broken = waits.replacen(
+        "fn bare_timeout(evidence, context, vars) {",
+        "fn bare_timeout(evidence, context, vars) {\n    throw \"no\";",
+        1,
+    );
+    project.file("broken/verdicts/waits.rhai", broken);
+    let again = project.asterisk(&["replay", "--scripts", "broken"]).exits(0);
+    let said = "warning: the rule V40 (pipelines/rca.yaml:";
+    assert!(again.stderr.contains(said) && again.stderr.contains("failed in 16 cases"), "{}", again.text());
+    let json = project.asterisk(&["replay", "--scripts", "broken", "--format", "json"]).exits(0).json();
+    assert_eq!(json["verdicts"]["failed_rules"][0]["cases"], 16, "{json}");
+    let ran = project.asterisk(&["run", "--no-recall", "--scripts", "broken", "--format", "json"]).exits(0);
+    assert!(ran.stderr.contains(said) && ran.stderr.contains("where it counts as silent"), "{}", ran.text());
+    assert_eq!(ran.json()["failed_rules"][0]["id"], "V40");
+    // Rules go by id or name, in any case; signatures are told from rules.
+    let asked = |what: &str| project.asterisk(&["explain", "latest", "--case", "880201", "--why-not", what]);
+    for rule in ["v12", "race-in-product"] {
+        assert!(asked(rule).ok().stdout.contains("V12"), "{rule}");
+    }
+    assert!(asked("tls-expired").exits(2).stderr.contains("is a signature, which matched no line"));
+    assert!(asked("race-in-produkt").exits(2).stderr.contains("`race-in-product`"));
+}

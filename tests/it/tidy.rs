@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["project"],
     &["net", "store", "agent", "audit", "ingest", "files", "workspace", "reportportal"],
     &["session", "reload"],
-    &["lint", "observe", "script_tests", "decisions", "report", "calibrate", "goal", "learn"],
+    &["lint", "observe", "script_tests", "decisions", "report", "calibrate", "learn"],
     &["ui", "exit", "config", "cli", "repl", "serve"],
 ];
 

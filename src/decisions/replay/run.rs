@@ -10,7 +10,7 @@ use super::verdicts::changed_verdict;
 use crate::decisions::StepEnd;
 use crate::project::Project;
 use crate::session::{Record, Session, SessionError};
-use crate::walk::{Name, Plan, TextChange};
+use crate::walk::{FailedRule, Name, Plan, TextChange};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -42,6 +42,9 @@ pub fn replay(session: &Session, spec: &ReplaySpec) -> Result<ReplayReport, Sess
                 done.answers.extend(case.answers);
                 done.verdicts += usize::from(case.verdict);
                 done.changed_verdicts.extend(case.changed_verdict);
+                for rule in case.failed_rules {
+                    *done.failed_rules.entry(rule).or_default() += 1;
+                }
                 done.unknown.extend(case.unknown);
             },
         )?;
@@ -98,6 +101,7 @@ struct CaseComparison {
     /// Whether the verdict was made again.
     verdict: bool,
     changed_verdict: Option<ChangedVerdict>,
+    failed_rules: Vec<FailedRule>,
     unknown: Vec<UnknownOutcome>,
 }
 
@@ -129,6 +133,7 @@ impl CaseComparison {
                 Some(now) => {
                     result.verdict = true;
                     result.changed_verdict = changed_verdict((run, case), &before, &now);
+                    result.failed_rules.clone_from(&now.failed);
                 }
                 None if result.unknown.is_empty() => result.unknown.push(unknown((event.node, event.path))),
                 None => {}

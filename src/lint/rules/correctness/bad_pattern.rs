@@ -1,11 +1,12 @@
-//! `correctness/bad-pattern`: regular expressions that do not compile.
+//! `correctness/bad-pattern`: regular expressions that do not compile. Those are patterns of `regex_` functions, and constants and
+//! arguments of other functions that look like patterns, since helpers pass them on.
 
 use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::script::Pattern;
-use crate::script::tree::{Expr, Node};
+use crate::script::tree::{CallExpr, Expr, Node, Stmt};
 use std::collections::BTreeMap;
 
 pub(super) const RULE: LintRule = LintRule {
@@ -20,15 +21,18 @@ pub(super) const RULE: LintRule = LintRule {
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in cx.units.iter().copied().chain(cx.library.conditions()) {
         let mut found: BTreeMap<usize, Diagnostic> = BTreeMap::new();
-        unit.tree().each(|node| {
-            let (call, pattern) = match node {
-                Node::Expr(Expr::Call(call, _)) => (call, call.args.get(1)),
-                Node::Expr(Expr::Method(call, _)) => (call, call.args.first()),
-                _ => return,
-            };
-            let Some(Expr::Text(pattern, at)) = pattern.filter(|_| call.name.starts_with("regex_")) else { return };
-            let Err(fault) = Pattern::read(pattern) else { return };
-            let Some((source, span)) = unit.token(*at) else { return };
+        let mut texts = Vec::new();
+        unit.tree().each(|node| match node {
+            Node::Expr(Expr::Call(call, _)) => arguments(call, 1, &mut texts),
+            Node::Expr(Expr::Method(call, _)) => arguments(call, 0, &mut texts),
+            Node::Stmt(Stmt::Var { value: Expr::Text(text, at), constant: true, .. }) if is_like_pattern(text) => {
+                texts.push((text.clone(), *at));
+            }
+            _ => {}
+        });
+        for (pattern, at) in texts {
+            let Err(fault) = Pattern::read(&pattern) else { continue };
+            let Some((source, span)) = unit.token(at) else { continue };
             let one = Diagnostic::error(RULE.id, format!("this pattern does not compile: {}", fault.message));
             let written = source.slice(span);
             // In a literal without escapes the position within the pattern is known.
@@ -39,7 +43,24 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 .label(&source, label, "here")
                 .help("see `asterisk doc patterns` for the syntax; a string in backticks needs no doubled backslashes");
             found.insert(span.start, one);
-        });
+        }
         report.extend(found.into_values());
     }
+}
+
+/// The patterns among the arguments of a call: of a `regex_` function the one at `pattern`, of others those that look like one.
+fn arguments(call: &CallExpr, pattern: usize, texts: &mut Vec<(compact_str::CompactString, crate::script::tree::Position)>) {
+    let is_function = call.name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    let of_regex = call.name.starts_with("regex_");
+    for (index, argument) in call.args.iter().enumerate() {
+        let Expr::Text(text, at) = argument else { continue };
+        if of_regex && index == pattern || !of_regex && is_function && is_like_pattern(text) {
+            texts.push((text.clone(), *at));
+        }
+    }
+}
+
+/// Whether a text has what only patterns have.
+fn is_like_pattern(text: &str) -> bool {
+    ["(?", "\\b", "\\d", "\\w", "\\s", "[^"].iter().any(|mark| text.contains(mark))
 }
