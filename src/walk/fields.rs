@@ -105,7 +105,7 @@ pub const EVIDENCE: &[FieldGroup] = &[
             field(
                 "language",
                 "text",
-                "the way it is written: `jvm`, `python`, `go`, `js`, `rust`, `native`, `dotnet`, `ruby`, `php`, `other`",
+                "the way it is written: `jvm`, `python`, `go`, `js`, `rust`, `native`, `dotnet`, `ruby`, `php`, `perl`, `other`",
             ),
             field("line", "whole number", "the line in the file, from 1; 0 if it is not said"),
             field("number", "whole number", "the number of its line in the text, from 1"),

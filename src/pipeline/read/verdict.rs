@@ -97,6 +97,7 @@ fn check_rules(reader: &mut YamlReader<'_>, read: &VerdictRules) {
 
 #[cfg(test)]
 mod tests {
+    use super::VerdictRules;
     use crate::diag::Source;
     use crate::pipeline::parse;
 
@@ -105,7 +106,7 @@ mod tests {
             "pipeline: t\nvars: {{ least: 0.5, cold: 0.9, word: x }}\nnodes: [{{ name: a }}]\nedges: [{{ id: E, from: a, to: _done }}]\nverdict:\n  undecided: d0\n  priors: {{ d1: 0 }}\n  rules: [{{ id: V1, for: {{ d1: 1 }}, rule: v.rhai#one }}]\n{verdict}start: a\ndone: _done\n"
         );
         match parse(&Source::new("t.yaml", text)) {
-            Ok(pipeline) => format!("{:?}", pipeline.verdict.iter().flat_map(|read| read.vars()).collect::<Vec<_>>()),
+            Ok(pipeline) => format!("{:?}", pipeline.verdict.iter().flat_map(VerdictRules::vars).collect::<Vec<_>>()),
             Err(found) => found.iter().map(|found| format!("{}: {}", found.code, found.message)).collect::<Vec<_>>().join("\n"),
         }
     }
