@@ -167,7 +167,7 @@ pattern!(
 pattern!(PYTEST_SUMMARY, r"^(?:FAILED|ERROR) \S+\.py(?:::\S+)+ - (?:\S)");
 // The number that minitest gives a failure; the test and what failed follow.
 pattern!(MINITEST_NUMBER, r"^\s*\d+\) (?:Failure|Error|Skipped):\s*$");
-// What Test::More says above the values of a check: the name that the test gave it, with its place.
+// The heading of a failed check of Test::More: the name of the check, with its place.
 pattern!(PERL_TITLE, r"^\s*Failed test(?: \(.*?\))?(?: '.*')?\s*(?:at \S+ line \d+\.)?\s*$");
 pattern!(RULER, r"^[\s=_*~#+.\u{2500}-\u{257f}\u{2014}-]*$");
 pattern!(
@@ -185,7 +185,7 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
     let mut stamps: Vec<(u32, String)> = Vec::new();
     let mut lines: Vec<&str> =
         text.lines().enumerate().map(|(index, line)| strip_runner_prefix(line, index, &mut stamps)).collect();
-    // Test::More writes what it says as comments of TAP.
+    // Test::More writes diagnostics as TAP comments.
     if lines
         .iter()
         .any(|line| line.trim_start().strip_prefix('#').is_some_and(|said| said.trim_start().starts_with("Failed test")))
@@ -302,7 +302,7 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
             found.quoted.push(quote(QuoteKind::Context));
             continue;
         }
-        // The name is the test's own; that a test failed is not.
+        // The name is the test's own and no evidence; that a check failed is.
         if PERL_TITLE.is_match(line) {
             push(&mut found, source, letter, number, "Failed test");
             continue;
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn what_perl_says_in_comments_counts() {
+    fn diagnostics_of_perl_tests_are_read() {
         let titles = Titles::new("t/cart.t", "");
         let frame = read("#   Failed test at t/cart.t line 14.\nNo tax", LineSource::Error, &titles);
         assert_eq!(frame.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["Failed test", "No tax"]);

@@ -46,10 +46,8 @@ fn exception(kind: &str) -> Option<&str> {
 fn names(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = text[..at].rsplit('\n').next().unwrap_or_default();
-        let thrown = ["raise ", "throw ", "throw new "]
-            .iter()
-            .any(|word| before.trim_start().trim_start_matches(['>', ' ']).starts_with(word));
-        !thrown
+        let statement = before.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
+        !["raise ", "throw "].iter().any(|word| statement.starts_with(word))
     })
 }
 

@@ -174,11 +174,7 @@ pub const VERDICT: &[FieldGroup] = &[
             field("hypotheses", "list", "the defects, the most probable first: `verdict.hypotheses[]`"),
             field("probability", "number", "that of the most probable defect, from 0 to 1, decided or not"),
             field("spoke", "list", "the rules and signatures that spoke, rules first: `verdict.spoke[]`"),
-            field(
-                "temperature",
-                "number",
-                "what the log-odds were divided by before they became probabilities; absent if by nothing",
-            ),
+            field("temperature", "number", "what the log-odds were divided by before they became probabilities; absent for 1"),
             field("undecided", "text", "the defect that is said where nothing is decided"),
         ],
     ),

@@ -37,9 +37,9 @@ pub struct VerdictPlan {
     pub signatures: BTreeMap<String, SignatureWeights>,
     /// What learned terms say, by word.
     pub terms: BTreeMap<String, TermWeights>,
-    /// What the log-odds are divided by before they become probabilities, if anything.
+    /// The temperature: what the log-odds are divided by before they become probabilities; `None` for 1.
     pub temperature: Option<f64>,
-    /// The same as it was fitted, which stands in the place of the hand-set one.
+    /// The fitted temperature of `learned.yaml`, which replaces the one of the pipeline.
     pub fitted_temperature: Option<f64>,
     /// The address of the learned weights that stand in the place of declared ones, if there are any.
     pub learned: Option<Hash>,
@@ -107,7 +107,7 @@ pub struct Verdict {
     pub floor: f64,
     /// The probability of the most probable defect, in [0, 1].
     pub probability: f64,
-    /// What the log-odds were divided by, if by anything.
+    /// The temperature that the log-odds were divided by; `None` for 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
     /// The defects, the most probable first.

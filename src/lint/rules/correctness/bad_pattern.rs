@@ -6,7 +6,8 @@ use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::script::Pattern;
-use crate::script::tree::{CallExpr, Expr, Node, Stmt};
+use crate::script::tree::{CallExpr, Expr, Node, Position, Stmt};
+use compact_str::CompactString;
 use std::collections::BTreeMap;
 
 pub(super) const RULE: LintRule = LintRule {
@@ -49,7 +50,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
 }
 
 /// The patterns among the arguments of a call: of a `regex_` function the one at `pattern`, of others those that look like one.
-fn arguments(call: &CallExpr, pattern: usize, texts: &mut Vec<(compact_str::CompactString, crate::script::tree::Position)>) {
+fn arguments(call: &CallExpr, pattern: usize, texts: &mut Vec<(CompactString, Position)>) {
     let is_function = call.name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     let of_regex = call.name.starts_with("regex_");
     for (index, argument) in call.args.iter().enumerate() {
