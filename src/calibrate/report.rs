@@ -151,7 +151,7 @@ pub fn calibrate(
         Some(dir) => Some(ScriptPack::link(Setup { scripts: Some(dir.clone()), ..setup }, spec, "-candidate")?),
         None => None,
     };
-    scenario.canonical(&pack.project.data);
+    scenario.canonical(&pack.project.data.files);
     let dir = OutDir::private(&out).map_err(|source| write_failed(&out, source))?;
     let packs: Vec<&ScriptPack> = std::iter::once(&pack).chain(&candidate).collect();
     listener.begin(scenario.cases().count() * spec.runs * packs.len());
@@ -230,7 +230,7 @@ pub fn score(session: &Session, spec: &ScoreSpec) -> Result<CalibrationReport, S
     let session = Session::new(setup);
     let project = session.project(spec.scenario.pipeline.as_deref(), AnswererNames::Others)?;
     let card = Scorecard::find(&project, spec.scenario.scorecard.as_deref())?;
-    scenario.canonical(&project.data);
+    scenario.canonical(&project.data.files);
     let capped = if spec.canned { scenario.dry_capped.clone() } else { BTreeSet::new() };
     let mut values = Vec::new();
     let mut first: Option<RescoredRun> = None;
@@ -481,7 +481,7 @@ impl Calibration<'_> {
             current: &pack.current,
             project: &pack.project,
             card: &pack.card,
-            data: View::plain(&Value::Object(pack.project.data.clone()), "data"),
+            data: View::plain(&Value::Object(pack.project.data.files.clone()), "data"),
             masker: Arc::new(pack.project.masker()),
             via: &self.spec.via,
             seed: self.spec.seed.wrapping_add(run as u64),

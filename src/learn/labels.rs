@@ -52,7 +52,7 @@ impl LearnSettings {
             let help = "the bundled one is in force unless another directory of scripts has its own: asterisk show data learn";
             SessionError::BadRequest(Box::new(Diagnostic::error("learn/settings", message).help(help)))
         };
-        let data = project.data.get(SETTINGS).ok_or_else(missing)?;
+        let data = project.data.files.get(SETTINGS).ok_or_else(missing)?;
         let number = |value: &Value| value.as_f64().ok_or_else(missing);
         let whole = |value: &Value| value.as_u64().and_then(|value| usize::try_from(value).ok()).ok_or_else(missing);
         let sources = data["labels"].as_object().into_iter().flatten();

@@ -285,7 +285,7 @@ impl TakenLabels {
             self.left_out.entry(why).or_default().push(id);
         }
         for case in labels.cases {
-            let code = defect_code(&project.data, &case.label).unwrap_or(&case.label);
+            let code = defect_code(&project.data.files, &case.label).unwrap_or(&case.label);
             match weights.class(code) {
                 Some(class) => self.labelled.push(TakenLabel { case, class, origin }),
                 None => {

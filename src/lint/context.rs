@@ -6,6 +6,7 @@ use super::model::{Formula, Reasoner};
 use crate::diag::Source;
 use crate::form::yaml::Yaml;
 use crate::pipeline::{Edge, EdgeCondition, EdgeIx, Pipeline};
+use crate::project::domain::Domain;
 use crate::project::{ExaminedFunction, condition_key};
 use crate::prompt::Templates;
 use crate::script::{Library, Pattern, Unit};
@@ -29,6 +30,8 @@ pub(super) struct LintContext<'a> {
     pub(super) templates: &'a Templates,
     /// The parsed data files.
     pub(super) data: &'a [(Source, Yaml)],
+    /// The domains that link.
+    pub(super) domains: Vec<Domain>,
     /// The cases of the store, or those given.
     pub(super) cases: &'a [CaseText],
     /// Whether the whole project is linted, so that unused items can be detected.
@@ -81,16 +84,18 @@ impl<'a> LintContext<'a> {
         self.pipelines.iter().chain(&self.teams).flat_map(|pipe| &pipe.examined)
     }
 
-    /// The only case that a pattern matches.
-    pub(super) fn only_case(&self, pattern: &str) -> Option<&CaseText> {
-        let read = Pattern::read(pattern).ok()?;
-        let mut may = self.cases.iter().filter(|case| read.may_be_in(&case.text));
+    /// The only case that a pattern matches; `None` if a match can be shorter than `least` bytes.
+    pub(super) fn only_case(&self, pattern: &str, least: usize) -> Option<&CaseText> {
+        let read = Pattern::read(pattern).ok().filter(|read| read.shortest() >= least)?;
         // Most match none, which is found out without compiling them.
-        may.next()?;
-        if Pattern::matches(pattern, self.cases.iter().map(|case| case.text.as_str())) != 1 {
+        let prefixes = read.prefixes();
+        if !self.cases.iter().any(|case| prefixes.may_match_in(&case.text)) {
             return None;
         }
-        self.cases.iter().find(|case| Pattern::matches(pattern, std::iter::once(case.text.as_str())) == 1)
+        match Pattern::matched(pattern, self.cases.iter().map(|case| case.text.as_str()))[..] {
+            [only] => self.cases.get(only),
+            _ => None,
+        }
     }
 
     /// Whether a string or pattern contains something specific to one case: a number, or a word that occurs in the name of its

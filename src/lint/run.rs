@@ -15,11 +15,12 @@ use crate::files::Area;
 use crate::form::yaml::{self, Yaml};
 use crate::model::Hash;
 use crate::pipeline::{EdgeCondition, Pipeline, is_policy_key};
-use crate::project::{LinkSettings, Project, Sources, domain, examine, read_data, teams};
+use crate::project::{LinkSettings, Project, ProjectData, Sources, domain, examine, teams};
 use crate::prompt::Templates;
 use crate::script::{Library, LinkedScript, Unit};
 use crate::session::ProjectText;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The result of linting.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +39,10 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
         gather(&input);
     let templates = Templates::compile(template_texts.iter().cloned()).unwrap_or_default();
     let scripts: Vec<Source> = library.files().map(|file| file.source().clone()).collect();
+    let read = ProjectData::read(&data_texts, input.settings.domain.as_deref());
+    let linked_before = (&library, &read);
     if pipelines.is_empty() {
-        found.extend(problems(read_data(&data_texts, input.settings.domain.as_deref())));
+        found.extend(read.found().iter().cloned());
     }
     for pipeline in &pipelines {
         let subpipelines = subpipelines(pipeline, (&pipelines, &policies), &library);
@@ -52,7 +55,7 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
             subpipelines,
             missing: BTreeMap::new(),
         };
-        let linked: Vec<Diagnostic> = match Project::link_after(sources, input.settings.clone(), Some(&library)) {
+        let linked: Vec<Diagnostic> = match Project::link_after(sources, input.settings.clone(), Some(linked_before)) {
             Ok(project) => project.warnings.iter().cloned().collect(),
             Err(problems) => problems.into_iter().collect(),
         };
@@ -60,14 +63,15 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
         found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
     }
     // Each domain on its own, since linking pipelines covers only the active one.
+    let mut domains = Vec::new();
     for name in domain::names(&data_texts) {
         let mut problems = Diagnostics::new();
-        domain::link(&data_texts, Some(name), &mut problems);
+        domains.extend(domain::link(&data_texts, Some(name), &mut problems));
         found.extend(problems);
     }
     let teams = teams(&data_texts);
     for team in &teams {
-        let linked = link_team(team, &scripts, &data_texts, input.settings, &library);
+        let linked = link_team(team, &scripts, &data_texts, input.settings, linked_before);
         found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
     }
     let data: Vec<(Source, Yaml)> =
@@ -86,6 +90,7 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
         teams,
         templates: &templates,
         data: &data,
+        domains,
         cases: input.cases,
         whole: input.texts.iter().all(|text| text.requested) && all_read,
     };
@@ -112,7 +117,7 @@ fn link_team(
     scripts: &[Source],
     data: &[Source],
     settings: &LinkSettings,
-    library: &Library,
+    before: (&Library, &Arc<ProjectData>),
 ) -> Vec<Diagnostic> {
     let sources = Sources {
         scripts: scripts.to_vec(),
@@ -123,7 +128,7 @@ fn link_team(
         missing: BTreeMap::new(),
     };
     let settings = LinkSettings { team: Some(name.clone()), ..settings.clone() };
-    let mut found = problems(Project::link_after(sources, settings, Some(library)));
+    let mut found = problems(Project::link_after(sources, settings, Some(before)));
     found.retain(|one| one.primary().is_some_and(|label| label.source != pipeline.source));
     found
 }

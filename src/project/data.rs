@@ -1,15 +1,22 @@
 //! Data files: YAML maps that scripts and templates see as `params.data.<stem>`, and the linked domain as `params.data.domain`.
 
 use super::domain::{self, Domain};
+use super::evidence;
 use super::forms;
 use super::forms::DataReader;
 use super::learned::LearnedWeights;
 use super::personas;
+use super::plans::taxonomy;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::evidence::EvidenceReader;
 use crate::form::fill;
 use crate::form::yaml::{self, Yaml};
+use crate::model::Kind;
+use crate::script::View;
+use crate::walk::Content;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The stem of the file of learned weights, which is no data for scripts.
 const LEARNED: &str = "learned";
@@ -17,21 +24,70 @@ const LEARNED: &str = "learned";
 /// The name of the domain in the data.
 const DOMAIN: &str = "domain";
 
-/// The data of a project, with its domain.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ProjectData {
-    /// The data files, by stem.
-    pub(super) files: Map<String, Value>,
+/// The data of a project with what derives from it, read once for all links with the same texts.
+#[derive(Debug)]
+pub struct ProjectData {
+    /// The texts.
+    sources: Vec<Source>,
+    /// The name of the domain asked for.
+    asked: Option<String>,
+    /// The data files, by stem, with the domain.
+    pub files: Map<String, Value>,
+    /// `files`, as scripts see them.
+    pub(super) content: Content,
+    /// The defects and categories, as scripts see them.
+    pub(super) taxonomy: Content,
+    /// Reads failures by the data.
+    pub(super) evidence: Arc<EvidenceReader>,
     /// The name of the domain, if there is one.
     pub(super) domain: Option<String>,
-    /// The locations of the domain's signatures, by id.
-    pub(super) places: BTreeMap<String, String>,
     /// The learned weights, if there are any.
     pub(super) learned: Option<LearnedWeights>,
+    /// Errors and warnings.
+    pub(super) found: Diagnostics,
+}
+
+impl ProjectData {
+    /// Reads data files, with the domain of that name.
+    pub fn read(sources: &[Source], domain: Option<&str>) -> Arc<Self> {
+        let mut found = Diagnostics::new();
+        let read = read(sources, domain, &mut found);
+        let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
+        Arc::new(Self {
+            sources: sources.to_vec(),
+            asked: domain.map(str::to_owned),
+            content: any(&Value::Object(read.files.clone()), "params.data"),
+            taxonomy: any(&taxonomy(&read.files), "params.taxonomy"),
+            evidence: Arc::new(evidence::reader(&read.files, &read.places)),
+            files: read.files,
+            domain: read.domain,
+            learned: read.learned,
+            found,
+        })
+    }
+
+    /// What is wrong with the texts.
+    pub fn found(&self) -> &Diagnostics {
+        &self.found
+    }
+
+    /// Whether it was read from these texts with the same domain.
+    pub(super) fn is_of(&self, sources: &[Source], domain: Option<&str>) -> bool {
+        self.asked.as_deref() == domain && self.sources == sources
+    }
+}
+
+/// What data files say.
+struct ReadFiles {
+    files: Map<String, Value>,
+    domain: Option<String>,
+    /// The locations of the domain's signatures, by id.
+    places: BTreeMap<String, String>,
+    learned: Option<LearnedWeights>,
 }
 
 /// Reads all data files into one object by file stem, including the domain with a name.
-pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnostics) -> ProjectData {
+fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnostics) -> ReadFiles {
     let linked = domain::link(sources, name, found);
     let mut files = Map::new();
     let mut learned = None;
@@ -61,7 +117,7 @@ pub(super) fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnosti
         files.insert(DOMAIN.to_owned(), linked.value);
         places = linked.places;
     }
-    ProjectData { files, domain, places, learned }
+    ReadFiles { files, domain, places, learned }
 }
 
 /// Reads one file: by its form, if it has one, otherwise unchecked.

@@ -28,7 +28,7 @@ impl Project {
         if found.has_errors() {
             return Err(found);
         }
-        let (data, settings) = (self.data.clone(), self.settings.clone());
+        let (data, settings) = (Arc::clone(&self.data), self.settings.clone());
         Ok(Self { plan: Arc::new(plan), library, data, sources, settings, warnings: found })
     }
 
@@ -41,10 +41,10 @@ impl Project {
         let rules = linker.rules(found);
         let mut nodes = Vec::with_capacity(plan.nodes.len());
         for (at, (node, before)) in pipeline.nodes.iter().zip(&plan.nodes).enumerate() {
-            let mut linked = linker.node(node, self.settings.answers, &self.data, before.template.clone(), found);
+            let mut linked = linker.node(node, self.settings.answers, &self.data.files, before.template.clone(), found);
             linked.via.clone_from(&before.via);
             if let Some(whole) = &plan.policy {
-                let policy = linker.step_policy(NodeIx(at), linked.responder.as_ref(), whole, &self.data, found);
+                let policy = linker.step_policy(NodeIx(at), linked.responder.as_ref(), whole, &self.data.files, found);
                 linked.policy = policy.map(Arc::new);
             }
             let part = before.subpipeline.as_ref().zip(node.subpipeline.as_ref());
@@ -52,7 +52,7 @@ impl Project {
             nodes.push(linked);
         }
         let (cluster, summary) = linker.of_cases(found);
-        let team = linker.team(&self.data, found);
+        let team = linker.team(&self.data.files, found);
         Plan { nodes, rules, cluster, summary, team, ..Plan::clone(plan) }
     }
 }

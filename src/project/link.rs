@@ -1,9 +1,9 @@
 //! Links a pipeline with its scripts, templates and data, with the checks across languages.
 
 use super::conditions::{conditions, fields};
-use super::plans::{SharedInputs, taxonomy, with_vars};
+use super::plans::{SharedInputs, with_vars};
 use super::settings::LinkSettings;
-use super::{ProjectManifest, Sources, data, evidence, masks, prompts, subpipelines, teams, vars};
+use super::{ProjectData, ProjectManifest, Sources, evidence, masks, prompts, subpipelines, teams, vars};
 use crate::diag::Diagnostics;
 use crate::evidence::Masker;
 use crate::model::Kind;
@@ -21,8 +21,8 @@ pub struct Project {
     pub plan: Arc<Plan>,
     /// All scripts, compiled.
     pub library: Library,
-    /// The data files, by stem.
-    pub data: Map<String, Value>,
+    /// The data files.
+    pub data: Arc<ProjectData>,
     /// Its texts.
     pub sources: Sources,
     /// The settings it was linked with.
@@ -34,7 +34,7 @@ pub struct Project {
 impl Project {
     /// The masker for a launch's texts, from `data/evidence.yaml`.
     pub fn masker(&self) -> Masker {
-        evidence::masker(&self.data)
+        evidence::masker(&self.data.files)
     }
 
     /// Links texts into a project. The error lists everything that is wrong with them.
@@ -42,22 +42,28 @@ impl Project {
         Self::link_after(sources, settings, None)
     }
 
-    /// As [`Project::link`], given the project linked before some of the texts changed: unchanged scripts are not compiled again.
-    /// The result is the same.
+    /// As [`Project::link`], given the project linked before some of the texts changed: unchanged scripts are not compiled again,
+    /// and unchanged data not read again. The result is the same.
     pub fn relink(sources: Sources, settings: LinkSettings, previous: Option<&Self>) -> Result<Self, Diagnostics> {
-        Self::link_after(sources, settings, previous.map(|previous| &previous.library))
+        Self::link_after(sources, settings, previous.map(|previous| (&previous.library, &previous.data)))
     }
 
-    /// As [`Project::link`], given a library of some of these scripts.
-    pub fn link_after(sources: Sources, mut settings: LinkSettings, previous: Option<&Library>) -> Result<Self, Diagnostics> {
+    /// As [`Project::link`], given a library of some of these scripts, and data read before.
+    pub fn link_after(
+        sources: Sources,
+        mut settings: LinkSettings,
+        previous: Option<(&Library, &Arc<ProjectData>)>,
+    ) -> Result<Self, Diagnostics> {
         self_test().map_err(|diagnostic| Diagnostics::from(*diagnostic))?;
         let mut found = Diagnostics::new();
         let templates = Templates::compile(sources.templates.iter().cloned()).unwrap_or_else(|diagnostics| {
             found.extend(diagnostics);
             Templates::default()
         });
-        let data::ProjectData { files: data, domain, places: signature_places, learned } =
-            data::read(&sources.data, settings.domain.as_deref(), &mut found);
+        let domain = settings.domain.as_deref();
+        let same = previous.map(|(_, data)| data).filter(|data| data.is_of(&sources.data, domain));
+        let data = same.map_or_else(|| ProjectData::read(&sources.data, domain), Arc::clone);
+        found.extend(data.found.clone());
         let mut parsed = pipeline::parse(&sources.pipeline);
         if let (Ok(pipeline), Some(team)) = (&mut parsed, &settings.team) {
             teams::apply_team(pipeline, team, &sources.data, &mut found);
@@ -76,7 +82,7 @@ impl Project {
             limits: settings.limits.clone(),
             probes: settings.probes,
         };
-        let library = Library::link(inputs, previous);
+        let library = Library::link(inputs, previous.map(|(library, _)| library));
         let (pipeline, library) = match (parsed, library) {
             (Ok(pipeline), Ok(library)) => (Arc::new(pipeline), library),
             (pipeline, library) => {
@@ -86,7 +92,6 @@ impl Project {
             }
         };
         let (set, var_places) = vars::resolve_project_vars(&pipeline, &parts, &mut settings, &mut found);
-        let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
         let shared = SharedInputs {
             library: &library,
             templates: &templates,
@@ -98,14 +103,9 @@ impl Project {
             masks: &settings.masks,
             agents: settings.agents.as_deref(),
             servers: settings.servers.as_deref(),
-            files: &data,
             data_texts: &sources.data,
-            learned: learned.as_ref(),
-            taxonomy: any(&taxonomy(&data), "params.taxonomy"),
-            domain,
-            evidence: Arc::new(evidence::reader(&data, &signature_places)),
-            data: any(&Value::Object(data.clone()), "params.data"),
-            workspace: any(&settings.workspace, "params.workspace"),
+            data: &data,
+            workspace: Content::new(View::of(&settings.workspace, &Kind::Any, "params.workspace")),
         };
         prompts::check_names(&templates, &mut found);
         let plan = shared.plan(&pipeline, (&set, &var_places), &mut Vec::new(), &mut found);
@@ -209,7 +209,7 @@ done: _done
     #[test]
     fn everything_a_pipeline_refers_to_is_found() {
         let project = link(PIPELINE, RULES, LinkSettings::default()).expect("links");
-        let (plan, data) = (&project.plan, &project.data);
+        let (plan, data) = (&project.plan, &project.data.files);
         assert!(plan.nodes[0].responder.is_some() && plan.nodes[0].template.is_some() && plan.nodes[1].responder.is_none());
         assert_eq!(plan.nodes[0].needs.iter().map(|need| need.name).collect::<Vec<_>>(), ["siblings"]);
         let reads = |edge: usize| plan.rules[edge].as_ref().map(|rule| rule.reads.join(" ")).unwrap_or_default();

@@ -35,7 +35,7 @@ mod verdict;
 
 pub use conditions::{check_conditions, condition_key, conditions, fields};
 pub use current::CurrentProject;
-pub use data::read_data;
+pub use data::{ProjectData, read_data};
 pub use evidence::signature_reader;
 pub use examine::{ExaminedFunction, FunctionUse, examine};
 pub use forms::SCORECARD;

@@ -1,6 +1,6 @@
 //! Links pipelines into plans, each with its sub-pipelines.
 
-use super::learned::LearnedWeights;
+use super::ProjectData;
 use super::linked_pipeline::ProjectLinker;
 use super::policy::PolicyData;
 use super::settings::{AnswererNames, SCRIPT, VarPlaces};
@@ -9,7 +9,6 @@ use super::team::anonymous;
 use super::verdict::{self, VerdictData};
 use super::{personas, policy, prompts, roots, subpipelines, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source};
-use crate::evidence::EvidenceReader;
 use crate::pipeline::{NodeIx, Pipeline, Spanned};
 use crate::prompt::Templates;
 use crate::script::{Library, View};
@@ -36,16 +35,9 @@ pub(super) struct SharedInputs<'a> {
     /// The valid names for `via:`, if known.
     pub(super) agents: Option<&'a [String]>,
     pub(super) servers: Option<&'a [String]>,
-    /// The data files, by stem.
-    pub(super) files: &'a Map<String, Value>,
-    /// Their texts.
+    /// The texts of the data files.
     pub(super) data_texts: &'a [Source],
-    /// The learned weights, if there are any.
-    pub(super) learned: Option<&'a LearnedWeights>,
-    pub(super) taxonomy: Content,
-    pub(super) domain: Option<String>,
-    pub(super) evidence: Arc<EvidenceReader>,
-    pub(super) data: Content,
+    pub(super) data: &'a ProjectData,
     pub(super) workspace: Content,
 }
 
@@ -79,11 +71,11 @@ impl SharedInputs<'_> {
         let mut nodes: Vec<PlanNode> = Vec::with_capacity(pipeline.nodes.len());
         for node in &pipeline.nodes {
             let template = linker.template(node, found);
-            nodes.push(linker.node(node, self.answers, self.files, template, found));
+            nodes.push(linker.node(node, self.answers, &self.data.files, template, found));
         }
         let whole = policy::of_pipeline(
             pipeline,
-            PolicyData { files: self.files, sources: self.data_texts, texts: self.part_texts, missing: self.missing },
+            PolicyData { files: &self.data.files, sources: self.data_texts, texts: self.part_texts, missing: self.missing },
             set,
             found,
         );
@@ -91,19 +83,19 @@ impl SharedInputs<'_> {
             for (at, linked) in nodes.iter_mut().enumerate() {
                 let responder =
                     linked.responder.as_ref().filter(|_| linked.via.is_empty() || linked.via.iter().any(|via| via == SCRIPT));
-                let policy = linker.step_policy(NodeIx(at), responder, whole, self.files, found);
+                let policy = linker.step_policy(NodeIx(at), responder, whole, &self.data.files, found);
                 linked.policy = policy.map(Arc::new);
             }
         }
         prompts::check(pipeline, &nodes, self.templates, found);
-        personas::check_elements(pipeline, self.files, found);
+        personas::check_elements(pipeline, &self.data.files, found);
         let (cluster, summary) = linker.of_cases(found);
         let vars_content = content(pipeline, &vars);
         let of = VerdictData {
-            files: self.files,
-            learned: self.learned,
-            data: &self.data,
-            evidence: &self.evidence,
+            files: &self.data.files,
+            learned: self.data.learned.as_ref(),
+            data: &self.data.content,
+            evidence: &self.data.evidence,
             vars: &vars_content,
         };
         let verdict = linker.verdict(of, found).map(Arc::new);
@@ -123,14 +115,14 @@ impl SharedInputs<'_> {
             vars: vars.clone(),
             verdict,
             roots,
-            taxonomy: self.taxonomy.clone(),
-            domain: self.domain.clone(),
-            evidence: Arc::clone(&self.evidence),
-            data: self.data.clone(),
+            taxonomy: self.data.taxonomy.clone(),
+            domain: self.data.domain.clone(),
+            evidence: Arc::clone(&self.data.evidence),
+            data: self.data.content.clone(),
             policy: whole.map(Arc::new),
             workspace: self.workspace.clone(),
             walker: anonymous(),
-            team: linker.team(self.files, found),
+            team: linker.team(&self.data.files, found),
             done: pipeline.done.as_str().into(),
             pipeline: Arc::clone(pipeline),
         };

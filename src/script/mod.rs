@@ -93,7 +93,7 @@ pub use library::Library;
 pub use limits::ScriptLimits;
 pub use linked::{LibraryInputs, LinkedScript};
 pub use parse::Public;
-pub use pattern::{Pattern, PatternFault, escape};
+pub use pattern::{MatchPrefixes, Pattern, PatternFault, escape};
 pub use reference::{FunctionRef, is_test_file};
 pub(crate) use rhai_internals::chain;
 pub use rhai_internals::{tokens, tree};

@@ -24,6 +24,29 @@ pub struct PatternFault {
     pub span: Span,
 }
 
+/// What the matches of a pattern begin with, ignoring case.
+#[derive(Clone, Debug)]
+pub struct MatchPrefixes {
+    /// In lower case; `None` if a match can begin with anything.
+    literals: Option<Vec<String>>,
+    /// The minimum length of a match in bytes.
+    shortest: usize,
+}
+
+impl MatchPrefixes {
+    /// Whether a text in lower case may contain a match: fast, and without false negatives.
+    pub fn may_match_in(&self, lowercase: &str) -> bool {
+        // A letter may be three times as long as its other case: the Kelvin sign and `k`.
+        let fits = self.shortest <= lowercase.len() * 3;
+        fits && self.literals.as_ref().is_none_or(|literals| literals.iter().any(|literal| contains(lowercase, literal)))
+    }
+}
+
+/// As `str::contains`, by a function that is fast in a build without optimisation too.
+fn contains(text: &str, literal: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), literal.as_bytes()).is_some()
+}
+
 impl Pattern {
     /// Parses a pattern.
     pub fn read(text: &str) -> Result<Self, PatternFault> {
@@ -41,20 +64,24 @@ impl Pattern {
         self.hir.properties().minimum_len() == Some(0)
     }
 
-    /// The number of samples that it matches anywhere, ignoring case.
-    pub fn matches<'t>(text: &str, samples: impl Iterator<Item = &'t str>) -> usize {
-        api::compile(&format!("(?im){text}")).map_or(0, |regex| samples.filter(|sample| regex.is_match(sample)).count())
+    /// The indices of the samples that a pattern matches anywhere, ignoring case.
+    pub fn matched<'t>(text: &str, samples: impl Iterator<Item = &'t str>) -> Vec<usize> {
+        let Ok(regex) = api::compile(&format!("(?im){text}")) else { return Vec::new() };
+        samples.enumerate().filter(|(_, sample)| regex.is_match(sample)).map(|(index, _)| index).collect()
     }
 
-    /// Whether a text may contain a match, judging by the literal prefixes of a match: fast, and without false negatives.
-    pub fn may_be_in(&self, text: &str) -> bool {
-        let prefixes = Extractor::new().extract(&self.hir);
-        let text = text.to_lowercase();
+    /// What each match begins with.
+    pub fn prefixes(&self) -> MatchPrefixes {
         // A long prefix is truncated, possibly within a character.
-        let shown = |prefix: &Literal| String::from_utf8_lossy(prefix.as_bytes()).trim_end_matches('\u{fffd}').to_lowercase();
-        let begins = |prefix: &Literal| text.contains(&shown(prefix));
-        // A letter may be three times as long as its other case: the Kelvin sign and `k`.
-        self.shortest() <= text.len() * 3 && prefixes.literals().is_none_or(|prefixes| prefixes.iter().any(begins))
+        let lower = |prefix: &Literal| String::from_utf8_lossy(prefix.as_bytes()).trim_end_matches('\u{fffd}').to_lowercase();
+        let extracted = Extractor::new().extract(&self.hir);
+        let literals = extracted.literals().map(|literals| {
+            let mut literals: Vec<String> = literals.iter().map(lower).collect();
+            literals.sort_unstable();
+            literals.dedup();
+            literals
+        });
+        MatchPrefixes { literals, shortest: self.shortest() }
     }
 
     /// The only string that it matches, if it is a literal.
@@ -128,11 +155,13 @@ mod tests {
     fn unspecific_patterns_are_recognised() {
         let pattern = |text: &str| Pattern::read(text).unwrap();
         assert!(pattern("x*").matches_nothing() && pattern("a|").matches_nothing() && !pattern("ab?").matches_nothing());
-        assert!(Pattern::matches(".", ["a", "0"].into_iter()) == 2 && Pattern::matches("a", ["a", "0"].into_iter()) == 1);
+        let matched = |text: &str| Pattern::matched(text, ["a", "0"].into_iter());
+        assert_eq!((matched("."), matched("0"), matched("(")), (vec![0, 1], vec![1], vec![]));
         assert_eq!((pattern(r"a\.b").literal(), pattern("a.b").literal()), (Some("a.b".into()), None));
-        assert!(pattern(r"\bab+").may_be_in("x ABB") && !pattern("ab+c?").may_be_in("b a") && pattern(".*b").may_be_in("b"));
+        let may = |pattern: Pattern, text: &str| pattern.prefixes().may_match_in(text);
+        assert!(may(pattern(r"\bAb+"), "x abb") && !may(pattern("ab+c?"), "b a") && may(pattern(".*b"), "b"));
         let long = format!("a{}", "é".repeat(200));
-        assert!(pattern("\u{212a}").may_be_in("k") && pattern(&long).may_be_in(&long));
+        assert!(may(pattern("\u{212a}"), "k") && may(pattern(&long), &long));
         assert_eq!((pattern("(a)(?:b)(c)").groups(), pattern("ab+").shortest()), (2, 2));
     }
 }

@@ -396,7 +396,7 @@ fn outcome(linked: &Result<asterisk::project::Project, asterisk::diag::Diagnosti
     };
     let mut said = vec![serde_json::to_string(&project.manifest().0).unwrap(), format!("{:?}", project.warnings)];
     said.extend(project.library.files().map(|file| format!("{} {} {}", file.path(), file.hash(), file.deep_hash())));
-    said.push(serde_json::to_string(&project.data).unwrap());
+    said.push(serde_json::to_string(&project.data.files).unwrap());
     for n in 0..4 {
         let node = asterisk::pipeline::NodeIx(0);
         let artifact = asterisk::script::View::of(&json!({ "n": n }), &project.plan.node(node).kind, "artifact");

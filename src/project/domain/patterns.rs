@@ -5,7 +5,7 @@ use crate::diag::Severity;
 use crate::form::ListedPattern;
 use crate::form::yaml::{Yaml, YamlEntry};
 use crate::project::forms::DataReader;
-use crate::script::Pattern;
+use crate::script::{MatchPrefixes, Pattern};
 
 /// Letters and digits; a pattern that matches several of them alone matches nearly every text.
 const CHARACTERS: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -18,8 +18,9 @@ pub(super) fn check(check: &mut DataReader<'_>, tree: &Yaml) {
     for listed in &patterns {
         wide(check, listed);
     }
-    for (index, listed) in patterns.iter().enumerate() {
-        shadowed(check, listed, &patterns, index);
+    let prefixes: Vec<MatchPrefixes> = patterns.iter().map(|listed| listed.pattern.prefixes()).collect();
+    for index in 0..patterns.len() {
+        shadowed(check, &patterns, &prefixes, index);
     }
     for (key, what) in [("components", "component"), ("repositories", "repository")] {
         shared(check, tree, key, what);
@@ -44,20 +45,22 @@ fn wide(check: &mut DataReader<'_>, listed: &ListedPattern<Pattern>) {
 /// The number of single characters that a pattern matches.
 fn single(text: &str) -> usize {
     let single: Vec<String> = CHARACTERS.chars().map(String::from).collect();
-    Pattern::matches(text, single.iter().map(String::as_str))
+    Pattern::matched(text, single.iter().map(String::as_str)).len()
 }
 
 /// Warns about literals covered by another pattern of the same list.
-fn shadowed(check: &mut DataReader<'_>, listed: &ListedPattern<Pattern>, all: &[ListedPattern<Pattern>], index: usize) {
+fn shadowed(check: &mut DataReader<'_>, all: &[ListedPattern<Pattern>], prefixes: &[MatchPrefixes], index: usize) {
+    let listed = &all[index];
     let Some(literal) = listed.pattern.literal() else { return };
+    let lowercase = literal.to_lowercase();
     // As a word, and within a word.
     let samples =
         [literal.clone(), format!(" {literal} "), format!("x{literal}x"), format!("9{literal}9"), format!("-{literal}-")];
     let covers = |(at, other): &(usize, &ListedPattern<Pattern>)| {
         let before = *at < index || other.text.value.to_lowercase() != listed.text.value.to_lowercase();
-        let may =
-            *at != index && before && other.of == listed.of && !other.pattern.is_anchored() && other.pattern.may_be_in(&literal);
-        may && Pattern::matches(&other.text, samples.iter().map(String::as_str)) == samples.len()
+        let may = *at != index && before && other.of == listed.of && !other.pattern.is_anchored();
+        let may = may && prefixes[*at].may_match_in(&lowercase);
+        may && Pattern::matched(&other.text, samples.iter().map(String::as_str)).len() == samples.len()
     };
     if let Some((_, other)) = all.iter().enumerate().find(covers) {
         let message = format!("a pattern in {} matches nothing that another one does not", listed.of);

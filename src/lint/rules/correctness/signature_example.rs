@@ -1,12 +1,12 @@
 //! `correctness/signature-example`: examples of signatures that do not match as declared.
 
-use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::diag::{Diagnostic, Source};
 use crate::form::yaml::Yaml;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 use crate::lint::syntax::texts;
-use crate::project::domain::{self, Domain};
+use crate::project::domain::Domain;
 use crate::project::signature_reader;
 use serde_json::Value;
 
@@ -20,17 +20,9 @@ pub(super) const RULE: LintRule = LintRule {
 };
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
-    let written = |yaml: &Yaml| yaml.get("signatures").and_then(Yaml::as_list).is_some_and(|list| !list.is_empty());
-    if !cx.data.iter().any(|(_, yaml)| written(yaml)) {
-        return;
-    }
-    let sources: Vec<Source> = cx.data.iter().map(|(source, _)| source.clone()).collect();
-    // Errors of a domain are reported by linking.
-    let linked = |name: &str| domain::link(&sources, Some(name), &mut Diagnostics::new());
-    let domains: Vec<Domain> = domain::names(&sources).into_iter().filter_map(linked).collect();
     for (source, yaml) in cx.data {
         for item in yaml.get("signatures").and_then(Yaml::as_list).unwrap_or_default() {
-            one(item, source, &domains, report);
+            one(item, source, &cx.domains, report);
         }
     }
 }

@@ -7,7 +7,6 @@ use crate::lint::gather::is_test;
 use crate::lint::input::CaseText;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
 use crate::lint::syntax::alternatives;
-use crate::script::Pattern;
 use crate::script::Unit;
 use crate::script::tree::{Expr, Node, Position, Stmt};
 use std::collections::BTreeMap;
@@ -53,8 +52,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             }
         });
         for (pattern, at) in pattern_constants(unit) {
-            let long = |pattern: &str| Pattern::read(pattern).is_ok_and(|read| read.shortest() >= least);
-            let one_case = |part: &String| cx.only_case(part).filter(|case| long(part) && cx.is_of(part, case));
+            let one_case = |part: &String| cx.only_case(part, least).filter(|case| cx.is_of(part, case));
             let parts = alternatives(pattern);
             let Some((part, case)) = parts.iter().find_map(|part| Some((part, one_case(part)?))) else { continue };
             if let Some((source, span)) = unit.token(at) {
@@ -86,7 +84,7 @@ const SEARCHES: [&str; 6] = ["contains", "starts_with", "ends_with", "regex_is_m
 /// The only case that contains a text.
 fn only<'c>(cx: &'c LintContext<'_>, text: &str, pattern: bool) -> Option<&'c CaseText> {
     if pattern {
-        return cx.only_case(text);
+        return cx.only_case(text, 0);
     }
     let text = text.to_lowercase();
     let mut having = cx.cases.iter().filter(|case| case.text.contains(&text));

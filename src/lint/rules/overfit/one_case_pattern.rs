@@ -6,7 +6,6 @@ use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule, OptionDefault, RuleOption};
 use crate::lint::syntax::{alternatives, texts};
-use crate::script::Pattern;
 
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/one-case-pattern",
@@ -27,10 +26,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let least = RULE.number(cx.config, "min_length");
     for (source, yaml) in cx.data {
         for (text, source, span) in under(source, yaml) {
-            let one_case = |pattern: &String| {
-                let long = Pattern::read(pattern).is_ok_and(|read| read.shortest() >= least);
-                cx.only_case(pattern).filter(|case| long && cx.is_of(pattern, case))
-            };
+            let one_case = |pattern: &String| cx.only_case(pattern, least).filter(|case| cx.is_of(pattern, case));
             let Some(case) = alternatives(&text).iter().find_map(one_case) else { continue };
             let message = format!("of {} known cases only `{}` matches this", cx.cases.len(), case.name);
             let found = Diagnostic::warning(RULE.id, message).label(&source, span, "fits one case");
