@@ -154,8 +154,10 @@ static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| {
             "to be",
             r"expected (?P<f>-?[\d.]+) to be (?P<e>(?:less|greater|at most|at least|below|above|within|close)[\w ]* -?[\d.]+)",
         ),
-        (Contains, "to include", r"expected (?P<f>.{1,300}?) to (?:deep )?(?:include|contain|match) (?P<e>.{1,200})$"),
-        (Contains, "to contain", r"expected (?P<f>.{1,300}?) to (?:deep )?(?:include|contain) (?P<e>.{1,200})$"),
+        (Contains, "to include", r"[Ee]xpected (?P<f>.{1,300}?) to (?:deep )?include (?P<e>.{1,200}?)\.?$"),
+        (Contains, "to contain", r"[Ee]xpected (?P<f>.{1,300}?) to (?:deep )?contain (?P<e>.{1,200}?)\.?$"),
+        (Contains, "to start with", r"[Ee]xpected (?P<f>.{1,300}?) to start with (?P<e>.{1,200}?)\.?$"),
+        (Contains, "to end with", r"[Ee]xpected (?P<f>.{1,300}?) to end with (?P<e>.{1,200}?)\.?$"),
         (Contains, "does not contain", r"(?P<f>.{1,200}?) does not contain (?P<e>.{1,200})$"),
         (
             Contains,
@@ -165,7 +167,7 @@ static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| {
         (
             Equal,
             " to ",
-            r"expected (?P<f>.{1,200}?) to (?:deeply |strictly |loosely |be )?(?:equal|eql?|be|match|have text|have length|have value) (?P<e>.{1,200}?)$",
+            r"[Ee]xpected (?P<f>.{1,200}?) to (?:deeply |strictly |loosely |be )?(?:equal|eql?|be|match|have text|have length|have value) (?P<e>.{1,200}?)\.?$",
         ),
         (
             Equal,
@@ -476,6 +478,9 @@ mod tests {
         checks("expect(received).toBe(expected) // Object.is equality\n\nExpected: 3\nReceived: 4", (Equal, "3", "4"));
         checks("expect(value).toMatchSnapshot()\n\n- Snapshot\n+ Received\n\n  [\n-   3,\n+   4,\n  ]", (Snapshot, "3,", "4,"));
         checks("AssertionError: expected 4 to equal 3", (Equal, "3", "4"));
+        checks("Error: Expected 4 to equal 3.", (Equal, "3", "4"));
+        checks("Expected 4.5 to be 3.5.", (Equal, "3.5", "4.5"));
+        checks("AssertionError: expected 'a b' to start with 'b'", (Contains, "'b'", "'a b'"));
         checks("AssertionError: expected [ 1 ] to deeply equal [ 2 ]", (Equal, "[ 2 ]", "[ 1 ]"));
         checks("AssertionError: expected 9 to be less than 5", (Order, "less than 5", "9"));
         checks("Expected equality of these values:\n  3\n  total()\n    Which is: 4", (Equal, "3", "4"));
