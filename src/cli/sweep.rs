@@ -27,8 +27,8 @@ const EDGES: usize = 6;
                         value of now.\n\n\
                         A scenario of failures whose truth is known, as `calibrate` takes it, is walked with every value: a metric of its\n\
                         scorecard is the curve, and stands beside it for the cases that are held out: --scenario FILE --var decide_floor=0.3,0.5 --search.\n\n\
-                        Examples:\n  asterisk sweep --var recall_hit=0.5..0.95:0.05\n  asterisk sweep latest --var max_investigate_loops=0,1,2,3\n  \
-                        asterisk sweep --var recall_hit=0.5..0.95:0.05 --svg sweep.svg --format json"
+                        Examples:\n  asterisk sweep --var recall_hit=0.6..0.9:0.1\n  asterisk sweep latest --var max_investigate_loops=0,1,2,3\n  \
+                        asterisk sweep latest --var recall_hit=0.5..0.95:0.05 --svg sweep.svg --format json"
 )]
 pub(super) struct SweepArgs {
     /// The var and its values, or a weight of the verdict (`RULE.DEFECT`, `SIGNATURE.DEFECT`, `priors.DEFECT`): a range A..B:STEP,

@@ -7,15 +7,16 @@ use super::selection::{CaseList, StepQuery, StepSelection, find, refused};
 use super::steps::{JournalStep, damaged};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::model::Kind;
+use crate::project::{LinkSettings, Project};
 use crate::script::check::CheckedParameter;
 use crate::script::probe::{Miss, Outline, OutlineLine, Probes, Recorder, RecordingScope, explanatory};
 use crate::script::{Library, ScriptFunction, View};
 use crate::session::{Session, SessionError};
-use crate::walk::Name;
-use crate::walk::{EventBody, SpokenRule, Verdict, VerdictFunction, WALK};
+use crate::walk::{EventBody, Name, Plan, SpokenRule, Verdict, VerdictFunction, WALK};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 /// The list of the domain that fields of answers name defects of.
 const DEFECTS: &str = "defects";
@@ -34,6 +35,9 @@ pub struct CaseVerdict {
     /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
+    /// The recorded verdict, where other texts or vars made this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<RecordedVerdict>,
     /// The defect that an agent, a canned answer or a person declared, which stands in the place of that of the rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declared: Option<DeclaredDefect>,
@@ -53,6 +57,18 @@ pub struct CaseVerdict {
     #[serde(skip)]
     pub defects: BTreeMap<String, String>,
 }
+
+/// What a recorded verdict came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecordedVerdict {
+    /// The defect.
+    pub defect: String,
+    /// Its probability.
+    pub probability: f64,
+}
+
+/// A project with a plan of it, by which the recorded evidence is judged again.
+pub type OtherTexts<'a> = (&'a Arc<Project>, &'a Arc<Plan>);
 
 /// A line of the evidence that no rule and no signature of the verdict spoke of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -171,25 +187,37 @@ pub fn verdict(session: &Session, asked: &StepQuery, why_not: Option<&str>) -> R
     match find(&decisions, asked)? {
         StepSelection::Cases(list) => Ok(FoundVerdict::Cases(list)),
         StepSelection::Case { run, case, steps } => {
-            Ok(FoundVerdict::Case(Box::new(decisions.verdict(&run, &case, &steps, why_not)?)))
+            Ok(FoundVerdict::Case(Box::new(decisions.verdict(&run, &case, &steps, None, why_not)?)))
         }
     }
 }
 
 impl Decisions {
-    /// The last verdict of a case with these steps, and why it is not the defect `why_not`, or what the rule of that id made of it.
+    /// The last verdict of a case with these steps, or what other texts make of the same evidence, and why it is not the defect
+    /// `why_not`, or what the rule of that id made of it.
     pub fn verdict(
         &self,
         run: &str,
         case: &str,
         steps: &[JournalStep],
+        other: Option<OtherTexts<'_>>,
         why_not: Option<&str>,
     ) -> Result<CaseVerdict, SessionError> {
-        let Some((path, verdict)) = self.recorded_verdict(run, case)? else {
+        let Some((path, mut verdict)) = self.recorded_verdict(run, case)? else {
             let message = format!("no verdict of the case `{case}` was recorded");
             let help = "a verdict is made for the first step whose answerer reads its parameters, in a pipeline with `verdict:`";
             return Err(refused("input/no-verdict", message, Some(help.into())));
         };
+        let mut recorded = None;
+        if let Some((_, plan)) = other {
+            let VerdictInputs { case, params, needs } = self.verdict_inputs(run, case)?;
+            let Some(made) = params.verdict_by(&case, plan, &needs) else {
+                let message = format!("the pipeline `{}` has no `verdict:`", *plan.pipeline.name);
+                return Err(refused("input/no-verdict", message, None));
+            };
+            recorded = Some(RecordedVerdict { defect: verdict.defect.to_string(), probability: verdict.probability });
+            verdict = made;
+        }
         let taxonomy = self.of_step(run, steps, &path).and_then(|project| project.plan.taxonomy.view().map(View::json));
         let names = taxonomy.as_ref().and_then(|taxonomy| taxonomy["defects"].as_object()).into_iter().flatten();
         let defects = names.filter_map(|(code, defect)| Some((code.clone(), defect["name"].as_str()?.to_owned()))).collect();
@@ -199,7 +227,10 @@ impl Decisions {
         let (run, case) = (run.to_owned(), case.to_owned());
         let declared = self.declared(&run, &case, steps, &verdict)?;
         let unread = unread(&self.evidence_of(&run, &case)?, &verdict);
-        let plan = self.of_step(&run, steps, &step).and_then(|project| project.plan.verdict.clone());
+        let plan = match other {
+            Some((_, plan)) => plan.verdict.clone(),
+            None => self.of_step(&run, steps, &step).and_then(|project| project.plan.verdict.clone()),
+        };
         let functions = plan.iter().flat_map(|plan| &plan.rules).filter(|rule| verdict.spoke.iter().any(|one| one.id == rule.id));
         let functions = functions.map(|rule| (rule.id.to_string(), rule.function.key())).collect();
         let mut found = CaseVerdict {
@@ -208,6 +239,7 @@ impl Decisions {
             name,
             step,
             verdict,
+            recorded,
             declared,
             flips,
             why_not: None,
@@ -217,9 +249,9 @@ impl Decisions {
             defects,
         };
         if let Some(asked) = why_not {
-            found.rule = self.trial(&found, steps, asked)?;
+            found.rule = self.trial(&found, steps, other, asked)?;
             if found.rule.is_none() {
-                found.why_not = Some(self.why_not(&found, steps, asked)?);
+                found.why_not = Some(self.why_not(&found, steps, other, asked)?);
             }
         }
         Ok(found)
@@ -287,21 +319,36 @@ impl Decisions {
     }
 
     /// The project that a step went by; nothing if its texts cannot be linked any more.
-    fn of_step(&self, run: &str, steps: &[JournalStep], path: &str) -> Option<std::sync::Arc<crate::project::Project>> {
+    fn of_step(&self, run: &str, steps: &[JournalStep], path: &str) -> Option<Arc<Project>> {
         let step = steps.iter().find(|step| *step.path == *path)?;
         self.project(run, step, Probes::None).ok()
     }
 
     /// Evaluates a rule again, observed; nothing if there is no rule of this id, or if the recorded texts cannot be linked any more.
-    fn trial(&self, found: &CaseVerdict, steps: &[JournalStep], id: &str) -> Result<Option<RuleTrial>, SessionError> {
+    fn trial(
+        &self,
+        found: &CaseVerdict,
+        steps: &[JournalStep],
+        other: Option<OtherTexts<'_>>,
+        id: &str,
+    ) -> Result<Option<RuleTrial>, SessionError> {
         let step = steps.iter().find(|step| *step.path == *found.step);
-        let Some(project) = step.and_then(|step| self.project(&found.run, step, Probes::All).ok()) else { return Ok(None) };
-        let Some(plan) = &project.plan.verdict else { return Ok(None) };
+        let project = match other {
+            Some((project, _)) => {
+                let settings = LinkSettings { probes: Probes::All, ..project.settings.clone() };
+                Some(Arc::new(Project::link(project.sources.clone(), settings)?))
+            }
+            None => step.and_then(|step| self.project(&found.run, step, Probes::All).ok()),
+        };
+        let Some(project) = project else { return Ok(None) };
+        let vars = other.map_or(&project.plan.vars, |(_, plan)| &plan.vars);
+        let whole = project.plan_of(&found.step, vars)?.unwrap_or_else(|| Arc::clone(&project.plan));
+        let Some(plan) = &whole.verdict else { return Ok(None) };
         let named = |rule: &&VerdictFunction| rule.id.eq_ignore_ascii_case(id) || rule.name.eq_ignore_ascii_case(id);
         let Some(rule) = plan.rules.iter().find(named) else { return Ok(None) };
         let VerdictInputs { case, params, needs } = self.verdict_inputs(&found.run, &found.case)?;
         let mut recorder = Recorder::new(RecordingScope::Values);
-        let said = recorder.watch(|| params.ask_rule(&case, &project.plan, &needs, &rule.id));
+        let said = recorder.watch(|| params.ask_rule(&case, &whole, &needs, &rule.id));
         let (said, error) = match said {
             Some(Ok(said)) => (said, None),
             Some(Err(error)) => (None, Some(error)),
@@ -331,12 +378,22 @@ impl Decisions {
         }))
     }
 
-    fn why_not(&self, found: &CaseVerdict, steps: &[JournalStep], defect: &str) -> Result<WhyNot, SessionError> {
+    fn why_not(
+        &self,
+        found: &CaseVerdict,
+        steps: &[JournalStep],
+        other: Option<OtherTexts<'_>>,
+        defect: &str,
+    ) -> Result<WhyNot, SessionError> {
         let verdict = &found.verdict;
+        let project = match other {
+            Some((project, _)) => Some(Arc::clone(project)),
+            None => self.of_step(&found.run, steps, &found.step),
+        };
+        let plan = other.map_or_else(|| project.as_ref().map(|project| &project.plan), |(_, plan)| Some(plan));
+        let plan = plan.and_then(|plan| plan.verdict.as_deref());
         let Some(asked) = verdict.hypotheses.iter().find(|one| one.defect == defect) else {
             let defects = || verdict.hypotheses.iter().map(|one| one.defect.as_str());
-            let project = self.of_step(&found.run, steps, &found.step);
-            let plan = project.as_ref().and_then(|project| project.plan.verdict.as_deref());
             if plan.is_some_and(|plan| plan.signatures.contains_key(defect)) {
                 let spoke = verdict.spoke.iter().any(|rule| rule.signature && rule.id == defect);
                 let said = if spoke { "spoke; the verdict lists it" } else { "matched no line that counts" };
@@ -354,9 +411,7 @@ impl Decisions {
         };
         let best = verdict.hypotheses.first().map_or(0.0, |best| best.score);
         let mut silent: Vec<SilentRule> = Vec::new();
-        if let Some(project) = self.of_step(&found.run, steps, &found.step)
-            && let Some(plan) = project.plan.verdict.clone()
-        {
+        if let (Some(project), Some(plan)) = (&project, plan) {
             let evidence = self.evidence_of(&found.run, &found.case)?;
             let spoke = |id: &str| verdict.spoke.iter().any(|rule| rule.id == id);
             for rule in plan.rules.iter().filter(|rule| !spoke(&rule.id)) {

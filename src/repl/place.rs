@@ -108,10 +108,16 @@ impl ReplPosition {
         walked.decisions.evidence(&walked.run, &walked.case, &walked.steps)
     }
 
-    /// The verdict of the case, and why it is not `why_not`.
+    /// The verdict of the case, by the texts and vars in force, and why it is not `why_not`.
     pub(super) fn verdict(&self, why_not: Option<&str>) -> Result<CaseVerdict, SessionError> {
         let walked = self.walked.as_ref().ok_or_else(no_run)?;
-        walked.decisions.verdict(&walked.run, &walked.case, &walked.steps, why_not)
+        let here = (self.now.is_some() || !self.set.is_empty()).then(|| self.here()).transpose()?;
+        let other = here.as_ref().map(|here| {
+            // A sub-pipeline goes by the verdict of the pipeline around it.
+            let plan = if here.plan.verdict.is_some() { &here.plan } else { &here.project.plan };
+            (&here.project, plan)
+        });
+        walked.decisions.verdict(&walked.run, &walked.case, &walked.steps, other, why_not)
     }
 
     /// The root of the case, compared with that of another case.

@@ -193,9 +193,10 @@ fn every_example_of_a_help_works() {
             };
             // A server on the network goes on until it is told to end.
             let line = if line.contains("--mcp http") { format!("{line} --help") } else { line.to_owned() };
-            // `.ci/run` does all of them, too.
-            let line =
-                if line.ends_with(" --mutate") && !full_size() { format!("{line}=rules/rca.rhai#recall_hit") } else { line };
+            // `.ci/run` does all of them; another example has one function.
+            if line.ends_with(" --mutate") && !full_size() {
+                continue;
+            }
             let line = line.replace("20260214-212109-ab12cd", &run).replace("4711", &rca).replace("4712", &other);
             let ran = shell(project, &line);
             // Of a scenario a metric may miss its bar.

@@ -1,6 +1,6 @@
 //! `asterisk repl`: sessions over the bundled launch, piped and at a real terminal.
 
-use crate::harness::{Project, Ran, until};
+use crate::harness::{Project, Ran, repository, until};
 
 /// A project with a run of the bundled launch.
 fn walked() -> Project {
@@ -205,6 +205,25 @@ fn edited_scripts_are_gone_by_after_a_reload_and_recorded_ones_again() {
     project.file("scripts/rules/t.rhai", "fn far(artifact, state, vars) { artifact.m > 1 }");
     let ran = session(&project, &["--run"], &[":reload", ":why"]).exits(3);
     assert!(ran.stderr.contains("did you mean `n`?") && ran.stdout.contains("a -> _done by near"), "{}", ran.text());
+}
+
+#[test]
+fn the_verdict_is_that_of_the_texts_and_vars_in_force() {
+    let project = walked();
+    project.file("asterisk.yaml", "scripts: scripts\n");
+    let said = |lines: &[&str]| session(&project, &["--run", "latest", "--case", "880501"], lines).exits(0).text();
+    let now = "by the texts and vars of now; recorded: ";
+    assert!(!said(&[":verdict"]).contains(now));
+    let unsure = said(&[":set decide_floor=1", ":verdict"]);
+    assert!(unsure.contains(now) && unsure.contains("no defect reaches the floor of 1.00"), "{unsure}");
+    let rule = "fn product_threw(evidence, context, vars) { #{ strength: 0.5, because: \"edited\" } }\n";
+    let all = std::fs::read_to_string(repository().join("scripts/verdicts/frames.rhai")).unwrap();
+    let (before, rest) = all.split_once("fn product_threw").unwrap();
+    let (_, after) = rest.split_once("\n}\n").unwrap();
+    project.file("scripts/verdicts/frames.rhai", format!("{before}{rule}{after}"));
+    let edited = said(&[":reload", ":verdict", ":verdict V1"]);
+    assert!(edited.contains(now) && edited.contains("spoke at strength 0.50: edited"), "{edited}");
+    assert!(!said(&[":reload", ":reload recorded", ":verdict"]).contains("edited"));
 }
 
 #[test]
