@@ -68,7 +68,7 @@ pub use save::{DecisionMade, SavedDecision, save_as_test};
 pub use selection::{CaseLine, CaseList, StepQuery};
 pub use steps::{JournalStep, RecordedAttempt, StepEnd};
 pub use verdict::{
-    CaseVerdict, DeclaredDefect, FoundVerdict, OtherTexts, RecordedVerdict, SilentRule, UnreadLine, VerdictFlip, WhyNot, verdict,
+    CaseVerdict, DeclaredDefect, FoundVerdict, OtherTexts, RecordedDefect, SilentRule, UnreadLine, VerdictFlip, WhyNot, verdict,
 };
 pub use verdict_coverage::VerdictRuleHistory;
 pub use verdict_page::verdict_page;

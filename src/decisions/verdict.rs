@@ -37,7 +37,7 @@ pub struct CaseVerdict {
     pub verdict: Verdict,
     /// The recorded verdict, where other texts or vars made this one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub recorded: Option<RecordedVerdict>,
+    pub recorded: Option<RecordedDefect>,
     /// The defect that an agent, a canned answer or a person declared, which stands in the place of that of the rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declared: Option<DeclaredDefect>,
@@ -60,7 +60,7 @@ pub struct CaseVerdict {
 
 /// What a recorded verdict came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RecordedVerdict {
+pub struct RecordedDefect {
     /// The defect.
     pub defect: String,
     /// Its probability.
@@ -215,7 +215,7 @@ impl Decisions {
                 let message = format!("the pipeline `{}` has no `verdict:`", *plan.pipeline.name);
                 return Err(refused("input/no-verdict", message, None));
             };
-            recorded = Some(RecordedVerdict { defect: verdict.defect.to_string(), probability: verdict.probability });
+            recorded = Some(RecordedDefect { defect: verdict.defect.to_string(), probability: verdict.probability });
             verdict = made;
         }
         let taxonomy = self.of_step(run, steps, &path).and_then(|project| project.plan.taxonomy.view().map(View::json));

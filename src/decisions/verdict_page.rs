@@ -2,7 +2,7 @@
 
 use super::explanation::short;
 use super::page::{LONGEST, PageLine, TextPage, Tone};
-use super::verdict::{CaseVerdict, DeclaredDefect, RecordedVerdict, RuleTrial, SilentRule, WhyNot};
+use super::verdict::{CaseVerdict, DeclaredDefect, RecordedDefect, RuleTrial, SilentRule, WhyNot};
 use crate::script::probe::OutlineOutcome;
 use crate::walk::{Hypothesis, SpokenRule};
 
@@ -15,7 +15,7 @@ pub fn verdict_page(told: &CaseVerdict, width: usize) -> Vec<PageLine> {
     let mut page = TextPage::new(width);
     page.text(Tone::Head, "", 2, format!("{}  {}", told.case, told.name).trim_end());
     page.text(Tone::Quiet, "", 2, &format!("run {}, verdict made for step {}", told.run, told.step));
-    if let Some(RecordedVerdict { defect, probability }) = &told.recorded {
+    if let Some(RecordedDefect { defect, probability }) = &told.recorded {
         page.text(Tone::Plain, "", 2, &format!("by the texts and vars of now; recorded: {defect} ({probability:.2})"));
     }
     page.blank();

@@ -6,7 +6,6 @@ use super::forms;
 use super::forms::DataReader;
 use super::learned::LearnedWeights;
 use super::personas;
-use super::plans::taxonomy;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::evidence::EvidenceReader;
 use crate::form::fill;
@@ -75,6 +74,12 @@ impl ProjectData {
     pub(super) fn is_of(&self, sources: &[Source], domain: Option<&str>) -> bool {
         self.asked.as_deref() == domain && self.sources == sources
     }
+}
+
+/// The part of the domain that classifies failures: defects, categories and severities.
+fn taxonomy(data: &Map<String, Value>) -> Value {
+    let Some(domain) = data.get("domain") else { return Value::Null };
+    ["defects", "categories", "severities"].into_iter().map(|key| (key, domain[key].clone())).collect()
 }
 
 /// What data files say.

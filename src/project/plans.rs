@@ -218,9 +218,3 @@ fn overlaid(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> 
 fn content(pipeline: &Pipeline, vars: &Map<String, Value>) -> Content {
     Content::new(View::of(&Value::Object(vars.clone()), &vars::kind(pipeline, vars), "vars"))
 }
-
-/// The part of the domain that classifies failures: defects, categories and severities.
-pub(super) fn taxonomy(data: &Map<String, Value>) -> Value {
-    let Some(domain) = data.get("domain") else { return Value::Null };
-    ["defects", "categories", "severities"].into_iter().map(|key| (key, domain[key].clone())).collect()
-}
