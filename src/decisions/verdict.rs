@@ -341,8 +341,8 @@ impl Decisions {
             None => step.and_then(|step| self.project(&found.run, step, Probes::All).ok()),
         };
         let Some(project) = project else { return Ok(None) };
-        let vars = other.map_or(&project.plan.vars, |(_, plan)| &plan.vars);
-        let whole = project.plan_of(&found.step, vars)?.unwrap_or_else(|| Arc::clone(&project.plan));
+        let with_vars = other.map(|(_, plan)| project.plan_of(&found.step, &plan.vars)).transpose()?.flatten();
+        let whole = with_vars.filter(|plan| plan.verdict.is_some()).unwrap_or_else(|| Arc::clone(&project.plan));
         let Some(plan) = &whole.verdict else { return Ok(None) };
         let named = |rule: &&VerdictFunction| rule.id.eq_ignore_ascii_case(id) || rule.name.eq_ignore_ascii_case(id);
         let Some(rule) = plan.rules.iter().find(named) else { return Ok(None) };

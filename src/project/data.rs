@@ -43,7 +43,7 @@ pub struct ProjectData {
     /// The learned weights, if there are any.
     pub(super) learned: Option<LearnedWeights>,
     /// Errors and warnings.
-    pub(super) found: Diagnostics,
+    found: Diagnostics,
 }
 
 impl ProjectData {
@@ -65,7 +65,7 @@ impl ProjectData {
         })
     }
 
-    /// What is wrong with the texts.
+    /// The errors and warnings of the texts.
     pub fn found(&self) -> &Diagnostics {
         &self.found
     }

@@ -63,7 +63,7 @@ impl Project {
         let domain = settings.domain.as_deref();
         let same = previous.map(|(_, data)| data).filter(|data| data.is_of(&sources.data, domain));
         let data = same.map_or_else(|| ProjectData::read(&sources.data, domain), Arc::clone);
-        found.extend(data.found.clone());
+        found.extend(data.found().clone());
         let mut parsed = pipeline::parse(&sources.pipeline);
         if let (Ok(pipeline), Some(team)) = (&mut parsed, &settings.team) {
             teams::apply_team(pipeline, team, &sources.data, &mut found);

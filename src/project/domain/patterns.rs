@@ -6,6 +6,7 @@ use crate::form::ListedPattern;
 use crate::form::yaml::{Yaml, YamlEntry};
 use crate::project::forms::DataReader;
 use crate::script::{MatchPrefixes, Pattern};
+use std::cell::OnceCell;
 
 /// Letters and digits; a pattern that matches several of them alone matches nearly every text.
 const CHARACTERS: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -18,7 +19,8 @@ pub(super) fn check(check: &mut DataReader<'_>, tree: &Yaml) {
     for listed in &patterns {
         wide(check, listed);
     }
-    let prefixes: Vec<MatchPrefixes> = patterns.iter().map(|listed| listed.pattern.prefixes()).collect();
+    // Few patterns are compared with a literal.
+    let prefixes: Vec<OnceCell<MatchPrefixes>> = vec![OnceCell::new(); patterns.len()];
     for index in 0..patterns.len() {
         shadowed(check, &patterns, &prefixes, index);
     }
@@ -49,7 +51,7 @@ fn single(text: &str) -> usize {
 }
 
 /// Warns about literals covered by another pattern of the same list.
-fn shadowed(check: &mut DataReader<'_>, all: &[ListedPattern<Pattern>], prefixes: &[MatchPrefixes], index: usize) {
+fn shadowed(check: &mut DataReader<'_>, all: &[ListedPattern<Pattern>], prefixes: &[OnceCell<MatchPrefixes>], index: usize) {
     let listed = &all[index];
     let Some(literal) = listed.pattern.literal() else { return };
     let lowercase = literal.to_lowercase();
@@ -59,7 +61,7 @@ fn shadowed(check: &mut DataReader<'_>, all: &[ListedPattern<Pattern>], prefixes
     let covers = |(at, other): &(usize, &ListedPattern<Pattern>)| {
         let before = *at < index || other.text.value.to_lowercase() != listed.text.value.to_lowercase();
         let may = *at != index && before && other.of == listed.of && !other.pattern.is_anchored();
-        let may = may && prefixes[*at].may_match_in(&lowercase);
+        let may = may && prefixes[*at].get_or_init(|| other.pattern.prefixes()).may_match_in(&lowercase);
         may && Pattern::matched(&other.text, samples.iter().map(String::as_str)).len() == samples.len()
     };
     if let Some((_, other)) = all.iter().enumerate().find(covers) {
