@@ -512,6 +512,7 @@ mod tests {
             counted: true,
             because: String::new(),
             about: vec!["e1".into()],
+            words: Vec::new(),
         };
         let verdict = Verdict { spoke: vec![spoke], ..Verdict::default() };
         let ids: Vec<String> = unread(&evidence, &verdict).into_iter().map(|line| line.id).collect();

@@ -159,6 +159,7 @@ mod tests {
             counted: true,
             because: String::new(),
             about: Vec::new(),
+            words: Vec::new(),
         };
         let one = |defect: &str| Hypothesis { defect: defect.into(), probability: 0.5, prior: 0.0, score: 0.0 };
         let made = Verdict {

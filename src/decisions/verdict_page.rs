@@ -194,6 +194,7 @@ mod tests {
             counted,
             because: "word ".repeat(40),
             about: vec![text("e1")],
+            words: Vec::new(),
         };
         let one =
             |defect: &str, probability: f64, score: f64| Hypothesis { defect: defect.into(), probability, prior: 0.0, score };

@@ -167,7 +167,7 @@ static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| {
         (
             Equal,
             " to ",
-            r"[Ee]xpected (?P<f>.{1,200}?) to (?:deeply |strictly |loosely |be )?(?:equal|eql?|be|match|have text|have length|have value) (?P<e>.{1,200}?)\.?$",
+            r"[Ee]xpected (?P<f>.{1,200}?) to (?:deeply |strictly |loosely |be )?(?:equal|eql?|be|match|have text|have length|have value) (?P<e>.{1,200}?)(?: // \w[\w. ]* equality|\.)?$",
         ),
         (
             Equal,
@@ -479,6 +479,7 @@ mod tests {
         checks("expect(value).toMatchSnapshot()\n\n- Snapshot\n+ Received\n\n  [\n-   3,\n+   4,\n  ]", (Snapshot, "3,", "4,"));
         checks("AssertionError: expected 4 to equal 3", (Equal, "3", "4"));
         checks("Error: Expected 4 to equal 3.", (Equal, "3", "4"));
+        checks("AssertionError: expected 'a' to be 'b' // Object.is equality", (Equal, "'b'", "'a'"));
         checks("Expected 4.5 to be 3.5.", (Equal, "3.5", "4.5"));
         checks("AssertionError: expected 'a b' to start with 'b'", (Contains, "'b'", "'a b'"));
         checks("AssertionError: expected [ 1 ] to deeply equal [ 2 ]", (Equal, "[ 2 ]", "[ 1 ]"));

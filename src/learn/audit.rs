@@ -100,6 +100,7 @@ mod tests {
             counted: true,
             because: format!("{id} says"),
             about: Vec::new(),
+            words: Vec::new(),
         };
         let hypothesis = |defect: &str| Hypothesis { defect: defect.into(), probability: 0.5, prior: 0.0, score: 0.0 };
         let verdict = Verdict {

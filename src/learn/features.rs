@@ -67,6 +67,9 @@ impl<'a> VerdictWeights<'a> {
         for (id, signature) in &plan.signatures {
             weights.add((WeightOf::Signature, &id.as_str().into(), &signature.title), &signature.weights, &Name::default());
         }
+        for (word, known) in &plan.terms {
+            weights.add((WeightOf::Term, &word.as_str().into(), &Name::default()), &known.weights, &known.at);
+        }
         weights
     }
 
@@ -80,10 +83,10 @@ impl<'a> VerdictWeights<'a> {
         }
     }
 
-    /// Adds words with weight 0.
+    /// Adds words that have no weights, with weight 0.
     pub(super) fn add_terms(&mut self, words: &[String]) {
         let nothing: DefectWeights = self.classes.iter().map(|class| (class.clone(), 0.0)).collect();
-        for word in words {
+        for word in words.iter().filter(|word| !self.plan.terms.contains_key(*word)) {
             self.add((WeightOf::Term, &word.as_str().into(), &Name::default()), &nothing, &Name::default());
         }
     }
@@ -119,8 +122,8 @@ impl<'a> VerdictWeights<'a> {
         self.declared.iter().map(parameter).collect()
     }
 
-    /// Converts a verdict and the words of its evidence to an observation. Records where signatures are defined.
-    pub(super) fn observation(&mut self, verdict: &Verdict, words: &[String], truth: usize, weight: f64) -> FitObservation {
+    /// Converts a verdict to an observation. Records where signatures are defined.
+    pub(super) fn observation(&mut self, verdict: &Verdict, truth: usize, weight: f64) -> FitObservation {
         let mut active: BTreeMap<usize, f64> = BTreeMap::new();
         for class in 0..self.classes.len() {
             active.extend(self.places.get(&(WeightOf::Prior, Name::default(), class)).map(|at| (*at, 1.0)));
@@ -135,20 +138,21 @@ impl<'a> VerdictWeights<'a> {
                 }
             }
         }
-        for word in words {
+        for word in verdict.spoke.iter().flat_map(|spoken| &spoken.words) {
             for class in 0..self.classes.len() {
-                active.extend(self.places.get(&(WeightOf::Term, word.as_str().into(), class)).map(|at| (*at, 1.0)));
+                let place = self.places.get(&(WeightOf::Term, word.clone(), class));
+                active.extend(place.map(|at| (*at, self.plan.term_strength)));
             }
         }
         FitObservation { truth, weight, active: active.into_iter().collect() }
     }
 
-    /// Zeroes the weights of all words but the `most` heaviest.
+    /// Leaves all words at their declared weights but the `most` that moved furthest.
     pub(super) fn prune_terms(&self, weights: &mut [f64], most: usize) {
         let mut size: BTreeMap<&str, f64> = BTreeMap::new();
         for (declared, weight) in self.terms().map(|at| (&self.declared[at], weights[at])) {
             let size = size.entry(&declared.id).or_default();
-            *size = size.max(weight.abs());
+            *size = size.max((weight - declared.weight).abs());
         }
         let mut by_size: Vec<(&str, f64)> = size.into_iter().collect();
         // A stable sort: ties stay in alphabetical order.
@@ -156,7 +160,7 @@ impl<'a> VerdictWeights<'a> {
         let kept: BTreeSet<&str> = by_size.into_iter().take(most).map(|(word, _)| word).collect();
         let gone: Vec<usize> = self.terms().filter(|at| !kept.contains(self.declared[*at].id.as_str())).collect();
         for at in gone {
-            weights[at] = 0.0;
+            weights[at] = self.declared[at].weight;
         }
     }
 
@@ -168,14 +172,19 @@ impl<'a> VerdictWeights<'a> {
     pub(super) fn plan_with(&self, weights: &[f64]) -> VerdictPlan {
         let mut plan = self.plan.clone();
         for (declared, weight) in self.declared.iter().zip(weights) {
+            let defect = &self.classes[declared.class];
             let weights = match declared.of {
                 WeightOf::Prior => Some(&mut plan.priors),
                 WeightOf::Rule => plan.rules.iter_mut().find(|rule| rule.id == declared.id).map(|rule| &mut rule.weights),
-                // Word weights are not part of the plan and are added separately.
-                WeightOf::Term => None,
+                WeightOf::Term => {
+                    let known = &mut plan.terms.entry(declared.id.to_string()).or_default().weights;
+                    if !known.iter().any(|(known, _)| known == defect) {
+                        known.push((defect.clone(), 0.0));
+                    }
+                    Some(known)
+                }
                 WeightOf::Signature => plan.signatures.get_mut(declared.id.as_str()).map(|signature| &mut signature.weights),
             };
-            let defect = &self.classes[declared.class];
             for (_, known) in weights.into_iter().flatten().filter(|(known, _)| known == defect) {
                 *known = *weight;
             }
@@ -183,15 +192,11 @@ impl<'a> VerdictWeights<'a> {
         plan
     }
 
-    /// The class scores of a verdict: those of the plan plus the word weights.
-    pub(super) fn scores(&self, (plan, weights): (&VerdictPlan, &[f64]), verdict: &Verdict, spoke: &FitObservation) -> Vec<f64> {
+    /// The class scores of a verdict by a plan.
+    pub(super) fn scores(&self, plan: &VerdictPlan, verdict: &Verdict) -> Vec<f64> {
         let again = plan.weigh_again(verdict);
         let score = |class: &Name| again.hypotheses.iter().find(|one| one.defect == *class).map_or(0.0, |one| one.score);
-        let mut scores: Vec<f64> = self.classes.iter().map(score).collect();
-        for (place, strength) in spoke.active.iter().filter(|(place, _)| self.declared[*place].of == WeightOf::Term) {
-            scores[self.declared[*place].class] += strength * weights[*place];
-        }
-        scores
+        self.classes.iter().map(score).collect()
     }
 
     /// The declared weights.

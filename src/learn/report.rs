@@ -12,7 +12,7 @@ use super::labels::{LearnSettings, OriginCount, deduplicate, gather};
 use super::spec::{LabelOrigin, LearnSpec};
 use crate::project::{AnswererNames, Project, Sources};
 use crate::session::{LabelledCase, LabelledCases, Session, SessionError, WorkerPool, defect_code};
-use crate::walk::{CaseParams, Content, Verdict, VerdictPlan, evidence_terms};
+use crate::walk::{CaseParams, Verdict, VerdictPlan, evidence_terms};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -192,13 +192,13 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
     }
     let latest = labelled.iter().filter_map(|label| label.case.at).max();
     let counts: Vec<f64> = labelled.iter().map(|label| settings.weight(&label.case, latest)).collect();
-    let judged = WorkerPool::all().map(&labelled, |label| judge(&project, &label.case, spec.terms));
+    let judged = WorkerPool::all().map(&labelled, |label| judge(&project, &plan, &label.case, spec.terms));
     if spec.terms {
         weights.add_terms(&frequent(&judged, settings.term_cases));
     }
     let folds = Folds::of(labelled.iter().map(|label| &label.case), spec.by, spec.folds);
     let observations: Vec<FitObservation> = (labelled.iter().zip(&judged).zip(&counts))
-        .map(|((label, judged), count)| weights.observation(&judged.verdict, &judged.words, label.class, *count))
+        .map(|((label, judged), count)| weights.observation(judged, label.class, *count))
         .collect();
     let parameters =
         weights.parameters(Holds { weights: settings.hold, priors: settings.hold_priors, terms: settings.hold_terms });
@@ -233,7 +233,7 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
         *labels.entry(weights.classes[label.class].to_string()).or_default() += 1;
     }
     let mut failed: BTreeMap<String, usize> = BTreeMap::new();
-    for rule in judged.iter().flat_map(|judged| &judged.verdict.failed) {
+    for rule in judged.iter().flat_map(|verdict| &verdict.failed) {
         *failed.entry(rule.id.to_string()).or_default() += 1;
     }
     Ok(LearnReport {
@@ -307,24 +307,22 @@ fn by_hand(project: Project) -> Result<Project, SessionError> {
     Ok(Project::relink(sources, project.settings.clone(), Some(&project))?)
 }
 
-/// The rules' verdict on a case, and the words of its evidence.
-struct JudgedCase {
-    verdict: Verdict,
-    words: Vec<String>,
-}
-
-fn judge(project: &Project, case: &LabelledCase, with_words: bool) -> JudgedCase {
+/// The verdict on a case, with all words of its evidence if any may get a weight.
+fn judge(project: &Project, plan: &VerdictPlan, case: &LabelledCase, with_words: bool) -> Verdict {
     let params = CaseParams::new(RUN, &case.launch, &case.case);
     let verdict = params.verdict_by(&case.case, &project.plan, &[]).unwrap_or_default();
-    let evidence = with_words.then(|| params.evidence_by(&case.case, &project.plan));
-    let words = evidence.as_ref().and_then(Content::view).map(evidence_terms).unwrap_or_default();
-    JudgedCase { verdict, words: words.into_iter().map(|term| term.word).collect() }
+    if !with_words {
+        return verdict;
+    }
+    let evidence = params.evidence_by(&case.case, &project.plan);
+    let terms = evidence.view().map(|evidence| evidence_terms(evidence, |_| true)).unwrap_or_default();
+    plan.with_words(verdict, terms.into_iter().map(|(word, _)| word).collect())
 }
 
 /// The words that occur in enough cases but in at most half of them; a word of most cases does not discriminate.
-fn frequent(judged: &[JudgedCase], fewest: usize) -> Vec<String> {
+fn frequent(judged: &[Verdict], fewest: usize) -> Vec<String> {
     let mut cases: BTreeMap<&str, usize> = BTreeMap::new();
-    for word in judged.iter().flat_map(|judged| &judged.words) {
+    for word in judged.iter().flat_map(|verdict| &verdict.spoke).flat_map(|spoken| &spoken.words) {
         *cases.entry(word).or_default() += 1;
     }
     let frequent = |(_, cases): &(&str, usize)| *cases >= fewest && *cases * 2 <= judged.len();
@@ -350,7 +348,7 @@ struct Fitting<'a> {
     plan: &'a VerdictPlan,
     parameters: &'a [FitParameter],
     labelled: &'a [TakenLabel],
-    judged: &'a [JudgedCase],
+    judged: &'a [Verdict],
     observations: &'a [FitObservation],
     folds: &'a Folds,
     most_terms: usize,
@@ -377,16 +375,14 @@ impl Fitting<'_> {
             return None;
         }
         let held_out = |fold: usize| (0..self.labelled.len()).filter(move |at| self.folds.fold[*at] == fold);
-        let by_hand = self.weights.hand_set();
         let places: Vec<(usize, usize)> = used.iter().flat_map(|fold| held_out(*fold).map(move |at| (at, *fold))).collect();
-        let hand_set: Vec<HeldOutVerdict> =
-            places.iter().map(|(at, fold)| self.held_out(*at, *fold, (self.plan, &by_hand))).collect();
+        let hand_set: Vec<HeldOutVerdict> = places.iter().map(|(at, fold)| self.held_out(*at, *fold, self.plan)).collect();
         let fitted = WorkerPool::all().map(&used, |held| {
             let others = (0..self.labelled.len()).filter(|at| self.folds.is_trained_on(*at, *held));
             let mut fitted = self.problem(others.map(|at| &self.observations[at]).collect()).fit();
             self.weights.prune_terms(&mut fitted, self.most_terms);
             let plan = self.weights.plan_with(&fitted);
-            held_out(*held).map(|at| self.held_out(at, *held, (&plan, &fitted))).collect::<Vec<_>>()
+            held_out(*held).map(|at| self.held_out(at, *held, &plan)).collect::<Vec<_>>()
         });
         let fitted: Vec<HeldOutVerdict> = fitted.into_iter().flatten().collect();
         let classes: Vec<String> = self.weights.classes.iter().map(ToString::to_string).collect();
@@ -430,7 +426,7 @@ impl Fitting<'_> {
         }
     }
 
-    fn held_out(&self, at: usize, fold: usize, with: (&VerdictPlan, &[f64])) -> HeldOutVerdict {
+    fn held_out(&self, at: usize, fold: usize, plan: &VerdictPlan) -> HeldOutVerdict {
         let TakenLabel { case, class, .. } = &self.labelled[at];
         // If no label says whether it is decidable, all are.
         let told = self.labelled.iter().any(|label| label.case.decidable.is_some());
@@ -439,7 +435,7 @@ impl Fitting<'_> {
             decidable: if told { case.decidable == Some(true) } else { true },
             fold,
             project: self.folds.group[at],
-            scores: self.weights.scores(with, &self.judged[at].verdict, &self.observations[at]),
+            scores: self.weights.scores(plan, &self.judged[at]),
             temperature: self.plan.temperature.unwrap_or(1.0),
         }
     }
@@ -476,14 +472,15 @@ impl Fitting<'_> {
             at: declared.at.to_string(),
         };
         let spoke = |(place, declared): &(usize, &super::features::DeclaredWeight)| {
-            support[*place] > 0 && (declared.of != WeightOf::Term || fitted[*place] != 0.0)
+            let moved = (fitted[*place] - declared.weight).abs() > 0.0;
+            support[*place] > 0 && (declared.of != WeightOf::Term || moved)
         };
         self.weights.declared.iter().enumerate().filter(spoke).map(weight).collect()
     }
 
     fn audit(&self) -> Vec<RuleAudit> {
-        audit(self.labelled.iter().zip(self.judged.iter().zip(&self.folds.group)).map(|(label, (judged, group))| {
-            AuditedVerdict { verdict: &judged.verdict, truth: &self.weights.classes[label.class], group: *group }
+        audit(self.labelled.iter().zip(self.judged.iter().zip(&self.folds.group)).map(|(label, (verdict, group))| {
+            AuditedVerdict { verdict, truth: &self.weights.classes[label.class], group: *group }
         }))
     }
 }

@@ -344,6 +344,11 @@ pub(super) const VERDICT: Form = Form {
             "The var that holds what log-odds are divided by before they become probabilities (1 without): below 1, verdicts are surer.",
         ),
         FormKey::new(
+            "terms",
+            TEXT,
+            "The var that holds how much the words of `data/terms.yaml` count beside the rules, 0 to 1; without it, learned words alone count.",
+        ),
+        FormKey::new(
             "needs",
             ValueForm::Distinct("duplicate-need"),
             "The queries whose results the rules read as `context.needs`.",

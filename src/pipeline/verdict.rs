@@ -14,6 +14,8 @@ pub struct VerdictRules {
     pub floor: Spanned<String>,
     /// The var that holds what the log-odds are divided by before they become probabilities, if there is one.
     pub temperature: Option<Spanned<String>>,
+    /// The var that holds how much the words of the evidence count, if those of the data do.
+    pub terms: Option<Spanned<String>>,
     /// The queries whose results the rules read as `context.needs`.
     pub needs: Vec<Spanned<String>>,
     /// The function that says how strongly a signature that matched speaks.
@@ -53,7 +55,7 @@ pub struct DefectWeight {
 impl VerdictRules {
     /// The vars that it names.
     pub fn vars(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(&self.floor).chain(&self.temperature).map(|var| var.as_str())
+        std::iter::once(&self.floor).chain(&self.temperature).chain(&self.terms).map(|var| var.as_str())
     }
 
     /// The functions that it refers to.

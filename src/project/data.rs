@@ -4,7 +4,7 @@ use super::domain::{self, Domain};
 use super::evidence;
 use super::forms;
 use super::forms::DataReader;
-use super::learned::LearnedWeights;
+use super::learned::{DeclaredTerms, LearnedWeights};
 use super::personas;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::evidence::EvidenceReader;
@@ -19,6 +19,9 @@ use std::sync::Arc;
 
 /// The stem of the file of learned weights, which is no data for scripts.
 const LEARNED: &str = "learned";
+
+/// The stem of the file of words, which is no data for scripts either.
+const TERMS: &str = "terms";
 
 /// The name of the domain in the data.
 const DOMAIN: &str = "domain";
@@ -42,6 +45,8 @@ pub struct ProjectData {
     pub(super) domain: Option<String>,
     /// The learned weights, if there are any.
     pub(super) learned: Option<LearnedWeights>,
+    /// The weights of words, if there are any.
+    pub(super) terms: Option<DeclaredTerms>,
     /// Errors and warnings.
     found: Diagnostics,
 }
@@ -61,6 +66,7 @@ impl ProjectData {
             files: read.files,
             domain: read.domain,
             learned: read.learned,
+            terms: read.terms,
             found,
         })
     }
@@ -89,13 +95,14 @@ struct ReadFiles {
     /// The locations of the domain's signatures, by id.
     places: BTreeMap<String, String>,
     learned: Option<LearnedWeights>,
+    terms: Option<DeclaredTerms>,
 }
 
 /// Reads all data files into one object by file stem, including the domain with a name.
 fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnostics) -> ReadFiles {
     let linked = domain::link(sources, name, found);
     let mut files = Map::new();
-    let mut learned = None;
+    let (mut learned, mut terms) = (None, None);
     for source in sources.iter().filter(|source| !domain::is_domain_file(source)) {
         let stem = source.name().rsplit_once('.').map_or(source.name(), |(stem, _)| stem).replace('/', "_");
         match yaml::parse(source) {
@@ -107,7 +114,9 @@ fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Read
             Ok(tree) => {
                 let value = file(source, &tree, &stem, linked.as_ref(), found);
                 if stem == LEARNED {
-                    learned = LearnedWeights::of(source, &tree);
+                    learned = LearnedWeights::of(source, &tree, found);
+                } else if stem == TERMS {
+                    terms = DeclaredTerms::of(source, &tree, found);
                 } else if !stem.starts_with(forms::SCORECARDS) {
                     files.insert(stem, value);
                 }
@@ -122,7 +131,7 @@ fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Read
         files.insert(DOMAIN.to_owned(), linked.value);
         places = linked.places;
     }
-    ReadFiles { files, domain, places, learned }
+    ReadFiles { files, domain, places, learned, terms }
 }
 
 /// Reads one file: by its form, if it has one, otherwise unchecked.

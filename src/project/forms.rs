@@ -28,6 +28,7 @@ pub(super) fn of(stem: &str) -> Option<&'static Form> {
         "personas" => Some(&PERSONAS),
         "learn" => Some(&LEARN),
         "learned" => Some(&LEARNED),
+        "terms" => Some(&TERMS),
         "policy" => Some(&super::policy_file::POLICY_FILE),
         _ if stem.starts_with(SCORECARDS) => Some(&SCORECARD),
         _ => None,
@@ -317,11 +318,7 @@ pub(super) const LEARNED: Form = Form {
             ValueForm::Entries(&WEIGHTS),
             "By the id of a rule or signature, what it adds to the log-odds of defects, by code; the rest stays as declared.",
         ),
-        FormKey::new(
-            "terms",
-            ValueForm::Entries(&WEIGHTS),
-            "By a word in lower case, what it adds to the log-odds of defects where a line of the evidence has it, by code.",
-        ),
+        FormKey::new("terms", TERM_WEIGHTS, WORDS),
         FormKey::new(
             "temperature",
             ValueForm::Number(0.05, 20.0),
@@ -330,6 +327,13 @@ pub(super) const LEARNED: Form = Form {
     ],
     ..Form::PLAIN
 };
+
+/// The form of `data/terms.yaml`.
+pub(super) const TERMS: Form =
+    Form { what: "the file of words", keys: &[FormKey::required("terms", TERM_WEIGHTS, WORDS)], ..Form::PLAIN };
+
+const TERM_WEIGHTS: ValueForm = ValueForm::Entries(&WEIGHTS);
+const WORDS: &str = "By a word of four letters or more in lower case, what it adds to the log-odds of defects where a line of the error has it (of the log, without an error), by code.";
 
 /// The form of `data/learn.yaml`.
 pub(super) const LEARN: Form = Form {

@@ -1,14 +1,22 @@
-//! `data/learned.yaml`: weights of a verdict that were fitted, in the place of those that are declared.
+//! The weights of a verdict that data files hold: those of words (`data/terms.yaml`), and those that were fitted and stand in the place
+//! of declared ones (`data/learned.yaml`).
 
-use super::forms::LEARNED;
+use super::forms::{LEARNED, TERMS};
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean, nearest};
 use crate::form::yaml::{Yaml, YamlEntry};
 use crate::form::{FormFields, Spanned};
 use crate::model::Hash;
-use crate::walk::{DefectWeights, TermWeights, VerdictPlan};
+use crate::walk::{DefectWeights, VerdictPlan, is_term};
 use serde_json::json;
 
-/// The weights of the file.
+/// The weights of words.
+#[derive(Clone, Debug)]
+pub(super) struct DeclaredTerms {
+    source: Source,
+    words: Vec<(Spanned<String>, Vec<LearnedNumber>)>,
+}
+
+/// Learned weights.
 #[derive(Clone, Debug)]
 pub(super) struct LearnedWeights {
     source: Source,
@@ -17,8 +25,7 @@ pub(super) struct LearnedWeights {
     priors: Vec<LearnedNumber>,
     /// By rule or signature.
     weights: Vec<(Spanned<String>, Vec<LearnedNumber>)>,
-    /// By word.
-    terms: Vec<(Spanned<String>, Vec<LearnedNumber>)>,
+    terms: DeclaredTerms,
     temperature: Option<f64>,
 }
 
@@ -29,22 +36,69 @@ struct LearnedNumber {
     weight: f64,
 }
 
+/// The log-odds by defect.
+fn numbers(entries: &[YamlEntry]) -> Vec<LearnedNumber> {
+    let number = |entry: &YamlEntry| Some(LearnedNumber { defect: entry.key.clone(), weight: entry.value.to_json().as_f64()? });
+    entries.iter().filter_map(number).collect()
+}
+
+/// The log-odds of each rule, signature or word.
+fn by_name(entries: &[YamlEntry]) -> Vec<(Spanned<String>, Vec<LearnedNumber>)> {
+    entries.iter().filter_map(|entry| Some((entry.key.clone(), numbers(entry.value.as_map()?)))).collect()
+}
+
+impl DeclaredTerms {
+    /// Extracts the weights from a file that was checked against its form. A word that no evidence can have is an error.
+    pub(super) fn of(source: &Source, tree: &Yaml, found: &mut Diagnostics) -> Option<Self> {
+        Some(Self::among(source, FormFields::of(tree, &TERMS)?.entries("terms"), found))
+    }
+
+    fn among(source: &Source, entries: &[YamlEntry], found: &mut Diagnostics) -> Self {
+        let words = by_name(entries);
+        for (word, _) in words.iter().filter(|(word, _)| !is_term(word)) {
+            let error = Diagnostic::error("project/no-term", format!("no evidence has `{}` as a word", **word));
+            found.push(
+                error
+                    .label(source, word.span, "here")
+                    .help("write one word of four letters or more, in lower case, without digits"),
+            );
+        }
+        Self { source: source.clone(), words }
+    }
+
+    /// Adds the words to a pipeline's verdict. Weights of defects that it does not decide about say nothing.
+    pub(super) fn apply(&self, plan: &mut VerdictPlan) {
+        for (word, numbers) in &self.words {
+            let (line, _) = self.source.line_column(word.span.start);
+            let known = plan.terms.entry(word.value.clone()).or_default();
+            known.at = format!("data/{}:{line}", self.source.name()).into();
+            for LearnedNumber { defect, weight } in numbers {
+                if plan.priors.iter().any(|(prior, _)| *prior == *defect.value) {
+                    set(&mut known.weights, defect, *weight);
+                }
+            }
+        }
+    }
+}
+
+/// Sets the weight of a defect.
+fn set(weights: &mut DefectWeights, defect: &str, weight: f64) {
+    match weights.iter_mut().find(|(known, _)| *known == defect) {
+        Some((_, known)) => *known = weight,
+        None => weights.push((defect.into(), weight)),
+    }
+}
+
 impl LearnedWeights {
     /// Extracts the weights from a file that was checked against its form.
-    pub(super) fn of(source: &Source, tree: &Yaml) -> Option<Self> {
+    pub(super) fn of(source: &Source, tree: &Yaml, found: &mut Diagnostics) -> Option<Self> {
         let fields = FormFields::of(tree, &LEARNED)?;
-        let numbers = |entries: &[YamlEntry]| {
-            let number =
-                |entry: &YamlEntry| Some(LearnedNumber { defect: entry.key.clone(), weight: entry.value.to_json().as_f64()? });
-            entries.iter().filter_map(number).collect::<Vec<_>>()
-        };
-        let rule = |entry: &YamlEntry| Some((entry.key.clone(), numbers(entry.value.as_map()?)));
         Some(Self {
             source: source.clone(),
             pipeline: fields.text("pipeline"),
             priors: numbers(fields.entries("priors")),
-            weights: fields.entries("weights").iter().filter_map(rule).collect(),
-            terms: fields.entries("terms").iter().filter_map(rule).collect(),
+            weights: by_name(fields.entries("weights")),
+            terms: DeclaredTerms::among(source, fields.entries("terms"), found),
             temperature: tree.get("temperature").and_then(|value| value.to_json().as_f64()),
         })
     }
@@ -76,20 +130,17 @@ impl LearnedWeights {
                 }
             }
         }
-        for (word, numbers) in &self.terms {
-            let (line, _) = self.source.line_column(word.span.start);
-            let mut weights = DefectWeights::new();
-            self.replace(&mut weights, numbers, &defects, found);
-            let at = format!("data/{}:{line}", self.source.name()).into();
-            plan.terms.insert(word.value.clone(), TermWeights { weights, at });
+        for (_, numbers) in &self.terms.words {
+            self.replace(&mut DefectWeights::new(), numbers, &defects, found);
         }
+        self.terms.apply(plan);
         plan.fitted_temperature = self.temperature;
         let number = |number: &LearnedNumber| json!([*number.defect, number.weight]);
         let list = |numbers: &[LearnedNumber]| numbers.iter().map(number).collect::<Vec<_>>();
         let by_id = |written: &[(Spanned<String>, Vec<LearnedNumber>)]| {
             written.iter().map(|(id, numbers)| json!([**id, list(numbers)])).collect::<Vec<_>>()
         };
-        let parts = json!([list(&self.priors), by_id(&self.weights), by_id(&self.terms), self.temperature]);
+        let parts = json!([list(&self.priors), by_id(&self.weights), by_id(&self.terms.words), self.temperature]);
         plan.learned = Some(Hash::of_json(&parts));
     }
 
@@ -102,10 +153,7 @@ impl LearnedWeights {
                 found.push(self.unknown("project/unknown-defect", message, defect, help));
                 continue;
             }
-            match weights.iter_mut().find(|(known, _)| *known == defect.as_str()) {
-                Some((_, known)) => *known = *weight,
-                None => weights.push((defect.as_str().into(), *weight)),
-            }
+            set(weights, defect, *weight);
         }
     }
 

@@ -93,6 +93,7 @@ impl SharedInputs<'_> {
         let vars_content = content(pipeline, &vars);
         let of = VerdictData {
             files: &self.data.files,
+            terms: self.data.terms.as_ref(),
             learned: self.data.learned.as_ref(),
             data: &self.data.content,
             evidence: &self.data.evidence,

@@ -1,6 +1,6 @@
 //! Links `verdict:`: its rules, and the weights of the domain's signatures.
 
-use super::learned::LearnedWeights;
+use super::learned::{DeclaredTerms, LearnedWeights};
 use super::linked_pipeline::ProjectLinker;
 use super::vars;
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 pub(super) struct VerdictData<'a> {
     /// The data files, by stem.
     pub(super) files: &'a Map<String, Value>,
+    /// The weights of words, if there are any.
+    pub(super) terms: Option<&'a DeclaredTerms>,
     /// The learned weights, if there are any.
     pub(super) learned: Option<&'a LearnedWeights>,
     /// All data files, addressed.
@@ -66,6 +68,7 @@ impl ProjectLinker<'_> {
             strength,
             rules,
             terms: BTreeMap::new(),
+            term_strength: 1.0,
             temperature: None,
             fitted_temperature: None,
             learned: None,
@@ -74,6 +77,9 @@ impl ProjectLinker<'_> {
             functions: Hash::of(b""),
             address: Hash::of(b""),
         };
+        if let Some(terms) = data.terms.filter(|_| written.terms.is_some()) {
+            terms.apply(&mut plan);
+        }
         if let Some(learned) = data.learned {
             learned.apply(&mut plan, &self.pipeline.name, found);
         }
@@ -103,6 +109,7 @@ pub(super) fn with_vars(plan: &VerdictPlan, written: &VerdictRules, vars: &Conte
     let floor = number(&written.floor).unwrap_or(0.0);
     let by_hand = || written.temperature.as_ref().and_then(|var| number(var)).map(|temperature| temperature.max(COLDEST));
     let temperature = plan.fitted_temperature.or_else(by_hand);
+    let term_strength = written.terms.as_ref().and_then(|var| number(var)).map_or(1.0, |share| share.clamp(0.0, 1.0));
     let function = |rule: &VerdictFunction| json!([rule.id, rule.function.hash(), rule.function.name()]);
     let mut functions = json!([
         plan.needs.iter().map(|need| need.name).collect::<Vec<_>>(),
@@ -122,8 +129,11 @@ pub(super) fn with_vars(plan: &VerdictPlan, written: &VerdictRules, vars: &Conte
         // Signatures have learned weights too, which no data tells.
         parts.push(json!(learned.to_string()));
     }
+    if let (Some(parts), false) = (parts.as_array_mut(), plan.terms.is_empty()) {
+        parts.push(plan.terms.iter().map(|(word, known)| json!([word, known.weights])).collect());
+    }
     let address = Hash::of_json(&parts);
-    VerdictPlan { floor, temperature, vars: vars.clone(), functions, address, ..plan.clone() }
+    VerdictPlan { floor, temperature, term_strength, vars: vars.clone(), functions, address, ..plan.clone() }
 }
 
 fn weights(written: &[DefectWeight]) -> DefectWeights {

@@ -202,6 +202,7 @@ pub const VERDICT: &[FieldGroup] = &[
             field("signature", "true or false", "whether it is a signature"),
             field("strength", "number", "how strongly it spoke, from 0 to 1"),
             field("weights", "map", "what it adds to the log-odds of defects at full strength, by code"),
+            field("words", "list", "of `terms`: the words with weights that the evidence has; absent otherwise"),
         ],
     ),
     group(

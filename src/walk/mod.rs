@@ -128,8 +128,8 @@ pub use step_context::{StepContext, StepMoment};
 pub use team_plan::{TeamMember, TeamPlan};
 pub use tool::{Call, TOOL, ToolPlan, WORKDIR, WORKDIR_OF};
 pub use verdict::{
-    DefectWeights, EvidenceTerm, FailedRule, Hypothesis, SignatureWeights, SpokenRule, TERM, TermWeights, Verdict,
-    VerdictFunction, VerdictPlan, evidence_terms,
+    DefectWeights, FailedRule, Hypothesis, SignatureWeights, SpokenRule, TERMS, TermWeights, Verdict, VerdictFunction,
+    VerdictPlan, evidence_terms, is_term,
 };
 pub use views::{recorded_state, walker_view};
 pub use visit::Visit;

@@ -13,7 +13,8 @@ use crate::model::{Hash, Kind};
 use crate::script::{RuleStrength, ScriptFunction, View};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Log-odds by defect, in the order written.
 pub type DefectWeights = Vec<(Name, f64)>;
@@ -35,8 +36,10 @@ pub struct VerdictPlan {
     pub rules: Vec<VerdictFunction>,
     /// What signatures say, by id.
     pub signatures: BTreeMap<String, SignatureWeights>,
-    /// What learned terms say, by word.
+    /// What words of the evidence say, by word.
     pub terms: BTreeMap<String, TermWeights>,
+    /// How much words count beside rules and signatures, in [0, 1].
+    pub term_strength: f64,
     /// The temperature: what the log-odds are divided by before they become probabilities; `None` for 1.
     pub temperature: Option<f64>,
     /// The fitted temperature of `learned.yaml`, which replaces the one of the pipeline.
@@ -82,8 +85,8 @@ pub struct SignatureWeights {
     pub weights: DefectWeights,
 }
 
-/// What a learned term says of the defect.
-#[derive(Clone, Debug, PartialEq)]
+/// What a word says of the defect.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TermWeights {
     /// What it adds where a line of the evidence has the word.
     pub weights: DefectWeights,
@@ -91,8 +94,8 @@ pub struct TermWeights {
     pub at: Name,
 }
 
-/// What the ids of spoken terms begin with.
-pub const TERM: &str = "term:";
+/// The id by which the words of the evidence speak together.
+pub const TERMS: &str = "terms";
 
 /// The verdict of a case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -154,6 +157,9 @@ pub struct SpokenRule {
     pub because: String,
     /// The ids of the lines that it is about.
     pub about: Vec<String>,
+    /// The words with weights that the evidence has, for [`TERMS`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<Name>,
 }
 
 /// A rule that failed, which counts as silent.
@@ -197,15 +203,14 @@ impl VerdictPlan {
                 counted: true,
                 because: said.because.unwrap_or_default(),
                 about: said.about,
+                words: Vec::new(),
             };
             verdict.take(rule.function.weigh(&[evidence, context, vars]).map(|said| said.map(spoken)), &rule.id, &rule.at);
         }
         for found in evidence.get("matches").as_ref().map_or(&[][..], View::items) {
             self.signature(found, (evidence, context, vars), &mut verdict);
         }
-        if !self.terms.is_empty() {
-            self.terms(evidence, &mut verdict);
-        }
+        verdict.spoke.extend(self.terms(evidence));
         verdict.decide(&self.priors);
         verdict
     }
@@ -222,9 +227,12 @@ impl VerdictPlan {
     pub fn weigh_again(&self, other: &Verdict) -> Verdict {
         let mut verdict = self.verdict(other.clone());
         for spoken in &mut verdict.spoke {
-            let (group, weights) = if let Some(word) = spoken.id.strip_prefix(TERM) {
-                (None, self.terms.get(word).map(|known| &known.weights))
-            } else if spoken.signature {
+            if !spoken.words.is_empty() {
+                let words = std::mem::take(&mut spoken.words);
+                *spoken = self.spoken_terms(words, std::mem::take(&mut spoken.about));
+                continue;
+            }
+            let (group, weights) = if spoken.signature {
                 let known = self.signatures.get(spoken.id.as_str());
                 (known.map(|known| known.group.clone()), known.map(|known| &known.weights))
             } else {
@@ -234,6 +242,7 @@ impl VerdictPlan {
             spoken.group = group.unwrap_or_default();
             spoken.weights = weights.into_iter().flatten().cloned().collect();
         }
+        verdict.spoke.retain(|spoken| spoken.id != TERMS || !spoken.words.is_empty());
         verdict.decide(&self.priors);
         verdict
     }
@@ -243,23 +252,72 @@ impl VerdictPlan {
         Verdict { undecided: self.undecided.clone(), floor: self.floor, temperature: self.temperature, ..of }
     }
 
-    /// Each learned term that the evidence has speaks once, about the first line with the word.
-    fn terms(&self, evidence: &View, verdict: &mut Verdict) {
-        for EvidenceTerm { word, line, text } in evidence_terms(evidence) {
-            let Some(known) = self.terms.get(&word) else { continue };
-            verdict.spoke.push(SpokenRule {
-                id: format!("{TERM}{word}").into(),
-                name: word.into(),
-                signature: false,
-                group: Name::default(),
-                at: known.at.clone(),
-                strength: 1.0,
-                weights: known.weights.iter().cloned().collect(),
-                counted: true,
-                because: text,
-                about: vec![line],
-            });
+    /// The words of the evidence that have weights speak as one, about the lines that have the weightiest.
+    fn terms(&self, evidence: &View) -> Option<SpokenRule> {
+        if self.terms.is_empty() || self.term_strength <= 0.0 {
+            return None;
         }
+        let said: Vec<(Name, String)> = evidence_terms(evidence, |word| self.terms.contains_key(word));
+        let words = said.iter().map(|(word, _)| word.clone()).collect();
+        let mut spoken = self.spoken_terms(words, Vec::new());
+        let by_weight = self.by_weight(&spoken.words);
+        let lines = by_weight.iter().take(SHOWN_TERMS).filter_map(|word| said.iter().find(|(known, _)| known == *word));
+        for (_, line) in lines {
+            if !spoken.about.contains(line) {
+                spoken.about.push(line.clone());
+            }
+        }
+        Some(spoken).filter(|spoken| spoken.words.len() >= FEWEST_TERMS)
+    }
+
+    /// What these words say together, of those that have weights.
+    fn spoken_terms(&self, words: Vec<Name>, about: Vec<String>) -> SpokenRule {
+        let words: Vec<Name> = words.into_iter().filter(|word| self.terms.contains_key(word.as_str())).collect();
+        let mut weights: BTreeMap<Name, f64> = BTreeMap::new();
+        for (defect, weight) in words.iter().flat_map(|word| &self.terms[word.as_str()].weights) {
+            *weights.entry(defect.clone()).or_default() += weight;
+        }
+        for weight in weights.values_mut() {
+            *weight = rounded(*weight);
+        }
+        let by_weight = self.by_weight(&words);
+        let shown: Vec<&str> = by_weight.iter().take(SHOWN_TERMS).map(|word| word.as_str()).collect();
+        let more = by_weight.len() - shown.len();
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let at = by_weight.first().map(|word| self.terms[word.as_str()].at.clone());
+        SpokenRule {
+            id: TERMS.into(),
+            name: "words".into(),
+            signature: false,
+            group: Name::default(),
+            at: at.unwrap_or_default(),
+            strength: self.term_strength,
+            weights,
+            counted: true,
+            because: format!("{}{more}", shown.join(", ")),
+            about,
+            words,
+        }
+    }
+
+    /// The verdict with all of these words noted, so that [`weigh_again`](Self::weigh_again) can give weights to any of them.
+    #[must_use]
+    pub fn with_words(&self, mut verdict: Verdict, words: Vec<Name>) -> Verdict {
+        let spoke = verdict.spoke.iter().position(|spoken| spoken.id == TERMS);
+        let about = spoke.map_or_else(Vec::new, |at| verdict.spoke.remove(at).about);
+        verdict.spoke.push(SpokenRule { words: words.clone(), ..self.spoken_terms(words, about) });
+        verdict
+    }
+
+    /// The words, the weightiest first; of equals the one that came first.
+    fn by_weight<'w>(&self, words: &'w [Name]) -> Vec<&'w Name> {
+        let weight = |word: &Name| {
+            let known = self.terms.get(word.as_str()).into_iter().flat_map(|known| &known.weights);
+            known.map(|(_, weight)| weight.abs()).fold(0.0, f64::max)
+        };
+        let mut words: Vec<&Name> = words.iter().collect();
+        words.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+        words
     }
 
     fn signature(&self, found: &View, (evidence, context, vars): (&View, &View, &View), verdict: &mut Verdict) {
@@ -279,6 +337,7 @@ impl VerdictPlan {
             counted: true,
             because: said.because.unwrap_or_else(|| text("text").into()),
             about: if said.about.is_empty() { vec![text("line").into()] } else { said.about },
+            words: Vec::new(),
             id: id.clone(),
             at: at.clone(),
         };
@@ -352,41 +411,39 @@ impl Verdict {
     }
 }
 
-/// A word of the evidence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EvidenceTerm {
-    /// The word, in lower case.
-    pub word: String,
-    /// The id of the first line that has it.
-    pub line: String,
-    /// That line.
-    pub text: String,
-}
-
+/// How many words a verdict names as its reason.
+const SHOWN_TERMS: usize = 6;
+/// The fewest words that speak: a single one is no text.
+const FEWEST_TERMS: usize = 2;
 /// The shortest word that is a term.
 const SHORTEST_TERM: usize = 4;
 /// The most lines of an evidence document that are read for terms: its error comes first.
 const TERM_LINES: usize = 200;
 
-/// The words of the lines that count, each with the first line that has it, in order: letters only, since numbers and ids differ from
-/// failure to failure. They are the lines of the error; where it has none, those of the log.
-pub fn evidence_terms(evidence: &View) -> Vec<EvidenceTerm> {
+/// Whether evidence can have this word as a term: one word in lower case, long enough and without digits.
+pub fn is_term(word: &str) -> bool {
+    let long = word.chars().count() >= SHORTEST_TERM && !word.contains(char::is_numeric);
+    long && word == word.to_lowercase() && split_words(word).eq([word])
+}
+
+/// The words of the lines that count, each with the id of the first line that has it, in order: letters only, since numbers and ids
+/// differ from failure to failure. They are the lines of the error; where it has none, those of the log. Only those words are
+/// listed that `wanted` accepts.
+pub fn evidence_terms(evidence: &View, wanted: impl Fn(&str) -> bool) -> Vec<(Name, String)> {
     let lines = evidence.get("lines");
     let lines = lines.as_ref().map_or(&[][..], View::items);
-    let text = |line: &View, key: &str| line.get(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
-    let of_error = |line: &&View| text(line, "source") == "error";
+    let of_error = |line: &&View| line.get("source").is_some_and(|source| source.as_str() == Some("error"));
     let only_error = lines.iter().any(|line| of_error(&line));
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let mut terms = Vec::new();
     for line in lines.iter().filter(|line| !only_error || of_error(line)).take(TERM_LINES) {
-        let said = text(line, "text");
-        for word in split_words(&said) {
-            if word.chars().count() < SHORTEST_TERM || word.contains(char::is_numeric) {
-                continue;
-            }
-            let word = word.to_lowercase();
-            if seen.insert(word.clone()) {
-                terms.push(EvidenceTerm { word, line: text(line, "id"), text: said.clone() });
+        let (id, text) = (line.get("id"), line.get("text"));
+        let [id, text] = [&id, &text].map(|value| value.as_ref().and_then(View::as_str).unwrap_or_default());
+        for word in split_words(text).filter(|word| word.len() >= SHORTEST_TERM) {
+            let word = if word.contains(char::is_uppercase) { Cow::Owned(word.to_lowercase()) } else { Cow::Borrowed(word) };
+            if wanted(&word) && is_term(&word) && !seen.contains(&*word) {
+                terms.push((word.as_ref().into(), id.to_owned()));
+                seen.insert(word.into_owned());
             }
         }
     }
@@ -417,6 +474,7 @@ mod tests {
             counted: true,
             because: String::new(),
             about: Vec::new(),
+            words: Vec::new(),
         }
     }
 
@@ -473,7 +531,7 @@ mod tests {
     fn terms_are_words_of_the_error_and_of_the_log_without_one() {
         let of = |lines: serde_json::Value| {
             let evidence = View::of(&json!({ "lines": lines }), &Kind::Any, "evidence");
-            evidence_terms(&evidence).into_iter().map(|term| format!("{}@{}", term.word, term.line)).collect::<Vec<_>>()
+            evidence_terms(&evidence, |_| true).into_iter().map(|(word, line)| format!("{word}@{line}")).collect::<Vec<_>>()
         };
         let error = json!({ "id": "e1", "source": "error", "text": "Reactor r2d2 drained: the reactor of bay 7" });
         let log = json!({ "id": "l4", "source": "log", "text": "Drained twice" });

@@ -211,7 +211,8 @@ fn a_case_that_is_sent_back_is_looked_at_again() {
 fn the_court_is_walked_by_its_own_team() {
     let project = Project::new();
     let launch = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/court/launch.json");
-    let args = ["run", "--court", "--input", launch, "--case", "890101", "--observe", "narration", "--files", "always"];
+    let asked = ["run", "--court", "--set", "court_floor=0.4", "--input", launch, "--case", "890101"];
+    let args = [&asked[..], &["--observe", "narration", "--files", "always"]].concat();
     let ran = project.asterisk(&args).exits(0);
     let told: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("walks case") || line.contains("hands over")).collect();
     let explained = project.asterisk(&["explain", "latest", "--case", "890101"]).exits(0).text();

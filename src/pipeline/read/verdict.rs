@@ -15,6 +15,7 @@ pub(super) fn verdict(reader: &mut YamlReader<'_>, fields: FormFields<'_>, vars:
         undecided: fields.text("undecided")?,
         floor: fields.text("floor")?,
         temperature: fields.text("temperature"),
+        terms: fields.text("terms"),
         needs: fields.texts("needs"),
         signatures: fields.text("signatures"),
         span: fields.yaml.head(reader.source()),
@@ -26,6 +27,10 @@ pub(super) fn verdict(reader: &mut YamlReader<'_>, fields: FormFields<'_>, vars:
     if let Some(temperature) = &read.temperature {
         let hint = "name a var that holds what log-odds are divided by: `vars: { temperature: 0.9 }`";
         check_number(reader, ("temperature", temperature, hint), vars);
+    }
+    if let Some(terms) = &read.terms {
+        let hint = "name a var that holds how much words count: `vars: { word_strength: 1 }`";
+        check_number(reader, ("terms", terms, hint), vars);
     }
     check_rules(reader, &read);
     Some(read)
