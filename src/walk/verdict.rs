@@ -242,7 +242,7 @@ impl VerdictPlan {
             spoken.group = group.unwrap_or_default();
             spoken.weights = weights.into_iter().flatten().cloned().collect();
         }
-        verdict.spoke.retain(|spoken| spoken.id != TERMS || !spoken.words.is_empty());
+        verdict.spoke.retain(|spoken| spoken.id != TERMS || spoken.words.len() >= FEWEST_TERMS);
         verdict.decide(&self.priors);
         verdict
     }
@@ -525,6 +525,14 @@ mod tests {
         // 1 / (1 + exp(-1))
         assert!((tempered.probability - 0.731_059).abs() < 1e-9, "{}", tempered.probability);
         assert_eq!((tempered.defect, &tempered.hypotheses[0].score), (sure.defect, &2.0));
+    }
+
+    #[test]
+    fn a_term_is_one_long_word_in_lower_case_without_digits() {
+        assert!(is_term("selector") && is_term("naïve"));
+        for no in ["oom", "Selector", "time-out", "utf8", "two words", ""] {
+            assert!(!is_term(no), "{no}");
+        }
     }
 
     #[test]
