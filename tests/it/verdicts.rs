@@ -3,6 +3,9 @@
 use crate::harness::{Project, repository, without_versions};
 use serde_json::{Value, json};
 
+/// The conclusions that the court judges here are those of rules alone: what it weighs is not the words.
+const RULES_ALONE: (&str, &str) = ("--set", "word_strength=0");
+
 /// What became of the cases of a launch, each with its `finding`, and the report.
 fn walked(project: &Project, args: &[&str]) -> (Vec<Value>, String) {
     let run = project.asterisk(&[&["run", "--format", "json"], args].concat()).ok().json();
@@ -17,7 +20,7 @@ fn walked(project: &Project, args: &[&str]) -> (Vec<Value>, String) {
 }
 
 fn judged(project: &Project, launch: &str) -> (Vec<Value>, String) {
-    walked(project, &["--court", "--input", launch])
+    walked(project, &["--court", RULES_ALONE.0, RULES_ALONE.1, "--input", launch])
 }
 
 /// Of a case: what the court decided in the end, the defect type, how often it was sent back, and whether it ends with a brief.
@@ -80,7 +83,7 @@ fn each_outcome_is_explained() {
 fn without_the_court_nothing_of_it_is_there() {
     let project = Project::new();
     let launch = repository().join("examples/court/launch.json");
-    let (cases, _) = walked(&project, &["--input", launch.to_str().unwrap()]);
+    let (cases, _) = walked(&project, &[RULES_ALONE.0, RULES_ALONE.1, "--input", launch.to_str().unwrap()]);
     for case in cases {
         assert_eq!(outcome(&case), wanted("none", "pb001", 0, false), "{case}");
         assert!(case["finding"].get("sections").is_none(), "{case}");
@@ -113,8 +116,8 @@ fn the_outcome_is_by_the_evidence_and_not_by_the_words() {
             "2026-03-02T01:00:00Z INFO totals: 3 rows",
             wanted("affirm", "pb001", 0, false),
         ),
-        // Two values that differ are too little to charge anybody.
-        ("tests/test_tax.py:12: in test_tax\nE   assert 6 == 7", "", wanted("none", "ti001", 0, true)),
+        // Two values that differ are too little for the court: the guess below its floor stays one, and waits for a person.
+        ("tests/test_tax.py:12: in test_tax\nE   assert 6 == 7", "", wanted("none", "pb001", 0, true)),
         // A crash beside a setting that nobody set: the log is read again, and weighs the same.
         (
             "panic: runtime error: index out of range [5] with length 5\n\ngoroutine 7 [running]:\n\
