@@ -7,7 +7,7 @@ use crate::form::yaml::{Yaml, YamlEntry};
 use crate::form::{FormFields, Spanned};
 use crate::model::Hash;
 use crate::walk::{DefectWeights, VerdictPlan, is_term};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// The weights of words.
 #[derive(Clone, Debug)]
@@ -66,7 +66,17 @@ impl DeclaredTerms {
         Self { source: source.clone(), words }
     }
 
-    /// Adds the words to a pipeline's verdict. Weights of defects that it does not decide about say nothing.
+    /// Reports weights of defects that the domain does not know: most likely typos.
+    pub(super) fn check_defects(&self, known: &Map<String, Value>, found: &mut Diagnostics) {
+        let numbers = self.words.iter().flat_map(|(_, numbers)| numbers);
+        for LearnedNumber { defect, .. } in numbers.filter(|number| !known.contains_key(number.defect.as_str())) {
+            let error = Diagnostic::error("project/unknown-defect", format!("the domain has no defect `{}`", **defect));
+            let error = error.label(&self.source, defect.span, "here");
+            found.push(error.maybe_help(did_you_mean(defect, known.keys().map(String::as_str))));
+        }
+    }
+
+    /// Adds the words to a pipeline's verdict. Weights of defects that it does not decide about are ignored.
     pub(super) fn apply(&self, plan: &mut VerdictPlan) {
         for (word, numbers) in &self.words {
             let (line, _) = self.source.line_column(word.span.start);

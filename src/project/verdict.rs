@@ -78,6 +78,9 @@ impl ProjectLinker<'_> {
             address: Hash::of(b""),
         };
         if let Some(terms) = data.terms.filter(|_| written.terms.is_some()) {
+            if let Some(known) = domain_defects(data.files) {
+                terms.check_defects(known, found);
+            }
             terms.apply(&mut plan);
         }
         if let Some(learned) = data.learned {
@@ -88,7 +91,7 @@ impl ProjectLinker<'_> {
 
     /// Defects that the domain does not know are most likely typos.
     fn check_defects(&self, written: &VerdictRules, files: &Map<String, Value>, found: &mut Diagnostics) {
-        let Some(known) = files.get("domain").and_then(|domain| domain["defects"].as_object()) else { return };
+        let Some(known) = domain_defects(files) else { return };
         for defect in written.priors.iter().map(|prior| &prior.defect).chain([&written.undecided]) {
             if known.contains_key(defect.as_str()) {
                 continue;
@@ -98,6 +101,11 @@ impl ProjectLinker<'_> {
             found.push(error.maybe_help(did_you_mean(defect, known.keys().map(String::as_str))));
         }
     }
+}
+
+/// The defects of the domain, by code; `None` without a domain.
+fn domain_defects(files: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    files.get("domain")?["defects"].as_object()
 }
 
 /// The least temperature: at 0 there would be no probabilities.

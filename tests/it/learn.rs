@@ -318,3 +318,38 @@ fn defect_types_that_people_set_in_reportportal_are_labels() {
     assert_eq!(whys, expected, "{report}");
     assert!(server.seen().iter().any(|seen| seen.path.contains("filter.eq.name=shop-nightly")));
 }
+
+#[test]
+fn declared_words_are_checked_and_weighed_again() {
+    let project = Project::new();
+    project.file("scripts/data/terms.yaml", "terms:\n  index: { pb01: 1 }\n  Bounds: { pb001: 1 }\n");
+    let said = project.asterisk(&["lint"]).exits(1).text();
+    assert!(said.contains("the domain has no defect `pb01`") && said.contains("did you mean `pb001`?"), "{said}");
+    assert!(said.contains("no evidence has `Bounds` as a word") && said.contains("terms.yaml:3:3"), "{said}");
+    // Two words that the failure has speak together; one alone is silent.
+    let failure =
+        json!({ "id": "7", "name": "level 3", "status": "FAILED", "error_message": "gripper torque lost at station 9" });
+    project.file("new.json", json!({ "run_id": "1", "name": "nightly", "failure_list": [failure] }).to_string());
+    let verdict = |words: &str| {
+        project.file("scripts/data/terms.yaml", format!("terms: {{ {words} }}\n"));
+        project.asterisk(&["run", "--input", "new.json", "--no-recall", "--files", "never"]).exits(0);
+        project.asterisk(&["explain", "latest", "--verdict", "--format", "json"]).ok().json()
+    };
+    let words = |verdict: &serde_json::Value| {
+        let spoke = verdict["spoke"].as_array().unwrap().iter().find(|spoke| spoke["id"] == "terms");
+        spoke.map(|spoke| (spoke["because"].as_str().unwrap().to_owned(), spoke["weights"].clone()))
+    };
+    assert_eq!(words(&verdict("torque: { pb001: 1 }")), None);
+    let both = verdict("torque: { pb001: 1 }, gripper: { pb001: 0.5, en001: -2 }");
+    assert_eq!(words(&both), Some(("gripper, torque".to_owned(), json!({ "pb001": 1.5, "en001": -2.0 }))), "{both}");
+    // Replay weighs what is recorded by the edited file, or without words.
+    let changed = |args: &[&str]| {
+        let replayed = project.asterisk(&[&["replay", "latest", "--format", "json"], args].concat()).json();
+        let changed = replayed["verdicts"]["changed"].as_array().unwrap().clone();
+        changed.into_iter().map(|one| one["to"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(changed(&[]), [""; 0]);
+    project.file("scripts/data/terms.yaml", "terms: { torque: { en001: 9 }, gripper: { pb001: -9 } }\n");
+    assert_eq!(changed(&[]), ["en001"]);
+    assert!(!changed(&["--set", "term_strength=0"]).contains(&json!("en001")));
+}

@@ -4,7 +4,7 @@ use crate::harness::{Project, repository, without_versions};
 use serde_json::{Value, json};
 
 /// The conclusions that the court judges here are those of rules alone: what it weighs is not the words.
-const RULES_ALONE: (&str, &str) = ("--set", "word_strength=0");
+const RULES_ALONE: (&str, &str) = ("--set", "term_strength=0");
 
 /// What became of the cases of a launch, each with its `finding`, and the report.
 fn walked(project: &Project, args: &[&str]) -> (Vec<Value>, String) {

@@ -29,7 +29,7 @@ pub(super) fn verdict(reader: &mut YamlReader<'_>, fields: FormFields<'_>, vars:
         check_number(reader, ("temperature", temperature, hint), vars);
     }
     if let Some(terms) = &read.terms {
-        let hint = "name a var that holds how much words count: `vars: { word_strength: 1 }`";
+        let hint = "name a var that holds how much words count: `vars: { term_strength: 1 }`";
         check_number(reader, ("terms", terms, hint), vars);
     }
     check_rules(reader, &read);
