@@ -2,15 +2,15 @@
 //!
 //! - A block tagged with a language and `file=PATH` (`rhai`, `yaml`, `json`, ...) is written to that file.
 //! - A block tagged `console` holds commands and what they print. A line that begins with `$ ` is a command, run by `sh`
-//!   with the built program as `asterisk`; `cargo run --release --` (and `cargo run --`) stand for it too. The lines up to
-//!   the next command are its standard output, then its standard error, then `[exit N]` if N is not 0. They must be the
-//!   same, but for spaces at the ends of lines, except that
+//!   with the built program as `asterisk`; `cargo run --` stands for it too. The lines up to the next command are its
+//!   standard output, then its standard error, then `[exit N]` if N is not 0. They must be the same, but for spaces at the
+//!   ends of lines, except that
 //!   - the project's directory is written `[DIR]`,
 //!   - a line `...` stands for any number of lines, none included,
 //!   - `...` at the end of a line stands for the rest of it.
 //! - The repository's `examples` are where they are in a clone.
-//! - `sh` blocks hold what a reader does in a clone. Their commands must be `cargo run --release -- ...`, which is executed
-//!   and must succeed, or `cargo test`, which is being executed.
+//! - `sh` blocks hold what a reader does in a clone. Their commands must be `cargo run -- ...`, which is executed and
+//!   must succeed, or `cargo test`, which is being executed.
 //! - Any other block is shown and nothing more.
 
 use crate::harness::{Project, Ran, repository};
@@ -68,7 +68,7 @@ fn commands<'a>(block: &Block<'a>) -> Vec<Shown<'a>> {
 
 /// Runs a command line by the shell, the built program in its path.
 pub(crate) fn shell(project: &Project, line: &str) -> Ran {
-    let line = line.replace("cargo run --release --", "asterisk").replace("cargo run --", "asterisk");
+    let line = line.replace("cargo run --", "asterisk");
     let bin = Path::new(env!("CARGO_BIN_EXE_asterisk")).parent().unwrap();
     let mut command = project.command(&[""; 0]);
     let mut sh = Command::new("sh");
@@ -163,7 +163,7 @@ fn execute(document: &Path) -> (usize, Vec<String>) {
         } else if block.tag == "sh" {
             for (index, line) in block.lines.iter().enumerate() {
                 let command = line.split(" #").next().unwrap().trim();
-                if command.starts_with("cargo run --release -- ") {
+                if command.starts_with("cargo run -- ") {
                     executed += 1;
                     // In a directory of its own, as in a fresh clone.
                     let ran = shell(&Project::new(), command);
