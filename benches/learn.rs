@@ -7,7 +7,7 @@ mod harness;
 mod memory;
 
 use asterisk::calibrate::{CalibrateListener, CalibrateSpec, ScenarioSpec, calibrate};
-use asterisk::learn::{FoldsBy, LabelOrigin, LearnSpec, learn};
+use asterisk::learn::{FittedTerms, FoldsBy, LabelOrigin, LearnSpec, learn};
 use asterisk::reportportal::LaunchFilter;
 use asterisk::session::{Session, Setup, Via};
 use bundled::setup;
@@ -117,7 +117,7 @@ fn main() -> ExitCode {
         half_life_days: None,
         folds: 10,
         by: FoldsBy::Auto,
-        terms: true,
+        terms: FittedTerms::WithRules,
         audit: false,
         pipeline: None,
     };

@@ -4,8 +4,8 @@ use super::{FormatArg, GlobalArgs, PortalArgs, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::learn::{
-    BetterWeights, FoldReport, FoldsBy, LabelOrigin, LearnReport, LearnSpec, LearnedWeight, VerdictComparison, VerdictFigures,
-    WeightOf, learn as fit, learned_file,
+    BetterWeights, FittedTerms, FoldReport, FoldsBy, LabelOrigin, LearnReport, LearnSpec, LearnedWeight, VerdictComparison,
+    VerdictFigures, WeightOf, learn as fit, learned_file,
 };
 use crate::model::counted;
 use crate::reportportal::LaunchFilter;
@@ -63,9 +63,16 @@ pub(super) struct LearnArgs {
     /// The unit that is held out as a whole.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     by: FoldsByArg,
-    /// Also learn weights for words of the evidence.
-    #[arg(long)]
-    terms: bool,
+    /// Also learn weights for further words of the evidence.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "with-rules"
+    )]
+    terms: Option<TermsArg>,
     /// Show which cases each rule and signature decides, and which of them serve only one project or cause.
     #[arg(long)]
     audit: bool,
@@ -100,6 +107,24 @@ enum FoldsByArg {
     Time,
 }
 
+/// How words are fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TermsArg {
+    /// With the rules.
+    WithRules,
+    /// Without the rules, which keep their weights, so that a word weighs the same whatever else speaks: what data/terms.yaml holds.
+    Alone,
+}
+
+impl TermsArg {
+    const fn fitted(self) -> FittedTerms {
+        match self {
+            Self::WithRules => FittedTerms::WithRules,
+            Self::Alone => FittedTerms::Alone,
+        }
+    }
+}
+
 impl FoldsByArg {
     const fn folds_by(self) -> FoldsBy {
         match self {
@@ -129,7 +154,7 @@ pub(super) fn learn(global: &GlobalArgs, args: &LearnArgs) -> Result<Exit, Sessi
         half_life_days: args.half_life,
         folds: usize::from(args.folds),
         by: args.by.folds_by(),
-        terms: args.terms,
+        terms: args.terms.map_or_else(FittedTerms::default, TermsArg::fitted),
         audit: args.audit,
         pipeline: args.pipeline.clone(),
     };
@@ -189,7 +214,7 @@ fn print(ui: Ui, report: &LearnReport) {
         ui.out(&format!("left out {}: {} ({}{more})", out.cases.len(), out.why, named.join(", ")));
     }
     match &report.folds {
-        Some(folds) => print_folds(ui, folds),
+        Some(folds) => print_folds(ui, folds, report.terms_alone),
         None => ui.out("\nall cases are in one fold, so nothing tells how good the fitted weights are on others"),
     }
     if let Some(temperature) = report.temperature {
@@ -234,10 +259,11 @@ fn print_audit(ui: Ui, report: &LearnReport) {
     ui.out(&format!("\n{one} of {} that spoke serve one group alone; {silent} spoke in no case", report.audit.len()));
 }
 
-fn print_folds(ui: Ui, folds: &FoldReport) {
+fn print_folds(ui: Ui, folds: &FoldReport, words_alone: bool) {
     let (cases, decidable) = (folds.hand_set.cases, folds.hand_set.decidable);
     let of = [&folds.hand_set, &folds.hand_set_tempered, &folds.fitted, &folds.fitted_tempered];
-    let mut table = ui.table(&["held out", "hand-set", "tempered", "fitted", "tempered"]);
+    let (before, now) = if words_alone { ("without words", "with words") } else { ("hand-set", "fitted") };
+    let mut table = ui.table(&["held out", before, "tempered", now, "tempered"]);
     let mut row = |name: String, figure: &dyn Fn(&VerdictFigures) -> String| {
         table.row(std::iter::once(name).chain(of.iter().map(|figures| figure(figures))));
     };

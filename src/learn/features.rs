@@ -52,12 +52,14 @@ pub(super) struct VerdictWeights<'a> {
     pub(super) declared: Vec<DeclaredWeight>,
     /// The place of a weight, by what it is of, id and class.
     places: BTreeMap<(WeightOf, Name, usize), usize>,
+    /// The classes that words alone are fitted to, in order, or nothing if all weights are fitted together, to all classes.
+    alone: Option<Vec<usize>>,
 }
 
 impl<'a> VerdictWeights<'a> {
     pub(super) fn of(plan: &'a VerdictPlan) -> Self {
         let classes = plan.priors.iter().map(|(defect, _)| defect.clone()).collect();
-        let mut weights = Self { plan, classes, declared: Vec::new(), places: BTreeMap::new() };
+        let mut weights = Self { plan, classes, declared: Vec::new(), places: BTreeMap::new(), alone: None };
         for (defect, weight) in &plan.priors {
             weights.add((WeightOf::Prior, &Name::default(), defect), &vec![(defect.clone(), *weight)], &Name::default());
         }
@@ -91,6 +93,36 @@ impl<'a> VerdictWeights<'a> {
         }
     }
 
+    /// From now on words are fitted alone, to labels of these classes.
+    pub(super) fn fit_terms_alone(&mut self, classes: Vec<usize>) {
+        self.alone = Some(classes);
+    }
+
+    /// Whether words are fitted alone.
+    pub(super) const fn is_alone(&self) -> bool {
+        self.alone.is_some()
+    }
+
+    /// Whether a weight is fitted.
+    pub(super) fn is_fitted(&self, place: usize) -> bool {
+        !self.is_alone() || self.declared[place].of == WeightOf::Term
+    }
+
+    /// The number of classes of the fit.
+    pub(super) fn fitted_classes(&self) -> usize {
+        self.alone.as_ref().map_or(self.classes.len(), Vec::len)
+    }
+
+    /// The class of the fit, if it has this one.
+    fn fitted_class(&self, class: usize) -> Option<usize> {
+        self.alone.as_ref().map_or(Some(class), |classes| classes.iter().position(|known| *known == class))
+    }
+
+    /// The strength at which a word speaks.
+    const fn term_strength(&self) -> f64 {
+        if self.is_alone() { 1.0 } else { self.plan.term_strength }
+    }
+
     /// Notes where priors are written.
     pub(super) fn place_priors(&mut self, pipeline: &Pipeline) {
         for prior in pipeline.verdict.iter().flat_map(|written| &written.priors) {
@@ -108,11 +140,13 @@ impl<'a> VerdictWeights<'a> {
         self.classes.iter().position(|class| class == defect)
     }
 
-    /// The weights as parameters of a fit, held to where they are declared; priors are held less.
+    /// The weights as parameters of a fit, held to where they are declared; priors are held less. Where words are fitted alone, priors are
+    /// those of the labels, and begin at 0.
     pub(super) fn parameters(&self, holds: Holds) -> Vec<FitParameter> {
         let parameter = |declared: &DeclaredWeight| FitParameter {
-            class: declared.class,
-            start: declared.weight,
+            // A weight for a class that the fit does not have is active nowhere.
+            class: self.fitted_class(declared.class).unwrap_or_default(),
+            start: if self.is_alone() { 0.0 } else { declared.weight },
             hold: match declared.of {
                 WeightOf::Prior => holds.priors,
                 WeightOf::Term => holds.terms,
@@ -124,14 +158,16 @@ impl<'a> VerdictWeights<'a> {
 
     /// Converts a verdict to an observation. Records where signatures are defined.
     pub(super) fn observation(&mut self, verdict: &Verdict, truth: usize, weight: f64) -> FitObservation {
+        let classes: Vec<usize> = (0..self.classes.len()).filter(|class| self.fitted_class(*class).is_some()).collect();
         let mut active: BTreeMap<usize, f64> = BTreeMap::new();
-        for class in 0..self.classes.len() {
-            active.extend(self.places.get(&(WeightOf::Prior, Name::default(), class)).map(|at| (*at, 1.0)));
+        for class in &classes {
+            active.extend(self.places.get(&(WeightOf::Prior, Name::default(), *class)).map(|at| (*at, 1.0)));
         }
-        for spoken in verdict.spoke.iter().filter(|spoken| spoken.counted) {
+        let rules = if self.is_alone() { &[][..] } else { &verdict.spoke };
+        for spoken in rules.iter().filter(|spoken| spoken.counted) {
             let of = if spoken.signature { WeightOf::Signature } else { WeightOf::Rule };
-            for class in 0..self.classes.len() {
-                let Some(place) = self.places.get(&(of, spoken.id.clone(), class)) else { continue };
+            for class in &classes {
+                let Some(place) = self.places.get(&(of, spoken.id.clone(), *class)) else { continue };
                 *active.entry(*place).or_default() += spoken.strength;
                 if self.declared[*place].at.is_empty() {
                     self.declared[*place].at.clone_from(&spoken.at);
@@ -139,12 +175,19 @@ impl<'a> VerdictWeights<'a> {
             }
         }
         for word in verdict.spoke.iter().flat_map(|spoken| &spoken.words) {
-            for class in 0..self.classes.len() {
-                let place = self.places.get(&(WeightOf::Term, word.clone(), class));
-                active.extend(place.map(|at| (*at, self.plan.term_strength)));
+            for class in &classes {
+                let place = self.places.get(&(WeightOf::Term, word.clone(), *class));
+                active.extend(place.map(|at| (*at, self.term_strength())));
             }
         }
-        FitObservation { truth, weight, active: active.into_iter().collect() }
+        FitObservation { truth: self.fitted_class(truth).unwrap_or_default(), weight, active: active.into_iter().collect() }
+    }
+
+    /// Puts weights that are not fitted back to where they are declared.
+    pub(super) fn restore(&self, weights: &mut [f64]) {
+        for (place, declared) in self.declared.iter().enumerate().filter(|(place, _)| !self.is_fitted(*place)) {
+            weights[place] = declared.weight;
+        }
     }
 
     /// Leaves all words at their declared weights but the `most` that moved furthest.

@@ -1,6 +1,7 @@
-//! The data file with fitted weights.
+//! The data files with fitted weights.
 
 use super::features::WeightOf;
+use super::folds::FoldsBy;
 use super::report::{LearnReport, LearnedWeight};
 use crate::model::{counted, visible};
 use std::fmt::Write as _;
@@ -8,13 +9,56 @@ use std::fmt::Write as _;
 /// The least move of a weight that is written: weights are rounded to a hundredth.
 const MOVED: f64 = 0.005;
 
-/// Words with a smaller weight than this are not written.
+/// Words with a smaller weight than this are not written: of those fitted with the rules, and of those fitted alone.
 const TERM: f64 = 0.1;
+const TERM_ALONE: f64 = 0.03;
+/// The least weight of a word for one of its defects, where words are fitted alone.
+const SAID: f64 = 0.015;
 
 /// Renders `learned.yaml`: the changed weights next to their hand-set values, with a header on the training data and the quality of the
-/// fit.
+/// fit. Words that were fitted alone are rendered as `terms.yaml`.
 pub fn learned_file(report: &LearnReport) -> String {
-    let mut text = format!("# Weights of the verdict of the pipeline `{}`, fitted by `asterisk learn`.\n", report.pipeline);
+    let mut text = header(report);
+    if report.terms_alone {
+        text.push_str("# In force as `data/terms.yaml` below the directory of scripts.\n");
+        terms(&mut text, report);
+        return text;
+    }
+    text.push_str(
+        "# In force as `data/learned.yaml` below the directory of scripts; without the file, the declared weights are.\n",
+    );
+    let _ = writeln!(text, "pipeline: {}", scalar(&report.pipeline));
+    if let Some(temperature) = report.temperature {
+        let _ = writeln!(text, "temperature: {temperature}");
+    }
+    let moved = || report.weights.iter().filter(|weight| weight.moved() >= MOVED);
+    let priors: Vec<&LearnedWeight> = moved().filter(|weight| weight.of == WeightOf::Prior).collect();
+    if !priors.is_empty() {
+        let _ = writeln!(text, "priors: {} # {}", map(&priors), was(&priors));
+    }
+    let rules = moved().filter(|weight| matches!(weight.of, WeightOf::Rule | WeightOf::Signature));
+    section(&mut text, "weights", rules, unit(report));
+    let terms = moved().filter(|weight| weight.of == WeightOf::Term && weight.moved() >= TERM);
+    section(&mut text, "terms", terms, unit(report));
+    text
+}
+
+/// Writes the words that were fitted alone, each with its support.
+fn terms(text: &mut String, report: &LearnReport) {
+    text.push_str("terms:\n");
+    for of_one in report.weights.chunk_by(|one, other| one.id == other.id) {
+        if of_one.iter().all(|weight| weight.fitted.abs() < TERM_ALONE) {
+            continue;
+        }
+        let said: Vec<&LearnedWeight> = of_one.iter().filter(|weight| weight.fitted.abs() >= SAID).collect();
+        let _ = writeln!(text, "  {}: {} # {}", scalar(&of_one[0].id), map(&said), support(&of_one[0], unit(report)));
+    }
+}
+
+/// What the weights are fitted to, and how good they are on held-out cases.
+fn header(report: &LearnReport) -> String {
+    let what = if report.terms_alone { "words" } else { "the verdict" };
+    let mut text = format!("# Weights of {what} of the pipeline `{}`, fitted by `asterisk learn`.\n", report.pipeline);
     let of = if report.cases == report.written { String::new() } else { format!(" of {}", report.written) };
     let cases = counted(report.cases, "case", "cases");
     let from: Vec<String> = report.from.iter().map(|from| comment(&from.from)).collect();
@@ -24,8 +68,10 @@ pub fn learned_file(report: &LearnReport) -> String {
         Some(folds) => {
             let (before, now) =
                 (&folds.hand_set, if report.temperature.is_some() { &folds.fitted_tempered } else { &folds.fitted });
-            let groups = counted(folds.groups, "group", "groups");
-            let _ = writeln!(text, "# On {} folds of {groups}, hand-set -> fitted:", folds.folds);
+            let [one, many] = unit(report);
+            let groups = counted(folds.groups, one, many);
+            let what = if report.terms_alone { "without words -> with words" } else { "hand-set -> fitted" };
+            let _ = writeln!(text, "# On {} folds of {groups}, {what}:", folds.folds);
             let _ = writeln!(
                 text,
                 "#   right {:.2} -> {:.2} ({} decidable), mean recall {:.2} -> {:.2}, log loss {:.3} -> {:.3}, Brier {:.3} -> {:.3}",
@@ -54,26 +100,11 @@ pub fn learned_file(report: &LearnReport) -> String {
             counted(bar.verdicts, "case", "cases")
         );
     }
-    text.push_str(
-        "# In force as `data/learned.yaml` below the directory of scripts; without the file, the declared weights are.\n",
-    );
-    let _ = writeln!(text, "pipeline: {}", scalar(&report.pipeline));
-    if let Some(temperature) = report.temperature {
-        let _ = writeln!(text, "temperature: {temperature}");
-    }
-    let moved = || report.weights.iter().filter(|weight| weight.moved() >= MOVED);
-    let priors: Vec<&LearnedWeight> = moved().filter(|weight| weight.of == WeightOf::Prior).collect();
-    if !priors.is_empty() {
-        let _ = writeln!(text, "priors: {} # {}", map(&priors), was(&priors));
-    }
-    let rules = moved().filter(|weight| matches!(weight.of, WeightOf::Rule | WeightOf::Signature));
-    section(&mut text, "weights", rules);
-    section(&mut text, "terms", moved().filter(|weight| weight.of == WeightOf::Term && weight.moved() >= TERM));
     text
 }
 
 /// Writes a section with one line per id.
-fn section<'a>(text: &mut String, key: &str, weights: impl Iterator<Item = &'a LearnedWeight>) {
+fn section<'a>(text: &mut String, key: &str, weights: impl Iterator<Item = &'a LearnedWeight>, unit: [&str; 2]) {
     let weights: Vec<&LearnedWeight> = weights.collect();
     if !weights.is_empty() {
         let _ = writeln!(text, "{key}:");
@@ -82,9 +113,28 @@ fn section<'a>(text: &mut String, key: &str, weights: impl Iterator<Item = &'a L
         let name = if of_one[0].name.is_empty() { String::new() } else { format!("{}, ", comment(&of_one[0].name)) };
         let because =
             if of_one[0].because.is_empty() { String::new() } else { format!(": {}", comment(&of_one[0].because.join(", "))) };
-        let support =
-            format!("{} of {}", counted(of_one[0].cases, "case", "cases"), counted(of_one[0].groups, "group", "groups"));
-        let _ = writeln!(text, "  {}: {} # {name}{}, {support}{because}", scalar(&of_one[0].id), map(of_one), was(of_one));
+        let _ = writeln!(
+            text,
+            "  {}: {} # {name}{}, {}{because}",
+            scalar(&of_one[0].id),
+            map(of_one),
+            was(of_one),
+            support(of_one[0], unit)
+        );
+    }
+}
+
+/// How many cases a weight spoke in.
+fn support(weight: &LearnedWeight, [one, many]: [&str; 2]) -> String {
+    format!("{} of {}", counted(weight.cases, "case", "cases"), counted(weight.groups, one, many))
+}
+
+/// What is held out as a whole, one and many.
+fn unit(report: &LearnReport) -> [&'static str; 2] {
+    match report.folds.as_ref().map(|folds| folds.by) {
+        Some(FoldsBy::Auto | FoldsBy::Project) => ["project", "projects"],
+        Some(FoldsBy::Launch | FoldsBy::Time) => ["launch", "launches"],
+        None => ["group", "groups"],
     }
 }
 
@@ -145,6 +195,7 @@ mod tests {
         };
         let report = LearnReport {
             pipeline: "t".into(),
+            terms_alone: false,
             from: vec![OriginCount { from: "a\nb.json".into(), written: 4, cases: 3, weight: 3.0 }],
             written: 4,
             cases: 3,

@@ -7,7 +7,7 @@ use crate::project::Project;
 use crate::session::{LabelSource, LabelledCase, LabelledCases, Session, SessionError};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
 /// The data file with the settings of `learn`.
@@ -34,15 +34,28 @@ pub(super) struct LearnSettings {
     pub(super) half_life_days: f64,
     pub(super) hold: f64,
     pub(super) hold_priors: f64,
-    pub(super) hold_terms: f64,
-    /// The minimum number of cases that a term occurs in.
-    pub(super) term_cases: usize,
-    pub(super) most_terms: usize,
+    /// How words are fitted with the rules, and alone.
+    pub(super) terms: TermSettings,
+    pub(super) terms_alone: TermSettings,
+    /// The minimum number of labels of a defect where words are fitted alone.
+    pub(super) term_labels: usize,
+    /// Words that never become terms.
+    pub(super) no_terms: BTreeSet<String>,
     /// The accuracy that verdicts without review must reach, and the minimum number of verdicts to measure it on.
     pub(super) review_right: f64,
     pub(super) review_cases: usize,
     /// Label weights by source.
     pub(super) sources: BTreeMap<String, f64>,
+}
+
+/// Which words get weights.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct TermSettings {
+    /// How firmly their weights are held to 0.
+    pub(super) hold: f64,
+    /// The minimum number of projects or launches that a word occurs in.
+    pub(super) groups: usize,
+    pub(super) most: usize,
 }
 
 impl LearnSettings {
@@ -55,14 +68,24 @@ impl LearnSettings {
         let data = project.data.files.get(SETTINGS).ok_or_else(missing)?;
         let number = |value: &Value| value.as_f64().ok_or_else(missing);
         let whole = |value: &Value| value.as_u64().and_then(|value| usize::try_from(value).ok()).ok_or_else(missing);
+        let terms = |terms: &Value| {
+            Ok::<_, SessionError>(TermSettings {
+                hold: number(&terms["hold"])?,
+                groups: whole(&terms["groups"])?,
+                most: whole(&terms["most"])?,
+            })
+        };
         let sources = data["labels"].as_object().into_iter().flatten();
         Ok(Self {
             half_life_days: number(&data["half_life_days"])?,
             hold: number(&data["hold"])?,
             hold_priors: number(&data["hold_priors"])?,
-            hold_terms: number(&data["terms"]["hold"])?,
-            term_cases: whole(&data["terms"]["cases"])?,
-            most_terms: whole(&data["terms"]["most"])?,
+            terms: terms(&data["terms"])?,
+            terms_alone: terms(&data["terms"]["alone"])?,
+            term_labels: whole(&data["terms"]["alone"]["labels"])?,
+            no_terms: (data["terms"]["skip"].as_array().into_iter().flatten())
+                .filter_map(|word| Some(word.as_str()?.to_owned()))
+                .collect(),
             review_right: number(&data["review_bar"]["right"])?,
             review_cases: whole(&data["review_bar"]["cases"])?,
             sources: sources.filter_map(|(source, weight)| Some((source.clone(), weight.as_f64()?))).collect(),
@@ -129,9 +152,10 @@ mod tests {
             half_life_days: 10.0,
             hold: 4.0,
             hold_priors: 0.3,
-            hold_terms: 2.0,
-            term_cases: 3,
-            most_terms: 10,
+            terms: TermSettings { hold: 2.0, groups: 3, most: 10 },
+            terms_alone: TermSettings { hold: 16.0, groups: 5, most: 10 },
+            term_labels: 20,
+            no_terms: BTreeSet::new(),
             review_right: 0.95,
             review_cases: 20,
             sources: BTreeMap::from([("approve".to_owned(), 0.5)]),

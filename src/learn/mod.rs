@@ -28,4 +28,4 @@ pub use file::learned_file;
 pub use folds::FoldsBy;
 pub use labels::OriginCount;
 pub use report::{FoldReport, HeldOutCase, LearnReport, LearnedWeight, LeftOut, learn};
-pub use spec::{LabelOrigin, LearnSpec};
+pub use spec::{FittedTerms, LabelOrigin, LearnSpec};

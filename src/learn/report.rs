@@ -9,7 +9,8 @@ use super::figures::{
 use super::fit::{FitObservation, FitParameter, FitProblem};
 use super::folds::{Folds, FoldsBy};
 use super::labels::{LearnSettings, OriginCount, deduplicate, gather};
-use super::spec::{LabelOrigin, LearnSpec};
+use super::spec::{FittedTerms, LabelOrigin, LearnSpec};
+use crate::diag::Source;
 use crate::project::{AnswererNames, Project, Sources};
 use crate::session::{LabelledCase, LabelledCases, Session, SessionError, WorkerPool, defect_code};
 use crate::walk::{CaseParams, Verdict, VerdictPlan, evidence_terms};
@@ -18,6 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The data file with learned weights. It is left aside: the fit begins at the weights set by hand.
 const LEARNED: &str = "learned.yaml";
+/// The data file with the weights of words. It is left aside where words are fitted alone, which then begin at 0.
+const TERMS: &str = "terms.yaml";
 /// The id of the run that rules see.
 const RUN: &str = "learn";
 /// The maximum number of cases listed for a weight.
@@ -28,6 +31,8 @@ const NAMED: usize = 3;
 pub struct LearnReport {
     /// The name of the pipeline.
     pub pipeline: String,
+    /// Whether words are fitted alone; hand-set figures are then those without words.
+    pub terms_alone: bool,
     /// The origins of the labels.
     pub from: Vec<OriginCount>,
     /// The number of labels.
@@ -165,18 +170,21 @@ impl LearnedWeight {
 
 /// Fits the weights of a pipeline's verdict to labelled cases.
 pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, SessionError> {
-    let project = by_hand(session.project(spec.pipeline.as_deref(), AnswererNames::Others)?)?;
+    let alone = spec.terms == FittedTerms::Alone;
+    let aside: &[&str] = if alone { &[LEARNED, TERMS] } else { &[LEARNED] };
+    let project = without(session.project(spec.pipeline.as_deref(), AnswererNames::Others)?, aside)?;
     let Some(plan) = project.plan.verdict.clone() else {
         let message = format!("the pipeline `{}` has no verdict", project.plan.pipeline.name);
         let help = "weights are those of the rules under `verdict:` of a pipeline".to_owned();
         return Err(SessionError::bad_request("learn/no-verdict", message, Some(help)));
     };
     let settings = LearnSettings::of(&project)?;
-    let settings = LearnSettings {
-        hold: spec.lambda.unwrap_or(settings.hold),
-        half_life_days: spec.half_life_days.unwrap_or(settings.half_life_days),
-        ..settings
-    };
+    let mut terms = if alone { settings.terms_alone } else { settings.terms };
+    let lambda = spec.lambda.unwrap_or(if alone { terms.hold } else { settings.hold });
+    if alone {
+        terms.hold = lambda;
+    }
+    let settings = LearnSettings { half_life_days: spec.half_life_days.unwrap_or(settings.half_life_days), ..settings };
     let mut weights = VerdictWeights::of(&plan);
     weights.place_priors(&project.plan.pipeline);
     let mut taken = TakenLabels::default();
@@ -185,23 +193,32 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
     for (from, labels) in all {
         taken.take(from, labels, &project, &weights);
     }
+    if alone {
+        let classes = taken.leave_out_rare(settings.term_labels, &weights);
+        weights.fit_terms_alone(classes);
+    }
     let TakenLabels { labelled, origins, written, left_out } = taken;
     let left_out: Vec<LeftOut> = left_out.into_iter().map(|(why, cases)| LeftOut { why, cases }).collect();
     if labelled.is_empty() {
         return Err(nothing(spec, &left_out));
     }
     let latest = labelled.iter().filter_map(|label| label.case.at).max();
-    let counts: Vec<f64> = labelled.iter().map(|label| settings.weight(&label.case, latest)).collect();
-    let judged = WorkerPool::all().map(&labelled, |label| judge(&project, &plan, &label.case, spec.terms));
-    if spec.terms {
-        weights.add_terms(&frequent(&judged, settings.term_cases));
+    let mut counts: Vec<f64> = labelled.iter().map(|label| settings.weight(&label.case, latest)).collect();
+    if alone {
+        balance(&mut counts, &labelled);
     }
+    let with_words = spec.terms != FittedTerms::Declared;
+    let judged = WorkerPool::all().map(&labelled, |label| judge(&project, &plan, &label.case, with_words));
     let folds = Folds::of(labelled.iter().map(|label| &label.case), spec.by, spec.folds);
+    if with_words {
+        let frequent = frequent(&judged, &folds.group, terms.groups);
+        let frequent: Vec<String> = frequent.into_iter().filter(|word| !settings.no_terms.contains(word)).collect();
+        weights.add_terms(&frequent);
+    }
     let observations: Vec<FitObservation> = (labelled.iter().zip(&judged).zip(&counts))
         .map(|((label, judged), count)| weights.observation(judged, label.class, *count))
         .collect();
-    let parameters =
-        weights.parameters(Holds { weights: settings.hold, priors: settings.hold_priors, terms: settings.hold_terms });
+    let parameters = weights.parameters(Holds { weights: lambda, priors: settings.hold_priors, terms: terms.hold });
     let fitting = Fitting {
         weights: &weights,
         plan: &plan,
@@ -210,12 +227,11 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
         judged: &judged,
         observations: &observations,
         folds: &folds,
-        most_terms: settings.most_terms,
+        most_terms: terms.most,
     };
     let measured = fitting.measure();
     let problem = fitting.problem(observations.iter().collect());
-    let mut fitted = problem.fit();
-    weights.prune_terms(&mut fitted, settings.most_terms);
+    let fitted = fitting.fit(&problem);
     let temperature = measured.as_ref().and_then(|measured| measured.temperature);
     let review_bar =
         measured.as_ref().and_then(|measured| review_bar(&measured.best, settings.review_right, settings.review_cases));
@@ -238,13 +254,14 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
     }
     Ok(LearnReport {
         pipeline: project.plan.pipeline.name.value.clone(),
+        terms_alone: alone,
         from: from.collect(),
         written,
         cases: labelled.len(),
         labels,
         left_out,
         failed,
-        lambda: settings.hold,
+        lambda,
         half_life_days: settings.half_life_days,
         folds: measured.map(|measured| measured.report),
         temperature: temperature.map(hundredth),
@@ -295,14 +312,28 @@ impl TakenLabels {
             }
         }
     }
+
+    /// Leaves out labels of classes that have fewer than these. Returns the other classes.
+    fn leave_out_rare(&mut self, fewest: usize, weights: &VerdictWeights<'_>) -> Vec<usize> {
+        let mut cases: BTreeMap<usize, usize> = BTreeMap::new();
+        for label in &self.labelled {
+            *cases.entry(label.class).or_default() += 1;
+        }
+        for label in self.labelled.extract_if(.., |label| cases[&label.class] < fewest) {
+            let why = format!("fewer than {fewest} labels `{}`, too few to weigh words by", weights.classes[label.class]);
+            self.left_out.entry(why).or_default().push(label.case.id);
+        }
+        cases.into_iter().filter(|(_, cases)| *cases >= fewest).map(|(class, _)| class).collect()
+    }
 }
 
-/// The project without learned weights.
-fn by_hand(project: Project) -> Result<Project, SessionError> {
-    if !project.sources.data.iter().any(|source| source.name() == LEARNED) {
+/// The project without some of its data files.
+fn without(project: Project, files: &[&str]) -> Result<Project, SessionError> {
+    let aside = |source: &Source| files.contains(&source.name());
+    if !project.sources.data.iter().any(aside) {
         return Ok(project);
     }
-    let data = project.sources.data.iter().filter(|source| source.name() != LEARNED).cloned().collect();
+    let data = project.sources.data.iter().filter(|source| !aside(source)).cloned().collect();
     let sources = Sources { data, ..project.sources.clone() };
     Ok(Project::relink(sources, project.settings.clone(), Some(&project))?)
 }
@@ -319,14 +350,32 @@ fn judge(project: &Project, plan: &VerdictPlan, case: &LabelledCase, with_words:
     plan.with_words(verdict, terms.into_iter().map(|(word, _)| word).collect())
 }
 
-/// The words that occur in enough cases but in at most half of them; a word of most cases does not discriminate.
-fn frequent(judged: &[Verdict], fewest: usize) -> Vec<String> {
-    let mut cases: BTreeMap<&str, usize> = BTreeMap::new();
-    for word in judged.iter().flat_map(|verdict| &verdict.spoke).flat_map(|spoken| &spoken.words) {
-        *cases.entry(word).or_default() += 1;
+/// The words that occur in enough projects or launches but in at most half of the cases; a word of most cases does not discriminate.
+fn frequent(judged: &[Verdict], group: &[usize], fewest: usize) -> Vec<String> {
+    let mut found: BTreeMap<&str, (usize, BTreeSet<usize>)> = BTreeMap::new();
+    for (verdict, group) in judged.iter().zip(group) {
+        for word in verdict.spoke.iter().flat_map(|spoken| &spoken.words) {
+            let (cases, groups) = found.entry(word).or_default();
+            *cases += 1;
+            groups.insert(*group);
+        }
     }
-    let frequent = |(_, cases): &(&str, usize)| *cases >= fewest && *cases * 2 <= judged.len();
-    cases.into_iter().filter(frequent).map(|(word, _)| word.to_owned()).collect()
+    let frequent = |(_, (cases, groups)): &(&str, (usize, BTreeSet<usize>))| groups.len() >= fewest && *cases * 2 <= judged.len();
+    found.into_iter().filter(frequent).map(|(word, _)| word.to_owned()).collect()
+}
+
+/// Makes labels of each class count as much as those of any other, all together as before: words should tell classes apart, not say
+/// which is frequent.
+fn balance(counts: &mut [f64], labelled: &[TakenLabel]) {
+    let mut by_class: BTreeMap<usize, f64> = BTreeMap::new();
+    for (count, label) in counts.iter().zip(labelled) {
+        *by_class.entry(label.class).or_default() += count;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "there are few classes")]
+    let share = by_class.values().sum::<f64>() / by_class.len() as f64;
+    for (count, label) in counts.iter_mut().zip(labelled) {
+        *count *= share / by_class[&label.class];
+    }
 }
 
 fn nothing(spec: &LearnSpec, left_out: &[LeftOut]) -> SessionError {
@@ -365,7 +414,15 @@ struct MeasuredFolds {
 
 impl Fitting<'_> {
     fn problem<'o>(&'o self, observations: Vec<&'o FitObservation>) -> FitProblem<'o> {
-        FitProblem { classes: self.weights.classes.len(), parameters: self.parameters, observations }
+        FitProblem { classes: self.weights.fitted_classes(), parameters: self.parameters, observations }
+    }
+
+    /// The weights with the least loss; those of the words that matter least, and those that are not fitted, as declared.
+    fn fit(&self, problem: &FitProblem<'_>) -> Vec<f64> {
+        let mut fitted = problem.fit();
+        self.weights.prune_terms(&mut fitted, self.most_terms);
+        self.weights.restore(&mut fitted);
+        fitted
     }
 
     /// Cross-validates: fits on all folds but one and measures on that one.
@@ -379,8 +436,7 @@ impl Fitting<'_> {
         let hand_set: Vec<HeldOutVerdict> = places.iter().map(|(at, fold)| self.held_out(*at, *fold, self.plan)).collect();
         let fitted = WorkerPool::all().map(&used, |held| {
             let others = (0..self.labelled.len()).filter(|at| self.folds.is_trained_on(*at, *held));
-            let mut fitted = self.problem(others.map(|at| &self.observations[at]).collect()).fit();
-            self.weights.prune_terms(&mut fitted, self.most_terms);
+            let fitted = self.fit(&self.problem(others.map(|at| &self.observations[at]).collect()));
             let plan = self.weights.plan_with(&fitted);
             held_out(*held).map(|at| self.held_out(at, *held, &plan)).collect::<Vec<_>>()
         });
@@ -391,7 +447,8 @@ impl Fitting<'_> {
         let fitted_temperature = temperature(&fitted.iter().collect::<Vec<_>>());
         let (plain_figures, tempered_figures) = (figures(&fitted), figures(&fitted_tempered));
         let trusted = trusted_temperature(fitted_temperature, self.plan.temperature, self.folds.groups);
-        let trusted = trusted.filter(|_| tempered_figures.log_loss < plain_figures.log_loss);
+        // Words that are fitted alone join rules whose temperature stays.
+        let trusted = trusted.filter(|_| !self.weights.is_alone() && tempered_figures.log_loss < plain_figures.log_loss);
         let best = if trusted.is_some() { fitted_tempered } else { fitted };
         let report = FoldReport {
             folds: used.len(),
@@ -473,7 +530,7 @@ impl Fitting<'_> {
         };
         let spoke = |(place, declared): &(usize, &super::features::DeclaredWeight)| {
             let moved = (fitted[*place] - declared.weight).abs() > 0.0;
-            support[*place] > 0 && (declared.of != WeightOf::Term || moved)
+            support[*place] > 0 && self.weights.is_fitted(*place) && (declared.of != WeightOf::Term || moved)
         };
         self.weights.declared.iter().enumerate().filter(spoke).map(weight).collect()
     }

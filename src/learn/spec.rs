@@ -35,6 +35,18 @@ impl LabelOrigin {
     }
 }
 
+/// Which words of the evidence get weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FittedTerms {
+    /// Those that have declared weights, with the rules.
+    #[default]
+    Declared,
+    /// Further words, too, with the rules.
+    WithRules,
+    /// Words alone, as if no rule and no prior existed; those keep their weights. A word then weighs the same whatever else speaks.
+    Alone,
+}
+
 /// What to fit, and from which labels.
 #[derive(Clone, Debug)]
 pub struct LearnSpec {
@@ -52,8 +64,8 @@ pub struct LearnSpec {
     pub folds: usize,
     /// How cases are assigned to folds.
     pub by: FoldsBy,
-    /// Whether words get weights of their own.
-    pub terms: bool,
+    /// Which words get weights.
+    pub terms: FittedTerms,
     /// Whether to audit each rule.
     pub audit: bool,
     /// The pipeline, or the default one if `None`.

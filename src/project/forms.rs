@@ -360,12 +360,38 @@ pub(super) const LEARN: Form = Form {
 const LEARN_TERMS: Form = Form {
     what: "`terms`",
     keys: &[
-        FormKey::required("hold", ValueForm::Number(1e-3, 1e6), "How firmly the weights of terms are held to 0."),
-        FormKey::required("cases", ValueForm::Whole(1, 1_000_000), "The fewest labelled cases that a term must be in."),
-        FormKey::required("most", ValueForm::Whole(1, 100_000), "The most terms."),
+        TERM_HOLD,
+        TERM_GROUPS,
+        MOST_TERMS,
+        FormKey::required("alone", ValueForm::Map(&LEARN_TERMS_ALONE), "The same where terms are fitted alone."),
+        FormKey::new("skip", ValueForm::List(&ValueForm::Text), "Words that never become terms."),
     ],
     ..Form::PLAIN
 };
+
+const LEARN_TERMS_ALONE: Form = Form {
+    what: "`alone`",
+    keys: &[
+        TERM_HOLD,
+        TERM_GROUPS,
+        MOST_TERMS,
+        FormKey::required(
+            "labels",
+            ValueForm::Whole(2, 1_000_000),
+            "The fewest labels of a defect; defects with fewer are left out.",
+        ),
+    ],
+    ..Form::PLAIN
+};
+
+const TERM_HOLD: FormKey =
+    FormKey::required("hold", ValueForm::Number(1e-3, 1e6), "How firmly the weights of further terms are held to 0.");
+const TERM_GROUPS: FormKey = FormKey::required(
+    "groups",
+    ValueForm::Whole(1, 1_000_000),
+    "The fewest projects (launches, of a single project) that a term must be in.",
+);
+const MOST_TERMS: FormKey = FormKey::required("most", ValueForm::Whole(1, 100_000), "The most terms.");
 
 const LEARN_REVIEW_BAR: Form = Form {
     what: "`review_bar`",

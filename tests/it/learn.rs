@@ -257,6 +257,49 @@ fn a_stream_of_reviews_of_one_team_moves_its_verdicts_and_says_why() {
 }
 
 #[test]
+fn words_alone_are_fitted_as_if_there_were_no_rules() {
+    let project = Project::new();
+    let mut taught = team(0, 120, false);
+    let mut rare = taught[0].clone();
+    (rare["id"], rare["label"]) = (json!("rare"), json!("nd001"));
+    taught.push(rare);
+    project.file("reviews.json", Value::Array(taught).to_string());
+    project.file("later.json", Value::Array(team(120, 160, false)).to_string());
+    let right = || {
+        let report = project.asterisk(&["calibrate", "later.json", "--resamples", "0", "--format", "json"]).json();
+        report["metrics"][0]["value"].as_f64().unwrap()
+    };
+    project.file("scripts/data/terms.yaml", "terms: {}\n");
+    let without = right();
+    // A firm hold suits public failures; these say the same again and again.
+    let args = ["learn", "--from", "reviews.json", "--terms=alone", "--lambda", "2", "--out", "scripts/data/terms.yaml"];
+    let report = project.asterisk(&[&args[..], &["--format", "json"]].concat()).exits(0).json();
+    assert_eq!((&report["terms_alone"], &report["temperature"], &report["cases"]), (&json!(true), &Value::Null, &json!(120)));
+    assert!(report["weights"].as_array().unwrap().iter().all(|weight| weight["of"] == "term"), "{report}");
+    let left_out = &report["left_out"][0];
+    assert_eq!(left_out["cases"], json!(["rare"]), "{left_out}");
+    assert!(left_out["why"].as_str().unwrap().starts_with("fewer than 20 labels `nd001`"), "{left_out}");
+    // All defects are as frequent as any other, so what one gains the others lose.
+    let torque = |report: &Value| -> f64 {
+        let of_word = report["weights"].as_array().unwrap().iter().filter(|weight| weight["id"] == "torque");
+        of_word.map(|weight| weight["fitted"].as_f64().unwrap()).sum()
+    };
+    assert!(torque(&report).abs() < 0.03, "{report}");
+    let written = project.read("scripts/data/terms.yaml");
+    assert!(
+        written.contains("without words -> with words") && written.contains("\n  torque: { ") && written.contains(" launches\n")
+    );
+    assert!(!written.contains("weights:") && !written.contains("priors:"), "{written}");
+    let with = right();
+    assert!(with > without, "{without} -> {with}");
+    // Words that the file has are not where the next fit begins.
+    let again = project.asterisk(&[&args[..], &["--format", "json"]].concat()).exits(0).json();
+    assert_eq!(again["weights"], report["weights"]);
+    let shown = project.asterisk(&["learn", "--from", "reviews.json", "--terms=alone"]).ok().stdout;
+    assert!(shown.contains("without words") && shown.contains("with words"), "{shown}");
+}
+
+#[test]
 fn each_rule_is_audited_alone() {
     let project = project();
     let report = learned(&project, &["--audit"]);
