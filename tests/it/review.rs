@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 /// A run over some cases of the bundled launch, of which some are doubtful.
 fn analysed() -> (Project, String) {
     let project = Project::new();
-    let cases = ["--case", "880101", "--case", "880301", "--case", "880304", "--case", "880403", "--case", "880501"];
+    let cases =
+        ["--case", "880101", "--case", "880301", "--case", "880304", "--case", "880402", "--case", "880403", "--case", "880501"];
     let ran = project.asterisk(&[&["run", "--format", "json"], &cases[..]].concat()).ok().json();
     (project, ran["run"].as_str().unwrap().to_owned())
 }
