@@ -335,6 +335,10 @@ fn print_weights(ui: Ui, report: &LearnReport) {
         ui.out("");
         ui.out(&table.text());
     }
+    if report.terms_alone {
+        ui.out("\nThe weights of rules, signatures and priors stay as they are.");
+        return;
+    }
     let spoke = counted(declared, "weight", "weights");
     let moved_of = moved.iter().filter(|weight| weight.of != WeightOf::Term).count();
     ui.out(&format!(

@@ -45,11 +45,11 @@ pub fn learned_file(report: &LearnReport) -> String {
 
 /// Writes the words that were fitted alone, each with its support.
 fn terms(text: &mut String, report: &LearnReport) {
-    text.push_str("terms:\n");
-    for of_one in report.weights.chunk_by(|one, other| one.id == other.id) {
-        if of_one.iter().all(|weight| weight.fitted.abs() < TERM_ALONE) {
-            continue;
-        }
+    let words: Vec<&[LearnedWeight]> = (report.weights.chunk_by(|one, other| one.id == other.id))
+        .filter(|of_one| of_one.iter().any(|weight| weight.fitted.abs() >= TERM_ALONE))
+        .collect();
+    text.push_str(if words.is_empty() { "terms: {}\n" } else { "terms:\n" });
+    for of_one in words {
         let said: Vec<&LearnedWeight> = of_one.iter().filter(|weight| weight.fitted.abs() >= SAID).collect();
         let _ = writeln!(text, "  {}: {} # {}", scalar(&of_one[0].id), map(&said), support(&of_one[0], unit(report)));
     }
