@@ -13,7 +13,7 @@ use self::log::NewEntry;
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source};
 use crate::model::Effect;
-use crate::script::{FunctionRef, Library, LibraryInputs, ScriptFunction};
+use crate::script::{FunctionRef, Library, LibraryInputs, ScriptFunction, ScriptLimits};
 use crate::walk::{Commit, Event, EventBody, Journal, JournalError, Plan};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -29,6 +29,9 @@ const GOAL: &str = "goal";
 const TEXT_CHARS: usize = 200;
 /// Of longer lists, what lies within the further items is left out. Their number stays as it is.
 const LIST_ITEMS: usize = 100;
+/// How many values the rules may have in one list or map: the messages of a round, however many sub-tasks it has. What they take in memory
+/// is bounded as that of other scripts is.
+const VALUES: usize = 1_000_000;
 /// Deeper values of a message are left out.
 const DEPTH: usize = 4;
 /// The default of `period`, in seconds.
@@ -110,7 +113,8 @@ impl AuditRules {
         let used =
             bundled.into_iter().filter(|script| script.name().starts_with("lib/") || (script.name() == RULES && !replaced));
         let scripts = used.chain(own).collect();
-        let library = Library::link(LibraryInputs { scripts, ..LibraryInputs::default() }, None)?;
+        let limits = ScriptLimits { array: VALUES, map: VALUES, ..ScriptLimits::default() };
+        let library = Library::link(LibraryInputs { scripts, limits, ..LibraryInputs::default() }, None)?;
         let function = |name: &str, arity: usize| {
             let reference = FunctionRef { file: RULES.into(), function: name.into() };
             library.function(&reference, arity).map_err(Diagnostics::from)
@@ -390,5 +394,35 @@ impl Journal for AuditedJournal<'_> {
 
     fn keeps(&self) -> bool {
         self.journal.keeps()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// The bundled rules.
+    fn rules() -> AuditRules {
+        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
+        let source = |name: &str| Source::new(name, std::fs::read_to_string(scripts.join(name)).unwrap());
+        AuditRules::link(["audit/rules.rhai", "lib/auditor.rhai", "lib/goal.rhai"].map(source).into(), None).unwrap()
+    }
+
+    #[test]
+    fn a_round_may_have_thousands_of_sub_tasks() {
+        let outcome = |n: usize| json!({ "id": format!("s{n}"), "status": "completed", "corrections": 1, "failure_class": "", "failure_reason": "" });
+        let outcomes: Vec<Value> = (0..5000).map(outcome).collect();
+        let turn = json!({
+            "pipeline": "goal", "edge": "outcomes-in", "from": "R4a", "to": "R4b", "item": "goal", "step": "4", "run": "r",
+            "payload": shortened(&json!({ "outcomes": outcomes }), DEPTH),
+        });
+        let (rules, mut progress) = (rules(), AuditProgress::start());
+        let messages = rules.messages.call_json(&[turn]).unwrap();
+        assert_eq!(messages.as_array().unwrap().len(), 5000);
+        for message in messages.as_array().unwrap() {
+            assert_eq!(rules.observe(&mut progress, message, None).unwrap(), Vec::<Value>::new());
+        }
     }
 }
