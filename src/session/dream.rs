@@ -1,122 +1,110 @@
-//! What goals leave in the store: memories, listed, forgotten and consolidated; anchors of the auditor's log.
+//! `asterisk dream`: all memories consolidated, and what is distilled worded by an agent.
 
-use super::{Session, SessionError};
-use crate::clock::Timestamp;
-use crate::diag::{Diagnostic, Diagnostics};
-use crate::project::{AnswererNames, Project};
-use crate::script::FunctionRef;
-use crate::store::{AuditAnchor, DreamChanges, Durability, Megram, Store};
-use serde_json::{Value, json};
+use super::memories::{PIPELINE, changes, consolidate};
+use super::{Files, RunInputs, RunSpec, Session, SessionError, Via};
+use crate::model::{Case, Launch};
+use crate::project::AnswererNames;
+use crate::store::{DistilledMegram, Durability};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-/// The function that says what a dream changes of the memories about one thing: `(megrams, now)`.
-const CYCLE: &str = "lib/memory.rhai#cycle";
-/// The pipeline whose project has it.
-const PIPELINE: &str = "goal";
-/// The function that says whether there is a dream after a run: `(vars)`.
-const DREAMS: &str = "lib/memory.rhai#dreams";
+/// The pipeline whose `distil` node words what is distilled.
+const WORDING: &str = "dream";
+const DISTIL: &str = "distil";
+/// The maximum length of a worded memory, in characters. Longer ones are cut: planners read them all.
+const MAX_CONTENT: usize = 400;
 
 /// What a dream did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DreamResult {
     /// The memories looked at.
     pub seen: usize,
     pub deleted: usize,
     pub changed: usize,
     pub distilled: usize,
+    /// The run in which the distilled memories were worded; none if the scripts' texts were taken.
+    pub run: Option<String>,
+    /// Why distilled memories kept the scripts' texts, by memory.
+    pub unworded: Vec<(String, String)>,
+}
+
+/// Who words distilled memories.
+#[derive(Debug)]
+pub struct DreamWording<'a> {
+    pub via: &'a Via,
+    /// The token budget.
+    pub budget: Option<u64>,
 }
 
 impl Session {
-    /// Memories, newest first; empty if there is no store yet.
-    pub fn memories(&self, space: Option<&str>, limit: usize) -> Result<Vec<Megram>, SessionError> {
-        let now = self.setup.clock.now();
-        Ok(self.reader()?.map(|store| store.megrams(space, limit, now)).transpose()?.unwrap_or_default())
-    }
-
-    /// A memory.
-    pub fn memory(&self, id: i64) -> Result<Megram, SessionError> {
-        let now = self.setup.clock.now();
-        let found = self.reader()?.map(|store| store.megram(id, now)).transpose()?.flatten();
-        found.ok_or_else(|| {
-            let error = Diagnostic::error("input/no-memory", format!("there is no memory {id}"));
-            SessionError::BadRequest(Box::new(error.help("`asterisk memory list` lists them")))
-        })
-    }
-
-    /// What the journal knows of an auditor's log; nothing if there is no store yet.
-    pub fn audit_anchors(&self, log: &str) -> Result<Vec<AuditAnchor>, SessionError> {
-        Ok(self.reader()?.map(|store| store.audit_anchors(log)).transpose()?.unwrap_or_default())
-    }
-
-    /// The goals in the store that an auditor's log does not have.
-    pub fn unaudited_goals(&self, log: &str) -> Result<Vec<String>, SessionError> {
-        Ok(self.reader()?.map(|store| store.unanchored_runs(PIPELINE, log)).transpose()?.unwrap_or_default())
-    }
-
-    /// Forgets a memory.
-    pub fn forget(&self, id: i64) -> Result<Megram, SessionError> {
-        let memory = self.memory(id)?;
-        self.store(Durability::Step)?.forget_megram(id)?;
-        Ok(memory)
-    }
-
-    /// Consolidates all memories. A second dream finds nothing to do.
-    pub fn dream(&self) -> Result<DreamResult, SessionError> {
+    /// Consolidates all memories. A second dream finds nothing to do. With `wording`, distilled memories are worded in a run of the `dream`
+    /// pipeline, before anything is changed; those that are not worded there keep the scripts' texts. An interrupted dream changes nothing.
+    pub fn dream(&self, wording: Option<&DreamWording<'_>>) -> Result<DreamResult, SessionError> {
         let now = self.setup.clock.now();
         let store = self.store(Durability::Step)?;
         let project = self.project(Some(PIPELINE), AnswererNames::Others)?;
-        consolidate(&store, &project, store.megrams(None, usize::MAX, now)?, now)
-    }
-
-    /// Consolidates the memories about what a run has written of, if the scripts want that. Called when all is walked and recorded; a dream
-    /// that fails is a note, and the next one does its work.
-    pub(super) fn dream_after(&self, store: &Store, project: &Project, run: &str) -> Option<Diagnostic> {
-        let now = self.setup.clock.now();
-        let dream = || {
-            let spaces = store.spaces_of_run(run)?;
-            if spaces.is_empty() || asked(project, DREAMS, &[project.plan.vars().json()])? != true {
-                return Ok(DreamResult::default());
-            }
-            let mut memories = Vec::new();
-            for space in spaces {
-                memories.extend(store.megrams(Some(&space), usize::MAX, now)?);
-            }
-            consolidate(store, project, memories, now)
+        let memories = store.megrams(None, usize::MAX, now)?;
+        let mut result = DreamResult { seen: memories.len(), ..DreamResult::default() };
+        let sources: BTreeMap<i64, String> = match wording {
+            Some(_) => memories.iter().map(|memory| (memory.id, memory.content.clone())).collect(),
+            None => BTreeMap::new(),
         };
-        let error = dream().err()?;
-        let note = Diagnostic::warning("goal/dream", format!("the memories were not consolidated: {error}"));
-        Some(note.help("nothing is lost: `asterisk dream` does it"))
+        let mut changes = changes(&project, memories, now)?;
+        if let Some(wording) = wording
+            && !changes.add.is_empty()
+        {
+            self.word(wording, &mut changes.add, &sources, &mut result)?;
+        }
+        (result.deleted, result.changed, result.distilled) = (changes.delete.len(), changes.update.len(), changes.add.len());
+        consolidate(&store, &changes, now)?;
+        Ok(result)
     }
-}
 
-/// What a function of a project's scripts says.
-fn asked(project: &Project, function: &str, arguments: &[Value]) -> Result<Value, SessionError> {
-    let failed = |diagnostic: Diagnostic| SessionError::Texts(Diagnostics::from(diagnostic));
-    let function = FunctionRef::parse(function)
-        .and_then(|reference| project.library.function(&reference, arguments.len()))
-        .map_err(failed)?;
-    function.call_json(arguments).map_err(|diagnostic| failed(*diagnostic))
-}
-
-/// Consolidates memories: what has faded goes, and what was met often enough is distilled, as the scripts decide. All of it is one transaction.
-fn consolidate(store: &Store, project: &Project, memories: Vec<Megram>, now: Timestamp) -> Result<DreamResult, SessionError> {
-    let mut result = DreamResult { seen: memories.len(), ..DreamResult::default() };
-    // Memories of one space and entity are consolidated by themselves.
-    let mut about: BTreeMap<(String, String), Vec<Value>> = BTreeMap::new();
-    for memory in memories {
-        about.entry((memory.space.clone(), memory.entity.clone())).or_default().push(json!(memory));
+    /// Has distilled memories worded, one case each.
+    fn word(
+        &self,
+        wording: &DreamWording<'_>,
+        distilled: &mut [DistilledMegram],
+        sources: &BTreeMap<i64, String>,
+        result: &mut DreamResult,
+    ) -> Result<(), SessionError> {
+        let cases = distilled.iter().enumerate().map(|(at, memory)| {
+            let of = memory.sources.iter().filter_map(|id| sources.get(id)).filter(|text| !text.is_empty());
+            Case {
+                id: (at + 1).to_string(),
+                status: "OPEN".into(),
+                name: format!("{} with {}", memory.space, memory.entity),
+                error_message: memory.content.clone(),
+                log_snippet: of.map(|text| format!("- {text}")).collect::<Vec<_>>().join("\n").into(),
+                ..Case::default()
+            }
+        });
+        let launch = Launch { run_id: WORDING.into(), name: WORDING.into(), cases: cases.collect(), ..Launch::default() };
+        let spec = RunSpec {
+            pipeline: Some(WORDING.into()),
+            via: wording.via.clone(),
+            durability: Durability::Step,
+            files: Files::Auto,
+            budget: wording.budget,
+            no_recall: true,
+            ..RunSpec::of(RunInputs::Given(Arc::new(launch)))
+        };
+        let run = self.run(&spec, &(), &AtomicBool::new(false))?;
+        let mut memories = distilled.iter_mut();
+        run.each(|case| {
+            let Some(memory) = memories.next() else { return Ok(()) };
+            let answer = case.state.prior.get(DISTIL).and_then(|artifact| Some(artifact.view()?.json()));
+            let content = answer.as_ref().and_then(|answer| answer["content"].as_str()).unwrap_or_default().trim();
+            if content.is_empty() {
+                let why = case.error().map_or_else(|| "there was no text in the answer".to_owned(), |error| error.message);
+                result.unworded.push((format!("{} with {}", memory.space, memory.entity), why));
+            } else {
+                memory.content = content.chars().take(MAX_CONTENT).collect();
+            }
+            Ok(())
+        })?;
+        result.run = Some(run.run);
+        Ok(())
     }
-    let mut changes = DreamChanges::default();
-    for memories in about.into_values() {
-        let said = asked(project, CYCLE, &[memories.into(), json!(now)])?;
-        changes.extend(serde_json::from_value(said).map_err(|error| {
-            let message = format!("`{CYCLE}` does not say what a dream changes: {error}");
-            SessionError::Texts(Diagnostics::from(Diagnostic::error("script/dream", message)))
-        })?);
-    }
-    (result.deleted, result.changed, result.distilled) = (changes.delete.len(), changes.update.len(), changes.add.len());
-    if !changes.is_empty() {
-        store.dream(&changes, now)?;
-    }
-    Ok(result)
 }

@@ -495,6 +495,36 @@ fn what_was_met_often_enough_is_distilled_once() {
     }
 }
 
+/// An agent may word what is distilled, and only that; what it does not word keeps the scripts' text, and says so.
+#[test]
+fn an_agent_words_what_is_distilled() {
+    for (answer, worded) in
+        [(r#"{"content":"Count files with glob."}"#, true), (r#"{"content":" "}"#, false), ("no answer", false)]
+    {
+        let project = with_model(&format!("distil) echo '{answer}' ;;"));
+        for _ in 0..6 {
+            goal(&project, "count the *.txt files", &["--set", "dream=false", "--via", "script"]).exits(0);
+        }
+        let memories =
+            || project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
+        let dreamt = project.asterisk(&["dream", "--via", "model", "--format", "json"]).exits(0);
+        assert_eq!(dreamt.stderr.contains("keeps the scripts' text: "), !worded, "{}", dreamt.text());
+        let dreamt = dreamt.json();
+        assert_eq!((&dreamt["distilled"], &dreamt["unworded"]), (&json!(1), &json!(u8::from(!worded))));
+        let memories = memories();
+        let distilled = memories.iter().find(|one| one["level"] == "C").unwrap();
+        let content = distilled["content"].as_str().unwrap();
+        assert_eq!(content == "Count files with glob.", worded, "{content}");
+        assert!(worded || content.starts_with("Prefer "), "{content}");
+        // The wording is on record.
+        let shown = project.asterisk(&["show", "run", dreamt["run"].as_str().unwrap(), "--format", "json"]).exits(0).stdout;
+        assert!(shown.contains("\"dream\""), "{shown}");
+        // A second one has nothing to word.
+        let again = project.asterisk(&["dream", "--via", "model", "--format", "json"]).exits(0).json();
+        assert_eq!((&again["distilled"], &again["run"]), (&json!(0), &Value::Null));
+    }
+}
+
 /// Killed at any boundary of the end of a run, a dream is dreamt wholly or not at all, and made up for by the next.
 #[test]
 fn a_dream_is_killed_without_a_trace() {

@@ -21,13 +21,13 @@ const WALK: &[&[&str]] = &[
 const SESSION: &[&[&str]] = &[
     &["error", "setup", "finding", "run_batches", "trim", "worker_pool", "peers"],
     &["input", "texts", "load", "overlay_listing", "test_texts", "case_texts", "labelled"],
-    &["route", "queries", "runs", "knowledge", "dream", "doctor", "answer_file", "briefing"],
+    &["route", "queries", "runs", "knowledge", "memories", "doctor", "answer_file", "briefing"],
     &["run_args", "recorded", "work", "prompt"],
     &["listener", "migrate", "portal", "shadow", "outcome", "revisions"],
     &["executor", "projection", "stages", "clean", "dispatch", "run_dir"],
     &["answers", "pending_batch", "assembly", "pending"],
     &["resume", "run", "labels"],
-    &["investigate"],
+    &["investigate", "dream"],
 ];
 
 const PIPELINE: &[&[&str]] = &[

@@ -148,3 +148,38 @@ fn agents_review_as_agents() {
     let pushed = project.asterisk(&["push", "--to", "github-md"]).exits(1);
     assert!(pushed.stderr.contains("a person's review"), "{}", pushed.text());
 }
+
+/// What a person said of a failure is evidence for failures like it, and says so; what nobody reviewed is none.
+#[test]
+fn a_word_on_a_failure_is_evidence_for_those_like_it() {
+    let launch = |test: &str, tenant: &str| {
+        let error = format!("the price list of tenant {tenant} in region west was not reachable within the limit");
+        format!(
+            "<testsuite name='cart'><testcase classname='cart.TotalTest' name='{test}'><failure message='{error}'/></testcase></testsuite>"
+        )
+    };
+    for reviewed in [true, false] {
+        let project = Project::new();
+        project.file("one.xml", launch("the total of a cart", "alpha"));
+        project.file("two.xml", launch("the sum of a cart", "beta"));
+        let verdict = |input: &str, case: &str| {
+            project.asterisk(&["run", "--input", input]).ok();
+            project.asterisk(&["explain", "latest", "--case", case, "--verdict", "--format", "json"]).ok().json()
+        };
+        verdict("one.xml", "cart.TotalTest::the total of a cart");
+        if reviewed {
+            let word = ["--defect-type", "en001", "--message", "the price service was down"];
+            project.asterisk(&[&["review", "cart.TotalTest::the total of a cart", "overturn"], &word[..]].concat()).exits(0);
+        }
+        let verdict = verdict("two.xml", "cart.TotalTest::the sum of a cart");
+        let spoke = verdict["spoke"].as_array().unwrap_or_else(|| panic!("{verdict}"));
+        let word = spoke.iter().find(|rule| rule["id"] == "V68");
+        assert_eq!(word.is_some(), reviewed, "{verdict}");
+        if let Some(word) = word {
+            assert!(word["because"].as_str().unwrap().starts_with("a person said so of a failure "), "{word}");
+            let strength = word["strength"].as_f64().unwrap();
+            assert!(strength > 0.6 && strength < 1.0, "{word}");
+        }
+        assert_eq!(verdict["defect"] == "en001", reviewed, "{verdict}");
+    }
+}
