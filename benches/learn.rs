@@ -88,13 +88,14 @@ fn peak() -> Option<f64> {
     kib.parse::<f64>().ok().map(|kib| kib / 1024.0)
 }
 
-/// Calibrates a scenario in a process of its own: the seconds, and the peak.
-fn child(path: &Path) -> Option<(f64, f64)> {
-    let program = std::env::current_exe().ok()?;
-    let ran = Command::new(program).arg("--calibrate").arg(path).stderr(Stdio::null()).output().ok()?;
-    let text = String::from_utf8(ran.stdout).ok()?;
-    let (seconds, peak) = text.trim().split_once(' ')?;
-    Some((seconds.parse().ok()?, peak.parse().ok()?))
+/// Calibrates a scenario in a process of its own: the seconds, and the peak. A child that fails ends the bench.
+fn child(path: &Path) -> (f64, f64) {
+    let program = std::env::current_exe().expect("the bench");
+    let ran = Command::new(program).arg("--calibrate").arg(path).stderr(Stdio::inherit()).output().expect("a process");
+    assert!(ran.status.success(), "calibrating {} failed: {}", path.display(), ran.status);
+    let text = String::from_utf8(ran.stdout).expect("figures");
+    let figures: Vec<f64> = text.split_whitespace().map(|figure| figure.parse().expect("a figure")).collect();
+    (figures[0], figures[1])
 }
 
 #[expect(clippy::print_stdout, reason = "a bench prints")]
@@ -133,13 +134,12 @@ fn main() -> ExitCode {
         path
     });
     let mut sizes = Table::new("\ncalibrate: scenarios of growing size, in a process each", "ms, MiB");
-    if let (Some((few, low)), Some((many, high))) = (child(&paths[0]), child(&paths[1])) {
-        #[expect(clippy::cast_precision_loss, reason = "thousands")]
-        let each = |seconds: f64, cases: usize| 1000.0 * seconds / cases as f64;
-        sizes.plain(&format!("a case of {}", SIZES[0]), each(few, SIZES[0]));
-        sizes.within(&format!("a case of {}", SIZES[1]), each(many, SIZES[1]), each(few, SIZES[0]), 1.25);
-        sizes.plain(&format!("the peak with {}", SIZES[0]), low);
-        sizes.within(&format!("the peak with {}", SIZES[1]), high, low, 2.0);
-    }
+    let ((few, low), (many, high)) = (child(&paths[0]), child(&paths[1]));
+    #[expect(clippy::cast_precision_loss, reason = "thousands")]
+    let each = |seconds: f64, cases: usize| 1000.0 * seconds / cases as f64;
+    sizes.plain(&format!("a case of {}", SIZES[0]), each(few, SIZES[0]));
+    sizes.within(&format!("a case of {}", SIZES[1]), each(many, SIZES[1]), each(few, SIZES[0]), 1.25);
+    sizes.plain(&format!("the peak with {}", SIZES[0]), low);
+    sizes.within(&format!("the peak with {}", SIZES[1]), high, low, 2.0);
     worst([table.finish(), sizes.finish()])
 }

@@ -4,6 +4,8 @@ use super::params::RecordedGroup;
 use super::recorded::Decisions;
 use super::selection::{CaseList, StepQuery, StepSelection, find, refused};
 use super::steps::JournalStep;
+use crate::evidence::{FailureTexts, FrameLanguage, OwnerReason, ParsedFrame};
+use crate::project::Project;
 use crate::script::probe::Probes;
 use crate::session::{Session, SessionError};
 use serde::Serialize;
@@ -29,6 +31,8 @@ pub struct CaseEvidence {
     /// The titles of the signatures that matched, by id, as far as the recorded texts tell.
     #[serde(skip)]
     pub titles: BTreeMap<String, String>,
+    /// Why each frame has its owner, by the rules that were recorded; empty if they cannot be linked any more.
+    pub owners: Vec<OwnerReason>,
 }
 
 /// What there is to show.
@@ -53,19 +57,35 @@ impl Decisions {
     /// The evidence of a case with these steps.
     pub fn evidence(&self, run: &str, case: &str, steps: &[JournalStep]) -> Result<CaseEvidence, SessionError> {
         let (step, evidence) = document(run, case, self.group(run, case, GROUP)?)?;
-        let titles = steps.iter().find(|known| *known.path == *step).map_or_else(BTreeMap::new, |step| self.titles(run, step));
-        let name = self.record().store().case(run, case)?.name;
-        Ok(CaseEvidence { run: run.to_owned(), case: case.to_owned(), name, step, evidence, titles })
+        let of = self.record().store().case(run, case)?;
+        let linked = steps.iter().find(|known| *known.path == *step).and_then(|step| self.project(run, step, Probes::None).ok());
+        let (titles, owners) = linked.map_or_else(Default::default, |project| {
+            let texts = FailureTexts { name: &of.name, suite: &of.suite, ..FailureTexts::default() };
+            (Self::titles(&project), project.plan.evidence.owner_reasons(texts, &frames(&evidence)))
+        });
+        Ok(CaseEvidence { run: run.to_owned(), case: case.to_owned(), name: of.name, step, evidence, titles, owners })
     }
 
-    /// The titles of all signatures that a step went by; none if its texts cannot be linked any more.
-    fn titles(&self, run: &str, step: &JournalStep) -> BTreeMap<String, String> {
-        let Ok(project) = self.project(run, step, Probes::None) else { return BTreeMap::new() };
+    /// The titles of all signatures of a project.
+    fn titles(project: &Project) -> BTreeMap<String, String> {
         let Some(data) = project.plan.data.view().map(crate::script::View::json) else { return BTreeMap::new() };
         let signatures = data["domain"]["signatures"].as_array().into_iter().flatten();
         let text = |value: &Value| value.as_str().map(str::to_owned);
         signatures.filter_map(|signature| Some((text(&signature["id"])?, text(&signature["title"])?))).collect()
     }
+}
+
+/// The frames of a document.
+fn frames(evidence: &Value) -> Vec<ParsedFrame> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let frames = evidence["frames"].as_array().into_iter().flatten();
+    let parsed = frames.map(|frame| ParsedFrame {
+        language: frame["language"].as_str().and_then(FrameLanguage::named).unwrap_or(FrameLanguage::Other),
+        function: text(&frame["function"]),
+        path: text(&frame["path"]),
+        line: frame["line"].as_u64().and_then(|line| line.try_into().ok()).unwrap_or_default(),
+    });
+    parsed.collect()
 }
 
 fn document(run: &str, case: &str, group: RecordedGroup) -> Result<(String, Value), SessionError> {

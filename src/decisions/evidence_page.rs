@@ -3,7 +3,9 @@
 use super::evidence::CaseEvidence;
 use super::explanation::short;
 use super::page::{PageLine, TextPage, Tone};
+use crate::evidence::OwnerReason;
 use crate::model::counted;
+use crate::script::probe::clipped;
 use serde_json::Value;
 
 /// How many frames of libraries and the runtime in a row are shown before the rest of them is only counted.
@@ -36,6 +38,7 @@ pub fn evidence_page(told: &CaseEvidence, width: usize) -> Vec<PageLine> {
         page.text(Tone::Plain, "  ", 4, &format!("{}{message} ({})", text(&named["kind"]), text(&named["line"])));
     });
     frames(&mut page, list(&document["frames"]));
+    owners(&mut page, list(&document["frames"]), &told.owners);
     let names: Vec<_> = document["names"].as_object().into_iter().flatten().collect();
     if !names.is_empty() {
         head(&mut page, "names");
@@ -104,6 +107,34 @@ fn frame(page: &mut TextPage, frame: &Value) {
     page.text(tone, &format!("  {mark} {owner:8} "), 13, &shown.join("  "));
 }
 
+/// The most characters of a pattern that a page shows.
+const PATTERN: usize = 48;
+
+/// Which rules told the owners, with the first frame of each.
+fn owners(page: &mut TextPage, frames: &[Value], owners: &[OwnerReason]) {
+    let mut told: Vec<(&OwnerReason, &Value, usize)> = Vec::new();
+    for (reason, frame) in owners.iter().zip(frames) {
+        match told.iter_mut().find(|(known, ..)| *known == reason) {
+            Some((.., count)) => *count += 1,
+            None => told.push((reason, frame, 1)),
+        }
+    }
+    if told.is_empty() {
+        return;
+    }
+    head(page, "their owners, by the first rule of data/evidence.yaml that fits");
+    for (reason, frame, count) in told {
+        let by = match (reason.rule, &reason.pattern) {
+            (Some(rule), Some(pattern)) => format!("rule {rule}, `{}`", clipped(pattern, PATTERN)),
+            (Some(rule), None) => format!("rule {rule}, which has no pattern"),
+            (None, _) => "no rule".to_owned(),
+        };
+        let first = [&frame["function"], &frame["path"]].map(text).into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+        let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+        page.text(Tone::Quiet, &format!("    {:8} ", text(&frame["owner"])), 13, &format!("{by}: {}{more}", short(first)));
+    }
+}
+
 fn head(page: &mut TextPage, title: &str) {
     page.blank();
     page.text(Tone::Head, "", 2, title);
@@ -130,6 +161,7 @@ fn text(value: &Value) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::FrameOwner;
     use serde_json::json;
 
     #[test]
@@ -151,8 +183,25 @@ mod tests {
         });
         let text = String::from;
         let titles = [(text("refused"), text("Connection refused"))].into();
-        let told =
-            CaseEvidence { run: text("r"), case: text("1"), name: text("pays"), step: text("1"), evidence: document, titles };
+        let by = |owner, rule, pattern: Option<&str>| OwnerReason { owner, rule, pattern: pattern.map(str::to_owned) };
+        let library = by(FrameOwner::Library, Some(9), Some("/site-packages/"));
+        let owners = vec![
+            by(FrameOwner::Runtime, Some(2), None),
+            library.clone(),
+            library.clone(),
+            library,
+            by(FrameOwner::Product, None, None),
+            by(FrameOwner::Test, Some(4), Some("^test_")),
+        ];
+        let told = CaseEvidence {
+            run: text("r"),
+            case: text("1"),
+            name: text("pays"),
+            step: text("1"),
+            evidence: document,
+            titles,
+            owners,
+        };
         let page: Vec<String> = evidence_page(&told, 80).into_iter().map(|line| line.text).collect();
         assert!(page.iter().all(|line| line.chars().count() <= 80), "{page:#?}");
         let page = page.join("\n");
@@ -163,6 +212,7 @@ mod tests {
             "\nexceptions\n  ConnectionError (e1)\n",
             "\n    runtime  a  shop/a.py:7\n    library  b  shop/a.py:7\n    ... 2 more of libraries and the runtime\n  > product  pay  shop/a.py:7\n",
             "\n  then, the stack around it:\n    test     test_pay  shop/a.py:7\n",
+            "that fits\n    runtime  rule 2, which has no pattern: a\n    library  rule 9, `/site-packages/`: b and 2 more\n    product  no rule: pay\n    test     rule 4, `^test_`: test_pay\n",
             "\nnames\n  address  db:5432, web:80\n  exit     1\n",
             "\nlines that count: 2 of the error, 3 of the log\nlines that are quoted: 1 title, 2 source",
         ] {

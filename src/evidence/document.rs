@@ -4,7 +4,7 @@ use super::checks::{self, Check};
 use super::frames::{FrameLanguage, ParsedFrame};
 use super::lines::{self, EvidenceLine, LineSource, PlacedFrame, QuotedLine, ReadText, Titles};
 use super::names::{self, Names};
-use super::owners::{FrameOwner, OwnerRule, Owners};
+use super::owners::{FrameOwner, OwnerReason, OwnerRule, Owners};
 use super::signatures::{Catalogue, SignatureMatch, SignatureSpec};
 use crate::model::{Case, Hash};
 use regex::{Regex, RegexSet};
@@ -176,6 +176,14 @@ impl EvidenceReader {
     /// Whether any signature matches an error of this text.
     pub fn is_matched(&self, error: &str) -> bool {
         !self.read(FailureTexts { error, ..FailureTexts::default() }).matches.is_empty()
+    }
+
+    /// Why each of the frames of a failure has its owner. `texts` need only name test and suite.
+    pub fn owner_reasons(&self, texts: FailureTexts<'_>, frames: &[ParsedFrame]) -> Vec<OwnerReason> {
+        let owners = &self.compiled().owners;
+        let class = class_of(texts.suite).or_else(|| class_of(texts.name)).unwrap_or_default();
+        let own = owners.own(&class, texts.suite, frames);
+        frames.iter().map(|frame| owners.reason(frame, &own)).collect()
     }
 
     /// Reads a failure.

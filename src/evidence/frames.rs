@@ -49,6 +49,11 @@ impl FrameLanguage {
         ("perl", Self::Perl),
         ("other", Self::Other),
     ];
+
+    /// The language of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, language)| *language)
+    }
 }
 
 /// What a line says of a frame: nothing is known yet of whose code it is.

@@ -26,11 +26,11 @@ mod signatures;
 
 pub use checks::{Check, CheckKind};
 pub use document::{Evidence, EvidenceFrame, EvidenceReader, EvidenceRules, FailureTexts, NamedException};
-pub use frames::FrameLanguage;
+pub use frames::{FrameLanguage, ParsedFrame};
 pub use lines::{EvidenceLine, LineSource, QuoteKind, QuotedLine};
 pub use masking::{MaskRule, Masker};
 pub use names::{NAME_KINDS, Names};
-pub use owners::{FrameOwner, OwnerRule, Owners};
+pub use owners::{FrameOwner, OwnerReason, OwnerRule, Owners};
 pub use peer_keys::{FailedFixture, FixtureMatch, PeerKey, PeerKeys, PeerKind};
 pub use peers::{Peer, PeerIndex, PeerIndexBuilder, PeerOrigin};
 pub use signatures::{Catalogue, SignatureMatch, SignatureSpec, required_literals};

@@ -59,6 +59,17 @@ pub struct Owners {
     maker: Option<Regex>,
 }
 
+/// Why a frame has its owner.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct OwnerReason {
+    /// The owner.
+    pub owner: FrameOwner,
+    /// The number of the rule among those of the file, from 1; none fits code of the product.
+    pub rule: Option<usize>,
+    /// The pattern that matched, of a rule that has any.
+    pub pattern: Option<String>,
+}
+
 /// What is the user's own although it looks installed: the packages and directories that the test itself lives in.
 #[derive(Clone, Debug, Default)]
 pub struct Own {
@@ -130,6 +141,22 @@ impl Owners {
 
     /// Whose code a frame is.
     pub fn owner(&self, frame: &ParsedFrame, own: &Own) -> FrameOwner {
+        self.rule_of(frame, own).map_or(FrameOwner::Product, |at| self.rules[at].owner)
+    }
+
+    /// Why a frame has its owner: the first rule that fits.
+    pub fn reason(&self, frame: &ParsedFrame, own: &Own) -> OwnerReason {
+        let Some(at) = self.rule_of(frame, own) else {
+            return OwnerReason { owner: FrameOwner::Product, rule: None, pattern: None };
+        };
+        let rule = &self.rules[at];
+        let matched = |set: &RegexSet, text: &str| set.matches(text).iter().next().map(|first| set.patterns()[first].clone());
+        let pattern = matched(&rule.paths, &frame.path).or_else(|| matched(&rule.functions, &frame.function));
+        OwnerReason { owner: rule.owner, rule: Some(at + 1), pattern }
+    }
+
+    /// The place of the first rule that fits a frame.
+    fn rule_of(&self, frame: &ParsedFrame, own: &Own) -> Option<usize> {
         let is_own = Self::is_own(frame, own);
         // Where nobody knows the test's package, none is foreign for not being it.
         let known = !is_named(frame.language) || !own.namespaces.is_empty();
@@ -138,7 +165,7 @@ impl Owners {
             let installed = matches!(rule.owner, FrameOwner::Library | FrameOwner::Runtime);
             !(installed && is_own) && (!rule.unless_own || known && !is_of_maker) && rule.fits(frame)
         };
-        self.rules.iter().find(fits).map_or(FrameOwner::Product, |rule| rule.owner)
+        self.rules.iter().position(|rule| fits(&rule))
     }
 
     fn is_own(frame: &ParsedFrame, own: &Own) -> bool {
@@ -222,6 +249,21 @@ mod tests {
         assert_eq!(of("org.junit.Assert.fail"), FrameOwner::Library);
         assert_eq!(of("java.util.List.of"), FrameOwner::Runtime);
         assert_eq!(of("com.zaxxer.Pool.get"), FrameOwner::Library, "not of the test's own package");
+    }
+
+    #[test]
+    fn the_rule_that_told_is_named() {
+        let owners = owners();
+        let own = owners.own("com.shop.CartTest", "", &[]);
+        let why = |frame: &ParsedFrame| {
+            let reason = owners.reason(frame, &own);
+            assert_eq!(reason.owner, owners.owner(frame, &own));
+            (reason.rule, reason.pattern)
+        };
+        assert_eq!(why(&jvm("java.util.List.of")), (Some(1), Some(r"^java\.".into())));
+        assert_eq!(why(&jvm("org.junit.Assert.fail")), (Some(2), Some(r"^org\.junit\.".into())));
+        assert_eq!(why(&jvm("com.shop.Cart.total")), (None, None));
+        assert_eq!(why(&python("/venv/site-packages/requests/api.py")), (Some(2), Some("site-packages/".into())));
     }
 
     #[test]

@@ -88,13 +88,12 @@ fn texts(value: &Value) -> Vec<String> {
 }
 
 fn owner(rule: &Value) -> OwnerRule {
-    let named = |name: &str| FrameLanguage::ALL.iter().find(|(known, _)| *known == name).map(|(_, language)| *language);
     OwnerRule {
         owner: rule["owner"]
             .as_str()
             .and_then(|name| FrameOwner::ALL.iter().find(|(known, _)| *known == name))
             .map(|(_, owner)| *owner),
-        languages: texts(&rule["languages"]).iter().filter_map(|name| named(name)).collect(),
+        languages: texts(&rule["languages"]).iter().filter_map(|name| FrameLanguage::named(name)).collect(),
         paths: texts(&rule["paths"]),
         functions: texts(&rule["functions"]),
         unless_own: rule["unless_own"] == true,

@@ -517,8 +517,8 @@ fn an_agent_words_what_is_distilled() {
         assert_eq!(content == "Count files with glob.", worded, "{content}");
         assert!(worded || content.starts_with("Prefer "), "{content}");
         // The wording is on record.
-        let shown = project.asterisk(&["show", "run", dreamt["run"].as_str().unwrap(), "--format", "json"]).exits(0).stdout;
-        assert!(shown.contains("\"dream\""), "{shown}");
+        let explained = project.asterisk(&["explain", dreamt["run"].as_str().unwrap(), "--case", "1", "--format", "json"]);
+        assert!(explained.stdout.contains("\"distil\""), "{}", explained.text());
         // A second one has nothing to word.
         let again = project.asterisk(&["dream", "--via", "model", "--format", "json"]).exits(0).json();
         assert_eq!((&again["distilled"], &again["run"]), (&json!(0), &Value::Null));

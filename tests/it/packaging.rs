@@ -277,6 +277,8 @@ fn yaml(path: &str) -> Value {
 struct ActionRun {
     project: Project,
     inputs: BTreeMap<String, String>,
+    /// The directory that stands in for the package index.
+    index: Option<PathBuf>,
     outputs: BTreeMap<String, BTreeMap<String, String>>,
     used: Vec<String>,
     last: Option<i32>,
@@ -291,7 +293,7 @@ impl ActionRun {
         for (name, value) in given {
             assert!(values.insert((*name).to_owned(), (*value).to_owned()).is_some(), "{name} is no input");
         }
-        Self { project, inputs: values, outputs: BTreeMap::new(), used: Vec::new(), last: None }
+        Self { project, inputs: values, index: None, outputs: BTreeMap::new(), used: Vec::new(), last: None }
     }
 
     /// The value of an expression: an input, an output of a step, or of the context `github`.
@@ -362,6 +364,9 @@ impl ActionRun {
             ] {
                 command.env(name, value);
             }
+            if let Some(index) = &self.index {
+                command.env("PIP_NO_INDEX", "1").env("PIP_FIND_LINKS", index);
+            }
             let files = [("GITHUB_OUTPUT", ".out"), ("GITHUB_STEP_SUMMARY", ".summary"), ("RUNNER_TEMP", ".temp")];
             for (name, file) in files {
                 command.env(name, self.project.root().join(file));
@@ -421,6 +426,22 @@ fn the_action_runs_uploads_and_fails_by_its_gates() {
     let empty = |given: &[(&str, &str)]| ActionRun::new(Project::new(), &[&[("asterisk", program)], given].concat()).run();
     assert_eq!(empty(&[]).last, Some(2));
     assert_eq!(empty(&[("allow-empty", "true")]).last, Some(0));
+}
+
+/// Without a program, the action installs the one of its version; the packages built here stand in for the index.
+#[test]
+fn the_action_installs_the_program() {
+    let (Some(wheel), Some(python), Some(_)) = (package(".whl"), tool("python3"), tool("bash")) else { return };
+    if !Command::new(python).args(["-c", "import venv, ensurepip"]).output().unwrap().status.success() {
+        skipped("python3 has no venv");
+        return;
+    }
+    let project = Project::with(&[("test-results/junit.xml", JUNIT)]);
+    let action = ActionRun { index: wheel.parent().map(Path::to_owned), ..ActionRun::new(project, &[]) };
+    let ran = action.run();
+    assert_eq!(ran.last, Some(0));
+    assert_eq!(ran.outputs["install"]["asterisk"], ran.project.root().join(".temp/asterisk/bin/asterisk").to_str().unwrap());
+    assert_eq!(ran.outputs["run"]["failures"], "1");
 }
 
 #[test]
