@@ -8,8 +8,10 @@ use crate::form::Spanned;
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, Span as Place, StructureStyle, Tag, options};
 use std::collections::BTreeMap;
 
-/// Maximum number of values in a file (keys included, aliases expanded).
-const MAX_NODES: usize = 10_000;
+/// Maximum number of values that a file writes out (keys included).
+const MAX_WRITTEN: usize = 1_000_000;
+/// Maximum number of values that its aliases and merges stand for.
+const MAX_EXPANDED: usize = 10_000;
 /// Maximum number of aliases in a file.
 const MAX_ALIASES: usize = 50;
 /// Maximum nesting depth of lists and maps (aliases expanded).
@@ -48,7 +50,8 @@ struct Builder<'a> {
     /// Finished anchored values, by the parser's anchor number.
     anchors: BTreeMap<usize, Yaml>,
     documents: usize,
-    nodes: usize,
+    written: usize,
+    expanded: usize,
     aliases: usize,
     found: Diagnostics,
     /// The end of the last event: the text before it was parsed.
@@ -88,7 +91,8 @@ impl<'a> Builder<'a> {
             root: None,
             anchors: BTreeMap::new(),
             documents: 0,
-            nodes: 0,
+            written: 0,
+            expanded: 0,
             aliases: 0,
             found: Diagnostics::new(),
             read: 0,
@@ -110,7 +114,7 @@ impl<'a> Builder<'a> {
                 }
             }
             Event::Scalar(value, style, anchor, tag) => {
-                self.count(1, span)?;
+                self.write(span)?;
                 let yaml = self.scalar(&value, style, tag.as_deref(), span);
                 self.finish(yaml, anchor, style == ScalarStyle::Plain);
             }
@@ -143,12 +147,23 @@ impl<'a> Builder<'a> {
         Span::new(offset(place.start.byte_offset()), offset(place.end.byte_offset()))
     }
 
-    fn count(&mut self, nodes: usize, span: Span) -> Result<(), Diagnostic> {
-        self.nodes += nodes;
-        if self.nodes <= MAX_NODES {
+    /// Counts a value that the text writes out.
+    fn write(&mut self, span: Span) -> Result<(), Diagnostic> {
+        self.written += 1;
+        self.within(self.written, MAX_WRITTEN, "writes", span)
+    }
+
+    /// Counts values that an alias or a merge stands for.
+    fn expand(&mut self, values: usize, span: Span) -> Result<(), Diagnostic> {
+        self.expanded += values;
+        self.within(self.expanded, MAX_EXPANDED, "repeats by aliases", span)
+    }
+
+    fn within(&self, count: usize, most: usize, does: &str, span: Span) -> Result<(), Diagnostic> {
+        if count <= most {
             return Ok(());
         }
-        let message = format!("the file holds more than {MAX_NODES} values");
+        let message = format!("the file {does} more than {most} values");
         Err(Diagnostic::error("yaml/limit", message).label(self.source, span, "one too many"))
     }
 
@@ -227,13 +242,13 @@ impl<'a> Builder<'a> {
             return Err(limit(format!("lists and maps nest more than {MAX_DEPTH} deep")));
         }
         let (size, value) = (value.size(), value.seen_at(span));
-        self.count(size, span)?;
+        self.expand(size, span)?;
         self.finish(value, 0, false);
         Ok(())
     }
 
     fn open(&mut self, span: Span, anchor: usize, style: StructureStyle, content: ContainerContent) -> Result<(), Diagnostic> {
-        self.count(1, span)?;
+        self.write(span)?;
         self.open.push(OpenContainer { span, anchor, flow: style == StructureStyle::Flow, content });
         if self.open.len() <= MAX_DEPTH {
             return Ok(());
@@ -270,7 +285,7 @@ impl<'a> Builder<'a> {
                 };
                 for entry in more {
                     if entries.iter().all(|had| *had.key != *entry.key) {
-                        self.count(1 + entry.value.size(), map.span)?;
+                        self.expand(1 + entry.value.size(), map.span)?;
                         entries.push(entry.seen_at(merge.span));
                     }
                 }
@@ -517,8 +532,9 @@ mod tests {
         let deep = "[".repeat(MAX_DEPTH + 1) + "]".repeat(MAX_DEPTH + 1).as_str();
         assert_eq!(errors(&deep)[0].0, "yaml/limit");
         assert_eq!(errors(&"[".repeat(100_000))[0].1, "[");
-        let many = format!("[{}]", "a,".repeat(MAX_NODES));
-        assert_eq!(errors(&many)[0].0, "yaml/limit");
+        let many = |values: usize| format!("[{}]", "a,".repeat(values));
+        assert_eq!(errors(&many(MAX_WRITTEN))[0].0, "yaml/limit");
+        assert!(parse(&Source::new("t", many(10 * MAX_EXPANDED))).is_ok(), "what is written out is bounded by the text");
         let aliases = format!("a: &x 1\nb: [{}]", "*x,".repeat(MAX_ALIASES + 1));
         assert_eq!(errors(&aliases)[0].0, "yaml/limit");
         let mut laughs = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
