@@ -41,6 +41,9 @@ pub(super) fn dream(global: &GlobalArgs, args: &DreamArgs) -> Result<Exit, Sessi
     for (memory, why) in &done.unworded {
         ui.note(&format!("{memory} keeps the scripts' text: {why}"));
     }
+    if let Some(run) = &done.run {
+        ui.note(&format!("the texts were worded in the run {run}"));
+    }
     match ui.format() {
         OutputFormat::Json => ui.json(&json!({
             "schema_version": 1, "seen": done.seen, "deleted": done.deleted, "changed": done.changed, "distilled": done.distilled,

@@ -23,10 +23,14 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     if !cx.whole {
         return;
     }
-    let called: BTreeSet<&str> = cx.units.iter().filter(|unit| is_test(unit.name())).flat_map(|unit| words(unit)).collect();
+    let tests: Vec<&Unit> = cx.units.iter().filter(|unit| is_test(unit.name())).map(|unit| &**unit).collect();
+    let called: BTreeSet<&str> = tests.iter().flat_map(|unit| words(unit)).collect();
+    // A test may ask for the whole verdict and name the rules that spoke.
+    let judging: Vec<&Unit> = tests.into_iter().filter(|unit| words(unit).any(|word| word == "judge")).collect();
+    let cited = |text: &str| judging.iter().any(|unit| !text.is_empty() && unit.text().script().contains(&format!("\"{text}\"")));
     for pipe in &cx.pipelines {
         for one in linked(pipe) {
-            if called.contains(one.function.name()) {
+            if called.contains(one.function.name()) || [one.rule.id.as_str(), one.rule.name.as_str()].into_iter().any(cited) {
                 continue;
             }
             let (source, span) = name_of(one.unit, one.function);
@@ -42,4 +46,26 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
 /// The words of the code of a script.
 fn words(unit: &Unit) -> impl Iterator<Item = &str> {
     unit.text().words().filter(|(word, _)| !word.starts_with("//")).map(|(word, _)| word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::manual::{example, expanded};
+    use crate::lint::testing::{Example, found};
+
+    #[test]
+    fn a_test_may_judge_and_name_the_rule() {
+        let with = |test: &str| {
+            let mut files = example(&expanded(RULE.manual), "Found");
+            let last = files.last_mut().expect("the test");
+            last.text += test;
+            found(RULE.id, &Example::of(&files))
+        };
+        let judged = |name: &str| format!("fn test_judged() {{ assert(judge(#{{}}).spoke.some(|rule| rule.id == {name})); }}\n");
+        assert_eq!(with(""), ["test_threw"]);
+        assert_eq!(with(&judged("\"V9\"")), ["test_threw"]);
+        assert!(with(&judged("\"V2\"")).is_empty() && with(&judged("\"test-threw\"")).is_empty());
+        assert_eq!(with("fn test_named() { assert(\"V2\" != \"\"); }\n"), ["test_threw"], "named without a verdict");
+    }
 }
