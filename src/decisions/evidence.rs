@@ -4,13 +4,16 @@ use super::params::RecordedGroup;
 use super::recorded::Decisions;
 use super::selection::{CaseList, StepQuery, StepSelection, find, refused};
 use super::steps::JournalStep;
+use super::verdict::OtherTexts;
 use crate::evidence::{FailureTexts, FrameLanguage, OwnerReason, ParsedFrame};
 use crate::project::Project;
 use crate::script::probe::Probes;
 use crate::session::{Session, SessionError};
+use crate::walk::ReadEvidence;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The name of the group of parameters that holds the document.
 const GROUP: &str = "evidence";
@@ -26,6 +29,9 @@ pub struct CaseEvidence {
     pub name: String,
     /// The path of the step that was given the document.
     pub step: String,
+    /// Whether it is what was recorded, and not read again by other texts.
+    #[serde(skip)]
+    pub recorded: bool,
     /// The document, as `asterisk doc evidence` explains it.
     pub evidence: Value,
     /// The titles of the signatures that matched, by id, as far as the recorded texts tell.
@@ -48,22 +54,37 @@ pub enum FoundEvidence {
 pub fn evidence(session: &Session, asked: &StepQuery) -> Result<FoundEvidence, SessionError> {
     let decisions = Decisions::open(session)?;
     match find(&decisions, asked)? {
-        StepSelection::Case { run, case, steps } => Ok(FoundEvidence::Case(Box::new(decisions.evidence(&run, &case, &steps)?))),
+        StepSelection::Case { run, case, steps } => {
+            Ok(FoundEvidence::Case(Box::new(decisions.evidence(&run, &case, &steps, None)?)))
+        }
         StepSelection::Cases(list) => Ok(FoundEvidence::Cases(list)),
     }
 }
 
 impl Decisions {
-    /// The evidence of a case with these steps.
-    pub fn evidence(&self, run: &str, case: &str, steps: &[JournalStep]) -> Result<CaseEvidence, SessionError> {
-        let (step, evidence) = document(run, case, self.group(run, case, GROUP)?)?;
+    /// The evidence of a case with these steps, or what other texts make of the same failure.
+    pub fn evidence(
+        &self,
+        run: &str,
+        case: &str,
+        steps: &[JournalStep],
+        other: Option<OtherTexts<'_>>,
+    ) -> Result<CaseEvidence, SessionError> {
+        let (step, mut evidence) = document(run, case, self.group(run, case, GROUP)?)?;
         let of = self.record().store().case(run, case)?;
-        let linked = steps.iter().find(|known| *known.path == *step).and_then(|step| self.project(run, step, Probes::None).ok());
+        let recorded = other.is_none();
+        let linked = match other {
+            Some((project, plan)) => {
+                evidence = ReadEvidence::read(&of, plan).document();
+                Some(Arc::clone(project))
+            }
+            None => steps.iter().find(|known| *known.path == *step).and_then(|step| self.project(run, step, Probes::None).ok()),
+        };
         let (titles, owners) = linked.map_or_else(Default::default, |project| {
             let texts = FailureTexts { name: &of.name, suite: &of.suite, ..FailureTexts::default() };
             (Self::titles(&project), project.plan.evidence.owner_reasons(texts, &frames(&evidence)))
         });
-        Ok(CaseEvidence { run: run.to_owned(), case: case.to_owned(), name: of.name, step, evidence, titles, owners })
+        Ok(CaseEvidence { run: run.to_owned(), case: case.to_owned(), name: of.name, step, recorded, evidence, titles, owners })
     }
 
     /// The titles of all signatures of a project.

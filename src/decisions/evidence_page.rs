@@ -16,7 +16,9 @@ pub fn evidence_page(told: &CaseEvidence, width: usize) -> Vec<PageLine> {
     let document = &told.evidence;
     let mut page = TextPage::new(width);
     page.text(Tone::Head, "", 2, format!("{}  {}", told.case, told.name).trim_end());
-    page.text(Tone::Quiet, "", 2, &format!("run {}, recorded with step {}", told.run, told.step));
+    let how =
+        if told.recorded { format!("recorded with step {}", told.step) } else { "read again by the texts in force".to_owned() };
+    page.text(Tone::Quiet, "", 2, &format!("run {}, {how}", told.run));
     page.blank();
     match text(&document["headline"]) {
         "" => page.text(Tone::Quiet, "", 2, "no line says anything"),
@@ -198,6 +200,7 @@ mod tests {
             case: text("1"),
             name: text("pays"),
             step: text("1"),
+            recorded: true,
             evidence: document,
             titles,
             owners,

@@ -102,10 +102,12 @@ impl ReplPosition {
         }
     }
 
-    /// The evidence of the case.
+    /// The evidence of the case, read again if the texts in force are not those that were recorded.
     pub(super) fn evidence(&self) -> Result<CaseEvidence, SessionError> {
         let walked = self.walked.as_ref().ok_or_else(no_run)?;
-        walked.decisions.evidence(&walked.run, &walked.case, &walked.steps)
+        let here = self.now.is_some().then(|| self.here()).transpose()?;
+        let other = here.as_ref().map(|here| (&here.project, &here.project.plan));
+        walked.decisions.evidence(&walked.run, &walked.case, &walked.steps, other)
     }
 
     /// The verdict of the case, by the texts and vars in force, and why it is not `why_not`.

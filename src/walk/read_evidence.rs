@@ -5,7 +5,7 @@ use super::plan::Plan;
 use crate::evidence::{FailureTexts, PeerKeys};
 use crate::model::{Case, Hash, Kind};
 use crate::script::View;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// What the texts of a case say.
@@ -29,6 +29,11 @@ impl ReadEvidence {
         let keys = Arc::new(plan.evidence.peer_keys(case, &evidence));
         let view = View::of(&json!(evidence), &Kind::Any, "params.evidence");
         Self { reader: *plan.evidence.address(), view: view.clone(), content: Content::new(view), keys }
+    }
+
+    /// The document.
+    pub fn document(&self) -> Value {
+        self.view.json()
     }
 
     /// What it may have in common with other failures.

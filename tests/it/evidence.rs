@@ -1,6 +1,6 @@
 //! Evidence, looked at: of a recorded case, of the signatures, in the REPL.
 
-use crate::harness::{Project, Ran};
+use crate::harness::{Project, Ran, repository};
 use serde_json::Value;
 
 /// A project with a run of the bundled launch.
@@ -99,6 +99,16 @@ fn the_repl_shows_evidence_and_tries_lines() {
     assert!(first.starts_with("connection-refused (data/signatures/network.yaml:"), "{first}");
     assert!(first.contains("connection refused` at column "), "{first}");
     assert_eq!(second, "no signature matches this line");
+    // After a reload the texts are read again, by the edited data.
+    let rules = std::fs::read_to_string(repository().join("scripts/data/evidence.yaml")).unwrap();
+    let ours = "owners:\n  - { owner: library, languages: [rust], paths: ['services/pricing/'] }";
+    project.file("scripts/data/evidence.yaml", rules.replacen("owners:", ours, 1));
+    let lines = ":evidence\n:reload\n:evidence\n:reload recorded\n:evidence";
+    let said = project.asterisk_reading(&["repl", "--run", "latest", "--case", "880101"], lines).exits(0).stdout;
+    assert_eq!(said.matches("recorded with step 1\n").count(), 2, "{said}");
+    assert_eq!(said.matches("read again by the texts in force\n").count(), 1, "{said}");
+    assert_eq!(said.matches("library  rule 1, `services/pricing/`: ").count(), 1, "{said}");
+    std::fs::remove_file(project.root().join("scripts/data/evidence.yaml")).unwrap();
     // A signature of one's own is tried without any run.
     let own = "extends: generic\ndescription: ours\nsignatures:\n  - { id: frozen, title: Frozen, category: environment, certainty: 0.8, severity: high, \
                patterns: ['ledger is frozen'], means: Books are closed. }\n";
