@@ -1,9 +1,9 @@
 //! Assertions: what was expected, what was found. Most libraries label the two values; the rest write a sentence.
 
 use super::lines::{EvidenceLine, LineSource};
-use regex::Regex;
+use crate::model::TextPattern;
 use serde::Serialize;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// What a check asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -46,7 +46,14 @@ struct Sentence {
     kind: CheckKind,
     /// A word without which the pattern cannot match.
     word: &'static str,
-    pattern: Regex,
+    pattern: &'static str,
+    compiled: OnceLock<TextPattern>,
+}
+
+impl Sentence {
+    fn compiled(&self) -> &TextPattern {
+        self.compiled.get_or_init(|| TextPattern::new(self.pattern).expect("a pattern of the check reader"))
+    }
 }
 
 const EXPECTED: &[&str] = &[
@@ -105,7 +112,7 @@ const FOUND: &[&str] = &[
 /// `(found, expected)` or `(expected, found)` by names of groups: `e` and `f`.
 static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| {
     use CheckKind::{Condition, Contains, Equal, Order, Snapshot, Throws};
-    let all: &[(CheckKind, &str, &str)] = &[
+    let all: &[(CheckKind, &'static str, &'static str)] = &[
         (Equal, "but was", r"expected:? ?<(?P<e>.*?)> but was:? ?<(?P<f>.*?)>?$"),
         (Equal, "but found", r"expected \[(?P<e>.*?)\] but found \[(?P<f>.*?)\]"),
         (Equal, "Actual:<", r"Expected:<(?P<e>.*?)>\. Actual:<(?P<f>.*?)>"),
@@ -202,12 +209,7 @@ static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| {
         ),
         (Equal, " == ", r"^\s*(?P<f>\S.{0,120}?) == (?P<e>\S.{0,120}?)$"),
     ];
-    let compile = |(kind, word, pattern): &(CheckKind, &'static str, &str)| Sentence {
-        kind: *kind,
-        word,
-        pattern: Regex::new(pattern).expect("a pattern of the check reader"),
-    };
-    all.iter().map(compile).collect()
+    all.iter().map(|&(kind, word, pattern)| Sentence { kind, word, pattern, compiled: OnceLock::new() }).collect()
 });
 
 /// Finds the checks of a failure's lines.
@@ -279,15 +281,14 @@ fn sentence(line: &EvidenceLine) -> Option<Check> {
         return None;
     }
     let found = SENTENCES.iter().filter(|sentence| text.contains(sentence.word)).find_map(|sentence| {
-        let groups = sentence.pattern.captures(text)?;
+        let groups = sentence.compiled().captures(text)?;
         let group = |name: &str| groups.name(name).map_or("", |value| value.as_str().trim()).to_owned();
         // `an error is expected but got nil` names no value before the `but`; half a call is no value.
         let is_half = |value: &str| value.matches('(').count() != value.matches(')').count();
         if group("e") == "but" || (sentence.word == " == " && (is_half(&group("e")) || is_half(&group("f")))) {
             return None;
         }
-        let actual =
-            Some(group("g")).filter(|value| !value.is_empty() && sentence.pattern.capture_names().any(|name| name == Some("g")));
+        let actual = Some(group("g")).filter(|value| !value.is_empty());
         Some(Check {
             kind: sentence.kind,
             expected: group("e"),
@@ -448,6 +449,11 @@ mod tests {
         let found = find(&read(text, LineSource::Error, &Titles::new("", "")).lines);
         let told: Vec<_> = found.iter().map(|check| (check.kind, check.expected.as_str(), check.found.as_str())).collect();
         assert_eq!(told.first(), Some(&expected), "{text}");
+    }
+
+    #[test]
+    fn the_patterns_compile() {
+        assert!(SENTENCES.iter().all(|sentence| !sentence.compiled().as_str().is_empty()));
     }
 
     #[test]

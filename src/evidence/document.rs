@@ -6,8 +6,7 @@ use super::lines::{self, EvidenceLine, LineSource, PlacedFrame, QuotedLine, Read
 use super::names::{self, Names};
 use super::owners::{FrameOwner, OwnerReason, OwnerRule, Owners};
 use super::signatures::{Catalogue, SignatureMatch, SignatureSpec};
-use crate::model::{Case, Hash};
-use regex::{Regex, RegexSet};
+use crate::model::{Case, Hash, TextPattern, TextPatternSet};
 use serde::Serialize;
 use std::sync::{LazyLock, OnceLock};
 
@@ -91,9 +90,9 @@ const ERROR_LINES: usize = 400;
 /// How many frames are kept.
 const FRAMES: usize = 200;
 
-static EXCEPTION: LazyLock<Regex> = LazyLock::new(|| {
+static EXCEPTION: LazyLock<TextPattern> = LazyLock::new(|| {
     let name = r"(?:[a-zA-Z_][\w$]*(?:\.|::|\\))*[A-Z][\w$]*(?:Error|Exception|Failure|Fault|Panic|Warning|NotFound|Timeout|Refused|Interrupt|Exit|Violation)";
-    Regex::new(&format!(r"(?:^|[\s:(>'\x22])({name})\b(?::\s*(.*))?")).expect("a pattern of the document")
+    TextPattern::new(&format!(r"(?:^|[\s:(>'\x22])({name})\b(?::\s*(.*))?")).expect("a pattern of the document")
 });
 
 /// The data that evidence is read by.
@@ -125,8 +124,8 @@ pub struct EvidenceReader {
 struct CompiledRules {
     owners: Owners,
     catalogue: Catalogue,
-    ignored: RegexSet,
-    fixtures: Option<Regex>,
+    ignored: TextPatternSet,
+    fixtures: Option<TextPattern>,
 }
 
 impl EvidenceReader {
@@ -146,9 +145,9 @@ impl EvidenceReader {
         self.compiled.get_or_init(|| CompiledRules {
             owners: Owners::new(&self.rules.owners, &self.rules.namespace, &self.rules.maker).unwrap_or_default(),
             catalogue: Catalogue::new(self.rules.signatures.clone()),
-            ignored: regex::RegexSetBuilder::new(&self.rules.ignored).case_insensitive(true).build().unwrap_or_default(),
+            ignored: TextPatternSet::new(&self.rules.ignored, true).unwrap_or_default(),
             fixtures: (!self.rules.fixtures.is_empty())
-                .then(|| regex::RegexBuilder::new(&self.rules.fixtures).case_insensitive(true).build().ok())
+                .then(|| TextPattern::new(&format!("(?i){}", self.rules.fixtures)).ok())
                 .flatten(),
         })
     }
@@ -266,15 +265,15 @@ fn ordered(text: &ReadText) -> Vec<(usize, PlacedFrame)> {
 
 /// The test's class, where the suite is one.
 fn class_of(suite: &str) -> Option<String> {
-    static CLASS: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?:^|\s)((?:[A-Za-z_]\w*\.)+[A-Z][\w$]*)").expect("a pattern of the document"));
+    static CLASS: LazyLock<TextPattern> =
+        LazyLock::new(|| TextPattern::new(r"(?:^|\s)((?:[A-Za-z_]\w*\.)+[A-Z][\w$]*)").expect("a pattern of the document"));
     CLASS.captures(suite).map(|found| found[1].to_owned())
 }
 
 fn says_something(text: &str) -> bool {
-    static FRAMING: LazyLock<Regex> = LazyLock::new(|| {
+    static FRAMING: LazyLock<TextPattern> = LazyLock::new(|| {
         let framing = r"^\s*(?:\W*|Stack ?trace:?|During handling .*|The above exception .*|-+ Captured .*|-+ >> (?:begin|end) captured .*|Failed test|=== (?:RUN|PAUSE|CONT|NAME|FAIL).*|--- FAIL.*|running \d+ tests?|failures?:|test result: .*|\u{25cf}.*|\d+\) .*|Ran \d+ .*|Message:?|(?i:error|fail(?:ed|ure)?)[:.!]?|null|status: .*|run time: .*|test_id: .*|INSTRUMENTATION_(?:STATUS|CODE|STATUS_CODE): .*|Difference:?|@@.*@@|(?:line|column): \d+|file: \S+|at: .*|Looks like (?:you|your test) .*|Tests were run but no plan .*|at:|(?:---|\+\+\+) (?:expected|actual|Expected|Actual))\s*$";
-        Regex::new(framing).expect("a pattern of the document")
+        TextPattern::new(framing).expect("a pattern of the document")
     });
     !FRAMING.is_match(text)
 }

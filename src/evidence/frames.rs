@@ -2,7 +2,7 @@
 //!
 //! A frame is recognised by the form of its line alone; whose code it is, is told by rules in data ([`super::owners`]).
 
-use regex::Regex;
+use crate::model::TextPattern;
 use serde::Serialize;
 use std::sync::LazyLock;
 
@@ -86,7 +86,7 @@ pub(super) enum FrameLine {
 
 macro_rules! pattern {
     ($name:ident, $text:expr) => {
-        static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($text).expect("a pattern of the frame reader"));
+        static $name: LazyLock<TextPattern> = LazyLock::new(|| TextPattern::new($text).expect("a pattern of the frame reader"));
     };
 }
 

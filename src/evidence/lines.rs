@@ -1,7 +1,7 @@
 //! Which lines of a text count: what a tool quotes (titles, source code, the context of a difference) says nothing of the cause.
 
 use super::frames::{FrameLanguage, FrameLine, ParsedFrame, read_line};
-use regex::Regex;
+use crate::model::TextPattern;
 use serde::Serialize;
 use std::sync::LazyLock;
 
@@ -135,7 +135,7 @@ const MARKS: &[&str] = &[
 
 macro_rules! pattern {
     ($name:ident, $text:expr) => {
-        static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($text).expect("a pattern of the line reader"));
+        static $name: LazyLock<TextPattern> = LazyLock::new(|| TextPattern::new($text).expect("a pattern of the line reader"));
     };
 }
 

@@ -1,8 +1,8 @@
 //! Secrets and personal data in foreign texts: found by patterns in data, replaced by stars before anything is kept, shown or sent.
 
 use super::signatures::required_literals;
+use crate::model::TextPattern;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
-use regex::{Regex, RegexBuilder};
 use std::borrow::Cow;
 
 /// What stands in the place of what was found.
@@ -19,7 +19,7 @@ pub struct MaskRule {
 
 #[derive(Debug)]
 struct Rule {
-    pattern: Regex,
+    pattern: TextPattern,
     /// Has no literal to look for.
     always: bool,
 }
@@ -41,7 +41,7 @@ impl Masker {
         let (mut compiled, mut literals, mut by_literal) = (Vec::new(), Vec::new(), Vec::new());
         for (index, MaskRule { pattern, .. }) in rules.iter().enumerate() {
             let needed = required_literals(pattern);
-            compiled.push(Rule { pattern: RegexBuilder::new(pattern).multi_line(true).build()?, always: needed.is_none() });
+            compiled.push(Rule { pattern: TextPattern::new(&format!("(?m){pattern}"))?, always: needed.is_none() });
             for literal in needed.unwrap_or_default() {
                 literals.push(literal);
                 by_literal.push(index);
@@ -64,13 +64,14 @@ impl Masker {
             if !rule.pattern.is_match(&masked) {
                 continue;
             }
-            let replace = |groups: &regex::Captures<'_>| {
-                let (whole, part) = (groups.get(0), groups.get(1).or_else(|| groups.get(0)));
-                let (Some(whole), Some(part)) = (whole, part) else { return String::new() };
-                let text = whole.as_str();
-                format!("{}{STARS}{}", &text[..part.start() - whole.start()], &text[part.end() - whole.start()..])
-            };
-            masked = Cow::Owned(rule.pattern.replace_all(&masked, replace).into_owned());
+            let (mut out, mut done) = (String::new(), 0);
+            for part in rule.pattern.captures_iter(&masked).filter_map(|groups| groups.get(1).or_else(|| groups.get(0))) {
+                out.push_str(&masked[done..part.start()]);
+                out.push_str(STARS);
+                done = part.end();
+            }
+            out.push_str(&masked[done..]);
+            masked = Cow::Owned(out);
         }
         masked
     }

@@ -1,10 +1,10 @@
 //! What the lines of a failure name: addresses, files, variables, images, processes, selectors, modules, versions.
 
 use super::lines::EvidenceLine;
-use regex::Regex;
+use crate::model::TextPattern;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// Values by kind, each once, in the order in which they come.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -35,11 +35,18 @@ pub const NAME_KINDS: &[(&str, &str)] = &[
 struct NamePattern {
     kind: &'static str,
     words: &'static [&'static str],
-    pattern: Regex,
+    pattern: &'static str,
+    compiled: OnceLock<TextPattern>,
+}
+
+impl NamePattern {
+    fn compiled(&self) -> &TextPattern {
+        self.compiled.get_or_init(|| TextPattern::new(self.pattern).expect("a pattern of the name reader"))
+    }
 }
 
 static PATTERNS: LazyLock<Vec<NamePattern>> = LazyLock::new(|| {
-    let all: &[(&'static str, &'static [&'static str], &str)] = &[
+    let all: &[(&'static str, &'static [&'static str], &'static str)] = &[
         ("url", &["://"], r#"\b((?:https?|wss?|grpc|tcp|amqps?|redis|postgres(?:ql)?|mysql|mongodb)://[^\s'"<>)\],;]+)"#),
         (
             "address",
@@ -106,12 +113,7 @@ static PATTERNS: LazyLock<Vec<NamePattern>> = LazyLock::new(|| {
         ),
         ("version", &["version", "Version"], r"\b[Vv]ersion:? v?(\d+(?:\.\d+)+[\w.-]*)"),
     ];
-    let compile = |(kind, words, pattern): &(&'static str, &'static [&'static str], &str)| NamePattern {
-        kind,
-        words,
-        pattern: Regex::new(pattern).expect("a pattern of the name reader"),
-    };
-    all.iter().map(compile).collect()
+    all.iter().map(|&(kind, words, pattern)| NamePattern { kind, words, pattern, compiled: OnceLock::new() }).collect()
 });
 
 /// Finds what lines name.
@@ -119,14 +121,14 @@ pub(super) fn find<'a>(lines: impl Iterator<Item = &'a EvidenceLine>) -> Names {
     let mut found = Names::default();
     for line in lines {
         let text = line.text.as_str();
-        for NamePattern { kind, words, pattern } in PATTERNS.iter() {
-            if !words.iter().any(|word| text.contains(word)) {
+        for pattern in PATTERNS.iter() {
+            if !pattern.words.iter().any(|word| text.contains(word)) {
                 continue;
             }
-            for groups in pattern.captures_iter(text).take(MOST) {
+            for groups in pattern.compiled().captures_iter(text).take(MOST) {
                 let Some(value) = groups.iter().skip(1).flatten().next() else { continue };
                 let value = value.as_str().trim_end_matches(['.', ',', ')', '\'', '"']);
-                let all = found.0.entry(kind).or_default();
+                let all = found.0.entry(pattern.kind).or_default();
                 if all.len() < MOST && !value.is_empty() && !all.iter().any(|have| have == value) {
                     all.push(value.to_owned());
                 }
@@ -147,6 +149,11 @@ mod tests {
         let read = read(text, LineSource::Error, &Titles::new("", ""));
         let found = find(read.lines.iter());
         assert_eq!(found.0.get(kind).map_or(&[][..], Vec::as_slice), expected, "{text}");
+    }
+
+    #[test]
+    fn the_patterns_compile() {
+        assert!(PATTERNS.iter().all(|pattern| !pattern.compiled().as_str().is_empty()));
     }
 
     #[test]

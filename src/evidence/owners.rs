@@ -1,7 +1,7 @@
 //! Whose code a frame is: rules in data, tried in file order; what no rule fits is the product's.
 
 use super::frames::{FrameLanguage, ParsedFrame};
-use regex::{Regex, RegexSet};
+use crate::model::{TextPattern, TextPatternSet};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -44,9 +44,9 @@ pub struct OwnerRule {
 struct CompiledRule {
     owner: FrameOwner,
     languages: Vec<FrameLanguage>,
-    paths: RegexSet,
-    roots: Vec<Regex>,
-    functions: RegexSet,
+    paths: TextPatternSet,
+    roots: Vec<TextPattern>,
+    functions: TextPatternSet,
     unless_own: bool,
     anything: bool,
 }
@@ -55,8 +55,8 @@ struct CompiledRule {
 #[derive(Debug, Default)]
 pub struct Owners {
     rules: Vec<CompiledRule>,
-    namespace: Option<Regex>,
-    maker: Option<Regex>,
+    namespace: Option<TextPattern>,
+    maker: Option<TextPattern>,
 }
 
 /// Why a frame has its owner.
@@ -89,14 +89,14 @@ impl Owners {
             Ok(CompiledRule {
                 owner: rule.owner.unwrap_or(FrameOwner::Product),
                 languages: rule.languages.clone(),
-                paths: RegexSet::new(&rule.paths)?,
-                roots: rule.paths.iter().map(|pattern| Regex::new(pattern)).collect::<Result<_, _>>()?,
-                functions: RegexSet::new(&rule.functions)?,
+                paths: TextPatternSet::new(&rule.paths, false)?,
+                roots: rule.paths.iter().map(|pattern| TextPattern::new(pattern)).collect::<Result<_, _>>()?,
+                functions: TextPatternSet::new(&rule.functions, false)?,
                 unless_own: rule.unless_own,
                 anything: rule.paths.is_empty() && rule.functions.is_empty(),
             })
         });
-        let pattern = |text: &str| if text.is_empty() { Ok(None) } else { Regex::new(text).map(Some) };
+        let pattern = |text: &str| if text.is_empty() { Ok(None) } else { TextPattern::new(text).map(Some) };
         Ok(Self { rules: compiled.collect::<Result<_, regex::Error>>()?, namespace: pattern(namespace)?, maker: pattern(maker)? })
     }
 
@@ -150,8 +150,7 @@ impl Owners {
             return OwnerReason { owner: FrameOwner::Product, rule: None, pattern: None };
         };
         let rule = &self.rules[at];
-        let matched = |set: &RegexSet, text: &str| set.matches(text).iter().next().map(|first| set.patterns()[first].clone());
-        let pattern = matched(&rule.paths, &frame.path).or_else(|| matched(&rule.functions, &frame.function));
+        let pattern = rule.paths.first(&frame.path).or_else(|| rule.functions.first(&frame.function)).map(str::to_owned);
         OwnerReason { owner: rule.owner, rule: Some(at + 1), pattern }
     }
 

@@ -1,6 +1,7 @@
 //! A catalogue of signatures, matched in one pass: literals that a pattern needs select the few patterns that are tried on a line.
 
 use super::lines::{EvidenceLine, LineSource, Titles};
+use crate::model::pattern_syntax;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::hir::literal::Extractor;
@@ -260,7 +261,7 @@ impl Catalogue {
 /// Literals one of which every match of a pattern has, in small letters; nothing if the pattern has none that are long enough,
 /// and is tried on every line.
 pub fn required_literals(pattern: &str) -> Option<Vec<String>> {
-    let hir = regex_syntax::ParserBuilder::new().multi_line(true).build().parse(pattern).ok()?;
+    let hir = pattern_syntax(pattern, true).ok()?;
     let found = best(&hir)?;
     let mut words: Vec<String> = found.into_iter().map(|word| word.to_ascii_lowercase()).collect();
     words.sort();

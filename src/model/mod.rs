@@ -17,6 +17,7 @@ mod plural;
 mod shape;
 mod shell;
 mod text;
+mod text_pattern;
 pub mod words;
 
 pub use artifact_file::{safe_file_name, sha256};
@@ -34,4 +35,5 @@ pub use plural::counted;
 pub use shape::{Field, Kind, Shape, ValidationError};
 pub use shell::shell;
 pub use text::{LaunchText, TextStore};
+pub use text_pattern::{TextCaptures, TextMatch, TextPattern, TextPatternSet, pattern_syntax};
 pub use words::error_shape;

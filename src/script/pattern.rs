@@ -2,7 +2,7 @@
 
 use super::api;
 use crate::diag::Span;
-use regex_syntax::Parser;
+use crate::model::pattern_syntax;
 use regex_syntax::hir::literal::{Extractor, Literal};
 use regex_syntax::hir::{Hir, HirKind};
 
@@ -50,7 +50,7 @@ fn contains(text: &str, literal: &str) -> bool {
 impl Pattern {
     /// Parses a pattern.
     pub fn read(text: &str) -> Result<Self, PatternFault> {
-        let hir = Parser::new().parse(text).map_err(|error| fault(text, &error))?;
+        let hir = pattern_syntax(text, false).map_err(|error| fault(text, &error))?;
         // Compiling is slow compared to parsing, and only a large pattern can fail.
         if size(&hir) > LARGE {
             let whole = Span::new(0, text.len());

@@ -2,17 +2,14 @@
 
 use super::HostFn;
 use super::args::{HostFnResult, MAX_ITEMS, MAX_TEXT, bounded, charged, fail, list, object, text};
+use crate::model::{TextMatch, TextPattern};
 use crate::script::guard::{apart, charge, check_clock};
 use crate::script::view::{ListView, View};
-use regex::{Regex, RegexBuilder};
 use rhai::{Array, Dynamic, ImmutableString};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 const GROUP: &str = "regex";
-
-/// Maximum size of a compiled pattern, in bytes.
-const MAX_COMPILED: usize = 10 << 20;
 
 /// Maximum number of cached patterns; scripts have far fewer.
 const KEPT: usize = 1024;
@@ -106,15 +103,15 @@ pub(super) const TABLE: &[HostFn] = &[
 
 /// A cached pattern: compiled by the first thread that needs it while others wait, or refused with a reason.
 ///
-/// Behind an `Arc`, because a clone of a `Regex` starts with an empty state cache: it would rebuild its automaton for every text,
+/// Behind an `Arc`, because a clone of a pattern starts with an empty state cache: it would rebuild its automaton for every text,
 /// which costs many times the search.
-type CachedPattern = Arc<OnceLock<Result<Regex, String>>>;
+type CachedPattern = Arc<OnceLock<Result<TextPattern, String>>>;
 
 /// The cached patterns of all threads.
 static COMPILED: LazyLock<RwLock<HashMap<String, CachedPattern>>> = LazyLock::new(RwLock::default);
 
 /// Runs `work` with a compiled pattern. The text is bounded, since a search cannot be interrupted.
-fn with<T>(text: &str, pattern: &str, work: impl FnOnce(&Regex) -> HostFnResult<T>) -> HostFnResult<T> {
+fn with<T>(text: &str, pattern: &str, work: impl FnOnce(&TextPattern) -> HostFnResult<T>) -> HostFnResult<T> {
     if text.len() > MAX_TEXT {
         return fail(format!("patterns are for texts of at most {MAX_TEXT} bytes; this one has {}", text.len()));
     }
@@ -125,7 +122,7 @@ fn with<T>(text: &str, pattern: &str, work: impl FnOnce(&Regex) -> HostFnResult<
 /// Visits all non-overlapping matches. A search may read the text to its end for a match of one byte at its start, so all of them
 /// together may take quadratic time: the clock is read after each. The lazily built automaton is kept with the pattern for all
 /// calls of the thread.
-fn matches<'t>(regex: &Regex, text: &'t str, mut each: impl FnMut(regex::Match<'t>) -> HostFnResult<()>) -> HostFnResult<()> {
+fn matches<'t>(regex: &TextPattern, text: &'t str, mut each: impl FnMut(TextMatch<'t>) -> HostFnResult<()>) -> HostFnResult<()> {
     let mut all = apart(|| regex.find_iter(text));
     while let Some(found) = apart(|| all.next()) {
         check_clock()?;
@@ -135,7 +132,7 @@ fn matches<'t>(regex: &Regex, text: &'t str, mut each: impl FnMut(regex::Match<'
     Ok(())
 }
 
-fn number_of(regex: &Regex, text: &str) -> HostFnResult<i64> {
+fn number_of(regex: &TextPattern, text: &str) -> HostFnResult<i64> {
     let mut number = 0;
     matches(regex, text, |_| {
         number += 1;
@@ -144,7 +141,7 @@ fn number_of(regex: &Regex, text: &str) -> HostFnResult<i64> {
     Ok(number)
 }
 
-fn compiled<T>(pattern: &str, work: impl FnOnce(&Regex) -> HostFnResult<T>) -> HostFnResult<T> {
+fn compiled<T>(pattern: &str, work: impl FnOnce(&TextPattern) -> HostFnResult<T>) -> HostFnResult<T> {
     let kept = apart(|| {
         let kept = kept(pattern);
         kept.get_or_init(|| compile(pattern));
@@ -171,16 +168,15 @@ fn kept(pattern: &str) -> CachedPattern {
 }
 
 /// Compiles a pattern within the limits. An error is the reason.
-pub(in crate::script) fn compile(pattern: &str) -> Result<Regex, String> {
-    let built = RegexBuilder::new(pattern).size_limit(MAX_COMPILED).dfa_size_limit(MAX_COMPILED).build();
-    built.map_err(|error| error.to_string())
+pub(in crate::script) fn compile(pattern: &str) -> Result<TextPattern, String> {
+    TextPattern::new(pattern).map_err(|error| error.to_string())
 }
 
-fn find(regex: &Regex, text: &str) -> Dynamic {
+fn find(regex: &TextPattern, text: &str) -> Dynamic {
     apart(|| regex.find(text)).map_or(Dynamic::UNIT, |found| ImmutableString::from(found.as_str()).into())
 }
 
-fn find_by(regex: &Regex, items: &Dynamic, field: &str) -> HostFnResult<Dynamic> {
+fn find_by(regex: &TextPattern, items: &Dynamic, field: &str) -> HostFnResult<Dynamic> {
     let matches = |text: &str| -> HostFnResult<bool> {
         charged(text)?;
         check_clock()?;
@@ -207,7 +203,7 @@ fn find_by(regex: &Regex, items: &Dynamic, field: &str) -> HostFnResult<Dynamic>
     Ok(Dynamic::UNIT)
 }
 
-fn find_all(regex: &Regex, text: &str) -> HostFnResult<Array> {
+fn find_all(regex: &TextPattern, text: &str) -> HostFnResult<Array> {
     let mut all = Array::new();
     matches(regex, text, |found| {
         if all.len() >= MAX_ITEMS {
@@ -219,15 +215,15 @@ fn find_all(regex: &Regex, text: &str) -> HostFnResult<Array> {
     Ok(all)
 }
 
-fn captures(regex: &Regex, text: &str) -> Dynamic {
-    let group = |group: Option<regex::Match<'_>>| group.map_or(Dynamic::UNIT, |found| Dynamic::from(found.as_str().to_owned()));
+fn captures(regex: &TextPattern, text: &str) -> Dynamic {
+    let group = |group: Option<TextMatch<'_>>| group.map_or(Dynamic::UNIT, |found| Dynamic::from(found.as_str().to_owned()));
     let captures = apart(|| regex.captures(text));
     let groups = captures.as_ref().map_or(Dynamic::UNIT, |captures| Dynamic::from_array(captures.iter().map(group).collect()));
     apart(|| drop(captures));
     groups
 }
 
-fn replace_all(regex: &Regex, text: &str, replacement: &str) -> HostFnResult<String> {
+fn replace_all(regex: &TextPattern, text: &str, replacement: &str) -> HostFnResult<String> {
     let mut out = String::new();
     let mut done = 0;
     let (mut all, mut groups) = apart(|| (regex.captures_iter(text), None));
