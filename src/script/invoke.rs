@@ -9,7 +9,6 @@ use super::eval_trace::Tracer;
 use super::guard;
 use super::json;
 use super::linked::{Callee, LinkedLibrary};
-use super::rhai_internals::lookup_limit;
 use super::view::View;
 use super::words::parameters;
 use crate::diag::{Diagnostic, Source, Span};
@@ -131,7 +130,7 @@ impl ScriptFunction {
             warm
         });
         // Flattened while the guard still holds captured variables.
-        let value = match lookup_limit::from_outside(|| warm.state.evaluate(&self.linked.engine, &self.callee.block)) {
+        let value = match warm.state.evaluate(&self.linked.engine, &self.callee.block) {
             Ok(value) => value.flatten(),
             Err(error) => match *error {
                 EvalAltResult::Return(value, _) => value.flatten(),

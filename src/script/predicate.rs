@@ -1,8 +1,9 @@
-//! Array methods with a predicate. The stock ones treat a result that is not a bool as `false`: `["a"].any(|x| "yes")`.
+//! Array methods that call a closure for each item. The stock ones treat a result of a predicate that is not a bool as `false`
+//! (`["a"].any(|x| "yes")`), and call a closure `|x| ..` in vain without an argument before they call it with the item.
 
 use super::compare::{kind_of, show};
 use super::fault::ScriptFault;
-use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext, Position};
 use std::any::TypeId;
 
 type PredicateResult<T> = Result<T, Box<EvalAltResult>>;
@@ -20,6 +21,7 @@ const METHODS: &[(&str, bool)] = &[
     ("index_of", true),
     ("drain", false),
     ("retain", false),
+    ("map", false),
 ];
 
 /// Registers them for closures and for function names, replacing the stock ones.
@@ -66,6 +68,11 @@ impl PredicateCall<'_> {
         }
         let mut items = array.as_array_ref().map(|array| array.clone()).unwrap_or_default();
         Ok(match self.name {
+            "map" => {
+                let values: PredicateResult<Array> =
+                    items.iter_mut().enumerate().map(|(at, item)| self.value(item, at)).collect();
+                values?.into()
+            }
             "filter" => self.divide(items)?.0.into(),
             "drain" | "retain" => {
                 let (yes, no) = self.divide(items)?;
@@ -108,10 +115,29 @@ impl PredicateCall<'_> {
         Ok(None)
     }
 
-    fn answer(&self, item: &mut Dynamic, at: usize) -> PredicateResult<bool> {
+    /// The value of the closure for an item: of `|x| ..`, as most are, else of `|| ..` with `this`, or of `|x, index| ..`.
+    fn value(&self, item: &mut Dynamic, at: usize) -> PredicateResult<Dynamic> {
+        if self.closure.is_anonymous() {
+            match self.closure.call_raw(self.context, None, [item.clone()]) {
+                Ok(value) => return Ok(value),
+                Err(error) if !self.is_unknown(&error) => {
+                    let source = self.context.call_source().unwrap_or_default().to_owned();
+                    return Err(Box::new(EvalAltResult::ErrorInFunctionCall(self.name.into(), source, error, Position::NONE)));
+                }
+                Err(_) => {}
+            }
+        }
         let index = i64::try_from(at).unwrap_or(i64::MAX).into();
-        let answer = self.closure.call_raw_with_extra_args(self.name, self.context, Some(item), [], [index], Some(0))?;
-        let answer = answer.flatten();
+        self.closure.call_raw_with_extra_args(self.name, self.context, Some(item), [], [index], Some(0))
+    }
+
+    /// Whether the closure has another number of parameters.
+    fn is_unknown(&self, error: &EvalAltResult) -> bool {
+        matches!(error, EvalAltResult::ErrorFunctionNotFound(signature, _) if signature.starts_with(self.closure.fn_name()))
+    }
+
+    fn answer(&self, item: &mut Dynamic, at: usize) -> PredicateResult<bool> {
+        let answer = self.value(item, at)?.flatten();
         answer.as_bool().or_else(|_| {
             let what =
                 if answer.is_unit() { "nothing (`()`)".into() } else { format!("{} (`{}`)", kind_of(&answer), show(&answer)) };

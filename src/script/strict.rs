@@ -122,7 +122,7 @@ fn eval_closure(context: &mut EvalContext, inputs: &[Expression], _: &Dynamic) -
 
 fn eval_body(context: &mut EvalContext, _: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
     let block = state.read_lock::<StubBlock>().ok_or_else(misplaced)?;
-    let value = lookup_limit::of_body(context, |context| block.0.evaluate(context))?;
+    let value = lookup_limit::of_body(context, block.is_closure, |context| block.body.evaluate(context))?;
     check_depth(&value, Position::NONE)?;
     Ok(value)
 }

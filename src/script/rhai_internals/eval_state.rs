@@ -1,5 +1,6 @@
 //! The state of an evaluation, which Rhai creates anew for each call from outside.
 
+use super::lookup_limit::{CallCaches, from_outside};
 use super::node::{RewrittenExpr, node};
 use rhai::{
     AST, Caches, Dynamic, Engine, EvalAltResult, EvalContext, GlobalRuntimeState, ImmutableString, Module, Position, Scope,
@@ -46,6 +47,8 @@ pub(crate) struct EvalState {
     global: GlobalRuntimeState,
     /// The resolved function calls. Valid for this engine and file only.
     caches: Caches,
+    /// Those of the scripts and closures that the file's functions call.
+    called: CallCaches,
     pub(crate) scope: Scope<'static>,
 }
 
@@ -59,13 +62,13 @@ impl EvalState {
         }
         global.constants.clone_from(&file.constants);
         global.source = Some(source.into());
-        Self { global, caches: Caches::new(), scope: Scope::new() }
+        Self { global, caches: Caches::new(), called: CallCaches::default(), scope: Scope::new() }
     }
 
     /// Evaluates a function's body. The value of a `return` is an [`EvalAltResult::Return`].
     pub(crate) fn evaluate(&mut self, engine: &Engine, body: &RewrittenExpr) -> Result<Dynamic, Box<EvalAltResult>> {
         let mut context = EvalContext::new(engine, &mut self.global, &mut self.caches, &mut self.scope, None);
-        body.evaluate(&mut context)
+        from_outside(&mut self.called, || body.evaluate(&mut context))
     }
 
     /// Restores the initial state, except for its scope and resolved calls. Returns false if that is impossible and the state has

@@ -1,6 +1,7 @@
 //! Replaces the bodies of functions. Rhai does not export the type of a body, so it can be neither read nor constructed directly.
 
 use super::node::RewrittenExpr;
+use super::tree::CLOSURE;
 use rhai::{AST, ASTNode, Dynamic, Engine, Module, ScriptFuncDef, Shared, Stmt};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -25,7 +26,10 @@ pub(crate) const BODY: &str = "rewritten_body__";
 
 /// The payload of that statement.
 #[derive(Clone)]
-pub(crate) struct StubBlock(pub(crate) Arc<RewrittenExpr>);
+pub(crate) struct StubBlock {
+    pub(crate) body: Arc<RewrittenExpr>,
+    pub(crate) is_closure: bool,
+}
 
 thread_local! {
     static STUB: (Engine, RefCell<Option<StubBlock>>) = (stub_engine(), RefCell::new(None));
@@ -35,7 +39,7 @@ thread_local! {
 /// which holds the block.
 pub(super) fn stub(definition: &ScriptFuncDef, block: Arc<RewrittenExpr>) -> ScriptFuncDef {
     let parsed = STUB.with(|(engine, next)| {
-        *next.borrow_mut() = Some(StubBlock(block));
+        *next.borrow_mut() = Some(StubBlock { body: block, is_closure: definition.name.starts_with(CLOSURE) });
         engine.compile(format!("fn stub() {{ {BODY} }}"))
     });
     let Some(mut made) = parsed.ok().and_then(|ast| ast.iter_fn_def().next().map(|stub| ScriptFuncDef::clone(stub))) else {

@@ -1,15 +1,44 @@
-//! Limits the cache of resolved function calls to one script.
+//! Limits the cache of resolved function calls to one script, and keeps it.
 //!
 //! Rhai caches resolved calls by name and number of arguments alone, and uses the cache also in functions of another script,
 //! where that name may refer to another function: scripts with functions of the same name, even private ones, would call each
-//! other's. Here a call into another script gets a fresh cache.
+//! other's. So a call into another script needs a cache of its own. A closure gets an empty one from Rhai for every item that it
+//! is called with. Filling a cache costs more than the rest of a short function; so the caches are kept with the state of the call
+//! from outside, one for each stack of scripts.
 
-use rhai::EvalContext;
-use std::cell::Cell;
+use rhai::{Caches, EvalContext};
+use smallvec::SmallVec;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+/// Number of caches kept with a state. A call from outside reaches few stacks of scripts, but recursion may need any number.
+const KEPT: usize = 64;
 
 thread_local! {
     /// The number of nested scripts at the call that owns the current cache.
     static DEPTH: Cell<usize> = const { Cell::new(1) };
+    /// The caches of the current call from outside that are not in use.
+    static CACHES: RefCell<CallCaches> = const { RefCell::new(CallCaches(Vec::new())) };
+}
+
+/// Caches of resolved calls, each with the addresses of the scripts at whose calls it was filled: the outermost first. The scripts
+/// belong to the library of the state that they are kept with, which does not outlive it.
+#[derive(Default)]
+pub(crate) struct CallCaches(Vec<(Vec<usize>, Caches)>);
+
+impl CallCaches {
+    fn take(&mut self, scripts: &[usize]) -> (Vec<usize>, Caches) {
+        match self.0.iter().rposition(|(filled_at, _)| filled_at == scripts) {
+            Some(at) => self.0.swap_remove(at),
+            None => (scripts.to_vec(), Caches::new()),
+        }
+    }
+
+    fn keep(&mut self, cache: (Vec<usize>, Caches)) {
+        if self.0.len() < KEPT {
+            self.0.push(cache);
+        }
+    }
 }
 
 /// Restores the previous depth.
@@ -25,21 +54,46 @@ fn at(depth: usize) -> DepthGuard {
     DepthGuard(DEPTH.replace(depth))
 }
 
-/// Runs a call from outside, whose state has a cache of its own.
-pub(crate) fn from_outside<T>(call: impl FnOnce() -> T) -> T {
-    let _before = at(1);
-    call()
+/// Restores the caches of the call from outside that encloses this one.
+struct CachesGuard(CallCaches);
+
+impl Drop for CachesGuard {
+    fn drop(&mut self) {
+        CACHES.set(std::mem::take(&mut self.0));
+    }
 }
 
-/// Evaluates a function's body. Calls within a script share a cache; one into another script gets a fresh one.
-pub(crate) fn of_body<T>(context: &mut EvalContext, body: impl FnOnce(&mut EvalContext) -> T) -> T {
-    let depth = context.global_runtime_state().lib.len();
-    if depth == DEPTH.get() {
+/// Runs a call from outside, whose state has a cache of its own, and keeps those for other scripts in `caches`.
+pub(crate) fn from_outside<T>(caches: &mut CallCaches, call: impl FnOnce() -> T) -> T {
+    let _before = at(1);
+    let _enclosing = CachesGuard(CACHES.replace(std::mem::take(caches)));
+    let value = call();
+    *caches = CACHES.take();
+    value
+}
+
+/// Evaluates a function's body. Calls within a script share a cache; one into another script, or of a closure, uses that of its
+/// stack of scripts.
+pub(crate) fn of_body<T>(context: &mut EvalContext, is_closure: bool, body: impl FnOnce(&mut EvalContext) -> T) -> T {
+    let scripts = &context.global_runtime_state().lib;
+    let depth = scripts.len();
+    if depth == DEPTH.get() && !is_closure {
         return body(context);
     }
     let _before = at(depth);
-    let mut frame = context.new_frame().with_new_caching_layer();
-    body(&mut frame)
+    let scripts: SmallVec<[usize; 8]> = scripts.iter().map(|script| Arc::as_ptr(script).addr()).collect();
+    let mut cache = CACHES.with_borrow_mut(|caches| caches.take(&scripts));
+    let engine = context.engine();
+    let mut this = context.this_ptr_mut().map(std::mem::take);
+    let mut scope = std::mem::take(context.scope_mut());
+    let global = context.global_runtime_state_mut();
+    let value = body(&mut EvalContext::new(engine, global, &mut cache.1, &mut scope, this.as_mut()));
+    *context.scope_mut() = scope;
+    if let (Some(place), Some(this)) = (context.this_ptr_mut(), this) {
+        *place = this;
+    }
+    CACHES.with_borrow_mut(|caches| caches.keep(cache));
+    value
 }
 
 #[cfg(test)]

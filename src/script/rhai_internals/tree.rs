@@ -16,7 +16,7 @@ pub struct SyntaxTree {
 }
 
 /// The prefix of the names that the parser gives to closures.
-const CLOSURE: &str = "anon$";
+pub(super) const CLOSURE: &str = "anon$";
 
 /// A function's name and positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
