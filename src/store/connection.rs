@@ -68,6 +68,10 @@ pub(super) fn open_reader(path: &Path, busy_timeout: Duration) -> Result<Connect
         return Err(StoreError::Missing(path.to_path_buf()));
     }
     let conn = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, busy_timeout)?;
+    // A process that was killed while it made the store leaves an empty one.
+    if is_empty(&conn, path)? {
+        return Err(StoreError::Missing(path.to_path_buf()));
+    }
     expect_ours(&conn, path)?;
     let (found, known) = (migrations::version(&conn)?, migrations::newest(migrations::STEPS));
     match found.cmp(&known) {

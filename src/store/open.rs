@@ -133,6 +133,19 @@ mod tests {
     }
 
     #[test]
+    fn a_store_that_was_not_made_to_its_end_is_missing() {
+        let (_dir, path) = fresh();
+        make_parents(&path).unwrap();
+        let conn = Connection::open(&path).unwrap();
+        conn.pragma_update(None, "journal_mode", "WAL").unwrap();
+        drop(conn);
+        assert!(std::fs::metadata(&path).unwrap().len() > 0);
+        assert!(matches!(Store::read_only(&path), Err(StoreError::Missing(_))));
+        drop(Store::open(&path, Durability::Batch).unwrap());
+        assert!(Store::read_only(&path).is_ok());
+    }
+
+    #[test]
     fn only_a_writer_migrates_an_older_file() {
         for version in 1..migrations::STEPS.len() {
             let (_dir, path) = fresh();

@@ -117,7 +117,7 @@ fn a_refused_allocation_ends_the_process_and_the_run_goes_on() {
         let ran = limited(&project, megabytes);
         let runs = project.asterisk(&["runs", "--format", "json"]);
         let begun = runs.code == Some(0) && runs.json()["runs"][0]["done"].as_u64().is_some_and(|done| done > 0);
-        (ran.code.is_none() && begun).then_some((ran, runs.json()["runs"][0].clone()))
+        (ran.code.is_none() && begun).then(|| (ran, runs.json()["runs"][0].clone()))
     });
     let (ran, paused) = refused.expect("a limit under which the run begins and does not end");
     assert!(ran.stderr.contains("memory allocation of "), "{}", ran.text());
