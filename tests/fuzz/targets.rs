@@ -111,7 +111,7 @@ pub(crate) fn all() -> Vec<Target> {
             samples: || files(&["scripts", "tests/fixtures/routes/scripts", "src/lint/manual"], &["rhai"]),
             tries: Tries::Each { reads: script, mib: 512, kib: 1024 },
             few: 150,
-            covers: &["script/parse.rs", "script/pattern.rs", "script/engine.rs", "script/panic_guard.rs", "script/unit.rs"],
+            covers: &["model/text_pattern.rs", "script/parse.rs", "script/pattern.rs", "script/engine.rs", "script/panic_guard.rs", "script/unit.rs"],
         },
         Target {
             name: "lint",
