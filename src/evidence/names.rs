@@ -4,7 +4,7 @@ use super::lines::EvidenceLine;
 use crate::model::TextPattern;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 /// Values by kind, each once, in the order in which they come.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -35,14 +35,7 @@ pub const NAME_KINDS: &[(&str, &str)] = &[
 struct NamePattern {
     kind: &'static str,
     words: &'static [&'static str],
-    pattern: &'static str,
-    compiled: OnceLock<TextPattern>,
-}
-
-impl NamePattern {
-    fn compiled(&self) -> &TextPattern {
-        self.compiled.get_or_init(|| TextPattern::new(self.pattern).expect("a pattern of the name reader"))
-    }
+    pattern: TextPattern,
 }
 
 static PATTERNS: LazyLock<Vec<NamePattern>> = LazyLock::new(|| {
@@ -113,7 +106,7 @@ static PATTERNS: LazyLock<Vec<NamePattern>> = LazyLock::new(|| {
         ),
         ("version", &["version", "Version"], r"\b[Vv]ersion:? v?(\d+(?:\.\d+)+[\w.-]*)"),
     ];
-    all.iter().map(|&(kind, words, pattern)| NamePattern { kind, words, pattern, compiled: OnceLock::new() }).collect()
+    all.iter().map(|&(kind, words, pattern)| NamePattern { kind, words, pattern: TextPattern::lazy(pattern) }).collect()
 });
 
 /// Finds what lines name.
@@ -125,7 +118,7 @@ pub(super) fn find<'a>(lines: impl Iterator<Item = &'a EvidenceLine>) -> Names {
             if !pattern.words.iter().any(|word| text.contains(word)) {
                 continue;
             }
-            for groups in pattern.compiled().captures_iter(text).take(MOST) {
+            for groups in pattern.pattern.captures_iter(text).take(MOST) {
                 let Some(value) = groups.iter().skip(1).flatten().next() else { continue };
                 let value = value.as_str().trim_end_matches(['.', ',', ')', '\'', '"']);
                 let all = found.0.entry(pattern.kind).or_default();
@@ -153,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_patterns_compile() {
-        assert!(PATTERNS.iter().all(|pattern| !pattern.compiled().as_str().is_empty()));
+        assert!(PATTERNS.iter().all(|one| one.pattern.compiles()));
     }
 
     #[test]

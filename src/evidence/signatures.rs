@@ -1,13 +1,11 @@
 //! A catalogue of signatures, matched in one pass: literals that a pattern needs select the few patterns that are tried on a line.
 
 use super::lines::{EvidenceLine, LineSource, Titles};
-use crate::model::pattern_syntax;
+use crate::model::{TextPattern, pattern_syntax};
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
-use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Hir, HirKind};
 use serde::Serialize;
-use std::sync::OnceLock;
 
 /// A signature as data has it: what is matched, and what keeps it from counting.
 #[derive(Clone, Debug, Default, Hash)]
@@ -62,31 +60,17 @@ pub struct SignatureMatch {
 }
 
 #[derive(Debug)]
-struct LazyPattern {
-    text: String,
-    compiled: OnceLock<Option<Regex>>,
-}
-
-impl LazyPattern {
-    fn new(text: &str) -> Self {
-        Self { text: text.to_owned(), compiled: OnceLock::new() }
-    }
-
-    /// The pattern; nothing if it is none, which linking has said.
-    fn get(&self) -> Option<&Regex> {
-        let build = |unicode| RegexBuilder::new(&self.text).case_insensitive(true).multi_line(true).unicode(unicode).build();
-        // Tables of all the world's letters make a pattern twenty times as slow to prepare; few need them.
-        self.compiled.get_or_init(|| build(false).or_else(|_| build(true)).ok()).as_ref()
-    }
-}
-
-#[derive(Debug)]
 struct Compiled {
     spec: SignatureSpec,
-    patterns: Vec<LazyPattern>,
-    subject: LazyPattern,
-    unless_text: LazyPattern,
-    unless_line: LazyPattern,
+    patterns: Vec<TextPattern>,
+    subject: TextPattern,
+    unless_text: TextPattern,
+    unless_line: TextPattern,
+}
+
+/// A pattern of a signature, which ignores case and is about lines.
+fn of_lines(text: &str) -> TextPattern {
+    TextPattern::lazy(format!("(?im){text}"))
 }
 
 /// Signatures that are matched together.
@@ -132,10 +116,10 @@ impl Catalogue {
         }
         let automaton = AhoCorasickBuilder::new().ascii_case_insensitive(true).match_kind(MatchKind::Standard).build(&literals);
         let signatures = specs.into_iter().map(|spec| Compiled {
-            patterns: spec.patterns.iter().map(|text| LazyPattern::new(text)).collect(),
-            subject: LazyPattern::new(&spec.subject),
-            unless_text: LazyPattern::new(&spec.unless_text),
-            unless_line: LazyPattern::new(&spec.unless_line),
+            patterns: spec.patterns.iter().map(|text| of_lines(text)).collect(),
+            subject: of_lines(&spec.subject),
+            unless_text: of_lines(&spec.unless_text),
+            unless_line: of_lines(&spec.unless_line),
             spec,
         });
         Self { signatures: signatures.collect(), literals: automaton.ok(), by_literal, always }
@@ -171,12 +155,10 @@ impl Catalogue {
                 continue;
             }
             let compiled = &self.signatures[signature as usize];
-            let Some(found) = compiled.patterns[pattern as usize].get().and_then(|pattern| pattern.find(line.as_bytes())) else {
+            let Some(found) = compiled.patterns[pattern as usize].find(line) else {
                 continue;
             };
-            if !compiled.spec.unless_line.is_empty()
-                && compiled.unless_line.get().is_some_and(|pattern| pattern.is_match(line.as_bytes()))
-            {
+            if !compiled.spec.unless_line.is_empty() && compiled.unless_line.is_match(line) {
                 continue;
             }
             done = Some(signature);
@@ -225,20 +207,20 @@ impl Catalogue {
         let mut kept = Vec::new();
         for (signature, Found { mut error, mut log, mut routine, count }) in found {
             let compiled = &self.signatures[signature as usize];
-            if let Some(unless) = (!compiled.spec.unless_text.is_empty()).then(|| compiled.unless_text.get()).flatten() {
-                if error.is_some() && all(LineSource::Error).any(|line| unless.is_match(line.as_bytes())) {
+            if !compiled.spec.unless_text.is_empty() {
+                let unless = &compiled.unless_text;
+                if error.is_some() && all(LineSource::Error).any(|line| unless.is_match(line)) {
                     error = None;
                 }
-                if log.is_some() && all(LineSource::Log).any(|line| unless.is_match(line.as_bytes())) {
+                if log.is_some() && all(LineSource::Log).any(|line| unless.is_match(line)) {
                     (log, routine) = (None, None);
                 }
             }
             let Some((index, pattern, span)) = error.or(log).or(routine) else { continue };
             let line = &lines[index];
-            let subject = if compiled.spec.subject.is_empty() { None } else { compiled.subject.get() };
-            let subject = subject.and_then(|pattern| pattern.captures(line.text.as_bytes())).and_then(|groups| {
-                groups.iter().skip(1).flatten().next().map(|group| String::from_utf8_lossy(group.as_bytes()).into_owned())
-            });
+            let subject = if compiled.spec.subject.is_empty() { None } else { compiled.subject.captures(&line.text) };
+            let subject =
+                subject.and_then(|groups| groups.iter().skip(1).flatten().next().map(|group| group.as_str().to_owned()));
             kept.push(SignatureMatch {
                 id: compiled.spec.id.clone(),
                 index: signature as usize,
@@ -394,7 +376,7 @@ mod tests {
             for line in &words {
                 let found: Vec<&str> = catalogue.of_line(line).into_iter().map(|(id, _)| id).collect();
                 let plain: Vec<&str> = patterns.iter().copied().filter(|pattern| {
-                    RegexBuilder::new(pattern).case_insensitive(true).build().expect("a pattern").is_match(line.as_bytes())
+                    of_lines(pattern).is_match(line)
                 }).collect();
                 prop_assert_eq!(found, plain, "{}", line);
             }

@@ -17,7 +17,7 @@ const MAX_COMPILED: usize = 10 << 20;
 pub struct TextPattern {
     text: String,
     /// For texts of ASCII; `None` if the pattern needs letters beyond that.
-    ascii: Option<bytes::Regex>,
+    ascii: OnceLock<Option<bytes::Regex>>,
     unicode: OnceLock<Option<Regex>>,
 }
 
@@ -28,27 +28,36 @@ impl TextPattern {
     /// The pattern is no regular expression, or too large. That it is too large for texts beyond ASCII alone is found when it is
     /// searched for in one, and then it does not match.
     pub fn new(pattern: &str) -> Result<Self, regex::Error> {
-        let text = pattern.to_owned();
-        let mut builder = bytes::RegexBuilder::new(pattern);
-        match builder.unicode(false).size_limit(MAX_COMPILED).dfa_size_limit(MAX_COMPILED).build() {
-            Ok(ascii) => Ok(Self { text, ascii: Some(ascii), unicode: OnceLock::new() }),
-            Err(_) => {
-                let unicode = with_tables(pattern)?;
-                Ok(Self { text, ascii: None, unicode: OnceLock::from(Some(unicode)) })
-            }
+        let compiled = Self::lazy(pattern);
+        if compiled.ascii().is_some() {
+            return Ok(compiled);
         }
+        Ok(Self { unicode: OnceLock::from(Some(with_tables(pattern)?)), ..compiled })
     }
 
-    /// The pattern.
-    pub fn as_str(&self) -> &str {
-        &self.text
+    /// A pattern that is compiled when it is first searched for. One that is no regular expression never matches.
+    pub fn lazy(pattern: impl Into<String>) -> Self {
+        Self { text: pattern.into(), ascii: OnceLock::new(), unicode: OnceLock::new() }
+    }
+
+    fn ascii(&self) -> Option<&bytes::Regex> {
+        let compile = || {
+            let mut builder = bytes::RegexBuilder::new(&self.text);
+            builder.unicode(false).size_limit(MAX_COMPILED).dfa_size_limit(MAX_COMPILED).build().ok()
+        };
+        self.ascii.get_or_init(compile).as_ref()
+    }
+
+    /// Whether it is a regular expression, and not too large.
+    pub fn compiles(&self) -> bool {
+        Self::new(&self.text).is_ok()
     }
 
     /// The compiled pattern for a text. `None` if it is too large for that text.
     fn form(&self, text: &str) -> Option<PatternForm<'_>> {
-        match &self.ascii {
-            Some(ascii) if text.is_ascii() => Some(PatternForm::Ascii(ascii)),
-            _ => self.unicode.get_or_init(|| with_tables(&self.text).ok()).as_ref().map(PatternForm::Unicode),
+        match text.is_ascii().then(|| self.ascii()).flatten() {
+            Some(ascii) => Some(PatternForm::Ascii(ascii)),
+            None => self.unicode.get_or_init(|| with_tables(&self.text).ok()).as_ref().map(PatternForm::Unicode),
         }
     }
 
@@ -276,10 +285,6 @@ mod tests {
         r"(?s-u:[^a])|(?-u:\w)+",
     ];
 
-    fn spans<'t>(all: impl Iterator<Item = Vec<Option<(usize, &'t str)>>>) -> Vec<Vec<Option<(usize, &'t str)>>> {
-        all.collect()
-    }
-
     proptest! {
         #[test]
         fn matches_are_those_of_a_plain_pattern(text in r"([ -~\n\t]|[aksSK:é│\u{212a}ſβ\u{a0}²ǅ\x0b]){0,24}", at in 0..PATTERNS.len()) {
@@ -292,8 +297,8 @@ mod tests {
             prop_assert_eq!(found, plain.find(&text).map(|found| (found.start(), found.end(), found.as_str())));
             let all: Vec<_> = own.find_iter(&text).map(|found| found.as_str()).collect();
             prop_assert_eq!(all, plain.find_iter(&text).map(|found| found.as_str()).collect::<Vec<_>>());
-            let of_own = spans(own.captures_iter(&text).map(|groups| groups.iter().map(|group| group.map(|found| (found.start(), found.as_str()))).collect()));
-            let of_plain = spans(plain.captures_iter(&text).map(|groups| groups.iter().map(|group| group.map(|found| (found.start(), found.as_str()))).collect()));
+            let of_own: Vec<Vec<_>> = own.captures_iter(&text).map(|groups| groups.iter().map(|group| group.map(|found| (found.start(), found.as_str()))).collect()).collect();
+            let of_plain: Vec<Vec<_>> = plain.captures_iter(&text).map(|groups| groups.iter().map(|group| group.map(|found| (found.start(), found.as_str()))).collect()).collect();
             prop_assert_eq!(of_own, of_plain);
             if let (Some(own), Some(plain)) = (own.captures(&text), plain.captures(&text)) {
                 let (mut one, mut other) = (String::new(), String::new());
@@ -319,6 +324,7 @@ mod tests {
 
     #[test]
     fn what_is_no_pattern_is_refused() {
+        assert!(!TextPattern::lazy("a(b").is_match("a(b") && TextPattern::lazy("é").is_match("é"));
         assert!(TextPattern::new("a(b").is_err() && TextPattern::new(r"\w{1000}{1000}").is_err());
         assert!(TextPatternSet::new(&["a".to_owned(), "(".to_owned()], false).is_err());
         // Too large with the tables alone.

@@ -2,7 +2,7 @@
 
 use super::limits::ScriptLimits;
 use super::rhai_internals::{capture, lexicon};
-use super::{environment, equality, fault, forbidden, guard, pad, predicate, sort, strict, text, view};
+use super::{array_methods, environment, equality, fault, forbidden, guard, pad, sort, strict, text, view};
 use rhai::packages::{Package, StandardPackage};
 use rhai::{Engine, Module, OptimizationLevel, Shared};
 use std::sync::LazyLock;
@@ -38,7 +38,7 @@ pub fn build<'a>(limits: &ScriptLimits, fields: impl IntoIterator<Item = &'a str
     capture::register(&mut engine);
     pad::register(&mut engine);
     sort::register(&mut engine);
-    predicate::register(&mut engine);
+    array_methods::register(&mut engine);
     text::register(&mut engine);
     extend(&mut engine);
     view::register_fields(&mut engine, fields);

@@ -20,6 +20,7 @@
 //! | `check`, `checked`, `self_test`, `test_call` | static checks, and running a test |
 
 pub mod api;
+mod array_methods;
 mod builtins;
 mod call_check;
 mod call_site;
@@ -52,7 +53,6 @@ mod panic_guard;
 mod parse;
 mod parse_error;
 mod pattern;
-mod predicate;
 pub mod probe;
 mod reachable;
 mod recover;

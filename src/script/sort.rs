@@ -1,9 +1,9 @@
 //! Sorting with a script's comparison. The stock functions swallow its errors (a failing comparison would silently leave the list
 //! unsorted) and rely on a total order, which a script need not provide.
 
+use super::array_methods::pointer;
 use super::compare::{kind_of, show};
 use super::fault::ScriptFault;
-use super::predicate::pointer;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext};
 use std::any::TypeId;
 

@@ -3,8 +3,8 @@
 use super::compare::{self, CompareOp};
 use super::fault::{self, ScriptFault};
 use super::guard;
+use super::rhai_internals::call_caches;
 use super::rhai_internals::function_stub::{BODY, StubBlock};
-use super::rhai_internals::lookup_limit;
 use super::rhai_internals::node::{RewrittenExpr, constant_of};
 use super::rhai_internals::rewrite::Nodes;
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expression, ImmutableString, Position};
@@ -122,7 +122,7 @@ fn eval_closure(context: &mut EvalContext, inputs: &[Expression], _: &Dynamic) -
 
 fn eval_body(context: &mut EvalContext, _: &[Expression], state: &Dynamic) -> Result<Dynamic, Box<EvalAltResult>> {
     let block = state.read_lock::<StubBlock>().ok_or_else(misplaced)?;
-    let value = lookup_limit::of_body(context, block.is_closure, |context| block.body.evaluate(context))?;
+    let value = call_caches::of_body(context, block.is_closure, |context| block.body.evaluate(context))?;
     check_depth(&value, Position::NONE)?;
     Ok(value)
 }

@@ -44,7 +44,7 @@ const SCRIPT: &[&[&str]] = &[
     &["fault", "guard", "limits", "panic_guard", "reference"],
     &["compare", "equality", "json", "value_kind", "view"],
     &["rhai_internals"],
-    &["engine", "environment", "forbidden", "pad", "predicate", "sort", "strict", "text"],
+    &["array_methods", "engine", "environment", "forbidden", "pad", "sort", "strict", "text"],
     &["common_mistakes", "condition", "file_items", "imports", "parse_error", "recover", "resolver", "unit", "words"],
     &["probe", "running_test"],
     &["api", "builtins", "pattern"],

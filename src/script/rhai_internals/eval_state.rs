@@ -1,6 +1,6 @@
 //! The state of an evaluation, which Rhai creates anew for each call from outside.
 
-use super::lookup_limit::{CallCaches, from_outside};
+use super::call_caches::{CallCaches, from_outside};
 use super::node::{RewrittenExpr, node};
 use rhai::{
     AST, Caches, Dynamic, Engine, EvalAltResult, EvalContext, GlobalRuntimeState, ImmutableString, Module, Position, Scope,

@@ -11,9 +11,10 @@
 //! | `tokens`, `lexicon` | positions to spans; words that are lexed differently from Rhai |
 //! | `node` | host expressions inside Rhai's tree |
 //! | `rewrite`, `capture`, `function_stub` | inserting them |
-//! | `eval_state`, `lookup_limit` | evaluating without Rhai's own call; the cache of resolved calls |
+//! | `eval_state`, `call_caches` | evaluating without Rhai's own call; the caches of resolved calls |
 //! | `contract` | tests of the behaviour relied on |
 
+pub(crate) mod call_caches;
 pub(crate) mod capture;
 pub(crate) mod chain;
 #[cfg(test)]
@@ -21,7 +22,6 @@ mod contract;
 pub(crate) mod eval_state;
 pub(crate) mod function_stub;
 pub(crate) mod lexicon;
-pub(crate) mod lookup_limit;
 mod lower;
 pub(crate) mod node;
 pub(crate) mod rewrite;

@@ -21,8 +21,8 @@ thread_local! {
     static CACHES: RefCell<CallCaches> = const { RefCell::new(CallCaches(Vec::new())) };
 }
 
-/// Caches of resolved calls, each with the addresses of the scripts at whose calls it was filled: the outermost first. The scripts
-/// belong to the library of the state that they are kept with, which does not outlive it.
+/// Caches of resolved calls, each with the addresses of the scripts at whose calls it was filled: the outermost first. The library
+/// of the state that they are kept with holds these scripts, so no address is reused while the state is valid.
 #[derive(Default)]
 pub(crate) struct CallCaches(Vec<(Vec<usize>, Caches)>);
 

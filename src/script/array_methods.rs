@@ -6,7 +6,7 @@ use super::fault::ScriptFault;
 use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext, Position};
 use std::any::TypeId;
 
-type PredicateResult<T> = Result<T, Box<EvalAltResult>>;
+type ClosureResult<T> = Result<T, Box<EvalAltResult>>;
 
 /// The methods, and whether they take a start index.
 const METHODS: &[(&str, bool)] = &[
@@ -36,15 +36,15 @@ pub(crate) fn register(engine: &mut Engine) {
                     [array, closure, start] => (array, closure, start.as_int().unwrap_or(0)),
                     _ => return Ok(Dynamic::UNIT),
                 };
-                let question = PredicateCall { name, closure: pointer(closure)?, context: &context };
-                question.ask(array, start)
+                let call = ClosureCall { name, closure: pointer(closure)?, context: &context };
+                call.run(array, start)
             });
         }
     }
 }
 
 /// The closure given as an argument, or the function that it names.
-pub(crate) fn pointer(argument: &Dynamic) -> PredicateResult<FnPtr> {
+pub(crate) fn pointer(argument: &Dynamic) -> ClosureResult<FnPtr> {
     if let Some(closure) = argument.read_lock::<FnPtr>() {
         return Ok(closure.clone());
     }
@@ -52,15 +52,15 @@ pub(crate) fn pointer(argument: &Dynamic) -> PredicateResult<FnPtr> {
     FnPtr::new(name.unwrap_or_default())
 }
 
-struct PredicateCall<'a> {
+struct ClosureCall<'a> {
     name: &'static str,
     closure: FnPtr,
     context: &'a NativeCallContext<'a>,
 }
 
-impl PredicateCall<'_> {
+impl ClosureCall<'_> {
     /// Runs the method. The closure works on a copy, and nothing is changed if it fails.
-    fn ask(&self, array: &mut Dynamic, start: i64) -> PredicateResult<Dynamic> {
+    fn run(&self, array: &mut Dynamic, start: i64) -> ClosureResult<Dynamic> {
         let in_place = matches!(self.name, "drain" | "retain");
         if in_place && array.is_read_only() {
             let position = self.context.call_position();
@@ -69,8 +69,7 @@ impl PredicateCall<'_> {
         let mut items = array.as_array_ref().map(|array| array.clone()).unwrap_or_default();
         Ok(match self.name {
             "map" => {
-                let values: PredicateResult<Array> =
-                    items.iter_mut().enumerate().map(|(at, item)| self.value(item, at)).collect();
+                let values: ClosureResult<Array> = items.iter_mut().enumerate().map(|(at, item)| self.value(item, at)).collect();
                 values?.into()
             }
             "filter" => self.divide(items)?.0.into(),
@@ -94,7 +93,7 @@ impl PredicateCall<'_> {
     }
 
     /// Partitions the items by the predicate.
-    fn divide(&self, items: Array) -> PredicateResult<(Array, Array)> {
+    fn divide(&self, items: Array) -> ClosureResult<(Array, Array)> {
         let (mut yes, mut no) = (Array::new(), Array::new());
         for (at, mut item) in items.into_iter().enumerate() {
             let side = if self.answer(&mut item, at)? { &mut yes } else { &mut no };
@@ -104,7 +103,7 @@ impl PredicateCall<'_> {
     }
 
     /// The index of the first item with the wanted result. A negative start counts from the end.
-    fn first(&self, items: &mut Array, start: i64, wanted: bool) -> PredicateResult<Option<usize>> {
+    fn first(&self, items: &mut Array, start: i64, wanted: bool) -> ClosureResult<Option<usize>> {
         let from_end = usize::try_from(start.unsigned_abs()).unwrap_or(usize::MAX);
         let start = if start < 0 { items.len().saturating_sub(from_end) } else { from_end };
         for (at, item) in items.iter_mut().enumerate().skip(start) {
@@ -116,7 +115,7 @@ impl PredicateCall<'_> {
     }
 
     /// The value of the closure for an item: of `|x| ..`, as most are, else of `|| ..` with `this`, or of `|x, index| ..`.
-    fn value(&self, item: &mut Dynamic, at: usize) -> PredicateResult<Dynamic> {
+    fn value(&self, item: &mut Dynamic, at: usize) -> ClosureResult<Dynamic> {
         if self.closure.is_anonymous() {
             match self.closure.call_raw(self.context, None, [item.clone()]) {
                 Ok(value) => return Ok(value),
@@ -136,7 +135,7 @@ impl PredicateCall<'_> {
         matches!(error, EvalAltResult::ErrorFunctionNotFound(signature, _) if signature.starts_with(self.closure.fn_name()))
     }
 
-    fn answer(&self, item: &mut Dynamic, at: usize) -> PredicateResult<bool> {
+    fn answer(&self, item: &mut Dynamic, at: usize) -> ClosureResult<bool> {
         let answer = self.value(item, at)?.flatten();
         answer.as_bool().or_else(|_| {
             let what =
