@@ -239,8 +239,8 @@ fn main() -> ExitCode {
             goals += 1;
             let run = format!("run {goals}");
             let journal = begin(&store, &run, &launch());
-            let scripts = Area::Scripts.embedded().into_iter().filter(|(path, _)| path.ends_with(".rhai"));
-            let scripts = scripts.map(|(path, text)| Source::new(path, text)).collect();
+            let scripts = Area::Scripts.embedded().iter().filter(|file| file.name().ends_with(".rhai"));
+            let scripts = scripts.cloned().collect();
             let auditor = audited.then(|| {
                 // A log of its own for each goal: what is measured is the round, not how the log grows.
                 let log = dir.path().join(format!("{goals}.jsonl"));
@@ -289,8 +289,8 @@ fn main() -> ExitCode {
         let run = format!("run {runs}");
         let journal = begin(&store, &run, &launch());
         drop(std::fs::remove_file(&log));
-        let scripts = Area::Scripts.embedded().into_iter().filter(|(path, _)| path.ends_with(".rhai"));
-        let scripts = scripts.map(|(path, text)| Source::new(path, text)).collect();
+        let scripts = Area::Scripts.embedded().iter().filter(|file| file.name().ends_with(".rhai"));
+        let scripts = scripts.cloned().collect();
         let auditor = Auditor::new(scripts, None, &log, (&run, &plan, true)).expect("rules").expect("an audited run");
         drop(pursue(&plan, &many, &AuditedJournal { journal: &journal, auditor: &auditor }, &run, usize::MAX));
     };

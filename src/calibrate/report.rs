@@ -151,7 +151,7 @@ pub fn calibrate(
         Some(dir) => Some(ScriptPack::link(Setup { scripts: Some(dir.clone()), ..setup }, spec, "-candidate")?),
         None => None,
     };
-    scenario.canonical(&pack.project.data.files);
+    scenario.canonical(pack.project.data.files.all());
     let dir = OutDir::private(&out).map_err(|source| write_failed(&out, source))?;
     let packs: Vec<&ScriptPack> = std::iter::once(&pack).chain(&candidate).collect();
     listener.begin(scenario.cases().count() * spec.runs * packs.len());
@@ -228,9 +228,9 @@ pub fn score(session: &Session, spec: &ScoreSpec) -> Result<CalibrationReport, S
     let mut scenario = CalibrationScenario::read(session, &spec.scenario.path, spec.scenario.launches.as_deref())?;
     let setup = scenario_setup(session, &scenario, &session.setup().out);
     let session = Session::new(setup);
-    let project = session.project(spec.scenario.pipeline.as_deref(), AnswererNames::Others)?;
+    let project = session.whole_project(spec.scenario.pipeline.as_deref(), AnswererNames::Others)?;
     let card = Scorecard::find(&project, spec.scenario.scorecard.as_deref())?;
-    scenario.canonical(&project.data.files);
+    scenario.canonical(project.data.files.all());
     let capped = if spec.canned { scenario.dry_capped.clone() } else { BTreeSet::new() };
     let mut values = Vec::new();
     let mut first: Option<RescoredRun> = None;
@@ -386,7 +386,7 @@ impl ScriptPack {
 
     pub(super) fn link(setup: Setup, spec: &CalibrateSpec, suffix: &'static str) -> Result<Self, SessionError> {
         let session = Session::new(setup);
-        let project = Arc::new(session.project(spec.scenario.pipeline.as_deref(), spec.via.answers())?);
+        let project = Arc::new(session.whole_project(spec.scenario.pipeline.as_deref(), spec.via.answers())?);
         let card = Scorecard::find(&project, spec.scenario.scorecard.as_deref())?;
         Ok(Self { current: CurrentProject::new(Arc::clone(&project)), session, project, card, suffix })
     }
@@ -481,7 +481,7 @@ impl Calibration<'_> {
             current: &pack.current,
             project: &pack.project,
             card: &pack.card,
-            data: View::plain(&Value::Object(pack.project.data.files.clone()), "data"),
+            data: View::plain(&Value::Object(pack.project.data.files.all().clone()), "data"),
             masker: Arc::new(pack.project.masker()),
             via: &self.spec.via,
             seed: self.spec.seed.wrapping_add(run as u64),

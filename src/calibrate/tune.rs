@@ -105,7 +105,7 @@ pub fn tune(session: &Session, spec: &TuneSpec, listener: &dyn CalibrateListener
         compare: None,
     };
     let pack = ScriptPack::link(scenario_setup(session, &scenario, &out), &calibrate, "")?;
-    scenario.canonical(&pack.project.data.files);
+    scenario.canonical(pack.project.data.files.all());
     let metric = metric(&pack.card.metrics, pack.card.primary, spec.metric.as_deref())?;
     let of_metric = &pack.card.metrics[metric];
     let direction = of_metric.direction.as_str();

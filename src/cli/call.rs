@@ -36,7 +36,7 @@ pub(super) struct CallArgs {
 pub(super) fn call(global: &GlobalArgs, args: &CallArgs) -> Result<Exit, SessionError> {
     let ui = global.ui(args.format);
     let session = global.session(&args.project, None)?;
-    let project = session.project(args.pipeline.as_deref(), AnswererNames::Others)?;
+    let project = session.whole_project(args.pipeline.as_deref(), AnswererNames::Others)?;
     let Some(path) = &args.batch else {
         let list = arguments(&args.args)?;
         let result = session.call(&project, &args.reference, &list)?;

@@ -40,7 +40,7 @@ pub(super) fn doc(global: &GlobalArgs, args: &DocArgs) -> Result<Exit, SessionEr
         }
         return Ok(Exit::Ok);
     }
-    let project = session.project(None, AnswererNames::Others)?;
+    let project = session.whole_project(None, AnswererNames::Others)?;
     let functions = FunctionDocs::named(&project.library, args.name.as_deref())
         .map_err(|unknown| SessionError::BadRequest(Box::new(unknown)))?;
     let FunctionDocs { host, scripts } = &functions;

@@ -91,8 +91,8 @@ pub(super) const DECISIONS: &str = "scripts/rules/decisions_test.rhai";
 /// The areas and files of a minimal project. An existing project file is kept.
 fn minimal(args: &InitArgs) -> (Vec<Area>, Vec<(String, String)>) {
     let rules = RULES.strip_prefix("scripts/").unwrap_or(RULES);
-    let embedded = Area::Scripts.embedded().into_iter().filter(|(path, _)| *path == rules);
-    let mut files: Vec<(String, String)> = embedded.map(|(_, text)| (RULES.to_owned(), text.to_owned())).collect();
+    let embedded = Area::Scripts.embedded_file(rules).into_iter();
+    let mut files: Vec<(String, String)> = embedded.map(|file| (RULES.to_owned(), file.text().to_owned())).collect();
     files.push((DECISIONS.to_owned(), include_str!("init/decisions_test.rhai").to_owned()));
     if !args.dir.join(config::PROJECT_FILE).exists() || args.force {
         files.push((config::PROJECT_FILE.to_owned(), include_str!("init/asterisk.yaml").to_owned()));
@@ -107,7 +107,7 @@ fn whole(args: &InitArgs) -> (Vec<Area>, Vec<(String, String)>) {
     let mut files: Vec<(String, String)> = Vec::new();
     let tests = wanted(InitPart::Scripts).then_some(Area::Tests);
     for area in areas.iter().copied().chain(tests) {
-        files.extend(area.embedded().into_iter().map(|(path, text)| (format!("{}/{path}", area.name()), text.to_owned())));
+        files.extend(area.embedded().iter().map(|file| (format!("{}/{}", area.name(), file.name()), file.text().to_owned())));
     }
     // An existing project file is only replaced if it is named explicitly.
     let exists = args.dir.join(config::PROJECT_FILE).exists();

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::files::{FileOrigin, read_answer};
 use crate::lint::{self, Baseline, CaseText, Config, LintFinding, LintInput, LintLevel, LintReport, LintRule};
 use crate::model::counted;
-use crate::project::{AnswererNames, LinkSettings};
+use crate::project::{AnswererNames, LinkScope, LinkSettings};
 use crate::session::{ProjectText, Session, SessionError};
 use crate::store::StoreError;
 use crate::ui::{OutputFormat, Ui, plain};
@@ -139,7 +139,7 @@ struct LintJob {
 
 impl LintJob {
     fn lint(&self, texts: &[ProjectText]) -> LintReport {
-        let settings: LinkSettings = self.session.settings(AnswererNames::Others);
+        let settings = LinkSettings { scope: LinkScope::Checked, ..self.session.settings(AnswererNames::Others) };
         lint::lint(LintInput { texts, settings: &settings, config: &self.config, cases: &self.cases })
     }
 

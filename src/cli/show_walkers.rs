@@ -155,11 +155,11 @@ pub(super) fn cycles(ui: Ui, session: &Session, name: Option<&str>) -> Result<()
 
 /// Prints the masks, or one of them.
 pub(super) fn masks(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
-    let project = session.project(None, AnswererNames::Others)?;
+    let project = session.whole_project(None, AnswererNames::Others)?;
     let mask = |file: &LinkedScript| {
         let stem = file.path().strip_prefix("masks/")?.strip_suffix(".rhai")?;
         let doc = |name: &str| file.functions().find(|function| function.name == name).map(|function| function.doc.clone());
-        let constant = |name: &str| file.constant(name).unwrap_or_else(|| json!([]));
+        let constant = |name: &str| project.library.constant(file.path(), name).unwrap_or_else(|| json!([]));
         let entry = json!({
             "name": stem, "path": file.path(), "nodes": constant("NODES"), "needs": constant("NEEDS"), "pre": doc("pre"),
             "post": doc("post"),

@@ -243,7 +243,11 @@ fn of_verdict(
             None => match (spoken.at.rsplit_once(':'), manifest) {
                 (Some((file, line)), Some(manifest)) => {
                     let stored = manifest.data.get(file.strip_prefix("data/").unwrap_or(file));
-                    let text = stored.map(|hash| decisions.record().store().blob(hash)).transpose()?.flatten();
+                    let text = match stored.map(|hash| (hash, manifest.bundled_text(hash))) {
+                        Some((_, Some(source))) => Some(source.text().into()),
+                        Some((hash, None)) => decisions.record().store().blob(hash)?,
+                        None => None,
+                    };
                     let on_disk = decisions.record().script_file(run, file)?;
                     text.map(|text| {
                         let source = Source::new(file, text.to_string());

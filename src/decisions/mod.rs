@@ -44,6 +44,8 @@ mod shrink;
 mod steps;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod trusted;
 mod verdict;
 mod verdict_coverage;
 mod verdict_page;

@@ -236,7 +236,7 @@ impl Reevaluator<'_> {
     fn reads(&self) -> Vec<InputValue> {
         let mut found: Vec<InputValue> = Vec::new();
         for rule in self.reevaluated.observed.keys().filter_map(|edge| self.inputs.plan.rule(*edge)) {
-            for read in &rule.reads {
+            for read in rule.reads.iter() {
                 let Some((path, value)) = self.inputs.input(read) else { continue };
                 if !found.iter().any(|read| read.path == path) {
                     found.push(InputValue { path: path.to_owned(), value: text_of_view(&value) });

@@ -1,5 +1,6 @@
 //! A named text and byte spans in it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -37,19 +38,44 @@ impl From<Range<usize>> for Span {
 }
 
 /// A text with the name people know it by (a path below its root, `<stdin>`, ...). Cloning is one reference count.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Source(Arc<SourceInner>);
 
-#[derive(PartialEq, Eq)]
 struct SourceInner {
     name: String,
-    text: String,
+    text: Cow<'static, str>,
+    bundled: bool,
 }
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || (self.name() == other.name() && self.text() == other.text())
+    }
+}
+
+impl Eq for Source {}
 
 impl Source {
     /// Names a text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self(Arc::new(SourceInner { name: name.into(), text: text.into() }))
+        Self(Arc::new(SourceInner { name: name.into(), text: Cow::Owned(text.into()), bundled: false }))
+    }
+
+    /// Names a text that is compiled into the program, which its build has checked.
+    pub fn bundled(name: impl Into<String>, text: &'static str) -> Self {
+        Self(Arc::new(SourceInner { name: name.into(), text: Cow::Borrowed(text), bundled: true }))
+    }
+
+    /// The same text by another name.
+    #[must_use]
+    pub fn renamed(&self, name: impl Into<String>) -> Self {
+        let SourceInner { text, bundled, .. } = &*self.0;
+        Self(Arc::new(SourceInner { name: name.into(), text: text.clone(), bundled: *bundled }))
+    }
+
+    /// Whether it is a text of the program's own, checked when the program was built.
+    pub fn is_bundled(&self) -> bool {
+        self.0.bundled
     }
 
     /// The name shown in diagnostics.

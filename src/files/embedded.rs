@@ -1,7 +1,9 @@
 //! Files compiled into the program: bundled scripts, pipelines, templates and the example launch.
 
 use crate::diag::Source;
+use crate::project::TextBundle;
 use include_dir::{Dir, include_dir};
+use std::sync::{Arc, LazyLock};
 
 static SCRIPTS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scripts");
 static PIPELINES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/pipelines");
@@ -14,6 +16,20 @@ static EXAMPLE_TEXT: &str = include_str!("../../examples/launches/checkout-night
 /// The bundled example launch.
 pub fn example_launch() -> Source {
     Source::new(EXAMPLE_LAUNCH, EXAMPLE_TEXT)
+}
+
+/// The bundled texts that projects are linked from.
+pub fn bundle() -> Arc<TextBundle> {
+    static BUNDLE: LazyLock<Arc<TextBundle>> = LazyLock::new(|| {
+        let file = |area: Area| {
+            move |source: &Source| match source.name().strip_prefix("data/") {
+                Some(name) if area == Area::Scripts && !name.ends_with(".rhai") => ("data".to_owned(), source.renamed(name)),
+                _ => (area.name().to_owned(), source.clone()),
+            }
+        };
+        Arc::new(TextBundle::new(Area::ALL.into_iter().flat_map(|area| area.embedded().iter().map(file(area)))))
+    });
+    BUNDLE.clone()
 }
 
 /// Suffix of test files.
@@ -61,25 +77,38 @@ impl Area {
     /// The areas that a project is linked from.
     pub const ALL: [Self; 3] = [Self::Scripts, Self::Pipelines, Self::Templates];
 
-    /// Path below the area's root and text of each embedded file.
-    pub fn embedded(self) -> Vec<(String, &'static str)> {
-        let dir = match self {
+    /// The embedded files, in order of their paths below the area's root.
+    pub fn embedded(self) -> &'static [Source] {
+        static SOURCES: [LazyLock<Vec<Source>>; 4] = [
+            LazyLock::new(|| Area::Scripts.collect()),
+            LazyLock::new(|| Area::Pipelines.collect()),
+            LazyLock::new(|| Area::Templates.collect()),
+            LazyLock::new(|| Area::Tests.collect()),
+        ];
+        &SOURCES[self as usize]
+    }
+
+    /// The embedded file of a path, if there is one.
+    pub fn embedded_file(self, path: &str) -> Option<&'static Source> {
+        let files = self.embedded();
+        files.binary_search_by(|file| file.name().cmp(path)).ok().map(|at| &files[at])
+    }
+
+    fn collect(self) -> Vec<Source> {
+        let mut open = vec![match self {
             Self::Scripts | Self::Tests => &SCRIPTS,
             Self::Pipelines => &PIPELINES,
             Self::Templates => &TEMPLATES,
-        };
+        }];
         let mut out = Vec::new();
-        self.collect(dir, &mut out);
-        out
-    }
-
-    fn collect(self, dir: &'static Dir<'static>, out: &mut Vec<(String, &'static str)>) {
-        for file in dir.files() {
-            let Some(path) = file.path().to_str().map(|path| path.replace('\\', "/")).filter(|path| self.takes(path)) else {
-                continue;
-            };
-            out.extend(file.contents_utf8().map(|text| (path, text)));
+        while let Some(dir) = open.pop() {
+            for file in dir.files() {
+                let path = file.path().to_str().map(|path| path.replace('\\', "/")).filter(|path| self.takes(path));
+                out.extend(path.zip(file.contents_utf8()).map(|(path, text)| Source::bundled(path, text)));
+            }
+            open.extend(dir.dirs());
         }
-        dir.dirs().for_each(|dir| self.collect(dir, out));
+        out.sort_by(|a, b| a.name().cmp(b.name()));
+        out
     }
 }

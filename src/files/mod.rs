@@ -17,7 +17,7 @@ mod texts;
 mod unpack;
 mod watch;
 
-pub use embedded::{Area, EXAMPLE_LAUNCH, example_launch};
+pub use embedded::{Area, EXAMPLE_LAUNCH, bundle, example_launch};
 pub use identity::FileIdentity;
 pub use inputs::{InputFile, InputList, list_inputs};
 pub use outdir::{OutDir, open_private};

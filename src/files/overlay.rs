@@ -94,11 +94,8 @@ pub struct Overlay {
 impl Overlay {
     /// Loads the embedded files of an area, overlaid by those of `dir`. Hidden files are skipped; symbolic links below `dir` are errors.
     pub fn load(area: Area, dir: Option<&Path>) -> Result<Self, FileError> {
-        let mut files: BTreeMap<String, (Source, FileOrigin)> = BTreeMap::new();
-        for (path, text) in area.embedded() {
-            files.insert(path.clone(), (Source::new(path, text), FileOrigin::Embedded));
-        }
-        let mut overlay = Self { files };
+        let embedded = area.embedded().iter().map(|source| (source.name().to_owned(), (source.clone(), FileOrigin::Embedded)));
+        let mut overlay = Self { files: embedded.collect() };
         if let Some(dir) = dir {
             overlay.add(area, dir)?;
         }
@@ -116,7 +113,9 @@ impl Overlay {
         let taken = |name: &str| area.takes(name) && !(area == Area::Tests && name.ends_with(".json"));
         for (name, path) in paths.into_iter().filter(|(name, _)| taken(name)) {
             let text = read_text(&path, MAX_TEXT)?;
-            self.files.insert(name.clone(), (Source::new(name, text), FileOrigin::File(path)));
+            let source = area.embedded_file(&name).filter(|embedded| embedded.text() == text).cloned();
+            let source = source.unwrap_or_else(|| Source::new(name.as_str(), text));
+            self.files.insert(name, (source, FileOrigin::File(path)));
         }
         Ok(())
     }

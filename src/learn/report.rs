@@ -172,7 +172,7 @@ impl LearnedWeight {
 pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, SessionError> {
     let alone = spec.terms == FittedTerms::Alone;
     let aside: &[&str] = if alone { &[LEARNED, TERMS] } else { &[LEARNED] };
-    let project = without(session.project(spec.pipeline.as_deref(), AnswererNames::Others)?, aside)?;
+    let project = without(session.whole_project(spec.pipeline.as_deref(), AnswererNames::Others)?, aside)?;
     let Some(plan) = project.plan.verdict.clone() else {
         let message = format!("the pipeline `{}` has no verdict", project.plan.pipeline.name);
         let help = "weights are those of the rules under `verdict:` of a pipeline".to_owned();
@@ -302,7 +302,7 @@ impl TakenLabels {
             self.left_out.entry(why).or_default().push(id);
         }
         for case in labels.cases {
-            let code = defect_code(&project.data.files, &case.label).unwrap_or(&case.label);
+            let code = defect_code(project.data.files.all(), &case.label).unwrap_or(&case.label);
             match weights.class(code) {
                 Some(class) => self.labelled.push(TakenLabel { case, class, origin }),
                 None => {

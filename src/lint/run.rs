@@ -39,7 +39,7 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
         gather(&input);
     let templates = Templates::compile(template_texts.iter().cloned()).unwrap_or_default();
     let scripts: Vec<Source> = library.files().map(|file| file.source().clone()).collect();
-    let read = ProjectData::read(&data_texts, input.settings.domain.as_deref());
+    let read = ProjectData::read(&data_texts, input.settings.domain.as_deref(), false);
     let linked_before = (&library, &read);
     if pipelines.is_empty() {
         found.extend(read.found().iter().cloned());
@@ -54,6 +54,7 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
             pipeline: without(pipeline, &library),
             subpipelines,
             missing: BTreeMap::new(),
+            bundle: None,
         };
         let linked: Vec<Diagnostic> = match Project::link_after(sources, input.settings.clone(), Some(linked_before)) {
             Ok(project) => project.warnings.iter().cloned().collect(),
@@ -126,6 +127,7 @@ fn link_team(
         pipeline: pipeline.source.clone(),
         subpipelines: BTreeMap::new(),
         missing: BTreeMap::new(),
+        bundle: None,
     };
     let settings = LinkSettings { team: Some(name.clone()), ..settings.clone() };
     let mut found = problems(Project::link_after(sources, settings, Some(before)));

@@ -3,6 +3,7 @@
 mod artifact_file;
 mod attributes;
 mod ci_system;
+mod deferred;
 mod effect;
 mod hash;
 mod invisible;
@@ -23,6 +24,7 @@ pub mod words;
 pub use artifact_file::{safe_file_name, sha256};
 pub use attributes::Attributes;
 pub use ci_system::{CiJob, CiSystem};
+pub use deferred::Deferred;
 pub use effect::{EFFECTS, Effect, Handle, UnresolvedHandle};
 pub use hash::{Hash, Hasher, canonical};
 pub use invisible::{is_invisible, visible};

@@ -8,14 +8,14 @@ use super::learned::{DeclaredTerms, LearnedWeights};
 use super::personas;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::evidence::EvidenceReader;
-use crate::form::fill;
 use crate::form::yaml::{self, Yaml};
-use crate::model::Kind;
+use crate::form::{FormReader, fill};
+use crate::model::{Deferred, Kind};
 use crate::script::View;
 use crate::walk::Content;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The stem of the file of learned weights, which is no data for scripts.
 const LEARNED: &str = "learned";
@@ -26,6 +26,44 @@ const TERMS: &str = "terms";
 /// The name of the domain in the data.
 const DOMAIN: &str = "domain";
 
+/// Data files by stem, with the domain as `domain`. A bundled file is read when it is first asked for.
+#[derive(Debug, Default)]
+pub struct DataFiles {
+    files: BTreeMap<String, Deferred<Value>>,
+    domain: Option<Deferred<Option<Domain>>>,
+    all: OnceLock<Map<String, Value>>,
+}
+
+impl DataFiles {
+    /// The content of a file.
+    pub fn get(&self, stem: &str) -> Option<&Value> {
+        if stem == DOMAIN {
+            return self.linked_domain().map(|domain| &domain.value);
+        }
+        self.files.get(stem).map(|file| &**file)
+    }
+
+    /// All files in one map.
+    pub fn all(&self) -> &Map<String, Value> {
+        self.all.get_or_init(|| {
+            let mut all: Map<String, Value> = self.files.iter().map(|(stem, file)| (stem.clone(), (**file).clone())).collect();
+            all.extend(self.linked_domain().map(|domain| (DOMAIN.to_owned(), domain.value.clone())));
+            all
+        })
+    }
+
+    fn linked_domain(&self) -> Option<&Domain> {
+        self.domain.as_ref().and_then(|domain| domain.as_ref())
+    }
+}
+
+impl From<Map<String, Value>> for DataFiles {
+    fn from(files: Map<String, Value>) -> Self {
+        let files = files.into_iter().map(|(stem, file)| (stem, Deferred::ready(file))).collect();
+        Self { files, domain: None, all: OnceLock::new() }
+    }
+}
+
 /// The data of a project with what derives from it, read once for all links with the same texts.
 #[derive(Debug)]
 pub struct ProjectData {
@@ -33,42 +71,67 @@ pub struct ProjectData {
     sources: Vec<Source>,
     /// The name of the domain asked for.
     asked: Option<String>,
-    /// The data files, by stem, with the domain.
-    pub files: Map<String, Value>,
+    /// Whether all texts are bundled, and were taken as checked.
+    pub(super) trusted: bool,
+    /// The data files.
+    pub files: Arc<DataFiles>,
     /// `files`, as scripts see them.
-    pub(super) content: Content,
+    pub(super) content: Deferred<Content>,
     /// The defects and categories, as scripts see them.
-    pub(super) taxonomy: Content,
+    pub(super) taxonomy: Deferred<Content>,
     /// Reads failures by the data.
-    pub(super) evidence: Arc<EvidenceReader>,
+    pub(super) evidence: Deferred<EvidenceReader>,
     /// The name of the domain, if there is one.
     pub(super) domain: Option<String>,
     /// The learned weights, if there are any.
     pub(super) learned: Option<LearnedWeights>,
     /// The weights of words, if there are any.
-    pub(super) terms: Option<DeclaredTerms>,
+    pub(super) terms: Deferred<Option<DeclaredTerms>>,
     /// Errors and warnings.
     found: Diagnostics,
 }
 
 impl ProjectData {
-    /// Reads data files, with the domain of that name.
-    pub fn read(sources: &[Source], domain: Option<&str>) -> Arc<Self> {
+    /// Reads data files, with the domain of that name. If bundled texts are trusted, they are read when they are needed.
+    pub fn read(sources: &[Source], domain: Option<&str>, trusted: bool) -> Arc<Self> {
+        /// What was made of bundled texts alone: the same in all projects of a process.
+        static BUNDLED: Mutex<Vec<Arc<ProjectData>>> = Mutex::new(Vec::new());
+        if !trusted || !sources.iter().all(Source::is_bundled) {
+            return Arc::new(Self::made(sources, domain, trusted));
+        }
+        let mut bundled = BUNDLED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = bundled.iter().find(|known| known.is_of(sources, domain, trusted)) {
+            return known.clone();
+        }
+        let made = Arc::new(Self::made(sources, domain, trusted));
+        bundled.push(made.clone());
+        made
+    }
+
+    fn made(sources: &[Source], domain: Option<&str>, trusted: bool) -> Self {
         let mut found = Diagnostics::new();
-        let read = read(sources, domain, &mut found);
+        let ReadFiles { files, learned, terms } = read(sources, domain, trusted, &mut found);
+        let files = Arc::new(files);
+        let name = files.domain.is_some().then(|| domain.unwrap_or(domain::DEFAULT_DOMAIN).to_owned());
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
-        Arc::new(Self {
+        let (of_content, of_taxonomy, of_evidence) = (files.clone(), files.clone(), files.clone());
+        Self {
             sources: sources.to_vec(),
             asked: domain.map(str::to_owned),
-            content: any(&Value::Object(read.files.clone()), "params.data"),
-            taxonomy: any(&taxonomy(&read.files), "params.taxonomy"),
-            evidence: Arc::new(evidence::reader(&read.files, &read.places)),
-            files: read.files,
-            domain: read.domain,
-            learned: read.learned,
-            terms: read.terms,
+            trusted: trusted && sources.iter().all(Source::is_bundled),
+            content: Deferred::new(move || any(&Value::Object(of_content.all().clone()), "params.data")),
+            taxonomy: Deferred::new(move || any(&taxonomy(&of_taxonomy), "params.taxonomy")),
+            evidence: Deferred::new(move || {
+                let none = BTreeMap::new();
+                let places = of_evidence.linked_domain().map_or(&none, |domain| &domain.places);
+                evidence::reader(&of_evidence, places)
+            }),
+            domain: name.filter(|_| trusted || files.linked_domain().is_some()),
+            files,
+            learned,
+            terms,
             found,
-        })
+        }
     }
 
     /// The errors and warnings of the texts.
@@ -77,34 +140,61 @@ impl ProjectData {
     }
 
     /// Whether it was read from these texts with the same domain.
-    pub(super) fn is_of(&self, sources: &[Source], domain: Option<&str>) -> bool {
-        self.asked.as_deref() == domain && self.sources == sources
+    pub(super) fn is_of(&self, sources: &[Source], domain: Option<&str>, trusted: bool) -> bool {
+        self.asked.as_deref() == domain && self.sources == sources && (trusted || !self.trusted)
     }
 }
 
 /// The part of the domain that classifies failures: defects, categories and severities.
-fn taxonomy(data: &Map<String, Value>) -> Value {
+fn taxonomy(data: &DataFiles) -> Value {
     let Some(domain) = data.get("domain") else { return Value::Null };
     ["defects", "categories", "severities"].into_iter().map(|key| (key, domain[key].clone())).collect()
 }
 
 /// What data files say.
 struct ReadFiles {
-    files: Map<String, Value>,
-    domain: Option<String>,
-    /// The locations of the domain's signatures, by id.
-    places: BTreeMap<String, String>,
+    files: DataFiles,
     learned: Option<LearnedWeights>,
-    terms: Option<DeclaredTerms>,
+    terms: Deferred<Option<DeclaredTerms>>,
 }
 
-/// Reads all data files into one object by file stem, including the domain with a name.
-fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnostics) -> ReadFiles {
-    let linked = domain::link(sources, name, found);
-    let mut files = Map::new();
-    let (mut learned, mut terms) = (None, None);
+/// Reads all data files, with the domain of that name. If bundled texts are trusted, they are read when they are needed.
+fn read(sources: &[Source], name: Option<&str>, trusted: bool, found: &mut Diagnostics) -> ReadFiles {
+    // Other files refer to the names of the domain.
+    let trusted = trusted && sources.iter().filter(|source| domain::is_domain_file(source)).all(Source::is_bundled);
+    let has_domain = domain::names(sources).contains(&name.unwrap_or(domain::DEFAULT_DOMAIN));
+    let linked: Option<Deferred<Option<Domain>>> = if trusted && has_domain {
+        let (sources, name) = (sources.to_vec(), name.map(str::to_owned));
+        Some(Deferred::new(move || domain::link_checked(&sources, name.as_deref())))
+    } else {
+        domain::link(sources, name, found).map(|domain| Deferred::ready(Some(domain)))
+    };
+    let mut files = DataFiles { domain: linked, ..DataFiles::default() };
+    let (mut learned, mut terms) = (None, Deferred::ready(None));
     for source in sources.iter().filter(|source| !domain::is_domain_file(source)) {
         let stem = source.name().rsplit_once('.').map_or(source.name(), |(stem, _)| stem).replace('/', "_");
+        let is_content = !stem.starts_with(forms::SCORECARDS) && stem != LEARNED && stem != TERMS;
+        if trusted && source.is_bundled() && stem != LEARNED {
+            let source = source.clone();
+            if stem == TERMS {
+                let made = move || {
+                    let tree = yaml::parse(&source).ok()?;
+                    DeclaredTerms::of(&source, &tree, &mut Diagnostics::new())
+                };
+                terms = Deferred::new(made);
+            } else if is_content {
+                let form = forms::of(&stem);
+                let made = move || {
+                    let Ok(tree) = yaml::parse(&source) else { return Value::Null };
+                    let Some(form) = form else { return tree.to_json() };
+                    let mut value = FormReader::<()>::new(&source, "data").file(&tree, form, None);
+                    fill(&mut value, form);
+                    value
+                };
+                files.files.insert(stem, Deferred::new(made));
+            }
+            continue;
+        }
         match yaml::parse(source) {
             _ if stem == DOMAIN => {
                 let error = Diagnostic::error("data/reserved", "`domain` is the name of the domain in `params.data`");
@@ -112,26 +202,22 @@ fn read(sources: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Read
                 found.push(error.help("give the file another name, or move it into `data/domains/`"));
             }
             Ok(tree) => {
-                let value = file(source, &tree, &stem, linked.as_ref(), found);
+                let value = file(source, &tree, &stem, files.linked_domain(), found);
                 if stem == LEARNED {
                     learned = LearnedWeights::of(source, &tree, found);
                 } else if stem == TERMS {
-                    terms = DeclaredTerms::of(source, &tree, found);
-                } else if !stem.starts_with(forms::SCORECARDS) {
-                    files.insert(stem, value);
+                    terms = Deferred::ready(DeclaredTerms::of(source, &tree, found));
+                } else if is_content {
+                    files.files.insert(stem, Deferred::ready(value));
                 }
             }
             Err(diagnostics) => found.extend(diagnostics),
         }
     }
-    personas::check(sources, &files, found);
-    let domain = linked.as_ref().map(|linked| linked.name.clone());
-    let mut places = BTreeMap::new();
-    if let Some(linked) = linked {
-        files.insert(DOMAIN.to_owned(), linked.value);
-        places = linked.places;
+    if !trusted || !sources.iter().filter(|source| personas::are_in(source)).all(Source::is_bundled) {
+        personas::check(sources, &files, found);
     }
-    ReadFiles { files, domain, places, learned, terms }
+    ReadFiles { files, learned, terms }
 }
 
 /// Reads one file: by its form, if it has one, otherwise unchecked.
@@ -155,6 +241,6 @@ fn file(source: &Source, tree: &Yaml, stem: &str, domain: Option<&Domain>, found
 /// Reads data files, with the domain of that name. The error lists everything that is wrong with them.
 pub fn read_data(sources: &[Source], domain: Option<&str>) -> Result<Map<String, Value>, Diagnostics> {
     let mut found = Diagnostics::new();
-    let data = read(sources, domain, &mut found);
-    if found.has_errors() { Err(found) } else { Ok(data.files) }
+    let read = read(sources, domain, true, &mut found);
+    if found.has_errors() { Err(found) } else { Ok(read.files.all().clone()) }
 }

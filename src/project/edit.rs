@@ -2,7 +2,7 @@
 
 use super::conditions::{conditions, fields};
 use super::linked_pipeline::ProjectLinker;
-use super::{Project, Sources};
+use super::{LinkScope, Project, Sources};
 use crate::diag::{Diagnostics, Source};
 use crate::pipeline::NodeIx;
 use crate::prompt::Templates;
@@ -19,6 +19,7 @@ impl Project {
             scripts: sources.scripts.clone(),
             limits: self.settings.limits.clone(),
             probes: self.settings.probes,
+            trusted: self.settings.scope != LinkScope::Checked,
             ..LibraryInputs::default()
         };
         collect(&self.plan, None, &mut inputs);
@@ -36,8 +37,9 @@ impl Project {
     fn relink_plan(&self, plan: &Plan, part: Option<&str>, library: &Library, found: &mut Diagnostics) -> Plan {
         let (pipeline, templates, texts) = (&plan.pipeline, &Templates::default(), &self.sources.templates);
         let masks = &self.settings.masks;
-        let linker =
-            ProjectLinker { pipeline, library, templates, texts, vars: &plan.vars, part, masks, agents: None, servers: None };
+        let (vars, agents, servers) = (&plan.vars, None, None);
+        let trusted = self.settings.scope != LinkScope::Checked;
+        let linker = ProjectLinker { pipeline, library, templates, texts, vars, part, masks, agents, servers, trusted };
         let rules = linker.rules(found);
         let mut nodes = Vec::with_capacity(plan.nodes.len());
         for (at, (node, before)) in pipeline.nodes.iter().zip(&plan.nodes).enumerate() {

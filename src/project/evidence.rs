@@ -1,9 +1,10 @@
 //! The rules for extracting evidence, from a project's data: `data/evidence.yaml` and the signatures of the domain.
 
+use super::DataFiles;
 use crate::evidence::{EvidenceReader, EvidenceRules, FrameLanguage, FrameOwner, MaskRule, Masker, OwnerRule, SignatureSpec};
 use crate::form::{Form, FormKey, ValueForm};
 use crate::model::Hash;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const PATTERNS: ValueForm = ValueForm::List(&ValueForm::Pattern(0));
@@ -48,7 +49,7 @@ const MASKING: Form = Form {
 };
 
 /// Creates the reader. `data` are the data files by stem, with the domain; `places` are the locations of signatures.
-pub(super) fn reader(data: &Map<String, Value>, places: &BTreeMap<String, String>) -> EvidenceReader {
+pub(super) fn reader(data: &DataFiles, places: &BTreeMap<String, String>) -> EvidenceReader {
     let none = Value::Null;
     let (file, domain) = (data.get("evidence").unwrap_or(&none), data.get("domain").unwrap_or(&none));
     let fixtures = data.get("reading").map_or(&none, |reading| &reading["setup_names"]);
@@ -66,7 +67,7 @@ pub(super) fn reader(data: &Map<String, Value>, places: &BTreeMap<String, String
 }
 
 /// Creates the masker from `data/evidence.yaml`.
-pub(super) fn masker(data: &Map<String, Value>) -> Masker {
+pub(super) fn masker(data: &DataFiles) -> Masker {
     let rules = data.get("evidence").and_then(|file| file["masking"].as_array()).into_iter().flatten();
     let rules: Vec<MaskRule> = rules.map(|rule| MaskRule { id: text(&rule["id"]), pattern: text(&rule["pattern"]) }).collect();
     // Invalid patterns have been rejected by the form of the data.

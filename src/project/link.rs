@@ -2,8 +2,8 @@
 
 use super::conditions::{conditions, fields};
 use super::plans::{SharedInputs, with_vars};
-use super::settings::LinkSettings;
-use super::{ProjectData, ProjectManifest, Sources, evidence, masks, prompts, subpipelines, teams, vars};
+use super::settings::{LinkScope, LinkSettings};
+use super::{ProjectData, ProjectManifest, Sources, evidence, masks, prompts, reach, subpipelines, teams, vars};
 use crate::diag::Diagnostics;
 use crate::evidence::Masker;
 use crate::model::Kind;
@@ -61,8 +61,9 @@ impl Project {
             Templates::default()
         });
         let domain = settings.domain.as_deref();
-        let same = previous.map(|(_, data)| data).filter(|data| data.is_of(&sources.data, domain));
-        let data = same.map_or_else(|| ProjectData::read(&sources.data, domain), Arc::clone);
+        let trusted = settings.scope != LinkScope::Checked;
+        let same = previous.map(|(_, data)| data).filter(|data| data.is_of(&sources.data, domain, trusted));
+        let data = same.map_or_else(|| ProjectData::read(&sources.data, domain, trusted), Arc::clone);
         found.extend(data.found().clone());
         let mut parsed = pipeline::parse(&sources.pipeline);
         if let (Ok(pipeline), Some(team)) = (&mut parsed, &settings.team) {
@@ -75,8 +76,11 @@ impl Project {
             conditions.extend(super::conditions::conditions(part, Some(reference)));
             fields.extend(super::conditions::fields(part));
         }
+        let pipelines = parsed.iter().chain(parts.iter().map(|(_, part)| &**part));
         let inputs = LibraryInputs {
             scripts: sources.scripts.clone(),
+            reached: (settings.scope == LinkScope::Reached).then(|| reach::reached(&sources, &settings, pipelines)),
+            trusted,
             conditions,
             fields,
             limits: settings.limits.clone(),
@@ -106,6 +110,7 @@ impl Project {
             data_texts: &sources.data,
             data: &data,
             workspace: Content::new(View::of(&settings.workspace, &Kind::Any, "params.workspace")),
+            trusted,
         };
         prompts::check_names(&templates, &mut found);
         let plan = shared.plan(&pipeline, (&set, &var_places), &mut Vec::new(), &mut found);
@@ -118,6 +123,13 @@ impl Project {
         } else {
             Err(errors.into_iter().chain(warnings).collect())
         }
+    }
+
+    /// Prepares the scripts that wait for their first call, in another thread: calls find them prepared, or wait for them.
+    pub fn prepare(&self) {
+        let library = self.library.clone();
+        // Without another thread, the calls do it.
+        drop(std::thread::Builder::new().name("prepare".into()).spawn(move || library.prepare()));
     }
 
     /// The plan with other vars: those of the project overridden by `set`.
@@ -209,7 +221,7 @@ done: _done
     #[test]
     fn everything_a_pipeline_refers_to_is_found() {
         let project = link(PIPELINE, RULES, LinkSettings::default()).expect("links");
-        let (plan, data) = (&project.plan, &project.data.files);
+        let (plan, data) = (&project.plan, project.data.files.all());
         assert!(plan.nodes[0].responder.is_some() && plan.nodes[0].template.is_some() && plan.nodes[1].responder.is_none());
         assert_eq!(plan.nodes[0].needs.iter().map(|need| need.name).collect::<Vec<_>>(), ["siblings"]);
         let reads = |edge: usize| plan.rules[edge].as_ref().map(|rule| rule.reads.join(" ")).unwrap_or_default();

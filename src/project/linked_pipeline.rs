@@ -3,6 +3,7 @@
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::pipeline::{Pipeline, Spanned};
 use crate::prompt::Templates;
+use crate::script::check::CheckedParameter;
 use crate::script::{FunctionRef, Library, ScriptFunction};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -23,6 +24,8 @@ pub(super) struct ProjectLinker<'a> {
     pub(super) agents: Option<&'a [String]>,
     /// The names of the configured tool servers, if known.
     pub(super) servers: Option<&'a [String]>,
+    /// Whether bundled texts are taken as checked.
+    pub(super) trusted: bool,
 }
 
 impl ProjectLinker<'_> {
@@ -35,6 +38,23 @@ impl ProjectLinker<'_> {
         found.push(error.help(
             format!("{}\nothers are set up under `agents:` in asterisk.yaml", hint.unwrap_or_default()).trim_start().to_owned(),
         ));
+    }
+
+    /// Whether a function need not be checked: its script and the pipeline are bundled.
+    pub(super) fn is_checked(&self, function: &ScriptFunction) -> bool {
+        self.trusted && self.pipeline.source.is_bundled() && (function.is_trusted() || function.is_condition())
+    }
+
+    /// Checks a function against the types of its inputs, unless that was done when the program was built.
+    pub(super) fn check(&self, function: &ScriptFunction, inputs: &[CheckedParameter<'_>], found: &mut Diagnostics) {
+        if self.is_checked(function) {
+            return;
+        }
+        for diagnostic in self.library.check(function, inputs).diagnostics {
+            if !found.iter().any(|known| *known == diagnostic) {
+                found.push(diagnostic);
+            }
+        }
     }
 
     /// Resolves a reference to a function; errors are labelled in the pipeline.

@@ -1,17 +1,17 @@
 //! Resolves the references of a pipeline to the other languages, and checks them.
 
+use super::DataFiles;
 use super::conditions::{arguments_key, condition_key, items_key};
 use super::linked_pipeline::ProjectLinker;
 use super::settings::{AnswererNames, SCRIPT};
 use super::{forms, kinds, masks, prompts, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
-use crate::model::Kind;
+use crate::model::{Deferred, Kind};
 use crate::pipeline::{self, ComputedValue, EdgeCondition, PipelineNode, Spanned};
 use crate::prompt::Template;
 use crate::script::check::{self, Checker};
 use crate::script::{FunctionRef, LinkedScript, ScriptFunction, View};
 use crate::walk::{EdgeRule, ForeachPlan, MergePlan, NEEDS, PlanNode, Query, ToolPlan, WORKDIR};
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -37,6 +37,10 @@ impl ProjectLinker<'_> {
                 EdgeCondition::Rule(reference) => self.function(reference, 3, found)?,
                 EdgeCondition::Condition(_) => self.library.condition(&condition_key(self.part, &edge.id))?,
             };
+            let script = function.hash();
+            if self.is_checked(&function) {
+                return Some(EdgeRule { script, reads: self.reads(&function, artifact, &state, &vars), function });
+            }
             let inputs = [("artifact", artifact), ("state", &state), ("vars", &vars)];
             let inputs = inputs.map(|(name, kind)| check::CheckedParameter { name, kind });
             let analysis = match function.file().and_then(|path| self.library.file(path)) {
@@ -53,10 +57,21 @@ impl ProjectLinker<'_> {
             }
             self.counters(&analysis.reads, found);
             traits(&analysis.reads, found);
-            let reads = analysis.reads.iter().map(|read| read.path.as_str().into()).collect();
-            Some(EdgeRule { script: function.hash(), function, reads })
+            let reads = Deferred::ready(analysis.reads.iter().map(|read| read.path.as_str().into()).collect());
+            Some(EdgeRule { script, function, reads })
         };
         self.pipeline.edges.iter().zip(&artifacts).map(rule).collect()
+    }
+
+    /// What a rule reads, found when it is asked for.
+    fn reads(&self, function: &ScriptFunction, artifact: &Kind, state: &Kind, vars: &Kind) -> Deferred<Vec<Box<str>>> {
+        let (library, function) = (self.library.clone(), function.clone());
+        let [artifact, state, vars] = [artifact, state, vars].map(Kind::clone);
+        Deferred::new(move || {
+            let inputs = [("artifact", &artifact), ("state", &state), ("vars", &vars)];
+            let inputs = inputs.map(|(name, kind)| check::CheckedParameter { name, kind });
+            library.check(&function, &inputs).reads.iter().map(|read| read.path.as_str().into()).collect()
+        })
     }
 
     /// Warns about counters that no edge increments: they are always 0, most likely a typo.
@@ -81,7 +96,7 @@ impl ProjectLinker<'_> {
         &self,
         node: &PipelineNode,
         answers: AnswererNames,
-        files: &Map<String, Value>,
+        files: &DataFiles,
         template: Option<Arc<Template>>,
         found: &mut Diagnostics,
     ) -> PlanNode {

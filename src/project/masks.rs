@@ -90,7 +90,7 @@ fn link(linker: &ProjectLinker<'_>, path: &str, label: Option<&Label>, found: &m
         );
         return None;
     }
-    let nodes = file.constant("NODES").as_ref().and_then(texts).filter(|nodes| !nodes.is_empty());
+    let nodes = linker.library.constant(path, "NODES").as_ref().and_then(texts).filter(|nodes| !nodes.is_empty());
     let Some(nodes) = nodes else {
         let at = place(file, "NODES").unwrap_or_else(head);
         let error = Diagnostic::error("project/no-mask", format!("the mask `{path}` does not say which nodes it is for"));
@@ -109,7 +109,7 @@ pub(super) fn needs(
     found: &mut Diagnostics,
 ) -> Vec<&'static Query> {
     let Some(file) = linker.library.file(path) else { return Vec::new() };
-    let Some(declared) = file.constant("NEEDS") else { return Vec::new() };
+    let Some(declared) = linker.library.constant(path, "NEEDS") else { return Vec::new() };
     let at = place(file, "NEEDS").unwrap_or(Span::new(0, 0));
     let mut fault = |error: Diagnostic| {
         let mut error = error.label(file.source(), at, "declared here");

@@ -1,9 +1,10 @@
 //! Linking: the texts of all three languages become one immutable [`Project`] with a plan to walk.
 //!
-//! Innermost first: `sources`, `settings` (the inputs of linking), `forms`, `domain`, `personas`, `learned`, `data`, `teams` (data files),
+//! Innermost first: `bundle`, `sources`, `settings` (the inputs of linking), `forms`, `domain`, `personas`, `learned`, `data`, `teams` (data files),
 //! `conditions`, `subpipelines`, `vars`, `kinds`, `prompts`, `linked_pipeline`, `masks`, `linker`, `team` (the references of one
-//! pipeline), `plans` (pipelines in pipelines), `manifest`, `link` (the project), and based on it `edit`, `examine`, `current`.
+//! pipeline), `plans` (pipelines in pipelines), `manifest`, `reach`, `link` (the project), and based on it `edit`, `examine`, `current`.
 
+mod bundle;
 mod conditions;
 mod current;
 mod data;
@@ -24,6 +25,7 @@ mod plans;
 mod policy;
 mod policy_file;
 mod prompts;
+mod reach;
 mod roots;
 mod settings;
 mod sources;
@@ -33,9 +35,10 @@ mod teams;
 mod vars;
 mod verdict;
 
+pub use bundle::TextBundle;
 pub use conditions::{check_conditions, condition_key, conditions, fields};
 pub use current::CurrentProject;
-pub use data::{ProjectData, read_data};
+pub use data::{DataFiles, ProjectData, read_data};
 pub use evidence::signature_reader;
 pub use examine::{ExaminedFunction, FunctionUse, examine};
 pub use forms::SCORECARD;
@@ -43,6 +46,6 @@ pub use kinds::input_kinds;
 pub use link::Project;
 pub use manifest::ProjectManifest;
 pub use policy::{MEMORY_PREFIX, POLICY_PREFIX, is_policy};
-pub use settings::{AnswererNames, LinkSettings, ProjectVar, ProjectVars, SCRIPT, VarPlaces};
+pub use settings::{AnswererNames, LinkScope, LinkSettings, ProjectVar, ProjectVars, SCRIPT, VarPlaces};
 pub use sources::Sources;
 pub use teams::teams;

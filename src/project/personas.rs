@@ -1,23 +1,29 @@
 //! Checks between the data files `personas` and `elements`, and between these and pipelines.
 
+use super::DataFiles;
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use crate::form::yaml::{self, YamlReader};
 use crate::pipeline::Pipeline;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// The names of all elements, including derived ones.
-pub(super) fn elements(data: &Map<String, Value>) -> impl Iterator<Item = &str> {
+pub(super) fn elements(data: &DataFiles) -> impl Iterator<Item = &str> {
     let of = |group: &str| data.get("elements").and_then(|file| file.get(group)?.as_object()).into_iter().flatten();
     of("elements").chain(of("derived")).map(|(name, _)| name.as_str())
 }
 
 /// All personas of the data.
-pub(super) fn personas(data: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+pub(super) fn personas(data: &DataFiles) -> impl Iterator<Item = &Value> {
     data.get("personas").and_then(|file| file.get("personas")?.as_array()).into_iter().flatten()
 }
 
+/// Whether a data file has the personas, or the elements that they may have.
+pub(super) fn are_in(source: &Source) -> bool {
+    source.name().rsplit_once('.').is_some_and(|(stem, _)| ["personas", "elements"].contains(&stem))
+}
+
 /// Reports personas with an unknown element.
-pub(super) fn check(sources: &[Source], data: &Map<String, Value>, found: &mut Diagnostics) {
+pub(super) fn check(sources: &[Source], data: &DataFiles, found: &mut Diagnostics) {
     let is_personas = |source: &&Source| source.name().rsplit_once('.').is_some_and(|(stem, _)| stem == "personas");
     // Without any elements there is nothing to compare with.
     let Some(source) = sources.iter().find(is_personas).filter(|_| elements(data).next().is_some()) else { return };
@@ -41,7 +47,7 @@ pub(super) fn check(sources: &[Source], data: &Map<String, Value>, found: &mut D
 }
 
 /// Reports nodes and zones of a pipeline with an unknown element.
-pub(super) fn check_elements(pipeline: &Pipeline, data: &Map<String, Value>, found: &mut Diagnostics) {
+pub(super) fn check_elements(pipeline: &Pipeline, data: &DataFiles, found: &mut Diagnostics) {
     let names: Vec<&str> = elements(data).collect();
     if names.is_empty() {
         return; // nothing to compare with

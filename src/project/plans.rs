@@ -1,14 +1,15 @@
 //! Links pipelines into plans, each with its sub-pipelines.
 
-use super::ProjectData;
 use super::linked_pipeline::ProjectLinker;
 use super::policy::PolicyData;
 use super::settings::{AnswererNames, SCRIPT, VarPlaces};
 use super::subpipelines::Subpipelines;
 use super::team::anonymous;
-use super::verdict::{self, VerdictData};
+use super::verdict;
+use super::{DataFiles, ProjectData};
 use super::{personas, policy, prompts, roots, subpipelines, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::model::Deferred;
 use crate::pipeline::{NodeIx, Pipeline, Spanned};
 use crate::prompt::Templates;
 use crate::script::{Library, View};
@@ -37,8 +38,10 @@ pub(super) struct SharedInputs<'a> {
     pub(super) servers: Option<&'a [String]>,
     /// The texts of the data files.
     pub(super) data_texts: &'a [Source],
-    pub(super) data: &'a ProjectData,
+    pub(super) data: &'a Arc<ProjectData>,
     pub(super) workspace: Content,
+    /// Whether bundled texts are taken as checked.
+    pub(super) trusted: bool,
 }
 
 impl SharedInputs<'_> {
@@ -66,6 +69,7 @@ impl SharedInputs<'_> {
             masks: self.masks,
             agents: self.agents,
             servers: self.servers,
+            trusted: self.trusted,
         };
         let rules = linker.rules(found);
         let mut nodes: Vec<PlanNode> = Vec::with_capacity(pipeline.nodes.len());
@@ -91,16 +95,8 @@ impl SharedInputs<'_> {
         personas::check_elements(pipeline, &self.data.files, found);
         let (cluster, summary) = linker.of_cases(found);
         let vars_content = content(pipeline, &vars);
-        let of = VerdictData {
-            files: &self.data.files,
-            terms: self.data.terms.as_ref(),
-            learned: self.data.learned.as_ref(),
-            data: &self.data.content,
-            evidence: &self.data.evidence,
-            vars: &vars_content,
-        };
-        let verdict = linker.verdict(of, found).map(Arc::new);
-        let roots = linker.roots(of, found).map(Arc::new);
+        let verdict = linker.verdict(self.data, &vars_content, found);
+        let roots = linker.roots(self.data, &vars_content, found);
         let own = (&vars::within(set, &vars), &vars::places_within(pipeline, set, places));
         for (linked, node) in nodes.iter_mut().zip(&pipeline.nodes) {
             linked.subpipeline =
@@ -118,7 +114,7 @@ impl SharedInputs<'_> {
             roots,
             taxonomy: self.data.taxonomy.clone(),
             domain: self.data.domain.clone(),
-            evidence: Arc::clone(&self.data.evidence),
+            evidence: self.data.evidence.clone(),
             data: self.data.content.clone(),
             policy: whole.map(Arc::new),
             workspace: self.workspace.clone(),
@@ -165,7 +161,7 @@ impl SharedInputs<'_> {
 }
 
 /// Gives sub-pipelines without a verdict, or without roots, of their own those of the enclosing pipeline.
-fn hand_down(plan: &mut Plan, verdict: Option<&Arc<VerdictPlan>>, roots: Option<&Arc<RootPlan>>) {
+fn hand_down(plan: &mut Plan, verdict: Option<&Deferred<VerdictPlan>>, roots: Option<&Deferred<RootPlan>>) {
     if plan.pipeline.verdict.is_none() {
         plan.verdict = verdict.cloned();
     }
@@ -190,15 +186,20 @@ fn overlaid(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> 
     let pipeline = Arc::clone(&plan.pipeline);
     let vars = vars::overlay(&pipeline, set, &VarPlaces::new())?;
     let mut with = Plan { vars_content: content(&pipeline, &vars), vars, ..Plan::clone(plan) };
-    if let (Some(verdict), Some(written)) = (&mut with.verdict, &pipeline.verdict) {
-        *verdict = Arc::new(verdict::with_vars(verdict, written, &with.vars_content));
+    if let Some(verdict) = with.verdict.take_if(|_| pipeline.verdict.is_some()) {
+        let (pipeline, vars) = (pipeline.clone(), with.vars_content.clone());
+        with.verdict = Some(Deferred::new(move || match &pipeline.verdict {
+            Some(written) => verdict::with_vars(&verdict, written, &vars),
+            None => VerdictPlan::clone(&verdict),
+        }));
     }
-    if let Some(own) = with.roots.as_mut().filter(|_| !pipeline.roots.is_empty()) {
-        *own = Arc::new(roots::with_vars(own, &with.vars_content));
+    if let Some(own) = with.roots.take_if(|_| !pipeline.roots.is_empty()) {
+        let vars = with.vars_content.clone();
+        with.roots = Some(Deferred::new(move || roots::with_vars(&own, &vars)));
     }
     if let Some(whole) = &plan.policy {
         let file = plan.data.view().and_then(|data| data.present(policy::STEM).map(View::json)).unwrap_or_default();
-        let files = Map::from_iter([(policy::STEM.to_owned(), file)]);
+        let files = DataFiles::from(Map::from_iter([(policy::STEM.to_owned(), file)]));
         let whole = policy::with_settings(&pipeline, whole, set)?;
         for (node, spec) in with.nodes.iter_mut().zip(&pipeline.nodes) {
             if let Some(own) = &mut node.policy {

@@ -1,5 +1,6 @@
 //! Links policies: the settings in force, the agents and advisors of `data/policy.yaml`, and what surrounds each node.
 
+use super::DataFiles;
 use super::linked_pipeline::ProjectLinker;
 use super::settings::SCRIPT;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
@@ -33,7 +34,7 @@ type Settings = BTreeMap<String, Sourced<Value>>;
 /// The data files, parsed and as texts.
 #[derive(Clone, Copy)]
 pub(super) struct PolicyData<'a> {
-    pub(super) files: &'a Map<String, Value>,
+    pub(super) files: &'a DataFiles,
     pub(super) sources: &'a [Source],
     /// The texts that pipelines refer to, with policy files by [`pipeline::policy_key`].
     pub(super) texts: &'a BTreeMap<String, Source>,
@@ -147,7 +148,7 @@ fn preset(name: &str, sources: &[Source]) -> Option<PolicyRules> {
     Some(pipeline::read_policy(source, tree.get("presets")?.get(name)?, "data", true).0)
 }
 
-fn unknown_preset(name: &str, place: Option<(&Source, Span)>, files: &Map<String, Value>) -> Diagnostic {
+fn unknown_preset(name: &str, place: Option<(&Source, Span)>, files: &DataFiles) -> Diagnostic {
     let known = entries(files, "presets");
     let mut error = Diagnostic::error("project/unknown-preset", format!("there is no preset `{name}`"));
     if let Some((source, span)) = place {
@@ -162,7 +163,7 @@ fn unknown_preset(name: &str, place: Option<(&Source, Span)>, files: &Map<String
 }
 
 /// The names of the entries of a key of `data/policy.yaml`.
-fn entries<'a>(files: &'a Map<String, Value>, key: &str) -> Vec<&'a str> {
+fn entries<'a>(files: &'a DataFiles, key: &str) -> Vec<&'a str> {
     let entries = files.get(STEM).and_then(|file| file[key].as_object());
     entries.into_iter().flat_map(Map::keys).map(String::as_str).collect()
 }
@@ -236,7 +237,7 @@ struct NodeSettings {
 
 /// Decides the settings of a node: `min_score` and `timeout` of the node over the policy of its category over the defaults, and retries of
 /// the policy over those of the node (`decisions.md` 29, 30, 66).
-fn node_settings(pipeline: &Pipeline, node: &NodePolicy, settings: &Settings, files: &Map<String, Value>) -> NodeSettings {
+fn node_settings(pipeline: &Pipeline, node: &NodePolicy, settings: &Settings, files: &DataFiles) -> NodeSettings {
     let category = category(node);
     let of_category = |key: &str| {
         let path = [format!("{key}.{category}"), format!("{key}.{DEFAULT}")];
@@ -300,7 +301,7 @@ pub(super) fn resettled(
     node: &PipelineNode,
     policy: &StepPolicy,
     whole: &PolicyPlan,
-    files: &Map<String, Value>,
+    files: &DataFiles,
 ) -> StepPolicy {
     let Some(written) = node.policy.as_deref() else { return policy.clone() };
     let settings: Settings = whole.settings.iter().cloned().collect();
@@ -314,7 +315,7 @@ impl ProjectLinker<'_> {
     pub(super) fn agent_script(
         &self,
         node: &PipelineNode,
-        files: &Map<String, Value>,
+        files: &DataFiles,
         found: &mut Diagnostics,
     ) -> Option<(Option<ScriptFunction>, Vec<Name>)> {
         let agent = node.policy.as_ref()?.agent.as_ref()?;
@@ -332,7 +333,7 @@ impl ProjectLinker<'_> {
         name: &Spanned<String>,
         key: &str,
         what: &str,
-        files: &Map<String, Value>,
+        files: &DataFiles,
         found: &mut Diagnostics,
     ) -> Option<Spanned<String>> {
         if name.contains(".rhai#") {
@@ -360,7 +361,7 @@ impl ProjectLinker<'_> {
         node: NodeIx,
         responder: Option<&ScriptFunction>,
         whole: &PolicyPlan,
-        files: &Map<String, Value>,
+        files: &DataFiles,
         found: &mut Diagnostics,
     ) -> Option<StepPolicy> {
         let spec = self.pipeline.at(node);
@@ -402,7 +403,7 @@ impl ProjectLinker<'_> {
         written: &NodePolicy,
         settings: &Settings,
         threshold: Sourced<f64>,
-        files: &Map<String, Value>,
+        files: &DataFiles,
         found: &mut Diagnostics,
     ) -> Option<GatePlan> {
         let paths = [format!("advisors.{}", category(written)), format!("advisors.{DEFAULT}")];
@@ -447,13 +448,7 @@ impl ProjectLinker<'_> {
     }
 
     /// Links an advisor: a function, an entry of `data/policy.yaml` with a script or answerers, or an answerer.
-    fn advisor(
-        &self,
-        name: &Spanned<String>,
-        weight: f64,
-        files: &Map<String, Value>,
-        found: &mut Diagnostics,
-    ) -> Option<AdvisorPlan> {
+    fn advisor(&self, name: &Spanned<String>, weight: f64, files: &DataFiles, found: &mut Diagnostics) -> Option<AdvisorPlan> {
         let entry = files.get(STEM).map(|file| file["advisors"][name.as_str()].clone()).unwrap_or_default();
         let plan = |function, via| AdvisorPlan {
             name: name.as_str().into(),

@@ -1,17 +1,22 @@
 //! Links `roots:`.
 
 use super::linked_pipeline::ProjectLinker;
-use super::vars;
-use super::verdict::VerdictData;
+use super::{ProjectData, vars};
 use crate::diag::Diagnostics;
-use crate::model::{Hash, Kind};
+use crate::model::{Deferred, Hash, Kind};
 use crate::script::check::CheckedParameter;
 use crate::walk::{Content, RootFunction, RootPlan};
 use serde_json::json;
+use std::sync::Arc;
 
 impl ProjectLinker<'_> {
     /// Links the pipeline's rules of roots, if it has any.
-    pub(super) fn roots(&self, data: VerdictData<'_>, found: &mut Diagnostics) -> Option<RootPlan> {
+    pub(super) fn roots(
+        &self,
+        data: &Arc<ProjectData>,
+        of_vars: &Content,
+        found: &mut Diagnostics,
+    ) -> Option<Deferred<RootPlan>> {
         let written = &self.pipeline.roots;
         let vars = vars::kind(self.pipeline, self.vars);
         let any = Kind::Any;
@@ -20,11 +25,7 @@ impl ProjectLinker<'_> {
         let mut rules = Vec::with_capacity(written.len());
         for rule in written {
             let Some(function) = self.function(&rule.rule, 3, found) else { continue };
-            for diagnostic in self.library.check(&function, &inputs).diagnostics {
-                if !found.iter().any(|known| *known == diagnostic) {
-                    found.push(diagnostic);
-                }
-            }
+            self.check(&function, &inputs, found);
             let (line, _) = self.pipeline.source.line_column(rule.span.start);
             rules.push(RootFunction {
                 id: rule.id.as_str().into(),
@@ -39,9 +40,11 @@ impl ProjectLinker<'_> {
         if written.is_empty() {
             return None;
         }
-        let data_address = Hash::of_json(&json!([data.evidence.address(), data.data.hash()]));
-        let plan = RootPlan { rules, vars: data.vars.clone(), data: data_address, address: Hash::of(b"") };
-        Some(with_vars(&plan, data.vars))
+        let (data, vars) = (Arc::clone(data), of_vars.clone());
+        Some(Deferred::new(move || {
+            let address = Hash::of_json(&json!([data.evidence.address(), data.content.hash()]));
+            with_vars(&RootPlan { rules, vars: vars.clone(), data: address, address: Hash::of(b"") }, &vars)
+        }))
     }
 }
 

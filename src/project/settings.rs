@@ -36,9 +36,25 @@ pub enum AnswererNames {
     Others,
 }
 
+/// Which texts are linked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkScope {
+    /// All, and all are checked: for the linter and for tests.
+    #[default]
+    Checked,
+    /// All. Bundled texts are taken as checked, and read when they are needed.
+    Project,
+    /// What the pipeline reaches: what it refers to, and what that imports. Bundled texts are taken as checked.
+    Reached,
+}
+
 /// The inputs of linking besides the texts.
 #[derive(Clone, Debug)]
 pub struct LinkSettings {
+    /// Which texts are linked.
+    pub scope: LinkScope,
+    /// Scripts that are called by their names, besides those that the pipeline refers to.
+    pub called: Vec<String>,
     /// Vars set for this pipeline, which must have them.
     pub vars: Map<String, Value>,
     /// Vars of settings files, overridden by those set for this pipeline, which need not have them.
@@ -69,6 +85,8 @@ impl Default for LinkSettings {
     fn default() -> Self {
         let workspace = serde_json::json!({ "repositories": [] });
         Self {
+            scope: LinkScope::default(),
+            called: Vec::new(),
             vars: Map::new(),
             project_vars: ProjectVars::new(),
             set_places: VarPlaces::new(),

@@ -1,7 +1,9 @@
 //! The texts of a project.
 
+use super::TextBundle;
 use crate::diag::{Diagnostic, Source};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The scripts, templates and data of a project, and its pipeline. Names are paths below their roots.
 #[derive(Clone, Debug)]
@@ -18,4 +20,6 @@ pub struct Sources {
     pub subpipelines: BTreeMap<String, Source>,
     /// Why referenced pipelines are missing.
     pub missing: BTreeMap<String, Diagnostic>,
+    /// The bundled texts that some of them are, to be recorded by one address.
+    pub bundle: Option<Arc<TextBundle>>,
 }

@@ -1,5 +1,6 @@
 //! Links a team: its walkers from the personas or the pipeline, its scheduler from the scripts.
 
+use super::DataFiles;
 use super::forms::DataReader;
 use super::linked_pipeline::ProjectLinker;
 use super::personas::{elements, personas};
@@ -21,7 +22,7 @@ const BECAUSE: &str = "because";
 
 impl ProjectLinker<'_> {
     /// Links the team of the pipeline.
-    pub(super) fn team(&self, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<TeamPlan> {
+    pub(super) fn team(&self, data: &DataFiles, found: &mut Diagnostics) -> Option<TeamPlan> {
         let team = self.pipeline.team.as_ref()?;
         if team.source != self.pipeline.source {
             // It is defined in another file: errors are labelled there.
@@ -61,7 +62,7 @@ impl ProjectLinker<'_> {
     }
 
     /// Reads a walker, with every key of a persona.
-    fn persona(&self, walker: &TeamWalker, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<Value> {
+    fn persona(&self, walker: &TeamWalker, data: &DataFiles, found: &mut Diagnostics) -> Option<Value> {
         match walker {
             TeamWalker::Persona(name) => {
                 let persona = personas(data).find(|persona| persona["name"].as_str().is_some_and(|known| known == name.value));
@@ -80,7 +81,7 @@ impl ProjectLinker<'_> {
         }
     }
 
-    fn own(&self, yaml: &Yaml, data: &Map<String, Value>, found: &mut Diagnostics) -> Option<Value> {
+    fn own(&self, yaml: &Yaml, data: &DataFiles, found: &mut Diagnostics) -> Option<Value> {
         let mut check = DataReader::new(&self.pipeline.source, "pipeline");
         let mut persona = check.file(yaml, &forms::WALKER, None);
         fill(&mut persona, &forms::WALKER);
@@ -109,8 +110,8 @@ impl ProjectLinker<'_> {
         let because = self.library.function(&FunctionRef { file: file.clone(), function: BECAUSE.into() }, 2).ok();
         let (ctx, name) = (kinds::scheduling(), Kind::Text { one_of: Vec::new() });
         let inputs = [CheckedParameter { name: "ctx", kind: &ctx }, CheckedParameter { name: "name", kind: &name }];
-        found.extend(self.library.check(&select, &inputs[..1]).diagnostics);
-        found.extend(because.iter().flat_map(|because| self.library.check(because, &inputs).diagnostics));
+        self.check(&select, &inputs[..1], found);
+        because.iter().for_each(|because| self.check(because, &inputs, found));
         let needs = masks::needs(self, &file, Some(reference.span), found);
         for need in needs.iter().filter(|need| !need.of_run) {
             let of_run: Vec<_> = NEEDS.iter().filter(|need| need.of_run).map(|need| format!("`{}`", need.name)).collect();
@@ -158,7 +159,7 @@ pub(super) fn anonymous() -> TeamMember {
     }
 }
 
-fn member(persona: &Value, data: &Map<String, Value>, masks: Vec<Arc<crate::walk::Mask>>) -> TeamMember {
+fn member(persona: &Value, data: &DataFiles, masks: Vec<Arc<crate::walk::Mask>>) -> TeamMember {
     let text = |key: &str| persona[key].as_str().unwrap_or_default();
     let traits = traits(data, text("element"), persona["accuracy"].as_f64().unwrap_or_default());
     let view = json!({
@@ -189,7 +190,7 @@ fn persona_content(fields: &Map<String, Value>) -> Content {
 }
 
 /// The traits of an element; of a derived one, those of a walker of this accuracy, 0 to 1.
-fn traits(data: &Map<String, Value>, element: &str, accuracy: f64) -> Map<String, Value> {
+fn traits(data: &DataFiles, element: &str, accuracy: f64) -> Map<String, Value> {
     let Some(file) = data.get("elements") else { return Map::new() };
     let plain = |name: &str| file["elements"].get(name).and_then(Value::as_object).cloned();
     let mut traits = plain(element).unwrap_or_else(|| {

@@ -1,53 +1,36 @@
 //! Links `verdict:`: its rules, and the weights of the domain's signatures.
 
-use super::learned::{DeclaredTerms, LearnedWeights};
 use super::linked_pipeline::ProjectLinker;
-use super::vars;
+use super::{DataFiles, ProjectData, vars};
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
-use crate::evidence::EvidenceReader;
-use crate::model::{Hash, Kind};
-use crate::pipeline::{DefectWeight, VerdictRules};
+use crate::model::{Deferred, Hash, Kind};
+use crate::pipeline::{DefectWeight, Pipeline, VerdictRules};
+use crate::script::ScriptFunction;
 use crate::script::check::CheckedParameter;
 use crate::walk::{Content, DefectWeights, Name, Query, SignatureWeights, VerdictFunction, VerdictPlan};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-
-/// The project's data that a verdict depends on.
-#[derive(Clone, Copy)]
-pub(super) struct VerdictData<'a> {
-    /// The data files, by stem.
-    pub(super) files: &'a Map<String, Value>,
-    /// The weights of words, if there are any.
-    pub(super) terms: Option<&'a DeclaredTerms>,
-    /// The learned weights, if there are any.
-    pub(super) learned: Option<&'a LearnedWeights>,
-    /// All data files, addressed.
-    pub(super) data: &'a Content,
-    /// Reads the evidence.
-    pub(super) evidence: &'a EvidenceReader,
-    /// The vars of the pipeline.
-    pub(super) vars: &'a Content,
-}
+use std::sync::Arc;
 
 impl ProjectLinker<'_> {
-    /// Links the pipeline's verdict, if it has one.
-    pub(super) fn verdict(&self, data: VerdictData<'_>, found: &mut Diagnostics) -> Option<VerdictPlan> {
+    /// Links the pipeline's verdict, if it has one. What it takes from bundled data is taken when the verdict is first needed.
+    pub(super) fn verdict(
+        &self,
+        data: &Arc<ProjectData>,
+        vars: &Content,
+        found: &mut Diagnostics,
+    ) -> Option<Deferred<VerdictPlan>> {
         let written = self.pipeline.verdict.as_ref()?;
-        self.check_defects(written, data.files, found);
         let needs: Vec<&'static Query> = written.needs.iter().filter_map(|need| self.need(need, found)).collect();
         let strength = written.signatures.as_ref().and_then(|reference| self.function(reference, 4, found));
-        let vars = vars::kind(self.pipeline, self.vars);
+        let kind = vars::kind(self.pipeline, self.vars);
         let any = Kind::Any;
-        let inputs = [("evidence", &any), ("context", &any), ("vars", &vars)];
+        let inputs = [("evidence", &any), ("context", &any), ("vars", &kind)];
         let inputs = inputs.map(|(name, kind)| CheckedParameter { name, kind });
         let mut rules = Vec::with_capacity(written.rules.len());
         for rule in &written.rules {
             let Some(function) = self.function(&rule.rule, 3, found) else { continue };
-            for diagnostic in self.library.check(&function, &inputs).diagnostics {
-                if !found.iter().any(|known| *known == diagnostic) {
-                    found.push(diagnostic);
-                }
-            }
+            self.check(&function, &inputs, found);
             let (line, _) = self.pipeline.source.line_column(rule.span.start);
             rules.push(VerdictFunction {
                 id: rule.id.as_str().into(),
@@ -58,39 +41,21 @@ impl ProjectLinker<'_> {
                 function,
             });
         }
-        let priors = priors(&written.priors, data.files);
-        let mut plan = VerdictPlan {
-            signatures: signatures(data.files, &priors),
-            priors,
-            undecided: written.undecided.as_str().into(),
-            floor: 0.0,
-            needs,
-            strength,
-            rules,
-            terms: BTreeMap::new(),
-            term_strength: 1.0,
-            temperature: None,
-            fitted_temperature: None,
-            learned: None,
-            vars: Content::new(crate::script::View::null()),
-            data: Hash::of_json(&json!([data.evidence.address(), data.data.hash()])),
-            functions: Hash::of(b""),
-            address: Hash::of(b""),
-        };
-        if let Some(terms) = data.terms.filter(|_| written.terms.is_some()) {
-            if let Some(known) = domain_defects(data.files) {
-                terms.check_defects(known, found);
-            }
-            terms.apply(&mut plan);
+        let functions = VerdictFunctions { needs, strength, rules };
+        if data.trusted && self.pipeline.source.is_bundled() {
+            let (pipeline, data, vars) = (Arc::clone(self.pipeline), Arc::clone(data), vars.clone());
+            let undecided = written.undecided.as_str().into();
+            return Some(Deferred::new(move || match &pipeline.verdict {
+                Some(written) => functions.weigh(&pipeline, written, &data, &vars, &mut Diagnostics::new()),
+                None => functions.into_plan(undecided),
+            }));
         }
-        if let Some(learned) = data.learned {
-            learned.apply(&mut plan, &self.pipeline.name, found);
-        }
-        Some(with_vars(&plan, written, data.vars))
+        self.check_defects(written, &data.files, found);
+        Some(Deferred::ready(functions.weigh(self.pipeline, written, data, vars, found)))
     }
 
     /// Defects that the domain does not know are most likely typos.
-    fn check_defects(&self, written: &VerdictRules, files: &Map<String, Value>, found: &mut Diagnostics) {
+    fn check_defects(&self, written: &VerdictRules, files: &DataFiles, found: &mut Diagnostics) {
         let Some(known) = domain_defects(files) else { return };
         for defect in written.priors.iter().map(|prior| &prior.defect).chain([&written.undecided]) {
             if known.contains_key(defect.as_str()) {
@@ -103,8 +68,66 @@ impl ProjectLinker<'_> {
     }
 }
 
+/// The functions of a verdict, before the project's data gives them their weights.
+struct VerdictFunctions {
+    needs: Vec<&'static Query>,
+    strength: Option<ScriptFunction>,
+    rules: Vec<VerdictFunction>,
+}
+
+impl VerdictFunctions {
+    fn into_plan(self, undecided: Name) -> VerdictPlan {
+        let Self { needs, strength, rules } = self;
+        VerdictPlan {
+            signatures: BTreeMap::new(),
+            priors: Vec::new(),
+            undecided,
+            floor: 0.0,
+            needs,
+            strength,
+            rules,
+            terms: BTreeMap::new(),
+            term_strength: 1.0,
+            temperature: None,
+            fitted_temperature: None,
+            learned: None,
+            vars: Content::new(crate::script::View::null()),
+            data: Hash::of(b""),
+            functions: Hash::of(b""),
+            address: Hash::of(b""),
+        }
+    }
+
+    fn weigh(
+        self,
+        pipeline: &Pipeline,
+        written: &VerdictRules,
+        data: &ProjectData,
+        vars: &Content,
+        found: &mut Diagnostics,
+    ) -> VerdictPlan {
+        let priors = priors(&written.priors, &data.files);
+        let mut plan = VerdictPlan {
+            signatures: signatures(&data.files, &priors),
+            priors,
+            data: Hash::of_json(&json!([data.evidence.address(), data.content.hash()])),
+            ..self.into_plan(written.undecided.as_str().into())
+        };
+        if let Some(terms) = data.terms.as_ref().filter(|_| written.terms.is_some()) {
+            if let Some(known) = domain_defects(&data.files) {
+                terms.check_defects(known, found);
+            }
+            terms.apply(&mut plan);
+        }
+        if let Some(learned) = &data.learned {
+            learned.apply(&mut plan, &pipeline.name, found);
+        }
+        with_vars(&plan, written, vars)
+    }
+}
+
 /// The defects of the domain, by code; `None` without a domain.
-fn domain_defects(files: &Map<String, Value>) -> Option<&Map<String, Value>> {
+fn domain_defects(files: &DataFiles) -> Option<&Map<String, Value>> {
     files.get("domain")?["defects"].as_object()
 }
 
@@ -149,7 +172,7 @@ fn weights(written: &[DefectWeight]) -> DefectWeights {
 }
 
 /// The priors of the pipeline; where the domain has some, its own stand in their place.
-fn priors(written: &[DefectWeight], files: &Map<String, Value>) -> DefectWeights {
+fn priors(written: &[DefectWeight], files: &DataFiles) -> DefectWeights {
     let mut all = weights(written);
     let own = files.get("domain").and_then(|domain| domain["priors"].as_object()).into_iter().flatten();
     for (defect, weight) in own.filter_map(|(defect, weight)| Some((defect, weight.as_f64()?))) {
@@ -162,7 +185,7 @@ fn priors(written: &[DefectWeight], files: &Map<String, Value>) -> DefectWeights
 }
 
 /// What each signature of the domain says of the defects to decide between, by id.
-fn signatures(files: &Map<String, Value>, priors: &DefectWeights) -> BTreeMap<String, SignatureWeights> {
+fn signatures(files: &DataFiles, priors: &DefectWeights) -> BTreeMap<String, SignatureWeights> {
     let Some(domain) = files.get("domain") else { return BTreeMap::new() };
     let text = |value: &Value| value.as_str().map_or_else(Name::default, Name::from);
     let signature = |item: &Value| {

@@ -169,7 +169,7 @@ fn changes(here: &EvalScope, edge: EdgeIx, fires: bool) -> Vec<FlipFound> {
 /// For each input read by the rules of some edges, the changes to try, nearest first.
 fn inputs_to_try(here: &EvalScope, edges: &[EdgeIx]) -> Vec<Vec<ValueChange>> {
     let mut read: Vec<(String, Kind, Value)> = Vec::new();
-    for path in edges.iter().filter_map(|edge| here.plan.rule(*edge)).flat_map(|rule| &rule.reads) {
+    for path in edges.iter().filter_map(|edge| here.plan.rule(*edge)).flat_map(|rule| rule.reads.iter()) {
         if let (Some((kind, value)), false) = (value_at(here, path), read.iter().any(|(known, ..)| *known == **path)) {
             read.push((path.to_string(), kind, value));
         }

@@ -50,7 +50,7 @@ pub(super) struct OpenedCase {
 impl ReplPosition {
     /// Opens a position without a run.
     pub(super) fn scratch(session: Session, pipeline: Option<String>) -> Result<Self, SessionError> {
-        let now = Arc::new(session.project(pipeline.as_deref(), AnswererNames::Others)?);
+        let now = Arc::new(session.whole_project(pipeline.as_deref(), AnswererNames::Others)?);
         let (set, artifact, state) = (Map::new(), None, None);
         let (walked, node, bound, last) = (None, None, BTreeMap::new(), None);
         Ok(Self { session, pipeline, walked, set, now: Some(now), artifact, state, node, bound, last })
@@ -348,7 +348,7 @@ impl ReplPosition {
     fn in_scratch(&self) -> Result<EvalScope, SessionError> {
         let project = match &self.now {
             Some(now) => Arc::clone(now),
-            None => Arc::new(self.session.project(self.pipeline.as_deref(), AnswererNames::Others)?),
+            None => Arc::new(self.session.whole_project(self.pipeline.as_deref(), AnswererNames::Others)?),
         };
         let plan = project.plan_with(&self.set)?;
         let node = self.node.as_deref().and_then(|node| plan.pipeline.node(node));

@@ -5,7 +5,7 @@ use crate::decisions::JournalStep;
 use crate::diag::{Diagnostic, Diagnostics, MappedText, Severity, Source, Span};
 use crate::model::Kind;
 use crate::pipeline::{EdgeIx, NodeIx};
-use crate::project::{Project, fields, input_kinds};
+use crate::project::{LinkScope, Project, fields, input_kinds};
 use crate::script::check::CheckedParameter;
 use crate::script::{Condition, Library, LibraryInputs, ScriptFunction, View};
 use crate::session::SessionError;
@@ -124,6 +124,8 @@ impl EvalScope {
             fields: names,
             limits: self.project.settings.limits.clone(),
             probes: self.project.settings.probes,
+            reached: None,
+            trusted: self.project.settings.scope != LinkScope::Checked,
         };
         let library = Library::link(inputs, Some(&self.project.library))?;
         let Some(function) = library.condition(TYPED) else {

@@ -1,6 +1,7 @@
 //! Checks that functions called across files exist.
 
 use super::call_site::{Calls, ModuleCall};
+use super::linked::LinkedScript;
 use super::parse::Parsed;
 use super::rhai_internals::tree::Function;
 use super::words::parameters;
@@ -8,20 +9,27 @@ use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Reports calls of functions that do not exist.
+/// Reports calls of functions that do not exist. `waiting` are scripts that were taken as checked.
 pub(crate) fn check_calls(
     scripts: &BTreeMap<String, Arc<Parsed>>,
+    waiting: &BTreeMap<String, Arc<LinkedScript>>,
     conditions: &BTreeMap<String, Arc<Parsed>>,
     problems: &mut Diagnostics,
 ) {
     let texts = || scripts.values().chain(conditions.values());
-    let members: BTreeSet<&str> = texts().flat_map(|text| &text.calls.members).map(String::as_str).collect();
+    let mut members: BTreeSet<&str> = texts().flat_map(|text| &text.calls().members).map(String::as_str).collect();
+    let unknown =
+        |members: &BTreeSet<&str>| texts().any(|text| text.calls().methods.iter().any(|(name, _)| !members.contains(&**name)));
+    if unknown(&members) {
+        members.extend(waiting.values().flat_map(|script| &script.parsed().calls().members).map(String::as_str));
+    }
     for text in texts() {
-        let Calls { problems: found, methods, modules, .. } = &text.calls;
+        let Calls { problems: found, methods, modules, .. } = text.calls();
         problems.extend(found.iter().cloned());
         let missing = methods.iter().filter(|(name, _)| !members.contains(name.as_str()));
         problems.extend(missing.map(|(_, problem)| problem.clone()));
-        problems.extend(modules.iter().filter_map(|call| call.problem(text, scripts.get(&call.script)?)));
+        let script = |path: &str| scripts.get(path).or_else(|| Some(waiting.get(path)?.parsed()));
+        problems.extend(modules.iter().filter_map(|call| call.problem(text, script(&call.script)?)));
     }
 }
 

@@ -247,6 +247,47 @@ pub fn apart<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
+/// Runs host work that a call waits for but that is not its own, such as preparing a script it is the first to need: nothing of it
+/// counts towards the limits of the call, and scripts evaluated meanwhile have limits of their own.
+pub(crate) fn aside<T>(work: impl FnOnce() -> T) -> T {
+    if !BUDGET.with(|budget| budget.active.get()) {
+        return work();
+    }
+    let (wall, processor) = (Instant::now(), thread_time());
+    let (before, saved) = BUDGET.with(|budget| {
+        let saved = CallBudget {
+            active: Cell::new(budget.active.replace(false)),
+            operations: Cell::new(budget.operations.get()),
+            memory: Cell::new(budget.memory.get()),
+            limit: Cell::new(budget.limit.get()),
+            deadline: Cell::new(budget.deadline.get()),
+            time: Cell::new(budget.time.get()),
+            allowed: Cell::new(budget.allowed.replace(None)),
+            end: Cell::new(budget.end.get()),
+            floor: Cell::new(budget.floor.get()),
+            over: Cell::new(budget.over.get()),
+            captured: RefCell::new(budget.captured.take()),
+        };
+        (memory::held(), saved)
+    });
+    let done = work();
+    let processor = thread_time().zip(processor).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
+    BUDGET.with(|budget| {
+        budget.active.set(saved.active.get());
+        budget.operations.set(saved.operations.get());
+        budget.memory.set(saved.memory.get().saturating_add(memory::held() - before));
+        budget.limit.set(saved.limit.get());
+        budget.deadline.set(saved.deadline.get().and_then(|deadline| deadline.checked_add(wall.elapsed())));
+        budget.time.set(saved.time.get());
+        budget.allowed.set(saved.allowed.get());
+        budget.end.set(saved.end.get().map(|end| end + processor));
+        budget.floor.set(saved.floor.get());
+        budget.over.set(saved.over.get());
+        budget.captured.replace(saved.captured.take());
+    });
+    done
+}
+
 fn spend(operations: usize, look: bool) -> Result<(), Box<EvalAltResult>> {
     let within = BUDGET.with(|budget| {
         if !budget.active.get() {

@@ -2,6 +2,7 @@
 
 use super::fault;
 use super::imports::Import;
+use super::linked::LinkedScript;
 use super::parse::Parsed;
 use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,15 +13,20 @@ fn written(import: &Import, file: &Parsed) -> Span {
     file.unit.text().token(import.position).unwrap_or_default()
 }
 
-/// Reports imports of missing scripts, and import cycles.
-pub(crate) fn check_imports(parsed: &BTreeMap<String, Arc<Parsed>>, problems: &mut Diagnostics) {
+/// Reports imports of missing scripts, and import cycles. `waiting` are scripts that were taken as checked.
+pub(crate) fn check_imports(
+    parsed: &BTreeMap<String, Arc<Parsed>>,
+    waiting: &BTreeMap<String, Arc<LinkedScript>>,
+    problems: &mut Diagnostics,
+) {
+    let is_there = |path: &str| parsed.contains_key(path) || waiting.contains_key(path);
     for file in parsed.values() {
-        for import in file.imports.iter().filter(|import| !parsed.contains_key(&import.script)) {
+        for import in file.imports.iter().filter(|import| !is_there(&import.script)) {
             // A script that exists but does not parse has been reported.
             if problems.iter().any(|problem| problem.primary().is_some_and(|label| label.source.name() == import.script)) {
                 continue;
             }
-            let known = did_you_mean(&import.script, parsed.keys().map(String::as_str));
+            let known = did_you_mean(&import.script, parsed.keys().chain(waiting.keys()).map(String::as_str));
             let message = format!("there is no script `{}`", import.script);
             problems.push(
                 Diagnostic::error("script/import", message)

@@ -8,7 +8,8 @@ pub(crate) use super::eval_cache::Parameters;
 use super::eval_trace::Tracer;
 use super::guard;
 use super::json;
-use super::linked::{Callee, LinkedLibrary};
+use super::linked::{Callee, CalleeBody, LinkedLibrary, LinkedScript};
+use super::parse::Parsed;
 use super::view::View;
 use super::words::parameters;
 use crate::diag::{Diagnostic, Source, Span};
@@ -18,16 +19,36 @@ use serde_json::Value;
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-/// A function of a library, callable from any thread. Cloning costs two reference counts.
+/// A function of a library, callable from any thread. Cloning costs three reference counts.
 #[derive(Clone)]
 pub struct ScriptFunction {
     linked: Arc<LinkedLibrary>,
+    text: FunctionText,
     callee: Arc<Callee>,
 }
 
+/// The text that defines a function.
+#[derive(Clone)]
+pub(crate) enum FunctionText {
+    Script(Arc<LinkedScript>),
+    Condition(Arc<Parsed>),
+}
+
 impl ScriptFunction {
-    pub(crate) fn new(linked: Arc<LinkedLibrary>, callee: Arc<Callee>) -> Self {
-        Self { linked, callee }
+    pub(crate) fn new(linked: Arc<LinkedLibrary>, text: FunctionText, callee: Arc<Callee>) -> Self {
+        Self { linked, text, callee }
+    }
+
+    fn parsed(&self) -> &Parsed {
+        match &self.text {
+            FunctionText::Script(script) => script.parsed(),
+            FunctionText::Condition(parsed) => parsed,
+        }
+    }
+
+    /// Whether its script was taken as checked when it was linked: it is bundled, and imports only bundled ones.
+    pub fn is_trusted(&self) -> bool {
+        matches!(&self.text, FunctionText::Script(script) if script.trusted)
     }
 
     /// The name; that of a condition is `condition`.
@@ -37,13 +58,18 @@ impl ScriptFunction {
 
     /// The path of its script; `None` for a condition.
     pub fn file(&self) -> Option<&str> {
-        (!self.is_condition()).then(|| self.callee.parsed.unit.name())
+        match &self.text {
+            FunctionText::Script(script) => Some(script.path()),
+            FunctionText::Condition(_) => None,
+        }
     }
 
     /// The unique key: `path#name`, or a condition's key.
     pub fn key(&self) -> String {
-        let unit = self.callee.parsed.unit.name();
-        if self.is_condition() { unit.to_owned() } else { format!("{unit}#{}", self.callee.name) }
+        match &self.text {
+            FunctionText::Script(script) => format!("{}#{}", script.path(), self.callee.name),
+            FunctionText::Condition(parsed) => parsed.unit.name().to_owned(),
+        }
     }
 
     /// The names of its parameters.
@@ -53,33 +79,39 @@ impl ScriptFunction {
 
     /// Its `///` comment, without the slashes.
     pub fn doc(&self) -> &str {
-        &self.callee.doc
+        let Callee { name, params, .. } = &*self.callee;
+        let public = self.parsed().publics.iter().find(|public| public.name == *name && public.params.len() == params.len());
+        public.map_or("", |public| &public.doc)
     }
 
     /// The span of its name in the definition; the whole of a condition.
     pub fn definition(&self) -> Option<(Source, Span)> {
-        self.callee.definition()
+        self.callee.definition(self.parsed())
     }
 
     /// The hash of its script's text and of everything that script imports.
     pub fn hash(&self) -> Hash {
-        self.callee.deep
+        match &self.text {
+            FunctionText::Script(script) => script.deep,
+            FunctionText::Condition(parsed) => parsed.hash,
+        }
     }
 
     /// Whether it is an inline condition.
     pub fn is_condition(&self) -> bool {
-        self.callee.parsed.unit.is_condition()
+        matches!(self.text, FunctionText::Condition(_))
     }
 
     /// The hashes of the imports of its script.
     pub(crate) fn imported(&self) -> impl Iterator<Item = Hash> {
-        let imports = self.callee.parsed.imports.iter();
-        imports.filter_map(|import| self.linked.files.get(&import.script)).map(|file| file.deep)
+        let script = if let FunctionText::Script(script) = &self.text { Some(script) } else { None };
+        let imports = script.into_iter().flat_map(|script| script.imports());
+        imports.filter_map(|import| self.linked.files.get(import)).map(|file| file.deep)
     }
 
     /// The script that contains it.
     pub(crate) fn unit(&self) -> &super::Unit {
-        &self.callee.parsed.unit
+        &self.parsed().unit
     }
 
     /// Calls it. The result is a Rhai value; [`ScriptFunction::call_json`] returns JSON.
@@ -108,7 +140,7 @@ impl ScriptFunction {
 
     /// Labels a diagnostic with the function's definition.
     pub(crate) fn blame(&self, diagnostic: Diagnostic) -> Diagnostic {
-        match self.callee.definition() {
+        match self.definition() {
             Some((source, span)) => diagnostic.label(&source, span, ""),
             None => diagnostic,
         }
@@ -120,36 +152,37 @@ impl ScriptFunction {
             let message = format!("`{}` takes {takes}, but is called with {}", self.key(), args.len());
             return Err(Box::new(self.blame(Diagnostic::error("script/arity", message))));
         }
-        guard::run(&self.linked.limits, || self.run(args, mode)).map_err(|stop| Box::new(self.explain(stop)))
+        let body = match (self.callee.body(), &self.text) {
+            (None, FunctionText::Script(script)) => self.linked.body(script, &self.callee).map_err(Box::new)?,
+            (None, FunctionText::Condition(_)) => return Ok(Dynamic::UNIT),
+            (Some(body), _) => body,
+        };
+        guard::run(&self.linked.limits, || self.run(body, args, mode)).map_err(|stop| Box::new(self.explain(stop)))
     }
 
-    fn run(&self, args: &[impl Borrow<View>], parameters: Parameters) -> Result<Dynamic, Box<EvalAltResult>> {
+    fn run(&self, body: &CalleeBody, args: &[impl Borrow<View>], parameters: Parameters) -> Result<Dynamic, Box<EvalAltResult>> {
+        let CalleeBody { block, environment } = body;
         let mut warm = guard::apart(|| {
-            let mut warm = CachedEvalState::take(&self.linked, &self.callee.environment);
+            let mut warm = CachedEvalState::take(&self.linked, environment);
             warm.bind(&self.callee.names, args, parameters);
             warm
         });
         // Flattened while the guard still holds captured variables.
-        let value = match warm.state.evaluate(&self.linked.engine, &self.callee.block) {
+        let value = match warm.state.evaluate(&self.linked.engine, block) {
             Ok(value) => value.flatten(),
             Err(error) => match *error {
                 EvalAltResult::Return(value, _) => value.flatten(),
                 other => return Err(Box::new(other)),
             },
         };
-        warm.keep(&self.callee.environment);
+        warm.keep(environment);
         Ok(value)
     }
 
     #[cold]
     pub(super) fn explain(&self, stop: guard::EvaluationStop) -> Diagnostic {
-        let unit = |path: &str| self.linked.files.get(path).map(|file| &file.parsed.unit);
-        let tracer = Tracer {
-            engine: &self.linked.engine,
-            entry: &self.callee.parsed.unit,
-            fallback: self.callee.definition(),
-            unit: &unit,
-        };
+        let unit = |path: &str| self.linked.files.get(path).map(|file| file.unit());
+        let tracer = Tracer { engine: &self.linked.engine, entry: self.unit(), fallback: self.definition(), unit: &unit };
         tracer.explain(stop)
     }
 }

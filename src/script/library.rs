@@ -1,9 +1,10 @@
 //! A linked set of scripts and conditions, immutable and shared.
 
-use super::invoke::ScriptFunction;
+use super::invoke::{FunctionText, ScriptFunction};
 use super::limits::ScriptLimits;
 use super::link;
 use super::linked::{Callee, LibraryInputs, LinkedLibrary, LinkedScript};
+use super::parse::Parsed;
 use super::probe::ProbeTable;
 use super::reference::FunctionRef;
 use super::unit::Unit;
@@ -18,7 +19,7 @@ pub struct Library(Arc<LinkedLibrary>);
 impl Library {
     /// Parses, checks and links. All errors of all files are reported; whatever did not change since `previous` is reused.
     pub fn link(inputs: LibraryInputs, previous: Option<&Self>) -> Result<Self, Diagnostics> {
-        link::link(inputs, previous.map(|library| &*library.0)).map(|linked| Self(Arc::new(linked)))
+        link::link(inputs, previous.map(|library| &*library.0)).map(Self)
     }
 
     /// Looks up a function by reference. The diagnostic concerns the reference, so the caller adds the primary label; if the
@@ -32,17 +33,20 @@ impl Library {
         let name = reference.function.as_str();
         let mut named = file.callees.iter().filter(|callee| callee.name == name);
         if let Some(callee) = named.clone().find(|callee| callee.params.len() == arity) {
-            return if callee.private { Err(private(reference, callee)) } else { Ok(self.bind(callee)) };
+            if callee.private {
+                return Err(private(reference, callee, file.parsed()));
+            }
+            return Ok(ScriptFunction::new(self.0.clone(), FunctionText::Script(file.clone()), callee.clone()));
         }
         Err(match named.next() {
-            Some(callee) if callee.private => private(reference, callee),
+            Some(callee) if callee.private => private(reference, callee, file.parsed()),
             Some(callee) => {
                 let message = format!("`{reference}` takes {}, but is called with {arity}", parameters(callee.params.len()));
                 let label = format!("`{name}({})`", callee.params.join(", "));
-                labelled(Diagnostic::error("script/arity", message), callee, label)
+                labelled(Diagnostic::error("script/arity", message), callee, file.parsed(), label)
             }
             None => {
-                let known = file.parsed.publics.iter().map(|function| function.name.as_str());
+                let known = file.callees.iter().filter(|callee| !callee.private).map(|callee| callee.name.as_str());
                 let message = format!("`{}` has no function `{name}`", reference.file);
                 Diagnostic::error("script/unknown-function", message).maybe_help(did_you_mean(name, known))
             }
@@ -51,38 +55,48 @@ impl Library {
 
     /// The condition with this key.
     pub fn condition(&self, key: &str) -> Option<ScriptFunction> {
-        self.0.conditions.get(key).map(|callee| self.bind(callee))
+        let condition = self.0.conditions.get(key)?;
+        let text = FunctionText::Condition(condition.parsed.clone());
+        Some(ScriptFunction::new(self.0.clone(), text, condition.callee.clone()))
     }
 
     /// The parsed conditions, for static checks.
     pub fn conditions(&self) -> impl Iterator<Item = &Unit> {
-        self.0.conditions.values().map(|callee| &callee.parsed.unit)
+        self.0.conditions.values().map(|condition| &condition.parsed.unit)
     }
 
-    /// The texts with probes, and their tables: scripts by path, then conditions by key.
+    /// The texts with probes that were parsed, and their tables: scripts by path, then conditions by key.
     pub fn probed(&self) -> impl Iterator<Item = (&Unit, &ProbeTable)> {
-        let files = self.0.files.values().map(|file| &file.parsed);
+        let files = self.0.files.values().filter_map(|file| file.parsed_before());
         let conditions = self.0.conditions.values().map(|condition| &condition.parsed);
         files.chain(conditions).filter_map(|parsed| Some((&parsed.unit, parsed.table.as_ref()?)))
     }
 
     /// The scripts, by path.
     pub fn files(&self) -> impl Iterator<Item = &LinkedScript> {
-        self.0.files.values()
+        self.0.files.values().map(|file| &**file)
     }
 
     /// The script at this path.
     pub fn file(&self, path: &str) -> Option<&LinkedScript> {
-        self.0.files.get(path)
+        self.0.files.get(path).map(|file| &**file)
+    }
+
+    /// The value of a constant of a script (`const NODES = [..]`), if it exists and is plain data.
+    pub fn constant(&self, path: &str, name: &str) -> Option<serde_json::Value> {
+        self.0.constant(self.0.files.get(path)?, name)
+    }
+
+    /// Parses and evaluates the scripts that wait for their first call. Where that fails, the call says why.
+    pub fn prepare(&self) {
+        for file in self.0.files.values() {
+            drop(self.0.evaluate(file));
+        }
     }
 
     /// The limits of calls.
     pub fn limits(&self) -> &ScriptLimits {
         &self.0.limits
-    }
-
-    fn bind(&self, callee: &Arc<Callee>) -> ScriptFunction {
-        ScriptFunction::new(self.0.clone(), callee.clone())
     }
 }
 
@@ -92,13 +106,13 @@ impl std::fmt::Debug for Library {
     }
 }
 
-fn private(reference: &FunctionRef, callee: &Callee) -> Diagnostic {
+fn private(reference: &FunctionRef, callee: &Callee, parsed: &Parsed) -> Diagnostic {
     let error = Diagnostic::error("script/private", format!("`{reference}` is private")).help("take the `private` away");
-    labelled(error, callee, "private here".into())
+    labelled(error, callee, parsed, "private here".into())
 }
 
-fn labelled(diagnostic: Diagnostic, callee: &Callee, text: String) -> Diagnostic {
-    match callee.definition() {
+fn labelled(diagnostic: Diagnostic, callee: &Callee, parsed: &Parsed, text: String) -> Diagnostic {
+    match callee.definition(parsed) {
         Some((source, span)) => diagnostic.label(&source, span, text),
         None => diagnostic,
     }
@@ -177,9 +191,8 @@ mod tests {
             "mask.rhai",
             "const NODES = [\"recall\", \"triage\"]; const N = 1 + 2;\nfn pre(ctx) { global::NODES.len() + global::N }",
         )]);
-        let file = library.file("mask.rhai").expect("the file");
-        assert_eq!(file.constant("NODES"), Some(json!(["recall", "triage"])));
-        assert_eq!(file.constant("NEEDS"), None);
+        assert_eq!(library.constant("mask.rhai", "NODES"), Some(json!(["recall", "triage"])));
+        assert_eq!(library.constant("mask.rhai", "NEEDS"), None);
         assert_eq!(find(&library, "mask.rhai#pre", 1).call_json(&[json!({})]).expect("fine"), json!(5));
     }
 

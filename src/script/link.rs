@@ -2,27 +2,25 @@
 
 use super::call_check::check_calls;
 use super::condition::{self, Condition};
-use super::environment::{CapturedEnvironment, Environment, with_probe};
-use super::eval_trace::Tracer;
+use super::engine;
 use super::import_order::{check_imports, order};
 use super::limits::ScriptLimits;
-use super::linked::{Callee, LibraryInputs, LinkedLibrary, LinkedScript};
-use super::parse::{ParseSettings, Parsed, doc_of, finish, parse_file};
+use super::linked::{LibraryInputs, LinkedCondition, LinkedLibrary, LinkedScript};
+use super::outline::{Outline, names_after_dots};
+use super::parse::{ParseSettings, Parsed, finish, parse_file};
 use super::probe::{self, Probes};
 use super::reference::is_test_file;
-use super::resolver::ScriptResolver;
-use super::{engine, guard};
+use super::resolver::{ScriptResolver, script_of};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
-use crate::model::Hash;
-use rhai::{Engine, Module, Scope, Shared};
+use rhai::Engine;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The functions that scripts may call besides the language's own.
 const HOST_API: engine::Extend = super::api::register;
 
-pub(crate) fn link(inputs: LibraryInputs, previous: Option<&LinkedLibrary>) -> Result<LinkedLibrary, Diagnostics> {
-    let LibraryInputs { scripts, conditions, fields, limits, probes } = inputs;
+pub(crate) fn link(inputs: LibraryInputs, previous: Option<&LinkedLibrary>) -> Result<Arc<LinkedLibrary>, Diagnostics> {
+    let LibraryInputs { scripts, conditions, fields, limits, probes, reached, trusted } = inputs;
     let previous = previous.filter(|previous| previous.limits == limits && previous.probes == probes);
     let mut problems = Diagnostics::new();
     let mut engine = engine::build(&limits, [], HOST_API);
@@ -34,149 +32,148 @@ pub(crate) fn link(inputs: LibraryInputs, previous: Option<&LinkedLibrary>) -> R
         super::api::register_for_tests(&mut engine);
     }
     let settings = ParseSettings { engine: &engine, limits: &limits, fields: &fields, probes };
-    let parsed = parse_files(settings, scripts, previous, &mut problems);
-    check_imports(&parsed, &mut problems);
+    let texts = by_path(scripts, &mut problems);
+    let mut reader = ScriptReader {
+        trust: TrustedScripts { texts: &texts, known: BTreeMap::new(), trusted },
+        settings,
+        previous,
+        parsed: BTreeMap::new(),
+        waiting: BTreeMap::new(),
+    };
+    let wanted: Vec<&str> = match &reached {
+        Some(reached) => texts.keys().map(String::as_str).filter(|path| reached.contains(*path)).collect(),
+        None => texts.keys().map(String::as_str).collect(),
+    };
+    reader.read(wanted, &mut problems);
+    let ScriptReader { parsed, waiting, .. } = reader;
+    check_imports(&parsed, &waiting, &mut problems);
     let conditions = parse_conditions(settings, conditions, previous, &mut problems);
-    check_calls(&parsed, &conditions, &mut problems);
+    check_calls(&parsed, &waiting, &conditions, &mut problems);
     if problems.has_errors() {
         return Err(problems);
     }
-    let read = parsed.values().chain(conditions.values()).flat_map(|parsed| &parsed.fields);
-    let names: BTreeSet<&str> = fields.iter().chain(read).map(String::as_str).collect();
+    let read: BTreeSet<String> = parsed.values().chain(conditions.values()).flat_map(|parsed| parsed.fields()).collect();
+    let named = waiting.values().flat_map(|script| names_after_dots(script.source().text()));
+    let names: BTreeSet<&str> = fields.iter().chain(&read).map(String::as_str).chain(named).collect();
     super::view::register_fields(&mut engine, names);
     let modules = ScriptResolver::default();
     engine.set_module_resolver(modules.clone());
-    let mut files: BTreeMap<String, LinkedScript> = BTreeMap::new();
-    for path in order(&parsed) {
-        let Some(parsed) = parsed.get(path) else { continue };
-        if parsed.imports.iter().any(|import| !files.contains_key(&import.script)) {
-            continue; // what it imports did not link, and was reported
-        }
-        match link_file(&engine, &limits, parsed, &files, previous) {
-            Ok(file) => {
-                modules.insert(path, file.module.clone());
-                files.insert(path.to_owned(), file);
-            }
-            Err(problem) => problems.push(problem),
+    let mut files = waiting;
+    let in_order: Vec<&str> = order(&parsed);
+    for path in &in_order {
+        let Some(parsed) = parsed.get(*path) else { continue };
+        let script = LinkedScript::of_parsed(parsed, probes, &files);
+        let before = previous.and_then(|previous| previous.files.get(*path));
+        let before = before.filter(|before| !before.trusted && before.deep == script.deep);
+        files.insert((*path).to_owned(), before.cloned().unwrap_or_else(|| Arc::new(script)));
+    }
+    let conditions = conditions.into_iter().map(|(key, parsed)| (key, LinkedCondition::new(parsed))).collect();
+    let linked = Arc::new(LinkedLibrary { engine, limits, probes, files, conditions, modules });
+    let mut failed: BTreeSet<&str> = BTreeSet::new();
+    for path in in_order {
+        let Some(script) = linked.files.get(path) else { continue };
+        if script.imports().any(|import| failed.contains(import)) {
+            failed.insert(path); // what it imports did not link, and was reported
+        } else if let Err(problem) = linked.evaluate(script) {
+            problems.push(problem);
+            failed.insert(path);
         }
     }
-    let conditions = conditions.into_iter().map(|(key, parsed)| (key, link_condition(&parsed))).collect();
-    problems.into_result(LinkedLibrary { engine, limits, probes, files, conditions })
+    problems.into_result(linked)
 }
 
-fn parse_files(
-    settings: ParseSettings<'_>,
-    scripts: Vec<Source>,
-    previous: Option<&LinkedLibrary>,
-    problems: &mut Diagnostics,
-) -> BTreeMap<String, Arc<Parsed>> {
-    let mut parsed: BTreeMap<String, Arc<Parsed>> = BTreeMap::new();
-    let mut seen = BTreeSet::new();
+/// The texts by path; one that is there twice is an error.
+fn by_path(scripts: Vec<Source>, problems: &mut Diagnostics) -> BTreeMap<String, Source> {
+    let mut texts = BTreeMap::new();
     for source in scripts {
-        let path = source.name().to_owned();
-        if !seen.insert(path.clone()) {
-            problems.push(Diagnostic::error("script/duplicate-file", format!("there are two scripts `{path}`")).label(
-                &source,
-                Span::default(),
-                "",
-            ));
+        if texts.contains_key(source.name()) {
+            problems.push(
+                Diagnostic::error("script/duplicate-file", format!("there are two scripts `{}`", source.name())).label(
+                    &source,
+                    Span::default(),
+                    "",
+                ),
+            );
             continue;
         }
-        let before = previous.and_then(|previous| previous.files.get(&path));
-        if let Some(before) = before.filter(|before| before.parsed.source.text() == source.text()) {
-            parsed.insert(path, before.parsed.clone());
-            continue;
+        texts.insert(source.name().to_owned(), source);
+    }
+    texts
+}
+
+/// Tells which scripts are bundled with all that they import.
+struct TrustedScripts<'a> {
+    texts: &'a BTreeMap<String, Source>,
+    known: BTreeMap<&'a str, bool>,
+    /// Whether any is to be trusted.
+    trusted: bool,
+}
+
+impl<'a> TrustedScripts<'a> {
+    fn has(&mut self, path: &str) -> bool {
+        let Some((path, source)) = self.texts.get_key_value(path).filter(|_| self.trusted) else { return false };
+        if let Some(known) = self.known.get(path.as_str()) {
+            return *known;
         }
-        match parse_file(settings, &source, problems) {
-            Ok(file) => drop(parsed.insert(path, Arc::new(file))),
-            Err(problem) => problems.push(problem),
+        // Bundled scripts don't import one another in cycles; others are not followed.
+        let trusted = source.is_bundled() && imports(source).iter().all(|import| self.has(import));
+        self.known.insert(path, trusted);
+        trusted
+    }
+}
+
+/// The scripts that a bundled script imports.
+fn imports(source: &Source) -> Vec<String> {
+    Outline::of(source.text()).imports.into_iter().filter_map(|import| script_of(import).ok()).collect()
+}
+
+/// Reads scripts, and the scripts that they import.
+struct ScriptReader<'a> {
+    trust: TrustedScripts<'a>,
+    settings: ParseSettings<'a>,
+    previous: Option<&'a LinkedLibrary>,
+    parsed: BTreeMap<String, Arc<Parsed>>,
+    waiting: BTreeMap<String, Arc<LinkedScript>>,
+}
+
+impl ScriptReader<'_> {
+    fn read(&mut self, wanted: Vec<&str>, problems: &mut Diagnostics) {
+        let mut open: Vec<String> = wanted.into_iter().rev().map(str::to_owned).collect();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        while let Some(path) = open.pop() {
+            let Some(source) = self.trust.texts.get(&path).filter(|_| seen.insert(path.clone())) else { continue };
+            if self.trust.has(&path) {
+                self.wait(source);
+                continue;
+            }
+            let before = self.previous.and_then(|previous| previous.files.get(&path)?.parsed_before());
+            let parsed = match before.filter(|before| before.source.text() == source.text()) {
+                Some(before) => Ok(before.clone()),
+                None => parse_file(self.settings, source, problems).map(Arc::new),
+            };
+            match parsed {
+                Ok(parsed) => {
+                    open.extend(parsed.imports.iter().map(|import| import.script.clone()));
+                    self.parsed.insert(path, parsed);
+                }
+                Err(problem) => problems.push(problem),
+            }
         }
     }
-    parsed
-}
 
-fn deep_hash(parsed: &Parsed, files: &BTreeMap<String, LinkedScript>) -> Hash {
-    let mut parts: Vec<(&str, Hash)> =
-        parsed.imports.iter().filter_map(|import| Some((import.script.as_str(), files.get(&import.script)?.deep))).collect();
-    if parts.is_empty() {
-        return parsed.hash;
+    /// Adds a trusted script, and those that it imports.
+    fn wait(&mut self, source: &Source) {
+        if self.waiting.contains_key(source.name()) {
+            return;
+        }
+        for import in imports(source) {
+            if let Some(import) = self.trust.texts.get(&import) {
+                self.wait(import);
+            }
+        }
+        let script = LinkedScript::waiting(source, self.settings.probes, &self.waiting);
+        self.waiting.insert(source.name().to_owned(), script);
     }
-    parts.sort_unstable();
-    let mut bytes = parsed.hash.bytes().to_vec();
-    for (path, deep) in parts {
-        bytes.extend(path.as_bytes());
-        bytes.extend(deep.bytes());
-    }
-    Hash::of(&bytes)
-}
-
-fn link_file(
-    engine: &Engine,
-    limits: &ScriptLimits,
-    parsed: &Arc<Parsed>,
-    files: &BTreeMap<String, LinkedScript>,
-    previous: Option<&LinkedLibrary>,
-) -> Result<LinkedScript, Diagnostic> {
-    let deep = deep_hash(parsed, files);
-    let before = previous.and_then(|previous| previous.files.get(parsed.unit.name()));
-    if let Some(before) = before.filter(|before| before.deep == deep) {
-        return Ok(LinkedScript {
-            parsed: before.parsed.clone(),
-            module: before.module.clone(),
-            callees: before.callees.clone(),
-            deep,
-        });
-    }
-    let seen = CapturedEnvironment::default();
-    let ast = with_probe(&parsed.rewritten.ast, &seen);
-    let mut module = guard::run(limits, || Module::eval_ast_as_new(Scope::new(), &ast, engine)).map_err(|stop| {
-        let unit = |path: &str| files.get(path).map(|file| &file.parsed.unit);
-        Tracer { engine, entry: &parsed.unit, fallback: None, unit: &unit }.explain(stop)
-    })?;
-    forget_imports(&mut module);
-    let environment = Arc::new(seen.environment(parsed.unit.name(), &parsed.rewritten.ast));
-    let callees = callees(parsed, &environment, deep);
-    Ok(LinkedScript { parsed: parsed.clone(), module: Shared::new(module), callees, deep })
-}
-
-/// Clears the modules nested in a module. Its functions carry their imports with them; only a path such as `a::b::f()` would use
-/// these, and [`imports_of`](super::imports::imports_of) refuses it. Rhai indexes a module with everything nested in it, however
-/// often it occurs: the index would double with each script that imports another twice.
-fn forget_imports(module: &mut Module) {
-    let names: Vec<String> = module.iter_sub_modules().map(|(name, _)| name.to_owned()).collect();
-    let nothing = Shared::new(Module::new());
-    for name in names {
-        module.set_sub_module(name, nothing.clone());
-    }
-    module.build_index();
-}
-
-fn link_condition(parsed: &Arc<Parsed>) -> Arc<Callee> {
-    let environment = Arc::new(CapturedEnvironment::default().environment(parsed.unit.name(), &parsed.rewritten.ast));
-    let callees = callees(parsed, &environment, parsed.hash);
-    let condition = callees.into_iter().find(|callee| callee.name == condition::NAME);
-    condition.unwrap_or_else(|| Arc::new(Callee::empty(parsed.clone(), environment)))
-}
-
-fn callees(parsed: &Arc<Parsed>, environment: &Arc<Environment>, deep: Hash) -> Vec<Arc<Callee>> {
-    let functions = parsed.unit.tree().functions.iter().zip(&parsed.rewritten.bodies);
-    functions
-        .filter(|(function, _)| !function.head.is_closure())
-        .map(|(function, block)| {
-            Arc::new(Callee {
-                name: function.name().to_owned(),
-                params: function.params.iter().map(ToString::to_string).collect(),
-                names: function.params.iter().map(|param| param.as_str().into()).collect(),
-                doc: doc_of(&function.comments),
-                private: function.private,
-                definition: Some(function.head.clone()),
-                block: block.clone(),
-                environment: environment.clone(),
-                parsed: parsed.clone(),
-                deep,
-            })
-        })
-        .collect()
 }
 
 fn parse_conditions(
@@ -185,12 +182,12 @@ fn parse_conditions(
     previous: Option<&LinkedLibrary>,
     problems: &mut Diagnostics,
 ) -> BTreeMap<String, Arc<Parsed>> {
+    static LOOSE: LazyLock<Engine> = LazyLock::new(|| {
+        let mut loose = engine::build(&ScriptLimits::default(), [], HOST_API);
+        loose.set_strict_variables(false);
+        loose
+    });
     let mut parsed: BTreeMap<String, Arc<Parsed>> = BTreeMap::new();
-    if conditions.is_empty() {
-        return parsed;
-    }
-    let mut loose = engine::build(settings.limits, [], HOST_API);
-    loose.set_strict_variables(false);
     for condition in conditions {
         let key = condition.key.clone();
         if parsed.contains_key(&key) {
@@ -202,14 +199,14 @@ fn parse_conditions(
             ));
             continue;
         }
-        let before = previous.and_then(|previous| previous.conditions.get(&key)).map(|callee| &callee.parsed);
+        let before = previous.and_then(|previous| previous.conditions.get(&key)).map(|condition| &condition.parsed);
         if let Some(before) =
             before.filter(|before| before.mapped.as_ref() == Some(&condition.text) && condition.locals.is_empty())
         {
             parsed.insert(key, before.clone());
             continue;
         }
-        match condition::parse(settings.engine, &loose, &condition, settings.fields) {
+        match condition::parse(settings.engine, &LOOSE, &condition, settings.fields) {
             Ok(unit) => {
                 let source = condition.text.file().clone();
                 let finished = Parsed { mapped: Some(condition.text), ..finish(unit, source, Vec::new(), settings.probes) };
@@ -315,7 +312,8 @@ mod tests {
         let library = link(&scripts);
         assert_eq!(find(&library, "a0.rhai#g", 0).call_json(&[]).expect("fine"), json!(1));
         for file in library.files() {
-            let inner: Vec<_> = file.module.iter_sub_modules().map(|(_, module)| module.count()).collect();
+            let module = &file.evaluated().expect("linked").module;
+            let inner: Vec<_> = module.iter_sub_modules().map(|(_, module)| module.count()).collect();
             assert!(inner.iter().all(|count| *count == (0, 0, 0)), "{}: {inner:?}", file.path());
         }
     }

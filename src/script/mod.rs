@@ -15,7 +15,7 @@
 //! | `unit`, `words`, `file_items`, `common_mistakes`, `parse_error`, `recover`, `condition`, `imports`, `resolver` | a text, its tokens and tree; parse errors |
 //! | `probe`, `running_test` | observing evaluations, for explanations and coverage; the host of a running test |
 //! | `api`, `builtins`, `pattern` | the functions that scripts may call |
-//! | `parse`, `call_site`, `call_check`, `import_order`, `linked`, `link`, `eval_trace`, `explain` | linking texts to a library; errors through call frames |
+//! | `outline`, `parse`, `call_site`, `call_check`, `import_order`, `linked`, `link`, `eval_trace`, `explain` | linking texts to a library; errors through call frames |
 //! | `eval_cache`, `invoke`, `library`, `reachable`, `rule`, `responder`, `effects`, `role`, `root_rule`, `verdict_rule` | calling a function and reading its result |
 //! | `check`, `checked`, `self_test`, `test_call` | static checks, and running a test |
 
@@ -48,6 +48,7 @@ mod library;
 mod limits;
 mod link;
 mod linked;
+mod outline;
 mod pad;
 mod panic_guard;
 mod parse;

@@ -13,6 +13,7 @@ use crate::diag::{Diagnostic, Diagnostics, MappedText, Source, Span};
 use crate::model::Hash;
 use rhai::{AST, Engine};
 use std::collections::BTreeSet;
+use std::sync::{LazyLock, OnceLock};
 
 /// A public function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,9 +37,19 @@ pub(crate) struct Parsed {
     pub(crate) table: Option<ProbeTable>,
     pub(crate) imports: Vec<Import>,
     pub(crate) publics: Vec<Public>,
-    pub(crate) calls: Calls,
+    pub(super) calls: OnceLock<Calls>,
+}
+
+impl Parsed {
+    /// The functions that it calls.
+    pub(crate) fn calls(&self) -> &Calls {
+        self.calls.get_or_init(|| calls_of(&self.unit))
+    }
+
     /// The names of fields that it reads.
-    pub(crate) fields: BTreeSet<String>,
+    pub(crate) fn fields(&self) -> BTreeSet<String> {
+        fields_of(self.unit.tree())
+    }
 }
 
 /// The settings of the parser.
@@ -76,6 +87,18 @@ pub(crate) fn parse_file(settings: ParseSettings<'_>, source: &Source, problems:
     Ok(finish(unit, source.clone(), imports, probes))
 }
 
+/// Parses a bundled script, in which nothing is wrong.
+pub(crate) fn parse_bundled(source: &Source, probes: Probes) -> Parsed {
+    static LIMITS: LazyLock<ScriptLimits> = LazyLock::new(ScriptLimits::default);
+    static ENGINE: LazyLock<Engine> = LazyLock::new(|| super::engine::build(&LIMITS, [], |_| {}));
+    let settings = ParseSettings { engine: &ENGINE, limits: &LIMITS, fields: &BTreeSet::new(), probes };
+    parse_file(settings, source, &mut Diagnostics::new()).unwrap_or_else(|fault| {
+        debug_assert!(false, "a bundled script does not parse: {fault}");
+        let unit = Unit::new(source.name().to_owned(), UnitText::file(source), AST::empty());
+        finish(unit, source.clone(), Vec::new(), probes)
+    })
+}
+
 impl Unit {
     /// Parses a standalone script, without linking it.
     pub fn read(source: &Source) -> Result<Self, Diagnostic> {
@@ -108,8 +131,8 @@ pub(crate) fn finish(unit: Unit, source: Source, imports: Vec<Import>, probes: P
         }
     };
     let hash = Hash::of(unit.script().as_bytes());
-    let (publics, calls, fields) = (publics_of(&unit), calls_of(&unit), fields_of(unit.tree()));
-    Parsed { unit, source, mapped: None, hash, rewritten, table, imports, publics, calls, fields }
+    let publics = publics_of(&unit);
+    Parsed { unit, source, mapped: None, hash, rewritten, table, imports, publics, calls: OnceLock::new() }
 }
 
 fn publics_of(unit: &Unit) -> Vec<Public> {

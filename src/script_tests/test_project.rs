@@ -41,9 +41,11 @@ impl TestProject {
         let scripts = texts.scripts.iter().map(|(source, _)| source);
         let scripts: Vec<Source> =
             scripts.chain(texts.tests.iter().map(|test| &test.source)).chain(&texts.others).cloned().collect();
-        let inputs = LibraryInputs { scripts: scripts.clone(), limits: limits.clone(), probes, ..LibraryInputs::default() };
+        let trusted = true;
+        let inputs =
+            LibraryInputs { scripts: scripts.clone(), limits: limits.clone(), probes, trusted, ..LibraryInputs::default() };
         let library = Library::link(inputs, None)?;
-        let default = Arc::new(session.project_watched(None, probes)?);
+        let default = Arc::new(session.probed_project(None, probes)?);
         let session = session.clone();
         Ok(Self { session, library, scripts, edited: None, limits, probes, default, others: Mutex::default() })
     }
@@ -55,6 +57,7 @@ impl TestProject {
             scripts: scripts.clone(),
             limits: self.limits.clone(),
             probes: self.probes,
+            trusted: true,
             ..LibraryInputs::default()
         };
         Ok(Self {
@@ -107,7 +110,7 @@ impl TestProject {
             Some((before, script)) => {
                 before.named(name)?.edit(script).map_err(SessionError::from).map_err(|error| diagnostic(&error))
             }
-            None => self.session.project_watched(Some(name), self.probes).map_err(|error| diagnostic(&error)),
+            None => self.session.probed_project(Some(name), self.probes).map_err(|error| diagnostic(&error)),
         };
         // It is kept for all tests: the one that asks first has no less memory for it.
         let project = Arc::new(apart(link)?);
@@ -117,6 +120,7 @@ impl TestProject {
 
     /// Does something with every text that has probes and what those stand for.
     pub(super) fn with_probed<T>(&self, take: impl FnOnce(&[(&Unit, &ProbeTable)]) -> T) -> T {
+        self.library.prepare();
         let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         let projects = std::iter::once(&self.default).chain(others.values());
         let texts: Vec<(&Unit, &ProbeTable)> =

@@ -8,7 +8,7 @@ use crate::decisions::{self, Explanation};
 use crate::diag::{Diagnostic, Source};
 use crate::files::{Area, FileOrigin};
 use crate::lint;
-use crate::project::AnswererNames;
+use crate::project::{AnswererNames, LinkScope, LinkSettings};
 use crate::report;
 use crate::session::{ProjectText, Session, SessionError};
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ pub(super) fn explain(session: &Session, args: Explain) -> Result<Value, ToolFau
 /// A single routing decision.
 pub(super) fn route(session: &Session, args: Route) -> Result<Value, ToolFault> {
     pipeline_within(&session.setup().root, args.pipeline.as_deref())?;
-    let project = session.project(args.pipeline.as_deref(), AnswererNames::Others)?;
+    let project = session.whole_project(args.pipeline.as_deref(), AnswererNames::Others)?;
     let (routed, trouble) = session.route(&project, &args.node, &args.artifact, args.state, &args.vars)?;
     let mut response = value(&routed);
     if !trouble.is_empty() {
@@ -110,7 +110,7 @@ pub(super) fn lint_script(registry: &SessionRegistry, args: LintScript) -> Resul
             );
         }
     }
-    let settings = session.settings(AnswererNames::Others);
+    let settings = LinkSettings { scope: LinkScope::Checked, ..session.settings(AnswererNames::Others) };
     let outcome = lint::lint(lint::LintInput { texts: &texts, settings: &settings, config, cases: &[] });
     Ok(lint::json(&outcome.findings))
 }

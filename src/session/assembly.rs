@@ -163,8 +163,7 @@ impl Session {
 
     /// The bundled scripts, and the operator's own rules if there are any.
     fn audit_rules(&self) -> Result<(Vec<Source>, Option<Source>), SessionError> {
-        let bundled = Area::Scripts.embedded().into_iter().filter(|(path, _)| path.ends_with(".rhai"));
-        let bundled = bundled.map(|(path, text)| Source::new(path, text)).collect();
+        let bundled = Area::Scripts.embedded().iter().filter(|file| file.name().ends_with(".rhai")).cloned().collect();
         Ok((bundled, self.setup.audit.rules.as_deref().map(read_input).transpose()?))
     }
 

@@ -43,7 +43,7 @@ impl Session {
     pub fn dream(&self, wording: Option<&DreamWording<'_>>) -> Result<DreamResult, SessionError> {
         let now = self.setup.clock.now();
         let store = self.store(Durability::Step)?;
-        let project = self.project(Some(PIPELINE), AnswererNames::Others)?;
+        let project = self.whole_project(Some(PIPELINE), AnswererNames::Others)?;
         let memories = store.megrams(None, usize::MAX, now)?;
         let mut result = DreamResult { seen: memories.len(), ..DreamResult::default() };
         let sources: BTreeMap<i64, String> = match wording {

@@ -78,7 +78,7 @@ impl Session {
             let launch = Arc::new(launch);
             for case in cases {
                 found.written += 1;
-                match label_in_portal(&case, &project.data.files) {
+                match label_in_portal(&case, project.data.files.all()) {
                     Ok(label) => found.cases.push(LabelledCase {
                         id: format!("{}/{}", launch.run_id, case.id),
                         label,

@@ -3,11 +3,13 @@
 use super::{Session, SessionError, Setup};
 use crate::diag::{Diagnostic, Source, did_you_mean};
 use crate::evidence::Masker;
-use crate::files::{Area, FileOrigin, ListedPipeline, Overlay, PipelineLookup, find_pipeline, list_pipelines, read_input};
+use crate::files::{
+    Area, FileOrigin, ListedPipeline, Overlay, PipelineLookup, bundle, find_pipeline, list_pipelines, read_input,
+};
 use crate::form::yaml;
 use crate::model::Launch;
 use crate::pipeline::{is_policy_file, policy_file_of, policy_key, subpipelines_of};
-use crate::project::{AnswererNames, LinkSettings, Project, ProjectVars, Sources, domain};
+use crate::project::{AnswererNames, LinkScope, LinkSettings, Project, ProjectVars, Sources, domain};
 use crate::script::ScriptLimits;
 use crate::script::probe::Probes;
 use serde_json::{Map, Value};
@@ -27,19 +29,37 @@ pub struct LoadedSubpipelines {
 pub const DEFAULT_PIPELINE: &str = "rca";
 
 impl Session {
-    /// Links the project with that pipeline (by path, file stem or name; the default one if `None`).
+    /// Links the project as far as that pipeline reaches (by path, file stem or name; the default one if `None`).
     pub fn project(&self, pipeline: Option<&str>, answers: AnswererNames) -> Result<Project, SessionError> {
+        Ok(Project::link(self.sources(pipeline)?, self.settings(answers))?)
+    }
+
+    /// Links all scripts of the project, for who calls any of them, with that pipeline.
+    pub fn whole_project(&self, pipeline: Option<&str>, answers: AnswererNames) -> Result<Project, SessionError> {
         self.project_after(pipeline, answers, None)
     }
 
-    /// Links the project incrementally: only texts that differ from `before` are compiled.
+    /// Links all scripts of the project incrementally: only texts that differ from `before` are compiled.
     pub fn project_after(
         &self,
         pipeline: Option<&str>,
         answers: AnswererNames,
         before: Option<&Project>,
     ) -> Result<Project, SessionError> {
-        Ok(Project::relink(self.sources(pipeline)?, self.settings(answers), before)?)
+        let settings = LinkSettings { scope: LinkScope::Project, ..self.settings(answers) };
+        Ok(Project::relink(self.sources(pipeline)?, settings, before)?)
+    }
+
+    /// Links the project, and checks all its texts, bundled ones included.
+    pub fn checked_project(&self, pipeline: Option<&str>, probes: Probes) -> Result<Project, SessionError> {
+        let settings = LinkSettings { scope: LinkScope::Checked, probes, ..self.settings(AnswererNames::Others) };
+        Ok(Project::link(self.sources(pipeline)?, settings)?)
+    }
+
+    /// Links all scripts of the project with probes, for tests.
+    pub fn probed_project(&self, pipeline: Option<&str>, probes: Probes) -> Result<Project, SessionError> {
+        let settings = LinkSettings { scope: LinkScope::Project, probes, ..self.settings(AnswererNames::Others) };
+        Ok(Project::link(self.sources(pipeline)?, settings)?)
     }
 
     /// Links the project with probes, so that evaluations of its scripts can be observed.
@@ -68,6 +88,7 @@ impl Session {
             pipeline,
             subpipelines,
             missing,
+            bundle: Some(bundle()),
         })
     }
 
@@ -213,6 +234,8 @@ impl Session {
         let default = ScriptLimits::default();
         let limits = ScriptLimits { time: self.setup.script_time.unwrap_or(default.time), ..default };
         LinkSettings {
+            scope: LinkScope::Reached,
+            called: super::memories::SCRIPTS.iter().map(|path| (*path).to_owned()).collect(),
             vars: self.setup.vars.clone(),
             set_places: self.setup.set_places.clone(),
             project_vars: self.project_vars(),
@@ -239,10 +262,7 @@ fn var_names(pipeline: &Source) -> Option<Vec<String>> {
 /// The data files among the scripts, named below `data/`.
 fn data_files(scripts: &Overlay) -> Vec<Source> {
     let is_data = |source: &&Source| !source.name().ends_with(".rhai");
-    let below = |source: &Source| {
-        let name = source.name().strip_prefix("data/").unwrap_or(source.name());
-        Source::new(name, source.text())
-    };
+    let below = |source: &Source| source.renamed(source.name().strip_prefix("data/").unwrap_or(source.name()));
     scripts.sources().filter(is_data).map(below).collect()
 }
 

@@ -31,7 +31,7 @@ impl Session {
             let dir = self.overlaid(area);
             let overlay = Overlay::load(area, dir)?;
             texts.extend(overlay.files().map(|(path, source, _)| (format!("{}/{path}", area.name()), source.text().to_owned())));
-            let bundled: Vec<String> = area.embedded().into_iter().map(|(path, _)| path).collect();
+            let bundled: Vec<String> = area.embedded().iter().map(|file| file.name().to_owned()).collect();
             for (path, _, origin) in overlay.files() {
                 let replaces = *origin != FileOrigin::Embedded && bundled.iter().any(|name| name == path);
                 all.push((area, path.to_owned(), origin.clone(), replaces, bundled.clone()));

@@ -217,9 +217,13 @@ impl<'a> KeptTemplates<'a> {
         let mut compiled = self.compiled.borrow_mut();
         if let Entry::Vacant(vacant) = compiled.entry(revision) {
             let found = self.manifests.iter().find(|(number, _)| *number == revision);
-            let sources = found.into_iter().flat_map(|(_, manifest)| &manifest.templates);
-            let source = |(name, hash): (&String, &Hash)| Ok(Source::new(name.as_str(), run_args::text(self.store, hash)?));
-            vacant.insert(Templates::compile(sources.map(source).collect::<Result<Vec<_>, SessionError>>()?)?);
+            let mut sources = Vec::new();
+            if let Some((_, manifest)) = found {
+                for (name, hash) in &manifest.templates {
+                    sources.push(Source::new(name.as_str(), run_args::text_of(self.store, manifest, hash)?));
+                }
+            }
+            vacant.insert(Templates::compile(sources)?);
         }
         let found = compiled.get(&revision).and_then(|templates| {
             templates.paths().find_map(|path| templates.get(path).filter(|known| known.hash() == hash).cloned())
@@ -230,8 +234,9 @@ impl<'a> KeptTemplates<'a> {
 
 /// Resolves a node's name or code.
 fn named(store: &Store, manifest: Option<&ProjectManifest>, name: &str) -> Result<String, SessionError> {
-    let Some(ProjectManifest { pipeline: (path, hash), .. }) = manifest else { return Ok(name.to_owned()) };
-    let source = Source::new(path.as_str(), run_args::text(store, hash)?);
+    let Some(manifest) = manifest else { return Ok(name.to_owned()) };
+    let (path, hash) = &manifest.pipeline;
+    let source = Source::new(path.as_str(), run_args::text_of(store, manifest, hash)?);
     let pipeline = crate::pipeline::parse(&source).map_err(|problems: Diagnostics| SessionError::Texts(problems))?;
     match pipeline.resolve_target(name) {
         Some(crate::pipeline::EdgeTarget::Node(node)) => Ok(pipeline.at(node).name.value.clone()),

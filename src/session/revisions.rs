@@ -83,6 +83,7 @@ impl<'a> RunRevisions<'a> {
         blobs.retain(|blob| new.contains(&blob.hash));
         let number = held.revision.number + 1;
         let revision = Revision { number, manifest: list.hash, plan: Arc::clone(&project.plan) };
+        blobs.extend(manifest.bundle_blob());
         blobs.push(list);
         let what = EventBody::Reload { revision: number, manifest: revision.manifest, cause, changed: changed.clone() };
         let event = Event { case: "".into(), path: "".into(), at: self.session.setup().clock.now(), what };

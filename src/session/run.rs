@@ -116,6 +116,9 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let (seen, project) = current.get();
+        if !spec.via.is_stub() {
+            project.prepare();
+        }
         // A pipeline with a policy works on tasks, not on failures: without inputs it has one empty case, not the example launch.
         let tasks = project.plan.policy.is_some() && matches!(spec.inputs, RunInputs::Example);
         let inputs = if tasks { &RunInputs::None } else { &spec.inputs };
@@ -163,7 +166,13 @@ impl Session {
             no_recall: spec.no_recall,
             goal: spec.goal,
         };
+        // A dry run is not read again.
         let (manifest, mut blobs) = project.manifest();
+        if spec.dry_run {
+            blobs.clear();
+        } else {
+            blobs.extend(manifest.bundle_blob());
+        }
         let list = manifest.blob();
         blobs.extend(spec.stub.as_ref().map(|stub| Blob::new(stub.text())));
         blobs.extend(texts.into_iter().flatten());

@@ -1,8 +1,9 @@
 //! What runs store beside their events: their arguments, and the manifests of their texts.
 
 use super::{Files, SessionError, Via};
+use crate::files::bundle;
 use crate::model::{Hash, canonical};
-use crate::project::ProjectManifest;
+use crate::project::{ProjectManifest, TextBundle};
 use crate::reportportal::PortalLaunch;
 use crate::store::{Store, StoreError};
 use crate::walk::{Blob, EventBody, FIRST};
@@ -10,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The arguments of a run, beside its project and launch, stored for resuming it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -70,7 +72,21 @@ pub(super) fn manifests(store: &Store, run: &str) -> Result<Vec<(u64, ProjectMan
 
 /// The manifest at an address.
 pub(super) fn manifest_at(store: &Store, hash: &Hash) -> Result<ProjectManifest, SessionError> {
-    parse(&text(store, hash)?)
+    let damaged = |error: serde_json::Error| StoreError::Damaged(error.to_string());
+    let (manifest, address) = ProjectManifest::parse(&text(store, hash)?).map_err(damaged)?;
+    let Some(address) = address else { return Ok(manifest) };
+    let own = bundle();
+    if own.blob().hash == address {
+        return Ok(manifest.with_bundle(own));
+    }
+    // Another version of the program stored it.
+    let stored = TextBundle::parse(&text(store, &address)?).map_err(damaged)?;
+    Ok(manifest.with_bundle(Arc::new(stored)))
+}
+
+/// A text of a run, by its address.
+pub(super) fn text_of(store: &Store, manifest: &ProjectManifest, hash: &Hash) -> Result<String, SessionError> {
+    manifest.bundled_text(hash).map_or_else(|| text(store, hash), |source| Ok(source.text().to_owned()))
 }
 
 pub(super) fn text(store: &Store, hash: &Hash) -> Result<String, SessionError> {

@@ -46,6 +46,7 @@ pub(super) fn recorded(candidate: &Project) -> (Hash, Vec<Blob>) {
     let (manifest, mut blobs) = candidate.manifest();
     let list = manifest.blob();
     let hash = list.hash;
+    blobs.extend(manifest.bundle_blob());
     blobs.push(list);
     (hash, blobs)
 }

@@ -85,8 +85,7 @@ impl Session {
         if here.is_some() {
             return Ok(here);
         }
-        let embedded = Area::Tests.embedded().into_iter().find(|(path, _)| *path == full);
-        Ok(embedded.map(|(_, text)| Source::new(name, text)))
+        Ok(Area::Tests.embedded_file(&full).map(|file| Source::new(name, file.text())))
     }
 }
 

@@ -34,7 +34,7 @@ const CONTENT_ROWS: i64 = 500;
 
 /// A content or the body of an event on its way into the file.
 pub(super) fn record<'t>(conn: &Connection, text: &'t str) -> Result<StoredText<'t>, StoreError> {
-    if text.len() > MAX_BYTES {
+    if text.len() > MAX_BYTES || is_scratch(conn) {
         return Ok(StoredText::Plain(Cow::Borrowed(text)));
     }
     let short = with_rows(conn, text)?;
@@ -46,6 +46,11 @@ pub(super) fn record<'t>(conn: &Connection, text: &'t str) -> Result<StoredText<
     put_number(&mut packed, dictionary);
     packed.extend_from_slice(&frame);
     Ok(if packed.len() < text.len() { StoredText::Packed(packed) } else { StoredText::Plain(Cow::Borrowed(text)) })
+}
+
+/// Whether this is a store without a file, which is gone with the process: nothing is packed for it.
+fn is_scratch(conn: &Connection) -> bool {
+    conn.path().is_none_or(str::is_empty)
 }
 
 /// The text of a value of the file, in `room` if it was packed.
@@ -70,6 +75,9 @@ pub fn recorded_text(conn: &Connection, value: ValueRef<'_>) -> Option<String> {
 
 /// Makes another dictionary if it is time for one, `seq` being the last event.
 pub(super) fn renew_dictionary(conn: &Connection, seq: i64) -> Result<(), StoreError> {
+    if is_scratch(conn) {
+        return Ok(());
+    }
     let mut find = conn.prepare_cached("SELECT max(seq), (SELECT ifnull(min(seq), 0) FROM events) FROM dictionaries")?;
     let (last, begun): (Option<i64>, i64) = find.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     if seq - last.unwrap_or(begun) < last.map_or(FIRST, |_| EVERY) {

@@ -12,6 +12,7 @@ use super::team_plan::{TeamMember, TeamPlan};
 use super::tool::ToolPlan;
 use super::verdict::VerdictPlan;
 use crate::evidence::EvidenceReader;
+use crate::model::Deferred;
 use crate::model::{Hash, Kind};
 use crate::pipeline::{EdgeIx, NodeIx, Pipeline};
 use crate::prompt::Template;
@@ -38,17 +39,17 @@ pub struct Plan {
     /// The same, for rules and for the record.
     pub vars_content: Content,
     /// The project's data files, by stem.
-    pub data: Content,
+    pub data: Deferred<Content>,
     /// The defects, categories and severities of the domain, if there is one.
-    pub taxonomy: Content,
+    pub taxonomy: Deferred<Content>,
     /// The name of the domain, if there is one.
     pub domain: Option<String>,
     /// Reads what a failure says, by the data of the project.
-    pub evidence: Arc<EvidenceReader>,
+    pub evidence: Deferred<EvidenceReader>,
     /// How the verdict of a case is made: the pipeline's own, else that of the enclosing one.
-    pub verdict: Option<Arc<VerdictPlan>>,
+    pub verdict: Option<Deferred<VerdictPlan>>,
     /// How the root of a case is found: by the pipeline's own rules, else by those of the enclosing one.
-    pub roots: Option<Arc<RootPlan>>,
+    pub roots: Option<Deferred<RootPlan>>,
     /// The policy in force; nothing in a pipeline without any.
     pub policy: Option<Arc<PolicyPlan>>,
     /// The repositories of the project file.
@@ -98,7 +99,7 @@ pub struct PlanNode {
 pub struct EdgeRule {
     pub function: ScriptFunction,
     /// The inputs it may read, as paths (`artifact.confidence`), for its default reason.
-    pub reads: Vec<Box<str>>,
+    pub reads: Deferred<Vec<Box<str>>>,
     /// The content address of its script, with its imports.
     pub script: Hash,
 }

@@ -53,6 +53,7 @@ pub(crate) fn project_with(workspace: &Value, domain: Option<&str>, own: Option<
             Source::new("defect-court.yaml", std::fs::read_to_string(root().join("pipelines/defect-court.yaml")).unwrap()),
         )]),
         missing: BTreeMap::new(),
+        bundle: None,
     };
     let mut settings =
         LinkSettings { answers: AnswererNames::Scripts, domain: domain.map(str::to_owned), ..LinkSettings::default() };

@@ -180,7 +180,7 @@ proptest! {
     #[test]
     fn a_walk_resumed_from_any_of_its_commits_ends_the_same(world in worlds(), cuts in prop::collection::vec(1..6_usize, 0..6)) {
         let pipeline = Source::new("any.yaml", world.yaml.to_string());
-        let sources = Sources { scripts: Vec::new(), templates: Vec::new(), data: Vec::new(), pipeline, subpipelines: BTreeMap::new(), missing: BTreeMap::new() };
+        let sources = Sources { scripts: Vec::new(), templates: Vec::new(), data: Vec::new(), pipeline, subpipelines: BTreeMap::new(), missing: BTreeMap::new(), bundle: None };
         let project = Project::link(sources, LinkSettings { answers: AnswererNames::Others, ..LinkSettings::default() }).unwrap();
         let stub = StubAnswers::parse(&Source::new("stub", world.stub.to_string())).unwrap();
 
@@ -218,7 +218,7 @@ proptest! {
         let link = |yaml: &Value| {
             let scripts = vec![Source::new("one.rhai", "fn select(ctx) { ctx.walkers[0].name }")];
             let pipeline = Source::new("any.yaml", yaml.to_string());
-            let sources = Sources { scripts, templates: Vec::new(), data: Vec::new(), pipeline, subpipelines: BTreeMap::new(), missing: BTreeMap::new() };
+            let sources = Sources { scripts, templates: Vec::new(), data: Vec::new(), pipeline, subpipelines: BTreeMap::new(), missing: BTreeMap::new(), bundle: None };
             Project::link(sources, LinkSettings { answers: AnswererNames::Others, ..LinkSettings::default() }).unwrap()
         };
         let mut team = world.yaml.clone();

@@ -396,7 +396,7 @@ fn outcome(linked: &Result<asterisk::project::Project, asterisk::diag::Diagnosti
     };
     let mut said = vec![serde_json::to_string(&project.manifest().0).unwrap(), format!("{:?}", project.warnings)];
     said.extend(project.library.files().map(|file| format!("{} {} {}", file.path(), file.hash(), file.deep_hash())));
-    said.push(serde_json::to_string(&project.data.files).unwrap());
+    said.push(serde_json::to_string(project.data.files.all()).unwrap());
     for n in 0..4 {
         let node = asterisk::pipeline::NodeIx(0);
         let artifact = asterisk::script::View::of(&json!({ "n": n }), &project.plan.node(node).kind, "artifact");
@@ -431,7 +431,7 @@ proptest::proptest! {
                 data: below("scripts/data/"),
                 pipeline: below("pipelines/").remove(0),
                 subpipelines: BTreeMap::new(),
-                missing: BTreeMap::new(),
+                missing: BTreeMap::new(), bundle: None,
             };
             let warm = Project::relink(sources(), LinkSettings::default(), last.as_ref());
             proptest::prop_assert_eq!(outcome(&warm), outcome(&Project::link(sources(), LinkSettings::default())));

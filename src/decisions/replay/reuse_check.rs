@@ -110,7 +110,7 @@ impl<'a> TextComparison<'a> {
             node.advisories.iter().chain(&node.edges).chain(&plan.pipeline.guards).copied().collect()
         };
         let (tried_then, tried_now) = (edges(then, old), edges(now, new));
-        let reads = tried_now.iter().filter_map(|edge| now.rules[edge.0].as_ref()).flat_map(|rule| &rule.reads);
+        let reads = tried_now.iter().filter_map(|edge| now.rules[edge.0].as_ref()).flat_map(|rule| rule.reads.iter());
         let history =
             reads.filter_map(|read| read.strip_prefix("state")).any(|rest| rest.is_empty() || rest.starts_with(".history"));
         let may = then.node(before).kind == now.node(at).kind

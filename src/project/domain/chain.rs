@@ -2,8 +2,8 @@
 
 use super::{check, keys::DOMAIN, merge};
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
-use crate::form::fill;
 use crate::form::yaml::{self, Yaml};
+use crate::form::{FormReader, fill};
 use crate::project::forms::DataReader;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -71,6 +71,33 @@ pub fn list(data: &[Source]) -> Vec<ListedDomain> {
 /// Links the domain of that name, by default [`DEFAULT_DOMAIN`], if it exists. Errors and warnings of all its files are found at
 /// once; with any error the result is `None`.
 pub fn link(data: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Option<Domain> {
+    linked(data, name, found, |(source, tree), base, merge| {
+        let mut check = DataReader::new(source, "domain");
+        let own = check.file(tree, &DOMAIN, base.as_ref());
+        let whole = merge(base, own);
+        check::check(&mut check, tree, &whole);
+        (whole, check.finish())
+    })
+}
+
+/// Links the domain of that name of texts that were checked before.
+pub(in crate::project) fn link_checked(data: &[Source], name: Option<&str>) -> Option<Domain> {
+    linked(data, name, &mut Diagnostics::new(), |(source, tree), base, merge| {
+        let own = FormReader::<()>::new(source, "domain").file(tree, &DOMAIN, base.as_ref());
+        (merge(base, own), Diagnostics::new())
+    })
+}
+
+/// A file of a domain with its tree.
+type Layer<'s> = (&'s Source, Yaml);
+
+/// Links a domain; `read` adds a file to those before it.
+fn linked(
+    data: &[Source],
+    name: Option<&str>,
+    found: &mut Diagnostics,
+    read: impl Fn(&Layer<'_>, Option<Value>, &dyn Fn(Option<Value>, Value) -> Value) -> (Value, Diagnostics),
+) -> Option<Domain> {
     let wanted = match name {
         Some(name) => name,
         None if names(data).contains(&DEFAULT_DOMAIN) => DEFAULT_DOMAIN,
@@ -83,16 +110,16 @@ pub fn link(data: &[Source], name: Option<&str>, found: &mut Diagnostics) -> Opt
     let layers = layers(wanted, data, found)?;
     let mut merged: Option<Value> = None;
     let mut is_valid = true;
-    for (source, tree) in layers.iter().rev() {
-        let mut check = DataReader::new(source, "domain");
-        let own = check.file(tree, &DOMAIN, merged.as_ref());
-        let description = merged.as_ref().filter(|_| name_of(source).is_none()).map(|base| base["description"].clone());
-        let mut whole = merge::merge(merged.take(), own, &DOMAIN);
-        if let Some(description) = description.filter(|description| !description.is_null()) {
-            whole["description"] = description;
-        }
-        check::check(&mut check, tree, &whole);
-        let diagnostics = check.finish();
+    for layer in layers.iter().rev() {
+        let add = |base: Option<Value>, own: Value| {
+            let description = base.as_ref().filter(|_| name_of(layer.0).is_none()).map(|base| base["description"].clone());
+            let mut whole = merge::merge(base, own, &DOMAIN);
+            if let Some(description) = description.filter(|description| !description.is_null()) {
+                whole["description"] = description;
+            }
+            whole
+        };
+        let (whole, diagnostics) = read(layer, merged.take(), &add);
         is_valid &= !diagnostics.has_errors();
         found.extend(diagnostics);
         merged = Some(whole);

@@ -3,18 +3,20 @@
 use crate::form::{Form, ValueForm};
 use crate::script::escape;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 
 /// Merges `own` into `base`.
 pub(super) fn merge(base: Option<Value>, own: Value, form: &'static Form) -> Value {
-    let (Some(Value::Object(mut merged)), Value::Object(own)) = (base.clone(), &own) else {
-        return base.map_or(own, |base| base);
+    let (mut merged, own) = match (base, own) {
+        (Some(Value::Object(base)), Value::Object(own)) => (base, own),
+        (base, own) => return base.unwrap_or(own),
     };
     // Descriptions are not inherited.
     merged.remove("description");
     for (name, value) in own {
-        let Some(key) = form.key(name) else { continue };
-        let inherited = merged.remove(name);
-        merged.insert(name.clone(), combine(inherited, value.clone(), &key.holds));
+        let Some(key) = form.key(&name) else { continue };
+        let inherited = merged.remove(&name);
+        merged.insert(name, combine(inherited, value, &key.holds));
     }
     Value::Object(merged)
 }
@@ -28,9 +30,13 @@ fn combine(base: Option<Value>, own: Value, holds: &'static ValueForm) -> Value 
             Value::Array(base)
         }
         (ValueForm::Records(_, id), Value::Array(mut base), Value::Array(own)) => {
+            let mut places: HashMap<String, usize> = HashMap::with_capacity(base.len());
+            for (at, known) in base.iter().enumerate() {
+                places.entry(known[*id].to_string()).or_insert(at);
+            }
             let mut first = Vec::new();
             for item in own {
-                match base.iter_mut().find(|known| known[*id] == item[*id]) {
+                match places.get(&item[*id].to_string()).and_then(|at| base.get_mut(*at)) {
                     Some(known) => overlay(known, item),
                     None => first.push(item),
                 }

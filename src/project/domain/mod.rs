@@ -10,8 +10,8 @@ mod keys;
 mod merge;
 mod patterns;
 
-pub(super) use chain::is_domain_file;
 pub use chain::{DEFAULT_DOMAIN, Domain, ListedDomain, link, list, names};
+pub(super) use chain::{is_domain_file, link_checked};
 
 use serde_json::Value;
 

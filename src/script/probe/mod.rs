@@ -36,7 +36,7 @@ pub use seen::{ObservedValue, text_of_view};
 pub use table::{Logic, NodeRole, ProbeNode, ProbeTable};
 
 /// The part of a library's scripts that can be observed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Probes {
     /// Nothing, at no cost: production.
     #[default]

@@ -20,7 +20,7 @@ pub(super) const RULE: LintRule = LintRule {
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for unit in masks(cx) {
-        let brings = cx.library.file(unit.name()).and_then(|file| file.constant("NEEDS"));
+        let brings = cx.library.constant(unit.name(), "NEEDS");
         if brings.is_some_and(|needs| needs != Value::Array(Vec::new())) {
             continue;
         }
