@@ -2,7 +2,7 @@
 
 use super::call_check::check_calls;
 use super::condition::{self, Condition};
-use super::environment::{CapturedEnvironment, Environment, with_probe};
+use super::environment::{CapturedEnvironment, FunctionEnvironment, with_probe};
 use super::eval_trace::Tracer;
 use super::import_order::{check_imports, order};
 use super::limits::ScriptLimits;
@@ -158,7 +158,7 @@ fn link_condition(parsed: &Arc<Parsed>) -> Arc<Callee> {
     condition.unwrap_or_else(|| Arc::new(Callee::empty(parsed.clone(), environment)))
 }
 
-fn callees(parsed: &Arc<Parsed>, environment: &Arc<Environment>, deep: Hash) -> Vec<Arc<Callee>> {
+fn callees(parsed: &Arc<Parsed>, environment: &Arc<FunctionEnvironment>, deep: Hash) -> Vec<Arc<Callee>> {
     let functions = parsed.unit.tree().functions.iter().zip(&parsed.rewritten.bodies);
     functions
         .filter(|(function, _)| !function.head.is_closure())

@@ -1,7 +1,7 @@
 //! The result of linking: scripts with their modules, and callable functions.
 
 use super::condition::Condition;
-use super::environment::Environment;
+use super::environment::FunctionEnvironment;
 use super::limits::ScriptLimits;
 use super::parse::{Parsed, Public};
 use super::probe::Probes;
@@ -54,14 +54,14 @@ pub(crate) struct Callee {
     pub(crate) private: bool,
     pub(crate) definition: Option<FunctionHead>,
     pub(crate) block: Arc<RewrittenExpr>,
-    pub(crate) environment: Arc<Environment>,
+    pub(crate) environment: Arc<FunctionEnvironment>,
     pub(crate) parsed: Arc<Parsed>,
     pub(crate) deep: Hash,
 }
 
 impl Callee {
     /// A function that returns nothing.
-    pub(crate) fn empty(parsed: Arc<Parsed>, environment: Arc<Environment>) -> Self {
+    pub(crate) fn empty(parsed: Arc<Parsed>, environment: Arc<FunctionEnvironment>) -> Self {
         Self {
             name: String::new(),
             params: Vec::new(),

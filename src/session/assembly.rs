@@ -165,7 +165,9 @@ impl Session {
     fn audit_rules(&self) -> Result<(Vec<Source>, Option<Source>), SessionError> {
         let bundled = Area::Scripts.embedded().into_iter().filter(|(path, _)| path.ends_with(".rhai"));
         let bundled = bundled.map(|(path, text)| Source::new(path, text)).collect();
-        Ok((bundled, self.setup.audit.rules.as_deref().map(read_input).transpose()?))
+        let read = |path| read_input(path, self.setup.environment.input());
+        let rules = self.setup.audit.rules.as_deref().map(read);
+        Ok((bundled, rules.transpose()?))
     }
 
     /// What the auditor reports of a log as it stands.
