@@ -5,7 +5,6 @@ use crate::session::SessionError;
 use crate::store::StoreError;
 use crate::walk::JournalError;
 use std::io::ErrorKind;
-use std::process::ExitCode;
 
 /// What is wrong with the command line rather than with a text, though only linking finds it.
 const ASKED: &[&str] = &["project/unknown-var", "project/var-type"];
@@ -39,11 +38,6 @@ impl Exit {
     /// The one with that number.
     pub fn of(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|exit| *exit as u8 == number)
-    }
-
-    /// The number.
-    pub fn code(self) -> ExitCode {
-        ExitCode::from(self as u8)
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 base | [`diag`], [`model`], [`clock`], [`memory`] |
+//! | 0 base | [`diag`], [`model`], [`clock`], [`memory`], [`environment`] |
 //! | 1 forms | [`form`] |
 //! | 2 languages | [`pipeline`], [`script`], [`prompt`] |
 //! | 3 core | [`walk`] |
@@ -23,6 +23,7 @@ pub mod clock;
 pub mod config;
 pub mod decisions;
 pub mod diag;
+pub mod environment;
 pub mod evidence;
 pub mod exit;
 pub mod files;

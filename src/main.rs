@@ -4,5 +4,5 @@
 static MEMORY: asterisk::memory::Allocator = asterisk::memory::allocator();
 
 fn main() -> std::process::ExitCode {
-    asterisk::cli::main(std::env::args_os())
+    asterisk::cli::main(&asterisk::environment::Environment::of_process()).into()
 }

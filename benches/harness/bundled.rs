@@ -38,6 +38,7 @@ pub(crate) fn setup() -> Setup {
         script_time: None,
         workspace: json!({ "repositories": [] }),
         job_url: None,
+        environment: asterisk::environment::Environment::default(),
         audit: asterisk::session::AuditSettings::default(),
         clock: Arc::new(clock()),
     }

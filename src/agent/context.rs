@@ -7,7 +7,8 @@ use super::run_dir::RunDir;
 use super::settings::Agents;
 use super::tools::Servers;
 use crate::clock::Clock;
-use crate::net::ReadSecret;
+use crate::environment::Variables;
+use crate::net::{OWN, SecretReader};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -30,8 +31,10 @@ pub struct ExternalContext<'a> {
     pub queue: Option<Arc<StepQueue>>,
     /// The configured agents.
     pub agents: &'a Agents,
-    /// Reads secrets from files.
-    pub secret: ReadSecret,
+    /// Reads secrets.
+    pub secret: SecretReader,
+    /// The program's file, to start it again.
+    pub program: &'a Path,
     /// MCP servers whose tools nodes may call.
     pub servers: &'a Servers,
     /// Environment variables with secrets; a command receives only its own.
@@ -63,4 +66,12 @@ pub struct ExternalContext<'a> {
     pub run_files: Option<PathBuf>,
     /// Renders the briefing of a batch.
     pub brief: Arc<BriefingWriter<'a>>,
+}
+
+impl ExternalContext<'_> {
+    /// The variables that a command receives: none with secrets, but for the one that is its `own`.
+    pub(super) fn variables(&self, own: Option<&str>) -> Variables {
+        let withheld = |name: &str| OWN.contains(&name) || (self.withheld.contains(name) && own != Some(name));
+        self.secret.variables.without(withheld)
+    }
 }

@@ -6,9 +6,9 @@ use super::output_reader::OutputReader;
 use super::process::{self, CommandEnd, CommandOutput};
 use super::settings::{AgentBounds, AgentSettings};
 use crate::diag::Diagnostic;
+use crate::environment::Variables;
 use crate::net::SecretSource;
 use crate::walk::{Answerer, LATE, Name, NodeAnswer, PromptRequest, Refusal, Request};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -17,30 +17,25 @@ pub(super) struct ExecAgent {
     name: Name,
     settings: AgentSettings,
     root: PathBuf,
-    /// Environment variables with secrets of others.
-    withheld: BTreeSet<String>,
+    variables: Variables,
     /// The run's directory, if the run writes files.
     run_dir: Option<PathBuf>,
 }
 
 impl ExecAgent {
     pub(super) fn new(name: &str, settings: &AgentSettings, outside: &ExternalContext<'_>) -> Self {
-        let (root, secrets) = (outside.root, &outside.withheld);
-        let mut withheld = secrets.clone();
-        if let Some(SecretSource::Env(own)) = &settings.secret {
-            withheld.remove(own);
-        }
+        let own = if let Some(SecretSource::Env(own)) = &settings.secret { Some(own.as_str()) } else { None };
         Self {
             name: name.into(),
             settings: settings.clone(),
-            root: root.to_owned(),
-            withheld,
+            root: outside.root.to_owned(),
+            variables: outside.variables(own),
             run_dir: outside.run_files.clone(),
         }
     }
 
     fn command(&self, request: &Request<'_>, prompt_request: &PromptRequest) -> Option<Command> {
-        let mut command = process::command(&self.settings.command, &self.root, &self.withheld)?;
+        let mut command = process::command(&self.settings.command, &self.root, &self.variables)?;
         if let Some(dir) = &self.run_dir {
             command.env("ASTERISK_RUN_DIR", dir);
         }

@@ -1,28 +1,33 @@
 //! Enumerates the processes started by commands and assigns them to their commands.
 //!
-//! This process is a child subreaper: orphaned descendants of its commands are reparented to it, so whatever a command started stays below
+//! The program is a child subreaper: orphaned descendants of its commands are reparented to it, so whatever a command started stays below
 //! it in the process tree, even in a session of its own. An environment variable identifies the command.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Environment variable that identifies a command and its descendants.
 pub(super) const MARK: &str = "ASTERISK_COMMAND";
 
-/// Prefix of the marks of this process's commands, followed by a number: unique for each process, and preceded by the mark of the command
-/// that started this process, if any.
-pub(super) fn root() -> &'static str {
-    static ROOT: OnceLock<String> = OnceLock::new();
-    ROOT.get_or_init(|| {
+/// Whether this process adopts the orphans of its commands.
+static ADOPTS: AtomicBool = AtomicBool::new(false);
+
+/// What all marks of this process's commands contain: unique for each process, followed by a point.
+pub(super) fn own() -> &'static str {
+    static OWN: OnceLock<String> = OnceLock::new();
+    OWN.get_or_init(|| {
         let mut bytes = [0_u8; 32];
-        let own = match getrandom::fill(&mut bytes) {
-            Ok(()) => blake3::Hash::from(bytes).to_hex()[..32].to_owned(),
-            Err(_) => std::process::id().to_string(),
-        };
-        match std::env::var(MARK) {
-            Ok(outer) if !outer.is_empty() => format!("{outer}/{own}"),
-            _ => own,
+        match getrandom::fill(&mut bytes) {
+            Ok(()) => format!("{}.", &blake3::Hash::from(bytes).to_hex()[..32]),
+            Err(_) => format!("{}.", std::process::id()),
         }
     })
+}
+
+/// The mark of this process's command with this number. The mark of the command that started the program, if any, precedes it.
+pub(super) fn below(outer: Option<&str>, number: u64) -> String {
+    let outer = outer.filter(|outer| !outer.is_empty()).map_or(String::new(), |outer| format!("{outer}/"));
+    format!("{outer}{}{number}", own())
 }
 
 /// Whether a mark belongs to a command, or to one started by a command that is itself a host.
@@ -40,10 +45,16 @@ pub(super) struct Process {
     pub(super) is_zombie: bool,
 }
 
-/// Makes this process a child subreaper.
-pub(super) fn adopt() {
+/// Makes this process adopt the orphans of its commands, and end them with the commands. A process that has other children besides must not:
+/// it could not tell them from those that have no mark.
+pub fn adopt_orphans() {
     #[cfg(target_os = "linux")]
-    let _without = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    ADOPTS.store(rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok(), Ordering::Relaxed);
+}
+
+/// Whether this process adopts orphans.
+pub(super) fn adopts() -> bool {
+    ADOPTS.load(Ordering::Relaxed)
 }
 
 /// All processes of the system; `None` where they cannot be listed.

@@ -3,7 +3,7 @@
 use super::family::{self, Process};
 use super::watchdog::Watchdog;
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -30,9 +30,6 @@ struct RunningGroups {
 impl RunningGroups {
     /// Ensures that the watchdog runs. Returns whether it does.
     fn guard(&mut self) -> bool {
-        if self.watchdog.is_none() {
-            family::adopt();
-        }
         self.watchdog = self.watchdog.take().or_else(Watchdog::start);
         self.watchdog.is_some()
     }
@@ -63,14 +60,14 @@ impl RunningGroups {
             if one.group == *group {
                 return !one.is_zombie || (one.pid != *group && one.parent == own);
             }
-            // An orphan is reparented to this process.
-            if one.parent != own || self.groups.contains_key(&one.group) || Some(one.group) == watchdog {
+            // An orphan is reparented to a process that adopts them.
+            if one.parent != own || !family::adopts() || self.groups.contains_key(&one.group) || Some(one.group) == watchdog {
                 return false;
             }
             if one.is_zombie {
                 return one.group != here;
             }
-            match family::mark(one.pid).filter(|mark| mark.starts_with(family::root())) {
+            match family::mark(one.pid).filter(|mark| mark.contains(family::own())) {
                 Some(of) if family::is_of(&of, mark) => true,
                 Some(of) => self.groups.values().all(|other| !family::is_of(&of, other)),
                 None => alone && one.group != here,
@@ -98,17 +95,12 @@ const ENOENT: i32 = 2;
 /// Shell script that waits for a line and then execs its arguments. If the pipe closes without a line, the host is gone.
 const GATE_SCRIPT: &str = "read -r go && exec \"$@\"";
 
-/// Wraps a command so that it begins only after it is sent a line.
+/// Wraps a command so that it begins only after it is sent a line. It has the variables that are set on it, and inherits none.
 pub(super) fn gated(command: &Command) -> io::Result<Command> {
     findable(command)?;
     let mut gated = Command::new("/bin/sh");
     gated.args(["-c", GATE_SCRIPT, "sh"]).arg(command.get_program()).args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => gated.env(name, value),
-            None => gated.env_remove(name),
-        };
-    }
+    gated.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     if let Some(dir) = command.get_current_dir() {
         gated.current_dir(dir);
     }
@@ -118,7 +110,7 @@ pub(super) fn gated(command: &Command) -> io::Result<Command> {
 /// Fails if the command cannot be found, with the error that the system would report.
 fn findable(command: &Command) -> io::Result<()> {
     let program = Path::new(command.get_program());
-    let paths = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value).map(OsStr::to_owned);
+    let paths = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
     if !is_found(program, paths) {
         return Err(io::Error::from_raw_os_error(ENOENT));
     }
@@ -126,12 +118,11 @@ fn findable(command: &Command) -> io::Result<()> {
 }
 
 /// Whether a program exists: at its path if it is named with a directory, else in one of `paths` or the default `PATH`.
-pub(super) fn is_found(program: &Path, paths: Option<OsString>) -> bool {
+pub(super) fn is_found(program: &Path, paths: Option<&OsStr>) -> bool {
     if program.as_os_str().as_encoded_bytes().contains(&b'/') {
         return program.is_file();
     }
-    let paths = paths.or_else(|| std::env::var_os("PATH")).unwrap_or_else(|| DEFAULT_PATH.into());
-    std::env::split_paths(&paths).any(|dir| dir.join(program).is_file())
+    std::env::split_paths(paths.unwrap_or(OsStr::new(DEFAULT_PATH))).any(|dir| dir.join(program).is_file())
 }
 
 fn start(mut command: Command) -> io::Result<Child> {
@@ -160,7 +151,8 @@ impl ProcessGroup {
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         let gated = running.guard();
         running.count += 1;
-        let mark = format!("{}.{}", family::root(), running.count);
+        let outer = command.get_envs().find(|(name, _)| *name == family::MARK).and_then(|(_, value)| value?.to_str());
+        let mark = family::below(outer, running.count);
         command.env(family::MARK, &mark);
         let child = start(if gated { self::gated(&command)? } else { command })?;
         running.add(child.id(), mark.clone());

@@ -7,7 +7,7 @@ use super::output_reader::OutputReader;
 use super::settings::AgentSettings;
 use crate::clock::Clock;
 use crate::diag::Diagnostic;
-use crate::net::{HttpClient, HttpResponse, ReadSecret, SecretRedactor, hidden, shown};
+use crate::net::{HttpClient, HttpResponse, SecretReader, SecretRedactor, hidden, shown};
 use crate::walk::{AfterRefusal, Answerer, Name, NodeAnswer, PromptRequest, Refusal, Request};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub(super) struct HttpAgent<'a> {
     name: Name,
     settings: AgentSettings,
     root: PathBuf,
-    secret: ReadSecret,
+    secret: SecretReader,
     clock: &'a dyn Clock,
     stop: &'a AtomicBool,
     client: HttpClient,
@@ -31,7 +31,8 @@ pub(super) struct HttpAgent<'a> {
 impl<'a> HttpAgent<'a> {
     pub(super) fn new(name: &str, settings: &AgentSettings, outside: &ExternalContext<'a>) -> Self {
         let client = HttpClient::new(settings.bounds.timeout, settings.bounds.max_bytes);
-        let ExternalContext { root, clock, secret, stop, .. } = *outside;
+        let ExternalContext { root, clock, stop, .. } = *outside;
+        let secret = outside.secret.clone();
         Self { name: name.into(), settings: settings.clone(), root: root.to_owned(), secret, clock, stop, client }
     }
 
@@ -80,7 +81,7 @@ impl Answerer for HttpAgent<'_> {
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let reader = OutputReader { name: &self.name, settings: &self.settings };
-        let secret = self.settings.secret.as_ref().map(|secret| secret.read(&self.root, self.secret, "secret")).transpose();
+        let secret = self.settings.secret.as_ref().map(|secret| secret.read(&self.root, &self.secret, "secret")).transpose();
         let secret = secret.map_err(|(why, help)| Refusal::failed(self.failed(request, &why).help(help)))?;
         let prompt_request = request.dispatch(&self.name)?;
         let back = match self.post(request, &prompt_request, secret.as_deref()) {

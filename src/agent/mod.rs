@@ -60,6 +60,7 @@ pub use batch::{BatchInfo, BriefingWriter, CLAIM};
 pub use budget::{BudgetStatus, TokenBudget};
 pub use build::{build, manual_names, names};
 pub use context::{Approve, ExternalContext, Investigate, RunDirFactory};
+pub use family::adopt_orphans;
 pub use group::end_all;
 pub use in_flight::InFlightGate;
 pub use manifest::{BRIEFING, BatchManifest, BatchStatus, EntryStatus, MANIFEST, ManifestEntry, batch_size};

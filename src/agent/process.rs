@@ -1,7 +1,7 @@
 //! Runs a command with limits on time and output, in a process group of its own that is terminated with it.
 
 use super::group::{GRACE, ProcessGroup, is_over};
-use std::collections::BTreeSet;
+use crate::environment::Variables;
 use std::io::{self, Read, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
@@ -73,16 +73,13 @@ pub(super) fn run(command: Command, input: &[u8], timeout: Duration, most: usize
 }
 
 /// A command from a program and arguments, with `root` as working directory; `None` for an empty list. A program named with a directory is
-/// resolved relative to `root`. The environment contains neither this program's secrets nor the variables in `withheld`.
-pub(super) fn command(words: &[String], root: &Path, withheld: &BTreeSet<String>) -> Option<Command> {
+/// resolved relative to `root`. Its environment is `variables`.
+pub(super) fn command(words: &[String], root: &Path, variables: &Variables) -> Option<Command> {
     let (program, args) = words.split_first()?;
     let path = Path::new(program);
     let program = if program.contains('/') && path.is_relative() { root.join(path) } else { path.to_owned() };
     let mut command = Command::new(program);
-    command.args(args).current_dir(root);
-    for name in crate::net::OWN.into_iter().chain(withheld.iter().map(String::as_str)) {
-        command.env_remove(name);
-    }
+    command.args(args).current_dir(root).env_clear().envs(variables.iter());
     Some(command)
 }
 
@@ -230,6 +227,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn what_leaves_the_group_ends_with_the_command() {
+        family::adopt_orphans();
         let dir = tempfile::tempdir().unwrap();
         let (mine, other) = (dir.path().canonicalize().unwrap().join("mine"), dir.path().canonicalize().unwrap().join("other"));
         let mut waiter = Command::new("sh");

@@ -6,11 +6,11 @@
 //! The system offers this for direct children only (`PR_SET_PDEATHSIG`), needs code between fork and exec, which is unsafe, and does not
 //! cover their descendants.
 
-use super::family::{MARK, root};
+use super::family::own;
 use std::io::Write as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// Reads `+ GROUP` and `- GROUP` until the end of input, then kills the remaining groups and every process with the mark given as argument.
+/// Reads `+ GROUP` and `- GROUP` until the end of input, then kills the remaining groups and every process whose mark contains the argument.
 const SCRIPT: &str = "\
 while read -r what group; do
   case $what in
@@ -37,13 +37,7 @@ impl Watchdog {
     /// Starts the watchdog; `None` where there is no shell.
     pub(super) fn start() -> Option<Self> {
         let mut command = Command::new("/bin/sh");
-        command
-            .args(["-c", SCRIPT])
-            .arg(format!("{MARK}={}.", root()))
-            .env_clear()
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.args(["-c", SCRIPT]).arg(own()).env_clear().stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         #[cfg(unix)]
         {
             use std::os::unix::process::CommandExt as _;

@@ -5,6 +5,7 @@
 
 use super::scenario;
 use crate::diag::Source;
+use crate::environment::InputStream;
 use crate::files::read_input;
 use crate::form::yaml;
 use crate::model::{Launch, counted, recall_key};
@@ -65,16 +66,16 @@ fn text(value: &Value, key: &str) -> String {
 
 impl GroundTruth {
     /// Reads a file. A missing file yields empty ground truth.
-    pub fn open(path: &Path) -> Result<Self, SessionError> {
+    pub fn open(path: &Path, input: &InputStream) -> Result<Self, SessionError> {
         if path.try_exists().is_ok_and(|there| !there) {
             let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
             return Ok(Self { path: path.to_owned(), name, rest: Map::new(), causes: Vec::new(), cases: Vec::new() });
         }
-        Self::read(path)
+        Self::read(path, input)
     }
 
-    fn read(path: &Path) -> Result<Self, SessionError> {
-        let source = read_input(path)?;
+    fn read(path: &Path, input: &InputStream) -> Result<Self, SessionError> {
+        let source = read_input(path, input)?;
         let tree = yaml::parse(&source).map_err(SessionError::Texts)?;
         scenario::check(&source, &tree, path)?;
         let Value::Object(mut rest) = tree.to_json() else { return Err(not_one(&source)) };
@@ -128,8 +129,8 @@ impl GroundTruth {
     }
 
     /// Imports causes and cases that are not known yet from another file. Returns the number of each.
-    pub fn import(&mut self, path: &Path) -> Result<(usize, usize), SessionError> {
-        let other = Self::read(path)?;
+    pub fn import(&mut self, path: &Path, input: &InputStream) -> Result<(usize, usize), SessionError> {
+        let other = Self::read(path, input)?;
         let known = |list: &[Value]| list.iter().map(|one| text(one, "id")).collect::<BTreeSet<String>>();
         let (causes, cases, failures) = (known(&self.causes), known(&self.cases), self.failures());
         let before = (self.causes.len(), self.cases.len());

@@ -236,7 +236,7 @@ pub fn score(session: &Session, spec: &ScoreSpec) -> Result<CalibrationReport, S
     let mut first: Option<RescoredRun> = None;
     let mut notes = scenario.notes();
     for path in &spec.results {
-        let results = results::read(path)?;
+        let results = results::read(path, session.setup().environment.input())?;
         let mut board = Scoreboard::new(&card, spec.scenario.resamples);
         let Rescored { missing, unknown, lines } = rescore(&scenario, &results, &mut board)?;
         if !unknown.is_empty() {

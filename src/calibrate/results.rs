@@ -2,6 +2,7 @@
 
 use super::keys::RESULT;
 use crate::diag::{Diagnostic, Source, Span};
+use crate::environment::InputStream;
 use crate::files::read_input;
 use crate::form::fill;
 use crate::session::SessionError;
@@ -77,8 +78,8 @@ pub(super) fn whole(mut result: Value) -> Value {
 }
 
 /// Reads a file of results, each with all keys.
-pub(super) fn read(path: &Path) -> Result<Vec<Value>, SessionError> {
-    parse(&read_input(path)?)
+pub(super) fn read(path: &Path, input: &InputStream) -> Result<Vec<Value>, SessionError> {
+    parse(&read_input(path, input)?)
 }
 
 /// The number of results of a file. The error says where the file is wrong.

@@ -78,7 +78,7 @@ pub(super) enum CauseIdentity {
 impl CalibrationScenario {
     /// Reads a scenario, or labelled cases. `launches` is a directory with a launch per labelled case.
     pub(super) fn read(session: &Session, path: &Path, launches: Option<&Path>) -> Result<Self, SessionError> {
-        let source = read_input(path)?;
+        let source = read_input(path, session.setup().environment.input())?;
         let name = || path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let text = source.text().trim_start_matches('\u{feff}').trim_start();
         let is_json = text.starts_with(['{', '[']);

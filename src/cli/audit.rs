@@ -62,7 +62,7 @@ enum AuditCommand {
 pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, SessionError> {
     let (AuditCommand::Verify { log, format } | AuditCommand::Report { log, format } | AuditCommand::Show { log, format, .. }) =
         &args.command;
-    let ui = global.ui(*format);
+    let ui = &global.ui(*format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let log = log.clone().unwrap_or_else(|| session.setup().audit.log.clone());
     if let AuditCommand::Report { .. } = &args.command {

@@ -27,7 +27,7 @@ pub(super) struct BlameArgs {
 }
 
 pub(super) fn blame(global: &GlobalArgs, args: &BlameArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let query = StepQuery { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
     match blamed(&session, &query)? {

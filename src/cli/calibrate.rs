@@ -104,7 +104,7 @@ impl CalibrateListener for Shown {
 }
 
 pub(super) fn calibrate(global: &GlobalArgs, args: &CalibrateArgs) -> Result<Exit, SessionError> {
-    let ui = args.format.ui(global.color);
+    let ui = &args.format.ui(global);
     let session = global.session(&args.project, None)?;
     let spec = CalibrateSpec {
         scenario: args.scenario.spec(),

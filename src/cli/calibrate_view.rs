@@ -1,11 +1,12 @@
 //! Prints the report of a calibration.
 
+use super::GlobalArgs;
 use super::junit::{self, JunitCase, JunitNote, JunitSuite};
 use crate::calibrate::{CalibrationReport, MetricComparison, MetricResult, PackComparison, bar, markdown, page, plain, word};
 use crate::exit::Exit;
 use crate::model::counted;
 use crate::session::SessionError;
-use crate::ui::{Colour, OutputFormat, Ui};
+use crate::ui::{OutputFormat, Ui};
 use clap::ValueEnum;
 use std::io;
 
@@ -31,13 +32,13 @@ pub(super) enum CalibrationFormat {
 }
 
 impl CalibrationFormat {
-    pub(super) fn ui(self, colour: Colour) -> Ui {
-        Ui::new(colour, if self == Self::Json { OutputFormat::Json } else { OutputFormat::Pretty })
+    pub(super) fn ui(self, global: &GlobalArgs) -> Ui {
+        global.printer(if self == Self::Json { OutputFormat::Json } else { OutputFormat::Pretty })
     }
 }
 
 /// Prints the report. With `all`, every case is listed, not only those that went wrong.
-pub(super) fn print(ui: Ui, format: CalibrationFormat, report: &CalibrationReport, all: bool) -> Result<Exit, SessionError> {
+pub(super) fn print(ui: &Ui, format: CalibrationFormat, report: &CalibrationReport, all: bool) -> Result<Exit, SessionError> {
     let unread = |source| SessionError::Write { path: report.cases.path().display().to_string(), source };
     match format {
         CalibrationFormat::Json => ui.json(report),
@@ -52,7 +53,7 @@ pub(super) fn print(ui: Ui, format: CalibrationFormat, report: &CalibrationRepor
     Ok(if report.pass { Exit::Ok } else { Exit::Findings })
 }
 
-fn pretty(ui: Ui, report: &CalibrationReport, all: bool) -> io::Result<()> {
+fn pretty(ui: &Ui, report: &CalibrationReport, all: bool) -> io::Result<()> {
     let held_out = if report.held_out > 0 { format!(" ({} held out)", report.held_out) } else { String::new() };
     let runs = if report.runs > 1 { format!(", {} runs", report.runs) } else { String::new() };
     let cases = counted(report.scored, "case", "cases");
@@ -120,7 +121,7 @@ fn shown(value: f64) -> String {
     if value.abs() >= 1000.0 { format!("{value:.0}") } else { format!("{value:.3}") }
 }
 
-fn compared(ui: Ui, comparison: &PackComparison) {
+fn compared(ui: &Ui, comparison: &PackComparison) {
     let mut table = ui.table(&["id", "metric", "now", "candidate", "difference", "90 % interval", ""]);
     let differs = |metric: &&MetricComparison| metric.baseline != metric.candidate;
     for metric in comparison.metrics.iter().filter(differs) {
@@ -151,7 +152,7 @@ fn compared(ui: Ui, comparison: &PackComparison) {
 }
 
 /// The cases that went wrong, or all.
-fn cases_of(ui: Ui, report: &CalibrationReport, all: bool) -> io::Result<()> {
+fn cases_of(ui: &Ui, report: &CalibrationReport, all: bool) -> io::Result<()> {
     let mut table = ui.table(&["case", "expected", "found", "confidence", "expected path", "path", "title"]);
     let (mut listed, mut more) = (0, 0);
     report.cases.each(|case| {

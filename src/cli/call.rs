@@ -34,7 +34,7 @@ pub(super) struct CallArgs {
 }
 
 pub(super) fn call(global: &GlobalArgs, args: &CallArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&args.project, None)?;
     let project = session.whole_project(args.pipeline.as_deref(), AnswererNames::Others)?;
     let Some(path) = &args.batch else {
@@ -47,14 +47,16 @@ pub(super) fn call(global: &GlobalArgs, args: &CallArgs) -> Result<Exit, Session
         return Ok(Exit::Ok);
     };
     if path.extension().is_some_and(|ending| ending == "json") {
-        let calls: Vec<Vec<Value>> = json_file(path, "a list of argument lists")?;
+        let calls: Vec<Vec<Value>> = json_file(path, global.environment.input(), "a list of argument lists")?;
         for list in calls {
             ui.json_line(&session.call(&project, &args.reference, &list)?);
         }
         return Ok(Exit::Ok);
     }
     let mut failed = false;
-    for (number, line) in read_input(path)?.text().lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    for (number, line) in
+        read_input(path, global.environment.input())?.text().lines().enumerate().filter(|(_, line)| !line.trim().is_empty())
+    {
         let mut value: Value = serde_json::from_str(line).unwrap_or_default();
         let id = value.get_mut("id").map_or(json!(number + 1), Value::take);
         let list = match value.get_mut("args").map(Value::take).unwrap_or(value) {

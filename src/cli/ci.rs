@@ -4,6 +4,7 @@ use super::run::{exit_of, failed_gates, on_interrupt, print_failed_gates};
 use super::run_view::{self, LiveView};
 use super::{FormatArg, GlobalArgs, ProjectArgs, run_table};
 use crate::diag::Diagnostic;
+use crate::environment::Variables;
 use crate::exit::Exit;
 use crate::files::{FoundReports, OutDir, SourceTree, find_reports, list_inputs};
 use crate::model::{CiSystem, Launch, counted};
@@ -89,14 +90,9 @@ impl From<SystemArg> for CiSystem {
     }
 }
 
-/// Reads an environment variable.
-pub(super) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
-}
-
 pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
-    let system = args.system.map_or_else(|| CiSystem::detect(variable), CiSystem::from);
+    let ui = &global.ui(args.format);
+    let system = args.system.map_or_else(|| CiSystem::detect(|name| global.variables().text(name)), CiSystem::from);
     let session = global.session(&args.project, None)?;
     let project = session.project(None, Via::default().answers())?;
     for gate in &args.fail_on {
@@ -106,11 +102,11 @@ pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionErro
     let read = session.read_reports(&found, &Arc::new(project.masker()))?;
     list_reports(ui, &read);
     let Some(mut launch) = read.launch.clone() else { return no_reports(ui, args, &read) };
-    name_after_job(&mut launch, system);
+    name_after_job(global.variables(), &mut launch, system);
     let tests = launch.outcomes.len();
 
     let (stop, walking) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-    let interrupted = on_interrupt(&stop, &walking);
+    let interrupted = on_interrupt(&global.environment, &stop, &walking);
     let live = LiveView::new(ui, global.verbose, walking, false);
     let result = session.run_by(&CurrentProject::new(project), &spec(launch), &live, &stop);
     live.finish();
@@ -121,8 +117,7 @@ pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionErro
     }
     let failed = failed_gates(&args.fail_on, &report, &result.plan)?;
 
-    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    let tree = SourceTree::read(&here);
+    let tree = SourceTree::read(global.environment.directory());
     let shown = annotations(&report, |path| tree.find(path).map(str::to_owned));
     let fallback_location = read.read.first().map_or("", |file| file.name.as_str());
     let job = CiOutput { ui, system, report: &report, failed: &failed, annotations: &shown, fallback_location, tests };
@@ -151,7 +146,7 @@ fn reports(paths: &[PathBuf]) -> Result<FoundReports, SessionError> {
 }
 
 /// Lists the reports that were read, and those that were skipped with the reason.
-fn list_reports(ui: Ui, read: &ReadReports) {
+fn list_reports(ui: &Ui, read: &ReadReports) {
     let mut dirs: BTreeMap<String, usize> = BTreeMap::new();
     for file in &read.read {
         let dir = Path::new(&file.name).parent().filter(|dir| !dir.as_os_str().is_empty());
@@ -166,7 +161,7 @@ fn list_reports(ui: Ui, read: &ReadReports) {
     listed(ui, &skipped.collect::<Vec<_>>());
 }
 
-fn listed(ui: Ui, lines: &[String]) {
+fn listed(ui: &Ui, lines: &[String]) {
     let more = lines.len().saturating_sub(MAX_LISTED);
     lines.iter().take(MAX_LISTED).for_each(|line| ui.note(&CiSystem::inert(line)));
     if more > 0 {
@@ -175,7 +170,7 @@ fn listed(ui: Ui, lines: &[String]) {
 }
 
 /// Handles a job without reports. Missing reports must not look like success.
-fn no_reports(ui: Ui, args: &CiArgs, read: &ReadReports) -> Result<Exit, SessionError> {
+fn no_reports(ui: &Ui, args: &CiArgs, read: &ReadReports) -> Result<Exit, SessionError> {
     if args.allow_empty {
         ui.note("there is no report of tests: nothing was analysed");
         if ui.format() == OutputFormat::Json {
@@ -191,8 +186,8 @@ fn no_reports(ui: Ui, args: &CiArgs, read: &ReadReports) -> Result<Exit, Session
 }
 
 /// Names the launch after the job, so that runs of the same job share a history, and fills in a missing commit and branch.
-fn name_after_job(launch: &mut Launch, system: CiSystem) {
-    let job = system.job(variable);
+fn name_after_job(variables: &Variables, launch: &mut Launch, system: CiSystem) {
+    let job = system.job(|name| variables.text(name));
     if let Some(name) = job.name {
         launch.name = name;
     }
@@ -212,7 +207,7 @@ fn skipped(read: &ReadReports) -> Value {
 
 /// The output of a run and its destinations.
 struct CiOutput<'a> {
-    ui: Ui,
+    ui: &'a Ui,
     system: CiSystem,
     report: &'a RunReport,
     failed: &'a [String],
@@ -254,8 +249,8 @@ impl CiOutput<'_> {
             self.ui.out(&format!("{what}{of}: there is nothing to analyse"));
         } else {
             // Uncoloured, since workflow commands are only recognised in plain text.
-            let plain = Ui::new(Colour::Never, OutputFormat::Pretty);
-            for line in run_table::lines(plain, self.report, result) {
+            let plain = Ui::new(self.ui.environment(), Colour::Never, OutputFormat::Pretty);
+            for line in run_table::lines(&plain, self.report, result) {
                 plain.out(&CiSystem::inert(line.as_str()));
             }
         }
@@ -272,9 +267,9 @@ impl CiOutput<'_> {
                 }
                 let text = ci_summary(self.report, self.failed, SummarySize::JOB);
                 if text.len() < MAX_SUMMARY {
-                    append("GITHUB_STEP_SUMMARY", &text)?;
+                    append(self.ui.environment().variables(), "GITHUB_STEP_SUMMARY", &text)?;
                 }
-                append("GITHUB_OUTPUT", &self.github_outputs(dir))
+                append(self.ui.environment().variables(), "GITHUB_OUTPUT", &self.github_outputs(dir))
             }
             CiSystem::Azure if pretty => {
                 self.limited_annotations().for_each(|one| self.ui.out(&one.azure()));
@@ -321,8 +316,8 @@ impl CiOutput<'_> {
 }
 
 /// Appends to the file named by an environment variable, if it is set.
-fn append(name: &str, text: &str) -> Result<(), SessionError> {
-    let Some(path) = variable(name).filter(|path| !path.is_empty()) else { return Ok(()) };
+fn append(variables: &Variables, name: &str, text: &str) -> Result<(), SessionError> {
+    let Some(path) = variables.text(name).filter(|path| !path.is_empty()) else { return Ok(()) };
     let written: io::Result<()> =
         OpenOptions::new().append(true).create(true).open(&path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|source| SessionError::Write { path, source })

@@ -1,6 +1,6 @@
 //! The checks that `doctor` adds in a CI job: which reports there are, and what to add for a better analysis.
 
-use super::ci::variable;
+use crate::environment::Variables;
 use crate::files::find_reports;
 use crate::model::{CiSystem, Launch, counted};
 use crate::session::{CheckResult, CheckState, Session, SessionError, Via};
@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Returns the checks of a CI job, or none outside of CI.
-pub(super) fn checks(session: &Session) -> Vec<CheckResult> {
-    let system = CiSystem::detect(variable);
+pub(super) fn checks(session: &Session, variables: &Variables) -> Vec<CheckResult> {
+    let system = CiSystem::detect(|name| variables.text(name));
     if system == CiSystem::Plain {
         return Vec::new();
     }
@@ -20,7 +20,7 @@ pub(super) fn checks(session: &Session) -> Vec<CheckResult> {
             all.push(found("reports", &format!("{}, {failures}", counted(reports, "report", "reports"))));
             all.extend(logs(&launch));
             all.push(retries(&launch));
-            all.push(commit(&launch, system));
+            all.push(commit(&launch, system, variables));
         }
         Ok(None) => {
             let help = "run it after the tests, in their directory, and have them write JUnit XML or another report: pytest --junitxml=junit.xml, \
@@ -88,8 +88,8 @@ fn retries(launch: &Launch) -> CheckResult {
     advice("retries", "no test was retried", help)
 }
 
-fn commit(launch: &Launch, system: CiSystem) -> CheckResult {
-    let commit = launch.git.commit.clone().or_else(|| system.job(variable).commit);
+fn commit(launch: &Launch, system: CiSystem, variables: &Variables) -> CheckResult {
+    let commit = launch.git.commit.clone().or_else(|| system.job(|name| variables.text(name)).commit);
     match commit {
         Some(commit) => found("commit", &commit),
         None => advice(

@@ -38,7 +38,7 @@ pub(super) struct CleanArgs {
     #[arg(long)]
     dry_run: bool,
     /// Where runs write their directories.
-    #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
+    #[arg(id = "ASTERISK_OUT", long = "out", value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
     format: FormatArg,
@@ -60,7 +60,7 @@ fn age(text: &str) -> Result<i64, String> {
 }
 
 pub(super) fn clean(global: &GlobalArgs, args: &CleanArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
     if args.cache {
         let count = session.clean_cache(args.dry_run)?;
@@ -99,7 +99,7 @@ pub(super) fn clean(global: &GlobalArgs, args: &CleanArgs) -> Result<Exit, Sessi
     Ok(Exit::Ok)
 }
 
-fn print(ui: Ui, result: &CleanResult) {
+fn print(ui: &Ui, result: &CleanResult) {
     let CleanResult { dry_run, store, directories, directory_bytes, .. } = result;
     for (run, status) in &store.kept {
         ui.note(&format!("kept: run {run} is {status}"));

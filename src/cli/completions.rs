@@ -1,9 +1,9 @@
 //! `asterisk completions`.
 
-use super::{Cli, GlobalArgs};
+use super::{GlobalArgs, command_line};
 use crate::exit::Exit;
-use crate::ui::{OutputFormat, Ui};
-use clap::{Args, CommandFactory as _};
+use crate::ui::OutputFormat;
+use clap::Args;
 use clap_complete::{Shell, generate};
 
 /// Print a shell's completions.
@@ -18,7 +18,7 @@ pub(super) struct CompletionsArgs {
 
 pub(super) fn completions(global: &GlobalArgs, args: CompletionsArgs) -> Exit {
     let mut script = Vec::new();
-    generate(args.shell, &mut Cli::command(), "asterisk", &mut script);
-    Ui::new(global.color, OutputFormat::Pretty).out(&String::from_utf8_lossy(&script));
+    generate(args.shell, &mut command_line(), "asterisk", &mut script);
+    global.printer(OutputFormat::Pretty).out(&String::from_utf8_lossy(&script));
     Exit::Ok
 }

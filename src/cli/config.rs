@@ -22,7 +22,7 @@ pub(super) struct ConfigArgs {
 }
 
 pub(super) fn config(global: &GlobalArgs, args: &ConfigArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let resolved = global.resolve(&args.project, None)?;
     let mut settings = resolved.settings;
     settings.push(colour(global));
@@ -52,7 +52,7 @@ pub(super) fn config(global: &GlobalArgs, args: &ConfigArgs) -> Result<Exit, Ses
 fn colour(global: &GlobalArgs) -> Setting {
     const NAME: &str = "ASTERISK_COLOR";
     let word = global.color.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
-    let by_variable = std::env::var(NAME).is_ok_and(|value| value == word);
+    let by_variable = global.variables().says(NAME, &word);
     let origin = match global.color {
         _ if by_variable => SettingOrigin::Variable(NAME),
         crate::ui::Colour::Auto => SettingOrigin::Default,

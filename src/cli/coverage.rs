@@ -29,7 +29,7 @@ pub(super) struct CoverageArgs {
 }
 
 pub(super) fn coverage(global: &GlobalArgs, args: &CoverageArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let history = over_history(&session, &args.runs)?;
     if history.decisions == 0 && history.passed_over.is_empty() && !args.allow_empty {
@@ -54,7 +54,7 @@ const COLUMNS: [&str; 8] = ["from", "edge", "asked", "fired", "false", "error", 
 /// The column of errors.
 const ERROR: usize = 5;
 
-fn print(ui: Ui, history: &DecisionHistory) {
+fn print(ui: &Ui, history: &DecisionHistory) {
     for (index, pipeline) in history.pipelines.iter().enumerate() {
         let blank = if index > 0 { "\n" } else { "" };
         let (decisions, runs) = (counted(pipeline.decisions, "decision", "decisions"), counted(pipeline.runs, "run", "runs"));
@@ -78,7 +78,7 @@ fn print(ui: Ui, history: &DecisionHistory) {
     }
 }
 
-fn verdicts(ui: Ui, history: &DecisionHistory) {
+fn verdicts(ui: &Ui, history: &DecisionHistory) {
     ui.out(&format!("\nverdicts: {}", history.verdicts));
     let mut table = ui.table(&["rule", "name", "spoke", "counted", "decisive", ""]);
     let of = |count: u64, whole: u64| if whole == 0 { String::new() } else { format!("{count}/{whole}") };
@@ -95,7 +95,7 @@ fn verdicts(ui: Ui, history: &DecisionHistory) {
     ui.out(&table.text());
 }
 
-fn roots(ui: Ui, history: &DecisionHistory) {
+fn roots(ui: &Ui, history: &DecisionHistory) {
     ui.out(&format!("\nroots: {}", history.roots));
     let mut table = ui.table(&["rule", "name", "decided", "causes", ""]);
     for rule in &history.root_rules {

@@ -32,7 +32,7 @@ pub(super) struct CursorArgs {
 }
 
 pub(super) fn cursor(global: &GlobalArgs, args: &CursorArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let CheckedOutTasks { run, prompts: tasks, batch } =
         session.check_out(&args.suite_id, args.case_id.as_deref(), args.batch)?;

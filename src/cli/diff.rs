@@ -30,7 +30,7 @@ pub(super) struct DiffArgs {
 }
 
 pub(super) fn diff(global: &GlobalArgs, args: &DiffArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let diff = RunDiff::of(&session.result(&args.before)?, &session.result(&args.after)?)?;
     match ui.format() {
@@ -44,7 +44,7 @@ pub(super) fn diff(global: &GlobalArgs, args: &DiffArgs) -> Result<Exit, Session
     Ok(if flipped { Exit::Findings } else { Exit::Ok })
 }
 
-fn print(ui: Ui, diff: &RunDiff) {
+fn print(ui: &Ui, diff: &RunDiff) {
     if !diff.changed.is_empty() {
         let mut table = ui.table(&["case", "verdict", "confidence", "component", "path", "name"]);
         for CaseDiff { before, after, .. } in diff.changed.iter().take(SHOWN) {

@@ -23,7 +23,7 @@ pub(super) struct DocArgs {
 }
 
 pub(super) fn doc(global: &GlobalArgs, args: &DocArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&args.project, None)?;
     let pipelines = || -> Vec<Pipeline> {
         let listed = session.pipelines().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use super::{FormatArg, GlobalArgs, ProjectArgs, ci_advice};
 use crate::diag::did_you_mean;
+use crate::environment::Variables;
 use crate::exit::Exit;
 use crate::files::FileOrigin;
 use crate::session::{CheckResult, CheckState, OverlaidFile, Session, SessionError};
@@ -28,7 +29,7 @@ pub(super) struct DoctorArgs {
 }
 
 pub(super) fn doctor(global: &GlobalArgs, args: &DoctorArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let resolved = global.resolve(&args.project, None)?;
     let version = format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
     let mut all = vec![CheckResult::new("program", "version", CheckState::Ok, version)];
@@ -36,9 +37,9 @@ pub(super) fn doctor(global: &GlobalArgs, args: &DoctorArgs) -> Result<Exit, Ses
         let found = if *exists { "read" } else { "not there" };
         all.push(CheckResult::new("settings", path.display().to_string(), CheckState::Ok, found));
     }
-    all.extend(variables());
+    all.extend(variables(global.variables()));
     let session = Session::new(resolved.setup);
-    all.extend(ci_advice::checks(&session));
+    all.extend(ci_advice::checks(&session, global.variables()));
     all.extend(session.checkup(if args.deep { Depth::Contents } else { Depth::Pages }));
     let terminal = if ui.on_terminal() { "a terminal" } else { "no terminal: no progress bar" };
     all.push(CheckResult::new("terminal", "stderr", CheckState::Ok, terminal));
@@ -79,7 +80,7 @@ pub(super) fn doctor(global: &GlobalArgs, args: &DoctorArgs) -> Result<Exit, Ses
 }
 
 /// Environment variables that start with `ASTERISK_` but are unknown.
-fn variables() -> Vec<CheckResult> {
+fn variables(variables: &Variables) -> Vec<CheckResult> {
     let known = [
         "ASTERISK_STORE",
         "ASTERISK_SCRIPTS",
@@ -94,11 +95,10 @@ fn variables() -> Vec<CheckResult> {
         "ASTERISK_HALT_WITH",
         "ASTERISK_BENCH_GATE",
     ];
-    let mut names: Vec<String> = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
-    names.sort();
-    let ours = names.into_iter().filter(|name| name.starts_with("ASTERISK_") && !known.contains(&name.as_str()));
+    let names = variables.iter().filter_map(|(name, _)| name.to_str());
+    let ours = names.filter(|name| name.starts_with("ASTERISK_") && !known.contains(name));
     ours.map(|name| {
-        let help = did_you_mean(&name, known);
+        let help = did_you_mean(name, known);
         CheckResult { help, ..CheckResult::new("settings", name, CheckState::Wrong, "this variable is not used") }
     })
     .collect()

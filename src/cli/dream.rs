@@ -31,10 +31,10 @@ pub(super) struct DreamArgs {
 }
 
 pub(super) fn dream(global: &GlobalArgs, args: &DreamArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&args.project, None)?;
     // Nothing is changed before all is worded, so an interrupt ends it at once.
-    let _interrupted = on_interrupt(&Arc::default(), &Arc::default());
+    let _interrupted = on_interrupt(&global.environment, &Arc::default(), &Arc::default());
     let via = via_of(&args.via, Via::default())?;
     let wording = (!args.via.is_empty()).then_some(DreamWording { via: &via, budget: args.budget });
     let done = session.dream(wording.as_ref())?;

@@ -80,7 +80,7 @@ pub(super) fn versioned<T: Serialize>(data: T) -> impl Serialize {
 }
 
 pub(super) fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Exit, SessionError> {
-    let ui = Ui::new(global.color, if args.format == PageFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty });
+    let ui = &global.printer(if args.format == PageFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty });
     let session = global.session(&ProjectArgs::default(), None)?;
     let query = StepQuery { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
     if let Some(file) = &args.save_as_test {
@@ -128,7 +128,7 @@ pub(super) fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Exit, S
 }
 
 /// Prints the cases of a run, for the user to name one.
-pub(super) fn cases(ui: Ui, list: &CaseList, command: &str) {
+pub(super) fn cases(ui: &Ui, list: &CaseList, command: &str) {
     if ui.format() == OutputFormat::Json {
         return ui.json(&versioned(list));
     }

@@ -5,6 +5,7 @@ use super::run_view::{self, LiveView};
 use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::agent::Approve;
 use crate::diag::Diagnostics;
+use crate::environment::Variables;
 use crate::exit::Exit;
 use crate::model::{Attributes, Case, Launch, shell};
 use crate::session::{Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, StartedRun, Via};
@@ -81,12 +82,12 @@ pub(super) struct GoalArgs {
 }
 
 pub(super) fn goal(global: &GlobalArgs, mut args: GoalArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     args.project.set.extend(args.max_replans.map(|most| format!("max_replans={most}")));
     let session = global.session(&args.project, None)?.with_approval(args.approve.then(|| ask(ui)));
     let stop = Arc::new(AtomicBool::new(false));
     let walking = Arc::new(AtomicBool::new(false));
-    let interrupted = on_interrupt(&stop, &walking);
+    let interrupted = on_interrupt(&global.environment, &stop, &walking);
     let live = LiveView::new(ui, global.verbose, walking, false);
     let progress = GoalProgress { ui, live: &live, quiet: global.verbose > 0, begun: AtomicBool::new(false) };
     let result = match &args.resume {
@@ -104,7 +105,7 @@ pub(super) fn goal(global: &GlobalArgs, mut args: GoalArgs) -> Result<Exit, Sess
             let result = session.run(&spec, &progress, &stop);
             // Nobody could resume what did not begin.
             if let (Err(_), Some(isolated), false) = (&result, isolated, progress.begun.load(Ordering::Relaxed)) {
-                drop(isolated.discard_unchanged());
+                drop(isolated.discard_unchanged(global.variables()));
             }
             result
         }
@@ -132,7 +133,8 @@ fn spec(args: &GoalArgs, session: &Session) -> Result<(RunSpec, Option<IsolatedD
     if let Some(launch) = &args.launch {
         attributes.insert("launch", below(&workdir, launch)?);
     }
-    let isolated = args.isolate.map(|isolation| isolated(isolation, &workdir)).transpose()?;
+    let isolated =
+        args.isolate.map(|isolation| isolated(session.setup().environment.variables(), isolation, &workdir)).transpose()?;
     let used = isolated.as_ref().map_or(&workdir, |isolated| &isolated.dir);
     attributes.insert(WORKDIR, used.to_string_lossy());
     if let Some(IsolatedDir { isolation, origin, .. }) = &isolated {
@@ -155,8 +157,8 @@ fn spec(args: &GoalArgs, session: &Session) -> Result<(RunSpec, Option<IsolatedD
 }
 
 /// Makes a directory that stands in for the working directory.
-fn isolated(isolation: Isolation, workdir: &Path) -> Result<IsolatedDir, SessionError> {
-    IsolatedDir::create(isolation, workdir).map_err(|why| {
+fn isolated(variables: &Variables, isolation: Isolation, workdir: &Path) -> Result<IsolatedDir, SessionError> {
+    IsolatedDir::create(variables, isolation, workdir).map_err(|why| {
         let help = match isolation {
             Isolation::Copy => "make room beside it, or copy what is needed yourself and name the copy with --workdir",
             Isolation::Worktree => "a worktree needs a git repository where all is committed; or work in a copy: --isolate copy",
@@ -173,11 +175,11 @@ fn isolated_of(result: &RunResult) -> Option<IsolatedDir> {
 }
 
 /// What became of the isolated directory of a goal that is over; without changes it is removed. `None` if it was removed before.
-fn changes(isolated: &IsolatedDir) -> Option<IsolatedChanges> {
+fn changes(variables: &Variables, isolated: &IsolatedDir) -> Option<IsolatedChanges> {
     if !isolated.dir.is_dir() {
         return None;
     }
-    let (take_over, discard) = isolated.commands(|text| shell(text).into_owned());
+    let (take_over, discard) = isolated.commands(variables, |text| shell(text).into_owned());
     let mut found = IsolatedChanges {
         dir: isolated.dir.display().to_string(),
         of: isolated.origin.display().to_string(),
@@ -187,7 +189,7 @@ fn changes(isolated: &IsolatedDir) -> Option<IsolatedChanges> {
         take_over,
         discard,
     };
-    match isolated.changes().and_then(|changes| Ok((isolated.discard_unchanged()?, changes))) {
+    match isolated.changes(variables).and_then(|changes| Ok((isolated.discard_unchanged(variables)?, changes))) {
         Ok((removed, changes)) => (found.removed, found.changes) = (removed, changes),
         Err(why) => found.problem = Some(why),
     }
@@ -255,20 +257,21 @@ fn below(workdir: &Path, file: &Path) -> Result<String, SessionError> {
 }
 
 /// Asks for approval on the terminal.
-fn ask(ui: Ui) -> Approve {
+fn ask(ui: &Ui) -> Approve {
     let one_at_a_time = Mutex::new(());
+    let ui = ui.clone();
     Arc::new(move |question: &str| {
         let _turn = one_at_a_time.lock();
         ui.note(&plain(&format!("may this be done? {question}\n[y/N]")));
         let mut said = String::new();
-        let read = std::io::stdin().lock().read_line(&mut said);
+        let read = ui.environment().input().lock().read_line(&mut said);
         read.is_ok() && matches!(said.trim().to_lowercase().as_str(), "y" | "yes")
     })
 }
 
 /// Reports the steps of the loop and the outcomes of sub-tasks.
 struct GoalProgress<'a> {
-    ui: Ui,
+    ui: &'a Ui,
     live: &'a LiveView,
     /// Whether to report every step.
     quiet: bool,
@@ -318,7 +321,7 @@ fn subtask(path: &str) -> String {
 }
 
 /// Prints the outcome of the goal.
-fn conclude(ui: Ui, session: &Session, result: &RunResult, interrupted: bool, store_flag: &str) -> Result<Exit, SessionError> {
+fn conclude(ui: &Ui, session: &Session, result: &RunResult, interrupted: bool, store_flag: &str) -> Result<Exit, SessionError> {
     let (report, _) = super::report::build(ui, session, result)?;
     crate::report::write(session, result, &report)?;
     let mut artifact = Value::Null;
@@ -330,7 +333,8 @@ fn conclude(ui: Ui, session: &Session, result: &RunResult, interrupted: bool, st
     })?;
     let reached = artifact["status"] == "done";
     let over = matches!(result.status, WalkStatus::Done | WalkStatus::Error);
-    let changes = isolated_of(result).filter(|_| over).as_ref().and_then(changes);
+    let isolated = isolated_of(result).filter(|_| over);
+    let changes = isolated.and_then(|isolated| changes(ui.environment().variables(), &isolated));
     match ui.format() {
         OutputFormat::Json => {
             let mut whole = json!({ "schema_version": 1, "run": result.run, "walk": result.status });

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::pipeline::{self, Pipeline, draw::Picture};
 use crate::project::check_conditions;
 use crate::session::{Session, SessionError};
-use crate::ui::{OutputFormat, Ui};
+use crate::ui::OutputFormat;
 use crate::walk::Plan;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ enum GraphFormat {
 pub(super) fn graph(global: &GlobalArgs, args: &GraphArgs) -> Result<Exit, SessionError> {
     let session = global.session(&ProjectArgs::default(), None)?;
     let colours = session.element_colours()?;
-    let ui = Ui::new(global.color, OutputFormat::Pretty);
+    let ui = &global.printer(OutputFormat::Pretty);
     let mut waves: Option<Vec<Vec<String>>> = None;
     let picture = match (&args.run, &args.pipeline) {
         (Some(_), _) if matches!(args.format, GraphFormat::Yaml) => {

@@ -89,8 +89,8 @@ impl GtCommand {
 
 pub(super) fn gt(global: &GlobalArgs, args: &GtArgs) -> Result<Exit, SessionError> {
     let options = args.what.options();
-    let ui = global.ui(options.format);
-    let mut truth = GroundTruth::open(&options.file)?;
+    let ui = &global.ui(options.format);
+    let mut truth = GroundTruth::open(&options.file, global.environment.input())?;
     match &args.what {
         GtCommand::List(_) => list(ui, &truth),
         GtCommand::Show { id, .. } => return show(ui, &truth, id),
@@ -116,7 +116,7 @@ pub(super) fn gt(global: &GlobalArgs, args: &GtArgs) -> Result<Exit, SessionErro
             }
         }
         GtCommand::Import { from, .. } => {
-            let (causes, cases) = truth.import(from)?;
+            let (causes, cases) = truth.import(from, global.environment.input())?;
             truth.save()?;
             let (causes, cases) = (counted(causes, "cause", "causes"), counted(cases, "case", "cases"));
             ui.note(&format!("{causes} and {cases} taken into {}", truth.path().display()));
@@ -127,7 +127,7 @@ pub(super) fn gt(global: &GlobalArgs, args: &GtArgs) -> Result<Exit, SessionErro
     Ok(Exit::Ok)
 }
 
-fn list(ui: Ui, truth: &GroundTruth) {
+fn list(ui: &Ui, truth: &GroundTruth) {
     let of = |cause: &Value| truth.cases.iter().filter(|case| case["rca_id"] == cause["id"]).count();
     if ui.format() == OutputFormat::Json {
         let causes: Vec<Value> = (truth.causes.iter())
@@ -159,7 +159,7 @@ fn list(ui: Ui, truth: &GroundTruth) {
     ui.out(&format!("\n{causes}, {cases}"));
 }
 
-fn show(ui: Ui, truth: &GroundTruth, id: &str) -> Result<Exit, SessionError> {
+fn show(ui: &Ui, truth: &GroundTruth, id: &str) -> Result<Exit, SessionError> {
     let one = truth.causes.iter().chain(&truth.cases).find(|one| one["id"] == id);
     let Some(one) = one else {
         let known = truth.causes.iter().chain(&truth.cases).filter_map(|one| one["id"].as_str());
@@ -177,7 +177,7 @@ fn show(ui: Ui, truth: &GroundTruth, id: &str) -> Result<Exit, SessionError> {
     Ok(Exit::Ok)
 }
 
-fn health(ui: Ui, truth: &GroundTruth) -> Exit {
+fn health(ui: &Ui, truth: &GroundTruth) -> Exit {
     let remarks = truth.health();
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "file": truth.path(), "remarks": remarks }));

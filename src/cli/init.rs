@@ -3,6 +3,7 @@
 use super::{FormatArg, GlobalArgs};
 use crate::config;
 use crate::diag::Diagnostic;
+use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::files::{Area, UnpackError, unpack};
 use crate::model::shell;
@@ -54,7 +55,7 @@ impl InitPart {
 }
 
 pub(super) fn init(global: &GlobalArgs, args: &InitArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let (areas, files) = if args.minimal { minimal(args) } else { whole(args) };
     let done = unpack(&args.dir, &files, args.force).map_err(unpack_error)?;
     if ui.format() == OutputFormat::Json {
@@ -67,7 +68,7 @@ pub(super) fn init(global: &GlobalArgs, args: &InitArgs) -> Result<Exit, Session
         done.written.iter().for_each(|name| ui.out(&format!("  {name}")));
     }
     let own = |name: &String| name == config::PROJECT_FILE;
-    let unused = unused(&args.dir, &areas);
+    let unused = unused(&global.environment, &args.dir, &areas);
     if !unused.is_empty() && !done.written.iter().chain(&done.same).any(own) {
         let keys: Vec<String> = unused.iter().map(|area| format!("{0}: {0}", area.name())).collect();
         ui.note(&format!("{} is left as it is; to use what was written it needs: {}", config::PROJECT_FILE, keys.join(", ")));
@@ -119,10 +120,10 @@ fn whole(args: &InitArgs) -> (Vec<Area>, Vec<(String, String)>) {
 }
 
 /// The areas for which a command run in `dir` would not use the directory below it.
-fn unused(dir: &Path, areas: &[Area]) -> Vec<Area> {
+fn unused(environment: &Environment, dir: &Path, areas: &[Area]) -> Vec<Area> {
     let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
     // Unreadable settings use nothing, and the next command reports the error.
-    let Ok(config::ResolvedSettings { setup, .. }) = config::resolve(config::CommandLine::default(), &dir) else {
+    let Ok(config::ResolvedSettings { setup, .. }) = config::resolve(config::CommandLine::default(), &dir, environment) else {
         return areas.to_vec();
     };
     let used = |area: Area| match area {

@@ -142,7 +142,7 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn learn(global: &GlobalArgs, args: &LearnArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let mut setup = global.resolve(&args.project, None)?.setup;
     args.portal.override_settings(&mut setup.reportportal);
     let session = Session::new(setup);
@@ -201,7 +201,7 @@ fn labels_needed(comparison: &VerdictComparison) -> String {
     comparison.more_labels.map_or_else(String::new, labels)
 }
 
-fn print(ui: Ui, report: &LearnReport) {
+fn print(ui: &Ui, report: &LearnReport) {
     let labels: Vec<String> = report.labels.iter().map(|(defect, cases)| format!("{cases} {defect}")).collect();
     let cases = counted(report.written, "case", "cases");
     ui.out(&format!("{}: fitted to {} of {cases} ({})", report.pipeline, report.cases, labels.join(", ")));
@@ -233,7 +233,7 @@ fn print(ui: Ui, report: &LearnReport) {
 }
 
 /// Prints the rules to review: those that harm more than they help, and those that serve only one project or cause.
-fn print_audit(ui: Ui, report: &LearnReport) {
+fn print_audit(ui: &Ui, report: &LearnReport) {
     if report.audit.is_empty() {
         return;
     }
@@ -259,7 +259,7 @@ fn print_audit(ui: Ui, report: &LearnReport) {
     ui.out(&format!("\n{one} of {} that spoke serve one group alone; {silent} spoke in no case", report.audit.len()));
 }
 
-fn print_folds(ui: Ui, folds: &FoldReport, words_alone: bool) {
+fn print_folds(ui: &Ui, folds: &FoldReport, words_alone: bool) {
     let (cases, decidable) = (folds.hand_set.cases, folds.hand_set.decidable);
     let of = [&folds.hand_set, &folds.hand_set_tempered, &folds.fitted, &folds.fitted_tempered];
     let (before, now) = if words_alone { ("without words", "with words") } else { ("hand-set", "fitted") };
@@ -307,7 +307,7 @@ fn better(comparison: &VerdictComparison) -> String {
     )
 }
 
-fn print_weights(ui: Ui, report: &LearnReport) {
+fn print_weights(ui: &Ui, report: &LearnReport) {
     let declared = report.weights.iter().filter(|weight| weight.of != WeightOf::Term).count();
     let mut moved: Vec<&LearnedWeight> = report.weights.iter().filter(|weight| weight.moved() > SHOWN).collect();
     // Stable: of equals the one declared first is first.

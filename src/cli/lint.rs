@@ -2,6 +2,7 @@
 
 use super::{GlobalArgs, ProjectArgs, lint_report};
 use crate::diag::{Diagnostic, did_you_mean};
+use crate::environment::InputStream;
 use crate::exit::Exit;
 use crate::files::{FileOrigin, read_answer};
 use crate::lint::{self, Baseline, CaseText, Config, LintFinding, LintInput, LintLevel, LintReport, LintRule};
@@ -56,7 +57,7 @@ pub(super) struct LintArgs {
     #[arg(long)]
     allow_empty: bool,
     /// The directory of scripts that overlays the bundled ones.
-    #[arg(long, value_name = "DIR", env = "ASTERISK_SCRIPTS")]
+    #[arg(id = "ASTERISK_SCRIPTS", long = "scripts", value_name = "DIR")]
     scripts: Option<PathBuf>,
     /// Output format.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -79,7 +80,7 @@ enum LintFormat {
 }
 
 pub(super) fn lint(global: &GlobalArgs, args: &LintArgs) -> Result<Exit, SessionError> {
-    let ui = Ui::new(global.color, if args.format == LintFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty });
+    let ui = &global.printer(if args.format == LintFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty });
     if args.list {
         list(ui);
         return Ok(Exit::Ok);
@@ -100,7 +101,7 @@ pub(super) fn lint(global: &GlobalArgs, args: &LintArgs) -> Result<Exit, Session
         cases => cases?,
     };
     let cases = cases.into_iter().map(|(name, text)| CaseText { name, text: text.to_lowercase() }).collect();
-    let job = LintJob { session, config, cases, ui };
+    let job = LintJob { session, config, cases, ui: ui.clone() };
     let mut texts = job.session.texts(&args.paths)?;
     if !texts.iter().any(|text| text.requested) && !args.allow_empty {
         let help = "scripts end in `.rhai`, pipelines and data in `.yaml`, templates in `.md`; --allow-empty takes this as fine";
@@ -120,7 +121,7 @@ pub(super) fn lint(global: &GlobalArgs, args: &LintArgs) -> Result<Exit, Session
         if args.write_baseline {
             return job.write_baseline(path, &outcome.findings);
         }
-        let (known, gone) = read_baseline(path)?.apply(&mut outcome.findings);
+        let (known, gone) = read_baseline(path, global.environment.input())?.apply(&mut outcome.findings);
         if gone > 0 {
             ui.note(&format!("{gone} of the {} findings of the baseline are gone: --write-baseline removes them", known + gone));
         }
@@ -150,7 +151,7 @@ impl LintJob {
             return Ok(false);
         }
         let paths: Vec<PathBuf> = fixed.iter().map(|one| one.path.clone()).collect();
-        let changed = if force { Vec::new() } else { lint::uncommitted(&paths) };
+        let changed = if force { Vec::new() } else { lint::uncommitted(self.ui.environment().variables(), &paths) };
         if let Some(first) = changed.first() {
             let more = if changed.len() > 1 { format!(" and {} more files", changed.len() - 1) } else { String::new() };
             let message = format!("`{}`{more} would be mended, and version control does not have it as it is", first.display());
@@ -192,9 +193,9 @@ fn with_fixes(text: &ProjectText, fixed: &[lint::Mended]) -> ProjectText {
 /// The maximum bytes of a baseline; one finding takes about 300.
 const BASELINE: usize = 64 << 20;
 
-fn read_baseline(path: &Path) -> Result<Baseline, SessionError> {
+fn read_baseline(path: &Path, input: &InputStream) -> Result<Baseline, SessionError> {
     let help = "--write-baseline makes it";
-    let bytes = read_answer(path, BASELINE)
+    let bytes = read_answer(path, input, BASELINE)
         .map_err(|error| bad_request("lint/baseline", &format!("`{}` cannot be read: {error}", path.display()), help))?;
     serde_json::from_slice(&bytes)
         .map_err(|error| bad_request("lint/baseline", &format!("`{}` is no baseline: {error}", path.display()), help))
@@ -204,7 +205,7 @@ fn bad_request(code: &'static str, message: &str, help: &str) -> SessionError {
     SessionError::BadRequest(Box::new(Diagnostic::error(code, message).help(help)))
 }
 
-fn list(ui: Ui) {
+fn list(ui: &Ui) {
     if ui.format() == OutputFormat::Json {
         let rules = lint::rules().map(|rule| json!({ "id": rule.id, "severity": rule.level.name(), "summary": rule.summary }));
         ui.json(&json!({ "schema_version": 1, "rules": rules.collect::<Vec<_>>() }));
@@ -215,7 +216,7 @@ fn list(ui: Ui) {
     ui.out(&table.text());
 }
 
-fn explain(ui: Ui, id: &str) -> Result<Exit, SessionError> {
+fn explain(ui: &Ui, id: &str) -> Result<Exit, SessionError> {
     let Some(rule) = lint::find(id) else {
         let hint =
             did_you_mean(id, lint::rules().map(|rule| rule.id)).unwrap_or_else(|| "asterisk lint --list shows them".to_owned());
@@ -244,7 +245,7 @@ fn shown(value: lint::OptionDefault) -> serde_json::Value {
     }
 }
 
-fn show(ui: Ui, format: LintFormat, outcome: &LintReport, texts: &[ProjectText]) {
+fn show(ui: &Ui, format: LintFormat, outcome: &LintReport, texts: &[ProjectText]) {
     let findings = outcome.findings.as_slice();
     match format {
         LintFormat::Pretty => {

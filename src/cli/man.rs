@@ -1,11 +1,11 @@
 //! `asterisk man`.
 
-use super::{Cli, FormatArg, GlobalArgs};
+use super::{FormatArg, GlobalArgs, command_line};
 use crate::exit::Exit;
 use crate::files::unpack;
 use crate::session::SessionError;
 use crate::ui::OutputFormat;
-use clap::{Args, Command, CommandFactory as _};
+use clap::{Args, Command};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub(super) struct ManArgs {
 }
 
 pub(super) fn man(global: &GlobalArgs, args: &ManArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let pages = pages();
     let mut written = Vec::new();
     if let Some(dir) = &args.dir {
@@ -41,7 +41,7 @@ pub(super) fn man(global: &GlobalArgs, args: &ManArgs) -> Result<Exit, SessionEr
 
 /// Name and text of every page, the program's own first.
 fn pages() -> Vec<(String, String)> {
-    let mut root = Cli::command().disable_help_subcommand(true);
+    let mut root = command_line().disable_help_subcommand(true);
     root.build();
     let page = |command: &Command, name: &str| {
         let mut text = Vec::new();

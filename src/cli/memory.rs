@@ -60,7 +60,7 @@ pub(super) fn memory(global: &GlobalArgs, args: &MemoryArgs) -> Result<Exit, Ses
     | MemoryCommand::Show { format, .. }
     | MemoryCommand::Why { format, .. }
     | MemoryCommand::Forget { format, .. }) = &args.command;
-    let ui = global.ui(*format);
+    let ui = &global.ui(*format);
     let session = global.session(&ProjectArgs::default(), None)?;
     match &args.command {
         MemoryCommand::List { space, limit, .. } => {
@@ -97,7 +97,7 @@ pub(super) fn memory(global: &GlobalArgs, args: &MemoryArgs) -> Result<Exit, Ses
     Ok(Exit::Ok)
 }
 
-fn shown(ui: Ui, memory: &Megram, sources: &[Megram]) {
+fn shown(ui: &Ui, memory: &Megram, sources: &[Megram]) {
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "memory": memory, "sources": sources }));
         return;

@@ -61,17 +61,17 @@ mod test;
 mod test_mutants;
 mod test_view;
 mod tour;
+mod variables;
 mod version;
 
 use crate::config::{CommandLine, ResolvedSettings, resolve};
+use crate::environment::{Environment, Variables};
 use crate::exit::Exit;
 use crate::model::shell;
 use crate::session::{Session, SessionError};
-use crate::ui::{Colour, OutputFormat, Ui, take_failure};
+use crate::ui::{Colour, OutputFormat, Ui};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// The maximum width of help, in columns.
 const WIDTH: usize = 100;
@@ -89,14 +89,16 @@ struct Cli {
 #[derive(Clone, Debug, Args)]
 struct GlobalArgs {
     /// The store [default: .asterisk/asterisk.db in the project's directory].
-    #[arg(long, global = true, value_name = "FILE", env = "ASTERISK_STORE")]
+    #[arg(id = "ASTERISK_STORE", long = "store", global = true, value_name = "FILE")]
     store: Option<PathBuf>,
     /// When to use colours.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", env = "ASTERISK_COLOR")]
+    #[arg(id = "ASTERISK_COLOR", long = "color", global = true, value_enum, default_value_t, value_name = "WHEN")]
     color: Colour,
     /// Print more on stderr: every transition of every case (-vv: every event).
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
+    #[arg(skip)]
+    environment: Environment,
 }
 
 /// `--format`, for commands that print data.
@@ -111,10 +113,10 @@ struct FormatArg {
 #[derive(Clone, Debug, Default, Args)]
 struct ProjectArgs {
     /// A directory of scripts that override the bundled ones, file by file.
-    #[arg(long, value_name = "DIR", env = "ASTERISK_SCRIPTS")]
+    #[arg(id = "ASTERISK_SCRIPTS", long = "scripts", value_name = "DIR")]
     scripts: Option<PathBuf>,
     /// The domain to use (`asterisk show domains`) [default: generic].
-    #[arg(long, value_name = "NAME", env = "ASTERISK_DOMAIN")]
+    #[arg(id = "ASTERISK_DOMAIN", long = "domain", value_name = "NAME")]
     domain: Option<String>,
     /// Set a var of the pipeline; VALUE is JSON, or otherwise a string.
     #[arg(long, value_name = "NAME=VALUE")]
@@ -125,10 +127,10 @@ struct ProjectArgs {
 #[derive(Clone, Debug, Default, Args)]
 struct PortalArgs {
     /// The address of ReportPortal [default: `reportportal.url` of asterisk.yaml].
-    #[arg(long, value_name = "URL", env = "ASTERISK_REPORTPORTAL_URL", hide_env_values = true)]
+    #[arg(id = "ASTERISK_REPORTPORTAL_URL", long = "reportportal-url", value_name = "URL")]
     reportportal_url: Option<String>,
     /// The project there [default: `reportportal.project` of asterisk.yaml].
-    #[arg(long, value_name = "NAME", env = "ASTERISK_REPORTPORTAL_PROJECT")]
+    #[arg(id = "ASTERISK_REPORTPORTAL_PROJECT", long = "reportportal-project", value_name = "NAME")]
     reportportal_project: Option<String>,
 }
 
@@ -189,31 +191,42 @@ enum Command {
     Version(version::VersionArgs),
 }
 
-/// Runs the program; the first argument is its name.
-pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let args: Vec<OsString> = args.into_iter().collect();
+/// Runs the program; returns its exit code.
+pub fn main(environment: &Environment) -> u8 {
     #[cfg(unix)]
-    if let Some(failed) = crate::agent::become_confined(&args) {
-        return failed;
+    if environment.owns_process() {
+        if let Some(failed) = crate::agent::become_confined(environment) {
+            return failed;
+        }
+        crate::agent::adopt_orphans();
     }
-    let ui = Ui::new(Colour::Auto, OutputFormat::Pretty);
-    let command = command_groups::grouped(Cli::command(), ui.width().min(WIDTH));
-    match command.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => {
-            let ui = Ui::new(cli.global.color, OutputFormat::Pretty);
-            check_output(ui, dispatch(cli)).code()
+    let ui = &Ui::new(environment, Colour::Auto, OutputFormat::Pretty);
+    let width = ui.width().min(WIDTH);
+    let command = command_groups::grouped(variables::filled_in(command_line(), environment.variables()), width);
+    let matches = command.term_width(width).try_get_matches_from(environment.arguments());
+    let exit = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(mut cli) => {
+            cli.global.environment = environment.clone();
+            let ui = cli.global.printer(OutputFormat::Pretty);
+            check_output(&ui, dispatch(cli))
         }
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
             ui.usage(&error);
-            check_output(ui, exit).code()
+            check_output(ui, exit)
         }
-    }
+    };
+    exit as u8
+}
+
+/// The command line, with the variables that arguments take their values from.
+fn command_line() -> clap::Command {
+    variables::documented(Cli::command())
 }
 
 /// The exit code, considering that lost output is no success.
-fn check_output(ui: Ui, exit: Exit) -> Exit {
-    let Some(source) = take_failure() else { return exit };
+fn check_output(ui: &Ui, exit: Exit) -> Exit {
+    let Some(source) = ui.environment().output().take_failure() else { return exit };
     let error = SessionError::Write { path: "standard output".into(), source };
     ui.failure(&error, "run");
     if exit == Exit::Ok { Exit::from(&error) } else { exit }
@@ -221,7 +234,7 @@ fn check_output(ui: Ui, exit: Exit) -> Exit {
 
 fn dispatch(cli: Cli) -> Exit {
     let Cli { global, command } = cli;
-    let ui = Ui::new(global.color, OutputFormat::Pretty);
+    let ui = &global.printer(OutputFormat::Pretty);
     let resume = if matches!(command, Command::Goal(_)) { "goal" } else { "run" };
     let done = match command {
         Command::Run(args) => run::run(&global, *args),
@@ -276,7 +289,7 @@ fn dispatch(cli: Cli) -> Exit {
 }
 
 /// Prints that there is nothing to list, or that there is no store.
-fn nothing_yet(ui: Ui, session: &Session, message: &str) {
+fn nothing_yet(ui: &Ui, session: &Session, message: &str) {
     match session.no_store_yet() {
         Some(path) => ui.note(&format!("no store yet at {}; `asterisk run` makes one", path.display())),
         None => ui.note(message),
@@ -285,7 +298,15 @@ fn nothing_yet(ui: Ui, session: &Session, message: &str) {
 
 impl GlobalArgs {
     fn ui(&self, format: FormatArg) -> Ui {
-        Ui::new(self.color, format.format)
+        self.printer(format.format)
+    }
+
+    fn printer(&self, format: OutputFormat) -> Ui {
+        Ui::new(&self.environment, self.color, format)
+    }
+
+    fn variables(&self) -> &Variables {
+        self.environment.variables()
     }
 
     /// The `--store` flag of commands that are suggested.
@@ -300,7 +321,6 @@ impl GlobalArgs {
 
     /// The settings, each with its origin.
     fn resolve(&self, project: &ProjectArgs, out: Option<PathBuf>) -> Result<ResolvedSettings, SessionError> {
-        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let given = CommandLine {
             store: self.store.clone(),
             out,
@@ -308,6 +328,6 @@ impl GlobalArgs {
             domain: project.domain.clone(),
             set: project.set.clone(),
         };
-        resolve(given, &here)
+        resolve(given, self.environment.directory(), &self.environment)
     }
 }

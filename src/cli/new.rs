@@ -100,7 +100,7 @@ impl SkeletonKind {
 }
 
 pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let setup = global.resolve(&args.project, None)?.setup;
     let (kind, name) = (args.kind, args.name.as_str());
     check_name(kind, name)?;
@@ -113,7 +113,7 @@ pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionEr
     let done = unpack(&dir, &files, false).map_err(unpack_error)?;
     let shown = |name: &String| {
         let path = dir.join(name);
-        let path = path.strip_prefix(std::env::current_dir().unwrap_or_default()).unwrap_or(&path);
+        let path = path.strip_prefix(global.environment.directory()).unwrap_or(&path);
         plain(&path.display().to_string())
     };
     if ui.format() == OutputFormat::Json {

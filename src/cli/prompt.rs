@@ -33,7 +33,7 @@ pub(super) struct PromptArgs {
 }
 
 pub(super) fn prompt(global: &GlobalArgs, args: &PromptArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let query = PromptQuery {
         run: args.run.clone(),
         case: args.case.clone(),

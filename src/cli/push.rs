@@ -56,7 +56,7 @@ enum PushTarget {
 }
 
 pub(super) fn push(global: &GlobalArgs, args: &PushArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     if args.to == PushTarget::Reportportal && args.out.is_some() {
         let help = "leave it out; `--dry-run` shows what would be sent";
         return Err(SessionError::bad_request(
@@ -127,7 +127,7 @@ fn case(remark: &PushRemark, outcome: &PushResult, dry: bool) -> Value {
 }
 
 /// Prints the outcome of each case.
-fn print_sent(ui: Ui, dry: bool, remarks: &[PushRemark], outcomes: &[(String, PushResult)]) {
+fn print_sent(ui: &Ui, dry: bool, remarks: &[PushRemark], outcomes: &[(String, PushResult)]) {
     let mut table = ui.table(&["case", "issue type", "outcome"]);
     for (remark, (case, outcome)) in remarks.iter().zip(outcomes) {
         table.row([case.as_str(), &remark.issue_type, &word(outcome, dry).replace('_', " ")]);
@@ -182,7 +182,7 @@ fn write(dir: &Path, drafts: &[Draft], dry: bool) -> Result<Vec<&'static str>, S
         .collect())
 }
 
-fn print_drafts(ui: Ui, dir: Option<&Path>, drafts: &[Draft], written: Option<&[&'static str]>) {
+fn print_drafts(ui: &Ui, dir: Option<&Path>, drafts: &[Draft], written: Option<&[&'static str]>) {
     let (Some(dir), Some(written)) = (dir, written) else {
         let texts: Vec<&str> = drafts.iter().map(|draft| draft.text.as_str()).collect();
         ui.out(texts.join("\n").trim_end());
@@ -197,7 +197,7 @@ fn print_drafts(ui: Ui, dir: Option<&Path>, drafts: &[Draft], written: Option<&[
 }
 
 /// Prints which cases are not sent, and how to release them.
-fn print_waiting(ui: Ui, run: &str, passed: usize, waiting: &[UnreviewedCase]) {
+fn print_waiting(ui: &Ui, run: &str, passed: usize, waiting: &[UnreviewedCase]) {
     let Some(first) = waiting.first() else {
         if passed == 0 {
             ui.note("nothing to push: the run has no cases");

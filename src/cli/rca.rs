@@ -122,12 +122,12 @@ impl RcaChange {
 pub(super) fn rca(global: &GlobalArgs, args: &RcaArgs) -> Result<Exit, SessionError> {
     match &args.command {
         Some(RcaCommand::List { which, format }) => {
-            show_knowledge::rcas(global.ui(*format), &global.session(&ProjectArgs::default(), None)?, which)?;
+            show_knowledge::rcas(&global.ui(*format), &global.session(&ProjectArgs::default(), None)?, which)?;
             Ok(Exit::Ok)
         }
         Some(RcaCommand::Show { id, format }) => {
             let session = global.session(&ProjectArgs::default(), None)?;
-            show_knowledge::rca(global.ui(*format), &session, Some(&id.to_string()))?;
+            show_knowledge::rca(&global.ui(*format), &session, Some(&id.to_string()))?;
             Ok(Exit::Ok)
         }
         Some(RcaCommand::Merge { kept, other, word, format }) => merge(global, (*kept, *other), word, *format),
@@ -141,7 +141,7 @@ pub(super) fn rca(global: &GlobalArgs, args: &RcaArgs) -> Result<Exit, SessionEr
 }
 
 fn status(global: &GlobalArgs, (id, became): (i64, RcaChange), word: &WordArgs, format: FormatArg) -> Result<Exit, SessionError> {
-    let ui = global.ui(format);
+    let ui = &global.ui(format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let before = session.say_of_rca(id, became.status(), &word.by, &word.message)?;
     match ui.format() {
@@ -156,7 +156,7 @@ fn status(global: &GlobalArgs, (id, became): (i64, RcaChange), word: &WordArgs, 
 }
 
 fn merge(global: &GlobalArgs, (kept, other): (i64, i64), word: &WordArgs, format: FormatArg) -> Result<Exit, SessionError> {
-    let ui = global.ui(format);
+    let ui = &global.ui(format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let done = session.merge_rcas(kept, other, &word.by, &word.message)?;
     match ui.format() {
@@ -173,7 +173,7 @@ fn merge(global: &GlobalArgs, (kept, other): (i64, i64), word: &WordArgs, format
 }
 
 fn split(global: &GlobalArgs, (id, of): (i64, &[String]), word: &WordArgs, format: FormatArg) -> Result<Exit, SessionError> {
-    let ui = global.ui(format);
+    let ui = &global.ui(format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let done = session.split_rca(id, of, &word.by, &word.message)?;
     match ui.format() {

@@ -5,7 +5,7 @@ use crate::config::history_file;
 use crate::exit::Exit;
 use crate::repl::{self, ReplSpec};
 use crate::session::SessionError;
-use crate::ui::{OutputFormat, Ui};
+use crate::ui::OutputFormat;
 use clap::Args;
 
 /// Explore a run step by step, or try expressions on an artifact of your own.
@@ -34,10 +34,15 @@ pub(super) struct ReplArgs {
 }
 
 pub(super) fn repl(global: &GlobalArgs, args: &ReplArgs) -> Result<Exit, SessionError> {
-    let ui = Ui::new(global.color, OutputFormat::Pretty);
+    let ui = &global.printer(OutputFormat::Pretty);
     let session = global.session(&args.project, None)?;
     let ReplArgs { pipeline, run, case, strict, .. } = args;
-    let spec =
-        ReplSpec { pipeline: pipeline.clone(), run: run.clone(), case: case.clone(), strict: *strict, history: history_file() };
+    let spec = ReplSpec {
+        pipeline: pipeline.clone(),
+        run: run.clone(),
+        case: case.clone(),
+        strict: *strict,
+        history: history_file(global.variables()),
+    };
     repl::run(ui, session, spec)
 }

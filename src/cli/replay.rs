@@ -49,7 +49,7 @@ pub(super) struct ReplayArgs {
 }
 
 pub(super) fn replay(global: &GlobalArgs, args: &ReplayArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&args.project, None)?;
     let clock = session.setup().clock.clone();
     let began = clock.now();
@@ -105,7 +105,7 @@ pub(super) fn nothing() -> SessionError {
     SessionError::BadRequest(Box::new(Diagnostic::error("replay/nothing", "there are no decisions to be made again").help(help)))
 }
 
-fn print(ui: Ui, done: &ReplayReport, took: f64) {
+fn print(ui: &Ui, done: &ReplayReport, took: f64) {
     changed(ui, done);
     if !done.flips.is_empty() {
         flips(ui, done);
@@ -154,7 +154,7 @@ fn print(ui: Ui, done: &ReplayReport, took: f64) {
 }
 
 /// Prints the verdicts that name another defect.
-fn changed_verdicts(ui: Ui, done: &ReplayReport) {
+fn changed_verdicts(ui: &Ui, done: &ReplayReport) {
     let several = done.runs.len() > 1;
     let mut table = ui.table(&["run", "case", "verdict", "probability", "because"][usize::from(!several)..]);
     for ChangedVerdict { run, case, from, to, before, after, because } in done.changed_verdicts.iter().take(SHOWN) {
@@ -168,7 +168,7 @@ fn changed_verdicts(ui: Ui, done: &ReplayReport) {
 }
 
 /// Prints the scripted answers that are others now, by what differs in them.
-fn answers(ui: Ui, done: &ReplayReport) {
+fn answers(ui: &Ui, done: &ReplayReport) {
     let several = done.runs.len() > 1;
     let mut table = ui.table(&["run", "case", "step", "node", "answer"][usize::from(!several)..]);
     for ChangedAnswer { run, case, path, node, fields } in done.answers.iter().take(SHOWN) {
@@ -203,7 +203,7 @@ fn differences(fields: &BTreeMap<String, [Value; 2]>) -> String {
 }
 
 /// Prints which texts differ from those of the runs.
-pub(super) fn changed(ui: Ui, done: &ReplayReport) {
+pub(super) fn changed(ui: &Ui, done: &ReplayReport) {
     let names: Vec<&str> = done.changed.iter().map(|change| change.what.as_str()).collect();
     let names: BTreeSet<&str> = names.into_iter().collect();
     ui.note(&if names.is_empty() {
@@ -214,7 +214,7 @@ pub(super) fn changed(ui: Ui, done: &ReplayReport) {
 }
 
 /// Prints the steps with other effects: those removed and those added.
-fn effects(ui: Ui, effects: &[ChangedEffects]) {
+fn effects(ui: &Ui, effects: &[ChangedEffects]) {
     let mut table = ui.table(&["case", "step", "node", "no longer written", "written instead"]);
     let only_in = |these: &[Value], those: &[Value]| {
         let lines: Vec<String> = these.iter().filter(|effect| !those.contains(effect)).map(effect).collect();
@@ -240,7 +240,7 @@ fn effect(effect: &Value) -> String {
     format!("{name} {}", fields.join(", "))
 }
 
-fn flips(ui: Ui, done: &ReplayReport) {
+fn flips(ui: &Ui, done: &ReplayReport) {
     let several = done.runs.len() > 1;
     let columns = ["run", "case", "step", "node", "flip", "because", "why not as before", "then"];
     let mut table = ui.table(&columns[usize::from(!several)..]);
@@ -270,7 +270,7 @@ fn arrow(flip: &Flip) -> String {
 }
 
 /// Prints walks with unknown outcome; those that flipped before show it in their own line.
-fn unknown(ui: Ui, done: &ReplayReport) {
+fn unknown(ui: &Ui, done: &ReplayReport) {
     ui.out(&format!(
         "\n?: unknown beyond here, for nobody recorded an answer to go on with ({})",
         counted(done.unknown.len(), "case", "cases")
@@ -282,7 +282,7 @@ fn unknown(ui: Ui, done: &ReplayReport) {
     }
 }
 
-fn more(ui: Ui, count: usize) {
+fn more(ui: &Ui, count: usize) {
     if count > SHOWN {
         ui.out(&format!("({} more; --format json has all of them)", count - SHOWN));
     }

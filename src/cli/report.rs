@@ -26,7 +26,7 @@ pub(super) struct ReportArgs {
     #[arg(long, value_enum, value_name = "WHEN")]
     files: Option<FilesArg>,
     /// The output directory [default: .asterisk/investigations in the project's directory].
-    #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
+    #[arg(id = "ASTERISK_OUT", long = "out", value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
@@ -74,7 +74,7 @@ impl ReportFormat {
 }
 
 pub(super) fn report(global: &GlobalArgs, args: &ReportArgs) -> Result<Exit, SessionError> {
-    let ui = Ui::new(global.color, OutputFormat::Pretty);
+    let ui = &global.printer(OutputFormat::Pretty);
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
     let result = session.rebuild(&args.run, args.files.map(Files::from))?;
     let (report, exit) = build(ui, &session, &result)?;
@@ -98,7 +98,7 @@ const MAX_PRINTED: usize = 5;
 
 /// Builds the report of a run. The result of a failing summary script, and damaged data of the store, are missing from it: the
 /// report is still written, but the exit code is not success.
-pub(super) fn build(ui: Ui, session: &Session, result: &RunResult) -> Result<(RunReport, Exit), SessionError> {
+pub(super) fn build(ui: &Ui, session: &Session, result: &RunResult) -> Result<(RunReport, Exit), SessionError> {
     let (report, diagnostics) = report::of_run(session, result)?;
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for one in &diagnostics {

@@ -65,7 +65,7 @@ enum ReviewWordArg {
 }
 
 pub(super) fn review(global: &GlobalArgs, args: &ReviewArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let (Some(case), Some(verdict)) = (&args.case, args.verdict) else { return queue(ui, &session, args) };
     let unused = |flag: &str, of: &str| {
@@ -88,7 +88,7 @@ pub(super) fn review(global: &GlobalArgs, args: &ReviewArgs) -> Result<Exit, Ses
 }
 
 /// Prints the queue, or its first entry.
-fn queue(ui: Ui, session: &Session, args: &ReviewArgs) -> Result<Exit, SessionError> {
+fn queue(ui: &Ui, session: &Session, args: &ReviewArgs) -> Result<Exit, SessionError> {
     let result = session.result(&args.suite_id)?;
     let (report, exit) = report::build(ui, session, &result)?;
     let queue = report.review_queue();
@@ -122,7 +122,7 @@ fn nothing(report: &RunReport) -> String {
 }
 
 /// Prints what a person needs in order to review a case, and how to answer.
-fn next(ui: Ui, report: &RunReport, entry: Option<&QueuedReview>, waiting: usize) {
+fn next(ui: &Ui, report: &RunReport, entry: Option<&QueuedReview>, waiting: usize) {
     let case = entry.and_then(|entry| report.cases.iter().position(|case| case.case == entry.case.as_str()));
     let whole = case.and_then(|at| report.cases.whole(at));
     if ui.format() == OutputFormat::Json {

@@ -2,6 +2,7 @@
 
 use super::{GlobalArgs, ProjectArgs};
 use crate::diag::{Diagnostic, Source, Span};
+use crate::environment::InputStream;
 use crate::exit::Exit;
 use crate::files::read_input;
 use crate::project::AnswererNames;
@@ -64,11 +65,11 @@ struct BatchLine {
 }
 
 pub(super) fn route(global: &GlobalArgs, args: &RouteArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&args.project, None)?;
     let project = session.project(Some(&args.pipeline), AnswererNames::Others)?;
     if let Some(path) = &args.batch {
-        let source = read_input(path)?;
+        let source = read_input(path, global.environment.input())?;
         let mut lost = false;
         for (number, text) in source.text().lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
             let line: BatchLine = parse_at(&source, text, "a line of a batch")?;
@@ -90,8 +91,10 @@ pub(super) fn route(global: &GlobalArgs, args: &RouteArgs) -> Result<Exit, Sessi
         }
         return Ok(if lost { Exit::Cases } else { Exit::Ok });
     }
-    let artifact = args.artifact.as_deref().map_or(Ok(Value::Null), |path| json_file(path, "an artifact"))?;
-    let state = args.state.as_deref().map_or(Ok(RouteState::default()), |path| json_file(path, "a state"))?;
+    let artifact =
+        args.artifact.as_deref().map_or(Ok(Value::Null), |path| json_file(path, global.environment.input(), "an artifact"))?;
+    let state =
+        args.state.as_deref().map_or(Ok(RouteState::default()), |path| json_file(path, global.environment.input(), "a state"))?;
     let node = args.node.as_deref().unwrap_or_default();
     let (routed, diagnostics) = session.route(&project, node, &artifact, state, &Map::new())?;
     match ui.format() {
@@ -104,7 +107,7 @@ pub(super) fn route(global: &GlobalArgs, args: &RouteArgs) -> Result<Exit, Sessi
     Ok(if matches!(routed, Routed::Lost { .. }) { Exit::Cases } else { Exit::Ok })
 }
 
-fn print(ui: Ui, node: &str, routed: &Routed) {
+fn print(ui: &Ui, node: &str, routed: &Routed) {
     let (considered, line) = match routed {
         Routed::Way { edge: Some(edge), to: Some(to), because, considered, .. } => {
             (considered, format!("{node} -> {to} by {edge}: {because}"))
@@ -122,8 +125,8 @@ fn print(ui: Ui, node: &str, routed: &Routed) {
 }
 
 /// Reads a JSON file, or standard input for `-`.
-pub(super) fn json_file<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T, SessionError> {
-    let source = read_input(path)?;
+pub(super) fn json_file<T: DeserializeOwned>(path: &Path, input: &InputStream, what: &str) -> Result<T, SessionError> {
+    let source = read_input(path, input)?;
     parse_at(&source, source.text(), what)
 }
 

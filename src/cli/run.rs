@@ -9,6 +9,7 @@ use super::run_watch::{self, WatchedTexts};
 use super::{FormatArg, GlobalArgs, PortalArgs, ProjectArgs};
 use crate::agent::{STUB, end_all};
 use crate::diag::Diagnostic;
+use crate::environment::{Environment, InputStream, Variables};
 use crate::exit::Exit;
 use crate::files::read_input;
 use crate::observe::ObserverFanout;
@@ -114,7 +115,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_enum, default_value_t, value_name = "WHERE", conflicts_with = "files")]
     checkpoint_store: CheckpointStore,
     /// The output directory [default: .asterisk/investigations in the project's directory].
-    #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
+    #[arg(id = "ASTERISK_OUT", long = "out", value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
     /// Attach an observer, without any effect on the run: `narration` (sentences for people), `log` (a line for each turn,
     /// warning and error; more with -v), `jsonl` (every event), `metrics` (Prometheus), `trace` (Chrome), `otlp` (OpenTelemetry,
@@ -141,7 +142,7 @@ enum DurabilityArg {
 }
 
 pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     // The flag is short for a setting; the pipeline defines what the var means.
     args.project.set.extend(args.court.then(|| "court=true".to_owned()));
     args.project.set.extend(args.policy.settings()?);
@@ -157,10 +158,10 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     };
     let stop = Arc::new(AtomicBool::new(false));
     let walking = Arc::new(AtomicBool::new(false));
-    let interrupted = on_interrupt(&stop, &walking);
+    let interrupted = on_interrupt(&global.environment, &stop, &walking);
     let verbose = if run_observe::writes_stderr(&wanted) { 0 } else { global.verbose };
     let live = LiveView::new(ui, verbose, walking, args.migrate);
-    check(&args)?;
+    check(global.variables(), &args)?;
     check_gates(&session, &args)?;
     if args.dry_run && !args.watch {
         let project = session.project(args.pipeline.as_deref(), via(&args)?.answers())?;
@@ -186,7 +187,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     };
     let gates = args.fail_on.clone();
     let (follow, pin, migrate, resume, budget) = (args.watch, args.pin, args.migrate, args.resume.clone(), args.budget);
-    let spec = resume.is_none().then(|| spec(args, parallel, durability)).transpose()?;
+    let spec = resume.is_none().then(|| spec(args, global.environment.input(), parallel, durability)).transpose()?;
     let go = |current: Option<&CurrentProject>| match (&resume, &spec, current) {
         (Some(run), _, migrate) => session.resume(&ResumeSpec { run, parallel, durability, migrate, budget }, watch, &stop),
         (None, Some(spec), Some(current)) => session.run_by(current, spec, watch, &stop),
@@ -214,7 +215,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
 }
 
 /// Prints the order in which the nodes of a policy pipeline would run.
-fn print_order(ui: Ui, plan: &Plan) {
+fn print_order(ui: &Ui, plan: &Plan) {
     let names = |wave: Vec<NodeIx>| wave.into_iter().map(|ix| plan.node(ix).name.to_string()).collect::<Vec<_>>();
     let waves: Vec<Vec<String>> = plan.pipeline.wave_nodes().into_iter().map(names).collect();
     match ui.format() {
@@ -251,7 +252,7 @@ pub(super) fn failed_gates(gates: &[String], report: &RunReport, plan: &Plan) ->
 }
 
 /// Prints the failed gates of a run.
-pub(super) fn print_failed_gates(ui: Ui, failed: &[String]) {
+pub(super) fn print_failed_gates(ui: &Ui, failed: &[String]) {
     for why in failed {
         ui.note(&format!("failed by --fail-on {why}"));
     }
@@ -268,7 +269,7 @@ struct RunEnding<'a> {
 }
 
 /// Rejects flags that do not apply to this way of running or resuming.
-fn check(args: &RunArgs) -> Result<(), SessionError> {
+fn check(variables: &Variables, args: &RunArgs) -> Result<(), SessionError> {
     if args.pin && !args.watch {
         let message = "`--pin` without `--watch` has no effect: a run uses the texts of its start anyway";
         let help = "leave it out; `--watch --pin` waits until the texts compile and then uses these";
@@ -277,8 +278,7 @@ fn check(args: &RunArgs) -> Result<(), SessionError> {
     if args.resume.is_none() || args.migrate {
         return Ok(());
     }
-    let given =
-        |name: &str, value: Option<&std::ffi::OsStr>| value.is_some_and(|value| std::env::var_os(name).as_deref() != Some(value));
+    let given = |name: &str, value: Option<&std::ffi::OsStr>| value.is_some_and(|value| !variables.says(name, value));
     let project = &args.project;
     let flag = match () {
         () if args.watch => "--watch",
@@ -292,14 +292,14 @@ fn check(args: &RunArgs) -> Result<(), SessionError> {
     Err(SessionError::BadRequest(Box::new(Diagnostic::error("input/resume", message).help(help))))
 }
 
-fn spec(args: RunArgs, parallel: usize, durability: Durability) -> Result<RunSpec, SessionError> {
+fn spec(args: RunArgs, input: &InputStream, parallel: usize, durability: Durability) -> Result<RunSpec, SessionError> {
     let via = via(&args)?;
     Ok(RunSpec {
         pipeline: args.pipeline,
         inputs: inputs(&args.input, args.launch),
         cases: args.cases,
         via,
-        stub: args.stub.as_deref().map(read_input).transpose()?,
+        stub: args.stub.as_deref().map(|path| read_input(path, input)).transpose()?,
         parallel,
         durability,
         seed: args.seed,
@@ -361,24 +361,22 @@ fn inputs(paths: &[PathBuf], launch: Option<String>) -> RunInputs {
 
 /// The first interrupt stops the walks after their current step; the second ends the process at once. Before any walk has begun,
 /// there is no step to finish.
-pub(super) fn on_interrupt(stop: &Arc<AtomicBool>, walking: &Arc<AtomicBool>) -> Arc<AtomicBool> {
+pub(super) fn on_interrupt(environment: &Environment, stop: &Arc<AtomicBool>, walking: &Arc<AtomicBool>) -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
-    let (stop, walking, seen) = (Arc::clone(stop), Arc::clone(walking), Arc::clone(&interrupted));
+    let (stop, walking, seen, ours) = (Arc::clone(stop), Arc::clone(walking), Arc::clone(&interrupted), environment.clone());
     let handler = move || {
         if seen.swap(true, Ordering::Relaxed) || !walking.load(Ordering::Relaxed) {
             end_all();
-            #[expect(clippy::exit, reason = "the user asked twice, and what is recorded is safe")]
-            std::process::exit(i32::from(Exit::Interrupted as u8));
+            ours.stop(Exit::Interrupted as u8);
         }
         stop.store(true, Ordering::Relaxed);
     };
-    // Without a handler an interrupt ends the process at once, which loses nothing that was recorded.
-    drop(ctrlc::set_handler(handler));
+    environment.on_interrupt(handler);
     interrupted
 }
 
 /// Writes the report, prints the result unless standard output is an observer's, and prints how to continue.
-fn conclude(ui: Ui, session: &Session, mut result: RunResult, ending: &RunEnding<'_>) -> Result<Exit, SessionError> {
+fn conclude(ui: &Ui, session: &Session, mut result: RunResult, ending: &RunEnding<'_>) -> Result<Exit, SessionError> {
     let RunEnding { interrupted, silent, store_flag, gates } = *ending;
     if result.cases.is_empty() {
         ui.note(if result.launch.gaps.is_empty() {

@@ -84,13 +84,15 @@ fn bad_request(message: String, help: impl Into<String>) -> SessionError {
 pub(super) fn attach<'o>(
     wanted: &[WantedObserver],
     live: &'o LiveView,
-    ui: Ui,
+    ui: &'o Ui,
     verbose: u8,
 ) -> Result<Vec<Attached<'o>>, SessionError> {
     let one = |wanted: &WantedObserver| {
         let observer = match wanted.kind.make {
             MakeObserver::Writes(make) => make(ObserverOutput::new(output(wanted, live, ui)?), ObserverOptions { verbose }),
-            MakeObserver::Sends(make) => make(wanted.to.address()).map_err(|(message, help)| bad_request(message, help))?,
+            MakeObserver::Sends(make) => {
+                make(wanted.to.address(), ui.environment().variables()).map_err(|(message, help)| bad_request(message, help))?
+            }
         };
         Ok(Attached { name: wanted.text.clone(), observer })
     };
@@ -98,7 +100,7 @@ pub(super) fn attach<'o>(
 }
 
 /// The output of an observer.
-fn output<'o>(wanted: &WantedObserver, live: &'o LiveView, ui: Ui) -> Result<Box<dyn Write + Send + 'o>, SessionError> {
+fn output<'o>(wanted: &WantedObserver, live: &'o LiveView, ui: &'o Ui) -> Result<Box<dyn Write + Send + 'o>, SessionError> {
     Ok(match &wanted.to {
         ObserverDestination::Stderr => {
             Box::new(LineSplitter { emit: move |line: &str| live.with_bar_hidden(|ui| ui.note(&plain(line))), rest: Vec::new() })

@@ -18,14 +18,14 @@ const WALKS: usize = 200;
 const NARROW: usize = 110;
 
 /// The table of cases (or of causes, if there are many), a line of totals, and the path of the report.
-pub(super) fn print(ui: Ui, report: &RunReport, result: &RunResult) {
+pub(super) fn print(ui: &Ui, report: &RunReport, result: &RunResult) {
     for line in lines(ui, report, result) {
         ui.out(&line);
     }
 }
 
 /// The lines that [`print`] prints.
-pub(super) fn lines(ui: Ui, report: &RunReport, result: &RunResult) -> Vec<Painted> {
+pub(super) fn lines(ui: &Ui, report: &RunReport, result: &RunResult) -> Vec<Painted> {
     if result.plan.policy.is_some() {
         return stages(ui, result);
     }
@@ -51,7 +51,7 @@ pub(super) fn lines(ui: Ui, report: &RunReport, result: &RunResult) -> Vec<Paint
 }
 
 /// The stages of a policy pipeline, and the location of its files.
-fn stages(ui: Ui, result: &RunResult) -> Vec<Painted> {
+fn stages(ui: &Ui, result: &RunResult) -> Vec<Painted> {
     let mut table = ui.table(&["stage", "status", "score", "threshold", "what"]);
     let listed = result.each(|case| {
         let state = &case.state;
@@ -89,7 +89,7 @@ fn files(state: &WalkState, node: &str) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-fn findings(ui: Ui, report: &RunReport, lines: &mut Vec<Painted>) {
+fn findings(ui: &Ui, report: &RunReport, lines: &mut Vec<Painted>) {
     let narrow = ui.width() < NARROW;
     let columns: &[&str] = if narrow {
         &["case", "category", "defect", "component", "what next"]
@@ -109,7 +109,7 @@ fn findings(ui: Ui, report: &RunReport, lines: &mut Vec<Painted>) {
     lines.push(table.text());
 }
 
-fn causes(ui: Ui, report: &RunReport, lines: &mut Vec<Painted>) {
+fn causes(ui: &Ui, report: &RunReport, lines: &mut Vec<Painted>) {
     let mut table = ui.table(&["cases", "what happened", "category", "defect", "component", "conf.", "what next"]);
     for cause in report.causes.iter().take(CAUSES) {
         let finding = &cause.finding;
@@ -129,7 +129,7 @@ fn causes(ui: Ui, report: &RunReport, lines: &mut Vec<Painted>) {
     }
 }
 
-fn walks(ui: Ui, report: &RunReport, lines: &mut Vec<Painted>) {
+fn walks(ui: &Ui, report: &RunReport, lines: &mut Vec<Painted>) {
     let mut table = ui.table(&["case", "status", "path", "edges"]);
     for case in (0..WALKS).filter_map(|at| report.cases.whole(at)) {
         let edges: Vec<String> = case.turns.iter().map(|turn| turn.edge.clone()).collect();

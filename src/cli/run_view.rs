@@ -25,8 +25,8 @@ pub(super) struct LiveView {
 }
 
 impl LiveView {
-    pub(super) fn new(ui: Ui, verbose: u8, walking: Arc<AtomicBool>, migrate: bool) -> Self {
-        Self { ui, verbose, bar: OnceLock::new(), walking, migrate, line: Mutex::new(()) }
+    pub(super) fn new(ui: &Ui, verbose: u8, walking: Arc<AtomicBool>, migrate: bool) -> Self {
+        Self { ui: ui.clone(), verbose, bar: OnceLock::new(), walking, migrate, line: Mutex::new(()) }
     }
 
     pub(super) fn finish(&self) {
@@ -40,11 +40,11 @@ impl LiveView {
     }
 
     /// Writes with the progress bar hidden.
-    pub(super) fn with_bar_hidden(&self, write: impl FnOnce(Ui)) {
+    pub(super) fn with_bar_hidden(&self, write: impl FnOnce(&Ui)) {
         let _line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         match self.bar.get() {
-            Some(bar) => bar.aside(|| write(self.ui)),
-            None => write(self.ui),
+            Some(bar) => bar.aside(|| write(&self.ui)),
+            None => write(&self.ui),
         }
     }
 }
@@ -142,7 +142,7 @@ fn changes(changed: &[TextChange]) -> String {
 }
 
 /// Prints why walks failed; a failure shared by several cases is printed once.
-pub(super) fn failures(ui: Ui, result: &RunResult) {
+pub(super) fn failures(ui: &Ui, result: &RunResult) {
     let mut distinct: Vec<(&Diagnostic, Vec<&str>)> = Vec::new();
     for (case, failure) in &result.failures {
         match distinct.iter_mut().find(|(diagnostic, _)| **diagnostic == *failure.diagnostic) {
@@ -164,7 +164,7 @@ pub(super) fn failures(ui: Ui, result: &RunResult) {
 }
 
 /// Prints what candidate rules would have decided.
-pub(super) fn shadow(ui: Ui, result: &RunResult) {
+pub(super) fn shadow(ui: &Ui, result: &RunResult) {
     let Some(shadow) = &result.shadow else { return };
     let by = |(edge, count): (&String, &usize)| match edge.as_str() {
         "error" => format!("{count} would fail"),
@@ -177,7 +177,7 @@ pub(super) fn shadow(ui: Ui, result: &RunResult) {
 }
 
 /// Prints the token usage of external answers.
-pub(super) fn tokens(ui: Ui, result: &RunResult) {
+pub(super) fn tokens(ui: &Ui, result: &RunResult) {
     let tokens = &result.tokens;
     if !tokens.is_none() {
         let estimated = if tokens.estimated { ", partly or wholly estimated" } else { "" };

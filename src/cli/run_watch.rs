@@ -52,8 +52,7 @@ impl LoadProject for WatchedTexts {
     }
 
     fn paths(&self) -> Vec<PathBuf> {
-        let here = std::env::current_dir().unwrap_or_default();
-        let mut paths = vec![project_root(&here).join(PROJECT_FILE)];
+        let mut paths = vec![project_root(self.global.environment.directory()).join(PROJECT_FILE)];
         if let Ok((session, pipeline, _)) = self.session() {
             paths.extend(session.text_paths(pipeline.as_deref()));
         }

@@ -16,7 +16,7 @@ pub(super) struct RunsArgs {
 }
 
 pub(super) fn runs(global: &GlobalArgs, args: RunsArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let runs = session.runs()?;
     match ui.format() {

@@ -51,7 +51,7 @@ enum AnswerAuthor {
 }
 
 pub(super) fn save(global: &GlobalArgs, args: &SaveArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let answer = session.answer_in(&args.file)?;
     let by = match args.by {
@@ -67,7 +67,7 @@ pub(super) fn save(global: &GlobalArgs, args: &SaveArgs) -> Result<Exit, Session
 
 /// Prints the state of a case after a submission.
 pub(super) fn print_case(
-    ui: Ui,
+    ui: &Ui,
     session: &Session,
     global: &GlobalArgs,
     mut result: RunResult,

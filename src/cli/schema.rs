@@ -2,7 +2,7 @@
 
 use super::GlobalArgs;
 use crate::exit::Exit;
-use crate::ui::{OutputFormat, Ui};
+use crate::ui::OutputFormat;
 use crate::{calibrate, config, pipeline, project};
 use clap::{Args, ValueEnum};
 
@@ -37,6 +37,6 @@ pub(super) fn schema(global: &GlobalArgs, args: SchemaArgs) -> Exit {
         SchemaKind::Project => config::json_schema(),
         SchemaKind::Scenario => calibrate::json_schema(),
     };
-    Ui::new(global.color, OutputFormat::Json).json(&schema);
+    global.printer(OutputFormat::Json).json(&schema);
     Exit::Ok
 }

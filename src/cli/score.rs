@@ -32,7 +32,7 @@ pub(super) struct ScoreArgs {
 }
 
 pub(super) fn score(global: &GlobalArgs, args: &ScoreArgs) -> Result<Exit, SessionError> {
-    let ui = args.format.ui(global.color);
+    let ui = &args.format.ui(global);
     let session = global.session(&args.project, None)?;
     let spec = ScoreSpec { scenario: args.scenario.spec(), results: args.results.clone(), canned: args.canned };
     print(ui, args.format, &rescore(&session, &spec)?, global.verbose > 0)

@@ -2,11 +2,12 @@
 
 use super::{GlobalArgs, ProjectArgs};
 use crate::diag::Diagnostic;
+use crate::environment::Variables;
 use crate::exit::Exit;
 use crate::files::read_secret;
 use crate::serve::{IDLE, NetworkGuard, ServeMode, Token, serve as served};
 use crate::session::{Session, SessionError};
-use crate::ui::{OutputFormat, Ui};
+use crate::ui::OutputFormat;
 use clap::{Args, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -53,7 +54,7 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     project: ProjectArgs,
     /// The output directory of runs [default: .asterisk/investigations in the project's directory].
-    #[arg(long, value_name = "DIR", env = "ASTERISK_OUT")]
+    #[arg(id = "ASTERISK_OUT", long = "out", value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
@@ -65,7 +66,7 @@ enum Transport {
 }
 
 pub(super) fn serve(global: &GlobalArgs, args: &ServeArgs) -> Result<Exit, SessionError> {
-    let ui = Ui::new(global.color, OutputFormat::Pretty);
+    let ui = &global.printer(OutputFormat::Pretty);
     let idle = Duration::try_from_secs_f64(args.idle).ok().filter(|idle| !idle.is_zero()).ok_or_else(|| {
         SessionError::bad_request(
             "serve/idle",
@@ -76,14 +77,14 @@ pub(super) fn serve(global: &GlobalArgs, args: &ServeArgs) -> Result<Exit, Sessi
     let resolved = global.resolve(&args.project, args.out.clone())?;
     let how = match args.mcp {
         Transport::Stdio => ServeMode::Stdio,
-        Transport::Http => ServeMode::Http(network_guard(args)?),
+        Transport::Http => ServeMode::Http(network_guard(global.variables(), args)?),
     };
     served(Session::new(resolved.setup), resolved.lint, how, idle, ui)?;
     Ok(Exit::Ok)
 }
 
-fn network_guard(args: &ServeArgs) -> Result<NetworkGuard, SessionError> {
-    let token = token(args)?;
+fn network_guard(variables: &Variables, args: &ServeArgs) -> Result<NetworkGuard, SessionError> {
+    let token = token(variables, args)?;
     if token.is_none() && !args.http.ip().is_loopback() {
         let message = format!("`{}` can be reached from other machines, so whoever comes must show a token", args.http);
         let help = format!("set {TOKEN}, or name a file of mode 0600 with --token-file");
@@ -99,10 +100,10 @@ fn network_guard(args: &ServeArgs) -> Result<NetworkGuard, SessionError> {
     })
 }
 
-fn token(args: &ServeArgs) -> Result<Option<Token>, SessionError> {
+fn token(variables: &Variables, args: &ServeArgs) -> Result<Option<Token>, SessionError> {
     let (secret, from) = match &args.token_file {
         Some(path) => (Some(read_secret(path)?), format!("`{}`", path.display())),
-        None => (std::env::var(TOKEN).ok().filter(|secret| !secret.is_empty()), format!("${TOKEN}")),
+        None => (variables.text(TOKEN).filter(|secret| !secret.is_empty()), format!("${TOKEN}")),
     };
     let Some(secret) = secret else { return Ok(None) };
     Token::new(secret.trim()).map(Some).ok_or_else(|| {

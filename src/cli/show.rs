@@ -108,7 +108,7 @@ enum ShowTarget {
 
 pub(super) fn show(global: &GlobalArgs, args: &ShowArgs) -> Result<Exit, SessionError> {
     let format = if args.format == ShowFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty };
-    let ui = global.ui(FormatArg { format });
+    let ui = &global.ui(FormatArg { format });
     let session = global.session(&args.project, None)?;
     if let Some(runner) = args.format.runner() {
         if args.what != ShowTarget::Flaky {
@@ -176,7 +176,7 @@ fn origin(origin: &FileOrigin) -> String {
     }
 }
 
-fn domains(ui: Ui, session: &Session) -> Result<(), SessionError> {
+fn domains(ui: &Ui, session: &Session) -> Result<(), SessionError> {
     let listed = session.domains()?;
     let used = session.setup().domain.as_deref().unwrap_or(DEFAULT_DOMAIN);
     if ui.format() == OutputFormat::Json {
@@ -199,7 +199,7 @@ fn domains(ui: Ui, session: &Session) -> Result<(), SessionError> {
 }
 
 /// Prints one data file: a table for each of its maps of records, the rest as JSON.
-fn one(ui: Ui, name: &str, data: &Map<String, Value>) -> Result<(), SessionError> {
+fn one(ui: &Ui, name: &str, data: &Map<String, Value>) -> Result<(), SessionError> {
     let Some(value) = data.get(name) else {
         let hint = crate::diag::did_you_mean(name, data.keys().map(String::as_str));
         let diagnostic = crate::diag::Diagnostic::error("input/no-data", format!("there is no data file `{name}`"));

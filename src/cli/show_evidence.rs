@@ -8,7 +8,7 @@ use crate::ui::{OutputFormat, Ui};
 /// The default run.
 const LATEST: &str = "latest";
 
-pub(super) fn evidence(ui: Ui, session: &Session, run: Option<&str>, case: Option<&str>) -> Result<(), SessionError> {
+pub(super) fn evidence(ui: &Ui, session: &Session, run: Option<&str>, case: Option<&str>) -> Result<(), SessionError> {
     let query = StepQuery { run: run.unwrap_or(LATEST).to_owned(), case: case.map(str::to_owned), step: None };
     match found(session, &query)? {
         FoundEvidence::Cases(list) => cases(ui, &list, "show evidence"),

@@ -30,7 +30,7 @@ pub(super) struct KnowledgeFilter {
     limit: usize,
 }
 
-pub(super) fn symptoms(ui: Ui, session: &Session, which: &KnowledgeFilter) -> Result<(), SessionError> {
+pub(super) fn symptoms(ui: &Ui, session: &Session, which: &KnowledgeFilter) -> Result<(), SessionError> {
     let status = which.status.as_deref().map(status).transpose()?;
     let query = SymptomQuery { ids: None, run: which.run.clone(), status, limit: Some(which.limit) };
     let rows = session.symptoms(query)?;
@@ -56,7 +56,7 @@ pub(super) fn symptoms(ui: Ui, session: &Session, which: &KnowledgeFilter) -> Re
     Ok(())
 }
 
-pub(super) fn symptom(ui: Ui, session: &Session, id: Option<&str>) -> Result<(), SessionError> {
+pub(super) fn symptom(ui: &Ui, session: &Session, id: Option<&str>) -> Result<(), SessionError> {
     let row = session.symptom(number("symptom", id)?)?;
     let ids = row.rcas.iter().map(|rca| rca.id).collect();
     let causes = session.rcas(&RcaFilter { ids: Some(ids), cases: 0, ..RcaFilter::default() })?;
@@ -85,7 +85,7 @@ pub(super) fn symptom(ui: Ui, session: &Session, id: Option<&str>) -> Result<(),
     Ok(())
 }
 
-pub(super) fn rcas(ui: Ui, session: &Session, which: &KnowledgeFilter) -> Result<(), SessionError> {
+pub(super) fn rcas(ui: &Ui, session: &Session, which: &KnowledgeFilter) -> Result<(), SessionError> {
     let filter = RcaFilter {
         run: which.run.clone(),
         status: which.status.clone(),
@@ -116,7 +116,7 @@ pub(super) fn rcas(ui: Ui, session: &Session, which: &KnowledgeFilter) -> Result
     Ok(())
 }
 
-pub(super) fn rca(ui: Ui, session: &Session, id: Option<&str>) -> Result<(), SessionError> {
+pub(super) fn rca(ui: &Ui, session: &Session, id: Option<&str>) -> Result<(), SessionError> {
     let row = session.rca(number("rca", id)?)?;
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "rca": row }));
@@ -144,7 +144,7 @@ pub(super) fn rca(ui: Ui, session: &Session, id: Option<&str>) -> Result<(), Ses
     Ok(())
 }
 
-fn seen(ui: Ui, seen: &Occurrences, now: Timestamp) {
+fn seen(ui: &Ui, seen: &Occurrences, now: Timestamp) {
     let often =
         format!("{} in {} by {}", often(seen), counted(seen.launches, "launch", "launches"), counted(seen.runs, "run", "runs"));
     let first = format!("{} ({})", seen.first_seen, age(seen.first_seen, now));
@@ -153,7 +153,7 @@ fn seen(ui: Ui, seen: &Occurrences, now: Timestamp) {
 }
 
 /// Prints names and values, except empty ones.
-fn lines(ui: Ui, lines: &[(&str, &str)]) {
+fn lines(ui: &Ui, lines: &[(&str, &str)]) {
     for (name, value) in lines.iter().filter(|(_, value)| !value.is_empty()) {
         let value = value.lines().collect::<Vec<_>>().join("\n             ");
         ui.out(&format!("  {name:<10} {value}"));

@@ -7,7 +7,7 @@ use crate::walk::{AdvisorPlan, Plan, PlanNode, StepPolicy};
 use serde_json::{Value, json};
 
 /// Shows the policy settings of a pipeline and their effective values per node.
-pub(super) fn policy(ui: Ui, session: &Session, pipeline: Option<&str>) -> Result<(), SessionError> {
+pub(super) fn policy(ui: &Ui, session: &Session, pipeline: Option<&str>) -> Result<(), SessionError> {
     let Some(pipeline) = pipeline else {
         let help = "name it: asterisk show policy PIPELINE";
         return Err(SessionError::bad_request("input/pipeline", "a policy is of a pipeline", Some(help.into())));

@@ -9,7 +9,7 @@ use crate::ui::{OutputFormat, Ui, plain};
 use serde_json::{Value, json};
 
 /// Prints all signatures in a table, or one of them in full.
-pub(super) fn signatures(ui: Ui, session: &Session, id: Option<&str>) -> Result<(), SessionError> {
+pub(super) fn signatures(ui: &Ui, session: &Session, id: Option<&str>) -> Result<(), SessionError> {
     let project = session.project(None, AnswererNames::Others)?;
     let data = session.data()?;
     let domain = &data.get("domain").unwrap_or(&Value::Null);
@@ -60,7 +60,7 @@ pub(super) fn signatures(ui: Ui, session: &Session, id: Option<&str>) -> Result<
     Ok(())
 }
 
-fn one(ui: Ui, signature: &Value, hits: &SignatureHits) {
+fn one(ui: &Ui, signature: &Value, hits: &SignatureHits) {
     let cell = |key: &str| text(&signature[key]);
     let mut lines = vec![format!("{}: {}", cell("id"), cell("title"))];
     let add = |name: &str, value: &str, lines: &mut Vec<String>| {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// Prints the elements with their traits, or one of them.
-pub(super) fn elements(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
+pub(super) fn elements(ui: &Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
     let data = file(session, "elements")?;
     let derived = |record: &Value| derived(record, &data["elements"]);
     let plain = entries(&data["elements"]).map(|(name, traits)| (name.clone(), traits.clone()));
@@ -51,7 +51,7 @@ fn derived(record: &Value, elements: &Value) -> Value {
 }
 
 /// Prints the personas, or one of them, with how often their answers stood when their cases were reviewed.
-pub(super) fn personas(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
+pub(super) fn personas(ui: &Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
     let data = file(session, "personas")?;
     let list = data["personas"].as_array().into_iter().flatten();
     let all: Vec<(String, Value)> = list.map(|persona| (text(&persona["name"]), persona.clone())).collect();
@@ -88,7 +88,7 @@ pub(super) fn personas(ui: Ui, session: &Session, name: Option<&str>) -> Result<
     Ok(())
 }
 
-fn one(ui: Ui, persona: &Value, measured: &[&WalkerAccuracy]) {
+fn one(ui: &Ui, persona: &Value, measured: &[&WalkerAccuracy]) {
     let mut table = ui.table(&[&text(&persona["name"]), ""]);
     let own = CellPaint::of(&text(&persona["hex"]));
     for key in ["colour", "hex", "element", "position", "side", "home", "stickiness"] {
@@ -130,7 +130,7 @@ fn strongest(persona: &Value, most: usize) -> String {
 }
 
 /// Prints the cycles, or one of them.
-pub(super) fn cycles(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
+pub(super) fn cycles(ui: &Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
     let data = file(session, "elements")?;
     let all: Vec<(String, Value)> = entries(&data["cycles"]).map(|(name, steps)| (name.clone(), steps.clone())).collect();
     let chosen = named("cycle", name, &all)?;
@@ -154,7 +154,7 @@ pub(super) fn cycles(ui: Ui, session: &Session, name: Option<&str>) -> Result<()
 }
 
 /// Prints the masks, or one of them.
-pub(super) fn masks(ui: Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
+pub(super) fn masks(ui: &Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
     let project = session.whole_project(None, AnswererNames::Others)?;
     let mask = |file: &LinkedScript| {
         let stem = file.path().strip_prefix("masks/")?.strip_suffix(".rhai")?;

@@ -20,7 +20,7 @@ pub(super) struct StatusArgs {
 }
 
 pub(super) fn status(global: &GlobalArgs, args: &StatusArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
     let result = session.result(&args.run)?;
     let mut damaged = result.has_damage();
@@ -46,7 +46,7 @@ pub(super) fn status(global: &GlobalArgs, args: &StatusArgs) -> Result<Exit, Ses
 const MAX_WAITING: usize = 60;
 
 /// Prints which answers cases wait for.
-fn waiting(ui: Ui, result: &RunResult) -> Result<(), SessionError> {
+fn waiting(ui: &Ui, result: &RunResult) -> Result<(), SessionError> {
     if result.waits.is_empty() {
         return Ok(());
     }

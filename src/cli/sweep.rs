@@ -70,11 +70,11 @@ pub(super) struct SweepArgs {
 }
 
 pub(super) fn sweep(global: &GlobalArgs, args: &SweepArgs) -> Result<Exit, SessionError> {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let session = global.session(&args.project, None)?;
     let mut vars =
         args.var.iter().map(|var| SweptVar::parse(var)).collect::<Result<Vec<_>, _>>().map_err(SessionError::BadRequest)?;
-    let file = args.scenario.as_deref().map(read_input).transpose()?;
+    let file = args.scenario.as_deref().map(|path| read_input(path, global.environment.input())).transpose()?;
     if let (Some(path), Some(file)) = (&args.scenario, &file)
         && is_scenario(file)
     {
@@ -118,7 +118,7 @@ pub(super) fn sweep(global: &GlobalArgs, args: &SweepArgs) -> Result<Exit, Sessi
 }
 
 /// Sweeps over a scenario of failures with known ground truth.
-fn tuned(ui: Ui, session: &Session, args: &SweepArgs, (path, vars): (&Path, Vec<SweptVar>)) -> Result<Exit, SessionError> {
+fn tuned(ui: &Ui, session: &Session, args: &SweepArgs, (path, vars): (&Path, Vec<SweptVar>)) -> Result<Exit, SessionError> {
     if args.svg.is_some() {
         let help = "--format json has the points".to_owned();
         return Err(SessionError::bad_request("sweep/svg", "`--svg` draws sweeps over runs", Some(help)));
@@ -184,7 +184,7 @@ fn versioned(swept: &SweepReport) -> Value {
     value
 }
 
-fn print(ui: Ui, swept: &SweepReport) {
+fn print(ui: &Ui, swept: &SweepReport) {
     let moving: Vec<&str> = swept.moving().into_iter().take(EDGES).collect();
     let unknown = swept.points.iter().any(|point| point.unknown > 0);
     let mut columns = vec![swept.var.as_str(), "flips"];

@@ -72,7 +72,7 @@ enum TestFormat {
 }
 
 pub(super) fn test(global: &GlobalArgs, args: &TestArgs) -> Result<Exit, SessionError> {
-    let ui = Ui::new(global.color, if args.format == TestFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty });
+    let ui = &global.printer(if args.format == TestFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty });
     let session = global.session(&args.project, None)?;
     if args.mutate.is_some() && args.format == TestFormat::Lcov {
         let help = "--mutate prints pretty, json or junit";
@@ -107,7 +107,7 @@ pub(super) fn test(global: &GlobalArgs, args: &TestArgs) -> Result<Exit, Session
 }
 
 /// Runs the tests now and after every edit, until interrupted. Link errors are shown.
-fn watch(global: &GlobalArgs, args: &TestArgs, ui: Ui, spec: &TestSpec) -> Result<Exit, SessionError> {
+fn watch(global: &GlobalArgs, args: &TestArgs, ui: &Ui, spec: &TestSpec) -> Result<Exit, SessionError> {
     let paths = |session: &Session| {
         let mut paths = session.text_paths(None);
         paths.extend(spec.paths.iter().filter(|path| path.exists()).cloned());
@@ -132,7 +132,7 @@ fn watch(global: &GlobalArgs, args: &TestArgs, ui: Ui, spec: &TestSpec) -> Resul
 
 /// Runs the passing tests on mutants.
 fn run_mutants(
-    ui: Ui,
+    ui: &Ui,
     session: &Session,
     spec: &TestSpec,
     scope: &str,
@@ -156,7 +156,7 @@ fn nothing() -> SessionError {
     SessionError::BadRequest(Box::new(Diagnostic::error("test/nothing", "there are no tests").help(help)))
 }
 
-fn listed(ui: Ui, session: &Session, spec: &TestSpec, args: &TestArgs) -> Result<Exit, SessionError> {
+fn listed(ui: &Ui, session: &Session, spec: &TestSpec, args: &TestArgs) -> Result<Exit, SessionError> {
     let files = list(session, spec)?;
     if files.is_empty() && !args.allow_empty {
         return Err(nothing());
@@ -170,7 +170,7 @@ fn listed(ui: Ui, session: &Session, spec: &TestSpec, args: &TestArgs) -> Result
     Ok(Exit::Ok)
 }
 
-fn print(ui: Ui, format: TestFormat, results: &TestResults, whole: bool, (spec, setup): (&TestSpec, &Setup)) {
+fn print(ui: &Ui, format: TestFormat, results: &TestResults, whole: bool, (spec, setup): (&TestSpec, &Setup)) {
     match format {
         TestFormat::Pretty => {
             test_view::show(ui, results, whole);

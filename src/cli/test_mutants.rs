@@ -7,7 +7,7 @@ use crate::ui::{Ui, plain};
 use serde_json::{Value, json};
 
 /// Prints the survivors with their patches, a row per file, and a summary.
-pub(super) fn show(ui: Ui, mutation: &Mutation, whole: bool) {
+pub(super) fn show(ui: &Ui, mutation: &Mutation, whole: bool) {
     for file in &mutation.files {
         for (mutant, fate) in &file.mutants {
             match fate {
@@ -56,7 +56,7 @@ fn score(killed: usize, all: usize) -> String {
     if all == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * killed as f64 / all as f64) }
 }
 
-fn shown(ui: Ui, file: &MutatedFile, mutant: &Mutant, how: &str) {
+fn shown(ui: &Ui, file: &MutatedFile, mutant: &Mutant, how: &str) {
     let (line, column) = file.source.line_column(mutant.span.start);
     ui.out(&plain(&format!("{}:{line}:{column}: {} {how}, in {}", file.source.name(), mutant.mutator, mutant.function)));
     for line in diff(&file.source, mutant).lines() {
@@ -66,7 +66,7 @@ fn shown(ui: Ui, file: &MutatedFile, mutant: &Mutant, how: &str) {
 }
 
 /// Prints the functions that no test calls, a line each.
-fn not_reached(ui: Ui, mutation: &Mutation) {
+fn not_reached(ui: &Ui, mutation: &Mutation) {
     let mut any = false;
     for file in &mutation.files {
         for own in file.mutants.chunk_by(|(a, _), (b, _)| a.defined == b.defined) {

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Prints failed tests with their diagnostics, a line per file, the coverage if there is one, and a summary.
-pub(super) fn show(ui: Ui, results: &TestResults, whole: bool) {
+pub(super) fn show(ui: &Ui, results: &TestResults, whole: bool) {
     failures(ui, results);
     for tests in results.tests.chunk_by(|a, b| a.file == b.file) {
         let (file, count) = (&tests[0].file, tests.len());
@@ -33,12 +33,12 @@ pub(super) fn show(ui: Ui, results: &TestResults, whole: bool) {
 
 /// Prints how many files of tests are the project's own, and where, and how many are bundled. `scripts` is the directory that
 /// overrides the bundled ones.
-pub(super) fn origins(ui: Ui, results: &TestResults, scripts: Option<&Path>) {
+pub(super) fn origins(ui: &Ui, results: &TestResults, scripts: Option<&Path>) {
     let files: BTreeSet<&str> = results.tests.iter().map(|test| test.file.as_str()).collect();
     let (own, bundled): (Vec<&str>, Vec<&str>) =
         files.into_iter().partition(|file| scripts.is_some_and(|dir| dir.join(file).is_file()));
-    let here = std::env::current_dir().unwrap_or_default();
-    let dir = scripts.map_or(String::new(), |dir| dir.strip_prefix(&here).unwrap_or(dir).display().to_string());
+    let here = ui.environment().directory();
+    let dir = scripts.map_or(String::new(), |dir| dir.strip_prefix(here).unwrap_or(dir).display().to_string());
     let of =
         |files: &[&str], whose: String| (!files.is_empty()).then(|| format!("{} {whose}", counted(files.len(), "file", "files")));
     let parts = [of(&own, format!("in {dir}")), of(&bundled, "bundled".to_owned())];
@@ -48,7 +48,7 @@ pub(super) fn origins(ui: Ui, results: &TestResults, scripts: Option<&Path>) {
 }
 
 /// Prints the diagnostics of failed tests.
-pub(super) fn failures(ui: Ui, results: &TestResults) {
+pub(super) fn failures(ui: &Ui, results: &TestResults) {
     for test in results.tests.iter().filter(|test| !test.passed()) {
         if test.failed_rows() > 0 {
             ui.note(&plain(&format!("FAILED {}: {} of {}", test.id(), test.failed_rows(), counted(test.rows, "row", "rows"))));
@@ -68,7 +68,7 @@ fn of(share: CoverageShare) -> String {
     if share.total == 0 { "-".to_owned() } else { format!("{}/{}", share.covered, share.total) }
 }
 
-fn show_coverage(ui: Ui, coverage: &Coverage, whole: bool) {
+fn show_coverage(ui: &Ui, coverage: &Coverage, whole: bool) {
     for file in coverage.files.iter().filter(|file| whole || !file.gaps().is_empty()) {
         ui.out(&plain(&format!("\n{}", file.name)));
         let width = file.source.text().lines().count().to_string().len();

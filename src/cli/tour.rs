@@ -114,7 +114,7 @@ const STEPS: &[TourStep] = &[
 ];
 
 pub(super) fn tour(global: &GlobalArgs, args: &TourArgs) -> Result<Exit, SessionError> {
-    let ui = Ui::new(global.color, OutputFormat::Pretty);
+    let ui = &global.printer(OutputFormat::Pretty);
     let scratch;
     let dir = match &args.dir {
         Some(dir) => new_directory(dir)?,
@@ -178,7 +178,7 @@ fn new_directory(dir: &Path) -> Result<&Path, SessionError> {
 }
 
 /// Makes an edit and prints it.
-fn apply(ui: Ui, dir: &Path, edit: &TourEdit) -> Result<(), SessionError> {
+fn apply(ui: &Ui, dir: &Path, edit: &TourEdit) -> Result<(), SessionError> {
     let path = dir.join(edit.file);
     let text = fs::read_to_string(&path).map_err(write_failed(&path))?;
     if !text.contains(edit.from) {
@@ -194,21 +194,20 @@ fn apply(ui: Ui, dir: &Path, edit: &TourEdit) -> Result<(), SessionError> {
 }
 
 /// Waits for Enter. Returns `false` at `q` or the end of input.
-fn wants_next(ui: Ui) -> Result<bool, SessionError> {
+fn wants_next(ui: &Ui) -> Result<bool, SessionError> {
     ui.note("Enter runs it, q ends the tour");
     let mut line = String::new();
-    let read = io::stdin().lock().read_line(&mut line).map_err(write_failed(Path::new("standard input")))?;
+    let read = ui.environment().input().lock().read_line(&mut line).map_err(write_failed(Path::new("standard input")))?;
     Ok(read > 0 && !line.trim().eq_ignore_ascii_case("q"))
 }
 
 /// Runs the command of a step in the directory, isolated from the user's settings, and checks its output.
-fn run(ui: Ui, dir: &Path, step: &TourStep) -> Result<(), SessionError> {
-    let program = std::env::current_exe().map_err(write_failed(Path::new("asterisk")))?;
-    let mut command = Command::new(program);
-    command.args(step.command).current_dir(dir).env("XDG_CONFIG_HOME", dir);
-    for name in ["ASTERISK_STORE", "ASTERISK_SCRIPTS", "ASTERISK_DOMAIN", "ASTERISK_OUT"] {
-        command.env_remove(name);
-    }
+fn run(ui: &Ui, dir: &Path, step: &TourStep) -> Result<(), SessionError> {
+    const SETTINGS: [&str; 4] = ["ASTERISK_STORE", "ASTERISK_SCRIPTS", "ASTERISK_DOMAIN", "ASTERISK_OUT"];
+    let environment = ui.environment();
+    let mut command = Command::new(environment.program());
+    command.args(step.command).current_dir(dir).env_clear();
+    command.envs(environment.variables().without(|name| SETTINGS.contains(&name)).iter()).env("XDG_CONFIG_HOME", dir);
     let output = command.output().map_err(write_failed(Path::new("asterisk")))?;
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     let lines: Vec<&str> = text.lines().collect();

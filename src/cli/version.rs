@@ -15,7 +15,7 @@ pub(super) struct VersionArgs {
 }
 
 pub(super) fn version(global: &GlobalArgs, args: VersionArgs) -> Exit {
-    let ui = global.ui(args.format);
+    let ui = &global.ui(args.format);
     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
     match ui.format() {
         OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "name": name, "version": version })),

@@ -4,6 +4,7 @@ use super::agents::{address, secret};
 use super::keys::PORTAL;
 use super::origin::{Setting, SettingOrigin};
 use crate::diag::{Span, address_tells};
+use crate::environment::Variables;
 use crate::form::FormFields;
 use crate::form::yaml::YamlReader;
 use crate::net::SecretSource;
@@ -34,9 +35,13 @@ pub(super) fn read(reader: &mut YamlReader<'_>, file: FormFields<'_>) -> PortalS
 }
 
 /// What is in force: of each part, what the environment says, or else the first file that says something, by its place.
-pub(super) fn settled(files: &[&PortalSection], at: &dyn Fn(usize, Span) -> SettingOrigin) -> (PortalSettings, Vec<Setting>) {
+pub(super) fn settled(
+    variables: &Variables,
+    files: &[&PortalSection],
+    at: &dyn Fn(usize, Span) -> SettingOrigin,
+) -> (PortalSettings, Vec<Setting>) {
     let variable = |name: &'static str| {
-        let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
+        let value = variables.text(name).filter(|value| !value.trim().is_empty())?;
         Some((value, SettingOrigin::Variable(name)))
     };
     let text = |name: &'static str, part: fn(&PortalSection) -> &Option<Spanned<String>>| {

@@ -4,6 +4,7 @@ use super::origin::{Setting, SettingOrigin};
 use super::project_file::{self, ProjectConfig};
 use crate::clock::{Clock, FixedClock, SystemClock};
 use crate::diag::{Diagnostic, Source, Span};
+use crate::environment::{Environment, Variables};
 use crate::files::{Area, FileError, conventional, project_root, read_text_file};
 use crate::lint;
 use crate::model::job_url_of_environment;
@@ -95,37 +96,43 @@ impl SettingsLayer {
 }
 
 /// The user's own file: `asterisk/config.yaml` below `XDG_CONFIG_HOME`, or below `.config` in the home directory.
-fn user_file() -> Option<PathBuf> {
-    Some(base("XDG_CONFIG_HOME", ".config")?.join("asterisk/config.yaml"))
+fn user_file(variables: &Variables) -> Option<PathBuf> {
+    Some(base(variables, "XDG_CONFIG_HOME", ".config")?.join("asterisk/config.yaml"))
 }
 
 /// Where what was typed is remembered: `asterisk/history` below `XDG_STATE_HOME`, or below `.local/state` in the home directory.
-pub fn history_file() -> Option<PathBuf> {
-    Some(base("XDG_STATE_HOME", ".local/state")?.join("asterisk/history"))
+pub fn history_file(variables: &Variables) -> Option<PathBuf> {
+    Some(base(variables, "XDG_STATE_HOME", ".local/state")?.join("asterisk/history"))
 }
 
 /// The auditor's files: its log and rules, which belong to the user rather than the project. Without a home directory, the log is kept
 /// beside the store.
-fn audit(root: &Path) -> AuditSettings {
-    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let log = named(AUDIT_LOG).or_else(|| Some(base("XDG_STATE_HOME", ".local/state")?.join("asterisk/audit.jsonl")));
-    let rules = named(AUDITOR)
-        .or_else(|| Some(base("XDG_CONFIG_HOME", ".config")?.join("asterisk/auditor.rhai")).filter(|file| file.exists()));
+fn audit(variables: &Variables, root: &Path) -> AuditSettings {
+    let log = path(variables, AUDIT_LOG)
+        .or_else(|| Some(base(variables, "XDG_STATE_HOME", ".local/state")?.join("asterisk/audit.jsonl")));
+    let rules = path(variables, AUDITOR).or_else(|| {
+        Some(base(variables, "XDG_CONFIG_HOME", ".config")?.join("asterisk/auditor.rhai")).filter(|file| file.exists())
+    });
     AuditSettings { log: log.unwrap_or_else(|| root.join(".asterisk/audit.jsonl")), rules }
 }
 
 /// A base directory of the user: that of the variable, or else the one below the home directory.
-fn base(name: &str, below_home: &str) -> Option<PathBuf> {
-    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+fn base(variables: &Variables, name: &str, below_home: &str) -> Option<PathBuf> {
     // A relative one is to be ignored, says the XDG base directory specification.
-    named(name).filter(|path| path.is_absolute()).or_else(|| Some(named("HOME")?.join(below_home)))
+    path(variables, name).filter(|path| path.is_absolute()).or_else(|| Some(path(variables, "HOME")?.join(below_home)))
+}
+
+/// The path in a variable.
+fn path(variables: &Variables, name: &str) -> Option<PathBuf> {
+    variables.get(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// The settings for a session started in `here`.
-pub fn resolve(given: CommandLine, here: &Path) -> Result<ResolvedSettings, SessionError> {
+pub fn resolve(given: CommandLine, here: &Path, environment: &Environment) -> Result<ResolvedSettings, SessionError> {
+    let variables = environment.variables();
     let root = project_root(here);
     let mut layers = vec![SettingsLayer::read(root.join(super::PROJECT_FILE), super::PROJECT_FILE)?];
-    if let Some(path) = user_file() {
+    if let Some(path) = user_file(variables) {
         let name = path.display().to_string();
         layers.push(SettingsLayer::read(path, &name)?);
     }
@@ -133,7 +140,7 @@ pub fn resolve(given: CommandLine, here: &Path) -> Result<ResolvedSettings, Sess
     let mut path = |name: &str, given: Option<PathBuf>, from: [&'static str; 2], key: PathSetting, default: Option<PathBuf>| {
         let by_file = || layers.iter().find_map(|layer| key(&layer.file).map(|text| (layer.below(text), layer.at(text.span))));
         let by_caller = given.map(|path| {
-            let by_variable = std::env::var_os(from[1]).is_some_and(|value| value == path.as_os_str());
+            let by_variable = variables.says(from[1], &path);
             (path, if by_variable { SettingOrigin::Variable(from[1]) } else { SettingOrigin::Flag(from[0]) })
         });
         let (path, origin) = match by_caller.or_else(by_file) {
@@ -161,7 +168,7 @@ pub fn resolve(given: CommandLine, here: &Path) -> Result<ResolvedSettings, Sess
             })
         });
     let by_caller = given.domain.map(|name| {
-        let by_variable = std::env::var(DOMAIN).is_ok_and(|value| value == name);
+        let by_variable = variables.says(DOMAIN, &name);
         (name, if by_variable { SettingOrigin::Variable(DOMAIN) } else { SettingOrigin::Flag("--domain") })
     });
     let by_file =
@@ -223,7 +230,7 @@ pub fn resolve(given: CommandLine, here: &Path) -> Result<ResolvedSettings, Sess
         settings.push(Setting { name: format!("agents.{name}"), value: json!(set_up), origin });
     }
     let said: Vec<_> = layers.iter().map(|layer| &layer.file.reportportal).collect();
-    let (reportportal, shown) = super::reportportal::settled(&said, &|file, span| layers[file].at(span));
+    let (reportportal, shown) = super::reportportal::settled(variables, &said, &|file, span| layers[file].at(span));
     settings.extend(shown);
     let mut servers = crate::agent::Servers::new();
     for layer in layers.iter().rev() {
@@ -235,7 +242,7 @@ pub fn resolve(given: CommandLine, here: &Path) -> Result<ResolvedSettings, Sess
         settings.push(Setting { name: format!("mcp_servers.{name}"), value: json!(set_up), origin });
     }
     for name in [CLOCK, SCRIPT_SECONDS, KEEP_CASES] {
-        if let Some(value) = std::env::var_os(name) {
+        if let Some(value) = variables.get(name) {
             settings.push(Setting {
                 name: name.into(),
                 value: json!(value.to_string_lossy()),
@@ -260,11 +267,12 @@ pub fn resolve(given: CommandLine, here: &Path) -> Result<ResolvedSettings, Sess
         agents,
         reportportal,
         servers,
-        script_time: script_time()?,
-        keep: keep()?,
-        job_url: job_url_of_environment(|name| std::env::var(name).ok()),
-        clock: clock()?,
-        audit: audit(&root),
+        script_time: script_time(variables)?,
+        keep: keep(variables)?,
+        job_url: job_url_of_environment(|name| variables.text(name)),
+        clock: clock(variables)?,
+        audit: audit(variables, &root),
+        environment: environment.clone(),
     };
     let files = layers.into_iter().map(|layer| (layer.path, layer.there)).collect();
     Ok(ResolvedSettings { setup, settings, observers, lint, root, files })
@@ -273,8 +281,8 @@ pub fn resolve(given: CommandLine, here: &Path) -> Result<ResolvedSettings, Sess
 /// A key of a file of settings that holds a path.
 type PathSetting = fn(&ProjectConfig) -> Option<&Spanned<String>>;
 
-fn clock() -> Result<Arc<dyn Clock>, SessionError> {
-    let Some(text) = std::env::var_os(CLOCK) else { return Ok(Arc::new(SystemClock)) };
+fn clock(variables: &Variables) -> Result<Arc<dyn Clock>, SessionError> {
+    let Some(text) = variables.get(CLOCK) else { return Ok(Arc::new(SystemClock)) };
     let read = |text: &str| {
         let (at, step) = text.split_once('/').unwrap_or((text, "0"));
         Some(FixedClock::new(at.parse().ok()?, step.parse::<u32>().ok()?.into()))
@@ -289,8 +297,8 @@ fn clock() -> Result<Arc<dyn Clock>, SessionError> {
     }
 }
 
-fn script_time() -> Result<Option<Duration>, SessionError> {
-    let Some(text) = std::env::var_os(SCRIPT_SECONDS) else { return Ok(None) };
+fn script_time(variables: &Variables) -> Result<Option<Duration>, SessionError> {
+    let Some(text) = variables.get(SCRIPT_SECONDS) else { return Ok(None) };
     let seconds = text.to_str().and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0.0);
     match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
         Some(time) => Ok(Some(time)),
@@ -301,8 +309,8 @@ fn script_time() -> Result<Option<Duration>, SessionError> {
     }
 }
 
-fn keep() -> Result<usize, SessionError> {
-    let Some(text) = std::env::var_os(KEEP_CASES) else { return Ok(KEEP) };
+fn keep(variables: &Variables) -> Result<usize, SessionError> {
+    let Some(text) = variables.get(KEEP_CASES) else { return Ok(KEEP) };
     text.to_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
         let message = format!("{KEEP_CASES} is not a number of cases: {}", text.to_string_lossy());
         SessionError::BadRequest(Box::new(Diagnostic::error("config/keep-cases", message)))

@@ -15,7 +15,7 @@ use crate::walk::{EdgeOutcome, FALLBACK, WalkStatus};
 use crate::workspace::{Committed, committed};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What decided the steps of a case.
 #[derive(Clone, Debug, Serialize)]
@@ -165,7 +165,7 @@ fn of(
     let on_disk = file_on_disk(decisions, run, script, &source)?;
     let text = lines(&source, begins.min(line), line, detailed && script.is_some());
     let rule = function.filter(|function| !function.is_condition()).map(crate::script::ScriptFunction::key);
-    let place = DecidingText::new(rule, &source, line, whole, changed, on_disk, text);
+    let place = DecidingText::new(rule, &source, line, whole, changed, on_disk, text).with_history(decisions, &source);
     Ok(Some(StepBlame { path: step.path.to_string(), node: step.node.to_string(), edge, to, because, place }))
 }
 
@@ -192,17 +192,25 @@ impl DecidingText {
         on_disk: Option<PathBuf>,
         text: Vec<CodeLine>,
     ) -> Self {
-        let number = u32::try_from(line).unwrap_or(u32::MAX);
         Self {
             rule,
             file: source.name().to_owned(),
             line,
             text_hash: Hash::of(whole.as_bytes()),
             changed,
-            committed: on_disk.as_ref().map(|file| committed(file, source.text(), number)),
+            committed: None,
             path_on_disk: on_disk.map(|file| file.display().to_string()),
             text,
         }
+    }
+
+    /// Adds the commits behind the line, if the text is in a file.
+    fn with_history(mut self, decisions: &Decisions, source: &Source) -> Self {
+        let variables = decisions.record().variables();
+        let line = u32::try_from(self.line).unwrap_or(u32::MAX);
+        let file = self.path_on_disk.as_deref().map(Path::new);
+        self.committed = file.map(|file| committed(variables, file, source.text(), line));
+        self
     }
 }
 
@@ -230,15 +238,9 @@ fn of_verdict(
                 let whole = function.file().map_or(source.text(), |name| file_of(&project, name));
                 let changed = is_changed(&project, &project.plan.pipeline, Some(function), changed);
                 let on_disk = file_on_disk(decisions, run, function.file(), &source)?;
-                Some(DecidingText::new(
-                    Some(function.key()),
-                    &source,
-                    line,
-                    whole,
-                    changed,
-                    on_disk,
-                    lines(&source, line, line, false),
-                ))
+                let (rule, shown) = (Some(function.key()), lines(&source, line, line, false));
+                let place = DecidingText::new(rule, &source, line, whole, changed, on_disk, shown);
+                Some(place.with_history(decisions, &source))
             }
             None => match (spoken.at.rsplit_once(':'), manifest) {
                 (Some((file, line)), Some(manifest)) => {
@@ -254,7 +256,8 @@ fn of_verdict(
                         let line = line.parse().unwrap_or(1);
                         let changed = changed.contains(&format!("scripts/{file}"));
                         let shown = lines(&source, line, line, false);
-                        DecidingText::new(None, &source, line, source.text(), changed, on_disk, shown)
+                        let place = DecidingText::new(None, &source, line, source.text(), changed, on_disk, shown);
+                        place.with_history(decisions, &source)
                     })
                 }
                 _ => None,

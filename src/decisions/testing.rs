@@ -45,6 +45,7 @@ impl TraceFixture {
             script_time: Some(Duration::from_secs(60)),
             keep: KEEP,
             job_url: None,
+            environment: crate::environment::Environment::default(),
             clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_700_000_000_000), 7)),
             audit: crate::session::AuditSettings { log: dir.path().join("audit.jsonl"), rules: None },
         };

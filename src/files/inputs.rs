@@ -1,6 +1,7 @@
 //! Launch inputs of a run: files, standard input, and the contents of directories.
 
 use super::overlay::FileError;
+use crate::environment::InputStream;
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -26,10 +27,10 @@ pub struct InputFile {
 }
 
 impl InputFile {
-    /// Opens the input at its first byte.
-    pub fn open(&self) -> io::Result<Box<dyn Read>> {
+    /// Opens the file, or standard input, at its first byte.
+    pub fn open(&self, input: &InputStream) -> io::Result<Box<dyn Read>> {
         if self.path == Path::new("-") {
-            return Ok(Box::new(io::stdin().lock()));
+            return Ok(Box::new(input.clone()));
         }
         Ok(Box::new(File::open(&self.path)?))
     }

@@ -2,6 +2,7 @@
 
 use super::embedded::Area;
 use crate::diag::Source;
+use crate::environment::InputStream;
 use crate::model::shell;
 use std::collections::BTreeMap;
 use std::fs;
@@ -132,17 +133,17 @@ impl Overlay {
 }
 
 /// Reads the text of an input file, or of standard input for `-`.
-pub fn read_input(path: &Path) -> Result<Source, FileError> {
-    let (name, bytes) = read_bytes(path)?;
+pub fn read_input(path: &Path, input: &InputStream) -> Result<Source, FileError> {
+    let (name, bytes) = read_bytes(path, input)?;
     Ok(Source::new(name, text(path, bytes)?))
 }
 
 /// Reads the bytes of an answer from a file, or from standard input for `-`, limited to `most` bytes.
-pub fn read_answer(path: &Path, most: usize) -> std::io::Result<Vec<u8>> {
+pub fn read_answer(path: &Path, input: &InputStream, most: usize) -> std::io::Result<Vec<u8>> {
     let limit = most as u64 + 1;
     let mut bytes = Vec::new();
     if path == Path::new("-") {
-        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
+        input.clone().take(limit).read_to_end(&mut bytes)?;
     } else {
         fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?;
     }
@@ -150,11 +151,11 @@ pub fn read_answer(path: &Path, most: usize) -> std::io::Result<Vec<u8>> {
 }
 
 /// Reads name and bytes of an input file, or of standard input for `-`.
-fn read_bytes(path: &Path) -> Result<(String, Vec<u8>), FileError> {
+fn read_bytes(path: &Path, input: &InputStream) -> Result<(String, Vec<u8>), FileError> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         let io = |source| FileError::Io { path: path.to_owned(), source };
-        std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(io)?;
+        input.clone().take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(io)?;
         if bytes.len() as u64 > MAX_INPUT {
             return Err(FileError::TooLarge { path: path.to_owned(), limit: MAX_INPUT });
         }

@@ -2,6 +2,7 @@
 
 use super::overlay::{FileError, FileOrigin, Overlay, read_input};
 use crate::diag::{Diagnostic, Source, did_you_mean};
+use crate::environment::InputStream;
 use std::path::Path;
 
 /// Result of a pipeline lookup.
@@ -18,6 +19,7 @@ pub enum PipelineLookup {
 pub fn find_pipeline(
     name: &str,
     overlay: &Overlay,
+    input: &InputStream,
     named: impl Fn(&Source) -> Option<String>,
 ) -> Result<PipelineLookup, FileError> {
     let path = Path::new(name);
@@ -27,7 +29,7 @@ pub fn find_pipeline(
         {
             return Ok(PipelineLookup::One(source.clone()));
         }
-        return read_input(path).map(PipelineLookup::One);
+        return read_input(path, input).map(PipelineLookup::One);
     }
     let all = list_pipelines(overlay, named);
     let fits = |entry: &&ListedPipeline| entry.stem == name || entry.name.as_deref() == Some(name);

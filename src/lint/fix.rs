@@ -1,6 +1,7 @@
 //! Applies automatic fixes.
 
 use super::finding::{LintFinding, TextEdit};
+use crate::environment::Variables;
 use crate::files::FileOrigin;
 use crate::session::ProjectText;
 use std::collections::BTreeMap;
@@ -45,13 +46,14 @@ pub fn mend(texts: &[ProjectText], findings: &[LintFinding]) -> Vec<Mended> {
 }
 
 /// Selects the files with changes that are not committed to version control; all of them without version control.
-pub fn uncommitted(paths: &[PathBuf]) -> Vec<PathBuf> {
+pub fn uncommitted(variables: &Variables, paths: &[PathBuf]) -> Vec<PathBuf> {
     let changed = |path: &&PathBuf| {
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let name = path.file_name().unwrap_or_default();
         let mut git = Command::new("git");
         git.arg("-C").arg(dir).args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
-        git.args(["--literal-pathspecs", "status", "--porcelain", "--ignored", "--"]).arg(name).env("GIT_OPTIONAL_LOCKS", "0");
+        git.args(["--literal-pathspecs", "status", "--porcelain", "--ignored", "--"]).arg(name);
+        git.env_clear().envs(variables.iter()).env("GIT_OPTIONAL_LOCKS", "0");
         !git.output().is_ok_and(|done| done.status.success() && done.stdout.is_empty())
     };
     paths.iter().filter(changed).cloned().collect()

@@ -8,4 +8,4 @@ mod secret;
 pub use backoff::{CHECK_INTERVAL, backoff, wait};
 pub use client::{HttpClient, HttpResponse, shown};
 pub use hide::{SecretRedactor, hidden};
-pub use secret::{OWN, ReadSecret, SecretSource};
+pub use secret::{OWN, SecretReader, SecretSource};

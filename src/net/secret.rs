@@ -1,5 +1,6 @@
 //! Sources of secrets. Values are never stored.
 
+use crate::environment::Variables;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -17,20 +18,28 @@ pub enum SecretSource {
     File(PathBuf),
 }
 
-/// Reads the secret in a file, or says why it cannot be used, for example because others may read it.
-pub type ReadSecret = fn(&Path) -> Result<String, String>;
+/// Reads secrets.
+#[derive(Clone, Debug)]
+pub struct SecretReader {
+    /// The environment variables.
+    pub variables: Variables,
+    /// Reads the secret in a file, or says why it cannot be used, for example because others may read it.
+    pub file: fn(&Path) -> Result<String, String>,
+}
 
 impl SecretSource {
-    /// Reads the secret. Relative files are below `root`; `file` reads a private one; `key` names the setting in errors. An error is a
+    /// Reads the secret. Relative files are below `root`; `key` names the setting in errors. An error is a
     /// message and a hint.
-    pub fn read(&self, root: &Path, file: ReadSecret, key: &str) -> Result<String, (String, String)> {
+    pub fn read(&self, root: &Path, reader: &SecretReader, key: &str) -> Result<String, (String, String)> {
         let see = || format!("see `{key}:` in asterisk.yaml");
         let text = match self {
-            Self::Env(name) => std::env::var(name)
-                .map_err(|_| (format!("the environment has no `{name}`"), format!("set it: export {name}=...")))?,
+            Self::Env(name) => reader
+                .variables
+                .text(name)
+                .ok_or_else(|| (format!("the environment has no `{name}`"), format!("set it: export {name}=...")))?,
             Self::File(path) => {
                 let path = root.join(path);
-                file(&path).map_err(|why| (why, see()))?
+                (reader.file)(&path).map_err(|why| (why, see()))?
             }
         };
         let text = text.trim().to_owned();

@@ -4,6 +4,7 @@ use super::observed::{MadeObserver, Observer};
 use super::out::ObserverOutput;
 use super::{chrome_trace, jsonl, log, metrics, narration};
 use crate::diag::did_you_mean;
+use crate::environment::Variables;
 
 /// A kind of observer.
 #[derive(Clone, Copy)]
@@ -25,7 +26,7 @@ pub enum MakeObserver {
     /// Writes to an output.
     Writes(for<'o> fn(ObserverOutput<'o>, ObserverOptions) -> Box<dyn Observer + 'o>),
     /// Sends to the server at this address, or at the one in the environment.
-    Sends(fn(Option<&str>) -> MadeObserver),
+    Sends(fn(Option<&str>, &Variables) -> MadeObserver),
 }
 
 /// The output of an observer without a file name.
@@ -97,7 +98,7 @@ pub const KINDS: &[ObserverKind] = &[
 ];
 
 #[cfg(any(test, not(feature = "otel")))]
-fn without_opentelemetry(_: Option<&str>) -> MadeObserver {
+fn without_opentelemetry(_: Option<&str>, _: &Variables) -> MadeObserver {
     let help = "build one that has it: cargo build --release --features otel";
     Err(("this build has no OpenTelemetry".into(), help.into()))
 }
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_build_without_opentelemetry_says_how_to_get_one_that_has_it() {
-        let said = without_opentelemetry(None).err().map(|(message, help)| format!("{message}; {help}"));
+        let said = without_opentelemetry(None, &Variables::default()).err().map(|(message, help)| format!("{message}; {help}"));
         let expected = "this build has no OpenTelemetry; build one that has it: cargo build --release --features otel";
         assert_eq!(said.as_deref(), Some(expected));
     }

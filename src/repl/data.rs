@@ -1,6 +1,7 @@
 //! Reads JSON arguments.
 
 use crate::diag::{Diagnostic, Source, Span};
+use crate::environment::InputStream;
 use crate::files::read_input;
 use crate::session::SessionError;
 use serde::de::DeserializeOwned;
@@ -8,13 +9,19 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Reads JSON that was typed, or from a file that was named.
-pub(super) fn read<T: DeserializeOwned>(typed_source: &Source, argument: &str, at: usize, what: &str) -> Result<T, SessionError> {
+pub(super) fn read<T: DeserializeOwned>(
+    typed_source: &Source,
+    argument: &str,
+    at: usize,
+    what: &str,
+    input: &InputStream,
+) -> Result<T, SessionError> {
     let typed = argument.starts_with(['{', '[', '"']) || serde_json::from_str::<Value>(argument).is_ok();
     let file;
     let (source, part, start) = if typed {
         (typed_source, argument, at)
     } else {
-        file = read_input(Path::new(argument))?;
+        file = read_input(Path::new(argument), input)?;
         (&file, file.text(), 0)
     };
     serde_json::from_str(part).map_err(|error| {

@@ -1,5 +1,6 @@
 //! Handles interrupts: they end a wait, or otherwise the session.
 
+use crate::environment::Environment;
 use crate::exit::Exit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,22 +15,20 @@ pub(super) struct Interrupt {
 
 impl Interrupt {
     /// Installs an interrupt handler.
-    pub(super) fn install() -> Self {
+    pub(super) fn install(environment: &Environment) -> Self {
         let own = Self::default();
         let handler = {
-            let own = own.clone();
+            let (own, environment) = (own.clone(), environment.clone());
             move || {
                 if own.waiting.load(Ordering::Relaxed) {
                     own.stop.store(true, Ordering::Relaxed);
                 } else {
-                    // The user asked for it, and a session that is not waiting holds nothing to lose.
-                    #[allow(clippy::exit)]
-                    std::process::exit(i32::from(Exit::Interrupted as u8));
+                    // A session that is not waiting holds nothing to lose.
+                    environment.stop(Exit::Interrupted as u8);
                 }
             }
         };
-        // Without a handler an interrupt ends the process at once, which loses nothing.
-        drop(ctrlc::set_handler(handler));
+        environment.on_interrupt(handler);
         own
     }
 

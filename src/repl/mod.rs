@@ -55,7 +55,7 @@ pub struct ReplSpec {
 }
 
 /// Runs a session until it ends.
-pub fn run(ui: Ui, session: Session, spec: ReplSpec) -> Result<Exit, SessionError> {
+pub fn run(ui: &Ui, session: Session, spec: ReplSpec) -> Result<Exit, SessionError> {
     let place = match &spec.run {
         Some(run) => ReplPosition::of_run(session, run, spec.case.as_deref())?,
         None => ReplPosition::scratch(session, spec.pipeline)?,
@@ -64,11 +64,11 @@ pub fn run(ui: Ui, session: Session, spec: ReplSpec) -> Result<Exit, SessionErro
         Some(walked) => format!("run {}, {} cases; :help lists the commands", walked.run, place.cases()?.len()),
         None => "no run (--run looks at one); :load takes an artifact, :help lists the commands".to_owned(),
     };
-    let state = ReplState { ui, place, interrupt: Interrupt::install() };
+    let state = ReplState { ui: ui.clone(), place, interrupt: Interrupt::install(ui.environment()) };
     if ui.is_interactive() {
         ui.note(&greeting);
         state.at_terminal(spec.history)
     } else {
-        state.piped(std::io::stdin().lock(), spec.strict)
+        state.piped(&mut *ui.environment().input().lock(), spec.strict)
     }
 }

@@ -97,11 +97,11 @@ impl ReplState {
             }
             Verb::Unset => self.unset(text, argument, at),
             Verb::Load if given => {
-                self.place.artifact = Some(data::read(text, argument, at, "an artifact")?);
+                self.place.artifact = Some(data::read(text, argument, at, "an artifact", self.ui.environment().input())?);
                 self.print_decision()
             }
             Verb::State if given => {
-                self.place.state = Some(data::read::<RouteState>(text, argument, at, "a state")?);
+                self.place.state = Some(data::read::<RouteState>(text, argument, at, "a state", self.ui.environment().input())?);
                 self.print_decision()
             }
             Verb::Reload => self.reload(text, argument, at),

@@ -3,7 +3,7 @@
 use super::settings::{PortalLaunch, PortalSettings};
 use crate::clock::{Clock, chance};
 use crate::diag::{Diagnostic, Source, Span};
-use crate::net::{HttpClient, HttpResponse, ReadSecret, backoff, shown, wait};
+use crate::net::{HttpClient, HttpResponse, SecretReader, backoff, shown, wait};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -25,12 +25,12 @@ const BACKOFF: (Duration, Duration) = (Duration::from_millis(500), Duration::fro
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Dependencies of the client.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Access<'a> {
     /// Base directory of secret files.
     pub root: &'a Path,
     /// Reads secrets in files.
-    pub secret: ReadSecret,
+    pub secret: SecretReader,
     /// Clock.
     pub clock: &'a dyn Clock,
     /// Set to stop waiting.
@@ -80,7 +80,7 @@ impl<'a> Portal<'a> {
         let unset =
             |(why, help): (String, String)| PortalError::BadRequest(Diagnostic::error("reportportal/setup", why).help(help));
         let place = settings.place().map_err(unset)?;
-        let token = settings.token.as_ref().map(|token| token.read(access.root, access.secret, "reportportal.token"));
+        let token = settings.token.as_ref().map(|token| token.read(access.root, &access.secret, "reportportal.token"));
         let token = token.transpose().map_err(|(why, help)| unset((format!("the token of ReportPortal: {why}"), help)))?;
         let Access { clock, stop, .. } = *access;
         Ok(Self { place, token, client: HttpClient::new(RESPONSE_TIMEOUT, MAX_BYTES), clock, stop })

@@ -6,7 +6,7 @@ use rhai::{AST, Dynamic, Engine, ImmutableString, Module, Shared};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The environment of a file's functions.
-pub(crate) struct Environment {
+pub(crate) struct FunctionEnvironment {
     pub(crate) source: ImmutableString,
     pub(crate) library: Shared<Module>,
     pub(crate) scope: FileScope,
@@ -36,8 +36,8 @@ pub(crate) fn register(engine: &mut Engine) {
 
 impl CapturedEnvironment {
     /// The environment captured for the file with that name and those functions; empty if it was not captured.
-    pub(crate) fn environment(&self, name: &str, functions: &AST) -> Environment {
+    pub(crate) fn environment(&self, name: &str, functions: &AST) -> FunctionEnvironment {
         let scope = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        Environment { source: name.into(), library: functions.shared_lib().clone(), scope }
+        FunctionEnvironment { source: name.into(), library: functions.shared_lib().clone(), scope }
     }
 }

@@ -5,7 +5,7 @@
 //! cache lines. So a thread keeps the states of the files whose functions it called last. Changes by a call are undone; after an
 //! error the state is discarded.
 
-use super::environment::Environment;
+use super::environment::FunctionEnvironment;
 use super::linked::LinkedLibrary;
 use super::rhai_internals::eval_state::EvalState;
 use super::view::View;
@@ -41,12 +41,12 @@ pub(super) struct CachedEvalState {
     names: Vec<ImmutableString>,
     // Weak, so that a replaced library can be freed; the address is not reused as long as the weak reference exists.
     linked: Weak<LinkedLibrary>,
-    environment: Weak<Environment>,
+    environment: Weak<FunctionEnvironment>,
 }
 
 impl CachedEvalState {
     /// Takes the cached state of an environment, or creates one.
-    pub(super) fn take(linked: &Arc<LinkedLibrary>, environment: &Arc<Environment>) -> Box<Self> {
+    pub(super) fn take(linked: &Arc<LinkedLibrary>, environment: &Arc<FunctionEnvironment>) -> Box<Self> {
         let is_it = |warm: &Self| {
             Weak::as_ptr(&warm.environment) == Arc::as_ptr(environment) && Weak::as_ptr(&warm.linked) == Arc::as_ptr(linked)
         };
@@ -63,7 +63,7 @@ impl CachedEvalState {
         kept.unwrap_or_else(|| Box::new(Self::new(linked, environment)))
     }
 
-    fn new(linked: &Arc<LinkedLibrary>, environment: &Arc<Environment>) -> Self {
+    fn new(linked: &Arc<LinkedLibrary>, environment: &Arc<FunctionEnvironment>) -> Self {
         let (library, source) = (environment.library.clone(), environment.source.as_str());
         Self {
             state: EvalState::new(&linked.engine, library, &environment.scope, source),
@@ -114,7 +114,7 @@ impl CachedEvalState {
     }
 
     /// Returns the state to the cache, if it could be restored.
-    pub(super) fn keep(mut self: Box<Self>, environment: &Environment) {
+    pub(super) fn keep(mut self: Box<Self>, environment: &FunctionEnvironment) {
         // What a closure captured has become shared, and is emptied when the call is over.
         let captured = || self.state.scope.iter_raw().any(|(_, _, value)| value.is_shared());
         if self.bound.is_empty() || self.state.scope.len() != self.bound.len() || captured() {

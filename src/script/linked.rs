@@ -1,7 +1,7 @@
 //! The result of linking: scripts, parsed and evaluated when they are needed, and callable functions.
 
 use super::condition::Condition;
-use super::environment::{CapturedEnvironment, Environment, with_probe};
+use super::environment::{CapturedEnvironment, FunctionEnvironment, with_probe};
 use super::eval_trace::Tracer;
 use super::guard;
 use super::limits::ScriptLimits;
@@ -66,7 +66,7 @@ pub struct LinkedScript {
 /// A script whose constants are evaluated.
 pub(crate) struct EvaluatedScript {
     pub(crate) module: Shared<Module>,
-    environment: Arc<Environment>,
+    environment: Arc<FunctionEnvironment>,
 }
 
 /// An inline condition.
@@ -90,7 +90,7 @@ pub(crate) struct Callee {
 /// What a call evaluates.
 pub(crate) struct CalleeBody {
     pub(crate) block: Arc<RewrittenExpr>,
-    pub(crate) environment: Arc<Environment>,
+    pub(crate) environment: Arc<FunctionEnvironment>,
 }
 
 impl Callee {
@@ -114,7 +114,7 @@ impl Callee {
         self.body.get()
     }
 
-    fn bind(&self, parsed: &Parsed, environment: &Arc<Environment>) -> &CalleeBody {
+    fn bind(&self, parsed: &Parsed, environment: &Arc<FunctionEnvironment>) -> &CalleeBody {
         let named = || parsed.unit.tree().functions.iter().zip(&parsed.rewritten.bodies).filter(|(of, _)| !of.head.is_closure());
         let block = || named().nth(self.index).map(|(_, block)| block.clone()).unwrap_or_default();
         self.body.get_or_init(|| CalleeBody { block: block(), environment: environment.clone() })

@@ -37,7 +37,7 @@ pub(super) async fn serve(
     registry: &Arc<SessionRegistry>,
     door: NetworkGuard,
     end: &CancellationToken,
-    ui: Ui,
+    ui: &Ui,
 ) -> Result<(), String> {
     if !door.at.ip().is_loopback() && door.token.is_none() {
         return Err(format!("{} can be reached from other machines, and no token is set", door.at.ip()));

@@ -61,15 +61,18 @@ pub enum ServeMode {
 }
 
 /// Serves until all clients are gone or `end` is cancelled. A run in progress is stopped then and can be resumed.
-pub fn serve(session: Session, lint: lint::Config, how: ServeMode, idle: Duration, ui: Ui) -> Result<(), SessionError> {
+pub fn serve(session: Session, lint: lint::Config, how: ServeMode, idle: Duration, ui: &Ui) -> Result<(), SessionError> {
     let runtime = runtime().map_err(|error| failed(&format!("no threads to serve with: {error}")))?;
     let registry = Arc::new(SessionRegistry::new(session, lint, idle));
     let end = CancellationToken::new();
     let interrupted = end.clone();
-    drop(ctrlc::set_handler(move || interrupted.cancel()));
+    ui.environment().on_interrupt(move || interrupted.cancel());
     let served = runtime.block_on(async {
         let watch = tokio::spawn(Arc::clone(&registry).watch_idle());
         let served = match how {
+            ServeMode::Stdio if !ui.environment().owns_process() => {
+                Err("the process's own streams serve somebody else".to_owned())
+            }
             ServeMode::Stdio => stdio(Handler::new(Arc::clone(&registry)), &end).await,
             ServeMode::Http(door) => http::serve(&registry, door, &end, ui).await,
         };

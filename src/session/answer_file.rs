@@ -24,7 +24,7 @@ impl Session {
             Some((root, name)) => {
                 OutDir::open(&root).read(&name, MAX_BYTES).and_then(|text| text.ok_or_else(|| io::ErrorKind::NotFound.into()))
             }
-            None => read_answer(path, MAX_BYTES),
+            None => read_answer(path, self.setup.environment.input(), MAX_BYTES),
         };
         let text = match read {
             Ok(text) => String::from_utf8(text).map_err(|_| not_accepted("it is no text"))?,

@@ -3,7 +3,7 @@
 use super::projection::run_dir;
 use super::run_dir::RunDirectory;
 use super::stages::RunStageFiles;
-use super::{RunResult, SECRETS, Session, SessionError, Via};
+use super::{RunResult, Session, SessionError, Via};
 use crate::agent::{
     self, AnswerCache, BudgetStatus, ExternalContext, MANUAL, RunDir, STUB, StageAnswerer, StageFiles, StubAnswers,
     SubmittedAnswer, SubmittedAnswers, TokenBudget,
@@ -150,7 +150,8 @@ impl Session {
             withheld: self.setup.secret_variables(),
             agents: &self.setup.agents,
             servers: &self.setup.servers,
-            secret: SECRETS,
+            secret: self.setup.secrets(),
+            program: self.setup.environment.program(),
             root: &self.setup.root,
             approve: self.approve.clone(),
             investigate: Some(Arc::new(move |launch: &Path, cases: &[String], vars: &Map<String, Value>| {

@@ -164,7 +164,9 @@ impl Session {
     /// The bundled scripts, and the operator's own rules if there are any.
     fn audit_rules(&self) -> Result<(Vec<Source>, Option<Source>), SessionError> {
         let bundled = Area::Scripts.embedded().iter().filter(|file| file.name().ends_with(".rhai")).cloned().collect();
-        Ok((bundled, self.setup.audit.rules.as_deref().map(read_input).transpose()?))
+        let read = |path| read_input(path, self.setup.environment.input());
+        let rules = self.setup.audit.rules.as_deref().map(read);
+        Ok((bundled, rules.transpose()?))
     }
 
     /// What the auditor reports of a log as it stands.

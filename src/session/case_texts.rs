@@ -17,7 +17,12 @@ impl Session {
     /// there is no store.
     pub fn case_texts(&self, launches: &[PathBuf]) -> Result<Vec<(String, String)>, SessionError> {
         if !launches.is_empty() {
-            return Ok(input::launch(launches, &Arc::default())?.cases.iter().take(MOST).map(text).collect());
+            return Ok(input::launch(launches, self.setup.environment.input(), &Arc::default())?
+                .cases
+                .iter()
+                .take(MOST)
+                .map(text)
+                .collect());
         }
         let Some(store) = self.reader()? else { return Ok(Vec::new()) };
         let mut texts: Vec<(String, String)> = Vec::new();

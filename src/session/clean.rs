@@ -3,7 +3,7 @@
 use super::projection::run_dir;
 use super::{Session, SessionError};
 use crate::files::remove_dir;
-use crate::store::{Cleaned, Durability, Retention, Store};
+use crate::store::{Cleaned, Durability, Retention};
 use serde::Serialize;
 
 /// What was removed, or would be.
@@ -28,7 +28,7 @@ impl Session {
         if self.reader()?.is_none() {
             return Ok(0);
         }
-        let store = Store::open(&self.setup.store, Durability::Step)?;
+        let store = self.open_store(Durability::Step)?;
         Ok(if dry_run { store.cached_answers()? } else { store.clear_answers()? })
     }
 
@@ -39,7 +39,7 @@ impl Session {
         if self.reader()?.is_none() {
             return Ok(result);
         }
-        let store = Store::open(&self.setup.store, Durability::Step)?;
+        let store = self.open_store(Durability::Step)?;
         result.store = store.clean(retention, self.setup.clock.now())?;
         // Includes runs cleaned earlier whose directories could not be removed then.
         let mut runs = store.cleaned_runs()?;

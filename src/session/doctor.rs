@@ -1,6 +1,6 @@
 //! `doctor`: checks of a project's files, store, directories and repositories.
 
-use super::{SECRETS, Session, SessionError};
+use super::{Session, SessionError};
 use crate::files::{Area, FileOrigin};
 use crate::model::{counted, shell};
 use crate::script::probe::Probes;
@@ -218,7 +218,7 @@ impl Session {
 
     fn check_servers(&self, all: &mut Vec<CheckResult>) {
         for (name, server) in &self.setup.servers {
-            let fault = server.fault(&self.setup.root, SECRETS);
+            let fault = server.fault(&self.setup.root, &self.setup.secrets());
             all.push(match fault {
                 None => CheckResult::new("mcp_servers", name, CheckState::Ok, format!("{}, not asked", server.place())),
                 Some((why, help)) => CheckResult::new("mcp_servers", name, CheckState::Wrong, why).help(help),
@@ -227,14 +227,19 @@ impl Session {
     }
 
     fn check_workspace(&self, all: &mut Vec<CheckResult>) {
-        let git = if has_git() {
+        let git = if has_git(self.setup.environment.variables()) {
             CheckResult::new("workspace", "git", CheckState::Ok, "found")
         } else {
             let help = "without it the history of repositories is not looked at";
             CheckResult::new("workspace", "git", CheckState::Note, "not found").help(help)
         };
         all.push(git);
-        for repository in check(&self.setup.root, &self.setup.workspace["repositories"], self.setup.clock.now()) {
+        for repository in check(
+            self.setup.environment.variables(),
+            &self.setup.root,
+            &self.setup.workspace["repositories"],
+            self.setup.clock.now(),
+        ) {
             let state = match (repository.there, repository.notes.is_empty()) {
                 (false, _) => CheckState::Wrong,
                 (true, false) => CheckState::Note,

@@ -2,6 +2,7 @@
 
 use super::{Session, SessionError};
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::environment::InputStream;
 use crate::evidence::Masker;
 use crate::files::{FileError, FoundReports, InputFile, list_inputs};
 use crate::ingest::{InputError, LaunchMerger, TextLimits, is_no_launch};
@@ -15,9 +16,9 @@ const MAX_NAMED: usize = 5;
 
 /// Reads all of them as one launch. A file that was named must be a launch; of those found in a directory, others are skipped
 /// with a note. A launch that is damaged is an error either way: its failures would be missed.
-pub(super) fn launch(paths: &[PathBuf], masker: &Arc<Masker>) -> Result<Launch, SessionError> {
+pub(super) fn launch(paths: &[PathBuf], stdin: &InputStream, masker: &Arc<Masker>) -> Result<Launch, SessionError> {
     let listed = list_inputs(paths)?;
-    let InputReading { merger, others, mut wrong, gaps, .. } = InputReading::of(&listed.inputs, masker)?;
+    let InputReading { merger, others, mut wrong, gaps, .. } = InputReading::of(&listed.inputs, stdin, masker)?;
     let others: Vec<String> = others.into_iter().map(|(_, other)| other).collect();
     let mut gaps = [listed.gaps, gaps].concat();
     if wrong.is_empty() && merger.is_empty() {
@@ -57,8 +58,9 @@ impl Session {
     /// Reads the reports that were found below a directory. Those that usually repeat others are read if one of their failures is in no other
     /// report. A damaged report is an error.
     pub fn read_reports(&self, found: &FoundReports, masker: &Arc<Masker>) -> Result<ReadReports, SessionError> {
-        let first = InputReading::of(&found.files, masker)?;
-        let more = InputReading::of(&found.repeating, masker)?;
+        let stdin = self.setup.environment.input();
+        let first = InputReading::of(&found.files, stdin, masker)?;
+        let more = InputReading::of(&found.repeating, stdin, masker)?;
         let mut skipped = found.skipped.clone();
         skipped.extend(first.others.iter().chain(&more.others).map(|(file, other)| {
             let why = other.strip_prefix(&format!("{file} is no launch: ")).unwrap_or(other);
@@ -81,7 +83,7 @@ impl Session {
             }
             (_, false) => {
                 let all = [read, again].concat();
-                (Some(InputReading::of(&all, masker)?.merger.finish()), all)
+                (Some(InputReading::of(&all, stdin, masker)?.merger.finish()), all)
             }
         };
         let launch = launch.map(|mut launch| {
@@ -108,12 +110,12 @@ struct InputReading {
 }
 
 impl InputReading {
-    fn of(inputs: &[InputFile], masker: &Arc<Masker>) -> Result<Self, SessionError> {
+    fn of(inputs: &[InputFile], stdin: &InputStream, masker: &Arc<Masker>) -> Result<Self, SessionError> {
         let merger = LaunchMerger::new(TextLimits::default()).masking(Arc::clone(masker));
         let (read, others, gaps) = (Vec::new(), Vec::new(), Vec::new());
         let mut reading = Self { merger, read, others, wrong: Diagnostics::new(), gaps };
         for input in inputs {
-            match reading.merger.add_input(&input.name, input.size, || input.open()) {
+            match reading.merger.add_input(&input.name, input.size, || input.open(stdin)) {
                 Ok(()) => reading.read.push(input.clone()),
                 Err(InputError::Io(error)) if input.below => {
                     reading.gaps.push(format!("`{}` cannot be read ({error})", input.name));

@@ -208,7 +208,8 @@ impl Session {
         from: &Path,
         launches: Option<&Path>,
     ) -> Result<LabelledCases<LabelledCase>, SessionError> {
-        let LabelledCases { written, cases, mut left_out } = self.located(&read_input(from)?, from, launches)?;
+        let source = read_input(from, self.setup.environment.input())?;
+        let LabelledCases { written, cases, mut left_out } = self.located(&source, from, launches)?;
         let masker = Arc::new(project.masker());
         let mut read = Vec::with_capacity(cases.len());
         for LocatedCase { id, label, project, decidable, weight, at, texts, .. } in cases {

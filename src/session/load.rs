@@ -102,6 +102,7 @@ impl Session {
             return Ok(LoadedSubpipelines { subpipelines, missing });
         }
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
+        let input = self.setup.environment.input();
         let find = |file: &str| overlay.files().find(|(listed, ..)| *listed == file).map(|(.., source, _)| source.clone());
         // Among the pipelines, if the pipeline is; else by path.
         let policy = |by: &Source| Some((find(by.name()).is_some(), policy_file_of(by)?));
@@ -112,7 +113,7 @@ impl Session {
             }
             let beside = Path::new(by.name()).parent().map(|dir| dir.join(&reference)).filter(|beside| beside.is_file());
             let name = beside.map_or_else(|| reference.clone(), |beside| beside.display().to_string());
-            match find_pipeline(&name, &overlay, pipeline_name) {
+            match find_pipeline(&name, &overlay, input, pipeline_name) {
                 Ok(PipelineLookup::One(part)) => {
                     open.extend(subpipelines_of(&part).into_iter().map(|reference| (part.clone(), reference)));
                     policies.extend(policy(&part));
@@ -128,7 +129,7 @@ impl Session {
                 subpipelines.extend(find(&name).map(|policy| (key, policy)));
                 continue;
             }
-            match read_input(Path::new(&name)) {
+            match read_input(Path::new(&name), input) {
                 Ok(policy) => drop(subpipelines.insert(key, policy)),
                 Err(error) => drop(missing.insert(key, Diagnostic::error("input/file", error.to_string()))),
             }
@@ -146,7 +147,8 @@ impl Session {
 
     /// The files that a pipeline given by its path refers to by theirs: sub-pipelines and policies.
     fn paths_beside(&self, pipeline: &Path) -> Vec<PathBuf> {
-        let read = read_input(pipeline).map_err(SessionError::from).and_then(|source| self.subpipelines(&source));
+        let read = read_input(pipeline, self.setup.environment.input());
+        let read = read.map_err(SessionError::from).and_then(|source| self.subpipelines(&source));
         let texts = read.map(|loaded| loaded.subpipelines).unwrap_or_default();
         texts.values().map(|text| PathBuf::from(text.name())).filter(|path| path.is_file()).collect()
     }
@@ -154,7 +156,7 @@ impl Session {
     /// The text of a pipeline.
     pub fn pipeline(&self, name: &str) -> Result<Source, SessionError> {
         let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
-        match find_pipeline(name, &overlay, pipeline_name)? {
+        match find_pipeline(name, &overlay, self.setup.environment.input(), pipeline_name)? {
             PipelineLookup::One(source) => Ok(source),
             PipelineLookup::Not(diagnostic) => Err(SessionError::BadRequest(diagnostic)),
         }
@@ -169,7 +171,7 @@ impl Session {
 
     /// Reads files and directories as one launch, masked.
     pub fn read_launch(&self, paths: &[PathBuf], masker: &Arc<Masker>) -> Result<Launch, SessionError> {
-        super::input::launch(paths, masker)
+        super::input::launch(paths, self.setup.environment.input(), masker)
     }
 
     /// The data files, by stem.

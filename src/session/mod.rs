@@ -63,7 +63,6 @@ mod work;
 mod worker_pool;
 
 use crate::agent::{Approve, StepQueue};
-use crate::net::ReadSecret;
 pub use clean::CleanResult;
 pub use doctor::{CheckResult, CheckState};
 pub use dream::{DreamResult, DreamWording};
@@ -96,9 +95,6 @@ use std::sync::Arc;
 pub use test_texts::{TestFile, TestTexts};
 pub use texts::ProjectText;
 pub use worker_pool::WorkerPool;
-
-/// Reads a secret from a file, which only its owner may be able to read.
-const SECRETS: ReadSecret = |path| crate::files::read_secret(path).map_err(|error| error.to_string());
 
 /// Investigates a launch: its file, the cases (all if none), the vars to go by.
 type LaunchInvestigation = fn(&Session, &std::path::Path, &[String], &Map<String, Value>) -> Result<String, String>;

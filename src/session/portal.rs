@@ -2,7 +2,7 @@
 
 use super::recorded::named;
 use super::run_args::args_of;
-use super::{SECRETS, Session, SessionError};
+use super::{Session, SessionError};
 use crate::diag::{Diagnostic, Source};
 use crate::evidence::Masker;
 use crate::ingest;
@@ -56,7 +56,7 @@ impl From<PortalError> for SessionError {
 impl Session {
     /// The client of ReportPortal, if it is configured.
     pub(super) fn portal<'s>(&'s self, stop: &'s AtomicBool) -> Result<Portal<'s>, SessionError> {
-        let access = Access { root: &self.setup.root, secret: SECRETS, clock: &*self.setup.clock, stop };
+        let access = Access { root: &self.setup.root, secret: self.setup.secrets(), clock: &*self.setup.clock, stop };
         Ok(Portal::open(&self.setup.reportportal, &access)?)
     }
 

@@ -28,7 +28,12 @@ impl Session {
         let repositories = &workspace["repositories"];
         let peers = LaunchPeers::new(store, run);
         let store = StoreQueries::new(store, run, repositories.clone())?;
-        Ok(QueryRouter { store, peers, workspace: Workspace::new(&self.setup.root, repositories), no_recall })
+        Ok(QueryRouter {
+            store,
+            peers,
+            workspace: Workspace::new(&self.setup.root, repositories, self.setup.environment.variables()),
+            no_recall,
+        })
     }
 }
 
@@ -59,6 +64,7 @@ impl Queries for QueryRouter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::environment::Variables;
     use crate::model::{Case, Launch};
     use crate::walk::{NEEDS, unknown_history};
     use serde_json::json;
@@ -68,7 +74,7 @@ mod tests {
         let reads = QueryRouter {
             store: StoreQueries::without_store(json!([])),
             peers: LaunchPeers::new(&Store::scratch().expect("a store in memory"), "none"),
-            workspace: Workspace::new("", &json!([])),
+            workspace: Workspace::new("", &json!([]), &Variables::default()),
             no_recall: false,
         };
         let (launch, case) = (Launch::default(), Case::default());

@@ -2,6 +2,7 @@
 
 use super::run_args::{RecordedRunArgs, args_of, manifests, text};
 use super::{Session, SessionError};
+use crate::environment::Variables;
 use crate::files::FileIdentity;
 use crate::model::Hash;
 use crate::project::{AnswererNames, LinkSettings, Project, ProjectManifest};
@@ -34,7 +35,12 @@ impl Session {
         if path.try_exists().is_ok_and(|there| !there) {
             return Err(StoreError::Missing(path.clone()).into());
         }
-        Ok(Store::open(path, durability)?)
+        self.open_store(durability)
+    }
+
+    /// Opens the store for writing, or creates it.
+    pub(super) fn open_store(&self, durability: Durability) -> Result<Store, SessionError> {
+        Ok(Store::open(&self.setup.store, durability)?.with_failpoint(self.setup.environment.variables()))
     }
 
     /// Whether a run was begun by `asterisk goal`.
@@ -75,6 +81,11 @@ impl Session {
 }
 
 impl Record {
+    /// The environment variables of the session.
+    pub fn variables(&self) -> &Variables {
+        self.session.setup.environment.variables()
+    }
+
     /// The store of events and contents.
     pub fn store(&self) -> &Store {
         &self.store

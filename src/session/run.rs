@@ -144,7 +144,7 @@ impl Session {
         let keep = self.keeps(launch.cases.len());
         let work = CaseWork::fresh(&cases, &project.plan, keep);
         // A dry run uses a private temporary store.
-        let store = if spec.dry_run { Store::scratch()? } else { Store::open(&self.setup.store, spec.durability)? };
+        let store = if spec.dry_run { Store::scratch()? } else { self.open_store(spec.durability)? };
         let identity = FileIdentity::of(&self.setup.store).filter(|_| !spec.dry_run);
         if !spec.dry_run {
             self.check_output()?;
@@ -240,7 +240,7 @@ impl Session {
                 (Launch { run_id: "none".into(), name: "none".into(), cases: vec![case], ..Launch::default() }, None)
             }
             RunInputs::Given(launch) => (Launch::clone(launch), None),
-            RunInputs::Files(paths) => (super::input::launch(paths, masker)?, None),
+            RunInputs::Files(paths) => (super::input::launch(paths, self.setup.environment.input(), masker)?, None),
             RunInputs::Launch(id) => {
                 let (launch, place) = self.fetch(id, masker, &|done, of| watch.fetched(done, of), stop)?;
                 (launch, Some(place))

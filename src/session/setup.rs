@@ -4,13 +4,14 @@ use super::SessionError;
 use crate::agent::{Agents, STUB, Servers, Variable};
 use crate::clock::Clock;
 use crate::diag::secrets_in;
-use crate::net::SecretSource;
+use crate::environment::Environment;
+use crate::net::{SecretReader, SecretSource};
 use crate::project::{AnswererNames, ProjectVars, SCRIPT, VarPlaces};
 use crate::reportportal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,6 +61,8 @@ pub struct Setup {
     pub clock: Arc<dyn Clock>,
     /// The auditor of goals: its log, and the file of its rules if the operator has rules of their own.
     pub audit: AuditSettings,
+    /// Where the session's variables, standard input and program are from.
+    pub environment: Environment,
 }
 
 /// The auditor's files.
@@ -83,6 +86,12 @@ impl Setup {
         let private = store.into_iter().chain([self.root.join(".asterisk"), self.out.clone()]).chain(audit);
         let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
         (usual.into_iter().chain(named).map(whole).collect(), private.map(whole).collect())
+    }
+
+    /// Reads secrets: a variable, or a file, which only its owner may be able to read.
+    pub(super) fn secrets(&self) -> SecretReader {
+        let file = |path: &Path| crate::files::read_secret(path).map_err(|error| error.to_string());
+        SecretReader { variables: self.environment.variables().clone(), file }
     }
 
     /// The environment variables that hold secrets of agents, servers and `ReportPortal`.

@@ -2,6 +2,7 @@
 
 use super::{Session, SessionError};
 use crate::diag::{Source, did_you_mean};
+use crate::environment::InputStream;
 use crate::files::{Area, FileError, FileOrigin, Overlay, list_tests, read_below, read_input};
 use std::path::{Path, PathBuf};
 
@@ -95,7 +96,7 @@ fn elsewhere(path: &Path) -> Result<Vec<TestFile>, SessionError> {
     if path.is_dir() {
         let shown = shown.trim_end_matches('/');
         let read = |(name, file): (String, PathBuf)| {
-            let text = read_input(&file)?;
+            let text = read_input(&file, &InputStream::default())?;
             let source = Source::new(format!("{shown}/{name}"), text.text());
             Ok(TestFile { source, elsewhere: file.parent().map(Path::to_owned) })
         };
@@ -114,7 +115,7 @@ fn elsewhere(path: &Path) -> Result<Vec<TestFile>, SessionError> {
         let help = "the name of a file of tests ends in `_test.rhai`";
         return Err(SessionError::bad_request("test/no-file", format!("`{shown}` is no file of tests"), Some(help.into())));
     }
-    let text = read_input(path)?;
+    let text = read_input(path, &InputStream::default())?;
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok(vec![TestFile { source: Source::new(shown, text.text()), elsewhere: Some(dir.to_owned()) }])
 }

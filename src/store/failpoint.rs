@@ -11,6 +11,7 @@ pub(super) use unarmed::Failpoint;
 
 #[cfg(debug_assertions)]
 mod armed {
+    use crate::environment::Variables;
     use crate::store::error::StoreError;
     use rusqlite::ffi;
     use std::ffi::c_int;
@@ -28,14 +29,14 @@ mod armed {
     }
 
     impl Failpoint {
-        /// Reads the environment: `ASTERISK_HALT_AT` has the numbers of one or several boundaries, separated by commas; when one is
+        /// Reads the variables: `ASTERISK_HALT_AT` has the numbers of one or several boundaries, separated by commas; when one is
         /// reached, a line is written to the file `ASTERISK_HALT_FILE`, and removing that file resumes the writer. With
         /// `ASTERISK_HALT_WITH`, the name of a `SQLite` error, nothing blocks; writes fail with that error from the boundary on.
-        pub(in super::super) fn from_env() -> Self {
-            let text = std::env::var("ASTERISK_HALT_AT").unwrap_or_default();
+        pub(in super::super) fn of(variables: &Variables) -> Self {
+            let text = variables.text("ASTERISK_HALT_AT").unwrap_or_default();
             let at = text.split(',').filter_map(|at| at.parse().ok()).collect();
-            let file = std::env::var_os("ASTERISK_HALT_FILE").map(PathBuf::from).unwrap_or_default();
-            let fail = std::env::var("ASTERISK_HALT_WITH").ok().and_then(|name| {
+            let file = variables.get("ASTERISK_HALT_FILE").map(PathBuf::from).unwrap_or_default();
+            let fail = variables.text("ASTERISK_HALT_WITH").and_then(|name| {
                 let known = [
                     ("full", ffi::SQLITE_FULL),
                     ("ioerr", ffi::SQLITE_IOERR_WRITE),
@@ -77,7 +78,7 @@ mod unarmed {
     pub(in super::super) struct Failpoint;
 
     impl Failpoint {
-        pub(in super::super) fn from_env() -> Self {
+        pub(in super::super) fn of(_variables: &crate::environment::Variables) -> Self {
             Self
         }
 

@@ -8,6 +8,7 @@ use super::lease::Lease;
 use super::private::{make_file, make_parents};
 use super::readers::Readers;
 use super::writer::CommitWriter;
+use crate::environment::Variables;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,15 +46,24 @@ impl Store {
         make_file(path)?;
         let conn = open_writer(path, durability.synchronous(), busy_timeout)?;
         Lease::sweep(path);
-        let writer = CommitWriter::new(conn, busy_timeout, Failpoint::from_env());
+        let writer = CommitWriter::new(conn, busy_timeout);
         let readers = Readers::new(path.to_path_buf(), busy_timeout);
         Ok(Self(Arc::new(StoreInner { path: path.to_path_buf(), readers: Some(readers), writer: Some(writer) })))
     }
 
     /// A private store that is gone with its last handle: in memory, spilling to an unnamed temporary file.
     pub fn scratch() -> Result<Self, StoreError> {
-        let writer = CommitWriter::new(open_scratch()?, BUSY_TIMEOUT, Failpoint::from_env());
+        let writer = CommitWriter::new(open_scratch()?, BUSY_TIMEOUT);
         Ok(Self(Arc::new(StoreInner { path: PathBuf::new(), readers: None, writer: Some(writer) })))
+    }
+
+    /// Blocks or fails at the boundaries of transactions that the variables name, in builds for tests.
+    #[must_use]
+    pub fn with_failpoint(self, variables: &Variables) -> Self {
+        if let Some(writer) = &self.0.writer {
+            writer.arm(Failpoint::of(variables));
+        }
+        self
     }
 
     /// Whether this is a [`Store::scratch`].

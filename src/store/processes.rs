@@ -4,6 +4,7 @@
 
 use super::fixture::{begin, launch, step};
 use super::{Durability, Store, StoreError};
+use crate::environment::Variables;
 use crate::walk::Event;
 use crate::walk::Journal;
 use std::io::Write;
@@ -65,7 +66,7 @@ fn as_another_process() {
     let steps: usize = std::env::var(STEPS).unwrap().parse().unwrap();
     let acknowledged = path.with_extension(format!("{run}.acknowledged"));
     let mut acknowledged = std::fs::File::options().create(true).append(true).open(acknowledged).unwrap();
-    let store = Store::open(&path, Durability::Batch).unwrap();
+    let store = Store::open(&path, Durability::Batch).unwrap().with_failpoint(&Variables::of_process());
     let journal = match store.run(&run) {
         Err(StoreError::UnknownRun(_)) => begin(&store, &run, &launch(1)).unwrap(),
         _ => store.journal(&run).unwrap(),

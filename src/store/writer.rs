@@ -42,9 +42,15 @@ struct GroupCommitter {
 
 impl CommitWriter {
     /// Takes ownership of the connection. `busy_timeout` is the timeout for other processes' transactions.
-    pub(super) fn new(conn: Connection, busy_timeout: Duration, failpoint: Failpoint) -> Self {
+    pub(super) fn new(conn: Connection, busy_timeout: Duration) -> Self {
+        let failpoint = Failpoint::default();
         let committer = Mutex::new(GroupCommitter { conn, busy_timeout, failpoint });
         Self { queue: Mutex::default(), changed: Condvar::new(), committer }
+    }
+
+    /// Arms a failpoint, from the next transaction on.
+    pub(super) fn arm(&self, failpoint: Failpoint) {
+        lock(&self.committer).failpoint = failpoint;
     }
 
     /// Stores a step; returns once it is committed, alone or in a group.

@@ -1,7 +1,6 @@
 //! The choice of coloured output.
 
-use anstream::ColorChoice;
-use std::io::{self, IsTerminal as _};
+use crate::environment::Variables;
 
 /// `--color`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -16,27 +15,15 @@ pub enum Colour {
 }
 
 impl Colour {
-    pub(super) fn choice(self) -> ColorChoice {
-        match self {
-            Self::Auto => ColorChoice::Auto,
-            Self::Always => ColorChoice::Always,
-            Self::Never => ColorChoice::Never,
-        }
-    }
-
-    pub(super) fn on_stdout(self) -> bool {
-        self.on(io::stdout().is_terminal())
-    }
-
-    pub(super) fn on_stderr(self) -> bool {
-        self.on(io::stderr().is_terminal())
-    }
-
-    fn on(self, terminal: bool) -> bool {
+    /// Whether output to a terminal, or to something else, is coloured.
+    pub(super) fn on(self, terminal: bool, variables: &Variables) -> bool {
         match self {
             Self::Always => true,
             Self::Never => false,
-            Self::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+            Self::Auto => {
+                let refused = variables.get("NO_COLOR").is_some_and(|value| !value.is_empty());
+                terminal && !refused && variables.get("TERM").map_or(cfg!(windows), |kind| kind != "dumb")
+            }
         }
     }
 }

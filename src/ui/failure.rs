@@ -12,7 +12,7 @@ const MAKE_ROOM: &str = "make room (`asterisk clean` removes what old runs left)
 
 impl Ui {
     /// Prints why a command failed on stderr. `resume` is the command that resumes what it began.
-    pub fn failure(self, error: &SessionError, resume: &str) {
+    pub fn failure(&self, error: &SessionError, resume: &str) {
         match error {
             SessionError::Texts(diagnostics) => self.diagnostics(diagnostics),
             SessionError::BadRequest(diagnostic) | SessionError::Outside(diagnostic) => self.diagnostic(diagnostic),

@@ -100,7 +100,7 @@ pub struct LineEditor<A: Assist> {
 
 impl Ui {
     /// Creates a line editor at the terminal. The history is stored in the file `history`, which other users cannot read.
-    pub fn lines<A: Assist>(self, assist: A, history: Option<PathBuf>) -> io::Result<LineEditor<A>> {
+    pub fn lines<A: Assist>(&self, assist: A, history: Option<PathBuf>) -> io::Result<LineEditor<A>> {
         let config = Config::builder()
             .max_history_size(HISTORY)
             .and_then(|config| config.history_ignore_dups(true))
@@ -110,7 +110,7 @@ impl Ui {
             .completion_type(rustyline::CompletionType::List)
             .build();
         let mut editor = Editor::with_config(config).map_err(failed)?;
-        editor.set_helper(Some(EditorHelper { assist, coloured: self.colour.on_stdout() }));
+        editor.set_helper(Some(EditorHelper { assist, coloured: self.colours(self.environment.output()) }));
         // A missing or unreadable history is empty.
         let history = history.filter(|path| path.parent().is_some_and(make_private));
         if let Some(path) = &history {

@@ -9,7 +9,6 @@ mod functions;
 mod line;
 mod page;
 mod progress;
-mod stdout;
 mod style;
 mod table;
 mod usage;
@@ -20,15 +19,15 @@ pub use fields::Fields;
 pub use functions::{FunctionDocs, ScriptFn};
 pub use line::{Assist, Candidate, Hint, LineEditor, SyntaxClass, TypedLine};
 pub use progress::Progress;
-pub use stdout::take_failure;
 pub use style::{Painted, TextStyle};
 pub use table::{CellPaint, Table};
 
 use crate::diag::{Diagnostic, Diagnostics};
-use anstream::AutoStream;
+use crate::environment::{Environment, OutputStream};
+use anstream::{AutoStream, ColorChoice};
 use clean::{CleanForm, Cleaning};
 use serde::Serialize;
-use std::io::{self, BufWriter, IsTerminal as _, Write as _};
+use std::io::{self, BufWriter, Write};
 
 /// The format of printed data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -40,26 +39,32 @@ pub enum OutputFormat {
     Json,
 }
 
-/// Prints to the terminal, or to wherever the standard streams lead.
-#[derive(Clone, Copy, Debug)]
+/// Prints to the standard streams of an environment.
+#[derive(Clone, Debug)]
 pub struct Ui {
+    environment: Environment,
     colour: Colour,
     format: OutputFormat,
 }
 
 impl Ui {
     /// Creates a printer with a choice of colours and a format.
-    pub fn new(colour: Colour, format: OutputFormat) -> Self {
-        Self { colour, format }
+    pub fn new(environment: &Environment, colour: Colour, format: OutputFormat) -> Self {
+        Self { environment: environment.clone(), colour, format }
+    }
+
+    /// Where it prints to.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// The requested format.
-    pub fn format(self) -> OutputFormat {
+    pub fn format(&self) -> OutputFormat {
         self.format
     }
 
     /// Prints a value as indented JSON, and a line break.
-    pub fn json(self, value: &impl Serialize) {
+    pub fn json(&self, value: &impl Serialize) {
         self.json_with(|out| {
             serde_json::to_writer_pretty(&mut *out, value)?;
             writeln!(out)
@@ -67,7 +72,7 @@ impl Ui {
     }
 
     /// Prints a value as JSON on one line.
-    pub fn json_line(self, value: &impl Serialize) {
+    pub fn json_line(&self, value: &impl Serialize) {
         self.json_with(|out| {
             serde_json::to_writer(&mut *out, value)?;
             writeln!(out)
@@ -75,48 +80,57 @@ impl Ui {
     }
 
     /// Prints data and a line break.
-    pub fn out(self, text: &(impl Printed + ?Sized)) {
+    pub fn out(&self, text: &(impl Printed + ?Sized)) {
         let text = text.printed();
-        let mut stream = AutoStream::new(io::stdout().lock(), self.colour.choice());
+        let output = self.environment.output();
+        let mut stream = self.writer(output);
         let end = if text.ends_with('\n') { "" } else { "\n" };
-        stdout::record(write!(stream, "{text}{end}").and_then(|()| stream.flush()));
+        output.record(write!(stream, "{text}{end}").and_then(|()| stream.flush()));
     }
 
     /// Prints text too large to hold in memory.
-    pub fn out_with(self, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
+    pub fn out_with(&self, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
         self.stream(CleanForm::Text, fill);
     }
 
     /// Prints JSON in pieces, or too large to hold in memory.
-    pub fn json_with(self, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
+    pub fn json_with(&self, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
         self.stream(CleanForm::Json, fill);
     }
 
-    fn stream(self, form: CleanForm, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
-        let stream = BufWriter::new(AutoStream::new(io::stdout().lock(), self.colour.choice()));
-        let mut stream = Cleaning::new(stream, form);
-        stdout::record(fill(&mut stream).and_then(|()| stream.finish()));
+    fn stream(&self, form: CleanForm, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
+        let output = self.environment.output();
+        let mut stream = Cleaning::new(BufWriter::new(self.writer(output)), form);
+        output.record(fill(&mut stream).and_then(|()| stream.finish()));
     }
 
     /// Prints a note on stderr.
-    pub fn note(self, text: &(impl Printed + ?Sized)) {
-        let mut stream = AutoStream::new(io::stderr().lock(), self.colour.choice());
-        drop(writeln!(stream, "{}", text.printed()));
+    pub fn note(&self, text: &(impl Printed + ?Sized)) {
+        drop(writeln!(self.writer(self.environment.errors()), "{}", text.printed()));
+    }
+
+    /// A writer to a stream that keeps colours or strips them.
+    fn writer(&self, stream: &OutputStream) -> AutoStream<Box<dyn Write>> {
+        AutoStream::new(stream.writer(), if self.colours(stream) { ColorChoice::Always } else { ColorChoice::Never })
+    }
+
+    fn colours(&self, stream: &OutputStream) -> bool {
+        self.colour.on(stream.is_terminal(), self.environment.variables())
     }
 
     /// Prints a diagnostic with its source.
-    pub fn diagnostic(self, diagnostic: &Diagnostic) {
-        self.note(&diagnostics::render(diagnostic, self.colour.on_stderr()));
+    pub fn diagnostic(&self, diagnostic: &Diagnostic) {
+        self.note(&diagnostics::render(diagnostic, self.colours(self.environment.errors())));
     }
 
     /// Prints a diagnostic that is the result of a command, on stdout.
-    pub fn finding(self, diagnostic: &Diagnostic) {
-        self.out(&diagnostics::render(diagnostic, self.colour.on_stdout()));
+    pub fn finding(&self, diagnostic: &Diagnostic) {
+        self.out(&diagnostics::render(diagnostic, self.colours(self.environment.output())));
         self.out("");
     }
 
     /// Prints diagnostics, and their number if there are several.
-    pub fn diagnostics(self, all: &Diagnostics) {
+    pub fn diagnostics(&self, all: &Diagnostics) {
         all.iter().for_each(|diagnostic| self.diagnostic(diagnostic));
         if all.len() > 1 {
             self.note(&format!("{} problems", all.len()));
@@ -124,27 +138,27 @@ impl Ui {
     }
 
     /// A progress bar on stderr; hidden without a terminal and for JSON output.
-    pub fn progress(self, total: usize) -> Progress {
-        Progress::new(total, self.format == OutputFormat::Pretty)
+    pub fn progress(&self, total: usize) -> Progress {
+        Progress::new(total, self.format == OutputFormat::Pretty && self.on_terminal())
     }
 
     /// Whether notes go to a terminal.
-    pub fn on_terminal(self) -> bool {
-        io::stderr().is_terminal()
+    pub fn on_terminal(&self) -> bool {
+        self.environment.errors().is_terminal()
     }
 
     /// Whether input and output are a terminal.
-    pub fn is_interactive(self) -> bool {
-        io::stdin().is_terminal() && io::stdout().is_terminal()
+    pub fn is_interactive(&self) -> bool {
+        self.environment.input().is_terminal() && self.environment.output().is_terminal()
     }
 
     /// The maximum width of a table, in characters.
-    pub fn width(self) -> usize {
-        table::width()
+    pub fn width(&self) -> usize {
+        table::width(&self.environment)
     }
 
     /// A table in the colours of this printer.
-    pub fn table(self, columns: &[&str]) -> Table {
-        Table::new(columns, self.colour.on_stdout())
+    pub fn table(&self, columns: &[&str]) -> Table {
+        Table::new(&self.environment, columns, self.colours(self.environment.output()))
     }
 }

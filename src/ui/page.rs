@@ -5,7 +5,7 @@ use crate::decisions::{PageLine, Tone};
 
 impl Ui {
     /// Prints a page.
-    pub fn page(self, lines: &[PageLine]) {
+    pub fn page(&self, lines: &[PageLine]) {
         let style = |tone| match tone {
             Tone::Plain => TextStyle::Plain,
             Tone::Head => TextStyle::Bold,

@@ -2,15 +2,13 @@
 
 use super::plain;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{self, IsTerminal as _};
 
 /// The progress of a run.
 #[derive(Debug)]
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    pub(super) fn new(total: usize, wanted: bool) -> Self {
-        let shown = wanted && io::stderr().is_terminal();
+    pub(super) fn new(total: usize, shown: bool) -> Self {
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(total as u64), target);
         if let Ok(style) = ProgressStyle::with_template("{prefix}{bar:30} {pos}/{len} cases, {eta} left  {msg}") {

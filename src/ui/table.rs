@@ -1,9 +1,9 @@
 //! Tables for people.
 
 use super::{Painted, plain};
+use crate::environment::Environment;
 use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, LineStyle, TableStyle};
 use std::borrow::Cow;
-use std::io::IsTerminal as _;
 
 /// The width of a table without a terminal, in characters, unless `COLUMNS` is set.
 const WIDTH: u16 = 160;
@@ -39,25 +39,26 @@ pub struct Table {
 }
 
 /// An empty table as wide as the output.
-fn empty() -> comfy_table::Table {
+fn empty(environment: &Environment) -> comfy_table::Table {
     let mut table = comfy_table::Table::new();
     table.load_style(STYLE);
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    if !std::io::stdout().is_terminal() {
-        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    if !environment.output().is_terminal() {
+        let columns = environment.variables().text("COLUMNS").and_then(|columns| columns.parse().ok());
+        table.force_no_tty();
         table.set_width(columns.unwrap_or(WIDTH).max(20));
     }
     table
 }
 
 /// The maximum width of a table, in characters.
-pub(super) fn width() -> usize {
-    empty().width().map_or(usize::from(WIDTH), usize::from)
+pub(super) fn width(environment: &Environment) -> usize {
+    empty(environment).width().map_or(usize::from(WIDTH), usize::from)
 }
 
 impl Table {
-    pub(super) fn new(columns: &[&str], coloured: bool) -> Self {
-        let mut table = empty();
+    pub(super) fn new(environment: &Environment, columns: &[&str], coloured: bool) -> Self {
+        let mut table = empty(environment);
         if coloured {
             table.enforce_styling();
         }
@@ -121,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_very_long_text_is_laid_out_quickly() {
-        let mut table = Table::new(&["case", "next"], false);
+        let mut table = Table::new(&Environment::default(), &["case", "next"], false);
         table.row(["é".repeat(2 << 20), "x".to_owned()]);
         let text = table.text();
         let text = text.as_str();

@@ -2,6 +2,7 @@
 
 use super::checkout::{CheckoutTime, Repository};
 use super::git::GitProgram;
+use crate::environment::Variables;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
@@ -24,13 +25,13 @@ pub struct Checked {
 }
 
 /// Whether `git` is installed.
-pub fn has_git() -> bool {
-    GitProgram::find().is_some()
+pub fn has_git(variables: &Variables) -> bool {
+    GitProgram::find(variables).is_some()
 }
 
 /// Checks each repository (`[{name, path, branch}]`); relative paths are relative to `root`.
-pub fn check(root: &Path, repositories: &Value, now: crate::clock::Timestamp) -> Vec<Checked> {
-    let git = GitProgram::find();
+pub fn check(variables: &Variables, root: &Path, repositories: &Value, now: crate::clock::Timestamp) -> Vec<Checked> {
+    let git = GitProgram::find(variables);
     let when = CheckoutTime { commit: String::new(), began: Some(now.millis()) };
     let one = |repository: Repository| {
         let found = repository.open(root, git.as_ref(), &when);

@@ -1,5 +1,6 @@
 //! Runs `git` isolated from the settings of checkout, user and machine, for reading only.
 
+use crate::environment::Variables;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -79,10 +80,10 @@ pub(super) struct GitOutput {
 
 impl GitProgram {
     /// Finds the program in an absolute directory of `PATH`; a relative one could be inside the checkout.
-    pub(super) fn find() -> Option<Self> {
-        let path = std::env::var_os("PATH")?;
+    pub(super) fn find(variables: &Variables) -> Option<Self> {
+        let path = variables.get("PATH")?;
         let name = format!("git{}", std::env::consts::EXE_SUFFIX);
-        let dirs: Vec<PathBuf> = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
+        let dirs: Vec<PathBuf> = std::env::split_paths(path).filter(|dir| dir.is_absolute()).collect();
         let program = dirs.iter().map(|dir| dir.join(&name)).find(|program| program.is_file())?;
         Some(Self { program, path: std::env::join_paths(dirs).ok()?, timeout: TIMEOUT })
     }
@@ -205,7 +206,7 @@ mod tests {
         let program = dir.path().join("git");
         std::fs::write(&program, format!("#!/bin/sh\n{body}\n")).expect("written");
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("made executable");
-        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = Variables::of_process().get("PATH").unwrap_or_default().to_owned();
         (dir, GitProgram { program, path, timeout })
     }
 
@@ -245,7 +246,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn no_setting_of_a_checkout_opens_a_transport_or_reads_elsewhere() {
-        let git = GitProgram::find().expect("git, which these tests need");
+        let git = GitProgram::find(&Variables::of_process()).expect("git, which these tests need");
         let dir = tempfile::tempdir().expect("a directory");
         assert!(git.run(dir.path(), &["init", "--quiet"]).expect("run").ok);
         let mark = dir.path().join("mark");

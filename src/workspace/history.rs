@@ -4,6 +4,7 @@ use super::blame;
 use super::checkout::date;
 use super::git::GitProgram;
 use super::text::line;
+use crate::environment::Variables;
 use serde::Serialize;
 use std::io::Write as _;
 use std::path::Path;
@@ -37,17 +38,17 @@ pub struct Committed {
 const LIMIT: &str = "20";
 
 /// Finds the commits behind a line (from 1) of a text that a file once had. Problems are returned as a note.
-pub fn committed(file: &Path, text: &str, at: u32) -> Committed {
+pub fn committed(variables: &Variables, file: &Path, text: &str, at: u32) -> Committed {
     let mut found = Committed::default();
-    match find(file, text, at, &mut found) {
+    match find(variables, file, text, at, &mut found) {
         Ok(()) => {}
         Err(note) => found.note = Some(note),
     }
     found
 }
 
-fn find(file: &Path, text: &str, at: u32, found: &mut Committed) -> Result<(), String> {
-    let git = GitProgram::find().ok_or("git is not installed")?;
+fn find(variables: &Variables, file: &Path, text: &str, at: u32, found: &mut Committed) -> Result<(), String> {
+    let git = GitProgram::find(variables).ok_or("git is not installed")?;
     let (Some(dir), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
         return Err("its name cannot be given to git".into());
     };

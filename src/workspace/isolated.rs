@@ -1,6 +1,7 @@
 //! A directory of its own for tools that write: a copy of a directory, or a git worktree of its checkout.
 
 use super::git::{GitOutput, GitProgram};
+use crate::environment::Variables;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -61,22 +62,22 @@ impl TreeChanges {
 
 impl IsolatedDir {
     /// Makes one. `origin` is a resolved path of a directory.
-    pub fn create(isolation: Isolation, origin: &Path) -> Result<Self, String> {
+    pub fn create(variables: &Variables, isolation: Isolation, origin: &Path) -> Result<Self, String> {
         let dir = match isolation {
             Isolation::Copy => {
                 copy_beside(origin).map_err(|error| format!("`{}` cannot be copied: {error}", origin.display()))?
             }
-            Isolation::Worktree => worktree_beside(origin)?,
+            Isolation::Worktree => worktree_beside(variables, origin)?,
         };
         Ok(Self { isolation, origin: origin.to_owned(), dir })
     }
 
     /// How it differs from its origin. A copy is compared with the origin as it is now, a worktree with the commit that it was made of.
-    pub fn changes(&self) -> Result<TreeChanges, String> {
+    pub fn changes(&self, variables: &Variables) -> Result<TreeChanges, String> {
         match self.isolation {
             Isolation::Copy => differences(&self.origin, &self.dir).map_err(|error| format!("it cannot be compared: {error}")),
             Isolation::Worktree => {
-                let repository = OriginRepository::of(&self.origin)?;
+                let repository = OriginRepository::of(variables, &self.origin)?;
                 let top = self.top(&repository)?;
                 let (git_dir, tree) = (repository.git_dir_of(&top)?, format!("--work-tree={}", top.display()));
                 // By the repository's own records: what tools made of the worktree's `.git` has no say.
@@ -88,13 +89,13 @@ impl IsolatedDir {
     }
 
     /// The commands that take the changes over, and that discard them.
-    pub fn commands(&self, quote: impl Fn(&str) -> String) -> (String, String) {
+    pub fn commands(&self, variables: &Variables, quote: impl Fn(&str) -> String) -> (String, String) {
         let quoted = |path: &Path| quote(&path.display().to_string());
         let (dir, origin) = (quoted(&self.dir), quoted(&self.origin));
         match self.isolation {
             Isolation::Copy => (format!("cp -R {dir}/. {origin}/"), format!("rm -r {dir}")),
             Isolation::Worktree => {
-                let top = OriginRepository::of(&self.origin).and_then(|repository| {
+                let top = OriginRepository::of(variables, &self.origin).and_then(|repository| {
                     let top = self.top(&repository)?;
                     Ok((quoted(&top), quoted(&repository.top)))
                 });
@@ -106,14 +107,14 @@ impl IsolatedDir {
     }
 
     /// Removes it if it is as it was made. Returns whether it was removed.
-    pub fn discard_unchanged(&self) -> Result<bool, String> {
-        if !self.changes()?.is_empty() {
+    pub fn discard_unchanged(&self, variables: &Variables) -> Result<bool, String> {
+        if !self.changes(variables)?.is_empty() {
             return Ok(false);
         }
         match self.isolation {
             Isolation::Copy => fs::remove_dir_all(&self.dir).map_err(|error| error.to_string())?,
             Isolation::Worktree => {
-                let repository = OriginRepository::of(&self.origin)?;
+                let repository = OriginRepository::of(variables, &self.origin)?;
                 let top = self.top(&repository)?;
                 // Git itself refuses if anything in it is not committed.
                 repository.git(&["worktree", "remove", "--", &top.to_string_lossy()])?;
@@ -139,8 +140,8 @@ struct OriginRepository {
 }
 
 impl OriginRepository {
-    fn of(dir: &Path) -> Result<Self, String> {
-        let program = GitProgram::find().ok_or("git is not installed")?.with_timeout(CHECKOUT_TIME);
+    fn of(variables: &Variables, dir: &Path) -> Result<Self, String> {
+        let program = GitProgram::find(variables).ok_or("git is not installed")?.with_timeout(CHECKOUT_TIME);
         let line = |args: &[&str]| program.line(dir, args);
         let Some(top) = line(&["rev-parse", "--show-toplevel"])? else {
             return Err(format!("`{}` is in no git repository", dir.display()));
@@ -182,8 +183,8 @@ fn free_name(origin: &Path) -> io::Result<PathBuf> {
 }
 
 /// Makes a worktree of the last commit, and returns the directory in it that stands for `origin`.
-fn worktree_beside(origin: &Path) -> Result<PathBuf, String> {
-    let repository = OriginRepository::of(origin)?;
+fn worktree_beside(variables: &Variables, origin: &Path) -> Result<PathBuf, String> {
+    let repository = OriginRepository::of(variables, origin)?;
     if !repository.git(&["status", "--porcelain=v1", "-z"])?.is_empty() {
         return Err(format!(
             "`{}` has changes that are not committed, which a worktree would not have",
@@ -347,18 +348,21 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let origin = root.path().join("work");
         tree(&origin, &[("a.txt", "a"), ("sub/b.txt", "b"), (".git/config", "c"), ("sub/.asterisk/asterisk.db", "d")]);
-        let copy = IsolatedDir::create(Isolation::Copy, &origin).unwrap();
+        let copy = IsolatedDir::create(&Variables::default(), Isolation::Copy, &origin).unwrap();
         assert_eq!(copy.dir, root.path().join("work.goal-1"));
         assert_eq!(listed(&copy.dir).unwrap().into_keys().collect::<Vec<_>>(), ["a.txt", "sub/b.txt"]);
-        assert_eq!(copy.changes().unwrap(), TreeChanges::default());
+        assert_eq!(copy.changes(&Variables::default()).unwrap(), TreeChanges::default());
         tree(&copy.dir, &[("new/c.txt", "c"), ("a.txt", "A")]);
         fs::remove_file(copy.dir.join("sub/b.txt")).unwrap();
         let paths = |path: &str| vec![path.to_owned()];
         let wanted = TreeChanges { new: paths("new/c.txt"), changed: paths("a.txt"), removed: paths("sub/b.txt") };
-        assert_eq!(copy.changes().unwrap(), wanted);
-        assert_eq!(copy.discard_unchanged(), Ok(false));
-        let second = IsolatedDir::create(Isolation::Copy, &origin).unwrap();
-        assert_eq!((second.discard_unchanged(), second.dir.exists(), copy.dir.exists()), (Ok(true), false, true));
+        assert_eq!(copy.changes(&Variables::default()).unwrap(), wanted);
+        assert_eq!(copy.discard_unchanged(&Variables::default()), Ok(false));
+        let second = IsolatedDir::create(&Variables::default(), Isolation::Copy, &origin).unwrap();
+        assert_eq!(
+            (second.discard_unchanged(&Variables::default()), second.dir.exists(), copy.dir.exists()),
+            (Ok(true), false, true)
+        );
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 2);
     }
 
@@ -369,12 +373,12 @@ mod tests {
         let origin = root.path().join("work");
         tree(&origin, &[("a.txt", "a")]);
         std::os::unix::fs::symlink("/nowhere", origin.join("link")).unwrap();
-        let copy = IsolatedDir::create(Isolation::Copy, &origin).unwrap();
+        let copy = IsolatedDir::create(&Variables::default(), Isolation::Copy, &origin).unwrap();
         assert_eq!(fs::read_link(copy.dir.join("link")).unwrap(), Path::new("/nowhere"));
-        assert!(copy.changes().unwrap().is_empty());
+        assert!(copy.changes(&Variables::default()).unwrap().is_empty());
         fs::remove_file(copy.dir.join("link")).unwrap();
         fs::write(copy.dir.join("link"), "").unwrap();
-        assert_eq!(copy.changes().unwrap().changed, ["link"]);
+        assert_eq!(copy.changes(&Variables::default()).unwrap().changed, ["link"]);
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub use history::{Committed, GitCommit, committed};
 pub use isolated::{IsolatedDir, Isolation, TreeChanges};
 
 use crate::clock::Timestamp;
+use crate::environment::Variables;
 use crate::model::Hash;
 use crate::walk::{Queries, QuerySubject};
 use checkout::{Checkout, CheckoutTime, Repository};
@@ -47,6 +48,7 @@ const CACHE_CAPACITY: usize = 512;
 pub struct Workspace {
     root: PathBuf,
     repositories: Vec<Repository>,
+    variables: Variables,
     /// Located on first use; `None` if it is not installed.
     git: OnceLock<Option<GitProgram>>,
     checkouts: Mutex<HashMap<(String, CheckoutTime), Arc<Checkout>>>,
@@ -55,10 +57,11 @@ pub struct Workspace {
 
 impl Workspace {
     /// A workspace of the repositories of a project file (`[{name, path, branch}]`); relative paths are relative to `root`.
-    pub fn new(root: impl Into<PathBuf>, repositories: &Value) -> Self {
+    pub fn new(root: impl Into<PathBuf>, repositories: &Value, variables: &Variables) -> Self {
         Self {
             root: root.into(),
             repositories: Repository::list(repositories),
+            variables: variables.clone(),
             git: OnceLock::new(),
             checkouts: Mutex::default(),
             answers: Mutex::default(),
@@ -66,7 +69,7 @@ impl Workspace {
     }
 
     fn git(&self) -> Option<&GitProgram> {
-        self.git.get_or_init(GitProgram::find).as_ref()
+        self.git.get_or_init(|| GitProgram::find(&self.variables)).as_ref()
     }
 
     /// Opens a repository, once for all cases of a launch.

@@ -74,7 +74,7 @@ impl WorkspaceFixture {
         let prior = json!({"resolve": {"selected_repos": [
             {"name": "clock", "path": "/", "branch": "--all", "focus_paths": paths, "focus_terms": terms},
         ]}});
-        let workspace = Workspace::new(self.dir.path(), &self.repositories);
+        let workspace = Workspace::new(self.dir.path(), &self.repositories, &Variables::of_process());
         let case = Case::default();
         let about = QuerySubject { prior: &prior, ..QuerySubject::new(&self.launch, &case) };
         let answer = workspace.query(query, &about).unwrap();
@@ -319,7 +319,7 @@ fn the_check_says_what_is_there() {
     let fixture = WorkspaceFixture::with_history();
     let repositories = json!([{"name": "clock", "path": "clock", "branch": "main"}, {"name": "x", "path": "no/such"}]);
     let now = Timestamp::from_millis((BEGAN + DAY * 9) * 1000);
-    let found = check(Path::new(fixture.dir.path()), &repositories, now);
+    let found = check(&Variables::of_process(), Path::new(fixture.dir.path()), &repositories, now);
     assert_eq!((found[0].there, found[0].branch.as_str(), found[0].commit.len(), found[0].notes.len()), (true, "main", 40, 0));
     assert_eq!((found[1].there, &found[1].notes[0][..]), (false, "`no/such` is not there"));
 }

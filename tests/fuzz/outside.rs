@@ -6,6 +6,8 @@ use crate::harness::{PATIENCE, Project, TWO};
 use crate::samples::texts;
 use crate::server::says;
 use asterisk::clock::{FixedClock, Timestamp};
+use asterisk::environment::Variables;
+use asterisk::net::SecretReader;
 use asterisk::reportportal::{Access, Portal, PortalSettings};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -304,7 +306,8 @@ fn portal(input: &[u8]) {
         [0, 1, 2].map(|at| if at == which { input.get(1..).unwrap_or_default() } else { &samples[at][1..] }.to_vec());
     let settings = PortalSettings { url: Some(url.to_owned()), project: Some("shop".into()), token: None };
     let clock = FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 1);
-    let access = Access { root: Path::new("."), secret: |_| Err(String::new()), clock: &clock, stop: &AtomicBool::new(false) };
+    let secret = SecretReader { variables: Variables::default(), file: |_| Err(String::new()) };
+    let access = Access { root: Path::new("."), secret, clock: &clock, stop: &AtomicBool::new(false) };
     let portal = Portal::open(&settings, &access).map_err(|trouble| trouble.diagnostic().to_string()).unwrap();
     if let Ok(fetched) = portal.fetch("7", |_, _| {}) {
         drop(asterisk::ingest::read(&asterisk::diag::Source::new(fetched.name, fetched.text)));

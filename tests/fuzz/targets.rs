@@ -8,6 +8,7 @@ use asterisk::calibrate::{count_cases, count_results};
 use asterisk::clock::Timestamp;
 use asterisk::config::{CommandLine, resolve};
 use asterisk::diag::{Allow, Comments, Diagnostics, Source};
+use asterisk::environment::Environment;
 use asterisk::evidence::{EvidenceReader, EvidenceRules, FailureTexts, SignatureSpec, required_literals};
 use asterisk::files::{Area, FileOrigin};
 use asterisk::form::yaml;
@@ -324,7 +325,7 @@ fn config_samples() -> Vec<Vec<u8>> {
 fn config(bytes: &[u8]) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("asterisk.yaml"), bytes).unwrap();
-    match resolve(CommandLine::default(), dir.path()) {
+    match resolve(CommandLine::default(), dir.path(), &Environment::default()) {
         Ok(resolved) => drop(resolved.settings),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
@@ -333,7 +334,7 @@ fn config(bytes: &[u8]) {
 fn set(bytes: &[u8]) {
     let dir = tempfile::tempdir().unwrap();
     let given = CommandLine { set: vec![text(bytes)], ..CommandLine::default() };
-    if let Err(error) = resolve(given, dir.path()) {
+    if let Err(error) = resolve(given, dir.path(), &Environment::default()) {
         assert!(!error.to_string().is_empty());
     }
 }

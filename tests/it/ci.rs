@@ -2,7 +2,6 @@
 
 use crate::harness::{Project, Ran, strings};
 use serde_json::Value;
-use std::process::Command;
 
 /// Surefire's report of a test that fails in a file of the project.
 const SUREFIRE: &str = r#"<testsuite name="shop.CartTest" tests="2" failures="1">
@@ -36,13 +35,12 @@ const GITHUB: &[(&str, &str)] = &[
 
 /// Runs the command with the variables of a system; GitHub's files are in the project.
 fn ci(project: &Project, variables: &[(&str, &str)], args: &[&str]) -> Ran {
-    let mut command = project.command(&[&["ci"], args].concat());
-    command.envs(variables.iter().copied());
+    let mut call = project.call(&[&["ci"], args].concat()).envs(variables.iter().copied());
     if variables.iter().any(|(name, _)| *name == "GITHUB_ACTIONS") {
-        command.env("GITHUB_STEP_SUMMARY", project.root().join("step-summary.md"));
-        command.env("GITHUB_OUTPUT", project.root().join("outputs.txt"));
+        call = call.env("GITHUB_STEP_SUMMARY", project.root().join("step-summary.md"));
+        call = call.env("GITHUB_OUTPUT", project.root().join("outputs.txt"));
     }
-    project.ran(&command.output().unwrap())
+    call.ran()
 }
 
 fn json(project: &Project, path: &str) -> Value {
@@ -191,8 +189,7 @@ fn a_gate_that_cannot_work_is_refused_before_anything_is_walked() {
 fn doctor_says_what_to_add_to_see_more() {
     let project = Project::new();
     let doctor = |project: &Project, variables: &[(&str, &str)]| -> Vec<(String, String)> {
-        let mut command = project.command(&["doctor", "--format", "json"]);
-        let told = project.ran(&command.envs(variables.iter().copied()).output().unwrap()).json();
+        let told = project.call(&["doctor", "--format", "json"]).envs(variables.iter().copied()).ran().json();
         let checks = told["checks"].as_array().unwrap().iter().filter(|check| check["area"] == "ci");
         checks.map(|check| (check["name"].as_str().unwrap().to_owned(), check["state"].as_str().unwrap().to_owned())).collect()
     };
@@ -204,7 +201,7 @@ fn doctor_says_what_to_add_to_see_more() {
     let fresh =
         [("system", "ok"), ("reports", "ok"), ("logs", "note"), ("retries", "note"), ("commit", "note"), ("history", "note")];
     assert_eq!(doctor(&project, &bare), pairs(&fresh));
-    let text = project.ran(&project.command(&["doctor"]).envs(GITHUB.iter().copied()).output().unwrap()).exits(0).stdout;
+    let text = project.call(&["doctor"]).envs(GITHUB.iter().copied()).ran().exits(0).stdout;
     for help in ["actions/cache", "rerunFailingTestsCount", "junit_logging"] {
         assert!(text.replace('\n', "").contains(help), "{help}: {text}");
     }
@@ -220,10 +217,7 @@ fn the_smallest_project_is_sound() {
     let dir = project.root().join("small");
     let ran = project.asterisk(&["init", "--minimal", "small"]).exits(0);
     assert!(ran.stdout.starts_with("3 files written to small, 0 were there already\n"), "{}", ran.text());
-    let inside = |args: &[&str]| -> Ran {
-        let mut command: Command = project.command(args);
-        project.ran(&command.current_dir(&dir).output().unwrap())
-    };
+    let inside = |args: &[&str]| -> Ran { project.call(args).within(&dir).ran() };
     inside(&["lint"]).exits(0);
     let ran = inside(&["test", "scripts/rules/decisions_test.rhai"]).exits(0);
     assert!(ran.stdout.contains("1 passed"), "{}", ran.text());

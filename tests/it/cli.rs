@@ -318,8 +318,8 @@ fn inputs_come_in_several_ways() {
     // From below the project, and elsewhere by flags.
     let junit = fixture("launches/surefire.xml");
     project.file("below/keep", "");
-    let mut command = project.command(&["run", "--input", junit.to_str().unwrap(), "--out", "../elsewhere", "--format", "json"]);
-    let ran = project.ran(&command.current_dir(project.root().join("below")).output().unwrap()).ok();
+    let call = project.call(&["run", "--input", junit.to_str().unwrap(), "--out", "../elsewhere", "--format", "json"]);
+    let ran = call.within("below").ran().ok();
     assert!(project.root().join("elsewhere").is_dir());
     assert!(ran.json()["report"].as_str().unwrap().contains("elsewhere"), "{}", ran.text());
     assert!(project.root().join(".asterisk/asterisk.db").is_file(), "the store is the project's");

@@ -1,7 +1,6 @@
 //! A project whose `scripts/`, `pipelines/` and `templates/` nothing names: every command uses them.
 
 use crate::harness::Project;
-use std::process::Stdio;
 
 const PIPELINE: &str = "\
 pipeline: door
@@ -100,10 +99,7 @@ fn a_vocabulary_is_linted_though_another_is_in_use() {
 fn the_repository_itself_is_read_once() {
     let files = |dir: Option<&std::path::Path>| {
         let project = Project::new();
-        let mut command = project.command(&["lint", "--format", "junit"]);
-        command.stderr(Stdio::null());
-        dir.map(|dir| command.current_dir(dir));
-        let ran = project.ran(&command.output().unwrap());
+        let ran = project.call(&["lint", "--format", "junit"]).within(dir.unwrap_or(project.root())).ran();
         ran.stdout.lines().filter(|line| line.contains("<testcase")).count()
     };
     assert_eq!(files(Some(crate::harness::repository())), files(None));

@@ -251,7 +251,7 @@ fn the_map_names_what_is_there() {
 fn the_reference_is_generated() {
     let project = Project::new();
     let shown = |args: &[&str]| {
-        let ran = project.ran(&project.command(args).env("COLUMNS", "100").output().unwrap()).ok();
+        let ran = project.call(args).env("COLUMNS", "100").ran().ok();
         ran.stdout.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_end().to_owned()
     };
     let mut commands = String::new();

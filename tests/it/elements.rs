@@ -202,8 +202,7 @@ fn what_there_is_is_shown() {
 #[test]
 fn colours_are_those_of_the_data() {
     let project = Project::new();
-    let mut command = project.command(&["show", "personas", "--color", "always"]);
-    let ran = project.ran(&command.env_remove("NO_COLOR").output().unwrap()).ok();
+    let ran = project.call(&["show", "personas", "--color", "always"]).env_remove("NO_COLOR").ran().ok();
     assert!(ran.stdout.contains("\u{1b}[38;2;220;20;60m"), "crimson: {}", ran.text());
 }
 

@@ -14,7 +14,7 @@ fn walked() -> Project {
 #[track_caller]
 fn narrow(project: &Project, line: &str) -> Ran {
     let args: Vec<&str> = line.split_whitespace().collect();
-    let ran = project.ran(&project.command(&args).env("COLUMNS", "80").output().unwrap());
+    let ran = project.call(&args).env("COLUMNS", "80").ran();
     for text in ran.stdout.lines() {
         assert!(text.chars().count() <= 80, "wider than 80: {text}");
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 /// Runs the program on a terminal of 80 columns.
 fn narrow(project: &Project, line: &str) -> Ran {
     let args: Vec<&str> = line.split_whitespace().collect();
-    project.ran(&project.command(&args).env("COLUMNS", "80").output().unwrap())
+    project.call(&args).env("COLUMNS", "80").ran()
 }
 
 #[track_caller]
@@ -165,7 +165,7 @@ fn in_a_checkout_the_commit_is_told() {
     let in_path = |line: &str| {
         let args: Vec<&str> = line.split_whitespace().collect();
         let path = std::env::var_os("PATH").unwrap();
-        project.ran(&project.command(&args).env("COLUMNS", "80").env("PATH", path).output().unwrap())
+        project.call(&args).env("COLUMNS", "80").env("PATH", path).ran()
     };
     git(&project, 0, &["init", "-q", "-b", "main"]);
     let commit = |days: i64, rules: &str, subject: &str| {

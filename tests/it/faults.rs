@@ -42,9 +42,7 @@ fn a_store_that_cannot_be_written_stops_the_run_and_nothing_is_lost() {
         let (fault, code) = faults[usize::try_from(at).unwrap() % faults.len()];
         let project = Project::new();
         small(&project);
-        let mut command = project.command(&RUN);
-        let ran =
-            project.ran(&command.env("ASTERISK_HALT_AT", at.to_string()).env("ASTERISK_HALT_WITH", fault).output().unwrap());
+        let ran = project.call(&RUN).env("ASTERISK_HALT_AT", at.to_string()).env("ASTERISK_HALT_WITH", fault).ran();
         let about = format!("{fault} at {at}");
         // A run that has not begun cannot be resumed.
         let codes: &[i32] = if at > 3 || matches!(code, 4 | 6) { &[code] } else { &[3] };

@@ -56,9 +56,9 @@ fn the_report_is_a_table_with_the_way_back_to_the_job() {
     let xml = "<testsuites name=\"shop\" uuid=\"1\"><testsuite name=\"s\"><testcase classname=\"a.B\" name=\"c, &quot;d&quot;\">\
                <failure message=\"=1+1\">boom</failure></testcase></testsuite></testsuites>";
     let file = project.file("shop.xml", xml);
-    let mut command = project.command(&["run", "--format", "json", "--input", file.to_str().unwrap()]);
-    command.env("GITHUB_SERVER_URL", "https://github.com").env("GITHUB_REPOSITORY", "a/shop").env("GITHUB_RUN_ID", "7");
-    let told: Value = project.ran(&command.output().unwrap()).ok().json();
+    let call = project.call(&["run", "--format", "json", "--input", file.to_str().unwrap()]);
+    let call = call.env("GITHUB_SERVER_URL", "https://github.com").env("GITHUB_REPOSITORY", "a/shop").env("GITHUB_RUN_ID", "7");
+    let told: Value = call.ran().ok().json();
     let run = told["run"].as_str().unwrap();
     let url = "https://github.com/a/shop/actions/runs/7";
     let table = project.asterisk(&["report", run, "--format", "csv"]).ok().stdout;

@@ -207,12 +207,12 @@ meta_validate) echo '{"accepted":true}' ;;"#;
     std::fs::remove_dir_all(project.root().join("visits")).unwrap_or_default();
     project.file("calls.json", json!({ "calls": calls }).to_string());
     let args = ["goal", "say hello", "--workdir", workdir, "--format", "json", "--via", "model"];
-    let mut command = project.command(&[&args, more].concat());
+    let mut call = project.call(&[&args, more].concat());
     let log = tempfile::tempdir().unwrap();
     if workdir == "." {
-        command.env("ASTERISK_AUDIT_LOG", log.path().join("audit.jsonl"));
+        call = call.env("ASTERISK_AUDIT_LOG", log.path().join("audit.jsonl"));
     }
-    let ran = project.ran(&command.output().unwrap()).exits(0);
+    let ran = call.ran().exits(0);
     outcomes(project, &ran.json())
 }
 
@@ -323,8 +323,7 @@ fn the_log_of_the_auditor_may_not_lie_in_the_working_directory() {
     let project = project();
     let ran = project.asterisk(&["goal", "count the files"]).exits(2);
     assert!(ran.stderr.contains("auditor"), "{}", ran.text());
-    let elsewhere =
-        |args: &[&str], log: &str| project.ran(&project.command(args).env("ASTERISK_AUDIT_LOG", log).output().unwrap());
+    let elsewhere = |args: &[&str], log: &str| project.call(args).env("ASTERISK_AUDIT_LOG", log).ran();
     // By a relative path, over a link, for a goal that is resumed.
     let args = ["goal", "count the files", "--workdir", "work", "--format", "json"];
     elsewhere(&args, "work/audit.jsonl").exits(2);
@@ -416,7 +415,7 @@ fn a_goal_works_in_a_worktree_of_a_clean_repository() {
         assert!(git.args(args).output().unwrap().status.success(), "{args:?}");
     };
     let path = std::env::var_os("PATH").unwrap();
-    let with_git = |args: &[&str]| project.ran(&project.command(args).env("PATH", &path).output().unwrap());
+    let with_git = |args: &[&str]| project.call(args).env("PATH", &path).ran();
     let isolated = |workdir: &str, exit: i32| {
         std::fs::remove_dir_all(project.root().join("visits")).unwrap_or_default();
         let args = ["goal", "say hello", "--workdir", workdir, "--format", "json", "--via", "model", "--isolate", "worktree"];
@@ -593,8 +592,8 @@ fn what_is_not_in_both_the_log_and_the_journal_is_named() {
     let verify = || project.asterisk(&["audit", "verify", "--format", "json"]).exits(0).json();
     assert_eq!((&verify()["unknown"], &verify()["unaudited"]), (&json!({}), &json!([])));
     let other = project.root().join("other.jsonl");
-    let mut elsewhere = project.command(&["audit", "verify", "--format", "json"]);
-    let seen = project.ran(&elsewhere.env("ASTERISK_AUDIT_LOG", other).output().unwrap()).exits(0).json();
+    let elsewhere = project.call(&["audit", "verify", "--format", "json"]);
+    let seen = elsewhere.env("ASTERISK_AUDIT_LOG", other).ran().exits(0).json();
     assert_eq!(seen["unaudited"], json!([run]));
     // The log has more than this store: a goal of another one.
     let own = ["--store", "other.db", "goal", "count the *.md files", "--workdir", "work", "--format", "json"];
@@ -656,9 +655,7 @@ fn the_auditor_reports_periodically() {
     };
     let rules = std::fs::read_to_string(repository().join("scripts/audit/rules.rhai")).unwrap();
     let every = |seconds: &str| rules.replace("fn period() { 300 }", &format!("fn period() {{ {seconds} }}"));
-    let timed = |project: &Project, args: &[&str], clock: &str| {
-        project.ran(&project.command(args).env("ASTERISK_CLOCK", clock).output().unwrap())
-    };
+    let timed = |project: &Project, args: &[&str], clock: &str| project.call(args).env("ASTERISK_CLOCK", clock).ran();
     let args = ["goal", "count the files", "--workdir", "work", "--format", "json"];
     // Each reading of the clock is ten seconds after the one before.
     let ticking = "2026-02-14T21:21:09Z/10000";

@@ -1,11 +1,15 @@
-//! The one harness: a temporary project, the built program in it with nothing of the machine's environment, and what came
-//! of it as one text.
+//! The one harness: a temporary project, the program in it with nothing of the machine's environment, and what came of it as one text.
+//!
+//! The program is called in this process, in a thread with a working directory of its own. What is about processes starts one:
+//! [`Project::command`], [`Project::start`].
 //!
 //! Everything that could differ between two machines is an input: the clock stands at [`CLOCK`], chance is seeded, there
 //! is no colour, and the temporary directory shows as `[DIR]`.
 
+use asterisk::environment::Environment;
 use serde_json::Value;
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -96,17 +100,22 @@ impl Project {
         command
     }
 
-    /// Runs the program.
-    pub(crate) fn asterisk(&self, args: &[impl AsRef<OsStr>]) -> Ran {
-        self.ran(&self.command(args).output().unwrap())
+    /// A call of the program, not yet made.
+    pub(crate) fn call(&self, args: &[impl AsRef<OsStr>]) -> ProgramCall<'_> {
+        let command = self.command(args);
+        let given = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+        let args = args.iter().map(|arg| arg.as_ref().to_owned()).collect();
+        ProgramCall { project: self, args, variables: given.collect(), directory: self.root.clone(), input: Vec::new() }
     }
 
-    /// Runs the program with a text on its standard input.
+    /// Calls the program.
+    pub(crate) fn asterisk(&self, args: &[impl AsRef<OsStr>]) -> Ran {
+        self.call(args).ran()
+    }
+
+    /// Calls the program with a text on its standard input.
     pub(crate) fn asterisk_reading(&self, args: &[impl AsRef<OsStr>], input: &str) -> Ran {
-        let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
-        // A program that refuses its arguments never reads.
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap_or_default();
-        self.ran(&child.wait_with_output().unwrap())
+        self.call(args).reading(input).ran()
     }
 
     /// Starts the program and does not wait for it.
@@ -116,8 +125,12 @@ impl Project {
 
     /// What came of a finished process.
     pub(crate) fn ran(&self, output: &Output) -> Ran {
+        self.came_of(&output.stdout, &output.stderr, output.status.code())
+    }
+
+    fn came_of(&self, stdout: &[u8], stderr: &[u8], code: Option<i32>) -> Ran {
         let redact = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(self.root.to_str().unwrap(), "[DIR]");
-        Ran { stdout: redact(&output.stdout), stderr: redact(&output.stderr), code: output.status.code() }
+        Ran { stdout: redact(stdout), stderr: redact(stderr), code }
     }
 
     /// Every file and directory below, but for the settings file, with its text (directories end in `/`).
@@ -132,6 +145,92 @@ impl Project {
     #[allow(dead_code)]
     pub(crate) fn keep(self) -> PathBuf {
         self.dir.keep()
+    }
+}
+
+/// A call of the program.
+pub(crate) struct ProgramCall<'p> {
+    project: &'p Project,
+    args: Vec<OsString>,
+    variables: BTreeMap<OsString, OsString>,
+    directory: PathBuf,
+    input: Vec<u8>,
+}
+
+impl ProgramCall<'_> {
+    /// Sets a variable.
+    pub(crate) fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.variables.insert(name.as_ref().to_owned(), value.as_ref().to_owned());
+        self
+    }
+
+    /// Sets variables.
+    pub(crate) fn envs<N: AsRef<OsStr>, V: AsRef<OsStr>>(self, variables: impl IntoIterator<Item = (N, V)>) -> Self {
+        variables.into_iter().fold(self, |call, (name, value)| call.env(name, value))
+    }
+
+    /// Unsets a variable.
+    pub(crate) fn env_remove(mut self, name: &str) -> Self {
+        self.variables.remove(OsStr::new(name));
+        self
+    }
+
+    /// Calls the program in a directory below the project's.
+    pub(crate) fn within(mut self, directory: impl AsRef<Path>) -> Self {
+        self.directory = self.project.root.join(directory);
+        self
+    }
+
+    /// Sets the text on standard input.
+    pub(crate) fn reading(mut self, input: &str) -> Self {
+        self.input = input.as_bytes().to_vec();
+        self
+    }
+
+    /// Calls the program; in a process of its own where a thread cannot have its own working directory.
+    #[track_caller]
+    pub(crate) fn ran(self) -> Ran {
+        match self.within_process() {
+            Some((environment, code)) => {
+                let (stdout, stderr) = (environment.output().take(), environment.errors().take());
+                self.project.came_of(&stdout, &stderr, Some(code.into()))
+            }
+            None => self.in_a_process(),
+        }
+    }
+
+    /// Calls the program in a thread, with the stack of a main thread. A panic fails the test.
+    #[cfg(target_os = "linux")]
+    fn within_process(&self) -> Option<(Environment, u8)> {
+        let args = std::iter::once("asterisk".into()).chain(self.args.iter().cloned()).collect();
+        let program = Path::new(env!("CARGO_BIN_EXE_asterisk"));
+        let variables = self.variables.clone().into_iter().collect();
+        let environment = Environment::within_process(args, variables, &self.directory, program, self.input.clone());
+        let body = {
+            let environment = environment.clone();
+            move || {
+                nix::sched::unshare(nix::sched::CloneFlags::CLONE_FS).ok()?;
+                std::env::set_current_dir(environment.directory()).unwrap();
+                Some(asterisk::cli::main(&environment))
+            }
+        };
+        let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(body).unwrap();
+        let code = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Some((environment, code))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn within_process(&self) -> Option<(Environment, u8)> {
+        None
+    }
+
+    fn in_a_process(self) -> Ran {
+        let mut command = self.project.command(&self.args);
+        command.current_dir(&self.directory).env_clear().envs(&self.variables).stdin(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A program that refuses its arguments never reads.
+        child.stdin.take().unwrap().write_all(&self.input).unwrap_or_default();
+        self.project.ran(&child.wait_with_output().unwrap())
     }
 }
 

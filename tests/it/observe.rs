@@ -58,9 +58,7 @@ pub(crate) const RUN: [&str; 8] = ["run", "ride", "--input", "launch.json", "--s
 /// A run that is observed. With a clock that goes on by 10 ms whenever it is looked at.
 fn observed(project: &Project, more: &[&str]) -> Ran {
     let args: Vec<&str> = RUN.iter().chain(more).copied().collect();
-    let mut command = project.command(&args);
-    command.env("ASTERISK_CLOCK", "2026-02-14T21:21:09Z/10");
-    project.ran(&command.output().unwrap())
+    project.call(&args).env("ASTERISK_CLOCK", "2026-02-14T21:21:09Z/10").ran()
 }
 
 fn events(project: &Project, path: &str) -> Vec<Value> {

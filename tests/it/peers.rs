@@ -43,7 +43,7 @@ fn peers_are_the_same_however_a_run_is_walked() {
     let walked = |parallel: &str, keep: &str| {
         let project = Project::with(&[("launch.xml", &launch())]);
         let args = ["run", "--input", "launch.xml", "--files", "never", "--parallel", parallel];
-        project.ran(&project.command(&args).env("ASTERISK_KEEP_CASES", keep).output().unwrap()).exits(0);
+        project.call(&args).env("ASTERISK_KEEP_CASES", keep).ran().exits(0);
         project
     };
     // In memory, and read from the store case by case.

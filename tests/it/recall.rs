@@ -175,7 +175,7 @@ fn night_file(night: &str) -> String {
 /// Runs the program at an instant.
 fn at(project: &Project, clock: &str, words: &str) -> Ran {
     let words: Vec<&str> = words.split(' ').collect();
-    project.ran(&project.command(&words).env("ASTERISK_CLOCK", clock).output().unwrap())
+    project.call(&words).env("ASTERISK_CLOCK", clock).ran()
 }
 
 /// Analyses a launch of a file at an instant, and returns `rca.json`, `report.md` and `regression-report.md`.

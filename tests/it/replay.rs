@@ -83,6 +83,7 @@ fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, var
         script_time: Some(Duration::from_secs(60)),
         keep: KEEP,
         job_url: None,
+        environment: asterisk::environment::Environment::default(),
         audit: asterisk::session::AuditSettings::default(),
         clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)),
     })

@@ -473,13 +473,10 @@ fn settings_come_from_flags_then_the_environment_then_files() {
     let server = Server::answering(portal);
     let project = Project::new();
     project.file("asterisk.yaml", "reportportal: { url: 'https://other.example', project: toys, token: { env: NOT_THERE } }\n");
-    let mut command =
-        project.command(&["run", "--launch", "7", "--dry-run", "--reportportal-project", "shop", "--format", "json"]);
-    command.env("ASTERISK_REPORTPORTAL_URL", &server.url).env("ASTERISK_REPORTPORTAL_TOKEN", TOKEN);
-    project.ran(&command.output().unwrap()).exits(0);
-    let mut command = project.command(&["config", "--origin", "--format", "json"]);
-    command.env("ASTERISK_REPORTPORTAL_URL", &server.url).env("ASTERISK_REPORTPORTAL_TOKEN", TOKEN);
-    let ran = project.ran(&command.output().unwrap()).exits(0);
+    let call = project.call(&["run", "--launch", "7", "--dry-run", "--reportportal-project", "shop", "--format", "json"]);
+    call.env("ASTERISK_REPORTPORTAL_URL", &server.url).env("ASTERISK_REPORTPORTAL_TOKEN", TOKEN).ran().exits(0);
+    let call = project.call(&["config", "--origin", "--format", "json"]);
+    let ran = call.env("ASTERISK_REPORTPORTAL_URL", &server.url).env("ASTERISK_REPORTPORTAL_TOKEN", TOKEN).ran().exits(0);
     let settings = ran.json()["settings"].as_array().unwrap().clone();
     let of = |name: &str| settings.iter().find(|one| one["name"] == name).unwrap().clone();
     assert_eq!(of("reportportal.url")["origin"]["name"], "ASTERISK_REPORTPORTAL_URL");

@@ -503,11 +503,8 @@ fn nowhere(project: &Project, said: &[Ran]) {
 
 /// Runs the program with the secret in every variable that may hold one.
 fn secretly(project: &Project, args: &[&str]) -> Ran {
-    let mut command = project.command(args);
-    for name in ["MODEL_KEY", "NOTES_KEY", "ASTERISK_TOKEN", "ASTERISK_REPORTPORTAL_TOKEN"] {
-        command.env(name, SECRET);
-    }
-    project.ran(&command.output().unwrap())
+    let names = ["MODEL_KEY", "NOTES_KEY", "ASTERISK_TOKEN", "ASTERISK_REPORTPORTAL_TOKEN"];
+    project.call(args).envs(names.map(|name| (name, SECRET))).ran()
 }
 
 /// Servers that say back what they were shown, in every way there is.
@@ -595,9 +592,7 @@ fn secrets_are_seen_by_nobody() {
         assert!(ran.text().contains(wanted) && !ran.text().contains("never-to-be-seen"), "{}", ran.text());
     }
     for args in [&["config", "--origin"][..], &["doctor"], &["run", "--launch", "7"]] {
-        let mut command = project.command(args);
-        let ran =
-            project.ran(&command.env("ASTERISK_REPORTPORTAL_URL", "https://me:never-to-be-seen@example.com").output().unwrap());
+        let ran = project.call(args).env("ASTERISK_REPORTPORTAL_URL", "https://me:never-to-be-seen@example.com").ran();
         assert!(!ran.text().contains("never-to-be-seen"), "{}", ran.text());
     }
     project.file("asterisk.yaml", &settings);
@@ -676,11 +671,8 @@ fn secrets_by_mistake_are_refused_and_starred() {
     assert!(told["code"] == "config/secret" && !told.to_string().contains(KEY), "{told}");
     let ran = project.asterisk(&["run", "two.yaml", "--input", "none", "--set", &format!("x={KEY}")]).exits(2);
     assert!(!ran.text().contains("never-to-be-seen") && ran.stderr.contains("looks like a secret"), "{}", ran.text());
-    let mut command = project.command(&["doctor"]);
-    command
-        .env("ASTERISK_REPORTPORTAL_URL", "https://example.com/?token=never-to-be-seen")
-        .env("ASTERISK_REPORTPORTAL_PROJECT", "p");
-    let ran = project.ran(&command.output().unwrap());
+    let call = project.call(&["doctor"]).env("ASTERISK_REPORTPORTAL_PROJECT", "p");
+    let ran = call.env("ASTERISK_REPORTPORTAL_URL", "https://example.com/?token=never-to-be-seen").ran();
     assert!(!ran.text().contains("never-to-be-seen") && ran.text().contains("or what looks like"), "{}", ran.text());
 }
 
@@ -704,12 +696,9 @@ fn commands_are_not_told_the_secrets_of_others() {
     project.file("tool.yaml", TWO.replace("code: T1", "code: T1\n    tool: notes/find\n    arguments: \"#{ a: 1 }\""));
     let keys = ["OWN_KEY", "MODEL_KEY", "NOTES_KEY", "PORTAL_KEY", "ASTERISK_TOKEN", "HARMLESS"];
     let with = |args: &[&str]| {
-        let mut command = project.command(args);
-        for key in keys {
-            command.env(key, "never-to-be-seen-5711");
-        }
         let path = std::env::var("PATH").unwrap_or_default();
-        project.ran(&command.env("PATH", format!("{}:{path}", project.root().join("bin").display())).output().unwrap())
+        let call = project.call(args).envs(keys.map(|key| (key, "never-to-be-seen-5711")));
+        call.env("PATH", format!("{}:{path}", project.root().join("bin").display())).ran()
     };
     let told = |name: &str| {
         let text = project.read(name);

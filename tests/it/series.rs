@@ -15,8 +15,8 @@ const NIGHTS: [(&str, &str); 5] = [
 /// A run of the series: its name, and `rca.json`.
 fn analyse(project: &Project, file: &str, at: &str) -> (String, Value) {
     let launch = repository().join("examples/series").join(file);
-    let mut command = project.command(&["run", "--format", "json", "--input", launch.to_str().unwrap()]);
-    let ran = project.ran(&command.env("ASTERISK_CLOCK", at).output().unwrap()).ok();
+    let call = project.call(&["run", "--format", "json", "--input", launch.to_str().unwrap()]);
+    let ran = call.env("ASTERISK_CLOCK", at).ran().ok();
     let run = ran.json()["run"].as_str().unwrap().to_owned();
     let text = project.read(&format!(".asterisk/investigations/{run}/rca.json"));
     (run, serde_json::from_str(&text).unwrap())

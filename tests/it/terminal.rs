@@ -148,7 +148,7 @@ fn no_escape_of_anybody_reaches_the_terminal_or_a_pipe() {
         // Colours make no difference to what is cleaned: each command is tried with one choice.
         {
             let colour = ["never", "always"][number % 2];
-            let ran = project.ran(&project.command(args).env("ASTERISK_COLOR", colour).output().unwrap());
+            let ran = project.call(args).env("ASTERISK_COLOR", colour).ran();
             let bare = |text: &str| own_colours(text);
             check(&format!("{args:?} {colour}"), &Ran { stdout: bare(&ran.stdout), stderr: bare(&ran.stderr), code: ran.code });
             assert!(!ran.text().contains("\u{1b}[8m"), "{args:?} conceals");

@@ -18,10 +18,9 @@ fn walk(project: &Project, thermal: &Value, nodes: usize, ms: u64, fails: Option
     project.file("row.yaml", pipeline.to_string());
     project.file("stub.json", json!({ "*": answers.collect::<Map<_, _>>() }).to_string());
     let words = "run row.yaml --input none --stub stub.json --parallel 1 --observe jsonl=events.jsonl --format json";
-    let mut command = project.command(&words.split(' ').collect::<Vec<_>>());
-    command.env("ASTERISK_CLOCK", format!("{CLOCK}/{ms}"));
+    let call = project.call(&words.split(' ').collect::<Vec<_>>()).env("ASTERISK_CLOCK", format!("{CLOCK}/{ms}"));
     std::fs::remove_file(project.root().join("events.jsonl")).unwrap_or_default();
-    project.ran(&command.output().unwrap())
+    call.ran()
 }
 
 fn events(project: &Project, kind: &str) -> Vec<Value> {

@@ -205,8 +205,7 @@ fn secrets_stay_out_of_everything() {
         "text \"{\\\\\\\"found\\\\\\\": true, \\\\\\\"note\\\\\\\": \\\\\\\"$KEY\\\\\\\"}\"; echo \"$KEY\" >&2",
         ", env: { KEY: { env: NOTES_KEY } }",
     );
-    let out = project.command(&RUN).env("NOTES_KEY", SECRET).output().unwrap();
-    let ran = project.ran(&out).exits(0);
+    let ran = project.call(&RUN).env("NOTES_KEY", SECRET).ran().exits(0);
     assert!(!ran.text().contains(SECRET));
     for (path, text) in project.tree() {
         assert!(path == "calls.txt" || !String::from_utf8_lossy(&text).contains(SECRET), "{path}");
@@ -294,10 +293,7 @@ fn the_program_serves_its_own_tools() {
     let net = Net::start(&project, &[], Some(SECRET));
     let web = json!({ "url": format!("http://{}/mcp", net.at), "secret": { "env": "TOKEN" } });
     project.file("asterisk.yaml", json!({ "mcp_servers": { "own": web } }).to_string());
-    let with = |token: &str| {
-        let out = project.command(&args).env("TOKEN", token).output().unwrap();
-        project.ran(&out)
-    };
+    let with = |token: &str| project.call(&args).env("TOKEN", token).ran();
     let ran = with(SECRET).exits(0);
     assert_eq!(ran.json()["cases"][0]["edges"], json!(["E1", "E2"]), "{}", ran.text());
     assert!(!ran.text().contains(SECRET));

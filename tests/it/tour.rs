@@ -5,11 +5,9 @@ use crate::harness::Project;
 #[test]
 fn a_new_user_gets_to_a_replayed_edit_in_eight_commands() {
     let project = Project::new();
-    let mut command = project.command(&["tour", "mine"]);
-    // What the user has set elsewhere is left alone.
-    command.env("ASTERISK_STORE", project.root().join("other.db"));
     let began = std::time::Instant::now();
-    let ran = project.ran(&command.output().unwrap()).ok();
+    // What the user has set elsewhere is left alone.
+    let ran = project.call(&["tour", "mine"]).env("ASTERISK_STORE", project.root().join("other.db")).ran().ok();
     let commands: Vec<&str> = ran.stdout.lines().filter_map(|line| line.strip_prefix("$ asterisk ")).collect();
     assert!(commands.len() <= 8, "{commands:#?}");
     let verbs: Vec<&str> = commands.iter().filter_map(|line| line.split(' ').next()).collect();
@@ -21,8 +19,7 @@ fn a_new_user_gets_to_a_replayed_edit_in_eight_commands() {
     assert!(!project.root().join("other.db").exists());
     // What the tour left is a project: the rule is edited, and its tests pass.
     assert!(project.read("mine/scripts/rules/rca.rhai").contains("== \"crash\" { return false; }"));
-    let mut test = project.command(&["test", "scripts/rules/decisions_test.rhai"]);
-    project.ran(&test.current_dir(project.root().join("mine")).output().unwrap()).exits(0);
+    project.call(&["test", "scripts/rules/decisions_test.rhai"]).within("mine").ran().exits(0);
     let refused = project.asterisk(&["tour", "mine"]).exits(2);
     assert!(refused.stderr.contains("`mine` is not empty"), "{}", refused.text());
 }

@@ -68,6 +68,7 @@ fn session(dir: &Path, keep: usize) -> Session {
         script_time: Some(Duration::from_secs(60)),
         keep,
         job_url: None,
+        environment: asterisk::environment::Environment::default(),
         audit: asterisk::session::AuditSettings::default(),
         clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)),
     })

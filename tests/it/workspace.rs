@@ -31,9 +31,8 @@ fn investigated(project: &Project) -> Value {
     // A known failure would not be investigated again.
     std::fs::remove_dir_all(project.root().join(".asterisk")).unwrap_or_default();
     // PATH is what `git` is found by.
-    let mut command = project.command(&["run", "--input", "launch.json", "--files", "always", "--format", "json"]);
-    command.env("PATH", std::env::var_os("PATH").unwrap());
-    let run = project.ran(&command.output().unwrap()).ok().json();
+    let call = project.call(&["run", "--input", "launch.json", "--files", "always", "--format", "json"]);
+    let run = call.env("PATH", std::env::var_os("PATH").unwrap()).ran().ok().json();
     assert_eq!(run["status"], "done");
     let case = run["cases"][0]["case"].as_str().unwrap();
     let path = format!(".asterisk/investigations/{}/{case}/artifact.json", run["run"].as_str().unwrap());
@@ -62,7 +61,7 @@ fn a_recent_change_of_the_failing_line_is_cited() {
     assert!(with["convergence_score"].as_f64() > without["convergence_score"].as_f64(), "{with}\n{without}");
     let said = with["rca_message"].as_str().unwrap();
     assert!(said.contains("2 days before the launch") && said.contains("does not make it the cause"), "{said}");
-    let ticket = project.ran(&project.command(&["report", "--format", "md"]).output().unwrap()).ok().stdout;
+    let ticket = project.asterisk(&["report", "--format", "md"]).ok().stdout;
     let reading = ticket.lines().find(|line| line.starts_with("- Read what billing@")).unwrap_or_default();
     assert!(reading.contains("(Sum from the end) changed in pkg/invoice/total.go:4"), "{ticket}");
     assert_eq!(investigated(&project)["evidence_refs"], with["evidence_refs"], "the same checkout tells the same");

@@ -5,6 +5,7 @@ use super::pipes::{self, ServerProcess};
 use super::server_output::SharedServerOutput;
 use super::settings::{Secrets, ServerSettings};
 use super::web::HttpTransport;
+use crate::environment::Variables;
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ErrorCode, ErrorData, Implementation, JsonObject,
@@ -14,7 +15,6 @@ use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::json;
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::sync::PoisonError;
@@ -28,8 +28,8 @@ const REQUEST: &str = "asterisk/request";
 pub(super) struct Connection {
     pub(super) settings: ServerSettings,
     pub(super) secrets: Secrets,
-    /// Environment variables with secrets; the server's own are among `secrets`.
-    withheld: BTreeSet<String>,
+    /// The variables of a command, without secrets; the server's own are among `secrets`.
+    variables: Variables,
     /// Output of the current session.
     output: std::sync::Mutex<SharedServerOutput>,
     open: Mutex<Option<ToolSession>>,
@@ -58,11 +58,11 @@ pub(super) enum ToolError {
 }
 
 impl Connection {
-    pub(super) fn new(settings: ServerSettings, secrets: Secrets, withheld: BTreeSet<String>) -> Self {
+    pub(super) fn new(settings: ServerSettings, secrets: Secrets, variables: Variables) -> Self {
         Self {
             settings,
             secrets,
-            withheld,
+            variables,
             output: std::sync::Mutex::default(),
             open: Mutex::new(None),
             busy: AtomicUsize::new(0),
@@ -165,7 +165,7 @@ impl Connection {
     }
 
     fn command(&self, root: &Path) -> Option<Command> {
-        let mut command = super::super::process::command(&self.settings.command, root, &self.withheld)?;
+        let mut command = super::super::process::command(&self.settings.command, root, &self.variables)?;
         command.envs(self.secrets.env.iter().map(|(name, value)| (name, value)));
         Some(command)
     }

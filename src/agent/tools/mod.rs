@@ -15,11 +15,11 @@ use self::result::{ToolResult, given};
 use super::concurrency::stopped;
 use super::context::ExternalContext;
 use crate::diag::{Diagnostic, did_you_mean};
-use crate::net::ReadSecret;
+use crate::environment::Variables;
+use crate::net::SecretReader;
 use crate::walk::{Agent, Answerer, LATE, Name, NodeAnswer, Refusal, Request, TOOL, ToolPlan};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::Value;
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,8 +35,8 @@ pub(super) struct ToolAnswerer<'a> {
     server: String,
     settings: ServerSettings,
     root: PathBuf,
-    secret: ReadSecret,
-    withheld: BTreeSet<String>,
+    secret: SecretReader,
+    variables: Variables,
     stop: &'a AtomicBool,
     talk: Mutex<Option<Arc<ToolConversation>>>,
 }
@@ -58,10 +58,10 @@ impl Drop for ToolConversation {
 
 impl<'a> ToolAnswerer<'a> {
     pub(super) fn new(server: &str, settings: &ServerSettings, outside: &ExternalContext<'a>) -> Self {
-        let ExternalContext { root, secret, stop, .. } = *outside;
+        let ExternalContext { root, stop, .. } = *outside;
         let (name, server, settings) = (ToolPlan::via(server), server.to_owned(), settings.clone());
-        let withheld = outside.withheld.clone();
-        Self { name, server, settings, root: root.to_owned(), secret, withheld, stop, talk: Mutex::new(None) }
+        let (secret, variables) = (outside.secret.clone(), outside.variables(None));
+        Self { name, server, settings, root: root.to_owned(), secret, variables, stop, talk: Mutex::new(None) }
     }
 
     fn talk(&self, request: &Request<'_>) -> Result<Arc<ToolConversation>, Refusal> {
@@ -69,11 +69,11 @@ impl<'a> ToolAnswerer<'a> {
         if let Some(talk) = talk.as_ref() {
             return Ok(Arc::clone(talk));
         }
-        let secrets = self.settings.secrets(&self.root, self.secret);
+        let secrets = self.settings.secrets(&self.root, &self.secret);
         let secrets = secrets.map_err(|(why, help)| Refusal::failed(self.failed(request, &why).help(help)))?;
         let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("tools").enable_all().build();
         let runtime = runtime.map_err(|error| Refusal::again(self.failed(request, &error.to_string())))?;
-        let connection = Connection::new(self.settings.clone(), secrets, self.withheld.clone());
+        let connection = Connection::new(self.settings.clone(), secrets, self.variables.clone());
         let new = Arc::new(ToolConversation { connection, runtime: Some(runtime) });
         *talk = Some(Arc::clone(&new));
         Ok(new)

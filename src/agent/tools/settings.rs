@@ -2,7 +2,7 @@
 
 use super::super::group::is_found;
 use super::super::settings::AgentBounds;
-use crate::net::{ReadSecret, SecretRedactor, SecretSource};
+use crate::net::{SecretReader, SecretRedactor, SecretSource};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -60,19 +60,19 @@ impl ServerSettings {
     }
 
     /// A configuration error that can be detected without starting or calling the server: a message and a hint.
-    pub fn fault(&self, root: &Path, read: ReadSecret) -> Option<(String, String)> {
+    pub fn fault(&self, root: &Path, reader: &SecretReader) -> Option<(String, String)> {
         let place = |program: &String| if program.contains('/') { root.join(program) } else { program.into() };
-        if let Some(program) = self.command.first().filter(|program| !is_found(&place(program), None)) {
+        if let Some(program) = self.command.first().filter(|program| !is_found(&place(program), reader.variables.get("PATH"))) {
             return Some((format!("there is no program `{program}`"), "install it, or mend `command:` in asterisk.yaml".into()));
         }
-        self.secrets(root, read).err()
+        self.secrets(root, reader).err()
     }
 
     /// The secrets of the server: values of its variables by name, and its token. An error is a message and a hint.
-    pub(super) fn secrets(&self, root: &Path, read: ReadSecret) -> Result<Secrets, (String, String)> {
+    pub(super) fn secrets(&self, root: &Path, reader: &SecretReader) -> Result<Secrets, (String, String)> {
         let value = |variable: &Variable| match variable {
             Variable::Text(text) => Ok((text.clone(), false)),
-            Variable::Secret(secret) => secret.read(root, read, "env").map(|text| (text, true)),
+            Variable::Secret(secret) => secret.read(root, reader, "env").map(|text| (text, true)),
         };
         let mut secrets = Secrets::default();
         for (name, variable) in &self.env {
@@ -83,7 +83,7 @@ impl ServerSettings {
             secrets.env.push((name.clone(), text));
         }
         if let Some(secret) = &self.secret {
-            let token = secret.read(root, read, "secret")?;
+            let token = secret.read(root, reader, "secret")?;
             secrets.hidden.push(SecretRedactor::new(&token));
             secrets.token = Some(token);
         }

@@ -6,13 +6,14 @@
 //! elsewhere are not confined.
 
 use super::paths::Guarded;
+use crate::environment::{Environment, Variables};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 /// The first argument of a program that is to become a confined command.
 const CONFINE: &str = "__confine";
@@ -68,8 +69,7 @@ impl Report {
 }
 
 /// The words that run `sh -C -c TEXT` confined: this program, its bounds, the command. The report is written by the time it begins.
-pub(super) fn words(bounds: &Bounds<'_>, text: &str) -> std::io::Result<(Vec<String>, Report)> {
-    let own = std::env::current_exe()?;
+pub(super) fn words(program: &Path, bounds: &Bounds<'_>, text: &str) -> std::io::Result<(Vec<String>, Report)> {
     let dir = tempfile::tempdir()?;
     let report = dir.path().join("report");
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(&report)?;
@@ -80,32 +80,32 @@ pub(super) fn words(bounds: &Bounds<'_>, text: &str) -> std::io::Result<(Vec<Str
     });
     // An existing file is not emptied by `>`.
     let command = ["sh", "-C", "-c", text].map(str::to_owned);
-    let words = [path(&own), CONFINE.to_owned(), settings.to_string()].into_iter().chain(command).collect();
+    let words = [path(program), CONFINE.to_owned(), settings.to_string()].into_iter().chain(command).collect();
     Ok((words, Report { file, _dir: dir }))
 }
 
 /// Becomes a confined command, if that is what the arguments ask for. Returns only if they don't, or if it fails.
-pub fn become_confined(args: &[OsString]) -> Option<ExitCode> {
-    let [_, first, settings, command @ ..] = args else { return None };
+pub fn become_confined(environment: &Environment) -> Option<u8> {
+    let [_, first, settings, command @ ..] = environment.arguments() else { return None };
     if first != CONFINE {
         return None;
     }
     let settings: Value = serde_json::from_str(settings.to_str().unwrap_or_default()).unwrap_or_default();
     let report = Path::new(settings["report"].as_str().unwrap_or_default());
     // Closed when the command takes over, and by then without a name.
-    let Ok(mut said) = OpenOptions::new().write(true).open(report) else { return Some(ExitCode::from(NOT_STARTED)) };
+    let Ok(mut said) = OpenOptions::new().write(true).open(report) else { return Some(NOT_STARTED) };
     let failed = match std::fs::remove_file(report) {
-        Ok(()) => confine(&settings, command, &mut said),
+        Ok(()) => confine(environment.variables(), &settings, command, &mut said),
         Err(error) => error.to_string(),
     };
     let written = said.set_len(0).and_then(|()| said.rewind()).and_then(|()| write!(said, "{FAILED}{failed}"));
     // The exit code says that it failed in any case.
     drop(written);
-    Some(ExitCode::from(NOT_STARTED))
+    Some(NOT_STARTED)
 }
 
 /// Takes the bounds and becomes the command; returns why it failed.
-fn confine(settings: &Value, command: &[OsString], said: &mut File) -> String {
+fn confine(variables: &Variables, settings: &Value, command: &[OsString], said: &mut File) -> String {
     let path = |name: &str| settings[name].as_str().map(PathBuf::from);
     let paths =
         |name: &str| settings[name].as_array().into_iter().flatten().filter_map(|path| Some(path.as_str()?.into())).collect();
@@ -132,8 +132,7 @@ fn confine(settings: &Value, command: &[OsString], said: &mut File) -> String {
     if let Err(error) = said.write_all(if wholly { b"yes" } else { b"no" }) {
         return error.to_string();
     }
-    let kept: Vec<(OsString, OsString)> =
-        std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(|name| name.starts_with("ASTERISK_COMMAND"))).collect();
+    let kept = variables.iter().filter(|(name, _)| name.to_str().is_some_and(|name| name.starts_with("ASTERISK_COMMAND")));
     let mut command = Command::new(program);
     command.args(args).current_dir(workdir).env_clear().envs(kept);
     command.env("PATH", PATH).env("HOME", &temporary).env("TMPDIR", &temporary).env("LANG", "C.UTF-8");

@@ -18,6 +18,7 @@ use super::context::{Approve, ExternalContext, Investigate};
 use super::process::{self, CommandEnd};
 use super::tools::ToolAnswerer;
 use crate::diag::{Diagnostic, did_you_mean};
+use crate::environment::Variables;
 use crate::net::HttpClient;
 use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TOOL, ToolPlan, WORKDIR, WORKDIR_OF};
 use serde_json::{Map, Value, json};
@@ -50,7 +51,8 @@ pub(super) struct WorkdirAnswerer<'a> {
     guarded: Guarded,
     /// Whether the run is recorded.
     recorded: bool,
-    withheld: BTreeSet<String>,
+    variables: Variables,
+    program: PathBuf,
     approve: Option<Approve>,
     investigate: Option<Investigate<'a>>,
     servers: BTreeMap<String, ToolAnswerer<'a>>,
@@ -155,7 +157,8 @@ impl<'a> WorkdirAnswerer<'a> {
             root: outside.root.to_owned(),
             guarded: Guarded { readable: real(&outside.texts), hidden: real(&outside.private) },
             recorded: outside.recorded,
-            withheld: outside.withheld.clone(),
+            variables: outside.variables(None),
+            program: outside.program.to_owned(),
             approve: outside.approve.clone(),
             investigate: outside.investigate.clone(),
             servers: outside.servers.iter().map(server).collect(),
@@ -268,8 +271,8 @@ impl<'a> WorkdirAnswerer<'a> {
                 guarded: &root.guarded,
                 strict: approved && root.guarded.touches(&root.path),
             };
-            let (words, report) = confine::words(&bounds, text)?;
-            let Some(command) = process::command(&words, &self.root, &self.withheld) else {
+            let (words, report) = confine::words(&self.program, &bounds, text)?;
+            let Some(command) = process::command(&words, &self.root, &self.variables) else {
                 return Ok(CallResult::failed("no command"));
             };
             let output = process::run(command, b"", call.limits.time, MAX_OUTPUT)?;

@@ -2,6 +2,7 @@
 //!
 //! A run waits for it only at its end, and for a limited time.
 
+use crate::environment::Variables;
 use crate::net::{self, shown};
 use opentelemetry::KeyValue;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
@@ -47,12 +48,12 @@ pub(super) struct Delivery {
 
 impl Delivery {
     /// To the collector at this address, or at the one in the standard environment variable of OpenTelemetry
-    /// (`OTEL_EXPORTER_OTLP_ENDPOINT`).
-    pub(super) fn to(address: Option<&str>) -> Result<Self, (String, String)> {
+    /// (`OTEL_EXPORTER_OTLP_ENDPOINT`). The exporter itself reads that and the other standard variables, from the process.
+    pub(super) fn to(address: Option<&str>, variables: &Variables) -> Result<Self, (String, String)> {
         let state = Arc::new(DeliveryState::default());
         let http = OtlpHttp { client: net::HttpClient::new(PATIENCE, MOST), state: Arc::clone(&state) };
         let mut builder = SpanExporter::builder().with_http().with_http_client(http);
-        if std::env::var_os("OTEL_EXPORTER_OTLP_PROTOCOL").is_none() {
+        if variables.get("OTEL_EXPORTER_OTLP_PROTOCOL").is_none() {
             builder = builder.with_protocol(Protocol::HttpBinary);
         }
         if let Some(address) = address {

@@ -11,6 +11,7 @@ use self::span::{OpenSpan, id, run_id, trace_id};
 use super::name_table::NameTable;
 use super::observed::{MadeObserver, Observer};
 use crate::clock::Timestamp;
+use crate::environment::Variables;
 use crate::model::Case;
 use crate::session::StartedRun;
 use crate::walk::{BRANCH, BranchKind, EdgeOutcome, Event, EventBody, Name, WalkStatus, place_of};
@@ -44,8 +45,8 @@ struct StepSpan {
 }
 
 /// An observer that sends to the collector at this address, or at the one in the environment.
-pub(super) fn sender(address: Option<&str>) -> MadeObserver {
-    let delivery = Delivery::to(address)?;
+pub(super) fn sender(address: Option<&str>, variables: &Variables) -> MadeObserver {
+    let delivery = Delivery::to(address, variables)?;
     let otlp = Otlp { delivery, names: NameTable::default(), trace: TraceId::INVALID, run: None, cases: BTreeMap::new() };
     Ok(Box::new(otlp))
 }
