@@ -1,81 +1,99 @@
-//! A cold start: the release binary is run, and its processor time is read from what the system charges for children.
+//! Cold starts: the optimised program is run as a process, and its wall time is compared with `/bin/true` and with what bare Rhai
+//! takes to parse the scripts that the bundled pipeline reaches. Start this on a quiet machine.
 
 mod harness;
 
 use harness::Table;
+use harness::bundled::{clock, setup};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// Runs in a batch: processor time is charged in ticks of 10 ms, so it is read over a batch.
-const BATCH: u32 = 20;
-const ROUNDS: u32 = 8;
+use asterisk::clock::Clock;
+use asterisk::project::AnswererNames;
+use asterisk::script::{ScriptLimits, build_engine};
+use asterisk::session::{RunInputs, RunSpec, Session, Setup};
 
-/// Answers for the bundled pipeline, so that no responder runs: what is left is the start.
-const STUB: &str = r#"{"*": {"recall": [{"match": false, "confidence": 0.2}], "triage": [{"symptom_category": "product",
-    "candidate_repos": ["a", "b"]}], "resolve": [{"selected_repos": [{"name": "a"}]}], "investigate": [{"rca_message": "x",
-    "defect_type": "pb001", "convergence_score": 0.9}], "correlate": [{"is_duplicate": false, "confidence": 0.1}],
-    "review": [{"decision": "approve"}], "report": [{}]}}"#;
+const ROUNDS: u32 = 20;
 
-/// The processor time of ended children so far, in milliseconds; nothing where there is no `/proc`.
-fn charged() -> Option<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    let mut fields = stat.rsplit(')').next()?.split_whitespace().skip(13);
-    let ticks: [f64; 2] = [fields.next()?.parse().ok()?, fields.next()?.parse().ok()?];
-    Some((ticks[0] + ticks[1]) * 10.0)
-}
+/// A pipeline of one node and one rule, with a canned answer.
+const ONE: &str = "pipeline: one\nnodes: [{ name: look, schema: { found: bool } }]\n\
+    edges: [{ id: E1, from: look, to: _done, rule: \"one.rhai#found\" }]\nstart: look\ndone: _done\n";
+const RULE: &str = "/// It was found.\nfn found(artifact, state, vars) { artifact.found }\n";
+const STUB: &str = r#"{"*": {"look": [{"found": true}]}}"#;
 
-/// Wall and processor milliseconds of one run: the fastest run, the cheapest batch.
-#[derive(Clone, Copy)]
-struct Cost {
-    wall: f64,
-    processor: f64,
-}
-
-fn batch(program: &Path, args: &[&str], best: &mut Cost) {
-    let before = charged();
-    for _ in 0..BATCH {
+/// The fastest of some runs, in milliseconds.
+fn fastest(rounds: u32, mut run: impl FnMut()) -> f64 {
+    let mut best = f64::INFINITY;
+    for _ in 0..rounds {
         let start = Instant::now();
-        let status = Command::new(program).args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-        assert!(status.is_ok_and(|status| status.success()), "{} {args:?} fails", program.display());
-        best.wall = best.wall.min(start.elapsed().as_secs_f64() * 1e3);
+        run();
+        best = best.min(start.elapsed().as_secs_f64() * 1e3);
     }
-    if let (Some(before), Some(after)) = (before, charged()) {
-        best.processor = best.processor.min((after - before) / f64::from(BATCH));
-    }
+    best
+}
+
+fn process(dir: &Path, program: &str, args: &[&str]) -> f64 {
+    fastest(ROUNDS, || {
+        let mut command = Command::new(program);
+        command.args(args).current_dir(dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        assert!(command.status().is_ok_and(|status| status.success()), "{program} {args:?} fails");
+    })
+}
+
+/// What bare Rhai takes to parse the scripts that the bundled pipeline reaches.
+fn bare_parsing() -> f64 {
+    let project = Session::new(setup()).project(None, AnswererNames::Scripts).expect("the bundled project links");
+    let texts: Vec<String> = project.library.files().map(|file| file.source().text().to_owned()).collect();
+    // An engine with the lexer's settings and no functions.
+    let engine = build_engine(&ScriptLimits::default(), [], |_| {});
+    fastest(ROUNDS, || {
+        for text in &texts {
+            drop(engine.compile(text).expect("it parses"));
+        }
+    })
+}
+
+/// The failures' own time: the bundled launch in a process that has linked and run it before.
+fn warm(dir: &Path) -> f64 {
+    let clock: Arc<dyn Clock> = Arc::new(clock());
+    let session = Session::new(Setup { root: dir.to_owned(), clock, ..setup() });
+    let spec = RunSpec { dry_run: true, parallel: 2, ..RunSpec::of(RunInputs::Example) };
+    let mut run = || drop(session.run(&spec, &(), &AtomicBool::new(false)).expect("a run"));
+    run();
+    fastest(ROUNDS, run)
 }
 
 fn main() -> ExitCode {
-    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let stub = dir.join("start-stub.json");
-    std::fs::create_dir_all(&dir).and_then(|()| std::fs::write(&stub, STUB)).expect("a stub file");
-    let stub = stub.display().to_string();
-    let asterisk = Path::new(env!("CARGO_BIN_EXE_asterisk"));
-    let subjects: [(&str, &Path, &[&str]); 5] = [
-        ("/bin/true", Path::new("/bin/true"), &[]),
-        ("asterisk version", asterisk, &["version"]),
-        ("asterisk run --dry-run, one canned case", asterisk, &["run", "--dry-run", "--input", "none", "--stub", &stub]),
-        ("asterisk run --dry-run, one empty case, scripted", asterisk, &["run", "--dry-run", "--input", "none"]),
-        ("asterisk run --dry-run, the bundled launch", asterisk, &["run", "--dry-run"]),
-    ];
-    let mut best = [Cost { wall: f64::INFINITY, processor: f64::INFINITY }; 5];
-    for _ in 0..ROUNDS {
-        for ((_, program, args), best) in subjects.iter().zip(&mut best) {
-            batch(program, args, best);
-        }
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("start");
+    drop(std::fs::remove_dir_all(&dir));
+    std::fs::create_dir_all(dir.join("scripts")).expect("a directory");
+    for (name, text) in [("asterisk.yaml", ""), ("one.yaml", ONE), ("scripts/one.rhai", RULE), ("stub.json", STUB)] {
+        std::fs::write(dir.join(name), text).expect("written");
     }
-    let floor = best[0];
-    let mut table = Table::new("start: processor time of the process (wall time below)", "ms");
-    table.plain(subjects[0].0, floor.processor);
-    for (at, (name, ..)) in subjects.iter().enumerate().skip(1) {
-        if at == 2 {
-            table.at_most(name, best[at].processor, 8.0);
-        } else {
-            table.plain(name, best[at].processor);
-        }
+    let asterisk = env!("CARGO_BIN_EXE_asterisk");
+    let of = |args: &[&str]| process(&dir, asterisk, args);
+    let floor = process(&dir, "/bin/true", &[]);
+    let mut table = Table::new("start: wall time of a process, the fastest of 20", "ms");
+    table.plain("/bin/true", floor);
+    table.plain("version", of(&["version"]));
+    let one = ["run", "one.yaml", "--input", "none", "--stub", "stub.json", "--scripts", "scripts", "--dry-run"];
+    table.at_most("run --dry-run, one node and one rule, beyond /bin/true", of(&one) - floor, 8.0);
+    table.plain("the same, recorded, beyond /bin/true", of(&one[..one.len() - 1]) - floor);
+    let parsing = bare_parsing();
+    table.plain("F: bare Rhai parses what the bundled pipeline reaches", parsing);
+    let (launch, own) = (of(&["run", "--dry-run"]), warm(&dir));
+    table.plain("run --dry-run, the bundled launch", launch);
+    table.plain("its failures' own time, in a process that is warm", own);
+    table.within("what is left of it, against F", launch - own, parsing, 1.2);
+    process(&dir, asterisk, &["run"]);
+    for args in [&["status"][..], &["report", "latest"], &["show", "signatures"], &["runs"]] {
+        table.at_most(&args.join(" "), of(args) - floor, 15.0);
     }
-    for ((name, ..), best) in subjects.iter().zip(&best) {
-        table.plain(&format!("wall: {name}"), best.wall);
-    }
+    table.at_most("explain latest --case 880101", of(&["explain", "latest", "--case", "880101"]) - floor, 40.0);
+    table.at_most("lint", of(&["lint"]) - floor, 500.0);
+    table.at_most("test", of(&["test"]) - floor, 1200.0);
     table.finish()
 }
