@@ -397,6 +397,7 @@ fn every_command_shows_an_example() {
         "show_walkers",
         "test_mutants",
         "test_view",
+        "variables",
     ];
     let files = files(&repository().join("src/cli"), "rs");
     let files: BTreeSet<&str> = files.iter().map(|path| path.file_stem().unwrap().to_str().unwrap()).collect();
