@@ -69,17 +69,18 @@ fn commands<'a>(block: &Block<'a>) -> Vec<Shown<'a>> {
 /// Runs a command line by the shell, the built program in its path; one that needs no shell is called.
 pub(crate) fn shell(project: &Project, line: &str) -> Ran {
     let line = line.replace("cargo run --", "asterisk");
+    let bin = Path::new(env!("CARGO_BIN_EXE_asterisk")).parent().unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
     let plain = line.strip_prefix("asterisk ").filter(|words| !words.contains(|ch| "|&;<>()$`\\\"'*?[]#~{}".contains(ch)));
     if let Some(words) = plain {
         let words: Vec<&str> = words.split_whitespace().collect();
-        return project.call(&words).env("ASTERISK_CLOCK", CLOCK).env("PATH", "/usr/local/bin:/usr/bin:/bin").ran();
+        return project.call(&words).env("ASTERISK_CLOCK", CLOCK).env("PATH", path).ran();
     }
-    let bin = Path::new(env!("CARGO_BIN_EXE_asterisk")).parent().unwrap();
     let mut command = project.command(&[""; 0]);
     let mut sh = Command::new("sh");
     sh.args(["-c", &line]).current_dir(project.root()).env_clear();
     sh.envs(command.env("ASTERISK_CLOCK", CLOCK).get_envs().filter_map(|(name, value)| Some((name, value?))));
-    sh.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
+    sh.env("PATH", path);
     project.ran(&sh.output().unwrap())
 }
 
@@ -335,6 +336,14 @@ fn the_map_names_what_is_there() {
             assert!(texts.iter().any(|text| text.contains(*name)), "{name} is in none of {files:?}");
         }
     }
+}
+
+/// The help of a command, as the reference has it ([`the_reference_is_generated`]).
+pub(crate) fn help(command: &str) -> String {
+    let text = std::fs::read_to_string(repository().join("docs/commands.md")).unwrap();
+    let (_, rest) =
+        text.split_once(&format!("\n## `{command}`\n\n```text\n")).unwrap_or_else(|| panic!("no `{command}` in commands.md"));
+    rest.split("\n```").next().unwrap().to_owned()
 }
 
 /// Pages that are generated are as they would be generated now; `INSTA_UPDATE=always` writes them.

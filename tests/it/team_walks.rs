@@ -1,8 +1,9 @@
 //! Who walks within walks and branches, with which masks, and that nothing of it is lost: a team around a walk and one of its own, masks
 //! that a walker brings, edits and kills while branches are under way.
 
+use crate::boundaries::fails;
 use crate::harness::{Project, Ran, until};
-use crate::kill::{halted, halted_at, kill};
+use crate::kill::{halted_at, kill};
 use crate::signals::{Agent, artifact, find, put, signal, wrapped};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -240,11 +241,11 @@ fn within(events: &[Value]) -> bool {
     went("2/branch[1]/1/east/") && went("2/branch[2]/1/west/") && !events.iter().any(|event| event["type"] == "join")
 }
 
-/// A run that was killed with each branch in the middle of a walk of its own.
-fn killed() -> Project {
+/// A run that stopped with each branch in the middle of a walk of its own.
+fn stopped() -> Project {
     for at in (10..60).step_by(3) {
         let project = branched();
-        kill(halted(&project, &TOUR, at).unwrap_or_else(|ran| panic!("it never stood within both: {}", ran.text())));
+        assert!(fails(&project, &TOUR, at), "it never stood within both");
         if within(&events(&project)) {
             return project;
         }
@@ -260,7 +261,7 @@ fn decided(project: &Project) -> String {
 
 #[test]
 fn a_run_is_migrated_while_cases_stand_in_branches() {
-    let project = killed();
+    let project = stopped();
     project.file("scripts/rules/leg.rhai", far("second"));
     let ran = project.asterisk(&["run", "--resume", "latest", "--migrate", "--set", "bar=9", "--parallel", "1"]).exits(0);
     insta::assert_snapshot!("migrated", format!("{}\n{}", ran.stderr, decided(&project)));
@@ -274,7 +275,7 @@ fn a_run_is_migrated_while_cases_stand_in_branches() {
 /// A graph that lacks what a branch went through does not fit.
 #[test]
 fn a_graph_without_what_branches_went_through_is_refused() {
-    let project = killed();
+    let project = stopped();
     project.file("pipelines/leg.yaml", LEG.replace("GO", "GX"));
     insta::assert_snapshot!("refused", project.asterisk(&["run", "--resume", "latest", "--migrate"]).exits(3).text());
     project.asterisk(&["run", "--resume", "latest"]).exits(0);
