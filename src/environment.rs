@@ -109,6 +109,13 @@ impl Environment {
         }
     }
 
+    /// Leaves a value that is large to the end of the process, if that is near; drops it otherwise.
+    pub fn forget<T>(&self, value: T) {
+        if self.owns_process() {
+            std::mem::forget(value);
+        }
+    }
+
     /// Ends the process at once, if it is this call's.
     pub fn stop(&self, code: u8) {
         if self.owns_process() {

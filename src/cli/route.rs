@@ -102,8 +102,8 @@ pub(super) fn route(global: &GlobalArgs, args: &RouteArgs) -> Result<Exit, Sessi
         OutputFormat::Pretty => print(ui, node, &routed),
     }
     ui.diagnostics(&diagnostics);
-    // The process ends here: dropping a linked project is a good part of a cold start.
-    std::mem::forget(project);
+    // Dropping a linked project is a good part of a cold start.
+    global.environment.forget(project);
     Ok(if matches!(routed, Routed::Lost { .. }) { Exit::Cases } else { Exit::Ok })
 }
 

@@ -31,7 +31,8 @@ mod armed {
     impl Failpoint {
         /// Reads the variables: `ASTERISK_HALT_AT` has the numbers of one or several boundaries, separated by commas; when one is
         /// reached, a line is written to the file `ASTERISK_HALT_FILE`, and removing that file resumes the writer. With
-        /// `ASTERISK_HALT_WITH`, the name of a `SQLite` error, nothing blocks; writes fail with that error from the boundary on.
+        /// `ASTERISK_HALT_WITH`, the name of a `SQLite` error, nothing blocks; writes fail with that error from the boundary on, and the
+        /// line is written all the same.
         pub(in super::super) fn of(variables: &Variables) -> Self {
             let text = variables.text("ASTERISK_HALT_AT").unwrap_or_default();
             let at = text.split(',').filter_map(|at| at.parse().ok()).collect();
@@ -56,6 +57,9 @@ mod armed {
             self.passed += 1;
             if let Some(code) = self.fail {
                 let failed = self.at.first().is_some_and(|at| self.passed >= *at);
+                if failed && !self.file.as_os_str().is_empty() {
+                    std::fs::write(&self.file, format!("failed at boundary {}\n", self.passed)).unwrap_or_default();
+                }
                 let error = || rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
                 return if failed { Err(error().into()) } else { Ok(()) };
             }

@@ -1,8 +1,7 @@
 //! Advisors that are answerers: agents behind files, commands and people review answers. Their reviews are requests like any other:
 //! recorded, checked, resumed and replayed.
 
-use crate::harness::{Project, Ran, stride};
-use crate::kill::{halted, kill};
+use crate::harness::{Project, Ran};
 use crate::signals::{Agent, artifact, put, wrapped};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -61,7 +60,7 @@ fn project(pipeline: &str, commands: &[(&str, &str)]) -> Project {
     project
 }
 
-const RUN: [&str; 8] = ["run", "p", "--parallel", "1", "--files", "always", "--format", "json"];
+pub(crate) const RUN: [&str; 8] = ["run", "p", "--parallel", "1", "--files", "always", "--format", "json"];
 
 fn run(project: &Project) -> Ran {
     project.asterisk(&RUN)
@@ -154,43 +153,6 @@ fn a_command_reviews_and_is_told_what_a_review_is() {
 }
 
 #[test]
-fn a_run_killed_at_any_boundary_asks_nobody_again() {
-    let writer = "cat > /dev/null; echo \"$ASTERISK_NODE\" >> calls.txt; echo '{\"content\": \"bold\"}'";
-    let critic = "cat > /dev/null; echo \"$ASTERISK_NODE\" >> calls.txt; echo '{\"score\": 0.9, \"approved\": true}'";
-    let pipeline = stages("critic").replace("task: Be brave", "via: [writer], task: Be brave");
-    let pipeline = pipeline.replace("stages:", "policy: { advisors: { council: [critic, second] } }\nstages:");
-    let commands = [("writer", writer), ("critic", critic), ("second", critic)];
-    let whole = project(&pipeline, &commands);
-    let said = run(&whole).exits(0).json();
-    let (id, wanted) = (said["run"].as_str().unwrap().to_owned(), whole.read("calls.txt"));
-    assert_eq!(wanted, "one\none/critic\none/second\ntwo/critic\ntwo/second\n");
-    let mut killed = 0;
-    for at in (1..400).step_by(stride()) {
-        let project = project(&pipeline, &commands);
-        let Ok(child) = halted(&project, &RUN, at) else { break };
-        kill(child);
-        let before = lines(&project, "calls.txt");
-        let resumed = project.asterisk(&["run", "--resume", &id, "--parallel", "1", "--format", "json"]);
-        if resumed.code != Some(0) {
-            assert!(killed == 0 && resumed.stderr.contains(&id), "killed at {at}: {}", resumed.text());
-            continue;
-        }
-        killed += 1;
-        // Only a command whose answer was not committed yet runs again, under the same request.
-        let (calls, mut again) = (project.read("calls.txt"), wanted.lines().collect::<Vec<_>>());
-        if calls.lines().count() > again.len() {
-            again.insert(before, again[before - 1]);
-        }
-        assert_eq!(calls.lines().collect::<Vec<_>>(), again, "killed at {at}");
-        let asked = events(&project, &resumed, &["asked"]);
-        let mut ids: Vec<i64> = asked.iter().map(|event| event["id"].as_i64().unwrap()).collect();
-        ids.dedup();
-        assert_eq!(ids.len(), 5, "killed at {at}: no request is made twice");
-    }
-    assert!(killed > 3, "{killed}");
-}
-
-#[test]
 fn a_person_reviews_when_the_run_waits() {
     let project = project(&stages("manual"), &[]);
     project.asterisk(&["run", "p", "--parallel", "1"]).exits(5);
@@ -232,4 +194,20 @@ fn who_cannot_review_is_reported_where_it_is_named() {
         assert!(says.iter().all(|part| ran.stderr.contains(part)), "{advisor}: {}", ran.text());
     }
     assert!(Path::new("scripts/advisors").is_dir(), "where bundled advisors are");
+}
+
+/// Two stages, whose answers two commands review; each command leaves a line when it is asked.
+pub(crate) fn council() -> Project {
+    let writer = "cat > /dev/null; echo \"$ASTERISK_NODE\" >> calls.txt; echo '{\"content\": \"bold\"}'";
+    let critic = "cat > /dev/null; echo \"$ASTERISK_NODE\" >> calls.txt; echo '{\"score\": 0.9, \"approved\": true}'";
+    let pipeline = stages("critic").replace("task: Be brave", "via: [writer], task: Be brave");
+    let pipeline = pipeline.replace("stages:", "policy: { advisors: { council: [critic, second] } }\nstages:");
+    project(&pipeline, &[("writer", writer), ("critic", critic), ("second", critic)])
+}
+
+#[test]
+fn a_council_is_asked_in_order() {
+    let project = council();
+    run(&project).exits(0);
+    assert_eq!(project.read("calls.txt"), "one\none/critic\none/second\ntwo/critic\ntwo/second\n");
 }

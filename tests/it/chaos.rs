@@ -1,9 +1,7 @@
-//! `kill -9` of the host at every moment between a prompt and its acknowledgement, for each kind of answerer: nothing is lost, nothing that was
-//! acknowledged is asked again, and the end is clear. Commands, signal files and tools have theirs in `exec`, `signals` and `tools`.
+//! `kill -9` of the host at every moment between a prompt and its acknowledgement: nothing is lost, nothing that was acknowledged is asked
+//! again, and the end is clear, whatever servers and workers do.
 
-use crate::batches::{self, Crowd};
 use crate::harness::{PATIENCE, Project, Ran, TWO, stride, until};
-use crate::kill::{halted, kill};
 use crate::mcp::{Net, Pipes, answer};
 use crate::server::{Server, says, says_json};
 use crate::signals::events;
@@ -13,8 +11,6 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-
-const RESUME: [&str; 5] = ["run", "--resume", "latest", "--format", "json"];
 
 /// Whether a run has begun.
 fn known(project: &Project) -> bool {
@@ -48,35 +44,16 @@ fn at_every(lanes: usize, least: u64, killed: impl Fn(u64) -> bool + Sync) {
     assert!(last > least, "{last}");
 }
 
-fn completion(content: &str) -> String {
+pub(crate) fn completion(content: &str) -> String {
     says_json(&json!({ "choices": [{ "message": { "role": "assistant", "content": content } }] }))
 }
 
-fn behind(server: &Server, more: &str) -> Project {
+pub(crate) fn behind(server: &Server, more: &str) -> Project {
     let entry = format!("agents:\n  model: {{ kind: http, url: '{}/v1', retry: {{ wait: 1ms }}{more} }}\n", server.url);
     Project::with(&[("two.yaml", TWO), ("asterisk.yaml", &entry)])
 }
 
 const MODEL: [&str; 8] = ["run", "two.yaml", "--input", "none", "--via", "model", "--format", "json"];
-
-#[test]
-fn a_server_outlives_its_host() {
-    at_every(2, 15, |at| {
-        let server = Server::new(&[&completion("{\"found\": true}")]);
-        let project = behind(&server, "");
-        let Ok(child) = halted(&project, &MODEL, at) else { return false };
-        kill(child);
-        let ran = if known(&project) { project.asterisk(&RESUME) } else { project.asterisk(&MODEL) }.exits(0);
-        let steps = once(&project, &ran, 2, at);
-        let run = ran.json()["run"].as_str().unwrap().to_owned();
-        let mut keys: Vec<String> = server.seen().iter().map(|seen| seen.header("idempotency-key").unwrap().to_owned()).collect();
-        assert!(keys.len() <= 3, "at most the one under way is asked again, killed at {at}");
-        keys.sort();
-        keys.dedup();
-        assert_eq!(keys, steps.iter().map(|id| format!("{run}-{id}")).collect::<Vec<_>>(), "killed at {at}");
-        true
-    });
-}
 
 /// Servers that break off, say half, say too much, say nothing for too long, or the same twice.
 #[test]
@@ -111,67 +88,6 @@ fn a_server_may_do_what_it_likes() {
     let ran =
         behind(&server, ", timeout: 300ms").asterisk(&["run", "two.yaml", "--input", "none", "--via", "model", "--budget", "1"]);
     assert!(ran.code == Some(4) && began.elapsed() < PATIENCE, "{}", ran.text());
-}
-
-#[test]
-fn a_batch_outlives_its_host() {
-    at_every(2, 20, |at| {
-        let project = batches::project(2, "");
-        let args = batches::args(&["--parallel", "2"]);
-        let crowd = Crowd::of(2, project.root(), batches::good);
-        let Ok(child) = halted(&project, &args, at) else { return false };
-        thread::sleep(Duration::from_millis(20));
-        kill(child);
-        let resume = [&RESUME[..], &["--parallel", "2"]].concat();
-        let ran = if known(&project) { project.asterisk(&resume) } else { project.asterisk(&args) }.exits(0);
-        let steps = once(&project, &ran, 4, at);
-        let mut taken: Vec<i64> = crowd.taken().into_iter().map(|(id, _)| id).collect();
-        taken.sort_unstable();
-        let numbers: Vec<i64> = (1..).take(steps.len()).collect();
-        assert_eq!(taken, numbers, "each was claimed once, killed at {at}");
-        true
-    });
-}
-
-/// By hand, the host is whichever command runs: the run, or a `save`.
-#[test]
-fn a_hand_off_outlives_its_host() {
-    let save = ["save", "-f", "answer.json", "--case-id", "case-1"];
-    let manual = ["run", "two.yaml", "--input", "none", "--via", "manual", "--format", "json"];
-    let state = |project: &Project| project.asterisk(&["status", "--format", "json"]).exits(0).json();
-    let hand_in = |project: &Project, at: u64| {
-        // Two steps there are, of which one may be answered already.
-        for _ in 0..2 {
-            let ran = project.asterisk(&save);
-            let over = ran.stderr.contains("is over");
-            assert!(ran.code == Some(0) || over, "killed at {at}: {}", ran.text());
-        }
-        let ran = project.asterisk(&["status", "--format", "json"]).exits(0);
-        assert_eq!(ran.json()["status"], "done", "killed at {at}");
-        once(project, &ran, 2, at)
-    };
-    at_every(2, 5, |at| {
-        let project = Project::with(&[("two.yaml", TWO), ("answer.json", "{\"found\": true}")]);
-        let Ok(child) = halted(&project, &manual, at) else { return false };
-        kill(child);
-        if known(&project) { project.asterisk(&RESUME) } else { project.asterisk(&manual) }.exits(5);
-        hand_in(&project, at);
-        true
-    });
-    at_every(2, 5, |at| {
-        let project = Project::with(&[("two.yaml", TWO), ("answer.json", "{\"found\": true}")]);
-        project.asterisk(&manual).exits(5);
-        let first = state(&project)["cases"][0]["waits"]["request"].clone();
-        let Ok(child) = halted(&project, &save, at) else { return false };
-        kill(child);
-        // The answer is recorded or it is not, and then it is waited for as before.
-        project.asterisk(&RESUME);
-        let now = state(&project)["cases"][0].clone();
-        assert!(now["waits"]["request"] == first || now["waits"]["node"] == "close", "{now}, killed at {at}");
-        let first = first.to_string();
-        assert_eq!(hand_in(&project, at).iter().filter(|id| **id == first).count(), 1);
-        true
-    });
 }
 
 /// What a worker came across.
@@ -257,14 +173,9 @@ fn served(at: u64, http: bool) -> bool {
 }
 
 #[test]
-fn workers_over_pipes_outlive_their_host() {
-    at_every(2, 15, |at| served(at, false));
-}
-
-#[test]
-fn workers_over_the_network_outlive_their_host() {
-    // The host does the same; what differs is who speaks.
-    at_every(2, 5, |at| served(3 * at, true));
+fn workers_outlive_their_host() {
+    // The host does the same over pipes and over the network; what differs is who speaks.
+    at_every(2, 15, |at| served(at, at.is_multiple_of(2)));
 }
 
 /// Workers who send rubbish, too much, half, or everything twice.

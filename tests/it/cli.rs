@@ -177,7 +177,7 @@ fn every_example_of_a_help_works() {
     }
     for command in commands(&project) {
         let project = if ["goal", "memory", "dream", "audit"].contains(&&*command) { &goals } else { &project };
-        let help = project.asterisk(&[command.as_str(), "--help"]).ok().stdout;
+        let help = crate::docs::help(&command);
         let examples = help.split("\nExample").nth(1).unwrap();
         for line in examples.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()) {
             // What is to be taken up waits; what is to be reviewed is over.

@@ -66,15 +66,21 @@ fn commands<'a>(block: &Block<'a>) -> Vec<Shown<'a>> {
     found
 }
 
-/// Runs a command line by the shell, the built program in its path.
+/// Runs a command line by the shell, the built program in its path; one that needs no shell is called.
 pub(crate) fn shell(project: &Project, line: &str) -> Ran {
     let line = line.replace("cargo run --", "asterisk");
     let bin = Path::new(env!("CARGO_BIN_EXE_asterisk")).parent().unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
+    let plain = line.strip_prefix("asterisk ").filter(|words| !words.contains(|ch| "|&;<>()$`\\\"'*?[]#~{}".contains(ch)));
+    if let Some(words) = plain {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        return project.call(&words).env("ASTERISK_CLOCK", CLOCK).env("PATH", path).ran();
+    }
     let mut command = project.command(&[""; 0]);
     let mut sh = Command::new("sh");
     sh.args(["-c", &line]).current_dir(project.root()).env_clear();
     sh.envs(command.env("ASTERISK_CLOCK", CLOCK).get_envs().filter_map(|(name, value)| Some((name, value?))));
-    sh.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
+    sh.env("PATH", path);
     project.ran(&sh.output().unwrap())
 }
 
@@ -179,18 +185,104 @@ fn execute(document: &Path) -> (usize, Vec<String>) {
     (executed, complaints)
 }
 
-#[test]
-fn the_readme_is_true() {
-    let (executed, complaints) = execute(&repository().join("README.md"));
+#[track_caller]
+fn is_true(page: &str) {
+    let (executed, complaints) = execute(&repository().join(page));
     assert!(complaints.is_empty(), "{} differ:\n{}", complaints.len(), complaints.join("\n"));
-    assert!(executed >= 2, "the README shows nothing");
+    assert!(executed >= 2, "{page} shows nothing");
 }
 
 #[test]
-fn the_handbook_is_true() {
-    let pages: Vec<PathBuf> = documents().into_iter().filter(|path| !path.ends_with("README.md")).collect();
-    let complaints: Vec<String> = pages.iter().flat_map(|page| execute(page).1).collect();
-    assert!(complaints.is_empty(), "{} differ:\n{}", complaints.len(), complaints.join("\n"));
+fn readme_is_true() {
+    is_true("README.md");
+}
+
+#[test]
+fn agents_is_true() {
+    is_true("docs/agents.md");
+}
+
+#[test]
+fn calibrating_is_true() {
+    is_true("docs/calibrating.md");
+}
+
+#[test]
+fn changing_rules_is_true() {
+    is_true("docs/changing-rules.md");
+}
+
+#[test]
+fn ci_is_true() {
+    is_true("docs/ci.md");
+}
+
+#[test]
+fn court_is_true() {
+    is_true("docs/court.md");
+}
+
+#[test]
+fn domains_is_true() {
+    is_true("docs/domains.md");
+}
+
+#[test]
+fn gallery_is_true() {
+    is_true("docs/gallery.md");
+}
+
+#[test]
+fn goal_loop_is_true() {
+    is_true("docs/goal-loop.md");
+}
+
+#[test]
+fn goal_scripts_is_true() {
+    is_true("docs/goal-scripts.md");
+}
+
+#[test]
+fn installing_is_true() {
+    is_true("docs/installing.md");
+}
+
+#[test]
+fn operating_is_true() {
+    is_true("docs/operating.md");
+}
+
+#[test]
+fn policy_pipelines_is_true() {
+    is_true("docs/policy-pipelines.md");
+}
+
+#[test]
+fn reading_a_report_is_true() {
+    is_true("docs/reading-a-report.md");
+}
+
+#[test]
+fn rules_and_decisions_is_true() {
+    is_true("docs/rules-and-decisions.md");
+}
+
+#[test]
+fn teams_and_branches_is_true() {
+    is_true("docs/teams-and-branches.md");
+}
+
+/// Every page that shows a command has its test above, by its name.
+#[test]
+fn every_page_of_the_handbook_is_executed() {
+    let tests = std::fs::read_to_string(repository().join("tests/it/docs.rs")).unwrap();
+    for page in documents() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        let shows = |block: &Block<'_>| block.tag == "console" || (block.tag == "sh" && !block.lines.is_empty());
+        let name = page.file_stem().unwrap().to_str().unwrap().to_lowercase().replace('-', "_");
+        let has_test = tests.contains(&format!("fn {name}_is_true()"));
+        assert_eq!(blocks(&text).iter().any(shows), has_test, "{}", page.display());
+    }
 }
 
 /// Short enough to be read: what does not fit belongs into a chapter of its own.
@@ -244,6 +336,14 @@ fn the_map_names_what_is_there() {
             assert!(texts.iter().any(|text| text.contains(*name)), "{name} is in none of {files:?}");
         }
     }
+}
+
+/// The help of a command, as the reference has it ([`the_reference_is_generated`]).
+pub(crate) fn help(command: &str) -> String {
+    let text = std::fs::read_to_string(repository().join("docs/commands.md")).unwrap();
+    let (_, rest) =
+        text.split_once(&format!("\n## `{command}`\n\n```text\n")).unwrap_or_else(|| panic!("no `{command}` in commands.md"));
+    rest.split("\n```").next().unwrap().to_owned()
 }
 
 /// Pages that are generated are as they would be generated now; `INSTA_UPDATE=always` writes them.

@@ -1,7 +1,6 @@
 //! Branches: a node that is taken for each item of a list, edges that are taken beside each other, nodes that wait for others.
 
-use crate::harness::{Project, stride};
-use crate::kill::{halted, kill};
+use crate::harness::Project;
 use crate::shared;
 use serde_json::{Value, json};
 
@@ -64,7 +63,7 @@ fn project(files: &[(&str, &str)]) -> Project {
     Project::with(&all)
 }
 
-const RUN: [&str; 8] = ["run", "each", "--input", "none", "--parallel", "1", "--files", "always"];
+pub(crate) const RUN: [&str; 8] = ["run", "each", "--input", "none", "--parallel", "1", "--files", "always"];
 
 fn json(project: &Project, args: &[&str]) -> Value {
     project.asterisk(&[args, &["--format", "json"]].concat()).ok().json()
@@ -218,7 +217,7 @@ const INNER_AGENTS: [(&str, &str); 3] = [
     ),
 ];
 
-fn walked() -> Project {
+pub(crate) fn walked() -> Project {
     let project = project(&[]);
     // `try` is reserved in Rhai.
     for (file, text) in INNER_AGENTS {
@@ -254,7 +253,7 @@ fn a_pipeline_is_walked_for_each_item() {
 }
 
 #[test]
-fn branches_are_walked_the_same_at_any_concurrency_and_survive_a_kill_at_every_boundary() {
+fn branches_are_walked_the_same_at_any_concurrency() {
     let undisturbed = walked();
     let args = [&RUN[..], &["--format", "json"]].concat();
     let expected = undisturbed.asterisk(&args).ok().json();
@@ -264,22 +263,6 @@ fn branches_are_walked_the_same_at_any_concurrency_and_survive_a_kill_at_every_b
         let text = project.read("pipelines/each.yaml").replace("concurrency: 2", &format!("concurrency: {most}"));
         project.file("pipelines/each.yaml", text);
         assert_eq!(events(&project, &project.asterisk(&args).ok().json()), wanted, "{most} at once");
-    }
-    let run = expected["run"].as_str().unwrap().to_owned();
-    for at in (1..).step_by(stride()) {
-        let project = walked();
-        match halted(&project, &args, at) {
-            Err(_) => {
-                assert!(at > 3 * 14, "{at} boundaries");
-                return;
-            }
-            Ok(child) => kill(child),
-        }
-        let known = project.asterisk(&["status", &run, "--format", "json"]).code == Some(0);
-        let resume = ["run", "--resume", &run, "--parallel", "1", "--format", "json"];
-        let ran = if known { project.asterisk(&resume) } else { project.asterisk(&args) }.ok();
-        assert_eq!(ran.json()["cases"], expected["cases"], "killed at {at}");
-        assert_eq!(events(&project, &expected), wanted, "killed at {at}");
     }
 }
 
@@ -294,7 +277,8 @@ fn of_edges(nodes: &[&str], edges: &str) -> Project {
     ])
 }
 
-const PLAIN: [&str; 10] = ["run", "p", "--input", "none", "--parallel", "1", "--files", "always", "--stub", "stub.json"];
+pub(crate) const PLAIN: [&str; 10] =
+    ["run", "p", "--input", "none", "--parallel", "1", "--files", "always", "--stub", "stub.json"];
 
 #[test]
 fn edges_that_fire_together_are_taken_beside_each_other_and_join() {
@@ -366,8 +350,8 @@ fn what_branches_count_and_add_stays_in_their_order() {
     insta::assert_snapshot!("fan_edges_narrated", project.read("told.txt"));
 }
 
-#[test]
-fn nodes_that_wait_for_none_any_more_are_taken_beside_each_other() {
+/// A graph of what waits for what.
+pub(crate) fn waiting() -> Project {
     let text = "\
 pipeline: p
 description: a graph of what waits for what
@@ -381,27 +365,22 @@ done: _done
 ";
     let project = Project::with(&[("asterisk.yaml", "scripts: scripts\npipelines: pipelines\n"), ("pipelines/p.yaml", text)]);
     project.file("scripts/rules/x.rhai", "fn x(artifact, state, vars) { true }\n");
-    let nodes = ["build", "lint", "test", "pack", "ship"];
-    let answers: serde_json::Map<String, Value> = nodes.iter().map(|node| ((*node).to_owned(), json!([{}]))).collect();
+    let answers: serde_json::Map<String, Value> = WAITING.iter().map(|node| ((*node).to_owned(), json!([{}]))).collect();
     project.file("stub.json", json!({ "*": answers }).to_string());
+    project
+}
+
+const WAITING: [&str; 5] = ["build", "lint", "test", "pack", "ship"];
+
+#[test]
+fn nodes_that_wait_for_none_any_more_are_taken_beside_each_other() {
+    let project = waiting();
     let ran = json(&project, &PLAIN);
-    assert_eq!(ran["cases"][0]["nodes"], json!(nodes), "{ran}");
+    assert_eq!(ran["cases"][0]["nodes"], json!(WAITING), "{ran}");
     assert_eq!((&ran["status"], &ran["cases"][0]["status"]), (&json!("done"), &json!("done")));
     insta::assert_snapshot!("fan_waves", told(&events(&project, &ran)));
     insta::assert_snapshot!("fan_waves_explained", project.asterisk(&["explain", "latest"]).ok().text());
     insta::assert_snapshot!("fan_waves_graph", project.asterisk(&["graph", "p"]).ok().text());
-    let wanted = events(&project, &ran);
-    let (run, args) = (ran["run"].as_str().unwrap().to_owned(), [&PLAIN[..], &["--format", "json"]].concat());
-    for at in [4, 7, 10, 13, 16, 19, 22] {
-        let project = Project::with(&[("asterisk.yaml", "scripts: scripts\npipelines: pipelines\n"), ("pipelines/p.yaml", text)]);
-        project.file("scripts/rules/x.rhai", "fn x(artifact, state, vars) { true }\n");
-        project.file("stub.json", json!({ "*": answers }).to_string());
-        let Ok(child) = halted(&project, &args, at) else { break };
-        kill(child);
-        let resumed = project.asterisk(&["run", "--resume", &run, "--parallel", "1", "--format", "json"]).ok();
-        assert_eq!(resumed.json()["cases"], ran["cases"], "killed at {at}");
-        assert_eq!(events(&project, &ran), wanted, "killed at {at}");
-    }
 }
 
 #[test]

@@ -277,7 +277,7 @@ fn every_flag_of_every_command_is_told_of() {
     let project = Project::new();
     let mut undocumented = Vec::new();
     for command in commands(&project) {
-        let help = project.asterisk(&[&*command, "--help"]).exits(0).stdout;
+        let help = crate::docs::help(&command);
         assert!(!help.starts_with("Usage") && help.contains("\nExample"), "{command}");
         let lines: Vec<&str> = help.lines().collect();
         for (ix, line) in lines.iter().enumerate().filter(|(_, line)| line.trim_start().starts_with('-')) {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// A project with a working directory of a few files.
-fn project() -> Project {
+pub(crate) fn project() -> Project {
     Project::with(&[
         ("work/a.txt", "one TODO\ntwo\n"),
         ("work/sub/b.txt", "three\nTODO and TODO\n"),
@@ -524,39 +524,35 @@ fn an_agent_words_what_is_distilled() {
     }
 }
 
-/// Killed at any boundary of the end of a run, a dream is dreamt wholly or not at all, and made up for by the next.
-#[test]
-fn a_dream_is_killed_without_a_trace() {
-    let first = project();
+/// A project in which the next goal is dreamt of.
+pub(crate) fn before_a_dream() -> Project {
+    let project = project();
     for _ in 0..5 {
-        goal(&first, "count the *.txt files", &[]).exits(0);
+        goal(&project, "count the *.txt files", &[]).exits(0);
     }
-    let mut boundary = 30;
-    let mut dreamt = BTreeSet::new();
-    loop {
-        let project = project();
-        for dir in [".asterisk", ".local"] {
-            copy(&first.root().join(dir), &project.root().join(dir));
-        }
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            std::fs::set_permissions(project.root().join(AUDIT_LOG), std::fs::Permissions::from_mode(0o600)).unwrap();
-        }
-        let Some(run) = killed(&project, "count the *.txt files", boundary, &[]) else { break };
-        let distilled = || {
-            let memories =
-                project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
-            let distilled = memories.iter().filter(|one| one["level"] == "C").count();
-            assert_eq!(memories.iter().filter(|one| one["consolidated"] == true).count(), 6 * distilled, "{memories:?}");
-            distilled
-        };
-        dreamt.insert(distilled());
-        project.asterisk(&["goal", "--resume", &run]).exits(0);
-        assert_eq!(distilled(), 1, "killed at boundary {boundary}");
-        boundary += stride();
+    project
+}
+
+/// A project with the store and the log of another.
+pub(crate) fn copied(of: &Project) -> Project {
+    let project = project();
+    for dir in [".asterisk", ".local"] {
+        copy(&of.root().join(dir), &project.root().join(dir));
     }
-    assert!(dreamt.contains(&0), "{dreamt:?}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(project.root().join(AUDIT_LOG), std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    project
+}
+
+/// The number of memories that were distilled, each of six that are consolidated.
+pub(crate) fn distilled(project: &Project) -> usize {
+    let memories = project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
+    let distilled = memories.iter().filter(|one| one["level"] == "C").count();
+    assert_eq!(memories.iter().filter(|one| one["consolidated"] == true).count(), 6 * distilled, "{memories:?}");
+    distilled
 }
 
 // ---- the auditor ---------------------------------------------------------------------------------------------------
@@ -731,33 +727,16 @@ fn what_resumes_a_goal_is_said() {
     assert!(saved.text().contains("it is over"), "{}", saved.text());
 }
 
-/// Killed at any boundary of a transaction and resumed, a goal ends as it does undisturbed: no outcome, no memory, no entry of the log is lost or
-/// there twice.
-#[test]
-fn no_kill_loses_or_doubles_anything() {
-    let left = |project: &Project, result: &Value| {
-        let log = project.read(AUDIT_LOG);
-        let said = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let said: Vec<(Value, Value)> = said.map(|entry| (entry["kind"].clone(), entry["body"].clone())).collect();
-        let memories = project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().len();
-        let calls: Vec<Value> = outcomes(project, result).iter().map(|one| one["output"].clone()).collect();
-        (result["result"].clone(), calls, memories, said)
-    };
-    let text = "count the *.txt files";
-    let undisturbed = project();
-    let wanted = left(&undisturbed, &goal(&undisturbed, text, &[]).exits(0).json());
-    let mut boundary = 4;
-    loop {
-        let project = project();
-        let Some(run) = killed(&project, text, boundary, &[]) else {
-            assert!(boundary > 20, "it has more boundaries than {boundary}");
-            break;
-        };
-        let resumed = project.asterisk(&["goal", "--resume", &run, "--format", "json"]).exits(0).json();
-        assert_eq!(left(&project, &resumed), wanted, "killed at boundary {boundary}");
-        project.asterisk(&["audit", "verify"]).exits(0);
-        boundary += 2 * stride() + 1;
-    }
+/// What a goal leaves that is over: its result, what came of its calls, the number of memories, and what the auditor's log says.
+pub(crate) fn left(project: &Project, ran: &Ran) -> Value {
+    let result = ran.json();
+    let log = project.read(AUDIT_LOG);
+    let entries = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let entries: Vec<Value> = entries.map(|entry| json!([entry["kind"], entry["body"]])).collect();
+    let memories = project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().len();
+    let calls: Vec<Value> = outcomes(project, &result).iter().map(|one| one["output"].clone()).collect();
+    project.asterisk(&["audit", "verify"]).exits(0);
+    json!({ "result": result["result"], "calls": calls, "memories": memories, "log": entries })
 }
 
 /// A list of texts, for what is asserted of `open`.

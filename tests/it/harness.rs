@@ -118,6 +118,11 @@ impl Project {
         self.call(args).reading(input).ran()
     }
 
+    /// Runs the program in a process of its own.
+    pub(crate) fn process(&self, args: &[impl AsRef<OsStr>]) -> Ran {
+        self.ran(&self.command(args).output().unwrap())
+    }
+
     /// Starts the program and does not wait for it.
     pub(crate) fn start(&self, args: &[impl AsRef<OsStr>]) -> Child {
         self.command(args).spawn().unwrap()

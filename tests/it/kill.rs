@@ -214,29 +214,6 @@ fn a_run_survives_a_kill_at_every_boundary() {
     });
 }
 
-#[test]
-fn a_run_survives_being_killed_again_and_again() {
-    let (run, expected) = undisturbed();
-    let chains: [&[u64]; 8] = [
-        &[1, 1, 2, 3],
-        &[2, 3, 2, 3, 2],
-        &[4, 4, 5, 5, 6, 6],
-        &[9, 2, 8, 3, 7],
-        &[20, 12, 6, 3, 2, 1],
-        &[22, 1, 2, 3],
-        &[52, 1, 2, 3],
-        &[53, 2, 2],
-    ];
-    for kills in chains.into_iter().step_by(stride()) {
-        same(&disturbed(&run, kills), &expected, kills);
-    }
-    if full_size() {
-        // After every single step.
-        let kills = [3; 18];
-        same(&disturbed(&run, &kills), &expected, &kills);
-    }
-}
-
 /// Whatever the process is doing: reading, walking on two threads, writing files.
 #[test]
 fn a_run_survives_being_killed_at_any_time() {

@@ -6,6 +6,7 @@ static MEMORY: asterisk::memory::Allocator = asterisk::memory::allocator();
 
 mod advisors;
 mod batches;
+mod boundaries;
 mod bundled;
 mod calibrate;
 mod causes;

@@ -1,7 +1,6 @@
 //! A node that is a walk of its own: what it knows, what stays of it, and that nothing is lost when it is stopped within.
 
-use crate::harness::{Project, stride};
-use crate::kill::{halted, kill};
+use crate::harness::Project;
 use serde_json::{Value, json};
 
 const WHOLE: &str = "\
@@ -44,7 +43,7 @@ fn told(artifact, state, vars) {
 }
 ";
 
-fn project() -> Project {
+pub(crate) fn project() -> Project {
     let stub = json!({ "*": {
         "look": [{ "sure": 0.3 }, { "sure": 0.4 }],
         "ask": [{ "n": 1 }, { "n": 2 }, { "n": 1 }],
@@ -60,7 +59,7 @@ fn project() -> Project {
     ])
 }
 
-const RUN: [&str; 11] =
+pub(crate) const RUN: [&str; 11] =
     ["run", "whole", "--input", "none", "--stub", "stub.json", "--parallel", "1", "--files", "always", "--format=json"];
 
 #[test]
@@ -174,39 +173,6 @@ fn what_cannot_be_walked_is_refused_where_it_is_named() {
         said.push_str(&project.asterisk(&RUN).exits(3).text());
     }
     insta::assert_snapshot!("parts_refused", said);
-}
-
-#[test]
-fn a_walk_within_survives_a_kill_at_every_boundary() {
-    let undisturbed = project();
-    let expected = undisturbed.asterisk(&RUN).ok();
-    let run = expected.json()["run"].as_str().unwrap().to_owned();
-    let events = |project: &Project| {
-        let strip = |line: &str| {
-            let mut event: Value = serde_json::from_str(line).unwrap();
-            event.as_object_mut().unwrap().remove("seq");
-            event
-        };
-        project.read(&format!(".asterisk/investigations/{run}/events.jsonl")).lines().map(strip).collect::<Vec<_>>()
-    };
-    for at in (1..).step_by(stride()) {
-        let project = project();
-        match halted(&project, &RUN, at) {
-            Err(_) => {
-                assert!(at > 3 * 14, "{at} boundaries");
-                return;
-            }
-            Ok(child) => kill(child),
-        }
-        let known = project.asterisk(&["status", &run, "--format", "json"]).code == Some(0);
-        let resume = ["run", "--resume", &run, "--parallel", "1", "--format", "json"];
-        let ran = if known { project.asterisk(&resume) } else { project.asterisk(&RUN) }.ok();
-        assert_eq!(ran.json()["cases"], expected.json()["cases"], "killed at {at}");
-        for (found, wanted) in events(&project).iter().zip(&events(&undisturbed)) {
-            assert_eq!(found, wanted, "killed at {at}");
-        }
-        assert_eq!(events(&project).len(), events(&undisturbed).len(), "killed at {at}");
-    }
 }
 
 #[test]

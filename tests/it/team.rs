@@ -462,7 +462,7 @@ fn a_team_is_given_from_outside() {
     // Stopped in the middle, and gone on with.
     let project = Project::new();
     let words: Vec<&str> = ["run", "--parallel", "1", "--format", "json"].iter().chain(&given).copied().collect();
-    crate::kill::kill(crate::kill::halted(&project, &words, 40).unwrap());
+    assert!(crate::boundaries::fails(&project, &words, 40));
     project.asterisk(&["run", "--resume", "latest", "--parallel", "1"]).exits(0);
     assert_eq!(switches(&project), expected);
 }

@@ -1,8 +1,9 @@
 //! Who walks within walks and branches, with which masks, and that nothing of it is lost: a team around a walk and one of its own, masks
 //! that a walker brings, edits and kills while branches are under way.
 
-use crate::harness::{Project, Ran, stride, until};
-use crate::kill::{halted, halted_at, kill};
+use crate::boundaries::fails;
+use crate::harness::{Project, Ran, until};
+use crate::kill::{halted_at, kill};
 use crate::signals::{Agent, artifact, find, put, signal, wrapped};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,25 +28,6 @@ fn told(events: &[Value], kind: &str, fields: &[&str]) -> String {
         format!("{} {}", event["path"].as_str().unwrap(), fields.join(", "))
     };
     events.iter().filter(|event| event["type"] == kind).map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// Runs, killed at each boundary in turn, and gone on with: always the same events. How many boundaries there were.
-fn survives(make: impl Fn() -> Project, args: &[&str]) -> u64 {
-    let undisturbed = make();
-    undisturbed.asterisk(args).exits(0);
-    let wanted = events(&undisturbed);
-    for at in (1..).step_by(stride()) {
-        let project = make();
-        match halted(&project, args, at) {
-            Err(_) => return at,
-            Ok(child) => kill(child),
-        }
-        let known = project.asterisk(&["status", "latest"]).code == Some(0);
-        let resume = ["run", "--resume", "latest", "--parallel", "1"];
-        if known { project.asterisk(&resume) } else { project.asterisk(args) }.exits(0);
-        assert_eq!(events(&project), wanted, "killed at {at}");
-    }
-    unreachable!("boundaries have an end")
 }
 
 const WHOLE: &str = "\
@@ -97,9 +79,9 @@ const WHO: &str = "\
 fn walks(artifact, state, vars) { #{ because: `${state.walker.name} walks, ${state.handoffs} handoffs` } }
 ";
 
-const RUN: [&str; 9] = ["run", "whole", "--input", "none", "--stub", "stub.json", "--parallel", "1", "--files=always"];
+pub(crate) const RUN: [&str; 9] = ["run", "whole", "--input", "none", "--stub", "stub.json", "--parallel", "1", "--files=always"];
 
-fn walked() -> Project {
+pub(crate) fn walked() -> Project {
     let once = json!([{}]);
     let stub = json!({ "*": { "look": once, "ask": once, "judge": once, "hear": once, "say": once } });
     Project::with(&[
@@ -140,11 +122,6 @@ fn a_team_walks_where_it_belongs() {
     insta::assert_snapshot!("given", told(&events(&project), "transition", &["from", "because"]));
 }
 
-#[test]
-fn teams_within_walks_survive_a_kill_at_every_boundary() {
-    assert!(survives(walked, &RUN) > 3 * 8);
-}
-
 /// A mask that leaves its letter before and after.
 fn mask(letter: &str) -> String {
     format!(
@@ -153,10 +130,11 @@ fn mask(letter: &str) -> String {
     )
 }
 
-const MASKED: [&str; 9] = ["run", "m", "--input", "none", "--parallel", "1", "--files=always", "--mask", "masks/z.rhai"];
+pub(crate) const MASKED: [&str; 9] =
+    ["run", "m", "--input", "none", "--parallel", "1", "--files=always", "--mask", "masks/z.rhai"];
 
 /// Two nodes with a mask of their own each, two walkers that bring one each (the second that of its node, too), and one from outside.
-fn masked() -> Project {
+pub(crate) fn masked() -> Project {
     let pipeline = "\
 pipeline: m
 nodes:
@@ -203,7 +181,6 @@ fn a_walker_brings_masks_inside_of_all_others() {
     assert_eq!(masks("1"), json!(["masks/n.rhai", "masks/z.rhai", "masks/p.rhai"]));
     assert_eq!(masks("2"), json!(["masks/n.rhai", "masks/z.rhai", "masks/q.rhai"]));
     assert_eq!(project.asterisk(&["replay", "--format", "json"]).exits(0).json()["flips"], json!([]));
-    assert!(survives(masked, &MASKED) > 3 * 4);
 }
 
 const BRANCHED: &str = "\
@@ -264,11 +241,11 @@ fn within(events: &[Value]) -> bool {
     went("2/branch[1]/1/east/") && went("2/branch[2]/1/west/") && !events.iter().any(|event| event["type"] == "join")
 }
 
-/// A run that was killed with each branch in the middle of a walk of its own.
-fn killed() -> Project {
+/// A run that stopped with each branch in the middle of a walk of its own.
+fn stopped() -> Project {
     for at in (10..60).step_by(3) {
         let project = branched();
-        kill(halted(&project, &TOUR, at).unwrap_or_else(|ran| panic!("it never stood within both: {}", ran.text())));
+        assert!(fails(&project, &TOUR, at), "it never stood within both");
         if within(&events(&project)) {
             return project;
         }
@@ -284,7 +261,7 @@ fn decided(project: &Project) -> String {
 
 #[test]
 fn a_run_is_migrated_while_cases_stand_in_branches() {
-    let project = killed();
+    let project = stopped();
     project.file("scripts/rules/leg.rhai", far("second"));
     let ran = project.asterisk(&["run", "--resume", "latest", "--migrate", "--set", "bar=9", "--parallel", "1"]).exits(0);
     insta::assert_snapshot!("migrated", format!("{}\n{}", ran.stderr, decided(&project)));
@@ -298,7 +275,7 @@ fn a_run_is_migrated_while_cases_stand_in_branches() {
 /// A graph that lacks what a branch went through does not fit.
 #[test]
 fn a_graph_without_what_branches_went_through_is_refused() {
-    let project = killed();
+    let project = stopped();
     project.file("pipelines/leg.yaml", LEG.replace("GO", "GX"));
     insta::assert_snapshot!("refused", project.asterisk(&["run", "--resume", "latest", "--migrate"]).exits(3).text());
     project.asterisk(&["run", "--resume", "latest"]).exits(0);

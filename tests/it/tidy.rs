@@ -305,6 +305,57 @@ fn main_is_one_expression() {
     assert!(!body.contains(';') && body.lines().count() == 1, "{body}");
 }
 
+/// The modules of tests that start processes, and what for. All others call the program in this process, which takes a fraction of the time.
+const STARTS: &[(&str, &str)] = &[
+    ("batches", "hosts that are killed while agents work"),
+    ("chaos", "servers that are killed"),
+    ("cli", "a run that stands still while others look at it"),
+    ("concurrent_processes", "two processes at once"),
+    ("docs", "command lines of the handbook that need a shell"),
+    ("exec", "hosts that are killed, and what commands leave behind"),
+    ("explain", "git"),
+    ("faults", "limits of the system, and what a killed process leaves"),
+    ("foreign", "agents in another language"),
+    ("goal", "goals that are killed; git"),
+    ("harness", "the means to start them"),
+    ("http", "a run that is told to stop"),
+    ("kill", "kills"),
+    ("lint", "git"),
+    ("mcp", "the server over pipes and the network"),
+    ("memory", "limits of memory"),
+    ("otel", "variables that the exporter reads by itself"),
+    ("output", "pipes, and users without rights"),
+    ("packaging", "packages, and what is in them"),
+    ("policy_gallery", "other languages"),
+    ("reload", "runs that go on while texts are edited; terminals"),
+    ("repl", "terminals, and a run that stands still"),
+    ("report", "a run that stands still"),
+    ("reportportal", "a run that is told to stop"),
+    ("review", "the server over pipes"),
+    ("script_tests", "tests that go on while texts are edited"),
+    ("security", "the umask; the server over pipes and the network"),
+    ("signals", "hosts that are killed and told to stop"),
+    ("team_walks", "hosts that are killed while agents work"),
+    ("tool_policy", "what a shell makes of commands"),
+    ("tools", "a run that is told to stop; a server over the network"),
+    ("tour", "a terminal"),
+    ("workspace", "git"),
+];
+
+#[test]
+fn processes_are_started_where_it_is_about_them() {
+    let words = r"Command::new\(|\.(command|start|process)\([^)]|Pipes::|Net::|halted(_at)?\(";
+    let words = regex::Regex::new(words).unwrap();
+    let starts = |file: &File| !file.path.ends_with("/tidy.rs") && words.is_match(&file.text);
+    let found: BTreeSet<String> = File::all("tests/it").into_iter().filter(starts).map(|file| stem(&file.path)).collect();
+    let named: BTreeSet<String> = STARTS.iter().map(|(module, _)| (*module).to_owned()).collect();
+    assert_eq!(found, named, "call the program (`Project::asterisk`, `Project::call`), or say why there must be a process");
+}
+
+fn stem(path: &str) -> String {
+    Path::new(path).file_stem().unwrap().to_str().unwrap().to_owned()
+}
+
 /// Words that only the scripts' data may know: codes of defects and names of categories.
 fn domain() -> Vec<String> {
     let project = Project::new();
@@ -397,13 +448,14 @@ fn every_command_shows_an_example() {
         "show_walkers",
         "test_mutants",
         "test_view",
+        "variables",
     ];
     let files = files(&repository().join("src/cli"), "rs");
     let files: BTreeSet<&str> = files.iter().map(|path| path.file_stem().unwrap().to_str().unwrap()).collect();
     let files: BTreeSet<&str> = files.into_iter().filter(|name| !support.contains(name)).collect();
     assert_eq!(commands, files, "a file a command");
     for command in commands {
-        let help = project.asterisk(&[command, "--help"]).ok().stdout;
+        let help = crate::docs::help(command);
         let examples = help.split("\nExample").nth(1).unwrap_or_else(|| panic!("{command}: no example\n{help}"));
         assert!(
             examples.contains(&format!("  asterisk {command}")) || examples.contains(&format!("| asterisk {command}")),

@@ -1,6 +1,6 @@
 //! Nodes that call tools of MCP servers: the program's own server, one of another language, and bad ones.
 
-use crate::harness::{PATIENCE, Project, Ran, TWO, in_time, stride, until};
+use crate::harness::{PATIENCE, Project, Ran, TWO, in_time, until};
 use crate::mcp::{Net, python};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -37,7 +37,7 @@ pub(crate) fn fake(body: &str) -> String {
     )
 }
 
-const GOOD: &str = "text '{\\\"found\\\": true, \\\"note\\\": \\\"x\\\"}'";
+pub(crate) const GOOD: &str = "text '{\\\"found\\\": true, \\\"note\\\": \\\"x\\\"}'";
 
 /// A project whose server is a shell script; `more` is what its entry says besides.
 pub(crate) fn project(body: &str, more: &str) -> Project {
@@ -52,7 +52,7 @@ fn executable(path: &Path) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-const RUN: [&str; 6] = ["run", "asks.yaml", "--scripts", "scripts", "--input", "none"];
+pub(crate) const RUN: [&str; 6] = ["run", "asks.yaml", "--scripts", "scripts", "--input", "none"];
 
 fn run(project: &Project) -> Ran {
     project.asterisk(&[&RUN[..], &["--format", "json"]].concat())
@@ -66,7 +66,7 @@ fn events(project: &Project, run: &Ran, types: &[&str]) -> Vec<Value> {
     all.filter(|event| types.iter().any(|kind| event["type"] == *kind)).collect()
 }
 
-fn calls(project: &Project) -> Vec<Value> {
+pub(crate) fn calls(project: &Project) -> Vec<Value> {
     project.read("calls.txt").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -328,30 +328,4 @@ fn a_server_of_another_language_answers() {
     project.file("asterisk.yaml", json!({ "mcp_servers": { "notes": { "command": [python, "server.py"] } } }).to_string());
     let ran = run(&project).exits(0);
     assert_eq!(ran.json()["cases"][0]["edges"], json!(["E1", "E3"]), "{}", ran.text());
-}
-
-/// A host may be killed at any moment of a call: what is recorded is not called for again, and what is not has the same id.
-#[test]
-fn a_host_may_be_killed_at_any_moment_of_a_call() {
-    let args = [&RUN[..], &["--format", "json"]].concat();
-    for at in (1..).step_by(stride()) {
-        let project = project("text '{\\\"found\\\": true}'", "");
-        let Ok(child) = crate::kill::halted(&project, &args, at) else {
-            assert!(at > 10, "{at}");
-            return;
-        };
-        crate::kill::kill(child);
-        let known = project.asterisk(&["status", "latest"]).code == Some(0);
-        let resumed = ["run", "--resume", "latest", "--format", "json"];
-        let ran = if known { project.asterisk(&resumed) } else { project.asterisk(&args) }.exits(0);
-        let exits = events(&project, &ran, &["node_exit"]);
-        let run = ran.json()["run"].as_str().unwrap().to_owned();
-        let ids: Vec<String> = exits.iter().map(|exit| format!("{run}-{}", exit["agent"]["request"])).collect();
-        let mut called: Vec<String> =
-            calls(&project).iter().map(|call| call["params"]["_meta"]["asterisk/request"].as_str().unwrap().to_owned()).collect();
-        assert!(called.len() <= 3, "at most the one under way is called again: {called:?}, killed at {at}");
-        called.dedup();
-        assert_eq!(called, ids, "killed at {at}");
-        assert_eq!(events(&project, &ran, &["asked"]).len(), 2, "killed at {at}");
-    }
 }
