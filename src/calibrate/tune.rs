@@ -315,6 +315,7 @@ mod tests {
             pipeline: Source::new("p.yaml", ""),
             subpipelines: std::collections::BTreeMap::new(),
             missing: std::collections::BTreeMap::new(),
+            bundle: None,
         };
         let learned = |sources: &Sources, of: (&str, &str)| {
             let made = with_weight(sources, of, &json!(1.5)).unwrap();

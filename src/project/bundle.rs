@@ -3,7 +3,6 @@
 use crate::diag::Source;
 use crate::model::Hash;
 use crate::walk::Blob;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -16,11 +15,6 @@ pub struct TextBundle {
     by_hash: BTreeMap<Hash, (String, String)>,
     blob: OnceLock<Blob>,
 }
-
-/// Its form in the store.
-#[derive(Serialize, Deserialize)]
-#[serde(transparent)]
-struct StoredBundle<'t>(BTreeMap<std::borrow::Cow<'t, str>, BTreeMap<std::borrow::Cow<'t, str>, std::borrow::Cow<'t, str>>>);
 
 impl PartialEq for TextBundle {
     fn eq(&self, other: &Self) -> bool {
@@ -40,23 +34,28 @@ impl TextBundle {
         bundle
     }
 
-    /// Reads what a version of the program stored.
-    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
-        let stored: StoredBundle<'_> = serde_json::from_str(text)?;
-        let files = stored.0.into_iter().flat_map(|(area, files)| {
-            files.into_iter().map(move |(name, text)| (area.clone().into_owned(), Source::new(name, text)))
-        });
-        Ok(Self::new(files))
+    /// Reads what a version of the program stored; `None` if it is damaged.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (list, mut texts) = text.split_once('\n')?;
+        let list: Vec<(String, String, usize)> = serde_json::from_str(list).ok()?;
+        let mut files = Vec::with_capacity(list.len());
+        for (area, name, length) in list {
+            let (file, rest) = texts.split_at_checked(length)?;
+            files.push((area, Source::new(name, file)));
+            texts = rest;
+        }
+        Some(Self::new(files))
     }
 
-    /// The content to store.
+    /// The content to store: a list of areas, names and lengths in bytes on one line, then the texts one after the other.
     pub fn blob(&self) -> &Blob {
         self.blob.get_or_init(|| {
-            let texts = self.files.iter().map(|(area, files)| {
-                let files = files.iter().map(|(name, (source, _))| (name.as_str().into(), source.text().into()));
-                (area.as_str().into(), files.collect())
-            });
-            Blob::new(serde_json::to_string(&StoredBundle(texts.collect())).unwrap_or_default())
+            let files = || self.files.iter().flat_map(|(area, files)| files.values().map(move |(source, _)| (area, source)));
+            let list: Vec<_> = files().map(|(area, source)| (area, source.name(), source.text().len())).collect();
+            let mut text = serde_json::to_string(&list).unwrap_or_default();
+            text.push('\n');
+            files().for_each(|(_, source)| text.push_str(source.text()));
+            Blob::new(text)
         })
     }
 
@@ -75,5 +74,25 @@ impl TextBundle {
     pub fn text(&self, hash: &Hash) -> Option<&Source> {
         let (area, name) = self.by_hash.get(hash)?;
         self.files.get(area)?.get(name).map(|(source, _)| source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_reads_back() {
+        let file = |area: &str, name: &str, text: &str| (area.to_owned(), Source::new(name, text));
+        let files =
+            [file("scripts", "a.rhai", "fn f() { 1 }\n"), file("data", "é.yaml", "ö: 1\n"), file("data", "empty.yaml", "")];
+        let bundle = TextBundle::new(files);
+        let read = TextBundle::parse(&bundle.blob().text).expect("it is whole");
+        assert_eq!(read, bundle);
+        assert_eq!(read.blob().hash, bundle.blob().hash);
+        let hash = Hash::of("ö: 1\n".as_bytes());
+        assert_eq!(read.text(&hash).map(|source| (source.name(), source.text())), Some(("é.yaml", "ö: 1\n")));
+        let cut = &bundle.blob().text[..bundle.blob().text.len() - 1];
+        assert_eq!(TextBundle::parse(cut), None);
     }
 }

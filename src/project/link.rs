@@ -56,10 +56,6 @@ impl Project {
     ) -> Result<Self, Diagnostics> {
         self_test().map_err(|diagnostic| Diagnostics::from(*diagnostic))?;
         let mut found = Diagnostics::new();
-        let templates = Templates::compile(sources.templates.iter().cloned()).unwrap_or_else(|diagnostics| {
-            found.extend(diagnostics);
-            Templates::default()
-        });
         let domain = settings.domain.as_deref();
         let trusted = settings.scope != LinkScope::Checked;
         let same = previous.map(|(_, data)| data).filter(|data| data.is_of(&sources.data, domain, trusted));
@@ -76,10 +72,17 @@ impl Project {
             conditions.extend(super::conditions::conditions(part, Some(reference)));
             fields.extend(super::conditions::fields(part));
         }
-        let pipelines = parsed.iter().chain(parts.iter().map(|(_, part)| &**part));
+        let pipelines = || parsed.iter().chain(parts.iter().map(|(_, part)| &**part));
+        let by_reach = settings.scope == LinkScope::Reached;
+        let texts = if by_reach { reach::templates(&sources, pipelines()) } else { sources.templates.clone() };
+        let templates = Templates::compile(texts).unwrap_or_else(|diagnostics| {
+            let others = std::mem::replace(&mut found, diagnostics);
+            found.extend(others);
+            Templates::default()
+        });
         let inputs = LibraryInputs {
             scripts: sources.scripts.clone(),
-            reached: (settings.scope == LinkScope::Reached).then(|| reach::reached(&sources, &settings, pipelines)),
+            reached: by_reach.then(|| reach::scripts(&sources, &settings, pipelines())),
             trusted,
             conditions,
             fields,
@@ -207,6 +210,7 @@ done: _done
             pipeline: Source::new("t.yaml", pipeline),
             subpipelines: BTreeMap::new(),
             missing: BTreeMap::new(),
+            bundle: None,
         };
         Project::link(sources, settings)
     }
@@ -243,6 +247,7 @@ done: _done
             pipeline: Source::new("t.yaml", PIPELINE.replace("name: b\n", "name: b\n    prompt: b.md\n")),
             subpipelines: BTreeMap::new(),
             missing: BTreeMap::new(),
+            bundle: None,
         };
         let found = Project::link(sources, LinkSettings::default()).err().unwrap_or_default();
         assert_eq!(found.iter().map(|fault| fault.code.as_ref()).collect::<Vec<_>>(), ["template/tag"]);

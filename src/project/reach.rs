@@ -1,6 +1,8 @@
-//! The scripts that a pipeline refers to: those named in its text, in the texts of its sub-pipelines and policies, and in data.
+//! The scripts and templates that a pipeline refers to: those named in its text, in the texts of its sub-pipelines and policies, and
+//! in data.
 
 use super::{LinkSettings, Sources};
+use crate::diag::Source;
 use crate::pipeline::Pipeline;
 use std::collections::BTreeSet;
 
@@ -8,7 +10,7 @@ use std::collections::BTreeSet;
 const ENDING: &str = ".rhai";
 
 /// The scripts that pipelines name, or that answer their nodes: more rather than less, since any mention counts.
-pub(super) fn reached<'p>(
+pub(super) fn scripts<'p>(
     sources: &Sources,
     settings: &LinkSettings,
     pipelines: impl Iterator<Item = &'p Pipeline>,
@@ -24,6 +26,26 @@ pub(super) fn reached<'p>(
     texts.extend(sources.subpipelines.values().map(|text| text.text()));
     texts.extend(sources.data.iter().filter(|file| in_data || !file.is_bundled()).map(|file| file.text()));
     reached.extend(texts.into_iter().flat_map(mentions).map(str::to_owned));
+    reached
+}
+
+/// The templates that pipelines name, those of their families, and those that these include: again, any mention counts.
+pub(super) fn templates<'p>(sources: &Sources, pipelines: impl Iterator<Item = &'p Pipeline>) -> Vec<Source> {
+    let families: BTreeSet<String> =
+        pipelines.flat_map(|pipeline| &pipeline.nodes).map(|node| format!("{}.md", *node.family)).collect();
+    let names = |text: &Source, template: &Source| text.text().contains(template.name());
+    let by_pipelines = |template: &Source| {
+        let mut texts = std::iter::once(&sources.pipeline).chain(sources.subpipelines.values());
+        families.contains(template.name()) || texts.any(|text| names(text, template))
+    };
+    let (mut reached, mut others): (Vec<Source>, Vec<Source>) = sources.templates.iter().cloned().partition(by_pipelines);
+    let mut next = 0;
+    while let Some(text) = reached.get(next).cloned() {
+        let (included, rest) = others.into_iter().partition::<Vec<_>, _>(|template| names(&text, template));
+        reached.extend(included);
+        others = rest;
+        next += 1;
+    }
     reached
 }
 

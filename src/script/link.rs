@@ -392,7 +392,11 @@ mod tests {
             Library::link(LibraryInputs { scripts, ..LibraryInputs::default() }, Some(&first)).expect("links")
         };
         let same_module = |a: &Library, b: &Library, path: &str| {
-            Shared::ptr_eq(&a.file(path).expect("there").module, &b.file(path).expect("there").module)
+            let module = |library: &Library| {
+                let file = library.file(path).expect("there");
+                file.evaluated().expect("evaluated").module.clone()
+            };
+            rhai::Shared::ptr_eq(&module(a), &module(b))
         };
         let same = again(&[base, user, other]);
         for path in ["lib/base.rhai", "user.rhai", "other.rhai"] {
@@ -403,7 +407,7 @@ mod tests {
         assert!(!same_module(&first, &edited, "lib/base.rhai") && !same_module(&first, &edited, "user.rhai"));
         assert!(same_module(&first, &edited, "other.rhai"));
         let (before, after) = (first.file("user.rhai").expect("there"), edited.file("user.rhai").expect("there"));
-        assert!(Arc::ptr_eq(&before.parsed, &after.parsed), "parsed once");
+        assert!(Arc::ptr_eq(before.parsed(), after.parsed()), "parsed once");
         assert_eq!(before.hash(), after.hash());
         assert_ne!(before.deep_hash(), after.deep_hash());
         assert_eq!(find(&edited, "user.rhai#f", 0).call_json(&[]).expect("fine"), json!(2));

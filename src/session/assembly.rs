@@ -81,7 +81,9 @@ impl RunAssembly<'_> {
             LaunchTrimmer::launch(&mut launch);
         }
         let revisions = RunRevisions::new(session, self.texts, &journal, watch);
-        revisions.migrate(project)?;
+        if !self.fresh {
+            revisions.migrate(project)?;
+        }
         let submitted = given.as_ref().map(|given| given.case.clone());
         let executor = RunExecutor {
             session,

@@ -12,11 +12,10 @@ use super::{Session, SessionError, shadow};
 use crate::agent::TokenBudget;
 use crate::clock::Timestamp;
 use crate::diag::{Source, did_you_mean};
-use crate::evidence::Masker;
 use crate::files::{FileIdentity, example_launch};
 use crate::ingest;
 use crate::model::{Case, Hash, Launch, TestOutcomes};
-use crate::project::CurrentProject;
+use crate::project::{CurrentProject, Project};
 use crate::reportportal::PortalLaunch;
 use crate::store::{Durability, NewRun, Store, StoreError};
 use crate::walk::{Blob, FIRST, WORKDIR, WORKDIR_OF};
@@ -122,7 +121,7 @@ impl Session {
         // A pipeline with a policy works on tasks, not on failures: without inputs it has one empty case, not the example launch.
         let tasks = project.plan.policy.is_some() && matches!(spec.inputs, RunInputs::Example);
         let inputs = if tasks { &RunInputs::None } else { &spec.inputs };
-        let (mut launch, reportportal) = self.launch(inputs, &Arc::new(project.masker()), watch, stop)?;
+        let (mut launch, reportportal) = self.launch(inputs, &project, watch, stop)?;
         if !spec.goal {
             // What was read from elsewhere does not say where tools work, nor what they may do there.
             for case in &mut launch.cases {
@@ -229,20 +228,21 @@ impl Session {
     fn launch(
         &self,
         inputs: &RunInputs,
-        masker: &Arc<Masker>,
+        project: &Project,
         watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<(Launch, Option<PortalLaunch>), SessionError> {
+        let masker = || Arc::new(project.masker());
         Ok(match inputs {
-            RunInputs::Example => (ingest::read_masked(&example_launch(), masker)?, None),
+            RunInputs::Example => (ingest::read_masked(&example_launch(), &masker())?, None),
             RunInputs::None => {
                 let case = Case { id: "case-1".into(), name: "case-1".into(), status: "FAILED".into(), ..Case::default() };
                 (Launch { run_id: "none".into(), name: "none".into(), cases: vec![case], ..Launch::default() }, None)
             }
             RunInputs::Given(launch) => (Launch::clone(launch), None),
-            RunInputs::Files(paths) => (super::input::launch(paths, self.setup.environment.input(), masker)?, None),
+            RunInputs::Files(paths) => (super::input::launch(paths, self.setup.environment.input(), &masker())?, None),
             RunInputs::Launch(id) => {
-                let (launch, place) = self.fetch(id, masker, &|done, of| watch.fetched(done, of), stop)?;
+                let (launch, place) = self.fetch(id, &masker(), &|done, of| watch.fetched(done, of), stop)?;
                 (launch, Some(place))
             }
         })

@@ -80,7 +80,8 @@ pub(super) fn manifest_at(store: &Store, hash: &Hash) -> Result<ProjectManifest,
         return Ok(manifest.with_bundle(own));
     }
     // Another version of the program stored it.
-    let stored = TextBundle::parse(&text(store, &address)?).map_err(damaged)?;
+    let stored = TextBundle::parse(&text(store, &address)?);
+    let stored = stored.ok_or_else(|| StoreError::Damaged("the bundled texts of a run cannot be read".into()))?;
     Ok(manifest.with_bundle(Arc::new(stored)))
 }
 

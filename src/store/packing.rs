@@ -24,6 +24,10 @@ const DICTIONARY: &[u8] = include_bytes!("dictionaries/1.zdict");
 const NUMBER: u8 = 1;
 /// The dearest level that takes less than 50 microseconds for most texts, and less than ten for most events.
 const LEVEL: i32 = 9;
+/// A text of more bytes is packed fast and by itself: dictionaries are for short ones.
+pub(super) const LONG: usize = 256 << 10;
+/// How fast.
+const LEVEL_OF_LONG: i32 = 3;
 /// What every frame begins with, and none in the store does.
 const MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 /// A longer text stays plain, and a frame that claims to hold one is damaged.
@@ -105,6 +109,10 @@ pub(super) fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// The frame of some bytes, packed with the dictionary of the program.
 pub(super) fn pack_frame(bytes: &[u8]) -> Option<Vec<u8>> {
+    if bytes.len() > LONG {
+        let frame = zstd::bulk::compress(bytes, LEVEL_OF_LONG).ok()?;
+        return frame.strip_prefix(&MAGIC).map(<[u8]>::to_vec);
+    }
     COMPRESSOR.with_borrow_mut(|compressor| compress(compressor.as_mut()?, bytes))
 }
 

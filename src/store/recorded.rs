@@ -7,7 +7,7 @@
 use super::addresses::{number, put_number, with_addresses, with_rows};
 use super::dictionary::Dictionary;
 use super::error::StoreError;
-use super::packing::{MAX_BYTES, StoredText, Unreadable, pack_frame, unpack, unpack_frame};
+use super::packing::{LONG, MAX_BYTES, StoredText, Unreadable, pack_frame, unpack, unpack_frame};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use std::borrow::Cow;
@@ -38,7 +38,8 @@ pub(super) fn record<'t>(conn: &Connection, text: &'t str) -> Result<StoredText<
         return Ok(StoredText::Plain(Cow::Borrowed(text)));
     }
     let short = with_rows(conn, text)?;
-    let own = Dictionary::latest(conn)?.and_then(|own| Some((own.id.cast_unsigned(), own.pack(conn, &short)?)));
+    let own = if short.len() > LONG { None } else { Dictionary::latest(conn)? };
+    let own = own.and_then(|own| Some((own.id.cast_unsigned(), own.pack(conn, &short)?)));
     let Some((dictionary, frame)) = own.or_else(|| Some((0, pack_frame(&short)?))) else {
         return Ok(StoredText::Plain(Cow::Borrowed(text)));
     };

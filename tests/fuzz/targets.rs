@@ -288,6 +288,7 @@ fn sources(pipeline: &str) -> Sources {
         pipeline: Source::new("x.yaml", pipeline),
         subpipelines: std::collections::BTreeMap::new(),
         missing: std::collections::BTreeMap::new(),
+        bundle: None,
     }
 }
 
