@@ -19,7 +19,7 @@ pub(super) fn own() -> &'static str {
         let mut bytes = [0_u8; 32];
         match getrandom::fill(&mut bytes) {
             Ok(()) => format!("{}.", &blake3::Hash::from(bytes).to_hex()[..32]),
-            Err(_) => format!("{}.", std::process::id()),
+            Err(_) => format!("asterisk-host-{}.", std::process::id()),
         }
     })
 }

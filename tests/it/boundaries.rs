@@ -26,10 +26,13 @@ pub(crate) fn fails(project: &Project, args: &[&str], at: u64) -> bool {
     failed
 }
 
-/// A project, and whom else it asked, in order, once all is over.
+/// Whom else a project asked, in order, once all is over.
+type Asked = Box<dyn FnOnce(&Project) -> Vec<String>>;
+
+/// A project, and whom else it asked.
 struct Stage {
     project: Project,
-    asked: Box<dyn FnOnce(&Project) -> Vec<String>>,
+    asked: Asked,
 }
 
 impl From<Project> for Stage {
@@ -127,7 +130,7 @@ fn latest(project: &Project) -> Value {
 }
 
 /// Lines that a command wrote into a file.
-fn written(file: &'static str) -> Box<dyn FnOnce(&Project) -> Vec<String>> {
+fn written(file: &'static str) -> Asked {
     Box::new(move |project| project.read(file).lines().map(str::to_owned).collect())
 }
 
