@@ -40,7 +40,7 @@ fn both(fixture: &TraceFixture, pipeline: &str) -> [Project; 2] {
 fn every_bundled_pipeline_links_to_the_same() {
     let fixture = TraceFixture::with(&[]);
     for listed in fixture.session.pipelines().unwrap() {
-        let [checked, trusted] = both(&fixture, &listed.stem);
+        let [checked, trusted] = both(&fixture, &listed.source_path());
         assert_eq!(addresses(&checked.plan), addresses(&trusted.plan), "{}", listed.stem);
         let warnings = [&checked, &trusted].map(|project| project.warnings.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(warnings[0], warnings[1], "{}", listed.stem);
@@ -57,7 +57,7 @@ fn the_outline_of_every_bundled_script_is_what_the_parser_says() {
     for (one, other) in checked.library.files().zip(trusted.library.files()) {
         assert_eq!((one.path(), one.deep_hash(), one.hash()), (other.path(), other.deep_hash(), other.hash()));
         assert_eq!(one.imports().collect::<Vec<_>>(), other.imports().collect::<Vec<_>>(), "{}", one.path());
-        assert_eq!(one.signatures(), other.signatures(), "{}", one.path());
+        assert!(one.signatures().eq(other.signatures()), "{}", one.path());
         files += 1;
     }
     assert_eq!(files, Area::Scripts.embedded().iter().filter(|file| file.name().ends_with(".rhai")).count());

@@ -63,6 +63,15 @@ pub struct LinkedScript {
     evaluating: Mutex<()>,
 }
 
+/// The head of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature<'s> {
+    pub name: &'s str,
+    /// The names of its parameters.
+    pub params: &'s [String],
+    pub private: bool,
+}
+
 /// A script whose constants are evaluated.
 pub(crate) struct EvaluatedScript {
     pub(crate) module: Shared<Module>,
@@ -242,10 +251,9 @@ impl LinkedScript {
         self.imports.iter().map(String::as_str)
     }
 
-    /// The names and parameters of its functions, private ones included, in source order.
-    #[cfg(test)]
-    pub(crate) fn signatures(&self) -> Vec<(&str, &[String], bool)> {
-        self.callees.iter().map(|callee| (callee.name.as_str(), callee.params.as_slice(), callee.private)).collect()
+    /// The signatures of its functions, private ones included, in source order.
+    pub fn signatures(&self) -> impl Iterator<Item = Signature<'_>> {
+        self.callees.iter().map(|callee| Signature { name: &callee.name, params: &callee.params, private: callee.private })
     }
 
     /// The parsed script, for static checks.

@@ -92,7 +92,7 @@ pub use guard::{apart, within};
 pub use invoke::ScriptFunction;
 pub use library::Library;
 pub use limits::ScriptLimits;
-pub use linked::{LibraryInputs, LinkedScript};
+pub use linked::{LibraryInputs, LinkedScript, Signature};
 pub use parse::Public;
 pub use pattern::{MatchPrefixes, Pattern, PatternFault, escape};
 pub use reference::{FunctionRef, is_test_file};

@@ -23,10 +23,14 @@ pub(super) fn select(files: &[TestFile], library: &Library, filter: Option<&str>
     let mut selected = Vec::new();
     for file in files {
         let Some(linked) = library.file(file.source.name()) else { continue };
-        misnamed(linked.unit(), &mut problems);
-        let names = linked.functions().filter(|function| function.name.starts_with(TEST));
-        let ids: Vec<(String, String)> =
-            names.map(|function| (function.name.clone(), format!("{}#{}", linked.path(), function.name))).collect();
+        let named = || linked.signatures().filter(|function| function.name.starts_with(TEST));
+        if named().any(|function| function.private || !function.params.is_empty()) {
+            misnamed(linked.unit(), &mut problems);
+        }
+        let ids: Vec<(String, String)> = named()
+            .filter(|function| !function.private)
+            .map(|function| (function.name.to_owned(), format!("{}#{}", linked.path(), function.name)))
+            .collect();
         let wanted = |id: &str| filter.is_none_or(|filter| id.contains(filter));
         let tests: Vec<String> = ids.iter().filter(|(_, id)| wanted(id)).map(|(name, _)| name.clone()).collect();
         all.extend(ids.into_iter().map(|(_, id)| id));

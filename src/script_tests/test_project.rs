@@ -6,7 +6,7 @@ use crate::script::probe::{ProbeTable, Probes};
 use crate::script::{Library, LibraryInputs, ScriptLimits, Unit, apart};
 use crate::session::{Session, SessionError, TestTexts};
 use crate::walk::Plan;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -123,8 +123,10 @@ impl TestProject {
         self.library.prepare();
         let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         let projects = std::iter::once(&self.default).chain(others.values());
-        let texts: Vec<(&Unit, &ProbeTable)> =
-            self.library.probed().chain(projects.flat_map(|project| project.library.probed())).collect();
+        // Libraries share the scripts that are bundled.
+        let mut seen: HashSet<*const ProbeTable> = HashSet::new();
+        let probed = self.library.probed().chain(projects.flat_map(|project| project.library.probed()));
+        let texts: Vec<(&Unit, &ProbeTable)> = probed.filter(|(_, table)| seen.insert(std::ptr::from_ref(*table))).collect();
         take(&texts)
     }
 }
