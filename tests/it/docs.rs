@@ -66,13 +66,14 @@ fn commands<'a>(block: &Block<'a>) -> Vec<Shown<'a>> {
     found
 }
 
-/// Runs a command line by the shell, the built program in its path; one that needs no shell is called.
+/// Runs a command line by the shell, the built program in its path; one that needs no shell, and no streams of its own as `serve` does, is
+/// called.
 pub(crate) fn shell(project: &Project, line: &str) -> Ran {
     let line = line.replace("cargo run --", "asterisk");
     let bin = Path::new(env!("CARGO_BIN_EXE_asterisk")).parent().unwrap();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
     let plain = line.strip_prefix("asterisk ").filter(|words| !words.contains(|ch| "|&;<>()$`\\\"'*?[]#~{}".contains(ch)));
-    if let Some(words) = plain {
+    if let Some(words) = plain.filter(|words| !words.starts_with("serve")) {
         let words: Vec<&str> = words.split_whitespace().collect();
         return project.call(&words).env("ASTERISK_CLOCK", CLOCK).env("PATH", path).ran();
     }
