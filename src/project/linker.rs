@@ -207,9 +207,9 @@ impl ProjectLinker<'_> {
             Err(_) if !node.via.is_empty() && !node.via.iter().any(|name| name.as_str() == SCRIPT) => None,
             Err(diagnostic) => {
                 let message = format!("nothing answers `{}`: {}", *node.name, diagnostic.message);
-                let families = self.library.files().filter_map(|file| {
-                    let stem = file.path().strip_prefix("agents/")?.strip_suffix(".rhai")?;
-                    file.functions().any(|function| function.name == stem).then(|| stem.to_owned())
+                let families = self.library.paths().filter_map(|path| {
+                    let stem = path.strip_prefix("agents/")?.strip_suffix(".rhai")?;
+                    self.library.mentions(path, stem).then(|| stem.to_owned())
                 });
                 let families: Vec<String> = families.collect();
                 let hint = did_you_mean(&node.family, families.iter().map(String::as_str));

@@ -72,7 +72,7 @@ fn link(linker: &ProjectLinker<'_>, path: &str, label: Option<&Label>, found: &m
         }
     };
     let Some(file) = linker.library.file(path) else {
-        let masks = linker.library.files().map(LinkedScript::path).filter(|path| path.starts_with("masks/"));
+        let masks = linker.library.paths().filter(|path| path.starts_with("masks/"));
         let hint = did_you_mean(path, masks);
         fault(Diagnostic::error("project/unknown-mask", format!("there is no mask `{path}`")).maybe_help(hint));
         return None;

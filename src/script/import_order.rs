@@ -4,7 +4,7 @@ use super::fault;
 use super::imports::Import;
 use super::linked::LinkedScript;
 use super::parse::Parsed;
-use crate::diag::{Diagnostic, Diagnostics, Span, did_you_mean};
+use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -13,10 +13,11 @@ fn written(import: &Import, file: &Parsed) -> Span {
     file.unit.text().token(import.position).unwrap_or_default()
 }
 
-/// Reports imports of missing scripts, and import cycles. `waiting` are scripts that were taken as checked.
+/// Reports imports of missing scripts, and import cycles. `waiting` are scripts that were taken as checked, `texts` all scripts.
 pub(crate) fn check_imports(
     parsed: &BTreeMap<String, Arc<Parsed>>,
     waiting: &BTreeMap<String, Arc<LinkedScript>>,
+    texts: &BTreeMap<String, Source>,
     problems: &mut Diagnostics,
 ) {
     let is_there = |path: &str| parsed.contains_key(path) || waiting.contains_key(path);
@@ -26,7 +27,7 @@ pub(crate) fn check_imports(
             if problems.iter().any(|problem| problem.primary().is_some_and(|label| label.source.name() == import.script)) {
                 continue;
             }
-            let known = did_you_mean(&import.script, parsed.keys().chain(waiting.keys()).map(String::as_str));
+            let known = did_you_mean(&import.script, texts.keys().map(String::as_str));
             let message = format!("there is no script `{}`", import.script);
             problems.push(
                 Diagnostic::error("script/import", message)

@@ -26,7 +26,7 @@ impl Library {
     /// function is defined but unsuitable, its definition is labelled.
     pub fn function(&self, reference: &FunctionRef, arity: usize) -> Result<ScriptFunction, Diagnostic> {
         let Some(file) = self.0.files.get(&reference.file) else {
-            let known = self.0.files.keys().map(String::as_str);
+            let known = self.paths();
             let message = format!("there is no script `{}`", reference.file);
             return Err(Diagnostic::error("script/unknown-file", message).maybe_help(did_you_mean(&reference.file, known)));
         };
@@ -75,6 +75,16 @@ impl Library {
     /// The scripts, by path.
     pub fn files(&self) -> impl Iterator<Item = &LinkedScript> {
         self.0.files.values().map(|file| &**file)
+    }
+
+    /// The paths of all scripts, those that are not linked included.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.texts.keys().map(String::as_str)
+    }
+
+    /// Whether a script defines a function of that name, linked or not.
+    pub fn mentions(&self, path: &str, function: &str) -> bool {
+        self.0.texts.get(path).is_some_and(|source| source.text().contains(&format!("fn {function}(")))
     }
 
     /// The script at this path.

@@ -46,7 +46,7 @@ pub(crate) fn link(inputs: LibraryInputs, previous: Option<&LinkedLibrary>) -> R
     };
     reader.read(wanted, &mut problems);
     let ScriptReader { parsed, waiting, .. } = reader;
-    check_imports(&parsed, &waiting, &mut problems);
+    check_imports(&parsed, &waiting, &texts, &mut problems);
     let conditions = parse_conditions(settings, conditions, previous, &mut problems);
     check_calls(&parsed, &waiting, &conditions, &mut problems);
     if problems.has_errors() {
@@ -68,7 +68,7 @@ pub(crate) fn link(inputs: LibraryInputs, previous: Option<&LinkedLibrary>) -> R
         files.insert((*path).to_owned(), before.cloned().unwrap_or_else(|| Arc::new(script)));
     }
     let conditions = conditions.into_iter().map(|(key, parsed)| (key, LinkedCondition::new(parsed))).collect();
-    let linked = Arc::new(LinkedLibrary { engine, limits, probes, files, conditions, modules });
+    let linked = Arc::new(LinkedLibrary { engine, limits, probes, files, texts, conditions, modules });
     let mut failed: BTreeSet<&str> = BTreeSet::new();
     for path in in_order {
         let Some(script) = linked.files.get(path) else { continue };

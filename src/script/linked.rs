@@ -41,6 +41,8 @@ pub(crate) struct LinkedLibrary {
     pub(crate) limits: ScriptLimits,
     pub(crate) probes: Probes,
     pub(crate) files: BTreeMap<String, Arc<LinkedScript>>,
+    /// All texts, those that are not linked included.
+    pub(crate) texts: BTreeMap<String, Source>,
     pub(crate) conditions: BTreeMap<String, LinkedCondition>,
     pub(crate) modules: ScriptResolver,
 }
