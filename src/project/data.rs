@@ -1,5 +1,6 @@
 //! Data files: YAML maps that scripts and templates see as `params.data.<stem>`, and the linked domain as `params.data.domain`.
 
+use super::data_files::{DOMAIN, DataFiles};
 use super::domain::{self, Domain};
 use super::evidence;
 use super::forms;
@@ -15,54 +16,13 @@ use crate::script::View;
 use crate::walk::Content;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The stem of the file of learned weights, which is no data for scripts.
 const LEARNED: &str = "learned";
 
 /// The stem of the file of words, which is no data for scripts either.
 const TERMS: &str = "terms";
-
-/// The name of the domain in the data.
-const DOMAIN: &str = "domain";
-
-/// Data files by stem, with the domain as `domain`. A bundled file is read when it is first asked for.
-#[derive(Debug, Default)]
-pub struct DataFiles {
-    files: BTreeMap<String, Deferred<Value>>,
-    domain: Option<Deferred<Option<Domain>>>,
-    all: OnceLock<Map<String, Value>>,
-}
-
-impl DataFiles {
-    /// The content of a file.
-    pub fn get(&self, stem: &str) -> Option<&Value> {
-        if stem == DOMAIN {
-            return self.linked_domain().map(|domain| &domain.value);
-        }
-        self.files.get(stem).map(|file| &**file)
-    }
-
-    /// All files in one map.
-    pub fn all(&self) -> &Map<String, Value> {
-        self.all.get_or_init(|| {
-            let mut all: Map<String, Value> = self.files.iter().map(|(stem, file)| (stem.clone(), (**file).clone())).collect();
-            all.extend(self.linked_domain().map(|domain| (DOMAIN.to_owned(), domain.value.clone())));
-            all
-        })
-    }
-
-    fn linked_domain(&self) -> Option<&Domain> {
-        self.domain.as_ref().and_then(|domain| domain.as_ref())
-    }
-}
-
-impl From<Map<String, Value>> for DataFiles {
-    fn from(files: Map<String, Value>) -> Self {
-        let files = files.into_iter().map(|(stem, file)| (stem, Deferred::ready(file))).collect();
-        Self { files, domain: None, all: OnceLock::new() }
-    }
-}
 
 /// The data of a project with what derives from it, read once for all links with the same texts.
 #[derive(Debug)]
@@ -112,7 +72,7 @@ impl ProjectData {
         let mut found = Diagnostics::new();
         let ReadFiles { files, learned, terms } = read(sources, domain, trusted, &mut found);
         let files = Arc::new(files);
-        let name = files.domain.is_some().then(|| domain.unwrap_or(domain::DEFAULT_DOMAIN).to_owned());
+        let name = files.has_domain().then(|| domain.unwrap_or(domain::DEFAULT_DOMAIN).to_owned());
         let any = |value: &Value, name: &str| Content::new(View::of(value, &Kind::Any, name));
         let (of_content, of_taxonomy, of_evidence) = (files.clone(), files.clone(), files.clone());
         Self {
@@ -124,7 +84,10 @@ impl ProjectData {
             evidence: Deferred::new(move || {
                 let none = BTreeMap::new();
                 let places = of_evidence.linked_domain().map_or(&none, |domain| &domain.places);
-                evidence::reader(&of_evidence, places)
+                evidence::reader(
+                    ["evidence", "domain", "reading"].map(|stem| of_evidence.get(stem).unwrap_or(&Value::Null)),
+                    places,
+                )
             }),
             domain: name.filter(|_| trusted || files.linked_domain().is_some()),
             files,
@@ -169,7 +132,7 @@ fn read(sources: &[Source], name: Option<&str>, trusted: bool, found: &mut Diagn
     } else {
         domain::link(sources, name, found).map(|domain| Deferred::ready(Some(domain)))
     };
-    let mut files = DataFiles { domain: linked, ..DataFiles::default() };
+    let mut files = DataFiles::new(linked);
     let (mut learned, mut terms) = (None, Deferred::ready(None));
     for source in sources.iter().filter(|source| !domain::is_domain_file(source)) {
         let stem = source.name().rsplit_once('.').map_or(source.name(), |(stem, _)| stem).replace('/', "_");
@@ -191,7 +154,7 @@ fn read(sources: &[Source], name: Option<&str>, trusted: bool, found: &mut Diagn
                     fill(&mut value, form);
                     value
                 };
-                files.files.insert(stem, Deferred::new(made));
+                files.add(stem, Deferred::new(made));
             }
             continue;
         }
@@ -208,7 +171,7 @@ fn read(sources: &[Source], name: Option<&str>, trusted: bool, found: &mut Diagn
                 } else if stem == TERMS {
                     terms = Deferred::ready(DeclaredTerms::of(source, &tree, found));
                 } else if is_content {
-                    files.files.insert(stem, Deferred::ready(value));
+                    files.add(stem, Deferred::ready(value));
                 }
             }
             Err(diagnostics) => found.extend(diagnostics),

@@ -1,6 +1,5 @@
 //! The rules for extracting evidence, from a project's data: `data/evidence.yaml` and the signatures of the domain.
 
-use super::DataFiles;
 use crate::evidence::{EvidenceReader, EvidenceRules, FrameLanguage, FrameOwner, MaskRule, Masker, OwnerRule, SignatureSpec};
 use crate::form::{Form, FormKey, ValueForm};
 use crate::model::Hash;
@@ -48,11 +47,9 @@ const MASKING: Form = Form {
     ..Form::PLAIN
 };
 
-/// Creates the reader. `data` are the data files by stem, with the domain; `places` are the locations of signatures.
-pub(super) fn reader(data: &DataFiles, places: &BTreeMap<String, String>) -> EvidenceReader {
-    let none = Value::Null;
-    let (file, domain) = (data.get("evidence").unwrap_or(&none), data.get("domain").unwrap_or(&none));
-    let fixtures = data.get("reading").map_or(&none, |reading| &reading["setup_names"]);
+/// Creates the reader of the data files `evidence` and `reading`, and the domain; `places` are the locations of signatures.
+pub(super) fn reader([file, domain, reading]: [&Value; 3], places: &BTreeMap<String, String>) -> EvidenceReader {
+    let fixtures = &reading["setup_names"];
     let herrings = domain["red_herrings"].as_array().into_iter().flatten();
     let rules = EvidenceRules {
         owners: file["owners"].as_array().into_iter().flatten().map(owner).collect(),
@@ -67,8 +64,8 @@ pub(super) fn reader(data: &DataFiles, places: &BTreeMap<String, String>) -> Evi
 }
 
 /// Creates the masker from `data/evidence.yaml`.
-pub(super) fn masker(data: &DataFiles) -> Masker {
-    let rules = data.get("evidence").and_then(|file| file["masking"].as_array()).into_iter().flatten();
+pub(super) fn masker(file: &Value) -> Masker {
+    let rules = file["masking"].as_array().into_iter().flatten();
     let rules: Vec<MaskRule> = rules.map(|rule| MaskRule { id: text(&rule["id"]), pattern: text(&rule["pattern"]) }).collect();
     // Invalid patterns have been rejected by the form of the data.
     Masker::new(&rules).unwrap_or_default()

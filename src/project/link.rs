@@ -34,7 +34,7 @@ pub struct Project {
 impl Project {
     /// The masker for a launch's texts, from `data/evidence.yaml`.
     pub fn masker(&self) -> Masker {
-        evidence::masker(&self.data.files)
+        evidence::masker(self.data.files.get("evidence").unwrap_or(&Value::Null))
     }
 
     /// Links texts into a project. The error lists everything that is wrong with them.

@@ -1,6 +1,6 @@
 //! Linking: the texts of all three languages become one immutable [`Project`] with a plan to walk.
 //!
-//! Innermost first: `bundle`, `sources`, `settings` (the inputs of linking), `forms`, `domain`, `personas`, `learned`, `data`, `teams` (data files),
+//! Innermost first: `bundle`, `sources`, `settings` (the inputs of linking), `forms`, `domain`, `data_files`, `personas`, `learned`, `data`, `teams` (data files),
 //! `conditions`, `subpipelines`, `vars`, `kinds`, `prompts`, `linked_pipeline`, `masks`, `linker`, `team` (the references of one
 //! pipeline), `plans` (pipelines in pipelines), `manifest`, `reach`, `link` (the project), and based on it `edit`, `examine`, `current`.
 
@@ -8,6 +8,7 @@ mod bundle;
 mod conditions;
 mod current;
 mod data;
+mod data_files;
 pub mod domain;
 mod edit;
 mod evidence;
@@ -38,7 +39,8 @@ mod verdict;
 pub use bundle::TextBundle;
 pub use conditions::{check_conditions, condition_key, conditions, fields};
 pub use current::CurrentProject;
-pub use data::{DataFiles, ProjectData, read_data};
+pub use data::{ProjectData, read_data};
+pub use data_files::DataFiles;
 pub use evidence::signature_reader;
 pub use examine::{ExaminedFunction, FunctionUse, examine};
 pub use forms::SCORECARD;

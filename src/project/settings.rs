@@ -39,7 +39,7 @@ pub enum AnswererNames {
 /// Which texts are linked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkScope {
-    /// All, and all are checked: for the linter and for tests.
+    /// All, and all are checked: for the linter.
     #[default]
     Checked,
     /// All. Bundled texts are taken as checked, and read when they are needed.

@@ -6,7 +6,7 @@ use super::engine;
 use super::import_order::{check_imports, order};
 use super::limits::ScriptLimits;
 use super::linked::{LibraryInputs, LinkedCondition, LinkedLibrary, LinkedScript};
-use super::outline::{Outline, names_after_dots};
+use super::outline::{ScriptOutline, names_after_dots};
 use super::parse::{ParseSettings, Parsed, finish, parse_file};
 use super::probe::{self, Probes};
 use super::reference::is_test_file;
@@ -124,7 +124,7 @@ impl<'a> TrustedScripts<'a> {
 
 /// The scripts that a bundled script imports.
 fn imports(source: &Source) -> Vec<String> {
-    Outline::of(source.text()).imports.into_iter().filter_map(|import| script_of(import).ok()).collect()
+    ScriptOutline::of(source.text()).imports.into_iter().filter_map(|import| script_of(import).ok()).collect()
 }
 
 /// Reads scripts, and the scripts that they import.

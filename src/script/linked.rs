@@ -5,7 +5,7 @@ use super::environment::{CapturedEnvironment, FunctionEnvironment, with_probe};
 use super::eval_trace::Tracer;
 use super::guard;
 use super::limits::ScriptLimits;
-use super::outline::Outline;
+use super::outline::ScriptOutline;
 use super::parse::{Parsed, Public, parse_bundled};
 use super::probe::Probes;
 use super::resolver::{ScriptResolver, script_of};
@@ -186,7 +186,7 @@ impl LinkedScript {
     /// but their texts.
     pub(crate) fn waiting(source: &Source, probes: Probes, files: &BTreeMap<String, Arc<Self>>) -> Arc<Self> {
         static SHARED: Mutex<BTreeMap<(Probes, String, Hash), Arc<LinkedScript>>> = Mutex::new(BTreeMap::new());
-        let outline = Outline::of(source.text());
+        let outline = ScriptOutline::of(source.text());
         let imports: Vec<String> = outline.imports.iter().filter_map(|import| script_of(import).ok()).collect();
         let hash = Hash::of(source.text().as_bytes());
         let deep = deep_hash(hash, &imports, files);

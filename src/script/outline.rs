@@ -5,14 +5,14 @@
 
 /// The outline of a script.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Outline<'t> {
+pub(crate) struct ScriptOutline<'t> {
     /// The scripts it imports, as written.
     pub(crate) imports: Vec<&'t str>,
     /// Its functions, in source order, without closures.
     pub(crate) functions: Vec<OutlinedFunction<'t>>,
 }
 
-/// A function of an [`Outline`].
+/// A function of an [`ScriptOutline`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct OutlinedFunction<'t> {
     pub(crate) name: &'t str,
@@ -20,7 +20,7 @@ pub(crate) struct OutlinedFunction<'t> {
     pub(crate) private: bool,
 }
 
-impl<'t> Outline<'t> {
+impl<'t> ScriptOutline<'t> {
     /// Reads the outline of a bundled script.
     pub(crate) fn of(text: &'t str) -> Self {
         let mut outline = Self::default();
@@ -57,7 +57,7 @@ mod tests {
         let text = "//! A.\nimport \"lib/a\" as a;\n\n/// fn no\nfn one(x, y) {\n    fn inner() {}\n}\nprivate fn two() { 1 }\n";
         let function = |name, params, private| OutlinedFunction { name, params, private };
         let functions = vec![function("one", vec!["x", "y"], false), function("two", vec![], true)];
-        assert_eq!(Outline::of(text), Outline { imports: vec!["lib/a"], functions });
+        assert_eq!(ScriptOutline::of(text), ScriptOutline { imports: vec!["lib/a"], functions });
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Session, SessionError};
 use crate::files::{Area, FileOrigin};
 use crate::model::{counted, shell};
-use crate::script::probe::Probes;
+use crate::project::AnswererNames;
 use crate::store::{Depth, RunStatus, StoreError, health};
 use crate::workspace::{check, has_git};
 use serde::Serialize;
@@ -114,7 +114,7 @@ impl Session {
         // What keeps them from being listed is reported with the files.
         let Ok(listed) = self.pipelines() else { return };
         for entry in listed {
-            let project = self.checked_project(Some(&entry.source_path()), Probes::None);
+            let project = self.whole_project(Some(&entry.source_path()), AnswererNames::Others);
             all.push(match project {
                 Ok(project) if project.warnings.is_empty() => CheckResult::new("pipelines", entry.stem, CheckState::Ok, "links"),
                 Ok(project) => {

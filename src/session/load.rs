@@ -1,5 +1,6 @@
 //! Reading a project's texts, and linking them.
 
+use super::setup::MEMORY_SCRIPT;
 use super::{Session, SessionError, Setup};
 use crate::diag::{Diagnostic, Source, did_you_mean};
 use crate::evidence::Masker;
@@ -51,7 +52,8 @@ impl Session {
     }
 
     /// Links the project, and checks all its texts, bundled ones included.
-    pub fn checked_project(&self, pipeline: Option<&str>, probes: Probes) -> Result<Project, SessionError> {
+    #[cfg(test)]
+    pub(crate) fn checked_project(&self, pipeline: Option<&str>, probes: Probes) -> Result<Project, SessionError> {
         let settings = LinkSettings { scope: LinkScope::Checked, probes, ..self.settings(AnswererNames::Others) };
         Ok(Project::link(self.sources(pipeline)?, settings)?)
     }
@@ -237,7 +239,7 @@ impl Session {
         let limits = ScriptLimits { time: self.setup.script_time.unwrap_or(default.time), ..default };
         LinkSettings {
             scope: LinkScope::Reached,
-            called: super::memories::SCRIPTS.iter().map(|path| (*path).to_owned()).collect(),
+            called: vec![MEMORY_SCRIPT.to_owned()],
             vars: self.setup.vars.clone(),
             set_places: self.setup.set_places.clone(),
             project_vars: self.project_vars(),

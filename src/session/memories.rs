@@ -16,9 +16,6 @@ pub(super) const PIPELINE: &str = "goal";
 /// The function that says whether there is a dream after a run: `(vars)`.
 const DREAMS: &str = "lib/memory.rhai#dreams";
 
-/// The scripts of these functions.
-pub(super) const SCRIPTS: [&str; 1] = ["lib/memory.rhai"];
-
 impl Session {
     /// Memories, newest first; empty if there is no store yet.
     pub fn memories(&self, space: Option<&str>, limit: usize) -> Result<Vec<Megram>, SessionError> {

@@ -55,8 +55,8 @@ impl Session {
                 || named.contains(&own)
                 || area.takes(&path) && texts.iter().any(|(other, text)| *other != own && mentions(text, area, &path));
             // A misspelt name is about this near; an unrelated one is not.
-            let near = nearest(&path, bundled.iter().map(String::as_str));
-            let meant = near.filter(|name| !used && strsim::damerau_levenshtein(name, &path) <= 3).map(str::to_owned);
+            let near = if used { None } else { nearest(&path, bundled.iter().map(String::as_str)) };
+            let meant = near.filter(|name| strsim::damerau_levenshtein(name, &path) <= 3).map(str::to_owned);
             OverlaidFile { area, path, origin, replaces, used, meant }
         };
         Ok(all.into_iter().map(file).collect())

@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The script that dreams call by its name.
+pub(super) const MEMORY_SCRIPT: &str = "lib/memory.rhai";
+
 /// The default of [`Setup::keep`].
 pub const KEEP: usize = 2000;
 

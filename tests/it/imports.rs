@@ -48,7 +48,7 @@ const SCRIPT: &[&[&str]] = &[
     &["common_mistakes", "condition", "file_items", "imports", "parse_error", "recover", "resolver", "unit", "words"],
     &["probe", "running_test"],
     &["api", "builtins", "pattern"],
-    &["call_check", "call_site", "eval_trace", "explain", "import_order", "link", "linked", "parse"],
+    &["call_check", "call_site", "eval_trace", "explain", "import_order", "link", "linked", "outline", "parse"],
     &["effects", "eval_cache", "invoke", "library", "reachable", "responder", "role", "root_rule", "rule", "verdict_rule"],
     &["check", "checked", "self_test", "test_call"],
 ];
