@@ -30,6 +30,7 @@ fn plan(text: &str, part: Option<&str>) -> Plan {
             .into_iter()
             .collect::<BTreeMap<_, _>>(),
         missing: BTreeMap::new(),
+        bundle: None,
     };
     let project = Project::link(sources, LinkSettings::default()).unwrap_or_else(|found| panic!("{found}"));
     Plan::clone(&project.plan)

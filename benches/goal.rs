@@ -113,6 +113,7 @@ fn bare(rounds: usize, subtasks: usize) -> Plan {
         pipeline: Source::new("p.yaml", text),
         subpipelines: BTreeMap::from([("inner".to_owned(), Source::new("inner.yaml", inner))]),
         missing: BTreeMap::new(),
+        bundle: None,
     };
     let project = Project::link(sources, LinkSettings::default()).unwrap_or_else(|found| panic!("{found}"));
     Plan::clone(&project.plan)

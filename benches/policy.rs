@@ -78,6 +78,7 @@ fn plan(more: &str) -> Plan {
         pipeline: Source::new("p.yaml", text),
         subpipelines: BTreeMap::new(),
         missing: BTreeMap::new(),
+        bundle: None,
     };
     let project = Project::link(sources, LinkSettings::default()).unwrap_or_else(|found| panic!("{found}"));
     Plan::clone(&project.plan)

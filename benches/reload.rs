@@ -55,6 +55,7 @@ impl LoadProject for Texts {
             pipeline: Source::new("t.yaml", PIPELINE),
             subpipelines: BTreeMap::new(),
             missing: BTreeMap::new(),
+            bundle: None,
         };
         Ok(Project::relink(sources, LinkSettings::default(), before)?)
     }

@@ -40,6 +40,7 @@ fn project() -> Project {
         pipeline: Source::new("one.yaml", pipeline),
         subpipelines: BTreeMap::new(),
         missing: BTreeMap::new(),
+        bundle: None,
     };
     Project::link(sources, LinkSettings::default()).unwrap_or_else(|found| panic!("{found:?}"))
 }

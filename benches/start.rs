@@ -1,10 +1,12 @@
 //! Cold starts: the optimised program is run as a process, and its wall time is compared with `/bin/true` and with what bare Rhai
 //! takes to parse the scripts that the bundled pipeline reaches. Start this on a quiet machine.
 
+#[path = "harness/bundled.rs"]
+mod bundled;
 mod harness;
 
+use bundled::{clock, setup};
 use harness::Table;
-use harness::bundled::{clock, setup};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -61,7 +63,7 @@ fn warm(dir: &Path) -> f64 {
     let clock: Arc<dyn Clock> = Arc::new(clock());
     let session = Session::new(Setup { root: dir.to_owned(), clock, ..setup() });
     let spec = RunSpec { dry_run: true, parallel: 2, ..RunSpec::of(RunInputs::Example) };
-    let mut run = || drop(session.run(&spec, &(), &AtomicBool::new(false)).expect("a run"));
+    let run = || drop(session.run(&spec, &(), &AtomicBool::new(false)).expect("a run"));
     run();
     fastest(ROUNDS, run)
 }

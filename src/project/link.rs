@@ -72,7 +72,7 @@ impl Project {
             conditions.extend(super::conditions::conditions(part, Some(reference)));
             fields.extend(super::conditions::fields(part));
         }
-        let pipelines = || parsed.iter().chain(parts.iter().map(|(_, part)| &**part));
+        let pipelines = || parsed.iter().chain(parts.values().map(|part| &**part));
         let by_reach = settings.scope == LinkScope::Reached;
         let texts = if by_reach { reach::templates(&sources, pipelines()) } else { sources.templates.clone() };
         let templates = Templates::compile(texts).unwrap_or_else(|diagnostics| {

@@ -58,7 +58,7 @@ impl ProjectLinker<'_> {
             self.counters(&analysis.reads, found);
             traits(&analysis.reads, found);
             let reads = Deferred::ready(analysis.reads.iter().map(|read| read.path.as_str().into()).collect());
-            Some(EdgeRule { script, function, reads })
+            Some(EdgeRule { function, reads, script })
         };
         self.pipeline.edges.iter().zip(&artifacts).map(rule).collect()
     }

@@ -23,8 +23,8 @@ pub(super) fn scripts<'p>(
         reached.extend(pipeline.nodes.iter().map(|node| format!("agents/{}{ENDING}", *node.family)));
     }
     let mut texts: Vec<&str> = vec![sources.pipeline.text()];
-    texts.extend(sources.subpipelines.values().map(|text| text.text()));
-    texts.extend(sources.data.iter().filter(|file| in_data || !file.is_bundled()).map(|file| file.text()));
+    texts.extend(sources.subpipelines.values().map(Source::text));
+    texts.extend(sources.data.iter().filter(|file| in_data || !file.is_bundled()).map(Source::text));
     reached.extend(texts.into_iter().flat_map(mentions).map(str::to_owned));
     reached
 }

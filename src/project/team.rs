@@ -111,7 +111,9 @@ impl ProjectLinker<'_> {
         let (ctx, name) = (kinds::scheduling(), Kind::Text { one_of: Vec::new() });
         let inputs = [CheckedParameter { name: "ctx", kind: &ctx }, CheckedParameter { name: "name", kind: &name }];
         self.check(&select, &inputs[..1], found);
-        because.iter().for_each(|because| self.check(because, &inputs, found));
+        if let Some(because) = &because {
+            self.check(because, &inputs, found);
+        }
         let needs = masks::needs(self, &file, Some(reference.span), found);
         for need in needs.iter().filter(|need| !need.of_run) {
             let of_run: Vec<_> = NEEDS.iter().filter(|need| need.of_run).map(|need| format!("`{}`", need.name)).collect();

@@ -109,7 +109,7 @@ struct TrustedScripts<'a> {
     trusted: bool,
 }
 
-impl<'a> TrustedScripts<'a> {
+impl TrustedScripts<'_> {
     fn has(&mut self, path: &str) -> bool {
         let Some((path, source)) = self.texts.get_key_value(path).filter(|_| self.trusted) else { return false };
         if let Some(known) = self.known.get(path.as_str()) {
