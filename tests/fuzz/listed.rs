@@ -44,6 +44,8 @@ const OWN: &[(&str, &str)] = &[
     ("cli/push.rs", "a draft that was written a moment before"),
     ("cli/run_observe.rs", "a name on the command line"),
     ("files/overlay.rs", "only whether it is UTF-8; the text goes to the reader of its kind"),
+    ("project/bundle.rs", "bundled texts that a version of this program stored"),
+    ("project/manifest.rs", "addresses that this program stored"),
     ("report/cases.rs", "a file without a name that this process wrote"),
     ("script/view/record.rs", "bytes of a text"),
     ("repl/signatures.rs", "a quoted line that was typed; what is no string is taken as it stands"),

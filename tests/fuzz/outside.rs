@@ -476,7 +476,7 @@ fn walked() -> &'static Project {
     static WALKED: OnceLock<Project> = OnceLock::new();
     WALKED.get_or_init(|| {
         let project = Project::new();
-        project.asterisk(&["run", "--format", "json"]).exits(0);
+        project.process(&["run", "--format", "json"]).exits(0);
         project
     })
 }

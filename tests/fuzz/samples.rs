@@ -41,7 +41,7 @@ pub(crate) fn journal() -> Vec<Vec<u8>> {
     JOURNAL
         .get_or_init(|| {
             let project = Project::new();
-            let run = project.asterisk(&["run", "--format", "json", "--files", "always"]).exits(0).json();
+            let run = project.process(&["run", "--format", "json", "--files", "always"]).exits(0).json();
             let log = project.read(&format!(".asterisk/investigations/{}/events.jsonl", run["run"].as_str().unwrap()));
             let case = |line: &&str| line.split("\"case\":\"").nth(1).and_then(|rest| rest.split('"').next()).map(str::to_owned);
             let mut cases: Vec<Option<String>> = log.lines().map(|line| case(&line)).collect();
