@@ -89,7 +89,7 @@ fn main() -> ExitCode {
     let (launch, own) = (of(&["run", "--dry-run"]), warm(&dir));
     table.plain("run --dry-run, the bundled launch", launch);
     table.plain("its failures' own time, in a process that is warm", own);
-    table.within("what is left of it, against F", launch - own, parsing, 1.2);
+    table.within("the rest of it, against F", launch - own, parsing, 1.2);
     process(&dir, asterisk, &["run"]);
     for args in [&["status"][..], &["report", "latest"], &["show", "signatures"], &["runs"]] {
         table.at_most(&args.join(" "), of(args) - floor, 15.0);

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a call of the program is given. Clones share it.
+/// The inputs and outputs of one call of the program. Cloning costs one reference count.
 #[derive(Clone, Default)]
 pub struct Environment(Arc<Given>);
 
@@ -97,7 +97,7 @@ impl Environment {
         &self.0.errors
     }
 
-    /// Whether this call is all that the process does, so that it may change what belongs to the process as a whole.
+    /// Whether the process ends with this call, which then may set signal handlers and adopt orphaned processes.
     pub fn owns_process(&self) -> bool {
         self.0.owns_process
     }
@@ -109,14 +109,14 @@ impl Environment {
         }
     }
 
-    /// Leaves a value that is large to the end of the process, if that is near; drops it otherwise.
+    /// Leaks a large value if the process ends with this call, which is faster than freeing it; drops it otherwise.
     pub fn forget<T>(&self, value: T) {
         if self.owns_process() {
             std::mem::forget(value);
         }
     }
 
-    /// Ends the process at once, if it is this call's.
+    /// Exits the process, if it ends with this call; returns otherwise.
     pub fn stop(&self, code: u8) {
         if self.owns_process() {
             std::process::exit(code.into());
@@ -272,7 +272,7 @@ impl OutputStream {
         }
     }
 
-    /// Records that something could not be written. A reader that closed the pipe (`| head -1`) is no failure.
+    /// Records a failed write. A reader that closed the pipe (`| head -1`) is not a failure.
     pub fn record(&self, written: io::Result<()>) {
         if let Err(error) = written
             && error.kind() != io::ErrorKind::BrokenPipe
@@ -281,7 +281,7 @@ impl OutputStream {
         }
     }
 
-    /// Takes the first failure, for the exit code: lost data is no success.
+    /// Takes the first failed write, for the exit code.
     pub fn take_failure(&self) -> Option<io::Error> {
         self.0.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -46,7 +46,7 @@ pub(super) struct Process {
 }
 
 /// Makes this process adopt the orphans of its commands, and end them with the commands. A process that has other children besides must not:
-/// it could not tell them from those that have no mark.
+/// it could not distinguish them from those without a mark.
 pub fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     ADOPTS.store(rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok(), Ordering::Relaxed);

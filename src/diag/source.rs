@@ -73,6 +73,12 @@ impl Source {
         Self(Arc::new(SourceInner { name: name.into(), text: text.clone(), bundled: *bundled }))
     }
 
+    /// The same text by its path below a directory, if it is there.
+    #[must_use]
+    pub fn below(&self, directory: &str) -> Self {
+        self.name().strip_prefix(directory).map_or_else(|| self.clone(), |name| self.renamed(name))
+    }
+
     /// Whether it is a text of the program's own, checked when the program was built.
     pub fn is_bundled(&self) -> bool {
         self.0.bundled

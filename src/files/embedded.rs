@@ -22,9 +22,9 @@ pub fn example_launch() -> Source {
 pub fn bundle() -> Arc<TextBundle> {
     static BUNDLE: LazyLock<Arc<TextBundle>> = LazyLock::new(|| {
         let file = |area: Area| {
-            move |source: &Source| match source.name().strip_prefix("data/") {
-                Some(name) if area == Area::Scripts && !name.ends_with(".rhai") => ("data".to_owned(), source.renamed(name)),
-                _ => (area.name().to_owned(), source.clone()),
+            move |source: &Source| match area {
+                Area::Scripts if !source.name().ends_with(".rhai") => ("data".to_owned(), source.below("data/")),
+                area => (area.name().to_owned(), source.clone()),
             }
         };
         Arc::new(TextBundle::new(Area::ALL.into_iter().flat_map(|area| area.embedded().iter().map(file(area)))))

@@ -60,8 +60,8 @@ impl TextBundle {
     }
 
     /// The texts of an area by name, each with its address.
-    pub(super) fn area(&self, area: &str) -> impl Iterator<Item = (&str, &(Source, Hash))> {
-        self.files.get(area).into_iter().flatten().map(|(name, file)| (name.as_str(), file))
+    pub(super) fn area(&self, area: &str) -> impl Iterator<Item = (&str, Hash)> {
+        self.files.get(area).into_iter().flatten().map(|(name, (_, hash))| (name.as_str(), *hash))
     }
 
     /// The address of a text that is one of its own.

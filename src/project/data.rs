@@ -89,7 +89,7 @@ impl ProjectData {
                     places,
                 )
             }),
-            domain: name.filter(|_| trusted || files.linked_domain().is_some()),
+            domain: name,
             files,
             learned,
             terms,

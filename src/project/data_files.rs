@@ -28,7 +28,7 @@ impl DataFiles {
         self.files.insert(stem, file);
     }
 
-    /// Whether there is a domain, as far as can be told without reading it.
+    /// Whether there is a domain. Does not read it.
     pub(super) fn has_domain(&self) -> bool {
         self.domain.is_some()
     }

@@ -52,13 +52,6 @@ fn lists(manifest: &mut ProjectManifest) -> [(&'static str, &mut BTreeMap<String
     [("scripts", scripts), ("templates", templates), ("data", data)]
 }
 
-/// The texts of an area of the bundle that a project is linked from.
-fn bundled<'b>(bundle: &'b TextBundle, area: &str) -> impl Iterator<Item = (&'b str, Hash)> {
-    let is_text = |name: &str, area: &str| area != "scripts" || name.ends_with(".rhai");
-    let of_scripts = area.to_owned();
-    bundle.area(area).filter(move |(name, _)| is_text(name, &of_scripts)).map(|(name, (_, hash))| (name, *hash))
-}
-
 impl ProjectManifest {
     /// Hashes the texts of a project; the blobs are those texts, or the bundle that they are of.
     pub fn of(sources: &Sources, settings: &LinkSettings, domain: Option<String>) -> (Self, Vec<Blob>) {
@@ -93,7 +86,7 @@ impl ProjectManifest {
         };
         if let Some(bundle) = &sources.bundle {
             manifest.bundle = Some(bundle.clone());
-            if !lists(&mut manifest).iter().all(|(area, list)| bundled(bundle, area).all(|(name, _)| list.contains_key(name))) {
+            if !lists(&mut manifest).iter().all(|(area, list)| bundle.area(area).all(|(name, _)| list.contains_key(name))) {
                 // It is not what an overlay makes of the bundle.
                 return Self::of(&Sources { bundle: None, ..sources.clone() }, settings, manifest.domain);
             }
@@ -112,7 +105,7 @@ impl ProjectManifest {
     #[must_use]
     pub fn with_bundle(mut self, bundle: Arc<TextBundle>) -> Self {
         for (area, list) in lists(&mut self) {
-            for (name, hash) in bundled(&bundle, area) {
+            for (name, hash) in bundle.area(area) {
                 list.entry(name.to_owned()).or_insert(hash);
             }
         }
@@ -160,7 +153,7 @@ impl ProjectManifest {
         let mut own = self.clone();
         if let Some(bundle) = &self.bundle {
             for (area, list) in lists(&mut own) {
-                for (name, hash) in bundled(bundle, area) {
+                for (name, hash) in bundle.area(area) {
                     if list.get(name) == Some(&hash) {
                         list.remove(name);
                     }

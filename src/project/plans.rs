@@ -186,15 +186,12 @@ fn overlaid(plan: &Plan, set: &Map<String, Value>) -> Result<Plan, Diagnostics> 
     let pipeline = Arc::clone(&plan.pipeline);
     let vars = vars::overlay(&pipeline, set, &VarPlaces::new())?;
     let mut with = Plan { vars_content: content(&pipeline, &vars), vars, ..Plan::clone(plan) };
-    if let Some(verdict) = with.verdict.take_if(|_| pipeline.verdict.is_some()) {
-        let (pipeline, vars) = (pipeline.clone(), with.vars_content.clone());
-        with.verdict = Some(Deferred::new(move || match &pipeline.verdict {
-            Some(written) => verdict::with_vars(&verdict, written, &vars),
-            None => VerdictPlan::clone(&verdict),
-        }));
+    if let (Some(verdict), Some(written)) = (&plan.verdict, pipeline.verdict.clone()) {
+        let (verdict, vars) = (verdict.clone(), with.vars_content.clone());
+        with.verdict = Some(Deferred::new(move || verdict::with_vars(&verdict, &written, &vars)));
     }
-    if let Some(own) = with.roots.take_if(|_| !pipeline.roots.is_empty()) {
-        let vars = with.vars_content.clone();
+    if let Some(own) = plan.roots.as_ref().filter(|_| !pipeline.roots.is_empty()) {
+        let (own, vars) = (own.clone(), with.vars_content.clone());
         with.roots = Some(Deferred::new(move || roots::with_vars(&own, &vars)));
     }
     if let Some(whole) = &plan.policy {

@@ -4,7 +4,7 @@ use super::linked_pipeline::ProjectLinker;
 use super::{DataFiles, ProjectData, vars};
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
 use crate::model::{Deferred, Hash, Kind};
-use crate::pipeline::{DefectWeight, Pipeline, VerdictRules};
+use crate::pipeline::{DefectWeight, VerdictRules};
 use crate::script::ScriptFunction;
 use crate::script::check::CheckedParameter;
 use crate::walk::{Content, DefectWeights, Name, Query, SignatureWeights, VerdictFunction, VerdictPlan};
@@ -43,15 +43,11 @@ impl ProjectLinker<'_> {
         }
         let functions = VerdictFunctions { needs, strength, rules };
         if data.trusted && self.pipeline.source.is_bundled() {
-            let (pipeline, data, vars) = (Arc::clone(self.pipeline), Arc::clone(data), vars.clone());
-            let undecided = written.undecided.as_str().into();
-            return Some(Deferred::new(move || match &pipeline.verdict {
-                Some(written) => functions.weigh(&pipeline, written, &data, &vars, &mut Diagnostics::new()),
-                None => functions.into_plan(undecided),
-            }));
+            let (name, written, data, vars) = (self.pipeline.name.value.clone(), written.clone(), Arc::clone(data), vars.clone());
+            return Some(Deferred::new(move || functions.weigh((&name, &written), &data, &vars, &mut Diagnostics::new())));
         }
         self.check_defects(written, &data.files, found);
-        Some(Deferred::ready(functions.weigh(self.pipeline, written, data, vars, found)))
+        Some(Deferred::ready(functions.weigh((&self.pipeline.name, written), data, vars, found)))
     }
 
     /// Defects that the domain does not know are most likely typos.
@@ -76,12 +72,20 @@ struct VerdictFunctions {
 }
 
 impl VerdictFunctions {
-    fn into_plan(self, undecided: Name) -> VerdictPlan {
+    /// The verdict of the pipeline of that name, with the weights that data gives it.
+    fn weigh(
+        self,
+        (pipeline, written): (&str, &VerdictRules),
+        data: &ProjectData,
+        vars: &Content,
+        found: &mut Diagnostics,
+    ) -> VerdictPlan {
         let Self { needs, strength, rules } = self;
-        VerdictPlan {
-            signatures: BTreeMap::new(),
-            priors: Vec::new(),
-            undecided,
+        let priors = priors(&written.priors, &data.files);
+        let mut plan = VerdictPlan {
+            signatures: signatures(&data.files, &priors),
+            priors,
+            undecided: written.undecided.as_str().into(),
             floor: 0.0,
             needs,
             strength,
@@ -92,26 +96,9 @@ impl VerdictFunctions {
             fitted_temperature: None,
             learned: None,
             vars: Content::new(crate::script::View::null()),
-            data: Hash::of(b""),
+            data: Hash::of_json(&json!([data.evidence.address(), data.content.hash()])),
             functions: Hash::of(b""),
             address: Hash::of(b""),
-        }
-    }
-
-    fn weigh(
-        self,
-        pipeline: &Pipeline,
-        written: &VerdictRules,
-        data: &ProjectData,
-        vars: &Content,
-        found: &mut Diagnostics,
-    ) -> VerdictPlan {
-        let priors = priors(&written.priors, &data.files);
-        let mut plan = VerdictPlan {
-            signatures: signatures(&data.files, &priors),
-            priors,
-            data: Hash::of_json(&json!([data.evidence.address(), data.content.hash()])),
-            ..self.into_plan(written.undecided.as_str().into())
         };
         if let Some(terms) = data.terms.as_ref().filter(|_| written.terms.is_some()) {
             if let Some(known) = domain_defects(&data.files) {
@@ -120,7 +107,7 @@ impl VerdictFunctions {
             terms.apply(&mut plan);
         }
         if let Some(learned) = &data.learned {
-            learned.apply(&mut plan, &pipeline.name, found);
+            learned.apply(&mut plan, pipeline, found);
         }
         with_vars(&plan, written, vars)
     }

@@ -10,10 +10,11 @@ use super::outline::{ScriptOutline, names_after_dots};
 use super::parse::{ParseSettings, Parsed, finish, parse_file};
 use super::probe::{self, Probes};
 use super::reference::is_test_file;
-use super::resolver::{ScriptResolver, script_of};
+use super::resolver::ScriptResolver;
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use rhai::Engine;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
 /// The functions that scripts may call besides the language's own.
@@ -34,7 +35,7 @@ pub(crate) fn link(inputs: LibraryInputs, previous: Option<&LinkedLibrary>) -> R
     let settings = ParseSettings { engine: &engine, limits: &limits, fields: &fields, probes };
     let texts = by_path(scripts, &mut problems);
     let mut reader = ScriptReader {
-        trust: TrustedScripts { texts: &texts, known: BTreeMap::new(), trusted },
+        trust: TrustedScripts { texts: &texts, outlines: BTreeMap::new(), trusted },
         settings,
         previous,
         parsed: BTreeMap::new(),
@@ -104,27 +105,25 @@ fn by_path(scripts: Vec<Source>, problems: &mut Diagnostics) -> BTreeMap<String,
 /// Tells which scripts are bundled with all that they import.
 struct TrustedScripts<'a> {
     texts: &'a BTreeMap<String, Source>,
-    known: BTreeMap<&'a str, bool>,
+    /// By path, the outlines of those that are, and `None` for others.
+    outlines: BTreeMap<&'a str, Option<Rc<ScriptOutline<'a>>>>,
     /// Whether any is to be trusted.
     trusted: bool,
 }
 
-impl TrustedScripts<'_> {
-    fn has(&mut self, path: &str) -> bool {
-        let Some((path, source)) = self.texts.get_key_value(path).filter(|_| self.trusted) else { return false };
-        if let Some(known) = self.known.get(path.as_str()) {
-            return *known;
+impl<'a> TrustedScripts<'a> {
+    /// The outline of a script, if it is one of them.
+    fn outline(&mut self, path: &str) -> Option<Rc<ScriptOutline<'a>>> {
+        let (path, source) = self.texts.get_key_value(path).filter(|_| self.trusted)?;
+        if let Some(known) = self.outlines.get(path.as_str()) {
+            return known.clone();
         }
         // Bundled scripts don't import one another in cycles; others are not followed.
-        let trusted = source.is_bundled() && imports(source).iter().all(|import| self.has(import));
-        self.known.insert(path, trusted);
-        trusted
+        let outline = source.is_bundled().then(|| ScriptOutline::of(source.text()));
+        let outline = outline.filter(|outline| outline.imports.iter().all(|import| self.outline(import).is_some())).map(Rc::new);
+        self.outlines.insert(path, outline.clone());
+        outline
     }
-}
-
-/// The scripts that a bundled script imports.
-fn imports(source: &Source) -> Vec<String> {
-    ScriptOutline::of(source.text()).imports.into_iter().filter_map(|import| script_of(import).ok()).collect()
 }
 
 /// Reads scripts, and the scripts that they import.
@@ -142,8 +141,8 @@ impl ScriptReader<'_> {
         let mut seen: BTreeSet<String> = BTreeSet::new();
         while let Some(path) = open.pop() {
             let Some(source) = self.trust.texts.get(&path).filter(|_| seen.insert(path.clone())) else { continue };
-            if self.trust.has(&path) {
-                self.wait(source);
+            if let Some(outline) = self.trust.outline(&path) {
+                self.wait(source, &outline);
                 continue;
             }
             let before = self.previous.and_then(|previous| previous.files.get(&path)?.parsed_before());
@@ -162,16 +161,16 @@ impl ScriptReader<'_> {
     }
 
     /// Adds a trusted script, and those that it imports.
-    fn wait(&mut self, source: &Source) {
+    fn wait(&mut self, source: &Source, outline: &ScriptOutline<'_>) {
         if self.waiting.contains_key(source.name()) {
             return;
         }
-        for import in imports(source) {
-            if let Some(import) = self.trust.texts.get(&import) {
-                self.wait(import);
+        for import in &outline.imports {
+            if let (Some(source), Some(outline)) = (self.trust.texts.get(import), self.trust.outline(import)) {
+                self.wait(source, &outline);
             }
         }
-        let script = LinkedScript::waiting(source, self.settings.probes, &self.waiting);
+        let script = LinkedScript::waiting(source, outline, self.settings.probes, &self.waiting);
         self.waiting.insert(source.name().to_owned(), script);
     }
 }

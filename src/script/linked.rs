@@ -8,7 +8,7 @@ use super::limits::ScriptLimits;
 use super::outline::ScriptOutline;
 use super::parse::{Parsed, Public, parse_bundled};
 use super::probe::Probes;
-use super::resolver::{ScriptResolver, script_of};
+use super::resolver::ScriptResolver;
 use super::rhai_internals::node::RewrittenExpr;
 use super::unit::Unit;
 use crate::diag::{Diagnostic, Source, Span};
@@ -184,12 +184,15 @@ impl LinkedScript {
 
     /// A bundled script that waits for its first call. Those of a process are shared by all its libraries: they depend on nothing
     /// but their texts.
-    pub(crate) fn waiting(source: &Source, probes: Probes, files: &BTreeMap<String, Arc<Self>>) -> Arc<Self> {
+    pub(crate) fn waiting(
+        source: &Source,
+        outline: &ScriptOutline<'_>,
+        probes: Probes,
+        files: &BTreeMap<String, Arc<Self>>,
+    ) -> Arc<Self> {
         static SHARED: Mutex<BTreeMap<(Probes, String, Hash), Arc<LinkedScript>>> = Mutex::new(BTreeMap::new());
-        let outline = ScriptOutline::of(source.text());
-        let imports: Vec<String> = outline.imports.iter().filter_map(|import| script_of(import).ok()).collect();
         let hash = Hash::of(source.text().as_bytes());
-        let deep = deep_hash(hash, &imports, files);
+        let deep = deep_hash(hash, &outline.imports, files);
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         let known = shared.entry((probes, source.name().to_owned(), deep)).or_insert_with(|| {
             let callee = |(index, function): (usize, &super::outline::OutlinedFunction<'_>)| {
@@ -202,7 +205,7 @@ impl LinkedScript {
                 trusted: true,
                 hash,
                 deep,
-                imports,
+                imports: outline.imports.clone(),
                 callees: outline.functions.iter().enumerate().map(callee).collect(),
                 parsed: OnceLock::new(),
                 evaluated: OnceLock::new(),

@@ -3,11 +3,13 @@
 //! The bundled scripts begin every definition and import at the start of a line; a test compares their outlines with what the
 //! parser says. Other scripts are parsed.
 
+use super::resolver::script_of;
+
 /// The outline of a script.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScriptOutline<'t> {
-    /// The scripts it imports, as written.
-    pub(crate) imports: Vec<&'t str>,
+    /// The paths of the scripts it imports.
+    pub(crate) imports: Vec<String>,
     /// Its functions, in source order, without closures.
     pub(crate) functions: Vec<OutlinedFunction<'t>>,
 }
@@ -26,7 +28,7 @@ impl<'t> ScriptOutline<'t> {
         let mut outline = Self::default();
         for line in text.lines() {
             if let Some(import) = line.strip_prefix("import \"") {
-                outline.imports.extend(import.split_once('"').map(|(path, _)| path));
+                outline.imports.extend(import.split_once('"').and_then(|(path, _)| script_of(path).ok()));
                 continue;
             }
             let (private, line) = line.strip_prefix("private ").map_or((false, line), |rest| (true, rest));
@@ -57,7 +59,7 @@ mod tests {
         let text = "//! A.\nimport \"lib/a\" as a;\n\n/// fn no\nfn one(x, y) {\n    fn inner() {}\n}\nprivate fn two() { 1 }\n";
         let function = |name, params, private| OutlinedFunction { name, params, private };
         let functions = vec![function("one", vec!["x", "y"], false), function("two", vec![], true)];
-        assert_eq!(ScriptOutline::of(text), ScriptOutline { imports: vec!["lib/a"], functions });
+        assert_eq!(ScriptOutline::of(text), ScriptOutline { imports: vec!["lib/a.rhai".to_owned()], functions });
     }
 
     #[test]

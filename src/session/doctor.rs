@@ -113,8 +113,16 @@ impl Session {
     fn check_pipelines(&self, all: &mut Vec<CheckResult>) {
         // What keeps them from being listed is reported with the files.
         let Ok(listed) = self.pipelines() else { return };
+        // Scripts that no pipeline reaches keep none from running.
+        if let (Ok(_), Err(SessionError::Texts(found))) =
+            (self.project(None, AnswererNames::Others), self.whole_project(None, AnswererNames::Others))
+        {
+            let first = found.iter().next().map_or(String::new(), ToString::to_string);
+            let why = format!("do not all link, though the default pipeline does: {first}");
+            all.push(CheckResult::new("files", "scripts", CheckState::Wrong, why).help("asterisk lint shows what is wrong"));
+        }
         for entry in listed {
-            let project = self.whole_project(Some(&entry.source_path()), AnswererNames::Others);
+            let project = self.project(Some(&entry.source_path()), AnswererNames::Others);
             all.push(match project {
                 Ok(project) if project.warnings.is_empty() => CheckResult::new("pipelines", entry.stem, CheckState::Ok, "links"),
                 Ok(project) => {

@@ -266,8 +266,7 @@ fn var_names(pipeline: &Source) -> Option<Vec<String>> {
 /// The data files among the scripts, named below `data/`.
 fn data_files(scripts: &Overlay) -> Vec<Source> {
     let is_data = |source: &&Source| !source.name().ends_with(".rhai");
-    let below = |source: &Source| source.renamed(source.name().strip_prefix("data/").unwrap_or(source.name()));
-    scripts.sources().filter(is_data).map(below).collect()
+    scripts.sources().filter(is_data).map(|source| source.below("data/")).collect()
 }
 
 /// The `pipeline:` name of a text, if it can be read. Usually found without a YAML parser.

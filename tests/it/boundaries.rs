@@ -1,8 +1,8 @@
-//! The journal fails at every boundary of its transactions, in every kind of walk: a step is committed whole or not at all, and what is gone
-//! on with comes out as what nothing disturbed.
+//! The journal fails at every boundary of its transactions, in every kind of walk: a step is committed whole or not at all, and a
+//! resumed run equals an undisturbed one.
 //!
 //! With `ASTERISK_HALT_WITH`, every write from the n-th boundary on fails: before a transaction, before its commit, or after the commit and
-//! before anybody is told. That the same holds for processes that are killed is shown by one loop each in `kill` (the store), `exec`
+//! before it is acknowledged. That the same holds for processes that are killed is shown by one loop each in `kill` (the store), `exec`
 //! (commands), `signals` (files) and `chaos` (MCP).
 
 use crate::batches::{self, Crowd};
@@ -46,7 +46,7 @@ struct Walk {
     make: Box<dyn Fn() -> Stage>,
     args: Vec<&'static str>,
     resume: &'static [&'static str],
-    /// What is done when the program has come to its end; returns how it ended.
+    /// Called when the program has ended; returns its result.
     finish: fn(&Project, Ran) -> Ran,
     /// What must hold when the program failed, before it is gone on with.
     between: fn(&Project),
@@ -77,7 +77,7 @@ impl Walk {
         }
     }
 
-    /// The events of the run, what is left, and who was asked, where the same in a row counts once.
+    /// The events of the run, its files, and the answerers asked; repetitions in a row count once.
     fn came(&self, stage: Stage, ran: Ran) -> (Vec<String>, Value, Vec<String>) {
         let Stage { project, asked } = stage;
         let ran = (self.finish)(&project, ran);
@@ -263,7 +263,7 @@ fn goals() {
 #[test]
 fn dreams() {
     let walk = Walk {
-        // It is dreamt wholly or not at all.
+        // A dream is applied completely or not at all.
         between: |project| {
             goal::distilled(project);
         },

@@ -174,7 +174,7 @@ fn served(at: u64, http: bool) -> bool {
 
 #[test]
 fn workers_outlive_their_host() {
-    // The host does the same over pipes and over the network; what differs is who speaks.
+    // The host does the same over pipes and over the network; only the transport differs.
     at_every(2, 15, |at| served(at, at.is_multiple_of(2)));
 }
 
