@@ -1,7 +1,7 @@
 //! The texts compiled into a version of the program, as one content of a store: a run refers to them by its address.
 
 use crate::diag::Source;
-use crate::model::Hash;
+use crate::model::{Hash, Hasher};
 use crate::walk::Blob;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ pub struct TextBundle {
     files: BTreeMap<String, BTreeMap<String, (Source, Hash)>>,
     /// Area and name by the address of the text.
     by_hash: BTreeMap<Hash, (String, String)>,
-    blob: OnceLock<Blob>,
+    address: OnceLock<Hash>,
 }
 
 impl PartialEq for TextBundle {
@@ -25,7 +25,7 @@ impl PartialEq for TextBundle {
 impl TextBundle {
     /// The texts of areas.
     pub fn new(texts: impl IntoIterator<Item = (String, Source)>) -> Self {
-        let mut bundle = Self { files: BTreeMap::new(), by_hash: BTreeMap::new(), blob: OnceLock::new() };
+        let mut bundle = Self { files: BTreeMap::new(), by_hash: BTreeMap::new(), address: OnceLock::new() };
         for (area, source) in texts {
             let (name, hash) = (source.name().to_owned(), Hash::of(source.text().as_bytes()));
             bundle.by_hash.insert(hash, (area.clone(), name.clone()));
@@ -48,15 +48,27 @@ impl TextBundle {
     }
 
     /// The content to store: a list of areas, names and lengths in bytes on one line, then the texts one after the other.
-    pub fn blob(&self) -> &Blob {
-        self.blob.get_or_init(|| {
-            let files = || self.files.iter().flat_map(|(area, files)| files.values().map(move |(source, _)| (area, source)));
-            let list: Vec<_> = files().map(|(area, source)| (area, source.name(), source.text().len())).collect();
-            let mut text = serde_json::to_string(&list).unwrap_or_default();
-            text.push('\n');
-            files().for_each(|(_, source)| text.push_str(source.text()));
-            Blob::new(text)
+    pub fn blob(&self) -> Blob {
+        let text: String = self.parts(|parts| parts.collect());
+        Blob { hash: self.stored_address(), text: text.into() }
+    }
+
+    /// The address of the content to store.
+    pub fn stored_address(&self) -> Hash {
+        *self.address.get_or_init(|| {
+            let mut hasher = Hasher::default();
+            self.parts(|parts| parts.for_each(|part| hasher.update(part.as_bytes())));
+            hasher.finish()
         })
+    }
+
+    /// Calls a function with the parts of the content to store.
+    fn parts<T>(&self, take: impl FnOnce(&mut dyn Iterator<Item = &str>) -> T) -> T {
+        let files = || self.files.iter().flat_map(|(area, files)| files.values().map(move |(source, _)| (area, source)));
+        let list: Vec<_> = files().map(|(area, source)| (area, source.name(), source.text().len())).collect();
+        let mut list = serde_json::to_string(&list).unwrap_or_default();
+        list.push('\n');
+        take(&mut std::iter::once(list.as_str()).chain(files().map(|(_, source)| source.text())))
     }
 
     /// The texts of an area by name, each with its address.
@@ -89,10 +101,10 @@ mod tests {
         let bundle = TextBundle::new(files);
         let read = TextBundle::parse(&bundle.blob().text).expect("it is whole");
         assert_eq!(read, bundle);
-        assert_eq!(read.blob().hash, bundle.blob().hash);
+        assert_eq!(read.blob(), Blob::new(bundle.blob().text));
         let hash = Hash::of("ö: 1\n".as_bytes());
         assert_eq!(read.text(&hash).map(|source| (source.name(), source.text())), Some(("é.yaml", "ö: 1\n")));
-        let cut = &bundle.blob().text[..bundle.blob().text.len() - 1];
-        assert_eq!(TextBundle::parse(cut), None);
+        let text = bundle.blob().text;
+        assert_eq!(TextBundle::parse(&text[..text.len() - 1]), None);
     }
 }

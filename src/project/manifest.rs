@@ -162,14 +162,14 @@ impl ProjectManifest {
         }
         let mut stored = serde_json::to_value(own).unwrap_or_default();
         if let (Some(bundle), Some(stored)) = (&self.bundle, stored.as_object_mut()) {
-            stored.insert(BUNDLE.to_owned(), bundle.blob().hash.to_string().into());
+            stored.insert(BUNDLE.to_owned(), bundle.stored_address().to_string().into());
         }
         Blob::new(canonical(&stored))
     }
 
     /// The content of the bundle that it refers to, to be stored with it.
     pub fn bundle_blob(&self) -> Option<Blob> {
-        self.bundle.as_ref().map(|bundle| bundle.blob().clone())
+        self.bundle.as_ref().map(|bundle| bundle.blob())
     }
 
     /// The bundled text at an address.

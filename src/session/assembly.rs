@@ -2,6 +2,7 @@
 
 use super::answers::AnsweringContext;
 use super::executor::{RunExecutor, WalkPorts};
+use super::finding::{self, DAMAGED};
 use super::listener::{RunListener, StartedRun};
 use super::outcome::{CaseResult, RunCases, RunResult, StoredCases};
 use super::revisions::{RunRevisions, RunTexts};
@@ -9,7 +10,7 @@ use super::run_batches::RunBatch;
 use super::trim::LaunchTrimmer;
 use super::work::{CaseWork, OutsideDetails, StoredCaseBrief};
 use super::worker_pool::WorkerPool;
-use super::{AuditSettings, Files, Session, SessionError, Via, finding, shadow, stages};
+use super::{AuditSettings, Files, Session, SessionError, Via, shadow, stages};
 use crate::agent::{StubAnswers, SubmittedAnswer, TokenBudget};
 use crate::audit::{AuditError, AuditedJournal, Auditor};
 use crate::clock::Timestamp;
@@ -121,7 +122,8 @@ impl RunAssembly<'_> {
         drop(answer);
         let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
         let (run, started_at, recorded) = (run.to_owned(), self.started_at, self.recorded);
-        let ended = EndedRun { run, started_at, project: &revisions.project(), launch, recorded, pool };
+        let (project, revision) = revisions.in_use();
+        let ended = EndedRun { run, started_at, project: &project, revision, launch, recorded, pool };
         let mut result = ended.result(store, work);
         result.note_budget(&budget);
         result.shadow = candidate.map(|_| shadow::sum(store, &result.run)).transpose()?;
@@ -130,7 +132,7 @@ impl RunAssembly<'_> {
         }
         let mut result = session.conclude(store, result, self.files, &rested)?;
         if result.status == WalkStatus::Done {
-            result.note(session.dream_after(store, &revisions.project(), &result.run));
+            result.note(session.dream_after(store, &project, &result.run));
         }
         Ok(result)
     }
@@ -222,6 +224,8 @@ impl Session {
             WalkStatus::Running | WalkStatus::Paused => store.pause_run(&result.run, now)?,
         }
         result.load_statuses(store)?;
+        let findings = result.cases.kept.iter().filter_map(|case| Some((case.case.id.as_str(), case.finding.as_ref()?)));
+        store.keep_findings(&result.run, result.revision, &findings.collect::<Vec<_>>())?;
         result.notes = self.project_files(store, &result, files, rested)?;
         self.stage_files(store, &result, files)?;
         self.finalise(&result)?;
@@ -281,6 +285,8 @@ pub(super) struct EndedRun<'a> {
     pub(super) run: String,
     pub(super) started_at: Timestamp,
     pub(super) project: &'a Project,
+    /// The number of the revision of its texts.
+    pub(super) revision: u64,
     pub(super) launch: Launch,
     pub(super) recorded: bool,
     pub(super) pool: WorkerPool,
@@ -288,13 +294,15 @@ pub(super) struct EndedRun<'a> {
 
 impl EndedRun<'_> {
     pub(super) fn result(self, store: &Store, work: Vec<CaseWork>) -> RunResult {
-        let Self { run, started_at, project, launch, recorded, pool } = self;
+        let Self { run, started_at, project, revision, launch, recorded, pool } = self;
         let plan = &project.plan;
         let status = status_of(work.iter().map(|case| case.status));
         let (mut kept, mut briefs, mut failures): (_, _, Vec<(Name, _)>) = (Vec::new(), Vec::new(), Vec::new());
         let mut tokens = TokenUsage::default();
         let mut waits = Vec::new();
         let mut failed_rules: BTreeMap<FailedRule, usize> = BTreeMap::new();
+        // What cannot be read is made again.
+        let mut known = if recorded { store.findings(&run, revision).unwrap_or_default() } else { BTreeMap::new() };
         for CaseWork { id, status, whole, own, .. } in work {
             let own = own.map(|own| *own).unwrap_or_default();
             let OutsideDetails { failure, tokens: taken, waits: waiting, failed_rules: failed } = own;
@@ -308,7 +316,11 @@ impl EndedRun<'_> {
                 None => briefs.push(StoredCaseBrief { id, status }),
                 Some(whole) => {
                     let (case, state) = *whole;
-                    let (finding, trouble) = finding::of(plan, &launch, &case, &state, &run);
+                    let damaged = state.error.as_ref().is_some_and(|(kind, _)| kind == DAMAGED);
+                    let (finding, trouble) = match known.remove(&case.id).filter(|_| !damaged) {
+                        Some(finding) => (Some(finding), None),
+                        None => finding::of(plan, &launch, &case, &state, &run),
+                    };
                     kept.push(CaseResult { case, state, case_status: None, finding, trouble });
                 }
             }
@@ -318,6 +330,7 @@ impl EndedRun<'_> {
         RunResult {
             run,
             plan: plan.clone(),
+            revision,
             launch,
             started_at,
             status,

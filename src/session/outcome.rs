@@ -24,6 +24,8 @@ pub struct RunResult {
     /// The run's id.
     pub run: String,
     pub plan: Arc<Plan>,
+    /// The number of the revision of the texts that the plan was linked from.
+    pub revision: u64,
     /// The launch; if too large to be kept in memory, without logs and attributes.
     pub launch: Launch,
     pub started_at: Timestamp,

@@ -332,11 +332,11 @@ impl StoredRun {
     }
 
     fn result(self, session: &Session, store: &Store) -> Result<RunResult, SessionError> {
-        let Self { run, project, launch, started_at, work, args, .. } = self;
+        let Self { run, project, revision, launch, started_at, work, args, .. } = self;
         let report = super::projection::report_path(&session.setup.out, &run);
         let report = report.is_file().then_some(report);
         let shadow = args.shadow.map(|_| super::shadow::sum(store, &run)).transpose()?;
-        let ended = EndedRun { run, started_at, project: &project, launch, recorded: true, pool: WorkerPool::all() };
+        let ended = EndedRun { run, started_at, project: &project, revision, launch, recorded: true, pool: WorkerPool::all() };
         let mut result = RunResult { report, shadow, ..ended.result(store, work) };
         result.load_statuses(store)?;
         Ok(result)

@@ -56,6 +56,12 @@ impl<'a> RunRevisions<'a> {
         Arc::clone(&self.held().project)
     }
 
+    /// The project in force, and the number of its revision.
+    pub(super) fn in_use(&self) -> (Arc<Project>, u64) {
+        let held = self.held();
+        (Arc::clone(&held.project), held.revision.number)
+    }
+
     /// Migrates to this project, graph included.
     pub(super) fn migrate(&self, project: Arc<Project>) -> Result<(), JournalError> {
         self.upgrade(&mut self.held(), project, ReloadCause::Migrate, false)

@@ -76,7 +76,7 @@ pub(super) fn manifest_at(store: &Store, hash: &Hash) -> Result<ProjectManifest,
     let (manifest, address) = ProjectManifest::parse(&text(store, hash)?).map_err(damaged)?;
     let Some(address) = address else { return Ok(manifest) };
     let own = bundle();
-    if own.blob().hash == address {
+    if own.stored_address() == address {
         return Ok(manifest.with_bundle(own));
     }
     // Another version of the program stored it.

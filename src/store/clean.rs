@@ -126,7 +126,7 @@ fn remove(conn: &Connection, cleaned: &mut Cleaned, now: Timestamp) -> Result<()
         cleaned.events += events.unsigned_abs();
         cleaned.bytes += bytes.unsigned_abs();
         conn.execute("DELETE FROM events WHERE run = ?1", [run])?;
-        for table in ["triages", "case_statuses", "notes"] {
+        for table in ["triages", "case_statuses", "notes", "findings"] {
             conn.execute(&format!("DELETE FROM {table} WHERE rc IN (SELECT id FROM run_cases WHERE run = ?1)"), [run])?;
         }
         conn.execute("UPDATE runs SET cleaned_at = ?2 WHERE id = ?1", params![run, now.millis()])?;

@@ -41,6 +41,7 @@ mod durability;
 mod effects;
 mod error;
 mod failpoint;
+mod findings;
 mod flaky;
 mod history;
 mod journal;

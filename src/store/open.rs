@@ -156,21 +156,6 @@ mod tests {
     }
 
     #[test]
-    fn only_a_writer_migrates_an_older_file() {
-        for version in 1..migrations::STEPS.len() {
-            let (_dir, path) = fresh();
-            make_parents(&path).unwrap();
-            let conn = Connection::open(&path).unwrap();
-            conn.pragma_update(None, "application_id", 0x4153_5452).unwrap();
-            migrations::migrate(&conn, &path, &migrations::STEPS[..version]).unwrap();
-            drop(conn);
-            assert!(matches!(Store::read_only(&path), Err(StoreError::Older { .. })));
-            drop(Store::open(&path, Durability::Batch).unwrap());
-            assert!(Store::read_only(&path).is_ok());
-        }
-    }
-
-    #[test]
     fn a_newer_file_is_refused_untouched() {
         let (_dir, path) = fresh();
         let store = Store::open(&path, Durability::Batch).unwrap();

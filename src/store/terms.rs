@@ -77,17 +77,6 @@ pub(super) fn index_symptom(
     Ok(())
 }
 
-/// Builds the index of a store that has none.
-pub(super) fn build_index(conn: &Connection) -> Result<(), StoreError> {
-    let mut all = conn.prepare("SELECT run, symptom, stamp, test, error FROM symptom_revisions ORDER BY stamp, id")?;
-    let mut rows = all.query([])?;
-    while let Some(row) = rows.next()? {
-        let terms = terms(row.get_ref("test")?.as_str().unwrap_or_default(), row.get_ref("error")?.as_str().unwrap_or_default());
-        index_symptom(conn, row.get("run")?, row.get("symptom")?, row.get("stamp")?, terms)?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
