@@ -18,7 +18,7 @@ use crate::diag::{Diagnostics, Source};
 use crate::files::{Area, FileIdentity, read_input};
 use crate::model::{Case, Launch};
 use crate::project::Project;
-use crate::store::{RunJournal, RunStatus, Store};
+use crate::store::{RunFindings, RunJournal, RunStatus, Store};
 use crate::walk::{CaseParams, FailedRule, JournalError, Name, PEERS, Plan, ReadEvidence, TokenUsage, WORKDIR, WalkStatus};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -218,14 +218,16 @@ impl Session {
         rested: &HashSet<Name>,
     ) -> Result<RunResult, SessionError> {
         let now = self.setup.clock.now();
-        match result.status {
-            WalkStatus::Done => store.finish_run(&result.run, RunStatus::Done, now)?,
-            WalkStatus::Error => store.finish_run(&result.run, RunStatus::Error, now)?,
-            WalkStatus::Running | WalkStatus::Paused => store.pause_run(&result.run, now)?,
-        }
-        result.load_statuses(store)?;
+        let status = match result.status {
+            WalkStatus::Done => RunStatus::Done,
+            WalkStatus::Error => RunStatus::Error,
+            WalkStatus::Running | WalkStatus::Paused => RunStatus::Paused,
+        };
         let findings = result.cases.kept.iter().filter_map(|case| Some((case.case.id.as_str(), case.finding.as_ref()?)));
-        store.keep_findings(&result.run, result.revision, &findings.collect::<Vec<_>>())?;
+        let findings = findings.collect::<Vec<_>>();
+        let findings = RunFindings { revision: result.revision, findings: &findings };
+        store.conclude_run(&result.run, status, now, findings)?;
+        result.load_statuses(store)?;
         result.notes = self.project_files(store, &result, files, rested)?;
         self.stage_files(store, &result, files)?;
         self.finalise(&result)?;

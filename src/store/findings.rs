@@ -4,7 +4,7 @@
 use super::error::StoreError;
 use super::open::Store;
 use super::packing::{StoredText, UnpackedText};
-use rusqlite::params;
+use rusqlite::{Connection, params};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -28,21 +28,30 @@ impl Store {
             Ok(found)
         })
     }
+}
 
-    /// Keeps findings of cases of a run, made with a revision of its texts.
-    pub fn keep_findings(&self, run: &str, revision: u64, findings: &[(&str, &Value)]) -> Result<(), StoreError> {
-        self.writer()?.exclusively(|conn| {
-            let mut keep = conn.prepare_cached(
-                "INSERT INTO findings (rc, seq, revision, body) \
-                 SELECT c.id, (SELECT ifnull(max(seq), 0) FROM events WHERE run = r.id AND rc = c.id), ?3, ?4 \
-                 FROM run_cases c JOIN runs r ON r.id = c.run WHERE r.name = ?1 AND c.item = ?2 \
-                 ON CONFLICT DO UPDATE SET seq = excluded.seq, revision = excluded.revision, body = excluded.body",
-            )?;
-            for (case, finding) in findings {
-                keep.execute(params![run, case, number(revision), StoredText::new(finding.to_string())])?;
-            }
-            Ok(())
-        })
+/// Findings of cases of a run, made with a revision of its texts.
+#[derive(Clone, Copy, Debug)]
+pub struct RunFindings<'a> {
+    /// The number of the revision.
+    pub revision: u64,
+    /// By case.
+    pub findings: &'a [(&'a str, &'a Value)],
+}
+
+impl RunFindings<'_> {
+    /// Keeps them, in place of earlier ones of the same cases.
+    pub(super) fn keep(self, conn: &Connection, run: i64) -> Result<(), StoreError> {
+        let mut keep = conn.prepare_cached(
+            "INSERT INTO findings (rc, seq, revision, body) \
+             SELECT id, (SELECT ifnull(max(seq), 0) FROM events WHERE run = ?1 AND rc = c.id), ?3, ?4 \
+             FROM run_cases c WHERE run = ?1 AND item = ?2 \
+             ON CONFLICT DO UPDATE SET seq = excluded.seq, revision = excluded.revision, body = excluded.body",
+        )?;
+        for (case, finding) in self.findings {
+            keep.execute(params![run, case, number(self.revision), StoredText::new(finding.to_string())])?;
+        }
+        Ok(())
     }
 }
 
@@ -55,7 +64,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::store::fixture::{StoreFixture, launch, step};
+    use crate::store::RunStatus;
+    use crate::store::fixture::{StoreFixture, at, launch, step};
     use crate::walk::Journal as _;
     use serde_json::json;
 
@@ -64,13 +74,16 @@ mod tests {
         let fixture = StoreFixture::new();
         let journal = fixture.begin("r", &launch(2));
         let (store, found) = (&fixture.store, json!({ "found": "x".repeat(1000) }));
-        store.keep_findings("r", 1, &[("c1", &found), ("c2", &json!(2)), ("nobody", &found)]).unwrap();
-        let both = BTreeMap::from([("c1".to_owned(), found), ("c2".to_owned(), json!(2))]);
+        let keep = |revision, findings: &[(&str, &Value)]| {
+            store.conclude_run("r", RunStatus::Paused, at(1), RunFindings { revision, findings }).unwrap();
+        };
+        keep(1, &[("c1", &found), ("c2", &json!(2)), ("nobody", &found)]);
+        let both = BTreeMap::from([("c1".to_owned(), found.clone()), ("c2".to_owned(), json!(2))]);
         assert_eq!(store.findings("r", 1).unwrap(), both);
         assert!(store.findings("r", 2).unwrap().is_empty() && store.findings("other", 1).unwrap().is_empty());
         journal.commit(step("c1", 1)).unwrap();
         assert_eq!(store.findings("r", 1).unwrap().into_keys().collect::<Vec<_>>(), ["c2"]);
-        store.keep_findings("r", 2, &[("c1", &json!(1))]).unwrap();
+        keep(2, &[("c1", &json!(1))]);
         assert_eq!(store.findings("r", 2).unwrap(), BTreeMap::from([("c1".to_owned(), json!(1))]));
     }
 }

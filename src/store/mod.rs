@@ -82,6 +82,7 @@ pub use check::{Depth, StoreHealth, health};
 pub use clean::{Cleaned, Retention};
 pub use durability::Durability;
 pub use error::StoreError;
+pub use findings::RunFindings;
 pub use flaky::TestStability;
 pub use history::{
     Dormancy, KnownHistory, Occurrences, PastCase, PastLaunch, RcaFilter, RcaOf, RcaRow, RowIds, SeenCase, SymptomFilter,

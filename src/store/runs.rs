@@ -2,6 +2,7 @@
 
 use super::content::needed;
 use super::error::StoreError;
+use super::findings::RunFindings;
 use super::lease::Lease;
 use super::open::Store;
 use crate::clock::Timestamp;
@@ -115,8 +116,14 @@ pub(super) struct StoredLaunch {
 impl Store {
     /// Ends a run with `done`, or `error` if it or any case failed.
     pub fn finish_run(&self, run: &str, status: RunStatus, at: Timestamp) -> Result<(), StoreError> {
+        self.conclude_run(run, status, at, RunFindings { revision: 0, findings: &[] })
+    }
+
+    /// Ends or pauses a run, and keeps what its summary script made of its cases.
+    pub fn conclude_run(&self, run: &str, status: RunStatus, at: Timestamp, findings: RunFindings<'_>) -> Result<(), StoreError> {
         self.writer()?.exclusively(|conn| {
             let row = run_row(conn, run)?;
+            findings.keep(conn, row)?;
             conn.prepare_cached("UPDATE runs SET status = ?2, ended_at = ?3 WHERE id = ?1")?.execute(params![
                 row,
                 status.name(),
@@ -124,11 +131,6 @@ impl Store {
             ])?;
             Ok(())
         })
-    }
-
-    /// Marks a run as stopped and resumable.
-    pub fn pause_run(&self, run: &str, at: Timestamp) -> Result<(), StoreError> {
-        self.finish_run(run, RunStatus::Paused, at)
     }
 
     /// All runs, newest first.
@@ -332,7 +334,7 @@ mod tests {
         let expect =
             |first: RunStatus, second: RunStatus| vec![("second".to_owned(), second, 1, 0), ("first".to_owned(), first, 2, 1)];
         assert_eq!(listed().collect::<Vec<_>>(), expect(RunStatus::Running, RunStatus::Running));
-        fixture.store.pause_run("second", at(2)).unwrap();
+        fixture.store.finish_run("second", RunStatus::Paused, at(2)).unwrap();
         fixture.store.finish_run("first", RunStatus::Done, at(3)).unwrap();
         assert_eq!(listed().collect::<Vec<_>>(), expect(RunStatus::Done, RunStatus::Paused));
         assert_eq!(fixture.store.run("first").unwrap().ended_at, Some(at(3)));

@@ -59,6 +59,7 @@ const OWN: &[(&str, &str)] = &[
     ("store/clean.rs", "columns of the store"),
     ("store/content.rs", "events whose sum was compared"),
     ("store/recorded.rs", "rows of the store, an error if they are no text"),
+    ("store/findings.rs", "columns of the store"),
     ("store/knowledge.rs", "columns of the store"),
     ("store/needs/cluster.rs", "recorded contents, canonical when they were stored"),
     ("store/runs.rs", "columns of the store"),

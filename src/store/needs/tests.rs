@@ -226,7 +226,7 @@ fn a_run_sees_the_store_as_it_was_when_it_began() {
     assert_eq!(everything(&kept, &launch), before);
     assert_eq!(everything(&needs(&fixture, "second"), &launch), before, "nothing was in memory");
 
-    fixture.store.pause_run("second", at(9)).unwrap();
+    fixture.store.finish_run("second", crate::store::RunStatus::Paused, at(9)).unwrap();
     drop(second);
     let _resumed = fixture.store.journal("second").unwrap();
     assert_eq!(everything(&needs(&fixture, "second"), &launch), before, "a resume changes nothing");
