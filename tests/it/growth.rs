@@ -46,7 +46,7 @@ fn a_launch_that_is_analysed_again_adds_little_and_clean_takes_back_all_but_what
     let again = [0; 4].map(|_| grown.run(&[]));
     // The first has all texts of the project with it; what recall finds settles in the next two. The store grows in pages.
     assert!(first < 13_500, "{first} bytes a decision");
-    assert!(again.iter().all(|bytes| *bytes < 2_000), "{again:?}");
+    assert!(again.iter().all(|bytes| *bytes < 2_100), "{again:?}");
     assert!(again[2..].iter().all(|bytes| *bytes < 1_200), "{again:?}");
     let known = grown.known();
     let kept = grown.clean("1");
@@ -64,7 +64,7 @@ fn a_week_of_launches_grows_with_its_decisions() {
     launches.retain(|path| path.extension().is_some_and(|end| end == "json"));
     launches.sort();
     let each: Vec<u64> = launches.iter().map(|path| grown.run(&["--input", path.to_str().unwrap()])).collect();
-    assert!(each[1..].iter().all(|bytes| *bytes < 3_200), "{each:?}");
+    assert!(each[1..].iter().all(|bytes| *bytes < 3_400), "{each:?}");
 }
 
 /// The launches of a directory.
