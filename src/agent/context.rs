@@ -49,6 +49,8 @@ pub struct ExternalContext<'a> {
     pub recorded: bool,
     /// Asks a person about the calls that the judge leaves to one; without it, they are not made.
     pub approve: Option<Approve>,
+    /// Whether commands are run that the system cannot confine.
+    pub unconfined: bool,
     /// Investigates launches for a goal.
     pub investigate: Option<Investigate<'a>>,
     /// Clock.

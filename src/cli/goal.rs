@@ -66,6 +66,9 @@ pub(super) struct GoalArgs {
     /// Ask on the terminal about tool calls that need a person's approval. Without it, they are refused.
     #[arg(long)]
     approve: bool,
+    /// Run shell commands although this system cannot confine them (`asterisk doctor` says whether it can).
+    #[arg(long)]
+    unconfined: bool,
     /// Allow `http_get` to read from this server; may be repeated.
     #[arg(long, value_name = "HOST", conflicts_with = "resume")]
     allow_host: Vec<String>,
@@ -84,7 +87,8 @@ pub(super) struct GoalArgs {
 pub(super) fn goal(global: &GlobalArgs, mut args: GoalArgs) -> Result<Exit, SessionError> {
     let ui = &global.ui(args.format);
     args.project.set.extend(args.max_replans.map(|most| format!("max_replans={most}")));
-    let session = global.session(&args.project, None)?.with_approval(args.approve.then(|| ask(ui)));
+    let session =
+        global.session(&args.project, None)?.with_approval(args.approve.then(|| ask(ui))).with_unconfined(args.unconfined);
     let stop = Arc::new(AtomicBool::new(false));
     let walking = Arc::new(AtomicBool::new(false));
     let interrupted = on_interrupt(&global.environment, &stop, &walking);

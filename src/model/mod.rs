@@ -3,6 +3,7 @@
 mod artifact_file;
 mod attributes;
 mod ci_system;
+mod command_line;
 mod deferred;
 mod effect;
 mod hash;
@@ -24,6 +25,7 @@ pub mod words;
 pub use artifact_file::{safe_file_name, sha256};
 pub use attributes::Attributes;
 pub use ci_system::{CiJob, CiSystem};
+pub use command_line::{CommandErrors, CommandJoin, CommandWord, SimpleCommand, read_command_line};
 pub use deferred::Deferred;
 pub use effect::{EFFECTS, Effect, Handle, UnresolvedHandle};
 pub use hash::{Hash, Hasher, canonical};

@@ -154,6 +154,7 @@ impl Session {
             program: self.setup.environment.program(),
             root: &self.setup.root,
             approve: self.approve.clone(),
+            unconfined: self.unconfined,
             investigate: Some(Arc::new(move |launch: &Path, cases: &[String], vars: &Map<String, Value>| {
                 (self.investigate)(self, launch, cases, vars)
             })),

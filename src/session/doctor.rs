@@ -59,7 +59,17 @@ impl Session {
         self.check_workspace(&mut all);
         self.check_servers(&mut all);
         self.check_reportportal(&mut all);
+        self.check_confinement(&mut all);
         all
+    }
+
+    /// Says what this system cannot do to confine the commands of goals.
+    fn check_confinement(&self, all: &mut Vec<CheckResult>) {
+        let missing = crate::agent::Missing::find(self.setup.environment.program());
+        all.extend(missing.sentences().into_iter().map(|found| {
+            let refused = if missing.landlock { "; `asterisk goal` runs none unless it is told `--unconfined`" } else { "" };
+            CheckResult::new("tools", "commands", CheckState::Note, format!("{found}{refused}"))
+        }));
     }
 
     /// Checks the settings of ReportPortal, if there are any, without connecting.

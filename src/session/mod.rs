@@ -105,13 +105,14 @@ pub struct Session {
     setup: Setup,
     queue: Option<Arc<StepQueue>>,
     approve: Option<Approve>,
+    unconfined: bool,
     /// Investigates a launch for a goal.
     investigate: LaunchInvestigation,
 }
 
 impl Session {
     pub fn new(setup: Setup) -> Self {
-        Self { setup, queue: None, approve: None, investigate: investigate::investigate }
+        Self { setup, queue: None, approve: None, unconfined: false, investigate: investigate::investigate }
     }
 
     /// Adds masks, by path, on all nodes that they apply to. A file below the directory of scripts is known by its path there.
@@ -146,6 +147,13 @@ impl Session {
     #[must_use]
     pub fn with_approval(mut self, approve: Option<Approve>) -> Self {
         self.approve = approve;
+        self
+    }
+
+    /// Sets whether commands are run that the system cannot confine.
+    #[must_use]
+    pub fn with_unconfined(mut self, unconfined: bool) -> Self {
+        self.unconfined = unconfined;
         self
     }
 

@@ -216,7 +216,13 @@ impl Session {
         setup.team = setup.team.or_else(|| args.team.clone());
         let own = std::mem::replace(&mut setup.vars, args.set.clone());
         setup.vars.extend(own);
-        Self { setup, queue: self.queue.clone(), approve: self.approve.clone(), investigate: self.investigate }
+        Self {
+            setup,
+            queue: self.queue.clone(),
+            approve: self.approve.clone(),
+            unconfined: self.unconfined,
+            investigate: self.investigate,
+        }
     }
 
     /// The origin of a run, to read its texts as they are now.

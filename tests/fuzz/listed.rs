@@ -23,7 +23,7 @@ const READS: &[&str] = &[
 /// Files that read what this program wrote or has read before, and why nothing else can come there.
 const OWN: &[(&str, &str)] = &[
     ("agent/stage_files.rs", "only whether bytes of an artifact are UTF-8"),
-    ("agent/workdir/confine.rs", "bounds that this program wrote on its own command line"),
+    ("agent/workdir/confine/mod.rs", "bounds that this program wrote on its own command line"),
     ("agent/workdir/mod.rs", "only whether what a tool printed is UTF-8"),
     ("agent/workdir/paths.rs", "only whether a file of the working directory is UTF-8"),
     ("workspace/isolated.rs", "names of files as git reports them"),

@@ -207,7 +207,8 @@ meta_validate) echo '{"accepted":true}' ;;"#;
     std::fs::remove_dir_all(project.root().join("visits")).unwrap_or_default();
     project.file("calls.json", json!({ "calls": calls }).to_string());
     let args = ["goal", "say hello", "--workdir", workdir, "--format", "json", "--via", "model"];
-    let mut call = project.call(&[&args, more].concat());
+    // What a person says, if one is asked.
+    let mut call = project.call(&[&args, more].concat()).reading(&"y\n".repeat(20));
     let log = tempfile::tempdir().unwrap();
     if workdir == "." {
         call = call.env("ASTERISK_AUDIT_LOG", log.path().join("audit.jsonl"));
@@ -236,7 +237,7 @@ fn tools_read_and_write_below_the_working_directory_only() {
             call("shell", json!({ "command": "cat a.txt | wc -l" })),
             call("erase", json!({})),
         ]),
-        &[],
+        &["--unconfined"],
     );
     let ok: Vec<bool> = made.iter().map(|one| one["ok"] == true).collect();
     assert_eq!(ok, [true, false, false, false, true, false, true, false, true, false], "{made:#?}");
@@ -247,6 +248,102 @@ fn tools_read_and_write_below_the_working_directory_only() {
     assert_eq!((project.read("work/a.txt"), project.read("work/new/d.txt")), ("one TODO\ntwo\n".into(), "new".into()));
     assert_eq!(project.read("canary.txt"), "alive");
     assert!(!project.root().join("e.txt").exists());
+}
+
+/// Commands that only read are started word by word, with pipes between them.
+#[cfg(target_os = "linux")]
+#[test]
+fn harmless_commands_run_without_a_shell() {
+    let project = project();
+    project.file("work/-n", "x\n");
+    let git =
+        |args: &[&str]| std::process::Command::new("git").args(args).current_dir(project.root().join("work")).output().unwrap();
+    git(&["init", "-q"]);
+    git(&["config", "core.fsmonitor", "touch made; false"]);
+    let commands = [
+        "cat *.txt | wc -l",
+        "cd sub && ls",
+        "false && echo no || echo none",
+        "cat ./* nothing 2>&1 | head -2; true",
+        "cat nothing 2>/dev/null",
+        "head -1 < a.txt",
+        "git status",
+        "grep -c x *",
+    ];
+    let script: Vec<Value> = commands.iter().map(|command| json!({ "tool": "shell", "args": { "command": command } })).collect();
+    let made = calls(&project, &json!(script), &["--unconfined"]);
+    let said: Vec<String> = made
+        .iter()
+        .map(|one| format!("{}{}", one["output"].as_str().unwrap().trim(), if one["refused"] == true { " refused" } else { "" }))
+        .collect();
+    assert_eq!(said, ["2", "b.txt\nc.md", "none", "x\none TODO", "", "one TODO", " refused", " refused"], "{made:#?}");
+    assert_eq!((&made[4]["ok"], &made[6]["law"]), (&json!(false), &json!("")));
+    assert!(made[6]["error"].as_str().unwrap().contains("core.fsmonitor"), "{made:#?}");
+    assert!(!project.root().join("work/made").exists());
+}
+
+/// What a person lets run is bounded by the system, whatever it does. The calls that are refused it are tried in `confine/bounds.rs`.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_is_confined() {
+    let project = project();
+    let commands = [
+        "cat ../canary.txt || echo unread",
+        "cat /etc/shadow || echo unread",
+        "mknod x c 1 7 || echo none",
+        "i=0; while [ $i -lt 400 ]; do sleep 9 & i=$((i+1)); done; wait",
+        "yes | tr -d x | tail -c 500000000 | wc -c",
+        "echo made > made.txt; env",
+    ];
+    let script: Vec<Value> = commands.iter().map(|command| json!({ "tool": "shell", "args": { "command": command } })).collect();
+    let made = calls(&project, &json!(script), &["--approve", "--set", "call_memory=64", "--set", "call_seconds=20"]);
+    if made[0]["confined"] != true {
+        return;
+    }
+    let text = |at: usize, key: &str| made[at][key].as_str().unwrap().to_owned();
+    for (at, word) in [(0, "unread"), (1, "unread"), (2, "none")] {
+        assert!(text(at, "output").contains(word), "{at}: {made:#?}");
+    }
+    assert!(text(3, "error").contains("more than 256 processes") || text(3, "output").contains("fork"), "{made:#?}");
+    assert!(text(4, "error").contains("64 MiB of memory"), "{made:#?}");
+    assert_eq!(project.read("work/made.txt"), "made\n");
+    let variables: Vec<String> = text(5, "output")
+        .lines()
+        .filter_map(|line| Some(line.split_once('=')?.0.to_owned()))
+        .filter(|name| name != "_")
+        .collect();
+    let variables: BTreeSet<&str> = variables.iter().map(String::as_str).collect();
+    assert_eq!(variables, BTreeSet::from(["HOME", "LANG", "PATH", "PWD", "TMPDIR"]));
+}
+
+/// A system call that this kernel does not have: threads of a process have filters of their own, and all that they start has them.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_confined_is_refused() {
+    let project = project();
+    let script =
+        json!([{ "tool": "shell", "args": { "command": "cat a.txt" } }, { "tool": "shell", "args": { "command": "make" } }]);
+    let made = |more: &[&str]| {
+        std::thread::scope(|scope| {
+            let without = || {
+                let landlock = (444..=446).map(|call| (call, Vec::new())).collect();
+                let missing = seccompiler::SeccompAction::Errno(38);
+                let arch = std::env::consts::ARCH.try_into().unwrap();
+                let filter = seccompiler::SeccompFilter::new(landlock, seccompiler::SeccompAction::Allow, missing, arch).unwrap();
+                let filter: seccompiler::BpfProgram = filter.try_into().unwrap();
+                seccompiler::apply_filter(&filter).unwrap();
+                calls(&project, &script, more)
+            };
+            scope.spawn(without).join().unwrap()
+        })
+    };
+    let calls_made = made(&[]);
+    assert_eq!(calls_made[0]["refused"], true, "{calls_made:#?}");
+    assert!(calls_made[0]["error"].as_str().unwrap().contains("--unconfined"), "{calls_made:#?}");
+    let calls_made = made(&["--unconfined"]);
+    assert_eq!((&calls_made[0]["ok"], &calls_made[0]["confined"]), (&json!(true), &json!(false)), "{calls_made:#?}");
+    let ran = made(&["--approve"]);
+    assert!(ran[1]["error"].as_str().unwrap().contains("--unconfined") || ran[1]["confined"] == false, "{ran:#?}");
 }
 
 /// What the policy cannot see of a command's words is told to it: where links lead. Arguments that no tool takes are refused.
@@ -262,7 +359,7 @@ fn links_and_unknown_arguments_are_refused() {
         ["cat link", "cat l*", "cd sub; cat up/canary.txt", "head -1 < link", "ls .asterisk", "cat a.txt", "grep '$' a.txt"];
     let mut script: Vec<Value> = commands.iter().map(|command| shell(command)).collect();
     script.push(json!({ "tool": "shell", "args": { "command": "ls", "cwd": "/" } }));
-    let made = calls(&project, &json!(script), &[]);
+    let made = calls(&project, &json!(script), &["--unconfined"]);
     let refused: Vec<bool> = made.iter().map(|one| one["refused"] == true).collect();
     assert_eq!(refused, [true, true, true, true, true, false, false, true], "{made:#?}");
     assert!(made[7]["error"].as_str().unwrap().contains("`cwd`"), "{made:#?}");

@@ -274,8 +274,9 @@ const PROCESS: &[(&str, &[&str])] = &[
     ("env::current_dir", &[ENVIRONMENT]),
     ("env::current_exe", &[ENVIRONMENT]),
     ("io::stdin", &[ENVIRONMENT]),
-    ("io::stdout", &[ENVIRONMENT]),
-    ("io::stderr", &[ENVIRONMENT]),
+    // A confined command has the streams of the process that becomes it.
+    ("io::stdout", &[ENVIRONMENT, "src/agent/workdir/confine/mod.rs"]),
+    ("io::stderr", &[ENVIRONMENT, "src/agent/workdir/confine/mod.rs"]),
     ("process::exit", &[ENVIRONMENT]),
     ("set_handler", &[ENVIRONMENT]),
     // The protocol's own pipes.

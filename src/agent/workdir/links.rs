@@ -1,14 +1,12 @@
 //! Which words of a command lead out of the working directory over a link, for the judge of a call.
 
 use super::paths::WorkRoot;
-use serde_json::Value;
+use crate::model::SimpleCommand;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// More entries are not looked at.
 const MAX_ENTRIES: usize = 20_000;
-/// More directories that a command changes to are not followed.
-const MAX_BASES: usize = 16;
 /// The characters of a pattern.
 const PATTERN: &[char] = &['*', '?', '['];
 
@@ -21,35 +19,23 @@ pub(super) struct Seen {
     pub(super) odd_names: bool,
 }
 
-/// Looks up the words of the commands that `shell_text` found.
-pub(super) fn of(root: &WorkRoot, parsed: &Value) -> Seen {
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let text = |word: &Value| word["text"].as_str().map(str::to_owned);
+/// Looks up the words of commands, each in the directory that it runs in.
+pub(super) fn of(root: &WorkRoot, commands: &[(PathBuf, &SimpleCommand)]) -> Seen {
     let mut seen = Seen::default();
-    // A command that changes its directory leads what follows elsewhere.
-    let mut bases = vec![root.path.clone()];
     let mut entries = None;
-    for command in list(&parsed["commands"]) {
-        let words: Vec<String> = list(&command["words"]).iter().filter_map(text).collect();
-        let targets: Vec<String> = list(&command["redirects"]).iter().filter_map(|one| text(&one["target"])).collect();
-        let args = words.iter().skip(1).chain(&targets);
-        for part in args.flat_map(|word| parts(word)) {
-            if part.contains(PATTERN) {
+    for (dir, command) in commands {
+        let args = command.words.iter().skip(1).map(|word| word.text.as_str()).chain(command.input.as_deref());
+        for part in args.flat_map(parts) {
+            let out = if part.contains(PATTERN) {
                 let entries = entries.get_or_insert_with(|| LinkEntries::below(root));
                 seen.odd_names |= entries.odd_names;
-                if bases.iter().any(|base| entries.may_lead_out(base, part)) {
-                    seen.outside.insert(part.to_owned());
-                }
-            } else if bases.iter().any(|base| leads_out(root, base, part)) {
+                entries.may_lead_out(dir, part)
+            } else {
+                leads_out(root, dir, part)
+            };
+            if out {
                 seen.outside.insert(part.to_owned());
             }
-        }
-        if let [program, dir, ..] = words.as_slice()
-            && program == "cd"
-        {
-            let moved: Vec<PathBuf> = bases.iter().map(|base| base.join(dir)).collect();
-            bases.extend(moved);
-            bases.truncate(MAX_BASES);
         }
     }
     seen
@@ -128,8 +114,9 @@ impl LinkEntries {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::super::paths::Guarded;
-    use super::super::shell_text::parsed;
+    use super::super::plain::placed;
     use super::*;
+    use crate::model::read_command_line;
 
     #[test]
     fn words_that_lead_out_are_named() {
@@ -144,22 +131,24 @@ mod tests {
         std::os::unix::fs::symlink(out.join("none"), inside.join("d/gone")).unwrap();
         std::os::unix::fs::symlink("../f", inside.join("d/same")).unwrap();
         let root = WorkRoot { path: inside, guarded: Guarded { readable: vec![], hidden: vec![path.join("in/db")] } };
+        let seen = |command: &str| of(&root, &placed(&root, &read_command_line(command).unwrap()).unwrap());
         for (command, wanted) in [
             ("cat up", vec!["up"]),
             ("cat f d/same d/none /etc/passwd TODO", vec![]),
             ("cat < up/x", vec!["up/x"]),
             ("grep -fup --file=up/y x", vec!["up", "up/y"]),
             ("cd d; cat gone", vec!["gone"]),
+            ("cd .; cd .; cd .; cd .; cd d; cat gone", vec!["gone"]),
             ("cat u*", vec!["u*"]),
             ("cat d/s*", vec!["d/s*"]),
             ("ls d/e/*", vec![]),
             ("cat db/x", vec!["db/x"]),
         ] {
-            assert_eq!(of(&root, &parsed(command)).outside.into_iter().collect::<Vec<_>>(), wanted, "{command}");
+            assert_eq!(seen(command).outside.into_iter().collect::<Vec<_>>(), wanted, "{command}");
         }
-        assert!(!of(&root, &parsed("wc *")).odd_names);
+        assert!(!seen("wc *").odd_names);
         std::fs::write(root.path.join("-o"), "x").unwrap();
-        assert!(of(&root, &parsed("wc *")).odd_names);
-        assert!(!of(&root, &parsed("wc f")).odd_names);
+        assert!(seen("wc *").odd_names);
+        assert!(!seen("wc f").odd_names);
     }
 }

@@ -7,25 +7,26 @@
 mod confine;
 mod links;
 mod paths;
+mod plain;
 mod search;
-mod shell_text;
 
-pub use confine::become_confined;
+pub use confine::{Missing, become_confined};
 
-use self::confine::Bounds;
+use self::confine::{Bounds, Job};
 use self::paths::{Guarded, PathError, WorkRoot};
 use super::context::{Approve, ExternalContext, Investigate};
 use super::process::{self, CommandEnd};
 use super::tools::ToolAnswerer;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::environment::Variables;
+use crate::model::{SimpleCommand, read_command_line};
 use crate::net::HttpClient;
 use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TOOL, ToolPlan, WORKDIR, WORKDIR_OF};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// The attribute of a case that names its working directory.
 const ATTRIBUTE: &str = "workdir";
@@ -54,6 +55,9 @@ pub(super) struct WorkdirAnswerer<'a> {
     variables: Variables,
     program: PathBuf,
     approve: Option<Approve>,
+    /// Whether commands are run that the system cannot confine.
+    unconfined: bool,
+    missing: OnceLock<Missing>,
     investigate: Option<Investigate<'a>>,
     servers: BTreeMap<String, ToolAnswerer<'a>>,
 }
@@ -76,6 +80,8 @@ struct CallLimits {
     output: usize,
     time: Duration,
     processes: u64,
+    /// In bytes.
+    memory: u64,
 }
 
 /// How a call ended: its output, or what went wrong, with further fields of its outcome.
@@ -113,6 +119,7 @@ impl WorkdirCall {
             output: usize::try_from(limit("output")?).unwrap_or(MAX_OUTPUT),
             time: Duration::from_secs(limit("seconds")?),
             processes: limit("processes")?,
+            memory: limit("memory")?.saturating_mul(1 << 20),
         };
         let hosts = whole["hosts"].as_array().into_iter().flatten().filter_map(|host| Some(host.as_str()?.to_owned())).collect();
         let context = whole["context"].as_object().cloned().unwrap_or_default();
@@ -160,6 +167,8 @@ impl<'a> WorkdirAnswerer<'a> {
             variables: outside.variables(None),
             program: outside.program.to_owned(),
             approve: outside.approve.clone(),
+            unconfined: outside.unconfined,
+            missing: OnceLock::new(),
             investigate: outside.investigate.clone(),
             servers: outside.servers.iter().map(server).collect(),
         }
@@ -175,20 +184,20 @@ impl<'a> WorkdirAnswerer<'a> {
             context.insert("inside".into(), inside.into());
         }
         if call.tool == "shell" {
-            let parsed = shell_text::parsed(call.optional("command").unwrap_or_default());
-            let texts = |list: &Value, of: fn(&Value) -> &Value| -> Vec<String> {
-                list.as_array().into_iter().flatten().filter_map(|one| Some(of(one)["text"].as_str()?.to_owned())).collect()
-            };
-            let named = parsed["commands"].as_array().into_iter().flatten().flat_map(|command| {
-                let words = texts(&command["words"], |word| word);
-                words.into_iter().chain(texts(&command["redirects"], |redirect| &redirect["target"]))
-            });
-            let existing: BTreeSet<String> = named.filter(|path| is_there(path)).collect();
+            let text = call.optional("command").unwrap_or_default();
+            let named = text.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | ';' | '|' | '&' | '<' | '>'));
+            let existing: BTreeSet<&str> = named.filter(|path| !path.is_empty() && is_there(path)).collect();
             context.insert("existing".into(), json!(existing));
-            let seen = links::of(root, &parsed);
-            context.insert("outside".into(), json!(seen.outside));
-            context.insert("odd_names".into(), seen.odd_names.into());
-            context.insert("shell".into(), parsed);
+            let commands = read_command_line(text).unwrap_or_default();
+            match plain::placed(root, &commands) {
+                Ok(placed) => {
+                    let seen = links::of(root, &placed);
+                    context.insert("outside".into(), json!(seen.outside));
+                    context.insert("odd_names".into(), seen.odd_names.into());
+                }
+                Err(why) => drop(context.insert("unplaced".into(), why.into())),
+            }
+            context.insert("git".into(), git_of(root));
         }
         context.insert("workdir".into(), json!(root.path));
         context.insert("approved".into(), false.into());
@@ -197,7 +206,8 @@ impl<'a> WorkdirAnswerer<'a> {
     }
 
     /// Makes a call that may be made.
-    fn make(&self, call: &WorkdirCall, root: &WorkRoot, request: &Request<'_>, id: i64, approved: bool) -> CallResult {
+    /// `plain`: what the judge lets run without a shell and without approval.
+    fn make(&self, call: &WorkdirCall, root: &WorkRoot, request: &Request<'_>, id: i64, plain: Option<PlainJob>) -> CallResult {
         match call.tool.as_str() {
             "read_file" => Self::read_file(call, root).into(),
             "write_file" => {
@@ -208,13 +218,14 @@ impl<'a> WorkdirAnswerer<'a> {
             }
             "glob" => call.text("pattern").and_then(|pattern| search::glob(root, pattern)).into(),
             "grep" => {
+                let until = Instant::now() + call.limits.time;
                 let found = call
                     .text("pattern")
-                    .and_then(|pattern| search::grep(root, pattern, call.optional("path"), call.optional("glob")));
+                    .and_then(|pattern| search::grep(root, pattern, call.optional("path"), call.optional("glob"), until));
                 found.into()
             }
             "http_get" => http_get(call),
-            "shell" => self.shell(call, root, approved),
+            "shell" => self.shell(call, root, plain),
             "investigate" => self.investigate(call, root),
             tool => match tool.split_once('/').and_then(|(server, tool)| Some((self.servers.get(server)?, tool))) {
                 Some((server, tool)) => match server.invoke(request, tool, call.args.clone(), id) {
@@ -256,22 +267,30 @@ impl<'a> WorkdirAnswerer<'a> {
         CallResult { said: investigate(&path, &cases, &call.vars), more: Map::new() }
     }
 
-    fn shell(&self, call: &WorkdirCall, root: &WorkRoot, approved: bool) -> CallResult {
+    fn shell(&self, call: &WorkdirCall, root: &WorkRoot, plain: Option<PlainJob>) -> CallResult {
         let text = match call.text("command") {
             Ok(text) => text,
             Err(error) => return CallResult::failed(error.text()),
         };
+        let approved = plain.is_none();
+        let job = match plain {
+            None => Job::Shell(text),
+            Some(job) => match plain::resolved(root, &job.run) {
+                Ok(commands) => Job::Plain(commands, job.env),
+                Err(why) => return CallResult::failed(why),
+            },
+        };
         let run = || -> std::io::Result<CallResult> {
             let temporary = tempfile::tempdir()?;
-            // What the policy allows by itself only reads.
             let bounds = Bounds {
                 workdir: &root.path,
                 temporary: temporary.path(),
                 processes: call.limits.processes,
+                memory: call.limits.memory,
                 guarded: &root.guarded,
-                strict: approved && root.guarded.touches(&root.path),
+                strict: !self.unconfined && (!approved || root.guarded.touches(&root.path)),
             };
-            let (words, report) = confine::words(&self.program, &bounds, text)?;
+            let (words, report) = confine::words(&self.program, &bounds, job)?;
             let Some(command) = process::command(&words, &self.root, &self.variables) else {
                 return Ok(CallResult::failed("no command"));
             };
@@ -300,6 +319,11 @@ impl<'a> WorkdirAnswerer<'a> {
             Ok(result.with("confined", confined))
         };
         run().unwrap_or_else(|error| CallResult::failed(format!("it cannot be started: {error}")))
+    }
+
+    /// What this system cannot do for the confinement of commands.
+    fn missing(&self) -> Missing {
+        *self.missing.get_or_init(|| Missing::find(&self.program))
     }
 
     /// Judges and makes a call. `interrupted`: it was requested before, by a process that did not live to record what came of it.
@@ -356,12 +380,16 @@ impl<'a> WorkdirAnswerer<'a> {
         let because = judgement["because"].as_str().unwrap_or_default();
         let law = judgement["law"].as_str().unwrap_or_default();
         let refuse = |why: String| CallResult::failed(why).with("refused", true).with("law", law);
+        let confines = call.tool != "shell" || self.unconfined || !self.missing().landlock;
         let approved = match judgement["verdict"].as_str().unwrap_or_default() {
+            "allow" if !confines => {
+                return Ok(refuse(format!("{}; `--unconfined` runs them nevertheless", self.missing().sentences().join("; "))));
+            }
             "allow" => false,
             "approve" => match &self.approve {
                 // Nobody is asked again whether an interrupted call may be made: it is not.
                 _ if interrupted && !call.is_repeatable() => true,
-                Some(approve) if approve(&format!("{}: {}", question(call), shown(because))) => true,
+                Some(approve) if approve(&self.asked(call, because)) => true,
                 Some(_) => return Ok(refuse(format!("a person said no: {because}"))),
                 None => return Ok(refuse(format!("a person has to approve it (`--approve`): {because}"))),
             },
@@ -374,9 +402,61 @@ impl<'a> WorkdirAnswerer<'a> {
             )
             .with("interrupted", true)
         } else {
-            self.make(call, root, request, id, approved)
+            let plain = if approved || call.tool != "shell" { None } else { Some(PlainJob::of(&judgement)) };
+            match plain.transpose() {
+                Ok(plain) => self.make(call, root, request, id, plain),
+                Err(why) => CallResult::failed(format!("the judge allows the command and does not say what to run: {why}")),
+            }
         };
         Ok(if approved { result.with("approved", true) } else { result })
+    }
+}
+
+impl WorkdirAnswerer<'_> {
+    /// What a person is asked.
+    fn asked(&self, call: &WorkdirCall, because: &str) -> String {
+        let mut asked = format!("{}: {}", question(call), shown(because));
+        if call.tool == "shell" {
+            let missing = self.missing();
+            asked.extend(missing.sentences().iter().flat_map(|sentence| ["\n(", sentence, ")"]));
+        }
+        asked
+    }
+}
+
+/// Commands that the judge lets run, and their variables.
+struct PlainJob {
+    run: Vec<SimpleCommand>,
+    env: BTreeMap<String, String>,
+}
+
+impl PlainJob {
+    fn of(judgement: &Value) -> Result<Self, serde_json::Error> {
+        let run = serde_json::from_value(judgement["run"].clone())?;
+        let env = judgement.get("env").cloned().map(serde_json::from_value).transpose()?;
+        Ok(Self { run, env: env.unwrap_or_default() })
+    }
+}
+
+/// What a judge is told of a repository in the working directory: its settings, which may name programs, or why they are not known.
+fn git_of(root: &WorkRoot) -> Value {
+    let place = |name: &str| root.path.join(".git").join(name);
+    let kind = root.path.join(".git").symlink_metadata();
+    let doubt = match kind {
+        Ok(kind) if !kind.is_dir() => "the repository of this directory lies elsewhere",
+        Err(_) if root.path.join("HEAD").exists() => "the directory itself may be a repository",
+        _ if ["commondir", "config.worktree"].iter().any(|name| place(name).symlink_metadata().is_ok()) => {
+            "the repository takes settings from elsewhere"
+        }
+        _ => "",
+    };
+    match root.read(".git/config") {
+        Ok((config, false)) => json!({ "config": config, "doubt": doubt }),
+        Ok((_, true)) => json!({ "config": "", "doubt": "the settings of the repository are too long" }),
+        Err(_) if place("config").symlink_metadata().is_ok() => {
+            json!({ "config": "", "doubt": "the settings of the repository cannot be read" })
+        }
+        Err(_) => json!({ "config": "", "doubt": doubt }),
     }
 }
 
@@ -390,7 +470,8 @@ impl Answerer for WorkdirAnswerer<'_> {
         let call = described.map_or_else(|| Err("the node has no `tool`".to_owned()), |call| WorkdirCall::of(&call.arguments));
         let call = call.map_err(|why| {
             let message = format!("`{}` cannot make the call of `{}`: {why}", self.name, request.node_name());
-            let help = "its `arguments` give `#{ tool, args, limits: #{ output, seconds, processes }, hosts, vars, context }`";
+            let help =
+                "its `arguments` give `#{ tool, args, limits: #{ output, seconds, processes, memory }, hosts, vars, context }`";
             Refusal::failed(Diagnostic::error("agent/workdir", message).help(help))
         })?;
         let interrupted = request.last_answerer().as_ref() == Some(&self.name);
@@ -472,7 +553,7 @@ mod tests {
     #[test]
     fn a_question_is_one_plain_line() {
         let args = json!({ "command": "ls\n[y/N] \u{202e}x", "b": "\u{1b}[2J\u{a0}ä" });
-        let limits = json!({ "output": 1, "seconds": 1, "processes": 1 });
+        let limits = json!({ "output": 1, "seconds": 1, "processes": 1, "memory": 64 });
         let whole = json!({ "tool": "shell", "args": args, "limits": limits });
         let call = WorkdirCall::of(whole.as_object().expect("a map")).expect("a call");
         assert_eq!(question(&call), r#"shell {"b":"\u001b[2J\u{a0}ä","command":"ls\n[y/N] \u{202e}x"}"#);
@@ -483,7 +564,7 @@ mod tests {
     fn a_call_is_described_wholly() {
         let read =
             |value: Value| WorkdirCall::of(value.as_object().expect("a map")).map(|call| call.tool).map_err(|why| why.len() > 10);
-        let limits = json!({ "output": 1, "seconds": 1, "processes": 1 });
+        let limits = json!({ "output": 1, "seconds": 1, "processes": 1, "memory": 64 });
         assert_eq!(read(json!({ "tool": "glob", "args": {}, "limits": limits })), Ok("glob".to_owned()));
         for bad in [json!({}), json!({ "tool": "glob" }), json!({ "tool": "glob", "args": {}, "limits": {} })] {
             assert_eq!(read(bad), Err(true));

@@ -1,14 +1,19 @@
 //! Finding files and lines below a working directory, in order of paths, without following links.
 
 use super::paths::{PathError, WorkRoot};
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// More entries are not looked at.
 const MAX_ENTRIES: usize = 100_000;
 /// More lines or paths are not listed.
 const MAX_FOUND: usize = 10_000;
+/// More bytes of a line are not searched: a pattern may take time for each byte that grows with its length.
+const MAX_LINE: usize = 64 << 10;
+/// The most bytes of a compiled pattern.
+const MAX_PATTERN: usize = 1 << 20;
 /// Directories that are never part of the work.
 const PASSED_OVER: &[&str] = &[".git", ".asterisk"];
 
@@ -22,9 +27,18 @@ pub(super) fn glob(root: &WorkRoot, pattern: &str) -> Result<String, PathError> 
     Ok(text)
 }
 
-/// The lines that match a regular expression: `path:line: text`.
-pub(super) fn grep(root: &WorkRoot, pattern: &str, below: Option<&str>, of: Option<&str>) -> Result<String, PathError> {
-    let wanted = Regex::new(pattern).map_err(|error| PathError::System(format!("no pattern: {error}")))?;
+/// The lines that match a regular expression: `path:line: text`. Looking ends with an error at `until`.
+pub(super) fn grep(
+    root: &WorkRoot,
+    pattern: &str,
+    below: Option<&str>,
+    of: Option<&str>,
+    until: Instant,
+) -> Result<String, PathError> {
+    let wanted = RegexBuilder::new(pattern)
+        .size_limit(MAX_PATTERN)
+        .build()
+        .map_err(|error| PathError::System(format!("no pattern: {error}")))?;
     let of = of.map(pattern_of).transpose()?;
     let below = below.map(|below| Ok(root.parts(below)?.join("/"))).transpose()?.unwrap_or_default();
     let is_below =
@@ -38,7 +52,14 @@ pub(super) fn grep(root: &WorkRoot, pattern: &str, below: Option<&str>, of: Opti
         if content.contains('\0') {
             continue;
         }
-        for (at, line) in content.lines().enumerate().filter(|(_, line)| wanted.is_match(line)) {
+        for (at, line) in content.lines().enumerate() {
+            if Instant::now() > until {
+                return Err(PathError::System(format!("it took too long; {path}:{} was not searched any more", at + 1)));
+            }
+            let end = (0..=MAX_LINE.min(line.len())).rev().find(|end| line.is_char_boundary(*end)).unwrap_or(0);
+            if !wanted.is_match(&line[..end]) {
+                continue;
+            }
             let _ = writeln!(text, "{path}:{}: {line}", at + 1);
             found += 1;
             if found == MAX_FOUND {
@@ -47,6 +68,71 @@ pub(super) fn grep(root: &WorkRoot, pattern: &str, below: Option<&str>, of: Opti
         }
     }
     Ok(text)
+}
+
+/// What a pattern of a command stands for in a directory: files and directories without links on the way, none of them hidden unless the
+/// pattern says so, in order. One that could be taken for an option begins with `./`.
+pub(super) fn matching(root: &WorkRoot, dir: &Path, pattern: &str) -> Result<Vec<String>, PathError> {
+    let mut found = vec![(dir.to_owned(), String::new())];
+    if Path::new(pattern).is_absolute() {
+        found = vec![(PathBuf::from("/"), "/".to_owned())];
+    }
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        let mut next = Vec::new();
+        let wanted = if part.contains(['*', '?', '[']) { Some(part_of(part)?) } else { None };
+        for (place, shown) in found {
+            let join = |name: &str| match shown.as_str() {
+                "" => name.to_owned(),
+                shown if shown.ends_with('/') => format!("{shown}{name}"),
+                shown => format!("{shown}/{name}"),
+            };
+            let Some(wanted) = &wanted else {
+                let below = place.join(part);
+                if below.symlink_metadata().is_ok() {
+                    next.push((below, join(part)));
+                }
+                continue;
+            };
+            for entry in std::fs::read_dir(&place).into_iter().flatten().flatten().take(MAX_ENTRIES) {
+                let Ok(name) = entry.file_name().into_string() else { continue };
+                if wanted.is_match(&name) && (part.starts_with('.') || !name.starts_with('.')) {
+                    next.push((entry.path(), join(&name)));
+                }
+            }
+        }
+        next.truncate(MAX_ENTRIES);
+        found = next;
+    }
+    let inside = |path: &Path| path.to_str().is_some_and(|path| root.is_inside(path));
+    let mut names: Vec<String> = found.into_iter().filter(|(path, _)| inside(path)).map(|(_, shown)| shown).collect();
+    names.sort();
+    names.iter_mut().filter(|name| name.starts_with(['-', '@', '+'])).for_each(|name| name.insert_str(0, "./"));
+    Ok(names)
+}
+
+/// The regular expression of a pattern of names as shells read it: `*`, `?` and `[..]` only.
+fn part_of(part: &str) -> Result<Regex, PathError> {
+    let mut text = String::from("(?s)^");
+    let mut rest = part.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '*' => text.push_str(".*"),
+            '?' => text.push('.'),
+            '[' => {
+                let Some((class, behind)) = rest.as_str().split_once(']') else {
+                    return Err(PathError::System(format!("`{part}` is no pattern of names")));
+                };
+                rest = behind.chars();
+                let (not, class) = class.strip_prefix(['!', '^']).map_or(("", class), |class| ("^", class));
+                let class: String =
+                    class.chars().map(|c| if c == '-' { "-".to_owned() } else { regex::escape(&c.to_string()) }).collect();
+                text.push_str(&["[", not, &class, "]"].concat());
+            }
+            c => text.push_str(&regex::escape(&c.to_string())),
+        }
+    }
+    text.push('$');
+    Regex::new(&text).map_err(|_| PathError::System(format!("`{part}` is no pattern of names")))
 }
 
 /// All files, in order of their paths.
@@ -129,6 +215,8 @@ mod tests {
             std::fs::write(dir.path().join(path), text).unwrap();
         }
         std::os::unix::fs::symlink("/", dir.path().join("root")).unwrap();
+        let later = Instant::now() + std::time::Duration::from_secs(60);
+        let grep = |root: &WorkRoot, pattern: &str, below, of| grep(root, pattern, below, of, later);
         assert_eq!(glob(&root, "*.txt").unwrap(), "a/x.txt\nb.txt\n");
         assert_eq!(glob(&root, "a/*.{md,rs}").unwrap(), "a/y.md\n");
         assert_eq!(glob(&root, "**/[x-z].*").unwrap(), "a/x.txt\na/y.md\n");
@@ -138,5 +226,28 @@ mod tests {
         assert_eq!(grep(&root, "two", Some("a"), Some("*.md")).unwrap(), "a/y.md:1: two\n");
         assert!(grep(&root, "(", None, None).is_err());
         assert!(grep(&root, "a", Some("../.."), None).is_err());
+        assert!(super::grep(&root, "two", None, None, Instant::now()).unwrap_err().text().contains("too long"));
+        assert!(grep(&root, "(?:a{1000}){1000}", None, None).is_err());
+    }
+
+    #[test]
+    fn patterns_of_commands_stand_for_what_is_inside() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap();
+        for made in ["a.t", "b.t", "-o.t", ".c.t", "d/e.t", "{x}.t"] {
+            std::fs::create_dir_all(path.join(made).parent().unwrap()).unwrap();
+            std::fs::write(path.join(made), "").unwrap();
+        }
+        std::os::unix::fs::symlink("/etc", path.join("up.t")).unwrap();
+        let root = WorkRoot { path: path.clone(), guarded: super::super::paths::Guarded::default() };
+        let of = |pattern: &str| matching(&root, &path, pattern).unwrap().join(" ");
+        assert_eq!(of("*.t"), "./-o.t a.t b.t {x}.t");
+        assert_eq!((of("[ab].t"), of("?.t"), of("[!a].t")), ("a.t b.t".into(), "a.t b.t".into(), "b.t".into()));
+        assert_eq!(
+            (of("*/*.t"), of("./d/*"), of(".c*"), of("none*")),
+            ("d/e.t".into(), "./d/e.t".into(), ".c.t".into(), String::new())
+        );
+        assert_eq!((of("{x}*"), of("up.t/*"), of("../*")), ("{x}.t".into(), String::new(), String::new()));
+        assert_eq!(of(&format!("{}/b*", path.display())), format!("{}/b.t", path.display()));
     }
 }

@@ -1,14 +1,15 @@
-//! SHA-256, base64, file names and CSV.
+//! SHA-256, base64, file names, CSV and command lines.
 
 use super::HostFn;
 use super::args::{HostFnResult, MAX_ITEMS, MAX_TEXT, bounded, charged, fail, list, text};
-use crate::model::{safe_file_name, sha256};
+use crate::model::{CommandWord, SimpleCommand, read_command_line, safe_file_name, sha256};
 use crate::script::compare::kind_of;
 use crate::script::guard::{charge, check_clock, check_memory};
 use crate::script::view::View;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rhai::{Blob, Dynamic};
+use serde_json::json;
 
 const GROUP: &str = "encoding";
 
@@ -72,6 +73,20 @@ pub(super) const TABLE: &[HostFn] = &[
         },
     },
     HostFn {
+        name: "command_line",
+        signature: "command_line(text: string) -> map",
+        group: GROUP,
+        doc: "The commands of a line that needs no shell, as `commands` and `problem`. Each command has `join` (`;`, `&&`, `||` or `|`: how it \
+              follows the one before it), `words` (each with its `text` and whether it is a `pattern` of file names), `input` (the file of \
+              `<`, or ()), `silent` (`>/dev/null`) and `errors` (`kept`, `dropped` or `joined`). Of any other text `problem` says what only \
+              a shell could tell.",
+        example: r#"command_line("grep -c 'a b' *.txt | sort").commands[0].words.map(|word| word.text)"#,
+        result: r#"["grep", "-c", "a b", "*.txt"]"#,
+        bind: |engine, name| {
+            engine.register_fn(name, |text: &str| command_line(text));
+        },
+    },
+    HostFn {
         name: "csv_write",
         signature: "csv_write(rows: list of list, delimiter: string) -> string",
         group: GROUP,
@@ -103,6 +118,30 @@ fn decode(text: &str) -> HostFnResult<Blob> {
     STANDARD
         .decode(joined)
         .or_else(|error| fail(format!("not base64 ({error}); it has letters, digits, `+` and `/`, and ends with `=` padding")))
+}
+
+fn command_line(text: &str) -> HostFnResult<Dynamic> {
+    charge(text.len().saturating_mul(64))?;
+    let map = |entries: Vec<(&str, Dynamic)>| -> Dynamic {
+        entries.into_iter().map(|(key, value)| (key.into(), value)).collect::<rhai::Map>().into()
+    };
+    let text_of = |value: serde_json::Value| Dynamic::from(value.as_str().unwrap_or_default().to_owned());
+    let word = |word: CommandWord| map(vec![("text", word.text.into()), ("pattern", word.pattern.into())]);
+    let command = |command: SimpleCommand| {
+        map(vec![
+            ("join", text_of(json!(command.join))),
+            ("words", command.words.into_iter().map(word).collect::<Vec<Dynamic>>().into()),
+            ("input", command.input.map_or(Dynamic::UNIT, Dynamic::from)),
+            ("silent", command.silent.into()),
+            ("errors", text_of(json!(command.errors))),
+        ])
+    };
+    let (commands, problem) = match read_command_line(text) {
+        Ok(commands) => (commands, String::new()),
+        Err(problem) => (Vec::new(), problem),
+    };
+    let commands: Vec<Dynamic> = commands.into_iter().map(command).collect();
+    Ok(map(vec![("commands", commands.into()), ("problem", problem.into())]))
 }
 
 fn delimiter(text: &str) -> HostFnResult<u8> {
