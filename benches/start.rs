@@ -4,6 +4,8 @@
 #[path = "harness/bundled.rs"]
 mod bundled;
 mod harness;
+#[path = "harness/memory.rs"]
+mod memory;
 
 use bundled::{clock, setup};
 use harness::Table;
