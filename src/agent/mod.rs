@@ -80,7 +80,7 @@ pub use stage_files::{AnswerCache, StageAnswerer, StageFiles, stored_bytes};
 pub use stub::StubAnswers;
 pub use tools::{ServerSettings, Servers, Variable};
 #[cfg(unix)]
-pub use workdir::{Missing, become_confined};
+pub use workdir::{SandboxGaps, become_confined};
 pub use wrapper::{UnwrappedAnswer, open};
 
 /// Name of the answerer with canned answers.

@@ -2,7 +2,6 @@
 
 use super::answers::AnsweringContext;
 use super::executor::{RunExecutor, WalkPorts};
-use super::finding::{self, DAMAGED};
 use super::listener::{RunListener, StartedRun};
 use super::outcome::{CaseResult, RunCases, RunResult, StoredCases};
 use super::revisions::{RunRevisions, RunTexts};
@@ -10,7 +9,7 @@ use super::run_batches::RunBatch;
 use super::trim::LaunchTrimmer;
 use super::work::{CaseWork, OutsideDetails, StoredCaseBrief};
 use super::worker_pool::WorkerPool;
-use super::{AuditSettings, Files, Session, SessionError, Via, shadow, stages};
+use super::{AuditSettings, Files, Session, SessionError, Via, finding, shadow, stages};
 use crate::agent::{StubAnswers, SubmittedAnswer, TokenBudget};
 use crate::audit::{AuditError, AuditedJournal, Auditor};
 use crate::clock::Timestamp;
@@ -318,11 +317,7 @@ impl EndedRun<'_> {
                 None => briefs.push(StoredCaseBrief { id, status }),
                 Some(whole) => {
                     let (case, state) = *whole;
-                    let damaged = state.error.as_ref().is_some_and(|(kind, _)| kind == DAMAGED);
-                    let (finding, trouble) = match known.remove(&case.id).filter(|_| !damaged) {
-                        Some(finding) => (Some(finding), None),
-                        None => finding::of(plan, &launch, &case, &state, &run),
-                    };
+                    let (finding, trouble) = finding::of(plan, &launch, &case, &state, &run, known.remove(&case.id));
                     kept.push(CaseResult { case, state, case_status: None, finding, trouble });
                 }
             }

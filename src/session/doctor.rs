@@ -63,11 +63,11 @@ impl Session {
         all
     }
 
-    /// Says what this system cannot do to confine the commands of goals.
+    /// Notes what this system cannot enforce on the commands of goals.
     fn check_confinement(&self, all: &mut Vec<CheckResult>) {
-        let missing = crate::agent::Missing::find(self.setup.environment.program());
-        all.extend(missing.sentences().into_iter().map(|found| {
-            let refused = if missing.landlock { "; `asterisk goal` runs none unless it is told `--unconfined`" } else { "" };
+        let gaps = crate::agent::SandboxGaps::find(self.setup.environment.program());
+        all.extend(gaps.sentences().into_iter().map(|found| {
+            let refused = if gaps.landlock { "; `asterisk goal` runs none without `--unconfined`" } else { "" };
             CheckResult::new("tools", "commands", CheckState::Note, format!("{found}{refused}"))
         }));
     }

@@ -217,7 +217,8 @@ impl CaseReader<'_> {
         if state.status == WalkStatus::Running {
             state.status = work.status;
         }
-        let (finding, trouble) = if summarised { finding::of(self.plan, launch, &case, &state, self.run) } else { (None, None) };
+        let (finding, trouble) =
+            if summarised { finding::of(self.plan, launch, &case, &state, self.run, None) } else { (None, None) };
         let case_status = self.store.case_status(self.run, &work.id)?;
         Ok(CaseResult { case, state, case_status, finding, trouble })
     }

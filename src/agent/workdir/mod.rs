@@ -10,7 +10,7 @@ mod paths;
 mod plain;
 mod search;
 
-pub use confine::{Missing, become_confined};
+pub use confine::{SandboxGaps, become_confined};
 
 use self::confine::{Bounds, Job};
 use self::paths::{Guarded, PathError, WorkRoot};
@@ -57,7 +57,7 @@ pub(super) struct WorkdirAnswerer<'a> {
     approve: Option<Approve>,
     /// Whether commands are run that the system cannot confine.
     unconfined: bool,
-    missing: OnceLock<Missing>,
+    gaps: OnceLock<SandboxGaps>,
     investigate: Option<Investigate<'a>>,
     servers: BTreeMap<String, ToolAnswerer<'a>>,
 }
@@ -168,7 +168,7 @@ impl<'a> WorkdirAnswerer<'a> {
             program: outside.program.to_owned(),
             approve: outside.approve.clone(),
             unconfined: outside.unconfined,
-            missing: OnceLock::new(),
+            gaps: OnceLock::new(),
             investigate: outside.investigate.clone(),
             servers: outside.servers.iter().map(server).collect(),
         }
@@ -288,6 +288,7 @@ impl<'a> WorkdirAnswerer<'a> {
                 processes: call.limits.processes,
                 memory: call.limits.memory,
                 guarded: &root.guarded,
+                namespaces: !self.gaps().namespaces,
                 strict: !self.unconfined && (!approved || root.guarded.touches(&root.path)),
             };
             let (words, report) = confine::words(&self.program, &bounds, job)?;
@@ -321,9 +322,9 @@ impl<'a> WorkdirAnswerer<'a> {
         run().unwrap_or_else(|error| CallResult::failed(format!("it cannot be started: {error}")))
     }
 
-    /// What this system cannot do for the confinement of commands.
-    fn missing(&self) -> Missing {
-        *self.missing.get_or_init(|| Missing::find(&self.program))
+    /// What this system cannot enforce on commands, probed once.
+    fn gaps(&self) -> SandboxGaps {
+        *self.gaps.get_or_init(|| SandboxGaps::find(&self.program))
     }
 
     /// Judges and makes a call. `interrupted`: it was requested before, by a process that did not live to record what came of it.
@@ -380,10 +381,10 @@ impl<'a> WorkdirAnswerer<'a> {
         let because = judgement["because"].as_str().unwrap_or_default();
         let law = judgement["law"].as_str().unwrap_or_default();
         let refuse = |why: String| CallResult::failed(why).with("refused", true).with("law", law);
-        let confines = call.tool != "shell" || self.unconfined || !self.missing().landlock;
+        let confines = || call.tool != "shell" || self.unconfined || !self.gaps().landlock;
         let approved = match judgement["verdict"].as_str().unwrap_or_default() {
-            "allow" if !confines => {
-                return Ok(refuse(format!("{}; `--unconfined` runs them nevertheless", self.missing().sentences().join("; "))));
+            "allow" if !confines() => {
+                return Ok(refuse(format!("{}; `--unconfined` runs them nevertheless", self.gaps().sentences().join("; "))));
             }
             "allow" => false,
             "approve" => match &self.approve {
@@ -417,8 +418,7 @@ impl WorkdirAnswerer<'_> {
     fn asked(&self, call: &WorkdirCall, because: &str) -> String {
         let mut asked = format!("{}: {}", question(call), shown(because));
         if call.tool == "shell" {
-            let missing = self.missing();
-            asked.extend(missing.sentences().iter().flat_map(|sentence| ["\n(", sentence, ")"]));
+            asked.extend(self.gaps().sentences().iter().flat_map(|sentence| ["\n(", sentence, ")"]));
         }
         asked
     }
@@ -438,7 +438,7 @@ impl PlainJob {
     }
 }
 
-/// What a judge is told of a repository in the working directory: its settings, which may name programs, or why they are not known.
+/// The settings of the repository in the working directory, which may name programs, or why they are unknown, for the judge.
 fn git_of(root: &WorkRoot) -> Value {
     let place = |name: &str| root.path.join(".git").join(name);
     let kind = root.path.join(".git").symlink_metadata();

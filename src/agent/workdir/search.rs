@@ -58,6 +58,9 @@ pub(super) fn grep(
             }
             let end = (0..=MAX_LINE.min(line.len())).rev().find(|end| line.is_char_boundary(*end)).unwrap_or(0);
             if !wanted.is_match(&line[..end]) {
+                if end < line.len() {
+                    let _ = writeln!(text, "{path}:{}: [only the first {end} bytes of the line were searched]", at + 1);
+                }
                 continue;
             }
             let _ = writeln!(text, "{path}:{}: {line}", at + 1);
@@ -228,6 +231,8 @@ mod tests {
         assert!(grep(&root, "a", Some("../.."), None).is_err());
         assert!(super::grep(&root, "two", None, None, Instant::now()).unwrap_err().text().contains("too long"));
         assert!(grep(&root, "(?:a{1000}){1000}", None, None).is_err());
+        std::fs::write(dir.path().join("long.txt"), format!("{}z", "é".repeat(MAX_LINE))).unwrap();
+        assert!(grep(&root, "z", None, Some("long.txt")).unwrap().contains("only the first 65536 bytes"));
     }
 
     #[test]

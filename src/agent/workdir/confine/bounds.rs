@@ -1,6 +1,5 @@
 //! What the kernel takes from a process before it becomes a command.
 
-use super::ConfineSetting;
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _,
     RulesetStatus, Scope, path_beneath_rules,
@@ -8,15 +7,14 @@ use landlock::{
 use nix::libc;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
-use rustix::process::{Resource, Rlimit, setrlimit};
 use seccompiler::{BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What may be read and run.
+/// What commands may read and execute.
 const SYSTEM: &[&str] =
     &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/dev/zero", "/dev/random", "/dev/urandom"];
-/// What programs of the system read below `/etc`: no secrets, no settings of services.
+/// What commands may read below `/etc`: neither secrets nor the configuration of services.
 const SETTINGS: &[&str] = &[
     "alternatives",
     "ca-certificates",
@@ -47,13 +45,8 @@ const SETTINGS: &[&str] = &[
     "terminfo",
     "timezone",
 ];
-/// The most bytes of a file that a command writes.
-const MAX_FILE: u64 = 256 << 20;
 /// The version of Landlock that binds files, their truncation and TCP.
 const LANDLOCK: ABI = ABI::V4;
-/// What a programs' address space may be of what its memory may be, if it is one that a person approved: runtimes reserve far more than
-/// they use.
-const RESERVED: u64 = 16;
 
 /// Whether this kernel has the version of Landlock that is needed.
 pub(super) fn has_landlock() -> bool {
@@ -64,21 +57,25 @@ pub(super) fn has_landlock() -> bool {
     wanted().is_ok()
 }
 
-/// Leaves the namespaces of users, processes, networks and mounts, as far as the kernel lets it. Returns whether it did.
-pub(super) fn leave_namespaces() -> bool {
+/// Whether this process can be confined by namespaces. It is of no use for anything else afterwards.
+pub(super) fn has_namespaces() -> bool {
+    enter_namespaces().is_ok() && mount_read_only(&[]).is_ok()
+}
+
+/// Moves this process into user, mount, network and IPC namespaces of its own, and its children into a PID namespace.
+pub(super) fn enter_namespaces() -> Result<(), String> {
     let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     let spaces = CloneFlags::CLONE_NEWUSER
         | CloneFlags::CLONE_NEWNS
         | CloneFlags::CLONE_NEWPID
         | CloneFlags::CLONE_NEWNET
         | CloneFlags::CLONE_NEWIPC;
-    if unshare(spaces).is_err() {
-        return false;
-    }
-    let map = |file: &str, text: String| std::fs::write(format!("/proc/self/{file}"), text);
-    map("setgroups", "deny".into()).is_ok()
-        && map("uid_map", format!("{user} {user} 1")).is_ok()
-        && map("gid_map", format!("{group} {group} 1")).is_ok()
+    unshare(spaces).map_err(|error| error.to_string())?;
+    let map =
+        |file: &str, text: String| std::fs::write(format!("/proc/self/{file}"), text).map_err(|error| format!("{file}: {error}"));
+    map("setgroups", "deny".into())?;
+    map("uid_map", format!("{user} {user} 1"))?;
+    map("gid_map", format!("{group} {group} 1"))
 }
 
 /// Makes everything read-only but the shared paths. Needs a mount namespace of its own.
@@ -130,19 +127,7 @@ fn unescaped(path: &str) -> String {
         .fold(path.to_owned(), |path, (code, c)| path.replace(code, c))
 }
 
-/// Sets what a process and its files may take.
-pub(super) fn limit(setting: &ConfineSetting) -> Result<(), String> {
-    let memory = setting.memory.saturating_mul(if setting.plain { 1 } else { RESERVED });
-    for (what, most) in
-        [(Resource::Nproc, setting.processes), (Resource::Fsize, MAX_FILE), (Resource::As, memory), (Resource::Core, 0)]
-    {
-        let limit = rustix::process::getrlimit(what).maximum.map_or(most, |already| already.min(most));
-        setrlimit(what, Rlimit { current: Some(limit), maximum: Some(limit) }).map_err(|error| error.to_string())?;
-    }
-    Ok(())
-}
-
-/// Gives up all that root can do, for good.
+/// Gives up all capabilities, for good.
 pub(super) fn drop_capabilities() -> Result<(), String> {
     use rustix::thread::{CapabilitiesSecureBits as Bits, CapabilitySet, CapabilitySets};
     let run = || {
@@ -263,8 +248,8 @@ pub(super) fn refuse_calls(read_only: bool) -> Result<(), String> {
     let of = |error: &dyn std::fmt::Display| error.to_string();
     let denied = filter(read_only).map_err(|error| of(&error))?;
     seccompiler::apply_filter(&denied).map_err(|error| of(&error))?;
-    // Says that there is no such call, so that programs use an older one, whose arguments can be looked at.
-    seccompiler::apply_filter(&missing().map_err(|error| of(&error))?).map_err(|error| of(&error))
+    // `clone3` passes its flags in memory, which a filter cannot read; without it, programs fall back to `clone`.
+    seccompiler::apply_filter(&without_clone3().map_err(|error| of(&error))?).map_err(|error| of(&error))
 }
 
 fn filter(read_only: bool) -> Result<BpfProgram, seccompiler::BackendError> {
@@ -311,7 +296,7 @@ fn filter(read_only: bool) -> Result<BpfProgram, seccompiler::BackendError> {
     program(rules, libc::EPERM)
 }
 
-fn missing() -> Result<BpfProgram, seccompiler::BackendError> {
+fn without_clone3() -> Result<BpfProgram, seccompiler::BackendError> {
     program([(libc::SYS_clone3, Vec::new())].into(), libc::ENOSYS)
 }
 

@@ -8,7 +8,7 @@
 //! | the network, other processes, devices, the kernel | seccomp; no capabilities; namespaces where the kernel makes them |
 //! | processes, memory, what is written to the disk | limits of each process, and a watcher that adds up what all of them take |
 //!
-//! What a kernel cannot do is said: [`Missing`].
+//! What the kernel cannot enforce: [`SandboxGaps`].
 
 #[cfg(target_os = "linux")]
 mod bounds;
@@ -19,6 +19,7 @@ use super::paths::Guarded;
 use super::plain::PlainCommand;
 use crate::environment::{Environment, Variables};
 use crate::model::{CommandErrors, CommandJoin};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -31,6 +32,10 @@ use std::process::{Child, Command, Stdio};
 const WATCH: &str = "__watch";
 /// The first argument of a program that is to become a confined command.
 const CONFINE: &str = "__confine";
+/// The most bytes of a file that a command writes.
+const MAX_FILE: u64 = 256 << 20;
+/// How many times its memory the address space of an approved command may be: runtimes reserve far more than they use.
+const RESERVED: u64 = 16;
 /// The search path of a command.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// What a confinement that failed begins with.
@@ -51,6 +56,8 @@ pub(super) struct Bounds<'a> {
     pub(super) guarded: &'a Guarded,
     /// Whether the command is not started if the kernel does not confine it.
     pub(super) strict: bool,
+    /// Whether this program can create namespaces ([`SandboxGaps`]).
+    pub(super) namespaces: bool,
 }
 
 /// What is run.
@@ -81,24 +88,24 @@ struct ConfineSetting {
     namespaces: bool,
 }
 
-/// What this kernel cannot do for the confinement of commands.
+/// What this system cannot enforce on commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Missing {
-    /// It does not keep commands to the files and the network that they may reach.
+pub struct SandboxGaps {
+    /// Landlock is missing, or too old.
     pub landlock: bool,
-    /// It makes no namespaces for this program.
+    /// This program cannot create namespaces.
     pub namespaces: bool,
 }
 
-impl Missing {
-    /// Asks the kernel; `program` is this program's file.
+impl SandboxGaps {
+    /// Probes the system; `program` is this program's file.
     #[cfg(target_os = "linux")]
     pub fn find(program: &Path) -> Self {
         let namespaces = Command::new(program).args([WATCH, "?"]).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).status();
         Self { landlock: !bounds::has_landlock(), namespaces: !namespaces.is_ok_and(|status| status.success()) }
     }
 
-    /// Asks the kernel; `program` is this program's file.
+    /// Probes the system; `program` is this program's file.
     #[cfg(not(target_os = "linux"))]
     pub fn find(_program: &Path) -> Self {
         Self { landlock: true, namespaces: true }
@@ -107,7 +114,7 @@ impl Missing {
     /// What follows from it, one sentence for each.
     pub fn sentences(self) -> Vec<&'static str> {
         let landlock = "this system cannot confine commands: they read and write whatever you may, and reach the network";
-        let namespaces = "this system makes no namespaces for this program: a command that a person approves can change the rights, owners and \
+        let namespaces = "this system lets Asterisk create no namespaces: an approved command can change the permissions, owners and \
                           times of your files elsewhere";
         match self {
             Self { landlock: true, .. } => vec![landlock],
@@ -157,7 +164,7 @@ pub(super) fn words(program: &Path, bounds: &Bounds<'_>, job: Job<'_>) -> std::i
         shell,
         commands,
         env,
-        namespaces: false,
+        namespaces: bounds.namespaces,
     };
     let words = vec![program.to_string_lossy().into_owned(), WATCH.to_owned(), serde_json::to_string(&setting)?];
     Ok((words, Report { file }))
@@ -172,23 +179,25 @@ pub fn become_confined(environment: &Environment) -> Option<u8> {
     }
     #[cfg(target_os = "linux")]
     if watches && setting == "?" {
-        return Some(u8::from(!bounds::leave_namespaces()));
+        return Some(u8::from(!bounds::has_namespaces()));
     }
     let Ok(setting) = serde_json::from_str::<ConfineSetting>(setting.to_str().unwrap_or_default()) else {
         return Some(NOT_STARTED);
     };
+    let report = || OpenOptions::new().write(true).open(&setting.report);
+    #[cfg(target_os = "linux")]
+    if watches {
+        let Ok(mut said) = report() else { return Some(NOT_STARTED) };
+        return Some(watch::watch(environment, &setting, &mut said));
+    }
     let shares = Shares::of(&setting);
-    // No file may be open for writing then.
+    // A mount cannot be made read-only while a file of it is open for writing.
     #[cfg(target_os = "linux")]
     let mounted = if setting.namespaces { bounds::mount_read_only(&shares.written) } else { Ok(()) };
     #[cfg(not(target_os = "linux"))]
     let mounted = Ok(());
     // Closed when the command takes over, and by then without a name.
-    let Ok(mut said) = OpenOptions::new().write(true).open(&setting.report) else { return Some(NOT_STARTED) };
-    #[cfg(target_os = "linux")]
-    if watches {
-        return Some(watch::watch(environment, setting, &mut said));
-    }
+    let Ok(mut said) = report() else { return Some(NOT_STARTED) };
     let unnamed = || std::fs::remove_file(&setting.report).map_err(|error| error.to_string());
     let ended = mounted.and_then(|()| unnamed()).and_then(|()| confine(environment.variables(), &setting, &shares, &mut said));
     Some(ended.unwrap_or_else(|failed| {
@@ -201,6 +210,7 @@ pub fn become_confined(environment: &Environment) -> Option<u8> {
 
 /// Takes the bounds, and becomes the command or runs the commands. Returns how those ended, or why it failed.
 fn confine(variables: &Variables, setting: &ConfineSetting, shares: &Shares, said: &mut File) -> Result<u8, String> {
+    limit(setting)?;
     let wholly = take_bounds(setting, shares)?;
     if !wholly && setting.strict {
         return Err("this system cannot confine it; `--unconfined` runs it nevertheless".into());
@@ -221,10 +231,22 @@ fn confine(variables: &Variables, setting: &ConfineSetting, shares: &Shares, sai
     Err(shell.args(["-C", "-c", &setting.shell]).current_dir(&setting.workdir).exec().to_string())
 }
 
+/// Sets the resource limits of this process and of each that it starts.
+fn limit(setting: &ConfineSetting) -> Result<(), String> {
+    let mut limits = vec![(Resource::Nproc, setting.processes), (Resource::Fsize, MAX_FILE), (Resource::Core, 0)];
+    if cfg!(target_os = "linux") {
+        limits.push((Resource::As, setting.memory.saturating_mul(if setting.plain { 1 } else { RESERVED })));
+    }
+    for (what, most) in limits {
+        let limit = rustix::process::getrlimit(what).maximum.map_or(most, |already| already.min(most));
+        setrlimit(what, Rlimit { current: Some(limit), maximum: Some(limit) }).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
 #[cfg(target_os = "linux")]
 fn take_bounds(setting: &ConfineSetting, shares: &Shares) -> Result<bool, String> {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).map_err(|error| error.to_string())?;
-    bounds::limit(setting)?;
     let wholly = bounds::landlock(shares)?;
     bounds::drop_capabilities()?;
     bounds::refuse_calls(setting.plain)?;
@@ -265,7 +287,13 @@ fn run_pipeline(pipeline: &[PlainCommand], prepared: impl Fn(&str) -> Command) -
         let mut command = prepared(program);
         command.args(args).current_dir(&plain.dir);
         match (&plain.input, input.take()) {
-            (Some(file), _) => drop(command.stdin(File::open(file)?)),
+            (Some(file), _) => match File::open(file) {
+                Ok(file) => drop(command.stdin(file)),
+                Err(error) => {
+                    writeln!(std::io::stderr(), "{}: {error}", file.display())?;
+                    return Ok(1);
+                }
+            },
             (None, Some(pipe)) => drop(command.stdin(pipe)),
             (None, None) => drop(command.stdin(Stdio::null())),
         }

@@ -20,22 +20,24 @@ const MAX_WRITTEN: u64 = 8 << 30;
 const ENDED: u8 = 137;
 
 /// Starts the command and watches it to its end; returns its exit code.
-pub(super) fn watch(environment: &Environment, mut setting: ConfineSetting, said: &mut File) -> u8 {
-    let (processes, memory) = (setting.processes, setting.memory);
-    setting.namespaces = bounds::leave_namespaces();
+pub(super) fn watch(environment: &Environment, setting: &ConfineSetting, said: &mut File) -> u8 {
+    let ConfineSetting { processes, memory, .. } = *setting;
     let mut fail = |why: &str| {
         let written = write!(said, "{}{why}", super::FAILED);
         // The exit code says that it failed in any case.
         drop(written);
         super::NOT_STARTED
     };
+    if let Err(error) = if setting.namespaces { bounds::enter_namespaces() } else { Ok(()) } {
+        return fail(&error);
+    }
     let own = rustix::process::getpid();
     // What ends this program ends this process, and that ends all below it.
     let ties = set_parent_process_death_signal(Some(Signal::KILL)).and_then(|()| set_child_subreaper(Some(own)));
     if let Err(error) = ties {
         return fail(&error.to_string());
     }
-    let Ok(text) = serde_json::to_string(&setting) else { return fail("no setting") };
+    let Ok(text) = serde_json::to_string(setting) else { return fail("no setting") };
     let mut command = Command::new(environment.program());
     command.args([CONFINE, &text]).env_clear().envs(environment.variables().iter());
     let child = match command.spawn() {
