@@ -67,7 +67,7 @@ impl Session {
     fn check_confinement(&self, all: &mut Vec<CheckResult>) {
         let gaps = crate::agent::SandboxGaps::find(self.setup.environment.program());
         all.extend(gaps.sentences().into_iter().map(|found| {
-            let refused = if gaps.landlock { "; `asterisk goal` runs none without `--unconfined`" } else { "" };
+            let refused = if gaps.landlock { "; `asterisk goal` runs none without approval or `--unconfined`" } else { "" };
             CheckResult::new("tools", "commands", CheckState::Note, format!("{found}{refused}"))
         }));
     }
