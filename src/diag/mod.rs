@@ -15,6 +15,6 @@ pub use allow::{Allow, Comments};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use disk::is_full;
 pub use mapped_text::MappedText;
-pub use secret::{SecretForm, address_tells, looks_secret, names_secret, secrets_in, starred};
+pub use secret::{SecretForm, address_tells, hide_secrets, looks_secret, mask_secrets, names_secret, secrets_in, starred};
 pub use source::{Source, Span};
 pub use suggest::{did_you_mean, nearest};

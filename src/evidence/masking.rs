@@ -1,6 +1,8 @@
-//! Secrets and personal data in foreign texts: found by patterns in data, replaced by stars before anything is kept, shown or sent.
+//! Secrets and personal data in foreign texts: what [`mask_secrets`] knows, and what a project's own patterns find. They are replaced by
+//! stars before anything is kept, shown or sent.
 
 use super::signatures::required_literals;
+use crate::diag::mask_secrets;
 use crate::model::TextPattern;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 use std::borrow::Cow;
@@ -24,7 +26,7 @@ struct Rule {
     always: bool,
 }
 
-/// Rules of masking, compiled.
+/// The known secrets, and a project's own rules of masking, compiled.
 #[derive(Debug, Default)]
 pub struct Masker {
     rules: Vec<Rule>,
@@ -59,7 +61,7 @@ impl Masker {
                 wanted[self.by_literal[found.pattern().as_usize()]] = true;
             }
         }
-        let mut masked = Cow::Borrowed(text);
+        let mut masked = mask_secrets(text).map_or(Cow::Borrowed(text), Cow::Owned);
         for (rule, _) in self.rules.iter().zip(&wanted).filter(|(_, wanted)| **wanted) {
             if !rule.pattern.is_match(&masked) {
                 continue;

@@ -3,28 +3,45 @@
 //! The end of a failing test's log matters most and its beginning some; the middle is expendable.
 
 use crate::model::{Cut, counted};
+use std::borrow::Cow;
 
 /// Bytes reserved for the marker line: its words and two numbers of up to 20 digits, with the line breaks around it.
 const MARKER: usize = 80;
 
 /// Cuts `text` to at most `limit` bytes. Returns what was cut, if it was longer.
 pub(super) fn cut(text: String, limit: usize) -> (String, Option<Cut>) {
+    match shortened(&text, limit) {
+        Some((text, cut)) => (text, Some(cut)),
+        None => (text, None),
+    }
+}
+
+/// The text cut to at most `limit` bytes, and what was cut; `None` if it is no longer than that.
+pub(super) fn shortened(text: &str, limit: usize) -> Option<(String, Cut)> {
     if text.len() <= limit {
-        return (text, None);
+        return None;
     }
     let budget = limit.saturating_sub(MARKER);
     if budget == 0 {
-        let kept = floor(&text, limit);
-        return (text[..kept].to_owned(), Some(Cut { was: text.len(), kept }));
+        let kept = floor(text, limit);
+        return Some((text[..kept].to_owned(), Cut { was: text.len(), kept }));
     }
-    let head = head(&text, budget / 3);
-    let tail = tail(&text, budget - budget / 3);
+    let head = head(text, budget / 3);
+    let tail = tail(text, budget - budget / 3);
     let middle = &text[head.len()..text.len() - tail.len()];
     let kept = head.len() + tail.len();
     let line_break = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
     let lines = middle.trim_end_matches('\n').matches('\n').count() + 1;
     let marker = format!("[... {} bytes in {} left out ...]", middle.len(), counted(lines, "line", "lines"));
-    (format!("{head}{line_break}{marker}\n{tail}"), Some(Cut { was: text.len(), kept }))
+    Some((format!("{head}{line_break}{marker}\n{tail}"), Cut { was: text.len(), kept }))
+}
+
+/// The most bytes of a text that are read of an input, however long it is there: what is kept of it is far less.
+pub(super) const MAX_READ: usize = 4 << 20;
+
+/// A text as it was read, or cut to [`MAX_READ`] bytes.
+pub(super) fn readable(text: &str) -> Cow<'_, str> {
+    shortened(text, MAX_READ).map_or(Cow::Borrowed(text), |(text, _)| Cow::Owned(text))
 }
 
 /// At most `budget` bytes from the start; whole lines, unless that would lose more than half of them.

@@ -1,7 +1,7 @@
 //! Reads typed values out of JSON. Each error is located at its value, and all errors are collected.
 
 use super::json_span::{self, JsonStep};
-use super::times;
+use super::{cut, times};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source, nearest};
 use serde_json::{Map, Value};
@@ -261,7 +261,7 @@ impl<'s> FieldReader<'s> {
 /// A scalar as text.
 pub(super) fn scalar(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) => Some(text.clone()),
+        Value::String(text) => Some(cut::readable(text).into_owned()),
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(flag) => Some(flag.to_string()),
         _ => None,

@@ -6,10 +6,12 @@ use super::logs::ItemLogs;
 use super::part::InputPart;
 use super::room::TextRoom;
 use super::stream::Stream;
-use super::{TextLimits, decode, formats, merge};
-use crate::diag::{Diagnostic, Diagnostics, Source};
+use super::unique::Ids;
+use super::{TextLimits, decode, formats, merge, texts};
+use crate::diag::{Diagnostic, Diagnostics, Source, hide_secrets};
 use crate::evidence::Masker;
 use crate::model::{Attributes, Hash, Launch, TestOutcomes};
+use std::borrow::Cow;
 use std::io::{self, BufReader, Read, Seek as _, Write as _};
 use std::sync::Arc;
 
@@ -64,7 +66,8 @@ impl LaunchMerger {
 
     /// Reads a text. The error lists everything that is wrong with it, each problem with its location.
     pub fn add(&mut self, source: &Source) -> Result<(), Diagnostics> {
-        let mut part = formats::read(detect::detect(source)?, source, &self.room)?;
+        let read = detect::detect(source).map_err(Diagnostics::from).and_then(|format| formats::read(format, source, &self.room));
+        let mut part = read.map_err(hide_secrets)?;
         if source.text().contains(char::REPLACEMENT_CHARACTER) {
             let note = "some bytes are no characters of the text's encoding; `\u{fffd}` stands in their places";
             part.launch.notes.push(note.to_owned());
@@ -181,15 +184,40 @@ impl LaunchMerger {
         if launch.outcomes.is_over() {
             launch.notes.push(format!("more than {} tests: the others have no history", TestOutcomes::MAX));
         }
-        mask_attributes(&mut launch, &self.room.masker);
+        if launch.cases.is_empty() {
+            let among = launch.totals.get("total").map_or("in this launch".to_owned(), |total| format!("among {total}"));
+            launch.notes.push(format!("no failed test {among}"));
+        }
+        bound_notes(&mut launch.notes);
+        bound_notes(&mut launch.gaps);
+        mask_fields(&mut launch, &self.room.masker);
         launch
     }
 }
 
-/// Masks the attributes of a launch and of its cases, and the address of its repository. The name of an attribute may say that its value
-/// is a secret.
-fn mask_attributes(launch: &mut Launch, masker: &Masker) {
-    let mask = |attributes: &mut Attributes| {
+/// The maximum number of notes of a launch: they are part of every prompt.
+const MAX_NOTES: usize = 50;
+
+/// Counts the notes beyond [`MAX_NOTES`].
+fn bound_notes(notes: &mut Vec<String>) {
+    if notes.len() > MAX_NOTES {
+        let more = notes.split_off(MAX_NOTES - 1).len();
+        notes.push(format!("{more} more notes"));
+    }
+}
+
+/// Masks and bounds every field of a launch that is no text of a case: these were masked before they were cut. The name of an attribute
+/// may say that its value is a secret.
+fn mask_fields(launch: &mut Launch, masker: &Masker) {
+    let field = |text: &mut String| {
+        if let Cow::Owned(masked) = masker.mask(text) {
+            *text = masked;
+        }
+        if text.len() > texts::MAX_FIELD {
+            *text = texts::bounded(std::mem::take(text));
+        }
+    };
+    let attributes = |attributes: &mut Attributes| {
         let masked = attributes.iter().filter_map(|(name, value)| {
             let (line, head) = (format!("{name}={value}"), name.len() + 1);
             let masked = masker.mask(&line);
@@ -200,10 +228,17 @@ fn mask_attributes(launch: &mut Launch, masker: &Masker) {
             attributes.insert(name, value);
         }
     };
-    mask(&mut launch.attributes);
-    launch.cases.iter_mut().for_each(|case| mask(&mut case.attributes));
-    if let Some(remote) = &mut launch.git.remote {
-        *remote = masker.mask(remote).into_owned();
+    let Launch { run_id, name, status, git, notes, gaps, .. } = launch;
+    [run_id, name].into_iter().chain(notes).chain(gaps).for_each(field);
+    [status, &mut git.branch, &mut git.commit, &mut git.remote].into_iter().flatten().for_each(field);
+    attributes(&mut launch.attributes);
+    let mut ids = Ids::default();
+    for case in &mut launch.cases {
+        [&mut case.id, &mut case.name, &mut case.status, &mut case.suite].into_iter().for_each(field);
+        [&mut case.file, &mut case.source_defect].into_iter().flatten().for_each(field);
+        // Two ids may have differed in their secrets alone.
+        case.id = ids.take(&case.id);
+        attributes(&mut case.attributes);
     }
 }
 

@@ -196,9 +196,6 @@ impl<'s> ItemReader<'s> {
             launch.notes.push(format!("{} that did not fail left out ({})", counted(count, "item", "items"), words.join(", ")));
         }
         launch.notes.extend(texts.notes());
-        if launch.cases.is_empty() {
-            launch.notes.push("no failed test in this launch".to_owned());
-        }
         fields
     }
 }

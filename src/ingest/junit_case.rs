@@ -5,7 +5,7 @@ use super::junit_retry;
 use super::times;
 use super::xml::Element;
 use super::{attributes, texts};
-use crate::model::{Case, TestOutcome};
+use crate::model::{Case, TestOutcome, is_invisible};
 
 /// Values of `status` and `result` for failed tests, from tools that write no `<failure>`.
 const FAILED: [&str; 6] = ["fail", "failed", "failure", "timeout", "timedout", "crashed"];
@@ -51,12 +51,17 @@ pub(super) const UNNAMED: &str = "(unnamed)";
 
 /// Whether a test has neither a name nor a class.
 pub(super) fn is_nameless(case: &Element) -> bool {
-    case.attribute("name").is_none() && case.attribute("classname").is_none()
+    visible(case, "name").is_none() && visible(case, "classname").is_none()
+}
+
+/// An attribute, unless none of its characters can be seen.
+fn visible<'e>(element: &'e Element, name: &str) -> Option<&'e str> {
+    element.attribute(name).filter(|value| value.chars().any(|ch| !is_invisible(ch) && !ch.is_whitespace()))
 }
 
 /// `classname::name`; the suite stands in for an absent class. A name that repeats its class (jest-junit, `CTest`) is used alone.
 pub(super) fn full_name(case: &Element, suite: &str) -> String {
-    texts::one_line(&match (case.attribute("classname").unwrap_or(suite), case.attribute("name")) {
+    texts::one_line(&match (visible(case, "classname").unwrap_or(suite), visible(case, "name")) {
         ("", name) => name.unwrap_or(UNNAMED).to_owned(),
         (suite, None) if is_nameless(case) => format!("{suite}::{UNNAMED}"),
         (class, None) => class.to_owned(),
@@ -69,8 +74,8 @@ pub(super) fn full_name(case: &Element, suite: &str) -> String {
 
 /// Suite and name of a test, those of its case if it failed; it stands in the named suite.
 pub(super) fn names(case: &Element, suite: &str) -> (String, String) {
-    let class = case.attribute("classname").unwrap_or(suite);
-    let name = case.attribute("name").or(case.attribute("classname")).unwrap_or(UNNAMED);
+    let class = visible(case, "classname").unwrap_or(suite);
+    let name = visible(case, "name").or(visible(case, "classname")).unwrap_or(UNNAMED);
     (texts::one_line(class), texts::one_line(name))
 }
 

@@ -44,7 +44,7 @@ impl<R: BufRead> LineReader<R> {
     }
 }
 
-/// Appends a line to a text of at most `most` bytes; of a longer one the beginning and the end are kept.
+/// Appends to a text of at most `most` bytes; of a longer one the beginning and the end are kept.
 pub(super) fn push_bounded(text: &mut String, line: &str, most: usize) {
     text.push_str(line);
     if text.len() > most {

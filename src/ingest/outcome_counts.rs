@@ -58,8 +58,8 @@ impl OutcomeCounts {
         }
     }
 
-    /// Sets the launch's status, and notes flaky tests, missing failures, cut texts and that there are no failures. Whether a launch
-    /// without failures passed is unknown if its end is missing.
+    /// Sets the launch's status, and notes flaky tests, missing failures and cut texts. Whether a launch without failures passed is
+    /// unknown if its end is missing.
     pub(super) fn finish(&self, launch: &mut Launch, texts: &TextBudget, is_cut: bool) {
         launch.status = match (launch.cases.is_empty(), is_cut) {
             (false, _) => Some("FAILED".to_owned()),
@@ -79,10 +79,6 @@ impl OutcomeCounts {
             launch.gap(format!("the file counts {} failures, but has {}", self.declared, self.failing));
         }
         launch.notes.extend(texts.notes());
-        if launch.cases.is_empty() {
-            let total = launch.totals.get("total").copied().unwrap_or(0);
-            launch.notes.push(format!("no failed test among {total}"));
-        }
     }
 }
 

@@ -79,7 +79,6 @@ fn fold_group(mut group: Vec<(u64, InputPart)>) -> Option<InputPart> {
         flaky.extend(apply_attempt(&mut first, part, &mut tried));
     }
     let launch = &mut first.launch;
-    launch.notes.retain(|note| !note.starts_with("no failed test among"));
     launch.notes.push(format!("{attempts} attempts taken as one run"));
     if !flaky.is_empty() {
         *launch.totals.entry("flaky".to_owned()).or_default() += flaky.len() as u64;
@@ -144,7 +143,7 @@ fn apply_attempt(known: &mut InputPart, mut later: InputPart, tried: &mut BTreeM
     known.passed.extend(later.passed);
     known.launch.started_at = [known.launch.started_at, later.launch.started_at].into_iter().flatten().min();
     known.launch.ended_at = [known.launch.ended_at, later.launch.ended_at].into_iter().flatten().max();
-    known.launch.notes.extend(later.launch.notes.into_iter().filter(|note| !note.starts_with("no failed test among")));
+    known.launch.notes.extend(later.launch.notes);
     flaky
 }
 

@@ -2,7 +2,8 @@
 
 use super::room::TextRoom;
 use super::{clean, cut, markup};
-use crate::model::{Case, Cut, recall_key};
+use crate::diag::mask_secrets;
+use crate::model::{Case, Cut, Hash, recall_key};
 use std::borrow::Cow;
 
 /// The markup of a text.
@@ -14,9 +15,29 @@ pub(super) enum Markup {
     None,
 }
 
-/// Removes escapes and control characters, and joins lines.
+/// The most bytes of a name, a path or another short text.
+pub(super) const MAX_FIELD: usize = 1024;
+
+/// The bytes of a short text that are looked at.
+const MAX_LOOKED_AT: usize = 16 << 10;
+
+/// A name, an id or another short text: without escapes, control characters and line breaks, its secrets masked, and of at most
+/// [`MAX_FIELD`] bytes. A longer one ends in a hash of all of it, so that it stays apart from others that begin like it.
 pub(super) fn one_line(text: &str) -> String {
-    cleaned(text, Markup::None).split_whitespace().collect::<Vec<_>>().join(" ")
+    let looked_at = &text[..cut::floor(text, MAX_LOOKED_AT)];
+    let line = cleaned(looked_at, Markup::None).split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = mask_secrets(&line).unwrap_or(line);
+    if looked_at.len() == text.len() { bounded(line) } else { hashed(&line, text) }
+}
+
+/// A text of at most [`MAX_FIELD`] bytes, as [`one_line`] cuts it.
+pub(super) fn bounded(line: String) -> String {
+    if line.len() <= MAX_FIELD { line } else { hashed(&line, &line) }
+}
+
+fn hashed(line: &str, whole: &str) -> String {
+    let mark = format!("…#{}", Hash::of(whole.as_bytes()).short());
+    format!("{}{mark}", &line[..cut::floor(line, MAX_FIELD - mark.len())])
 }
 
 /// Removes markup, escapes and control characters.
@@ -188,6 +209,15 @@ mod tests {
         assert_eq!(cut.was, 899);
         assert!(case.log_snippet.len() <= 200 && case.log_snippet.text_or_error().contains(" left out ...]"));
         assert_eq!(texts.notes().collect::<Vec<_>>(), ["1 log was cut to 200 bytes (the longest had 899)"]);
+    }
+
+    #[test]
+    fn names_are_bounded_and_stay_apart() {
+        let [one, other] = ["a", "b"].map(|end| one_line(&format!("{}{end}", "name ".repeat(100_000))));
+        assert!(one.len() <= MAX_FIELD && one.starts_with("name name"), "{one}");
+        assert_ne!(one, other);
+        assert_eq!(one_line(&one), one, "a name that was cut is not cut again");
+        assert_eq!(one_line("t[ghp_abcdefghijklmnopqrstuvwxyz0123456789]\u{200b}\n x"), "t[***] x");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The tree of ReportPortal items: containers and what they contain.
 
 use super::item::Item;
+use super::texts;
 use crate::model::Attributes;
 use std::collections::{BTreeSet, HashMap};
 
@@ -66,10 +67,10 @@ impl Tree {
         let (named, count) = &items[index].containers;
         // The item itself may name more containers than the list has.
         if *count > self.ancestors[index].len() {
-            return named.to_string();
+            return texts::bounded(named.to_string());
         }
         let listed: Vec<&str> = self.ancestors_of(index).map(|found| items[found].case.name.as_str()).collect();
-        listed.join(" > ")
+        texts::bounded(listed.join(" > "))
     }
 
     /// Adds the attributes of an item's containers that it does not have itself; the nearest takes precedence.

@@ -4,8 +4,7 @@
 
 use super::damage::DamageLog;
 use super::json_span::last_char;
-use super::markup;
-use super::texts;
+use super::{cut, lines, markup, texts};
 use crate::diag::{Diagnostic, Source, Span};
 use crate::model::{Launch, counted};
 use quick_xml::Reader;
@@ -529,7 +528,7 @@ impl<'s, R: BufRead> Parser<'s, R> {
                 ));
             }
             let attribute = attribute.map_err(|error| self.attribute_error(&error))?;
-            let value = self.unescape(&attribute.value)?;
+            let value = cut::cut(self.unescape(&attribute.value)?, cut::MAX_READ).0;
             element.attributes.push((attribute.key.local_name().as_ref().to_owned(), value));
         }
         Ok(element)
@@ -555,7 +554,7 @@ impl<'s, R: BufRead> Parser<'s, R> {
 
     fn text(&self, element: Option<&mut Element>, text: &str) -> Result<(), Diagnostic> {
         match element {
-            Some(element) => element.text.push_str(text),
+            Some(element) => lines::push_bounded(&mut element.text, &cut::readable(text), 2 * cut::MAX_READ),
             None if text.trim().is_empty() => {}
             None => {
                 let found = self.source.text().get(self.start..).unwrap_or_default();

@@ -21,7 +21,7 @@ pub(super) const EVIDENCE: Form = Form {
         ),
         FormKey::required("namespace", ValueForm::Pattern(0), "The prefix of class names that code of one project shares."),
         FormKey::required("maker", ValueForm::Pattern(0), "The prefix of class names that all projects of one vendor share."),
-        FormKey::required("masking", ValueForm::Records(&MASKING, "id"), "Secrets and personal data to mask."),
+        FormKey::new("masking", ValueForm::Records(&MASKING, "id"), "What to mask besides the secrets that are known."),
     ],
     ..Form::PLAIN
 };

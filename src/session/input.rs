@@ -124,11 +124,20 @@ impl InputReading {
                 Err(InputError::Wrong(wrong)) if input.below && is_no_launch(&wrong) => {
                     reading.others.push((input.name.clone(), other(input, &wrong)));
                 }
+                // One file of many is refused, not the launch.
+                Err(InputError::Wrong(wrong)) if input.below && is_too_large(&wrong) => {
+                    reading.gaps.extend(wrong.iter().map(|one| format!("`{}` is left out: {}", input.name, one.message)));
+                }
                 Err(InputError::Wrong(wrong)) => reading.wrong.extend(wrong),
             }
         }
         Ok(reading)
     }
+}
+
+/// Whether a file is refused for its size alone.
+fn is_too_large(wrong: &Diagnostics) -> bool {
+    wrong.iter().all(|one| matches!(&*one.code, "ingest/too-large" | "ingest/too-deep"))
 }
 
 /// Describes what a file is instead of a launch.

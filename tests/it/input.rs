@@ -37,6 +37,33 @@ fn a_directory_is_all_launches_below_it() {
     assert!(notes.contains("left out: shards/1/package.json is no launch: it looks like a package manifest"), "{notes}");
 }
 
+/// A sparse file of more than the limit, which takes no room on the disk.
+#[test]
+fn a_file_that_is_too_large_is_left_out() {
+    let project = Project::with(&[("r/a.xml", FAILED)]);
+    let large = std::fs::File::create(project.root().join("r/b.xml")).unwrap();
+    large.set_len((1 << 30) + 1).unwrap();
+    let ran = project.asterisk(&["run", "--input", "r", "--format", "json"]).ok().json();
+    assert_eq!(cases(&ran), ["c::NAME"]);
+    let path = format!(".asterisk/investigations/{}/rca.json", ran["run"].as_str().unwrap());
+    let report: Value = serde_json::from_str(&project.read(&path)).unwrap();
+    let notes = strings(&report["launch"]["notes"]).join("\n");
+    assert!(notes.contains("`r/b.xml` is left out: r/b.xml has more than 1024 MiB"), "{notes}");
+    let named = project.asterisk(&["run", "--dry-run", "--input", "r/b.xml"]).exits(3);
+    assert!(named.stderr.contains("has more than 1024 MiB"), "{}", named.stderr);
+}
+
+/// The name is part of what scripts read of the other test, too: both failed with one message.
+#[test]
+fn a_long_name_fails_no_other_test() {
+    let test = |name: &str| format!(r#"<testcase classname="c" name="{name}"><failure message="m">at x</failure></testcase>"#);
+    let project =
+        Project::with(&[("r.xml", &format!("<testsuite>{}{}</testsuite>", test("good"), test(&"N".repeat(1_100_000))))]);
+    let ran = project.asterisk(&["run", "--input", "r.xml", "--format", "json"]).ok().json();
+    let statuses: Vec<&str> = ran["cases"].as_array().unwrap().iter().map(|case| case["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["done", "done"]);
+}
+
 #[test]
 fn nothing_to_check_and_broken_launches_are_errors() {
     let project =

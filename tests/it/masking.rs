@@ -86,6 +86,42 @@ fn texts_are_starred_before_they_are_stored_shown_or_sent() {
     assert!(draft.contains("db.shop.internal"), "the draft says what it is about: {draft}");
 }
 
+/// A launch whose every field has a secret in it.
+fn secret_everywhere() -> String {
+    let field = "x ghp_neverToBeSeenNeverToBeSeen password=never-to-be-seen-1";
+    format!(
+        r#"<testsuites name="{field}"><testsuite name="{field}" hostname="{field}" file="{field}"><properties><property name="{field}" value="{field}"/></properties>
+<testcase classname="{field}" name="{field}" file="{field}"><failure type="{field}" message="{field}">{field}
+  at {field} (src/cart.js:7:3)</failure><system-out>{field}</system-out></testcase>
+<testcase classname="{field}" name="{field} 2"><failure message="{field}"/></testcase><testcase name="{field} passes"/></testsuite></testsuites>"#
+    )
+}
+
+#[test]
+fn no_field_of_a_launch_shows_a_secret() {
+    let project = Project::with(&[("launch.xml", &secret_everywhere())]);
+    for line in [
+        "run --input launch.xml --files always -vv",
+        "status",
+        "report --format md",
+        "report --format html",
+        "report --format csv",
+        "report --format json",
+        "runs",
+    ] {
+        let args: Vec<&str> = line.split(' ').collect();
+        nothing_of_it(line, &project.asterisk(&args).exits(0).text());
+    }
+    each_file(project.root(), &["launch.xml"], &mut |path, bytes| {
+        nothing_of_it(&path.display().to_string(), &String::from_utf8_lossy(bytes));
+    });
+    // What is wrong with a launch is shown without its secrets.
+    project.file("cut.xml", &secret_everywhere()[..300]);
+    let refused = project.asterisk(&["run", "--input", "cut.xml"]).exits(3);
+    assert!(refused.text().contains("cut.xml:"), "{}", refused.text());
+    nothing_of_it("the error", &refused.text());
+}
+
 /// A mask that hides a line of the error from whoever answers triage.
 const HIDING: &str = r#"const NODES = ["triage"];
 

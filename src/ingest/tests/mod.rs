@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod any_input;
+mod bounds;
 mod dialects;
 mod formats;
 mod outcomes;
