@@ -43,7 +43,7 @@ fn a_file_that_is_too_large_is_left_out() {
     let project = Project::with(&[("r/a.xml", FAILED)]);
     let large = std::fs::File::create(project.root().join("r/b.xml")).unwrap();
     large.set_len((1 << 30) + 1).unwrap();
-    let ran = project.asterisk(&["run", "--input", "r", "--format", "json"]).ok().json();
+    let ran = project.asterisk(&["run", "--input", "r", "--format", "json"]).exits(0).json();
     assert_eq!(cases(&ran), ["c::NAME"]);
     let path = format!(".asterisk/investigations/{}/rca.json", ran["run"].as_str().unwrap());
     let report: Value = serde_json::from_str(&project.read(&path)).unwrap();

@@ -1,8 +1,8 @@
 //! Secrets in addresses, headers, commands, keys, web tokens and on payment cards.
 
 use super::formats::Alphabet;
+use super::look::{MAX_VALUE, Scan};
 use super::names::{self, NameStrength, QUERY_NAMES};
-use super::scan::{MAX_VALUE, Scan};
 use super::value::SecretValue;
 use super::{SecretForm, SecretScope, begins_word, floor, floor_back};
 use std::ops::Range;
@@ -186,7 +186,12 @@ impl Scan<'_> {
                         }
                         from + rest.find(second).unwrap_or(0).max(first.len() + 1)
                     }
+                    None if names::is_placeholder(first) || names::is_prose(first) => return,
                     None if self.scope == SecretScope::Settings || names::is_likely(first) => from,
+                    // The scheme was passed over already, or it is a word that no sentence has.
+                    None if text[start..from].ends_with("earer ") || !first.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+                        from
+                    }
                     _ => return,
                 };
                 if from < value.start + rest.len() {

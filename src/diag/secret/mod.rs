@@ -8,6 +8,7 @@ mod credentials;
 mod folded;
 mod formats;
 mod infix;
+mod look;
 mod names;
 mod scan;
 mod value;

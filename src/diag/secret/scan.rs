@@ -5,6 +5,7 @@
 use super::credentials::{COMMANDS, is_user_and_password};
 use super::folded::Folded;
 use super::formats::{Alphabet, FORMATS, FormatCheck};
+use super::look::{MAX_VALUE, Scan};
 use super::names::{self, NameStrength, STEMS};
 use super::value::{SecretValue, is_code, is_spaced, is_type, is_word_of_sentence};
 use super::{SecretForm, SecretScope, begins_word, floor, infix, is_of_word};
@@ -15,8 +16,6 @@ use std::sync::LazyLock;
 
 /// The most characters of a name, and of what stands between it and its value.
 const MAX_NAME: usize = 64;
-/// The bytes of a value that are looked at to tell whether it is a secret. One that is goes on to the end of its word.
-pub(super) const MAX_VALUE: usize = 256;
 /// How far from a telling word a random word is one that it speaks of.
 const NEAR: usize = 80;
 
@@ -118,12 +117,6 @@ pub(super) fn scan(text: &str, scope: SecretScope) -> Vec<(Span, SecretForm)> {
     apart.into_iter().filter(|(range, _)| !range.is_empty()).map(|(range, form)| (span(range), form)).collect()
 }
 
-pub(super) struct Scan<'t> {
-    pub(super) text: &'t str,
-    pub(super) scope: SecretScope,
-    found: Vec<(Range<usize>, SecretForm)>,
-}
-
 impl Scan<'_> {
     fn run(&mut self) {
         let Some(automaton) = AUTOMATON.as_ref() else { return };
@@ -158,23 +151,6 @@ impl Scan<'_> {
             SecretScope::Settings => self.random_words(),
             SecretScope::Text => self.cards(),
         }
-    }
-
-    pub(super) fn add(&mut self, range: Range<usize>, form: SecretForm) {
-        if range.start < range.end {
-            let more = if range.len() >= MAX_VALUE - 4 {
-                self.text[range.end..]
-                    .find(|ch: char| ch.is_whitespace() || matches!(ch, '"' | '\'' | '`' | '<'))
-                    .unwrap_or(self.text.len() - range.end)
-            } else {
-                0
-            };
-            self.found.push((range.start..range.end + more, form));
-        }
-    }
-
-    pub(super) fn is_known(&self, at: usize) -> bool {
-        self.found.iter().rev().take(8).any(|(range, _)| range.contains(&at))
     }
 
     fn format(&mut self, group: usize, index: usize, range: Range<usize>) {

@@ -177,6 +177,7 @@ const SECRETS: &[(&str, &str)] = &[
     ("amzn.mws.4ea38b7b-f563-7709-4bae-87aea15c5c3c", "amzn.mws.4ea38b7b-f563-7709-4bae-87aea15c5c3c"),
     ("EAACEdEose0cBAZq8Wm3Xk7Rt2Vb9Nc5Lp1Yd6Hf4Gs0JaabcdEF12", "EAACEdEose0cBAZq8Wm3Xk7Rt2Vb9Nc5Lp1Yd6Hf4Gs0JaabcdEF12"),
     ("AAAAAAAAAAAAAAAAAAAAAMLheAAAAAAA0%2BuSeidZq8Wm3Xk7Rt2Vb9Nc5Lp1Yd6Hf4Gs0Ja", "AAAAAAAAAAAAAAAAAAAAAMLheAAAAAAA0%2BuSeidZq8Wm3Xk7Rt2Vb9Nc5Lp1Yd6Hf4Gs0Ja"),
+    ("Authorization: Bearer never-to-be-seen-1", "never-to-be-seen-1"),
 ];
 
 /// What stands around a text: `{}`.

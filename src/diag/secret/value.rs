@@ -1,6 +1,6 @@
 //! The value behind a name: where it begins and ends in what languages, files and logs make of a name and its value.
 
-use super::scan::MAX_VALUE;
+use super::look::MAX_VALUE;
 use super::{floor, floor_back, names};
 use std::ops::Range;
 
