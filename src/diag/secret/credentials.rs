@@ -175,25 +175,21 @@ impl Scan<'_> {
                 }
                 let mut words = rest.split_whitespace();
                 let (Some(first), second) = (words.next(), words.next()) else { return };
-                let from = match second {
-                    Some(second)
-                        if first.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-                            && first.len() <= 24
-                            && !names::is_prose(rest) =>
-                    {
-                        if names::is_placeholder(second) {
-                            return;
-                        }
-                        from + rest.find(second).unwrap_or(0).max(first.len() + 1)
+                let is_scheme =
+                    |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') && word.len() <= 24;
+                // What stands behind a scheme, which may have been passed over already.
+                let (secret, at) = match second {
+                    _ if text[start..from].to_ascii_lowercase().ends_with("bearer ") => (first, from),
+                    Some(second) if is_scheme(first) => {
+                        (second, from + rest[first.len()..].find(second).map_or(0, |at| first.len() + at))
                     }
-                    None if names::is_placeholder(first) || names::is_prose(first) => return,
-                    None if self.scope == SecretScope::Settings || names::is_likely(first) => from,
-                    // The scheme was passed over already, or it is a word that no sentence has.
-                    None if text[start..from].ends_with("earer ") || !first.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
-                        from
-                    }
+                    _ if self.scope == SecretScope::Settings || names::is_likely(first) => (first, from),
                     _ => return,
                 };
+                if names::is_placeholder(secret) || names::is_prose(rest) {
+                    return;
+                }
+                let from = at;
                 if from < value.start + rest.len() {
                     self.add(from..value.start + rest.len(), SecretForm::Key);
                 }
