@@ -91,8 +91,8 @@ impl From<SystemArg> for CiSystem {
 }
 
 pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionError> {
-    let ui = &global.ui(args.format);
     let system = args.system.map_or_else(|| CiSystem::detect(|name| global.variables().text(name)), CiSystem::from);
+    let ui = &global.ui(args.format).in_job(system);
     let session = global.session(&args.project, None)?;
     let project = session.project(None, Via::default().answers())?;
     for gate in &args.fail_on {
@@ -128,7 +128,7 @@ pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionErro
     }
     job.publish(&dir)?;
     for gap in &result.launch.gaps {
-        ui.note(&CiSystem::inert(&format!("warning: the launch is incomplete: {gap}")));
+        ui.note(&format!("warning: the launch is incomplete: {gap}"));
     }
     run_view::failures(ui, &result);
     print_failed_gates(ui, &failed);
@@ -163,7 +163,7 @@ fn list_reports(ui: &Ui, read: &ReadReports) {
 
 fn listed(ui: &Ui, lines: &[String]) {
     let more = lines.len().saturating_sub(MAX_LISTED);
-    lines.iter().take(MAX_LISTED).for_each(|line| ui.note(&CiSystem::inert(line)));
+    lines.iter().take(MAX_LISTED).for_each(|line| ui.note(line));
     if more > 0 {
         ui.note(&format!("and {more} more"));
     }
@@ -249,9 +249,9 @@ impl CiOutput<'_> {
             self.ui.out(&format!("{what}{of}: there is nothing to analyse"));
         } else {
             // Uncoloured, since workflow commands are only recognised in plain text.
-            let plain = Ui::new(self.ui.environment(), Colour::Never, OutputFormat::Pretty);
+            let plain = Ui::new(self.ui.environment(), Colour::Never, OutputFormat::Pretty).in_job(self.system);
             for line in run_table::lines(&plain, self.report, result) {
-                plain.out(&CiSystem::inert(line.as_str()));
+                plain.out(&line);
             }
         }
         self.ui.out(&format!("{}: {}", self.system.name(), dir.path().join("summary.md").display()));
@@ -263,7 +263,7 @@ impl CiOutput<'_> {
         match self.system {
             CiSystem::Github => {
                 if pretty {
-                    self.limited_annotations().for_each(|one| self.ui.out(&one.github()));
+                    self.limited_annotations().for_each(|one| self.ui.command(&one.github()));
                 }
                 let text = ci_summary(self.report, self.failed, SummarySize::JOB);
                 if text.len() < MAX_SUMMARY {
@@ -272,9 +272,9 @@ impl CiOutput<'_> {
                 append(self.ui.environment().variables(), "GITHUB_OUTPUT", &self.github_outputs(dir))
             }
             CiSystem::Azure if pretty => {
-                self.limited_annotations().for_each(|one| self.ui.out(&one.azure()));
+                self.limited_annotations().for_each(|one| self.ui.command(&one.azure()));
                 let path = std::path::absolute(dir.path()).unwrap_or_else(|_| dir.path().to_owned());
-                self.ui.out(&format!("##vso[task.uploadsummary]{}", path.join("summary.md").display()));
+                self.ui.command(&format!("##vso[task.uploadsummary]{}", path.join("summary.md").display()));
                 Ok(())
             }
             _ => Ok(()),

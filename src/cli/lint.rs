@@ -256,7 +256,7 @@ fn show(ui: &Ui, format: LintFormat, outcome: &LintReport, texts: &[ProjectText]
         }
         LintFormat::Json => ui.json(&lint::json(findings)),
         LintFormat::Sarif => ui.json(&lint_report::sarif(findings)),
-        LintFormat::Github => findings.iter().for_each(|finding| ui.out(&lint_report::github(finding))),
+        LintFormat::Github => findings.iter().for_each(|finding| ui.command(&lint_report::github(finding))),
         LintFormat::Junit => ui.out(&lint_report::junit(findings, outcome.texts)),
     }
 }

@@ -88,11 +88,19 @@ const SYSTEMS: &[SystemVariables] = &[
     },
 ];
 
+/// Variables that are set in jobs of further systems.
+const OTHER_MARKS: &[&str] = &["CI", "CONTINUOUS_INTEGRATION", "TEAMCITY_VERSION"];
+
 impl CiSystem {
     /// Detects the system that this process runs in.
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
-        let is_set = |name: &str| variable(name).is_some_and(|value| !["", "false", "0"].contains(&value.trim()));
-        SYSTEMS.iter().find(|one| is_set(one.mark)).map_or(Self::Plain, |one| one.system)
+        SYSTEMS.iter().find(|one| is_set(one.mark, &variable)).map_or(Self::Plain, |one| one.system)
+    }
+
+    /// The system whose job this process belongs to, `Plain` if it is not a known one; `None` outside of CI.
+    pub fn of_job(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let system = Self::detect(&variable);
+        (system != Self::Plain || OTHER_MARKS.iter().any(|mark| is_set(mark, &variable))).then_some(system)
     }
 
     /// The display name of the system.
@@ -123,16 +131,10 @@ impl CiSystem {
             branch: first(known.branch).map(|branch| branch.strip_prefix("origin/").unwrap_or(&branch).to_owned()),
         }
     }
+}
 
-    /// Escapes a text for the job's log, so that GitHub and Azure do not take any of its lines as a command.
-    pub fn inert(text: &str) -> String {
-        let text = text.replace("##vso[", "# #vso[").replace("##[", "# #[");
-        let line = |line: &str| {
-            let rest = line.trim_start();
-            if rest.starts_with("::") { line.replacen("::", ": :", 1) } else { line.to_owned() }
-        };
-        text.split('\n').map(line).collect::<Vec<_>>().join("\n")
-    }
+fn is_set(name: &str, variable: impl Fn(&str) -> Option<String>) -> bool {
+    variable(name).is_some_and(|value| !["", "false", "0"].contains(&value.trim()))
 }
 
 #[cfg(test)]
@@ -154,6 +156,15 @@ mod tests {
             CiSystem::Plain
         );
         assert_eq!(CiSystem::Plain.job(variables(&[("GITHUB_SHA", "0123456789")])), CiJob::default());
+        for (set, system) in [
+            (&[("GITHUB_ACTIONS", "true"), ("CI", "true")][..], Some(CiSystem::Github)),
+            (&[("CI", "1")], Some(CiSystem::Plain)),
+            (&[("TEAMCITY_VERSION", "2025.07")], Some(CiSystem::Plain)),
+            (&[("CI", "false")], None),
+            (&[], None),
+        ] {
+            assert_eq!(CiSystem::of_job(variables(set)), system, "{set:?}");
+        }
     }
 
     #[test]
@@ -173,11 +184,5 @@ mod tests {
         let job = CiSystem::Jenkins.job(jenkins);
         assert_eq!((job.branch.as_deref(), job.number), (Some("release/4"), None));
         assert_eq!(CiSystem::Buildkite.job(variables(&[("BUILDKITE_COMMIT", "HEAD")])).commit, None);
-    }
-
-    #[test]
-    fn untrusted_text_is_not_a_command() {
-        let text = " a\n  ::error::x\n##vso[task.setvariable]y and ##[error]z\n a::b";
-        assert_eq!(CiSystem::inert(text), " a\n  : :error::x\n# #vso[task.setvariable]y and # #[error]z\n a::b");
     }
 }

@@ -9,7 +9,7 @@ use super::run_batches::RunBatch;
 use super::trim::LaunchTrimmer;
 use super::work::{CaseWork, OutsideDetails, StoredCaseBrief};
 use super::worker_pool::WorkerPool;
-use super::{AuditSettings, Files, Session, SessionError, Via, finding, shadow, stages};
+use super::{AuditSettings, Files, Session, SessionError, Via, finding, shadow};
 use crate::agent::{StubAnswers, SubmittedAnswer, TokenBudget};
 use crate::audit::{AuditError, AuditedJournal, Auditor};
 use crate::clock::Timestamp;
@@ -228,24 +228,8 @@ impl Session {
         store.conclude_run(&result.run, status, now, findings)?;
         result.load_statuses(store)?;
         result.notes = self.project_files(store, &result, files, rested)?;
-        self.stage_files(store, &result, files)?;
         self.finalise(&result)?;
         Ok(result)
-    }
-}
-
-impl Session {
-    /// Writes the artifacts and summaries of a policy pipeline.
-    fn stage_files(&self, store: &Store, result: &RunResult, files: Files) -> Result<(), SessionError> {
-        if result.plan.policy.is_none() || !files.writes(result.cases.len()) {
-            return Ok(());
-        }
-        let dir = self.run_dir(&result.run)?;
-        result.each(|case| {
-            let events = store.events(&result.run, &case.case.id)?;
-            let events: Vec<_> = events.into_iter().map(|(_, event)| event).collect();
-            stages::write(&dir, result, case, &events)
-        })
     }
 }
 

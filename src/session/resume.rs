@@ -238,8 +238,7 @@ impl Session {
         StoredRun::read(self, &store, &named(&store, run)?, None)?.result(self, &store)
     }
 
-    /// The result of a run so far, with its event log and case directories rebuilt from the journal, as `files` or else the run's
-    /// own setting requires.
+    /// The result of a run so far, with its files rebuilt from the journal, as `files` or else the run's own setting requires.
     pub fn rebuild(&self, run: &str, files: Option<Files>) -> Result<RunResult, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
         let stored = StoredRun::read(self, &store, &named(&store, run)?, None)?;

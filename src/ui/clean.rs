@@ -1,7 +1,8 @@
 //! Makes untrusted text safe to print: control characters, direction marks and other characters that a terminal interprets, or
 //! does not show, are replaced by a visible character of one column.
 
-use crate::model::is_invisible;
+use super::inert;
+use crate::model::{CiSystem, is_invisible};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -100,13 +101,15 @@ pub(super) enum CleanForm {
 pub(super) struct Cleaning<W: Write> {
     inner: W,
     form: CleanForm,
-    /// The start of an incomplete character, or a `\r` that may be followed by `\n`.
+    /// The CI system that must not find commands in it, if there is one.
+    job: Option<CiSystem>,
+    /// The start of an incomplete character, or a `\r` that may be followed by `\n`; in a CI job, of an incomplete line.
     rest: Vec<u8>,
 }
 
 impl<W: Write> Cleaning<W> {
-    pub(super) fn new(inner: W, form: CleanForm) -> Self {
-        Self { inner, form, rest: Vec::new() }
+    pub(super) fn new(inner: W, form: CleanForm, job: Option<CiSystem>) -> Self {
+        Self { inner, form, job, rest: Vec::new() }
     }
 
     /// Writes the rest and flushes.
@@ -117,13 +120,28 @@ impl<W: Write> Cleaning<W> {
     }
 
     fn emit(&mut self, text: &str) -> io::Result<()> {
-        let clean = if self.form == CleanForm::Json { escaped(text) } else { cleaned(text) };
+        let clean = match (self.form, self.job) {
+            (CleanForm::Json, None) => escaped(text),
+            (CleanForm::Json, Some(_)) => inert::json(escaped(text)),
+            (CleanForm::Text, None) => cleaned(text),
+            (CleanForm::Text, Some(system)) => inert::text(system, cleaned(text)),
+        };
         self.inner.write_all(clean.as_bytes())
     }
 }
 
 impl<W: Write> Write for Cleaning<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.job.is_some() {
+            let (lines, rest) = bytes.split_at(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+            self.rest.extend_from_slice(lines);
+            if !lines.is_empty() {
+                let whole = std::mem::take(&mut self.rest);
+                self.emit(&String::from_utf8_lossy(&whole))?;
+            }
+            self.rest.extend_from_slice(rest);
+            return Ok(bytes.len());
+        }
         if self.rest.is_empty()
             && let Ok(text) = std::str::from_utf8(bytes)
             && is_clean(text)
@@ -171,15 +189,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_stream_is_cleaned_like_a_text(parts in proptest::collection::vec("(\r|\n|\u{1b}|é|\u{202e}|\u{10348}|x)", 0..12), cut in 1usize..5) {
+        fn a_stream_is_cleaned_like_a_text(parts in proptest::collection::vec("(\r|\n|\u{1b}|é|\u{202e}|\u{10348}|x|:|::|##|vso\\[)", 0..12), cut in 1usize..5) {
             let text = parts.concat();
-            let mut out = Vec::new();
-            let mut stream = Cleaning::new(&mut out, CleanForm::Text);
-            for part in text.as_bytes().chunks(cut) {
-                stream.write_all(part).unwrap();
-            }
-            stream.finish().unwrap();
-            prop_assert_eq!(String::from_utf8(out).unwrap(), plain(&text));
+            let stream = |job| {
+                let mut out = Vec::new();
+                let mut stream = Cleaning::new(&mut out, CleanForm::Text, job);
+                for part in text.as_bytes().chunks(cut) {
+                    stream.write_all(part).unwrap();
+                }
+                stream.finish().unwrap();
+                String::from_utf8(out).unwrap()
+            };
+            prop_assert_eq!(stream(None), plain(&text));
+            prop_assert_eq!(stream(Some(CiSystem::Github)), inert::text(CiSystem::Github, plain(&text).into()));
         }
     }
 }

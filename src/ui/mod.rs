@@ -6,6 +6,7 @@ mod diagnostics;
 mod failure;
 mod fields;
 mod functions;
+mod inert;
 mod line;
 mod page;
 mod progress;
@@ -24,9 +25,11 @@ pub use table::{CellPaint, Table};
 
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::environment::{Environment, OutputStream};
+use crate::model::CiSystem;
 use anstream::{AutoStream, ColorChoice};
 use clean::{CleanForm, Cleaning};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
 /// The format of printed data.
@@ -45,12 +48,21 @@ pub struct Ui {
     environment: Environment,
     colour: Colour,
     format: OutputFormat,
+    /// The CI system whose log the output may become part of.
+    job: Option<CiSystem>,
 }
 
 impl Ui {
     /// Creates a printer with a choice of colours and a format.
     pub fn new(environment: &Environment, colour: Colour, format: OutputFormat) -> Self {
-        Self { environment: environment.clone(), colour, format }
+        let job = CiSystem::of_job(|name| environment.variables().text(name));
+        Self { environment: environment.clone(), colour, format, job }
+    }
+
+    /// The same printer for a job of a CI system: no text is taken as a command there.
+    #[must_use]
+    pub fn in_job(self, system: CiSystem) -> Self {
+        Self { job: Some(system), ..self }
     }
 
     /// Where it prints to.
@@ -81,7 +93,23 @@ impl Ui {
 
     /// Prints data and a line break.
     pub fn out(&self, text: &(impl Printed + ?Sized)) {
-        let text = text.printed();
+        self.line(&self.inert(text.printed()));
+    }
+
+    /// Prints a command for the CI system.
+    pub fn command(&self, command: &str) {
+        self.line(&command.printed());
+    }
+
+    /// A text without commands for the CI system.
+    fn inert<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
+        match self.job {
+            Some(system) => inert::text(system, text),
+            None => text,
+        }
+    }
+
+    fn line(&self, text: &str) {
         let output = self.environment.output();
         let mut stream = self.writer(output);
         let end = if text.ends_with('\n') { "" } else { "\n" };
@@ -100,13 +128,13 @@ impl Ui {
 
     fn stream(&self, form: CleanForm, fill: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
         let output = self.environment.output();
-        let mut stream = Cleaning::new(BufWriter::new(self.writer(output)), form);
+        let mut stream = Cleaning::new(BufWriter::new(self.writer(output)), form, self.job);
         output.record(fill(&mut stream).and_then(|()| stream.finish()));
     }
 
     /// Prints a note on stderr.
     pub fn note(&self, text: &(impl Printed + ?Sized)) {
-        drop(writeln!(self.writer(self.environment.errors()), "{}", text.printed()));
+        drop(writeln!(self.writer(self.environment.errors()), "{}", self.inert(text.printed())));
     }
 
     /// A writer to a stream that keeps colours or strips them.

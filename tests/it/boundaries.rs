@@ -11,7 +11,7 @@ use crate::harness::{Project, Ran, TWO, full_size, stride};
 use crate::kill::{Outcome, RUN, nothing_left, same, small, undisturbed};
 use crate::server::Server;
 use crate::{advisors, foreach, goal, policy, subpipelines, team_walks, tools};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Calls the program so that its writes fail from that boundary on. Returns whether it came so far.
 #[track_caller]
@@ -82,6 +82,7 @@ impl Walk {
         let Stage { project, asked } = stage;
         let ran = (self.finish)(&project, ran);
         let run = ran.json()["run"].as_str().unwrap().to_owned();
+        let left = (self.left)(&project, &ran);
         project.asterisk(&["report", &run, "--files", "always"]);
         let event = |line: &str| {
             let mut event: Value = serde_json::from_str(line).unwrap();
@@ -95,7 +96,7 @@ impl Walk {
             events.sort();
         }
         nothing_left(&project);
-        let (left, mut asked) = ((self.left)(&project, &ran), asked(&project));
+        let mut asked = asked(&project);
         asked.dedup();
         (events, left, asked)
     }
@@ -166,7 +167,8 @@ fn masks_of_walkers() {
 
 #[test]
 fn stages() {
-    let walk = Walk::of(|| policy::chain().into(), &policy::RUN, 3 * 4);
+    let left = |project: &Project, ran: &Ran| json!([ran.json()["cases"], policy::packed(project)]);
+    let walk = Walk { left, ..Walk::of(|| policy::chain().into(), &policy::RUN, 3 * 4) };
     walk.survives();
 }
 

@@ -250,6 +250,43 @@ pub(crate) fn chain() -> Project {
     project(&[("pipelines/p.yaml", CHAIN)])
 }
 
+/// The files of the run that began last, by their paths in its directory.
+fn files(project: &Project) -> BTreeMap<String, Vec<u8>> {
+    let run = project.asterisk(&["runs", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    let dir = format!(".asterisk/investigations/{run}/");
+    project.tree().into_iter().filter_map(|(path, bytes)| Some((path.strip_prefix(&dir)?.to_owned(), bytes))).collect()
+}
+
+/// The names of a run's files, and its package: what is the same however long the stages take.
+pub(crate) fn packed(project: &Project) -> Value {
+    let files = files(project);
+    json!([files.keys().collect::<Vec<_>>(), files.get("package.zip")])
+}
+
+/// The program may be killed after its last commit, before it writes a file.
+#[test]
+fn artifacts_and_package_are_made_again_from_the_journal() {
+    let files_of_stages = ["package.zip", "MANIFEST.txt", "manifest.json", "SUMMARY.md", "checkpoints.json", "w/a_b_.md", "p/package.zip"];
+    let text = "stages:\n  - { name: w, agent: Writer, advisor: CompletenessAdvisor, task: t }\n  \
+                - { name: p, agent: Packer, advisor: CompletenessAdvisor, task: t, depends_on: [w] }\n";
+    let project = project(&[("pipelines/p.yaml", text)]);
+    run(&project, &["--files", "always"]).exits(0);
+    let made = files(&project);
+    for name in files_of_stages {
+        assert!(made.contains_key(name), "{name}: {:?}", made.keys());
+    }
+    for again in [&["run", "--resume", "latest"][..], &["report", "latest", "--files", "always"], &["report"]] {
+        std::fs::remove_dir_all(project.root().join(".asterisk/investigations")).unwrap();
+        project.asterisk(again).exits(0);
+        assert_eq!(files(&project), made, "{again:?}");
+    }
+    // Those of a run that was to have none.
+    run(&project, &["--files", "never"]).exits(0);
+    assert!(!files(&project).contains_key("package.zip"));
+    project.asterisk(&["report", "latest", "--files", "always"]).exits(0);
+    assert_eq!(files(&project)["package.zip"], made["package.zip"]);
+}
+
 #[test]
 fn a_rejected_answer_is_given_again_with_the_review() {
     let project = project(&[("pipelines/p.yaml", CHAIN)]);
