@@ -8,7 +8,7 @@ mod harness;
 mod memory;
 
 use asterisk::agent::ScriptAnswerer;
-use asterisk::audit::{AuditedJournal, Auditor};
+use asterisk::audit::{AuditedJournal, AuditedRun, Auditor};
 use asterisk::clock::Timestamp;
 use asterisk::diag::Source;
 use asterisk::files::Area;
@@ -245,7 +245,9 @@ fn main() -> ExitCode {
             let auditor = audited.then(|| {
                 // A log of its own for each goal: what is measured is the round, not how the log grows.
                 let log = dir.path().join(format!("{goals}.jsonl"));
-                Auditor::new(scripts, None, &log, (&run, &plan, true)).expect("rules").expect("an audited run")
+                Auditor::new(scripts, None, &log, &AuditedRun { run: &run, plan: &plan, goal: true, since: u64::MAX })
+                    .expect("rules")
+                    .expect("an audited run")
             });
             match &auditor {
                 None => micros(|| drop(pursue(&plan, &fails, &journal, &run, rounds))),
@@ -292,7 +294,9 @@ fn main() -> ExitCode {
         drop(std::fs::remove_file(&log));
         let scripts = Area::Scripts.embedded().iter().filter(|file| file.name().ends_with(".rhai"));
         let scripts = scripts.cloned().collect();
-        let auditor = Auditor::new(scripts, None, &log, (&run, &plan, true)).expect("rules").expect("an audited run");
+        let auditor = Auditor::new(scripts, None, &log, &AuditedRun { run: &run, plan: &plan, goal: true, since: u64::MAX })
+            .expect("rules")
+            .expect("an audited run");
         drop(pursue(&plan, &many, &AuditedJournal { journal: &journal, auditor: &auditor }, &run, usize::MAX));
     };
     let audited = measure(3, 1, &mut [("audited", &mut walk)])[0] / 1e6;

@@ -109,6 +109,15 @@ impl Environment {
         }
     }
 
+    /// Has a write beyond the limit on the size of files (`ulimit -f`) fail like any other, instead of ending the process by a signal. All
+    /// threads and commands that are started later inherit that.
+    #[cfg(unix)]
+    pub fn outlive_file_limit(&self) {
+        if self.owns_process() {
+            let _ = nix::sys::signal::SigSet::from(nix::sys::signal::SIGXFSZ).thread_block();
+        }
+    }
+
     /// Leaks a large value if the process ends with this call, which is faster than freeing it; drops it otherwise.
     pub fn forget<T>(&self, value: T) {
         if self.owns_process() {

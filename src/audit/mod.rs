@@ -7,12 +7,12 @@
 
 mod log;
 
-pub use log::{AuditHead, AuditLog, BrokenLink, verify};
+pub use log::{AuditHead, AuditLog, BrokenLink, KNOWN, has_other_names, older_dir, verify};
 
-use self::log::NewEntry;
+use self::log::{LogReader, NewEntry};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics, Source};
-use crate::model::Effect;
+use crate::model::{Effect, Hash};
 use crate::script::{FunctionRef, Library, LibraryInputs, ScriptFunction, ScriptLimits};
 use crate::walk::{Commit, Event, EventBody, Journal, JournalError, Plan};
 use serde_json::{Map, Value, json};
@@ -51,6 +51,18 @@ struct AuditRules {
     reported: Option<ScriptFunction>,
     /// How long messages may go without a report, in milliseconds: `()`, in seconds. Without a limit if 0.
     period: i64,
+    /// The address of their texts.
+    texts: Hash,
+}
+
+/// A run that is to be audited.
+pub struct AuditedRun<'a> {
+    pub run: &'a str,
+    pub plan: &'a Arc<Plan>,
+    /// Whether it pursues a goal.
+    pub goal: bool,
+    /// How many entries the log had at the run's last commit; none of those before is written again.
+    pub since: u64,
 }
 
 /// An auditor at work.
@@ -66,7 +78,7 @@ pub struct Auditor {
 struct AuditState {
     log: AuditLog,
     progress: AuditProgress,
-    /// The anomalies of messages that the log had at the start, by turn.
+    /// The anomalies of the run's messages that the log had at the start, by turn.
     anomalies: HashMap<String, Vec<Value>>,
 }
 
@@ -82,6 +94,65 @@ struct AuditProgress {
 impl AuditProgress {
     fn start() -> Self {
         Self { rules_state: json!({}), unreported: None }
+    }
+
+    /// Reads what a file of the log begins with; `None` if other rules knew it.
+    fn known(body: &Value, texts: Hash) -> Option<Self> {
+        let unreported = body["unreported"].as_str().and_then(|at| at.parse().ok());
+        (body["rules"] == texts.to_string()).then(|| Self { rules_state: body["state"].clone(), unreported })
+    }
+}
+
+/// What comes of a log that is read.
+struct LogReplay<'a> {
+    rules: &'a AuditRules,
+    /// What the turns of the run begin with.
+    own: String,
+    progress: AuditProgress,
+    anomalies: HashMap<String, Vec<Value>>,
+    /// Whether entries were read.
+    begun: bool,
+    /// Whether the log begins with what other rules knew.
+    foreign: bool,
+    failed: Option<Box<Diagnostic>>,
+    /// Whether the log is read from its beginning because it began with what other rules knew.
+    again: bool,
+}
+
+impl<'a> LogReplay<'a> {
+    fn new(rules: &'a AuditRules, run: &str, again: bool) -> Self {
+        let (own, progress) = (format!("{run}/"), AuditProgress::start());
+        Self { rules, own, progress, anomalies: HashMap::new(), begun: false, foreign: false, failed: None, again }
+    }
+}
+
+impl LogReader for LogReplay<'_> {
+    fn read(&mut self, entry: &Value) {
+        if self.failed.is_some() || self.foreign {
+            return;
+        }
+        let begins = !std::mem::replace(&mut self.begun, true);
+        if entry["kind"] == KNOWN {
+            match AuditProgress::known(&entry["body"], self.rules.texts) {
+                Some(known) => self.progress = known,
+                None => self.foreign = begins,
+            }
+            return;
+        }
+        match (self.rules.replay(&mut self.progress, entry), entry["turn"].as_str()) {
+            (Ok(found), Some(turn)) if !found.is_empty() && turn.starts_with(&self.own) => {
+                self.anomalies.insert(turn.to_owned(), found);
+            }
+            (Ok(_), _) => {}
+            (Err(diagnostic), _) => self.failed = Some(diagnostic),
+        }
+    }
+
+    fn known(&self, long: bool) -> Option<Value> {
+        let whole = self.failed.is_none() && !self.foreign;
+        let AuditProgress { rules_state, unreported } = &self.progress;
+        let known = || json!({ "rules": self.rules.texts.to_string(), "state": rules_state, "unreported": unreported });
+        (whole && (long || self.again)).then(known)
     }
 }
 
@@ -112,7 +183,9 @@ impl AuditRules {
         let own = own.map(|own| Source::new(RULES, own.text()));
         let used =
             bundled.into_iter().filter(|script| script.name().starts_with("lib/") || (script.name() == RULES && !replaced));
-        let scripts = used.chain(own).collect();
+        let scripts: Vec<Source> = used.chain(own).collect();
+        let texts: Vec<(&str, &str)> = scripts.iter().map(|script| (script.name(), script.text())).collect();
+        let texts = Hash::of_json(&json!(texts));
         let limits = ScriptLimits { array: VALUES, map: VALUES, ..ScriptLimits::default() };
         let library = Library::link(LibraryInputs { scripts, limits, ..LibraryInputs::default() }, None)?;
         let function = |name: &str, arity: usize| {
@@ -138,6 +211,7 @@ impl AuditRules {
             reported: optional("reported", 1)?,
             #[expect(clippy::cast_possible_truncation, reason = "at most 1e12")]
             period: (seconds * 1000.0) as i64,
+            texts,
         })
     }
 
@@ -200,30 +274,29 @@ pub fn report(bundled: Vec<Source>, own: Option<Source>, log: &Path) -> Result<V
 
 impl Auditor {
     /// The auditor of a run; `None` if it pursues no goal and the rules do not audit its pipeline. A goal is audited whatever its pipeline
-    /// calls itself. What the log says already is read first.
+    /// calls itself. What the log says already is read first: from its last file on that begins with what these rules knew.
     pub fn new(
         bundled: Vec<Source>,
         own: Option<Source>,
         log: &Path,
-        (run, plan, goal): (&str, &Arc<Plan>, bool),
+        audited: &AuditedRun<'_>,
     ) -> Result<Option<Self>, AuditError> {
+        let AuditedRun { run, plan, goal, since } = *audited;
         let rules = AuditRules::link(bundled, own).map_err(AuditError::Rules)?;
         let audits = || rules.audits.call_json(&[json!(plan.pipeline.name.as_str())]).map_err(AuditError::rule);
         if !goal && audits()? != json!(true) {
             return Ok(None);
         }
-        let (mut progress, mut failed) = (AuditProgress::start(), None);
-        let mut anomalies = HashMap::new();
-        let log = AuditLog::open(log, |entry| {
-            if failed.is_some() {
-                return;
-            }
-            match (rules.replay(&mut progress, entry), entry["turn"].as_str()) {
-                (Ok(found), Some(turn)) if !found.is_empty() => drop(anomalies.insert(turn.to_owned(), found)),
-                (Ok(_), _) => {}
-                (Err(diagnostic), _) => failed = Some(diagnostic),
-            }
-        });
+        let read = |since, again| {
+            let mut replay = LogReplay::new(&rules, run, again);
+            let log = AuditLog::open(log, &format!("{run}/"), since, &mut replay);
+            (log, replay)
+        };
+        let (mut log, mut replay) = read(since, false);
+        if replay.foreign {
+            (log, replay) = read(0, true);
+        }
+        let LogReplay { progress, anomalies, failed, .. } = replay;
         if let Some(diagnostic) = failed {
             return Err(AuditError::rule(diagnostic));
         }

@@ -1,7 +1,7 @@
 //! `asterisk audit`.
 
 use super::{FormatArg, GlobalArgs, ProjectArgs};
-use crate::audit::{AuditHead, BrokenLink, verify};
+use crate::audit::{AuditHead, BrokenLink, KNOWN, verify};
 use crate::exit::Exit;
 use crate::model::counted;
 use crate::session::SessionError;
@@ -18,7 +18,8 @@ use std::path::PathBuf;
 ///
 /// The auditor checks every message between the roles of a goal. Its rules belong to the user, not to the project: `asterisk/auditor.rhai`
 /// in the user's config directory, or the file named by `ASTERISK_AUDITOR`. Without either, the bundled rules apply. Its log is
-/// `asterisk/audit.jsonl` in the user's state directory, or the file named by `ASTERISK_AUDIT_LOG`.
+/// `asterisk/audit.jsonl` in the user's state directory, or the file named by `ASTERISK_AUDIT_LOG`; older entries are in the directory
+/// `audit.jsonl.d` beside it.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk audit verify\n  asterisk audit report\n  asterisk audit show --anomalies --format json"
@@ -73,9 +74,17 @@ pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, Sessi
         }
         return Ok(Exit::Ok);
     }
-    let mut entries = Vec::new();
+    let (mut entries, mut shown) = (Vec::new(), Vec::new());
+    let shows = |entry: &Value| match &args.command {
+        AuditCommand::Show { anomalies, .. } => !anomalies || entry["kind"] == "anomaly",
+        AuditCommand::Verify { .. } | AuditCommand::Report { .. } => false,
+    };
+    let each = |entry: &Value| {
+        entries.push(ReadEntry::of(entry));
+        shown.extend(shows(entry).then(|| entry.clone()));
+    };
     // Before the first goal there is no log, and the journal has no entries to compare.
-    let verified = match verify(&log, |entry| entries.push(entry.clone())) {
+    let verified = match verify(&log, each) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(AuditHead::default()),
         verified => verified.map_err(|source| SessionError::Write { path: log.display().to_string(), source })?,
     };
@@ -86,14 +95,13 @@ pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, Sessi
         broken => broken,
     };
     let (unknown, unaudited) = (unknown(&anchors, &entries), session.unaudited_goals(&log)?);
-    if let AuditCommand::Show { anomalies, .. } = &args.command {
-        entries.retain(|entry| !anomalies || entry["kind"] == "anomaly");
+    if let AuditCommand::Show { .. } = &args.command {
         match ui.format() {
             OutputFormat::Json => {
                 let broken = verified.as_ref().err();
-                ui.json(&json!({ "schema_version": 1, "entries": entries, "broken": broken }));
+                ui.json(&json!({ "schema_version": 1, "entries": shown, "broken": broken }));
             }
-            OutputFormat::Pretty => entries.iter().for_each(|entry| ui.out(&plain(&line(entry)))),
+            OutputFormat::Pretty => shown.iter().for_each(|entry| ui.out(&plain(&line(entry)))),
         }
     }
     Ok(match verified {
@@ -132,13 +140,28 @@ pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, Sessi
     })
 }
 
+/// What is compared of an entry.
+struct ReadEntry {
+    hash: String,
+    /// The run that it is of; none if it is what the auditor knew.
+    run: Option<String>,
+}
+
+impl ReadEntry {
+    fn of(entry: &Value) -> Self {
+        let text = |name: &str| entry[name].as_str().unwrap_or_default();
+        let run = text("turn").split('/').next().unwrap_or_default();
+        Self { hash: text("hash").to_owned(), run: (entry["kind"] != KNOWN).then(|| run.to_owned()) }
+    }
+}
+
 /// Returns the first entry that differs from the journal, if there is one.
-fn anchored(anchors: &[AuditAnchor], entries: &[Value]) -> Option<BrokenLink> {
+fn anchored(anchors: &[AuditAnchor], entries: &[ReadEntry]) -> Option<BrokenLink> {
     for anchor in anchors {
         let at = usize::try_from(anchor.entries).ok().and_then(|entries| entries.checked_sub(1));
         let why = match at.and_then(|at| entries.get(at)) {
             None => format!("it is missing: the journal of run {} knows {} entries", anchor.run, anchor.entries),
-            Some(entry) if entry["hash"] != anchor.head.as_str() => {
+            Some(entry) if entry.hash != anchor.head => {
                 format!("it is not the one that the journal of run {} knows: the log was written anew", anchor.run)
             }
             Some(_) => continue,
@@ -153,11 +176,11 @@ fn anchored(anchors: &[AuditAnchor], entries: &[Value]) -> Option<BrokenLink> {
 struct Unknown {
     entries: usize,
     /// The line of the first one.
-    line: usize,
+    line: u64,
 }
 
 /// The entries that no journal of this store knows, by run.
-fn unknown(anchors: &[AuditAnchor], entries: &[Value]) -> BTreeMap<String, Unknown> {
+fn unknown(anchors: &[AuditAnchor], entries: &[ReadEntry]) -> BTreeMap<String, Unknown> {
     let mut known: BTreeMap<&str, u64> = BTreeMap::new();
     for anchor in anchors {
         let last = known.entry(&anchor.run).or_default();
@@ -165,9 +188,9 @@ fn unknown(anchors: &[AuditAnchor], entries: &[Value]) -> BTreeMap<String, Unkno
     }
     let mut unknown: BTreeMap<String, Unknown> = BTreeMap::new();
     for (line, entry) in (1..).zip(entries) {
-        let run = entry["turn"].as_str().and_then(|turn| turn.split('/').next()).unwrap_or_default();
-        if entry["n"].as_u64() > known.get(run).copied() {
-            unknown.entry(run.to_owned()).or_insert(Unknown { entries: 0, line }).entries += 1;
+        let Some(run) = &entry.run else { continue };
+        if line > known.get(run.as_str()).copied().unwrap_or_default() {
+            unknown.entry(run.clone()).or_insert(Unknown { entries: 0, line }).entries += 1;
         }
     }
     unknown
@@ -191,6 +214,7 @@ fn line(entry: &Value) -> String {
             format!("{} {} -> {} {}", text(&body["type"]), text(&body["from"]), text(&body["to"]), body["payload"])
         }
         Some("anomaly") => format!("ANOMALY {}: {}", text(&body["kind"]), text(&body["because"])),
+        Some(KNOWN) => format!("known {}", body["state"]),
         _ => format!("report {body}"),
     };
     format!("{} {} {said}", entry["n"], text(&entry["at"]))

@@ -198,6 +198,7 @@ pub fn main(environment: &Environment) -> u8 {
         if let Some(failed) = crate::agent::become_confined(environment) {
             return failed;
         }
+        environment.outlive_file_limit();
         crate::agent::adopt_orphans();
     }
     let ui = &Ui::new(environment, Colour::Auto, OutputFormat::Pretty);

@@ -152,6 +152,8 @@ impl DirectoryWalk {
             }
             let (name, size) = (path.display().to_string(), Some(meta.len()));
             self.list.inputs.push(InputFile { name, path: path.to_owned(), size, below: true });
+        } else if !meta.is_file() && is_launch_name(path) {
+            self.list.gaps.push(format!("`{}` is no regular file: name it with --input too", path.display()));
         }
         Ok(())
     }
@@ -211,6 +213,20 @@ mod tests {
         assert_eq!(notes.len(), 2, "{notes:?}");
         assert_eq!(notes[0], "left out: `a/gone.xml` leads nowhere");
         assert!(notes[1].starts_with("`a/ring.xml` cannot be followed"), "{notes:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_noted_and_not_read() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let root = dir.path();
+        fs::write(root.join("x.xml"), "x").expect("written");
+        let _sockets = ["a.xml", "b.txt"].map(|name| std::os::unix::net::UnixListener::bind(root.join(name)).expect("bound"));
+        let (found, told) = names(&[root.to_owned()], root);
+        assert_eq!(
+            (found, told),
+            (vec!["x.xml".to_owned()], vec!["`a.xml` is no regular file: name it with --input too".to_owned()])
+        );
     }
 
     #[cfg(unix)]

@@ -72,6 +72,12 @@ pub enum FileError {
         /// The path.
         path: PathBuf,
     },
+    /// The path is neither a file nor a directory.
+    #[error("`{}` is no regular file", path.display())]
+    Irregular {
+        /// The path.
+        path: PathBuf,
+    },
     /// A file with a secret is readable by others.
     #[error("`{}` holds a secret, and others may read it: chmod 600 {}", path.display(), shell(&path.display().to_string()))]
     Exposed {
@@ -225,6 +231,7 @@ pub fn read_below(dir: &Path, name: &str) -> Result<Option<Source>, FileError> {
         path.push(part);
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_symlink() => return Err(FileError::Link { path }),
+            Ok(found) if !found.is_file() && !found.is_dir() => return Err(FileError::Irregular { path }),
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(FileError::Io { path, source }),

@@ -5,7 +5,7 @@ use super::run_dir::RunDirectory;
 use super::stages::RunStageFiles;
 use super::{RunResult, Session, SessionError, Via};
 use crate::agent::{
-    self, AnswerCache, BudgetStatus, ExternalContext, MANUAL, RunDir, STUB, StageAnswerer, StageFiles, StubAnswers,
+    self, AnswerCache, AnswererKind, BudgetStatus, ExternalContext, MANUAL, RunDir, STUB, StageAnswerer, StageFiles, StubAnswers,
     SubmittedAnswer, SubmittedAnswers, TokenBudget,
 };
 use crate::diag::{Diagnostics, Source, did_you_mean};
@@ -136,6 +136,10 @@ impl Session {
         }
         let (writes, run) = (asked.writes, asked.run);
         let run_files = run_dir(&self.setup.out, run);
+        let run_files = std::path::absolute(&run_files).unwrap_or(run_files);
+        // Commands find the directory that they are told of. One that cannot be made is reported when files are written.
+        let commands = || self.setup.agents.values().any(|agent| agent.kind == AnswererKind::Exec);
+        let files = asked.files && (!commands() || OutDir::private(&run_files).is_ok());
         let dispatches = self.dispatches(run);
         let run_dir = move |dir: Option<&Path>| {
             let root = dir.map_or_else(|| self.setup.out.clone(), |dir| self.setup.root.join(dir));
@@ -163,7 +167,7 @@ impl Session {
             budget: asked.budget,
             spent: Arc::new(spent),
             run_dir: Box::new(run_dir),
-            run_files: asked.files.then(|| run_files.clone()).and_then(|dir| std::path::absolute(dir).ok()),
+            run_files: files.then_some(run_files),
             brief: Arc::new(move |batch| self.briefing(run, batch)),
         };
         Box::new(agent::build(&asked.via.usual, &asked.via.nodes, &outside))

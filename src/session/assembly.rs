@@ -11,11 +11,11 @@ use super::work::{CaseWork, OutsideDetails, StoredCaseBrief};
 use super::worker_pool::WorkerPool;
 use super::{AuditSettings, Files, Session, SessionError, Via, finding, shadow};
 use crate::agent::{StubAnswers, SubmittedAnswer, TokenBudget};
-use crate::audit::{AuditError, AuditedJournal, Auditor};
+use crate::audit::{AuditError, AuditedJournal, AuditedRun, Auditor, has_other_names};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source};
 use crate::files::{Area, FileIdentity, read_input};
-use crate::model::{Case, Launch};
+use crate::model::{Case, Launch, shell};
 use crate::project::Project;
 use crate::store::{RunFindings, RunJournal, RunStatus, Store};
 use crate::walk::{CaseParams, FailedRule, JournalError, Name, PEERS, Plan, ReadEvidence, TokenUsage, WORKDIR, WalkStatus};
@@ -114,7 +114,8 @@ impl RunAssembly<'_> {
             cache,
             given,
         });
-        let auditor = if writes { session.auditor(run, &revisions.project().plan, &launch)? } else { None };
+        let since = || if self.fresh { Ok(u64::MAX) } else { session.audited(store, run) };
+        let auditor = if writes { session.auditor(run, &revisions.project().plan, &launch, since()?)? } else { None };
         let audited = auditor.as_ref().map(|auditor| AuditedJournal { journal: &journal, auditor });
         let walked = executor.walk(work, WalkPorts { answer: &*answer, needs, journal: &journal, audited: audited.as_ref() });
         let work = session.unless_lost(self.identity, walked)?;
@@ -147,8 +148,15 @@ fn audit_error(error: AuditError, of_log: impl FnOnce(io::Error) -> SessionError
 }
 
 impl Session {
-    /// The auditor of a run, if its pipeline is audited. Its rules are those compiled into the program, or the operator's.
-    fn auditor(&self, run: &str, plan: &Arc<Plan>, launch: &Launch) -> Result<Option<Auditor>, SessionError> {
+    /// How many entries the auditor's log had at the last commit of a run that it was written for; 0 if there is none.
+    fn audited(&self, store: &Store, run: &str) -> Result<u64, SessionError> {
+        let Ok(log) = self.setup.audit.log.canonicalize() else { return Ok(0) };
+        Ok(store.last_audit_anchor(run, &log.display().to_string())?.unwrap_or_default())
+    }
+
+    /// The auditor of a run, if its pipeline is audited. Its rules are those compiled into the program, or the operator's. `since`: how many
+    /// entries its log had at the run's last commit.
+    fn auditor(&self, run: &str, plan: &Arc<Plan>, launch: &Launch, since: u64) -> Result<Option<Auditor>, SessionError> {
         let mut goal = false;
         for workdir in launch.cases.iter().filter_map(|case| case.attributes.get(WORKDIR)).filter(|workdir| !workdir.is_empty()) {
             self.check_workdir(Path::new(workdir))?;
@@ -156,7 +164,7 @@ impl Session {
         }
         let log = &self.setup.audit.log;
         let (bundled, own) = self.audit_rules()?;
-        Auditor::new(bundled, own, log, (run, plan, goal)).map_err(|error| {
+        Auditor::new(bundled, own, log, &AuditedRun { run, plan, goal, since }).map_err(|error| {
             audit_error(error, |source| {
                 let message = format!("the auditor's log `{}` cannot be used: {source}", log.display());
                 SessionError::Journal(JournalError::Audit(message))
@@ -195,6 +203,16 @@ impl Session {
             };
             let beside = whole.parent().and_then(resolved);
             let real = [Some(whole.clone()), resolved(&whole), beside];
+            if has_other_names(file) {
+                let message = format!(
+                    "the auditor's {what} `{}` {} another name (a hard link), over which tools could use {}",
+                    file.display(),
+                    if what == "log" { "has" } else { "have" },
+                    if what == "log" { "it" } else { "them" }
+                );
+                let help = format!("remove the other name (`find / -samefile {}` finds it)", shell(&file.display().to_string()));
+                return Err(SessionError::bad_request("input/workdir", message, Some(help)));
+            }
             if real.iter().flatten().any(|path| path.starts_with(workdir)) {
                 let message = format!(
                     "the auditor's {what} `{}` lie{} in the working directory, where tools could use it",

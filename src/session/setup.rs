@@ -2,6 +2,7 @@
 
 use super::SessionError;
 use crate::agent::{Agents, STUB, Servers, Variable};
+use crate::audit::older_dir;
 use crate::clock::Clock;
 use crate::diag::secrets_in;
 use crate::environment::Environment;
@@ -85,7 +86,8 @@ impl Setup {
         let named = [&self.scripts, &self.pipelines, &self.templates].into_iter().flatten().cloned();
         let beside = |path: &PathBuf, suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
         let store = ["", "-wal", "-shm"].map(|suffix| beside(&self.store, suffix));
-        let audit = [Some(self.audit.log.clone()), self.audit.rules.clone()].into_iter().flatten();
+        let log = [self.audit.log.clone(), older_dir(&self.audit.log)].map(Some);
+        let audit = log.into_iter().chain([self.audit.rules.clone()]).flatten();
         let private = store.into_iter().chain([self.root.join(".asterisk"), self.out.clone()]).chain(audit);
         let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
         (usual.into_iter().chain(named).map(whole).collect(), private.map(whole).collect())

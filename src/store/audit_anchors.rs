@@ -30,6 +30,17 @@ impl Store {
         })
     }
 
+    /// How many entries a log had at the last commit of a run that has an anchor in it.
+    pub fn last_audit_anchor(&self, run: &str, log: &str) -> Result<Option<u64>, StoreError> {
+        self.read(|conn| {
+            let mut rows = conn.prepare_cached(
+                "SELECT MAX(entries) FROM audit_anchors WHERE run = (SELECT id FROM runs WHERE name = ?1) AND log = ?2",
+            )?;
+            let entries: Option<i64> = rows.query_row(params![run, log], |row| row.get(0))?;
+            Ok(entries.map(i64::unsigned_abs))
+        })
+    }
+
     /// The runs of a pipeline that have no anchor in a log, oldest first.
     pub fn unanchored_runs(&self, pipeline: &str, log: &str) -> Result<Vec<String>, StoreError> {
         self.read(|conn| {

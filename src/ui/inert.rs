@@ -52,10 +52,10 @@ fn replaced<'t>(text: Cow<'t, str>, places: &[usize], replace: impl Fn(&mut Stri
 /// The places where a command that counts anywhere in a line is broken up: the second `#` of `##NAME[`, the `:` of `section_start:` and
 /// `section_end:`.
 fn marks(text: &str) -> Vec<usize> {
-    let is_command = |rest: &str| rest.trim_start_matches(|ch: char| ch.is_ascii_alphanumeric() || ch == '-' || ch == '_').starts_with('[');
+    let is_command =
+        |rest: &str| rest.trim_start_matches(|ch: char| ch.is_ascii_alphanumeric() || ch == '-' || ch == '_').starts_with('[');
     let hashes = text.match_indices('#').map(|(at, _)| at + 1);
-    let mut marks: Vec<usize> =
-        hashes.filter(|at| text[*at..].strip_prefix('#').is_some_and(is_command)).collect();
+    let mut marks: Vec<usize> = hashes.filter(|at| text[*at..].strip_prefix('#').is_some_and(is_command)).collect();
     for (at, section) in text.match_indices("section_") {
         let rest = &text[at + section.len()..];
         let word = ["start", "end"].into_iter().find(|word| rest.strip_prefix(word).is_some_and(|rest| rest.starts_with(':')));

@@ -178,6 +178,78 @@ fn foreign_text_is_no_command_to_the_system() {
     }
 }
 
+/// Whatever prints names and texts of tests, to either stream.
+#[test]
+fn no_output_of_any_command_is_a_command_to_the_system() {
+    let evil = [
+        "::error file=x::pwned",
+        "##vso[task.setvariable variable=PATH]/evil",
+        "##[group]g",
+        "##teamcity[buildStop]",
+        "section_start:1:s",
+        "--- h",
+        "+++ h",
+    ];
+    let case = |evil: &str| {
+        format!("<testcase name=\"{evil}\"><failure message=\"{evil}\">a&#10;{evil}&#10;{evil}</failure></testcase>")
+    };
+    let report = format!("<testsuite>{}</testsuite>", evil.map(case).concat());
+    let markers = |text: &str, buildkite: bool| {
+        let start =
+            |line: &str| line.trim_start().starts_with("::") || buildkite && (line.starts_with("---") || line.starts_with("+++"));
+        let anywhere = ["##vso[", "##[", "##teamcity[", "section_start:"];
+        text.lines().any(|line| start(line) || anywhere.iter().any(|mark| line.contains(mark)))
+    };
+    let commands: &[&[&str]] = &[
+        &["run", "--input", "r.xml"],
+        &["run", "--input", "r.xml", "--observe", "narration=-", "-v"],
+        &["run", "--input", "r.xml", "--format", "json"],
+        &["status"],
+        &["status", "--format", "json"],
+        &["runs"],
+        &["report", "--format", "md"],
+        &["report", "--format", "html"],
+        &["report", "--format", "csv"],
+        &["report", "--format", "json"],
+        &["explain", "latest"],
+        &["explain", "latest", "case-1"],
+        &["show", "symptoms"],
+        &["show", "rcas"],
+        &["show", "evidence", "--run", "latest"],
+        &["run", "--input", "::error::x"],
+        &["::error::x"],
+    ];
+    let mut seen = 0;
+    for (variables, buildkite) in [
+        (&[("GITHUB_ACTIONS", "true")][..], false),
+        (&[("BUILDKITE", "true")], true),
+        (&[("CI", "true")], false),
+        (&[("TEAMCITY_VERSION", "1")], false),
+    ] {
+        let project = Project::with(&[("r.xml", &report)]);
+        for command in commands {
+            let ran = project.call(command).envs(variables.iter().copied()).ran();
+            assert!(
+                !markers(&ran.stdout, buildkite) && !markers(&ran.stderr, buildkite),
+                "{variables:?} {command:?}\n{}",
+                ran.text()
+            );
+            if command.ends_with(&["--format", "json"]) {
+                let json = ran.json().to_string();
+                seen += usize::from(evil.iter().all(|evil| json.contains(evil)));
+            }
+        }
+    }
+    assert!(seen >= 4, "JSON keeps its values: {seen}");
+    // Outside of CI, text is printed as it is.
+    let project = Project::with(&[("r.xml", &report)]);
+    assert!(markers(&project.asterisk(&["run", "--input", "r.xml"]).stdout, false));
+    // Commands of our own are none of foreign text.
+    project.file("scripts/rules/x.rhai", "fn f(");
+    let linted = project.call(&["lint", "--scripts", "scripts", "--format", "github"]).env("CI", "true").ran();
+    assert!(linted.stdout.starts_with("::error "), "{}", linted.text());
+}
+
 #[test]
 fn a_gate_that_cannot_work_is_refused_before_anything_is_walked() {
     let project = tested();

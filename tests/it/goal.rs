@@ -435,6 +435,17 @@ fn the_log_of_the_auditor_may_not_lie_in_the_working_directory() {
     let run = project.asterisk(&["runs", "--format", "json"]).exits(0).json()["runs"][0]["run"].as_str().unwrap().to_owned();
     elsewhere(&["goal", "--resume", &run], "work/audit.jsonl").exits(2);
     project.asterisk(&["goal", "--resume", &run]).exits(0);
+    // Nor may it have another name.
+    let other = project.root().join("work/h");
+    std::fs::hard_link(project.root().join(AUDIT_LOG), &other).unwrap();
+    let ran = project.asterisk(&args).exits(2);
+    assert!(ran.stderr.contains("hard link"), "{}", ran.text());
+    project.asterisk(&["audit", "verify"]).exits(1);
+    std::fs::remove_file(other).unwrap();
+    project.asterisk(&args).exits(0);
+    project.file(".config/asterisk/auditor.rhai", std::fs::read(repository().join("scripts/audit/rules.rhai")).unwrap());
+    std::fs::hard_link(project.root().join(".config/asterisk/auditor.rhai"), project.root().join("work/rules.rhai")).unwrap();
+    assert!(project.asterisk(&args).exits(2).stderr.contains("hard link"));
 }
 
 // ---- isolation -----------------------------------------------------------------------------------------------------
@@ -541,6 +552,11 @@ fn a_goal_works_in_a_worktree_of_a_clean_repository() {
     let told = with_git(&count).exits(0).json();
     assert_eq!((&told["changes"]["discarded"], &told["result"]["count"]), (&json!(true), &json!(4)));
     assert!(!project.root().join("work.goal-1").exists());
+    // The worktree's `.git` is none of the files.
+    let all = ["goal", "count the files", "--workdir", "work", "--format", "json"];
+    let counts = [&[][..], &["--isolate", "worktree"]]
+        .map(|more| with_git(&[&all, more].concat()).exits(0).json()["result"]["count"].clone());
+    assert_eq!(counts, [json!(5), json!(5)]);
 }
 
 // ---- memory --------------------------------------------------------------------------------------------------------
@@ -675,6 +691,85 @@ fn every_change_of_the_log_is_seen() {
     std::fs::remove_file(project.root().join(AUDIT_LOG)).unwrap();
     goal(&project, "count the *.md files", &[]).exits(0);
     assert_eq!(verify().exits(1).json()["whole"], false);
+}
+
+/// Appends entries of other runs to the log.
+fn lengthened(project: &Project, entries: u64) {
+    let mut log = project.read(AUDIT_LOG);
+    let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
+    let (mut prev, first) = (last["hash"].clone(), last["n"].as_u64().unwrap() + 1);
+    for n in first..first + entries {
+        let body = json!({ "type": "SubTask", "from": "R2", "to": "R3", "step": "1", "payload": { "task_id": "other/goal" } });
+        let turn = format!("other/goal/{n}#0");
+        let mut entry = json!({ "n": n, "at": last["at"], "turn": turn, "kind": "message", "body": body, "prev": prev });
+        prev = asterisk::model::Hash::of_json(&entry).to_string().into();
+        entry["hash"] = prev.clone();
+        log += &format!("{entry}\n");
+    }
+    project.edit(AUDIT_LOG, log);
+}
+
+/// A goal begins with the last file of the log; the others are there for `audit verify`, which reads all of them.
+#[test]
+fn a_long_log_is_verified_as_one_and_not_read_as_a_whole() {
+    let project = project();
+    let pursued = || goal(&project, "count the files", &[]).exits(0);
+    let verify = || project.asterisk(&["audit", "verify", "--format", "json"]);
+    let total = || project.asterisk(&["audit", "report", "--format", "json"]).exits(0).json()["report"]["total"]["tasks"].clone();
+    let size = || project.read(AUDIT_LOG).len();
+    let older = || {
+        project
+            .tree()
+            .into_iter()
+            .filter(|(path, _)| path.starts_with(".local/state/asterisk/audit.jsonl.d/"))
+            .collect::<Vec<_>>()
+    };
+    pursued();
+    lengthened(&project, 1000);
+    assert!(size() > 256 << 10 && older().is_empty());
+    pursued();
+    assert!(size() < 64 << 10 && older().len() == 1, "{}", size());
+    let seen = verify().exits(0).json();
+    assert_eq!((&seen["unknown"]["other"]["entries"], &total()), (&json!(1000), &json!(2)));
+    // Counts go on where the file before ended, and so does a goal that was killed.
+    let run = killed(&project, "count the *.md files", 20, &[]).unwrap();
+    lengthened(&project, 1000);
+    project.asterisk(&["goal", "--resume", &run]).exits(0);
+    assert_eq!((older().len(), total()), (2, json!(3)));
+    let ends = |entry: &Value| entry["kind"] == "report" && entry["body"]["on"] == "end";
+    let shown = project.asterisk(&["audit", "show", "--format", "json"]).exits(0).json();
+    let last = shown["entries"].as_array().unwrap().iter().rfind(|entry| ends(entry)).unwrap();
+    assert_eq!(last["body"]["total"]["tasks"], 3);
+    let mut turns: Vec<String> = shown["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["turn"].to_string())
+        .filter(|turn| turn.contains(&run))
+        .collect();
+    let all = turns.len();
+    turns.dedup();
+    assert_eq!(all, turns.len(), "none twice");
+    // What changes in an older file is not in the way of a goal, and seen all the same.
+    let (path, bytes) = older().remove(0);
+    let text = String::from_utf8(bytes).unwrap();
+    project.edit(&path, text.replacen("\"n\":3,", "\"n\": 3,", 1));
+    pursued();
+    assert_eq!(verify().exits(1).json()["broken"]["line"], 3);
+    project.edit(&path, &text);
+    verify().exits(0);
+    // Other rules read all of it once, and then their own counts.
+    let rules = std::fs::read_to_string(repository().join("scripts/audit/rules.rhai")).unwrap();
+    project.file(".config/asterisk/auditor.rhai", rules + "\n// Other rules.\n");
+    for (tasks, files) in [(5, 3), (6, 3)] {
+        pursued();
+        assert_eq!((total(), older().len()), (json!(tasks), files));
+    }
+    verify().exits(0);
+    // A removed file is a gap.
+    std::fs::remove_file(project.root().join(&path)).unwrap();
+    pursued();
+    assert_eq!(verify().exits(1).json()["broken"]["line"], 1);
 }
 
 /// What no journal knows is named, and so are goals that the log does not have.

@@ -266,7 +266,8 @@ pub(crate) fn packed(project: &Project) -> Value {
 /// The program may be killed after its last commit, before it writes a file.
 #[test]
 fn artifacts_and_package_are_made_again_from_the_journal() {
-    let files_of_stages = ["package.zip", "MANIFEST.txt", "manifest.json", "SUMMARY.md", "checkpoints.json", "w/a_b_.md", "p/package.zip"];
+    let files_of_stages =
+        ["package.zip", "MANIFEST.txt", "manifest.json", "SUMMARY.md", "checkpoints.json", "w/a_b_.md", "p/package.zip"];
     let text = "stages:\n  - { name: w, agent: Writer, advisor: CompletenessAdvisor, task: t }\n  \
                 - { name: p, agent: Packer, advisor: CompletenessAdvisor, task: t, depends_on: [w] }\n";
     let project = project(&[("pipelines/p.yaml", text)]);
@@ -285,6 +286,19 @@ fn artifacts_and_package_are_made_again_from_the_journal() {
     assert!(!files(&project).contains_key("package.zip"));
     project.asterisk(&["report", "latest", "--files", "always"]).exits(0);
     assert_eq!(files(&project)["package.zip"], made["package.zip"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_finds_the_directory_of_its_run() {
+    let settings = "agents: { mine: { kind: exec, command: [sh, agent.sh], retry: { attempts: 1 } } }\n";
+    let agent = "cat > /dev/null\nprintf hi > \"$ASTERISK_RUN_DIR/f\"\n\
+                 echo '{\"content\":\"c\",\"artifacts\":[{\"name\":\"a\",\"type\":\"text\",\"path\":\"f\"}]}'\n";
+    let text = "stages:\n  - { name: w, agent: Writer, advisor: CompletenessAdvisor, task: t }\n";
+    let project = project(&[("pipelines/p.yaml", text), ("agent.sh", agent)]);
+    project.file("asterisk.yaml", project.read("asterisk.yaml") + settings);
+    run(&project, &["--via", "w=mine"]).exits(0);
+    assert_eq!(files(&project)["w/a"], b"hi");
 }
 
 #[test]

@@ -264,6 +264,39 @@ fn paths_that_agents_write_are_not_gone_by() {
     on(&["save", "-f", "mine.json", "--case-id", "a"]).exits(0);
 }
 
+/// Nothing is waited for that may never be written: neither pipes nor sockets are read.
+#[test]
+fn pipes_and_sockets_are_no_input_over_mcp() {
+    let project = project();
+    assert!(std::process::Command::new("mkfifo").arg(project.root().join("pipe.yaml")).status().unwrap().success());
+    std::fs::create_dir(project.root().join("reports")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(project.root().join("reports/junit.xml")).status().unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(project.root().join("socket")).unwrap();
+    symlink("pipe.yaml", project.root().join("link.yaml")).unwrap();
+    let mut pipes = Pipes::start(&project, &[]);
+    for path in ["pipe.yaml", "link.yaml", "socket"] {
+        for args in [
+            json!({ "pipeline": "two.yaml", "input": path }),
+            json!({ "pipeline": "two.yaml", "input": ["two.yaml", path] }),
+            json!({ "pipeline": format!("./{path}"), "input": "none" }),
+        ] {
+            let told = pipes.call("start_run", &args);
+            assert!(
+                told["code"] == "no_file" && told["message"].as_str().unwrap().contains("neither a file nor"),
+                "{args}: {told}"
+            );
+        }
+        let told =
+            pipes.call("route", &json!({ "node": "look", "pipeline": format!("./{path}"), "artifact": { "found": true } }));
+        assert_eq!(told["code"], "no_file", "{told}");
+    }
+    // One in a directory is left out.
+    let told = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "reports" }));
+    assert!(told["code"].is_string() || told["cases"] == 0, "{told}");
+    // And the next run begins.
+    assert_eq!(pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none", "force": true }))["state"], "running");
+}
+
 /// Over MCP nothing is named that lies outside of the project.
 #[test]
 fn arguments_over_mcp_lead_nowhere() {

@@ -14,7 +14,7 @@ const MAX_FOUND: usize = 10_000;
 const MAX_LINE: usize = 64 << 10;
 /// The most bytes of a compiled pattern.
 const MAX_PATTERN: usize = 1 << 20;
-/// Directories that are never part of the work.
+/// What is never part of the work. `.git` is a file in a worktree.
 const PASSED_OVER: &[&str] = &[".git", ".asterisk"];
 
 /// The paths that match a pattern: `*` and `?` within a part, `**` over parts, `[..]`, `{a,b}`. A pattern without `/` is matched at any depth.
@@ -155,8 +155,11 @@ fn files(root: &WorkRoot) -> Result<Vec<String>, PathError> {
                 return Err(PathError::System(format!("there are more than {MAX_ENTRIES} files")));
             }
             let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else { continue };
-            let path = if dir.is_empty() { name.clone() } else { format!("{dir}/{name}") };
-            if kind.is_dir() && !PASSED_OVER.contains(&name.as_str()) {
+            if PASSED_OVER.contains(&name.as_str()) {
+                continue;
+            }
+            let path = if dir.is_empty() { name } else { format!("{dir}/{name}") };
+            if kind.is_dir() {
                 open.push(path);
             } else if kind.is_file() {
                 found.push(path);
@@ -213,7 +216,9 @@ mod tests {
     fn files_and_lines_are_found_in_order() {
         let dir = tempfile::tempdir().unwrap();
         let root = WorkRoot { path: dir.path().to_owned(), guarded: super::super::paths::Guarded::default() };
-        for (path, text) in [("b.txt", "one\ntwo\n"), ("a/x.txt", "two\n"), ("a/y.md", "two\n"), (".git/z.txt", "two\n")] {
+        for (path, text) in
+            [("b.txt", "one\ntwo\n"), ("a/x.txt", "two\n"), ("a/y.md", "two\n"), (".git/z.txt", "two\n"), ("a/.git", "two\n")]
+        {
             std::fs::create_dir_all(dir.path().join(path).parent().unwrap()).unwrap();
             std::fs::write(dir.path().join(path), text).unwrap();
         }
@@ -224,6 +229,7 @@ mod tests {
         assert_eq!(glob(&root, "a/*.{md,rs}").unwrap(), "a/y.md\n");
         assert_eq!(glob(&root, "**/[x-z].*").unwrap(), "a/x.txt\na/y.md\n");
         assert_eq!(glob(&root, "nothing").unwrap(), "");
+        assert_eq!(glob(&root, "*").unwrap(), "a/x.txt\na/y.md\nb.txt\n");
         assert!(glob(&root, "[").is_err());
         assert_eq!(grep(&root, "tw.", None, None).unwrap(), "a/x.txt:1: two\na/y.md:1: two\nb.txt:2: two\n");
         assert_eq!(grep(&root, "two", Some("a"), Some("*.md")).unwrap(), "a/y.md:1: two\n");

@@ -177,6 +177,9 @@ pub fn become_confined(environment: &Environment) -> Option<u8> {
     if !watches && first != CONFINE {
         return None;
     }
+    // What runs in its place is ended by the limit on its files, which this program outlives.
+    #[cfg(unix)]
+    let _ = nix::sys::signal::SigSet::from(nix::sys::signal::SIGXFSZ).thread_unblock();
     #[cfg(target_os = "linux")]
     if watches && setting == "?" {
         return Some(u8::from(!bounds::has_namespaces()));
