@@ -88,17 +88,10 @@ impl AuditLog {
         if let Some(dir) = path.parent() {
             fs::create_dir_all(dir)?;
         }
-        let file = loop {
-            if path.is_symlink() {
-                return Err(io::Error::other("it is a link"));
-            }
-            let file = appended(path)?;
-            check_private(&file.metadata()?)?;
-            lock(&file)?;
-            if is_same(&fs::symlink_metadata(path), &file.metadata()?) {
-                break file;
-            }
-        };
+        if path.is_symlink() {
+            return Err(io::Error::other("it is a link"));
+        }
+        let file = locked_at(path)?;
         let path = path.canonicalize()?;
         let (head, own) = (AuditHead::default(), own.to_owned());
         let mut log = Self { path, file, first: 1, read: 0, head, last: String::new(), own, said: HashMap::new() };
@@ -163,15 +156,12 @@ impl AuditLog {
 
     /// Does something while no other process writes.
     fn locked<T>(&mut self, body: impl FnOnce(&mut Self) -> io::Result<T>) -> io::Result<T> {
-        loop {
-            lock(&self.file)?;
-            if is_same(&fs::symlink_metadata(&self.path), &self.file.metadata()?) {
-                break;
-            }
-            let followed = self.follow();
-            self.unlocked(followed)?;
-        }
-        let done = body(self);
+        lock(&self.file)?;
+        let current = self
+            .file
+            .metadata()
+            .and_then(|open| if is_same(&fs::symlink_metadata(&self.path), &open) { Ok(()) } else { self.follow(&open) });
+        let done = current.and_then(|()| body(self));
         self.unlocked(done)
     }
 
@@ -182,13 +172,29 @@ impl AuditLog {
     }
 
     /// Goes on with the file that another process has begun.
-    fn follow(&mut self) -> io::Result<()> {
-        let open = self.file.metadata()?;
-        if !older(&self.path)?.iter().any(|(_, file)| is_same(&fs::symlink_metadata(file), &open)) {
+    fn follow(&mut self, open: &Metadata) -> io::Result<()> {
+        if !older(&self.path)?.iter().any(|(_, file)| is_same(&fs::symlink_metadata(file), open)) {
             return Err(io::Error::other("it was removed or replaced"));
         }
         self.read_on(&mut |_: &Value| {})?;
-        self.file = appended(&self.path)?;
+        self.go_on()
+    }
+
+    /// Opens and locks the file at the path, when the one before it was read. Dropping that unlocks it.
+    fn go_on(&mut self) -> io::Result<()> {
+        self.file = locked_at(&self.path)?;
+        let mut older = older(&self.path)?;
+        older.retain(|(first, _)| *first > self.head.entries);
+        self.read_older(&older, &mut |_: &Value| {})
+    }
+
+    /// Reads older files, up to the one at the path.
+    fn read_older(&mut self, files: &[(u64, PathBuf)], each: &mut dyn FnMut(&Value)) -> io::Result<()> {
+        for (_, file) in files {
+            if self.read_file(&File::open(file)?, each)? != EndOfFile::Whole {
+                return Err(io::Error::other(format!("line {}: its end is missing", self.head.entries + 1)));
+            }
+        }
         (self.first, self.read) = (self.head.entries + 1, 0);
         Ok(())
     }
@@ -206,13 +212,7 @@ impl AuditLog {
             }
             at -= 1;
         }
-        for (_, file) in &older[at..] {
-            let whole = self.read_file(&File::open(file)?, &mut |entry| reader.read(entry))?;
-            if whole != EndOfFile::Whole {
-                return Err(io::Error::other(format!("line {}: its end is missing", self.head.entries + 1)));
-            }
-        }
-        (self.first, self.read) = (self.head.entries + 1, 0);
+        self.read_older(&older[at..], &mut |entry| reader.read(entry))?;
         self.catch_up(&mut |entry| reader.read(entry))?;
         let begins = self.read == 0 && self.head.entries > 0;
         match reader.known(begins || self.read > LONG) {
@@ -231,10 +231,7 @@ impl AuditLog {
                 return Err(io::Error::other(format!("`{}` is in its way", kept.display())));
             }
             fs::rename(&self.path, kept)?;
-            // Dropping the old file unlocks it.
-            self.file = appended(&self.path)?;
-            lock(&self.file)?;
-            (self.first, self.read) = (self.head.entries + 1, 0);
+            self.go_on()?;
             self.catch_up(&mut |_: &Value| {})?;
         }
         // Another process may have been faster.
@@ -352,7 +349,7 @@ pub fn verify(path: &Path, mut each: impl FnMut(&Value)) -> io::Result<Result<Au
 
 /// Whether the file of a log, if there is one, has a name that is not known: a second link, over which others could use it.
 pub fn has_other_names(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|file| links(&file) > 1)
+    fs::metadata(path).is_ok_and(|file| file.is_file() && links(&file) > 1)
 }
 
 /// The directory of the files that a log had before.
@@ -394,6 +391,19 @@ fn first_entry(path: &Path) -> io::Result<Value> {
     let mut line = String::new();
     BufReader::new(File::open(path)?).read_line(&mut line)?;
     Ok(serde_json::from_str(&line).unwrap_or_default())
+}
+
+/// Opens the file at a path, or makes it, and locks it.
+fn locked_at(path: &Path) -> io::Result<File> {
+    loop {
+        let file = appended(path)?;
+        check_private(&file.metadata()?)?;
+        lock(&file)?;
+        // Another process may have begun a new one meanwhile.
+        if is_same(&fs::symlink_metadata(path), &file.metadata()?) {
+            return Ok(file);
+        }
+    }
 }
 
 /// Opens a file to append to it, or makes it.

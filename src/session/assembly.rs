@@ -245,7 +245,7 @@ impl Session {
         let findings = RunFindings { revision: result.revision, findings: &findings };
         store.conclude_run(&result.run, status, now, findings)?;
         result.load_statuses(store)?;
-        result.notes = self.project_files(store, &result, files, rested)?;
+        result.notes = self.write_files(store, &result, files, rested)?;
         self.finalise(&result)?;
         Ok(result)
     }

@@ -1,9 +1,9 @@
-//! The files of a run: the event log, case directories, and the artifacts of a policy pipeline. All of them can be rebuilt from the journal.
+//! The files of a run: case directories and the event log. All of them can be rebuilt from the journal.
 
 use super::outcome::{CaseResult, RunResult};
 use super::prompt::KeptTemplates;
 use super::setup::Files;
-use super::{Session, SessionError, stages};
+use super::{Session, SessionError};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Severity};
 use crate::files::OutDir;
@@ -50,8 +50,8 @@ impl Session {
         OutDir::create(&self.setup.out).and_then(|dir| dir.probe()).map_err(failed)
     }
 
-    /// Writes the event log of the run from the journal, and the directory and the artifacts of every case except those that `rested`.
-    /// Returns, by case, what could not be written because of its texts or of damage in the store; the rest is written all the same.
+    /// Writes the event log of the run from the journal, and a directory for every case except those that `rested`. Returns, by
+    /// case, what could not be written because of its texts or of damage in the store; the rest is written all the same.
     pub(super) fn project_files(
         &self,
         store: &Store,
@@ -97,9 +97,6 @@ impl Session {
             if let Some(events) = unwritten.kept("state.json", events)? {
                 let events: Vec<Event> = events.into_iter().map(|(_, event)| event).collect();
                 project_case((store, &templates), &dir, result, case, &events, &mut unwritten)?;
-                if result.plan.policy.is_some() {
-                    stages::write(&dir, result, case, &events)?;
-                }
             }
             if !unwritten.notes.is_empty() {
                 notes.insert(id.into(), unwritten.notes);

@@ -137,7 +137,7 @@ impl Session {
         let (run, revision, manifest) = (stored.run.clone(), stored.revision, stored.manifest.clone());
         let used = Arc::clone(&stored.project);
         let mut result = stored.result(self, store)?;
-        result.notes = self.project_files(store, &result, files, &HashSet::new())?;
+        result.notes = self.write_files(store, &result, files, &HashSet::new())?;
         let unmade = result.notes.values().flatten().any(|note| note.code.starts_with("template/"));
         if let (true, Some(current), Some((seen, project))) = (unmade, current, newer) {
             let record = store.run(&run)?;
@@ -145,7 +145,7 @@ impl Session {
             let texts = RunTexts { current, seen, number: revision, manifest, project: Arc::clone(&project) };
             RunRevisions::new(self, texts, &journal, watch).migrate(project)?;
             store.finish_run(&run, record.status, record.ended_at.unwrap_or_else(|| self.setup.clock.now()))?;
-            result.notes = self.project_files(store, &result, files, &HashSet::new())?;
+            result.notes = self.write_files(store, &result, files, &HashSet::new())?;
         } else {
             watch.over();
         }
@@ -245,7 +245,7 @@ impl Session {
         self.check_output()?;
         let files = files.unwrap_or(stored.args.files);
         let mut result = stored.result(self, &store)?;
-        result.notes = self.project_files(&store, &result, files, &HashSet::new())?;
+        result.notes = self.write_files(&store, &result, files, &HashSet::new())?;
         Ok(result)
     }
 }

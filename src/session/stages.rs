@@ -1,17 +1,19 @@
 //! The files of policy pipelines: artifacts by stage, `manifest.json`, `checkpoints.json`, `SUMMARY.md`, `MANIFEST.txt` and `package.zip`. All of them can be
 //! made again from the journal.
 
-use super::SessionError;
 use super::outcome::{CaseResult, RunResult};
 use super::projection::{case_dir, pretty};
+use super::{Files, Session, SessionError};
 use crate::agent::{StageFiles, pack, stored_bytes};
 use crate::clock::Timestamp;
+use crate::diag::Diagnostic;
 use crate::files::OutDir;
 use crate::model::{counted, sha256};
 use crate::script::View;
+use crate::store::Store;
 use crate::walk::{Event, EventBody, Name};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
@@ -60,8 +62,35 @@ struct StageRecord {
     artifacts: Vec<Value>,
 }
 
+impl Session {
+    /// Writes all files of a run from the journal, those of a policy pipeline too: [`Session::project_files`].
+    pub(super) fn write_files(
+        &self,
+        store: &Store,
+        result: &RunResult,
+        files: Files,
+        rested: &HashSet<Name>,
+    ) -> Result<BTreeMap<Name, Vec<Diagnostic>>, SessionError> {
+        let notes = self.project_files(store, result, files, rested)?;
+        if result.plan.policy.is_none() || !files.writes(result.cases.len()) {
+            return Ok(notes);
+        }
+        let dir = self.run_dir(&result.run)?;
+        result.each(|case| {
+            let events = match store.events(&result.run, &case.case.id) {
+                // It is noted.
+                Err(error) if error.is_damage() => return Ok(()),
+                events => events?,
+            };
+            let events: Vec<Event> = events.into_iter().map(|(_, event)| event).collect();
+            write(&dir, result, case, &events)
+        })?;
+        Ok(notes)
+    }
+}
+
 /// Writes the files of a case of a policy pipeline.
-pub(super) fn write(dir: &OutDir, result: &RunResult, case: &CaseResult, events: &[Event]) -> Result<(), SessionError> {
+fn write(dir: &OutDir, result: &RunResult, case: &CaseResult, events: &[Event]) -> Result<(), SessionError> {
     let single = result.cases.len() == 1;
     let below = if single { String::new() } else { format!("{}/", case_dir(&case.case.id)) };
     let records = records(result, case, events);

@@ -706,7 +706,7 @@ fn lengthened(project: &Project, entries: u64) {
         entry["hash"] = prev.clone();
         log += &format!("{entry}\n");
     }
-    project.edit(AUDIT_LOG, log);
+    project.file(AUDIT_LOG, log);
 }
 
 /// A goal begins with the last file of the log; the others are there for `audit verify`, which reads all of them.
@@ -753,10 +753,10 @@ fn a_long_log_is_verified_as_one_and_not_read_as_a_whole() {
     // What changes in an older file is not in the way of a goal, and seen all the same.
     let (path, bytes) = older().remove(0);
     let text = String::from_utf8(bytes).unwrap();
-    project.edit(&path, text.replacen("\"n\":3,", "\"n\": 3,", 1));
+    project.file(&path, text.replacen("\"n\":3,", "\"n\": 3,", 1));
     pursued();
     assert_eq!(verify().exits(1).json()["broken"]["line"], 3);
-    project.edit(&path, &text);
+    project.file(&path, &text);
     verify().exits(0);
     // Other rules read all of it once, and then their own counts.
     let rules = std::fs::read_to_string(repository().join("scripts/audit/rules.rhai")).unwrap();

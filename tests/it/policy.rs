@@ -268,8 +268,8 @@ pub(crate) fn packed(project: &Project) -> Value {
 fn artifacts_and_package_are_made_again_from_the_journal() {
     let files_of_stages =
         ["package.zip", "MANIFEST.txt", "manifest.json", "SUMMARY.md", "checkpoints.json", "w/a_b_.md", "p/package.zip"];
-    let text = "stages:\n  - { name: w, agent: Writer, advisor: CompletenessAdvisor, task: t }\n  \
-                - { name: p, agent: Packer, advisor: CompletenessAdvisor, task: t, depends_on: [w] }\n";
+    let text = "stages:\n  - { name: w, agent: Writer, advisor: RequirementsAdvisor, task: t }\n  \
+                - { name: p, agent: Packer, advisor: RequirementsAdvisor, task: t, depends_on: [w] }\n";
     let project = project(&[("pipelines/p.yaml", text)]);
     run(&project, &["--files", "always"]).exits(0);
     let made = files(&project);
@@ -294,7 +294,7 @@ fn a_command_finds_the_directory_of_its_run() {
     let settings = "agents: { mine: { kind: exec, command: [sh, agent.sh], retry: { attempts: 1 } } }\n";
     let agent = "cat > /dev/null\nprintf hi > \"$ASTERISK_RUN_DIR/f\"\n\
                  echo '{\"content\":\"c\",\"artifacts\":[{\"name\":\"a\",\"type\":\"text\",\"path\":\"f\"}]}'\n";
-    let text = "stages:\n  - { name: w, agent: Writer, advisor: CompletenessAdvisor, task: t }\n";
+    let text = "stages:\n  - { name: w, agent: Writer, advisor: RequirementsAdvisor, task: t }\n";
     let project = project(&[("pipelines/p.yaml", text), ("agent.sh", agent)]);
     project.file("asterisk.yaml", project.read("asterisk.yaml") + settings);
     run(&project, &["--via", "w=mine"]).exits(0);
