@@ -721,7 +721,7 @@ fn a_long_log_is_verified_as_one_and_not_read_as_a_whole() {
         project
             .tree()
             .into_iter()
-            .filter(|(path, _)| path.starts_with(".local/state/asterisk/audit.jsonl.d/"))
+            .filter(|(path, _)| path.starts_with(".local/state/asterisk/audit.jsonl.d/") && path.ends_with(".jsonl"))
             .collect::<Vec<_>>()
     };
     pursued();
