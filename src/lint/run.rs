@@ -15,7 +15,7 @@ use crate::files::Area;
 use crate::form::yaml::{self, Yaml};
 use crate::model::Hash;
 use crate::pipeline::{EdgeCondition, Pipeline, is_policy_key};
-use crate::project::{LinkSettings, Project, ProjectData, Sources, domain, examine, teams};
+use crate::project::{LinkSettings, Project, ProjectData, Sources, domain, examine, known_words, teams};
 use crate::prompt::Templates;
 use crate::script::{Library, LinkedScript, Unit};
 use crate::session::ProjectText;
@@ -78,8 +78,8 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
     let data: Vec<(Source, Yaml)> =
         data_texts.iter().filter_map(|source| Some((source.clone(), yaml::parse(source).ok()?))).collect();
     let all_read = input.texts.iter().filter(|text| text.area == Area::Pipelines).count() == pipelines.len();
-    let pipes: Vec<LintedPipeline<'_>> = pipelines.iter().map(|pipeline| pipe(pipeline, &library)).collect();
-    let teams: Vec<LintedPipeline<'_>> = teams.iter().map(|(_, pipeline)| pipe(pipeline, &library)).collect();
+    let pipes: Vec<LintedPipeline<'_>> = pipelines.iter().map(|pipeline| pipe(pipeline, &library, &read)).collect();
+    let teams: Vec<LintedPipeline<'_>> = teams.iter().map(|(_, pipeline)| pipe(pipeline, &library, &read)).collect();
     let mut units: Vec<&Unit> = library.files().map(LinkedScript::unit).chain(&loose).collect();
     units.sort_by_key(|unit| unit.name());
     let cx = LintContext {
@@ -107,9 +107,10 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
 }
 
 /// Analyses a pipeline.
-fn pipe<'a>(pipeline: &'a Pipeline, library: &'a Library) -> LintedPipeline<'a> {
+fn pipe<'a>(pipeline: &'a Pipeline, library: &'a Library, data: &ProjectData) -> LintedPipeline<'a> {
     let condition = |edge: &str| LintContext::condition(library, &pipeline.source, edge);
-    LintedPipeline::new(pipeline, examine(pipeline, library, &condition))
+    let words = |known| known_words(pipeline, data, known);
+    LintedPipeline::new(pipeline, examine(pipeline, library, &words, &condition))
 }
 
 /// The errors of a team in a data file; those of the pipeline around it are ignored.

@@ -166,6 +166,16 @@ pub const EFFECTS: [&str; 13] = [
     "recalled",
 ];
 
+/// Whether an effect of this name has this key, as its reader says; `None` if there is no such effect.
+pub fn effect_has(effect: &str, key: &str) -> Option<bool> {
+    if !EFFECTS.contains(&effect) {
+        return None;
+    }
+    let alone = serde_json::json!({ "effect": effect, key: null });
+    let error = serde_json::from_value::<Effect<Handle>>(alone).err().map(|error| error.to_string());
+    Some(key == "effect" || !error.is_some_and(|error| error.starts_with("unknown field")))
+}
+
 /// An id as written by a script: a number, or `"$name"` for the record that an earlier effect of the same case named with `as:
 /// "name"`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -252,6 +262,16 @@ impl Effect<Handle> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_are_those_of_the_reader() {
+        assert_eq!(effect_has("note", "text"), Some(true));
+        assert_eq!(effect_has("upsert_symptom", "fingerprint"), Some(true));
+        assert_eq!(effect_has("upsert_symptom", "fingreprint"), Some(false));
+        assert_eq!(effect_has("create_rca", "as"), Some(true));
+        assert_eq!(effect_has("note", "effect"), Some(true));
+        assert_eq!(effect_has("notes", "text"), None);
+    }
 
     #[test]
     fn the_names_are_those_of_the_effects() {

@@ -54,7 +54,7 @@ mod tests {
             field("code", Kind::Text { one_of: vec!["a".into(), "b".into()] }, false),
             field("notes", Kind::List(Box::new(Kind::Map(Box::new(Kind::Int { min: None, max: Some(3) })))), false),
         ];
-        let schema = Kind::Object(Arc::new(Shape { name: "artifact".into(), fields })).json_schema();
+        let schema = Kind::Object(Arc::new(Shape { name: "artifact".into(), fields, sparse: false })).json_schema();
         let notes = json!({ "type": "array", "items": { "type": "object", "additionalProperties": { "type": "integer", "maximum": 3 } } });
         assert_eq!(
             schema,

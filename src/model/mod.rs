@@ -27,7 +27,7 @@ pub use attributes::Attributes;
 pub use ci_system::{CiJob, CiSystem};
 pub use command_line::{CommandErrors, CommandJoin, CommandWord, SimpleCommand, read_command_line};
 pub use deferred::Deferred;
-pub use effect::{EFFECTS, Effect, Handle, UnresolvedHandle};
+pub use effect::{EFFECTS, Effect, Handle, UnresolvedHandle, effect_has};
 pub use hash::{Hash, Hasher, canonical};
 pub use invisible::{is_invisible, visible};
 pub use job_url::job_url_of_environment;

@@ -70,10 +70,12 @@ mod tests {
         let text = |words: &[&str]| Kind::Text { one_of: words.iter().map(ToString::to_string).collect() };
         let inner = Shape {
             name: "r".into(),
+            sparse: false,
             fields: vec![field("name", text(&[]), true), field("paths", Kind::List(Box::new(text(&[]))), false)],
         };
         let shape = Shape {
             name: "a".into(),
+            sparse: false,
             fields: vec![
                 field("match", Kind::Bool, true),
                 field("score", Kind::Number { min: Some(0.0), max: Some(1.0) }, true),

@@ -42,6 +42,9 @@ pub struct Shape {
     pub name: String,
     /// The fields, in declaration order.
     pub fields: Vec<Field>,
+    /// Whether a field that is not required may be absent, so that reading it fails. Otherwise it reads as the zero of its type, as in
+    /// artifacts.
+    pub sparse: bool,
 }
 
 /// An error at one place of an artifact.
@@ -187,9 +190,10 @@ mod tests {
 
     fn shape() -> Shape {
         let field = |name: &str, kind, required| Field { name: name.into(), kind, required };
-        let repo = Shape { name: "repo".into(), fields: vec![field("name", Kind::Text { one_of: vec![] }, true)] };
+        let repo = Shape { name: "repo".into(), sparse: false, fields: vec![field("name", Kind::Text { one_of: vec![] }, true)] };
         Shape {
             name: "test artifact".into(),
+            sparse: false,
             fields: vec![
                 field("confidence", Kind::Number { min: Some(0.0), max: Some(1.0) }, true),
                 field("decision", Kind::Text { one_of: vec!["approve".into(), "reassess".into()] }, false),

@@ -41,6 +41,11 @@ impl DataFiles {
         self.files.get(stem).map(|file| &**file)
     }
 
+    /// The names under which scripts see them.
+    pub(super) fn stems(&self) -> Vec<String> {
+        self.files.keys().cloned().chain(self.has_domain().then(|| DOMAIN.to_owned())).collect()
+    }
+
     /// All files in one map.
     pub fn all(&self) -> &Map<String, Value> {
         self.all.get_or_init(|| {

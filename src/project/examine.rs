@@ -3,8 +3,9 @@
 use super::{kinds, vars};
 use crate::model::Kind;
 use crate::pipeline::{self, EdgeCondition, EdgeIx, EdgeOrigin, NodeIx, Pipeline, Spanned};
-use crate::script::check::{Analysis, CheckedParameter, Checker};
+use crate::script::check::{Analysis, CheckedParameter, Checker, ReturnedValue};
 use crate::script::{FunctionRef, Library, LinkedScript, Unit};
+use crate::walk::{ProjectWords, group_kind};
 use std::collections::BTreeMap;
 
 /// How a pipeline uses a function, with its parameters.
@@ -50,10 +51,12 @@ pub struct ExaminedFunction<'a> {
     pub analysis: Analysis,
 }
 
-/// Analyses every existing function that a pipeline refers to. `condition` returns the text of an edge's condition.
+/// Analyses every existing function that a pipeline refers to. `words` are the texts that the project knows; `condition` returns the text of
+/// an edge's condition.
 pub fn examine<'a>(
     pipeline: &Pipeline,
     library: &'a Library,
+    words: &ProjectWords<'_>,
     condition: &dyn Fn(&str) -> Option<&'a Unit>,
 ) -> Vec<ExaminedFunction<'a>> {
     let mut found: Vec<NamedFunction<'a>> = Vec::new();
@@ -63,7 +66,8 @@ pub fn examine<'a>(
     };
     let named = |reference: &Option<Spanned<String>>| reference.as_ref().and_then(|reference| script(reference));
     let vars = vars::kind(pipeline, &pipeline.vars_json());
-    let params = |first: (&'static str, Kind)| vec![first, ("vars", vars.clone())];
+    let given = |first: (&'static str, Kind)| vec![first, ("vars", vars.clone())];
+    let params = |node: Option<NodeIx>| ("params", kinds::params(pipeline, node, &vars, words));
     for (at, edge) in pipeline.edges.iter().enumerate() {
         let artifact = match edge.from {
             EdgeOrigin::Node(node) => artifact(pipeline, node),
@@ -74,7 +78,7 @@ pub fn examine<'a>(
             EdgeCondition::Rule(reference) => script(reference),
             EdgeCondition::Condition(_) => condition(&edge.id).map(|unit| (unit, "condition".to_owned())),
         };
-        let inputs = vec![("artifact", artifact), ("state", kinds::state()), ("vars", vars.clone())];
+        let inputs = vec![("artifact", artifact), ("state", kinds::state(words)), ("vars", vars.clone())];
         found.extend(function.map(|(unit, name)| (FunctionUse::Edge(EdgeIx(at)), unit, name, inputs)));
     }
     for (at, node) in pipeline.nodes.iter().enumerate() {
@@ -85,44 +89,45 @@ pub fn examine<'a>(
             _ => family(),
         };
         let place = NodeIx(at);
-        found.extend(responder.map(|(unit, name)| (FunctionUse::Responder(place), unit, name, params(("params", Kind::Any)))));
-        let inputs = vec![("artifact", artifact(pipeline, place)), ("params", Kind::Any)];
+        found.extend(responder.map(|(unit, name)| (FunctionUse::Responder(place), unit, name, given(params(Some(place))))));
+        let inputs = vec![("artifact", artifact(pipeline, place)), params(Some(place))];
         if let Some(foreach) = &node.foreach {
             if let pipeline::ComputedValue::Function(reference) = &foreach.items {
                 let function = script(reference);
-                found.extend(function.map(|(unit, name)| (FunctionUse::Items(place), unit, name, params(("params", Kind::Any)))));
+                found.extend(function.map(|(unit, name)| (FunctionUse::Items(place), unit, name, given(params(Some(place))))));
             }
             if let pipeline::Merge::Function(reference) = &foreach.merge {
                 let function = script(reference);
-                found.extend(
-                    function.map(|(unit, name)| (FunctionUse::Merge(place), unit, name, params(("branches", Kind::Any)))),
-                );
+                found
+                    .extend(function.map(|(unit, name)| (FunctionUse::Merge(place), unit, name, given(("branches", Kind::Any)))));
             }
         }
         if let Some(pipeline::ComputedValue::Function(reference)) = node.tool.as_ref().and_then(|tool| tool.arguments.as_ref()) {
             let function = script(reference);
-            found.extend(function.map(|(unit, name)| (FunctionUse::Arguments(place), unit, name, params(("params", Kind::Any)))));
+            found.extend(function.map(|(unit, name)| (FunctionUse::Arguments(place), unit, name, given(params(Some(place))))));
         }
         found.extend(named(&node.effect).map(|(unit, name)| (FunctionUse::Effect(place), unit, name, inputs)));
     }
-    let any = |name: &'static str| (name, Kind::Any);
+    let needs = pipeline.verdict.as_ref().map_or(&[][..], |verdict| &verdict.needs);
+    let evidence = || ("evidence", group_kind("evidence", words));
+    let context = || ("context", kinds::context(needs, words));
     for (at, rule) in pipeline.verdict.iter().flat_map(|verdict| &verdict.rules).enumerate() {
-        let inputs = vec![any("evidence"), any("context"), ("vars", vars.clone())];
+        let inputs = vec![evidence(), context(), ("vars", vars.clone())];
         found.extend(script(&rule.rule).map(|(unit, name)| (FunctionUse::VerdictRule(at), unit, name, inputs)));
     }
     for (at, rule) in pipeline.roots.iter().enumerate() {
-        let inputs = vec![any("evidence"), any("context"), ("vars", vars.clone())];
+        let inputs = vec![evidence(), context(), ("vars", vars.clone())];
         found.extend(script(&rule.rule).map(|(unit, name)| (FunctionUse::RootRule(at), unit, name, inputs)));
     }
     let strength = pipeline.verdict.as_ref().and_then(|verdict| named(&verdict.signatures));
-    let inputs = vec![any("found"), any("evidence"), any("context"), ("vars", vars.clone())];
+    let inputs = vec![("found", group_kind("evidence.matches[]", words)), evidence(), context(), ("vars", vars.clone())];
     found.extend(strength.map(|(unit, name)| (FunctionUse::SignatureStrength, unit, name, inputs)));
     let by = pipeline.clusters.as_ref().and_then(|clusters| script(&clusters.by));
-    found.extend(by.map(|(unit, name)| (FunctionUse::Cluster, unit, name, params(("params", Kind::Any)))));
-    found.extend(named(&pipeline.report).map(|(unit, name)| (FunctionUse::Summary, unit, name, params(("params", Kind::Any)))));
+    found.extend(by.map(|(unit, name)| (FunctionUse::Cluster, unit, name, given(params(None)))));
+    found.extend(named(&pipeline.report).map(|(unit, name)| (FunctionUse::Summary, unit, name, given(params(None)))));
     let scheduler = pipeline.team.as_ref().and_then(|team| script(&super::team::select(&team.scheduler)));
-    found.extend(scheduler.map(|(unit, name)| (FunctionUse::Scheduler, unit, name, vec![("ctx", kinds::scheduling())])));
-    analyse(found, library)
+    found.extend(scheduler.map(|(unit, name)| (FunctionUse::Scheduler, unit, name, vec![("ctx", kinds::scheduling(words))])));
+    analyse(pipeline, found, library)
 }
 
 fn artifact(pipeline: &Pipeline, node: NodeIx) -> Kind {
@@ -132,16 +137,29 @@ fn artifact(pipeline: &Pipeline, node: NodeIx) -> Kind {
 /// A referenced function before its analysis.
 type NamedFunction<'a> = (FunctionUse, &'a Unit, String, Vec<(&'static str, Kind)>);
 
-fn analyse<'a>(found: Vec<NamedFunction<'a>>, library: &'a Library) -> Vec<ExaminedFunction<'a>> {
+fn analyse<'a>(pipeline: &Pipeline, found: Vec<NamedFunction<'a>>, library: &'a Library) -> Vec<ExaminedFunction<'a>> {
     let modules = |path: &str| library.file(path).map(LinkedScript::unit);
     let mut analyses = Vec::new();
     {
         // One checker per text: preparing a script takes longer than checking one of its functions.
         let mut checkers: BTreeMap<&str, Checker<'_>> = BTreeMap::new();
-        for (_, unit, name, inputs) in &found {
+        for (place, unit, name, inputs) in &found {
             let checker = checkers.entry(unit.name()).or_insert_with(|| Checker::new(unit, &modules).with_facts());
             let inputs: Vec<CheckedParameter<'_>> = inputs.iter().map(|(name, kind)| CheckedParameter { name, kind }).collect();
-            analyses.push(checker.function(name, &inputs));
+            let answer = match place {
+                // What a stage leaves is read by its policy, not as an artifact of the node's schema.
+                FunctionUse::Responder(node) if pipeline.at(*node).policy.is_none() => Some(artifact(pipeline, *node)),
+                _ => None,
+            };
+            let returned = match (place, &answer) {
+                (FunctionUse::Edge(_), _) => ReturnedValue::Outcome,
+                (FunctionUse::VerdictRule(_) | FunctionUse::SignatureStrength, _) => ReturnedValue::Strength,
+                (FunctionUse::RootRule(_), _) => ReturnedValue::Root,
+                (FunctionUse::Effect(_), _) => ReturnedValue::Effects,
+                (_, Some(Kind::Object(shape))) => ReturnedValue::Document(shape),
+                _ => ReturnedValue::Any,
+            };
+            analyses.push(checker.returning(name, &inputs, returned));
         }
     }
     let examined = |((place, unit, name, inputs), analysis)| ExaminedFunction { place, unit, name, inputs, analysis };

@@ -1,45 +1,116 @@
-//! The types of the inputs of rules and schedulers.
+//! The types of what functions of a pipeline are given, from the table of documented fields and from the pipeline.
 
+use super::ProjectData;
 use crate::model::{Field, Kind, Shape};
-use crate::pipeline::NodeIx;
-use crate::walk::Plan;
+use crate::pipeline::{NodeIx, Pipeline, PipelineNode, Spanned};
+use crate::walk::{GROUPS, KnownWords, Plan, ProjectWords, group_kind};
+use serde_json::Value;
 use std::sync::Arc;
 
+/// No texts are known.
+pub(super) fn no_words(_: KnownWords) -> Vec<String> {
+    Vec::new()
+}
+
+/// The texts that a pipeline and the data of its project know.
+pub fn known_words(pipeline: &Pipeline, data: &ProjectData, known: KnownWords) -> Vec<String> {
+    match known {
+        KnownWords::Data => data.files.stems(),
+        _ => words(pipeline, data.files.get("domain").unwrap_or(&Value::Null), known),
+    }
+}
+
+fn words(pipeline: &Pipeline, domain: &Value, known: KnownWords) -> Vec<String> {
+    let keys = |name: &str| domain[name].as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect();
+    match known {
+        KnownWords::Signatures => {
+            let signatures = domain["signatures"].as_array().into_iter().flatten();
+            signatures.filter_map(|signature| signature["id"].as_str().map(str::to_owned)).collect()
+        }
+        KnownWords::Defects => keys("defects"),
+        KnownWords::Data => Vec::new(),
+        KnownWords::Nodes => pipeline.nodes.iter().map(|node| node.name.to_string()).collect(),
+    }
+}
+
 /// The type of `state` for static checks.
-pub(super) fn state() -> Kind {
-    let text = || Kind::Text { one_of: Vec::new() };
-    let int = || Kind::Int { min: None, max: None };
-    let number = || Kind::Number { min: None, max: None };
-    let visit = object("visit", [("at", text()), ("edge", text()), ("node", text()), ("outcome", text())]);
-    let walker = object(
-        "walker",
-        [
-            ("element", text()),
-            ("name", text()),
-            ("stickiness", int()),
-            ("traits", Kind::Map(Box::new(Kind::Any))),
-            ("zone", text()),
-        ],
-    );
-    object(
-        "state",
-        [
-            ("chance", number()),
-            ("confidence", number()),
-            ("context", Kind::Map(Box::new(Kind::Any))),
-            ("elapsed_s", number()),
-            ("handoffs", int()),
-            ("history", Kind::List(Box::new(visit))),
-            ("loops", Kind::Map(Box::new(int()))),
-            ("node", text()),
-            ("steps", int()),
-            ("walker", walker),
-        ],
-    )
+pub(super) fn state(words: &ProjectWords<'_>) -> Kind {
+    group_kind("state", words)
+}
+
+/// The type of `context`, which rules of verdicts and roots see; `needs` are the queries of the verdict.
+pub(super) fn context(needs: &[Spanned<String>], words: &ProjectWords<'_>) -> Kind {
+    with(group_kind("context", words), |name| match name {
+        "data" => Some(data(words)),
+        "env" => Some(texts()),
+        "envelope" | "failure" | "git" => Some(group_kind(name, words)),
+        "needs" => Some(self::needs(needs)),
+        _ => None,
+    })
+}
+
+/// The type of `params`, which responders, effects and other functions of a node see. Without a node, its queries are not known.
+pub(super) fn params(pipeline: &Pipeline, node: Option<NodeIx>, vars: &Kind, words: &ProjectWords<'_>) -> Kind {
+    let kind = |name: &str| match name {
+        "bindings" => Kind::Map(Box::new(Kind::Int { min: None, max: None })),
+        "data" => data(words),
+        "env" => texts(),
+        "history" => field(&group_kind("state", words), "history"),
+        "needs" => node.map_or(Kind::Any, |node| needs(&pipeline.at(node).needs)),
+        "prior" => prior(pipeline),
+        "siblings" => Kind::List(Box::new(Kind::Any)),
+        "vars" => vars.clone(),
+        name => group_kind(name, words),
+    };
+    let groups = GROUPS.iter().map(|group| group.name).filter(|name| !name.contains('.'));
+    object("params", groups.map(|name| (name, kind(name))))
+}
+
+/// The last artifact of each node: nothing for one that was not taken. The nodes of parts have names of their own.
+fn prior(pipeline: &Pipeline) -> Kind {
+    if pipeline.nodes.iter().any(|node| node.subpipeline.is_some()) {
+        return Kind::Map(Box::new(Kind::Any));
+    }
+    let artifact =
+        |(at, node): (usize, &PipelineNode)| (node.name.to_string(), super::linker::merged_kind(pipeline.at(NodeIx(at))));
+    let artifacts: Vec<(String, Kind)> = pipeline.nodes.iter().enumerate().map(artifact).collect();
+    object("prior", artifacts.iter().map(|(name, kind)| (name.as_str(), kind.clone())))
+}
+
+/// The data files of the project, by stem.
+fn data(words: &ProjectWords<'_>) -> Kind {
+    let stems = words(KnownWords::Data);
+    if stems.is_empty() {
+        return Kind::Map(Box::new(Kind::Any));
+    }
+    object("data", stems.iter().map(|stem| (stem.as_str(), Kind::Any)))
+}
+
+fn needs(needs: &[Spanned<String>]) -> Kind {
+    let names: Vec<String> = needs.iter().map(|need| need.replace('.', "_")).collect();
+    object("needs", names.iter().map(|name| (name.as_str(), Kind::Any)))
+}
+
+fn texts() -> Kind {
+    Kind::Map(Box::new(Kind::Text { one_of: Vec::new() }))
+}
+
+/// An object with other types for some of its fields.
+fn with(kind: Kind, other: impl Fn(&str) -> Option<Kind>) -> Kind {
+    let Kind::Object(shape) = &kind else { return kind };
+    let field = |field: &Field| Field { kind: other(&field.name).unwrap_or_else(|| field.kind.clone()), ..field.clone() };
+    Kind::Object(Arc::new(Shape { fields: shape.fields.iter().map(field).collect(), ..(**shape).clone() }))
+}
+
+fn field(kind: &Kind, name: &str) -> Kind {
+    match kind {
+        Kind::Object(shape) => shape.field(name).map_or(Kind::Any, |field| field.kind.clone()),
+        _ => Kind::Any,
+    }
 }
 
 /// The type of a scheduler's parameter, `ctx`. Its walkers have the keys of a persona and the traits of their element.
-pub(super) fn scheduling() -> Kind {
+pub(super) fn scheduling(words: &ProjectWords<'_>) -> Kind {
     let text = || Kind::Text { one_of: Vec::new() };
     let node = object("node", ["name", "family", "element", "code"].map(|name| (name, text())));
     let zone = object(
@@ -60,7 +131,7 @@ pub(super) fn scheduling() -> Kind {
             ("needs", Kind::Any),
             ("node", node),
             ("prior", Kind::Any),
-            ("state", state()),
+            ("state", state(words)),
             ("walkers", Kind::List(Box::new(walker))),
             ("zone", zone),
         ],
@@ -69,11 +140,11 @@ pub(super) fn scheduling() -> Kind {
 
 fn object<'n>(name: &str, fields: impl IntoIterator<Item = (&'n str, Kind)>) -> Kind {
     let field = |(name, kind): (&str, Kind)| Field { name: name.into(), kind, required: true };
-    Kind::Object(Arc::new(Shape { name: name.into(), fields: fields.into_iter().map(field).collect() }))
+    Kind::Object(Arc::new(Shape { name: name.into(), fields: fields.into_iter().map(field).collect(), sparse: false }))
 }
 
 /// The types of the inputs of a node's rules: `artifact`, `state` and `vars`. Without a node, any artifact.
 pub fn input_kinds(plan: &Plan, node: Option<NodeIx>) -> [(&'static str, Kind); 3] {
     let artifact = node.map_or(Kind::Any, |node| plan.node(node).kind.clone());
-    [("artifact", artifact), ("state", state()), ("vars", super::vars::kind(&plan.pipeline, &plan.vars))]
+    [("artifact", artifact), ("state", state(&no_words)), ("vars", super::vars::kind(&plan.pipeline, &plan.vars))]
 }

@@ -1,10 +1,12 @@
 //! The linker of one pipeline, with the look-up of functions and answerers.
 
+use super::{ProjectData, kinds, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::pipeline::{Pipeline, Spanned};
 use crate::prompt::Templates;
-use crate::script::check::CheckedParameter;
+use crate::script::check::{CheckedParameter, ReturnedValue};
 use crate::script::{FunctionRef, Library, ScriptFunction};
+use crate::walk::group_kind;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -45,12 +47,35 @@ impl ProjectLinker<'_> {
         self.trusted && self.pipeline.source.is_bundled() && (function.is_trusted() || function.is_condition())
     }
 
-    /// Checks a function against the types of its inputs, unless that was done when the program was built.
-    pub(super) fn check(&self, function: &ScriptFunction, inputs: &[CheckedParameter<'_>], found: &mut Diagnostics) {
+    /// Checks a rule of a verdict or of roots against the types of its inputs, unless that was done when the program was built.
+    pub(super) fn check_rule(
+        &self,
+        function: &ScriptFunction,
+        data: &ProjectData,
+        returned: ReturnedValue<'_>,
+        found: &mut Diagnostics,
+    ) {
         if self.is_checked(function) {
             return;
         }
-        for diagnostic in self.library.check(function, inputs).diagnostics {
+        let words = |known| kinds::known_words(self.pipeline, data, known);
+        let needs = self.pipeline.verdict.as_ref().map_or(&[][..], |verdict| &verdict.needs);
+        let (evidence, context) = (group_kind("evidence", &words), kinds::context(needs, &words));
+        let vars = vars::kind(self.pipeline, self.vars);
+        let inputs = [("evidence", &evidence), ("context", &context), ("vars", &vars)];
+        let inputs = inputs.map(|(name, kind)| CheckedParameter { name, kind });
+        self.report(self.library.check_returning(function, &inputs, returned).diagnostics, found);
+    }
+
+    /// Checks a function against the types of its inputs, unless that was done when the program was built.
+    pub(super) fn check(&self, function: &ScriptFunction, inputs: &[CheckedParameter<'_>], found: &mut Diagnostics) {
+        if !self.is_checked(function) {
+            self.report(self.library.check(function, inputs).diagnostics, found);
+        }
+    }
+
+    fn report(&self, diagnostics: Diagnostics, found: &mut Diagnostics) {
+        for diagnostic in diagnostics {
             if !found.iter().any(|known| *known == diagnostic) {
                 found.push(diagnostic);
             }
@@ -67,6 +92,8 @@ impl ProjectLinker<'_> {
 /// Prepends the location in the pipeline to the labels of a diagnostic.
 fn label_first(mut diagnostic: Diagnostic, pipeline: &Pipeline, span: Span) -> Diagnostic {
     let label = crate::diag::Label { source: pipeline.source.clone(), span, text: "referred to here".into() };
-    diagnostic.labels.insert(0, label);
+    // A function that is there, in another form, is to be changed where it is.
+    let at = if matches!(&*diagnostic.code, "script/arity" | "script/private") { diagnostic.labels.len() } else { 0 };
+    diagnostic.labels.insert(at, label);
     diagnostic
 }

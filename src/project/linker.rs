@@ -21,7 +21,7 @@ const CALL: &str = "call";
 impl ProjectLinker<'_> {
     /// Links the rules of all edges, checked against the schemas of their nodes.
     pub(super) fn rules(&self, found: &mut Diagnostics) -> Vec<Option<EdgeRule>> {
-        let (state, vars) = (kinds::state(), vars::kind(self.pipeline, self.vars));
+        let (state, vars) = (kinds::state(&kinds::no_words), vars::kind(self.pipeline, self.vars));
         let kind_at = |edge: &pipeline::Edge| match edge.from {
             pipeline::EdgeOrigin::Node(node) => merged_kind(self.pipeline.at(node)),
             pipeline::EdgeOrigin::Any => Kind::Any,

@@ -1,10 +1,10 @@
 //! Links `roots:`.
 
+use super::ProjectData;
 use super::linked_pipeline::ProjectLinker;
-use super::{ProjectData, vars};
 use crate::diag::Diagnostics;
-use crate::model::{Deferred, Hash, Kind};
-use crate::script::check::CheckedParameter;
+use crate::model::{Deferred, Hash};
+use crate::script::check::ReturnedValue;
 use crate::walk::{Content, RootFunction, RootPlan};
 use serde_json::json;
 use std::sync::Arc;
@@ -18,14 +18,10 @@ impl ProjectLinker<'_> {
         found: &mut Diagnostics,
     ) -> Option<Deferred<RootPlan>> {
         let written = &self.pipeline.roots;
-        let vars = vars::kind(self.pipeline, self.vars);
-        let any = Kind::Any;
-        let inputs = [("evidence", &any), ("context", &any), ("vars", &vars)];
-        let inputs = inputs.map(|(name, kind)| CheckedParameter { name, kind });
         let mut rules = Vec::with_capacity(written.len());
         for rule in written {
             let Some(function) = self.function(&rule.rule, 3, found) else { continue };
-            self.check(&function, &inputs, found);
+            self.check_rule(&function, data, ReturnedValue::Root, found);
             let (line, _) = self.pipeline.source.line_column(rule.span.start);
             rules.push(RootFunction {
                 id: rule.id.as_str().into(),

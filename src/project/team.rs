@@ -108,7 +108,7 @@ impl ProjectLinker<'_> {
         let select = self.function(&Spanned::new(select(reference), reference.span), 1, found)?;
         let file = select.file()?.to_owned();
         let because = self.library.function(&FunctionRef { file: file.clone(), function: BECAUSE.into() }, 2).ok();
-        let (ctx, name) = (kinds::scheduling(), Kind::Text { one_of: Vec::new() });
+        let (ctx, name) = (kinds::scheduling(&kinds::no_words), Kind::Text { one_of: Vec::new() });
         let inputs = [CheckedParameter { name: "ctx", kind: &ctx }, CheckedParameter { name: "name", kind: &name }];
         self.check(&select, &inputs[..1], found);
         if let Some(because) = &because {

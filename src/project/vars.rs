@@ -135,5 +135,5 @@ pub(super) fn kind(pipeline: &Pipeline, vars: &Map<String, Value>) -> Kind {
         }
     };
     let field = |(name, value): (&String, &Value)| Field { name: name.clone(), kind: of(name, value), required: true };
-    Kind::Object(Arc::new(Shape { name: "vars".into(), fields: vars.iter().map(field).collect() }))
+    Kind::Object(Arc::new(Shape { name: "vars".into(), fields: vars.iter().map(field).collect(), sparse: false }))
 }

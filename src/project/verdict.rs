@@ -1,12 +1,12 @@
 //! Links `verdict:`: its rules, and the weights of the domain's signatures.
 
 use super::linked_pipeline::ProjectLinker;
-use super::{DataFiles, ProjectData, vars};
+use super::{DataFiles, ProjectData};
 use crate::diag::{Diagnostic, Diagnostics, did_you_mean};
-use crate::model::{Deferred, Hash, Kind};
+use crate::model::{Deferred, Hash};
 use crate::pipeline::{DefectWeight, VerdictRules};
 use crate::script::ScriptFunction;
-use crate::script::check::CheckedParameter;
+use crate::script::check::ReturnedValue;
 use crate::walk::{Content, DefectWeights, Name, Query, SignatureWeights, VerdictFunction, VerdictPlan};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -23,14 +23,10 @@ impl ProjectLinker<'_> {
         let written = self.pipeline.verdict.as_ref()?;
         let needs: Vec<&'static Query> = written.needs.iter().filter_map(|need| self.need(need, found)).collect();
         let strength = written.signatures.as_ref().and_then(|reference| self.function(reference, 4, found));
-        let kind = vars::kind(self.pipeline, self.vars);
-        let any = Kind::Any;
-        let inputs = [("evidence", &any), ("context", &any), ("vars", &kind)];
-        let inputs = inputs.map(|(name, kind)| CheckedParameter { name, kind });
         let mut rules = Vec::with_capacity(written.rules.len());
         for rule in &written.rules {
             let Some(function) = self.function(&rule.rule, 3, found) else { continue };
-            self.check(&function, &inputs, found);
+            self.check_rule(&function, data, ReturnedValue::Strength, found);
             let (line, _) = self.pipeline.source.line_column(rule.span.start);
             rules.push(VerdictFunction {
                 id: rule.id.as_str().into(),

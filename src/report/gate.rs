@@ -107,11 +107,14 @@ fn figures_shape(plan: &Plan) -> Arc<Shape> {
     let kind = |is_count: bool| if is_count { count.clone() } else { Kind::Number { min: None, max: None } };
     let mut fields: Vec<Field> = FIGURES.iter().map(|(name, is_count, _)| field(name, kind(*is_count))).collect();
     fields.extend(FIGURES_BY_WORD.iter().map(|(name, list, _)| {
-        let shape =
-            Shape { name: (*name).to_owned(), fields: words(plan, list).iter().map(|word| field(word, count.clone())).collect() };
+        let shape = Shape {
+            name: (*name).to_owned(),
+            fields: words(plan, list).iter().map(|word| field(word, count.clone())).collect(),
+            sparse: false,
+        };
         field(name, Kind::Object(Arc::new(shape)))
     }));
-    Arc::new(Shape { name: "figures of a report".to_owned(), fields })
+    Arc::new(Shape { name: "figures of a report".to_owned(), fields, sparse: false })
 }
 
 /// The figures of a report.

@@ -18,8 +18,8 @@ pub struct RootKey {
     pub about: Vec<String>,
 }
 
-const CODE: &str = "root/return";
-const HELP: &str = "a rule of roots returns `()` or `false` if it knows no root, or \
+pub(crate) const CODE: &str = "root/return";
+pub(crate) const HELP: &str = "a rule of roots returns `()` or `false` if it knows no root, or \
                     `#{ key: #{ missing: \"file\", name: \"cart.yaml\" }, because: \"why\", about: [\"e1\"] }` (`because` and `about` may be \
                     left out); a key is a text or a map, and not empty";
 const KEYS: [&str; 3] = ["key", "because", "about"];

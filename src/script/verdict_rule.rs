@@ -17,8 +17,8 @@ pub struct RuleStrength {
     pub about: Vec<String>,
 }
 
-const CODE: &str = "verdict/return";
-const HELP: &str = "a rule of a verdict returns `()` or `false` if it says nothing, `true` if it speaks fully, or \
+pub(crate) const CODE: &str = "verdict/return";
+pub(crate) const HELP: &str = "a rule of a verdict returns `()` or `false` if it says nothing, `true` if it speaks fully, or \
                     `#{ strength: 0.5, because: \"why\", about: [\"e1\"] }` (each key may be left out); a strength is a number from 0 to 1";
 const KEYS: [&str; 3] = ["strength", "because", "about"];
 

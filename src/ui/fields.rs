@@ -22,21 +22,18 @@ impl Fields {
     /// `pipelines` are those whose vars are listed.
     pub fn named(name: &str, pipelines: impl FnOnce() -> Vec<Pipeline>) -> Option<Vec<Self>> {
         let of = |fields: &[crate::walk::DocumentedField]| {
-            fields.iter().map(|field| [field.name, field.kind, field.doc].map(str::to_owned)).collect()
+            fields.iter().map(|field| [field.name, field.kind.name(), field.doc].map(str::to_owned)).collect()
         };
         let group = |group: &crate::walk::FieldGroup| {
             let fields = match group.name {
                 "needs" => NEEDS.iter().map(|need| [need.field(), String::new(), need.doc.to_owned()]).collect(),
                 _ => of(group.fields),
             };
-            let within = if group.name == "context" { "" } else { "params." };
+            let within = if group.name == "context" || name.starts_with("state") { "" } else { "params." };
             Self { path: format!("{within}{}", group.name), doc: group.doc.to_owned(), fields }
         };
         match name.split_once('.') {
-            None if name == "state" => {
-                let doc = "the state of the walk, as rules see it".to_owned();
-                Some(vec![Self { path: name.to_owned(), doc, fields: of(STATE) }])
-            }
+            None if name == "state" => Some(STATE.iter().map(group).collect()),
             None if name == "params" => Some(GROUPS.iter().map(group).collect()),
             None if name == "evidence" => Some(EVIDENCE.iter().map(group).collect()),
             None if name == "verdict" => Some(VERDICT.iter().map(group).collect()),

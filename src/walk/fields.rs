@@ -1,14 +1,74 @@
 //! The fields that scripts and templates are given: the one table for reading, checking and explaining.
 
 use crate::evidence::NAME_KINDS;
+use crate::model::{Field, Kind, Shape};
+use std::sync::Arc;
 
-/// A field that every value of its group has.
+/// The type of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldType {
+    /// Anything.
+    Any,
+    /// `true` or `false`.
+    Flag,
+    /// A whole number.
+    Whole,
+    /// A number.
+    Number,
+    /// A text.
+    Text,
+    /// One of these texts, or none: the empty text.
+    Words(&'static [&'static str]),
+    /// A text that the project knows, or none.
+    Known(KnownWords),
+    /// A list of texts.
+    Texts,
+    /// A list. Of maps, if the table has the group `GROUP.FIELD[]`; of anything otherwise.
+    List,
+    /// A map. With the fields of the group `GROUP.FIELD`, if the table has it; of anything otherwise.
+    Map,
+    /// A map of texts by arbitrary names.
+    TextMap,
+    /// A map of whole numbers by arbitrary names.
+    WholeMap,
+}
+
+/// Texts that depend on the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownWords {
+    /// The ids of the signatures of the domain.
+    Signatures,
+    /// The codes of the defects of the domain.
+    Defects,
+    /// The nodes of the pipeline.
+    Nodes,
+    /// The stems of the data files.
+    Data,
+}
+
+impl FieldType {
+    /// The name in documentation.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Flag => "true or false",
+            Self::Whole => "whole number",
+            Self::Number => "number",
+            Self::Text | Self::Words(_) | Self::Known(_) => "text",
+            Self::Texts | Self::List => "list",
+            Self::Map | Self::TextMap | Self::WholeMap => "map",
+        }
+    }
+}
+
+/// A field that every value of its group has, unless it is optional.
 #[derive(Clone, Copy, Debug)]
 pub struct DocumentedField {
     pub name: &'static str,
-    /// Its type, for documentation.
-    pub kind: &'static str,
+    pub kind: FieldType,
     pub doc: &'static str,
+    /// Whether a value may lack it: reading it there fails.
+    pub optional: bool,
 }
 
 /// A group of parameters.
@@ -20,30 +80,80 @@ pub struct FieldGroup {
     pub fields: &'static [DocumentedField],
 }
 
-const fn field(name: &'static str, kind: &'static str, doc: &'static str) -> DocumentedField {
-    DocumentedField { name, kind, doc }
+const ANY: FieldType = FieldType::Any;
+const FLAG: FieldType = FieldType::Flag;
+const WHOLE: FieldType = FieldType::Whole;
+const NUMBER: FieldType = FieldType::Number;
+const TEXT: FieldType = FieldType::Text;
+const TEXTS: FieldType = FieldType::Texts;
+const LIST: FieldType = FieldType::List;
+const MAP: FieldType = FieldType::Map;
+const SOURCES: FieldType = FieldType::Words(&["error", "log"]);
+const OWNERS: FieldType = FieldType::Words(&["product", "test", "library", "runtime"]);
+const LANGUAGES: FieldType =
+    FieldType::Words(&["jvm", "python", "go", "js", "rust", "native", "dotnet", "ruby", "php", "perl", "other"]);
+const LEVELS: FieldType = FieldType::Words(&["debug", "info", "warn", "error", "fatal"]);
+const QUOTES: FieldType = FieldType::Words(&["title", "source", "context"]);
+const CHECKS: FieldType = FieldType::Words(&["equal", "order", "contains", "snapshot", "throws", "condition"]);
+const SIGNATURE: FieldType = FieldType::Known(KnownWords::Signatures);
+const DEFECT: FieldType = FieldType::Known(KnownWords::Defects);
+const NODE: FieldType = FieldType::Known(KnownWords::Nodes);
+
+const fn field(name: &'static str, kind: FieldType, doc: &'static str) -> DocumentedField {
+    DocumentedField { name, kind, doc, optional: false }
+}
+
+const fn optional(name: &'static str, kind: FieldType, doc: &'static str) -> DocumentedField {
+    DocumentedField { name, kind, doc, optional: true }
 }
 
 const fn group(name: &'static str, doc: &'static str, fields: &'static [DocumentedField]) -> FieldGroup {
     FieldGroup { name, doc, fields }
 }
 
-/// The fields of `state`.
-pub const STATE: &[DocumentedField] = &[
-    field("chance", "number", "from 0 up to 1; the same whenever this step is walked again"),
-    field("confidence", "number", "that of the artifact, or else the last one that the walk had"),
-    field("context", "map", "what rules put there (`context:` of a verdict), and `item` in a node with `foreach:`"),
-    field("elapsed_s", "number", "seconds since the walk began"),
-    field("handoffs", "whole number", "how often another walker took over"),
-    field("history", "list", "the steps so far, as maps `{ at, edge, node, outcome }`; outcome is the edge"),
-    field(
-        "loops",
-        "map",
-        "how often each counter was counted: of an edge with `loop: true`, by its id or its `counter:`; 0 for others",
+/// The state: the document itself, then each map in it.
+pub const STATE: &[FieldGroup] = &[
+    group(
+        "state",
+        "the state of the walk, as rules see it",
+        &[
+            field("chance", NUMBER, "from 0 up to 1; the same whenever this step is walked again"),
+            field("confidence", NUMBER, "that of the artifact, or else the last one that the walk had"),
+            field("context", MAP, "what rules put there (`context:` of a verdict), and `item` in a node with `foreach:`"),
+            field("elapsed_s", NUMBER, "seconds since the walk began"),
+            field("handoffs", WHOLE, "how often another walker took over"),
+            field("history", LIST, "the steps so far, as maps `{ at, edge, node, outcome }`; outcome is the edge"),
+            field(
+                "loops",
+                FieldType::WholeMap,
+                "how often each counter was counted: of an edge with `loop: true`, by its id or its `counter:`; 0 for others",
+            ),
+            field("node", TEXT, "the node"),
+            field("steps", WHOLE, "how many steps the walk has taken"),
+            field("walker", MAP, "who walks: `{ element, name, stickiness, traits, zone }`; empty in a walk without a team"),
+        ],
     ),
-    field("node", "text", "the node"),
-    field("steps", "whole number", "how many steps the walk has taken"),
-    field("walker", "map", "who walks: `{ element, name, stickiness, traits, zone }`; empty in a walk without a team"),
+    group(
+        "state.history[]",
+        "a step that was taken",
+        &[
+            field("at", TEXT, "when, in RFC 3339"),
+            field("edge", TEXT, "the id of the edge that was taken"),
+            field("node", NODE, "the node"),
+            field("outcome", TEXT, "the same as `edge`"),
+        ],
+    ),
+    group(
+        "state.walker",
+        "who walks; empty in a walk without a team",
+        &[
+            field("element", TEXT, "its element"),
+            field("name", TEXT, "its name"),
+            field("stickiness", WHOLE, "how long it keeps a case, from 0"),
+            field("traits", MAP, "the traits of its element, by name"),
+            field("zone", TEXT, "the zone of the node"),
+        ],
+    ),
 ];
 
 /// The evidence document: the document itself, then each map in it, by its path below `params`.
@@ -52,26 +162,26 @@ pub const EVIDENCE: &[FieldGroup] = &[
         "evidence",
         "what the failure's texts say, read once for the case; `asterisk show evidence RUN --case C` shows it",
         &[
-            field("checks", "list", "assertions that failed: `evidence.checks[]`"),
-            field("exceptions", "list", "exceptions that lines name, in the order of the text: `evidence.exceptions[]`"),
-            field("frames", "list", "stack frames, the root cause's first, innermost first: `evidence.frames[]`"),
-            field("headline", "text", "the first line that says something; empty if none does"),
-            field("lines", "list", "the lines that count: `evidence.lines[]`"),
-            field("matches", "list", "the signatures that matched, in the order of the domain: `evidence.matches[]`"),
-            field("names", "map", "what the lines name, by kind: `evidence.names`"),
-            field("quoted", "list", "lines that do not count, being titles, source code or context: `evidence.quoted[]`"),
+            field("checks", LIST, "assertions that failed: `evidence.checks[]`"),
+            field("exceptions", LIST, "exceptions that lines name, in the order of the text: `evidence.exceptions[]`"),
+            field("frames", LIST, "stack frames, the root cause's first, innermost first: `evidence.frames[]`"),
+            field("headline", TEXT, "the first line that says something; empty if none does"),
+            field("lines", LIST, "the lines that count: `evidence.lines[]`"),
+            field("matches", LIST, "the signatures that matched, in the order of the domain: `evidence.matches[]`"),
+            field("names", MAP, "what the lines name, by kind: `evidence.names`"),
+            field("quoted", LIST, "lines that do not count, being titles, source code or context: `evidence.quoted[]`"),
         ],
     ),
     group(
         "evidence.lines[]",
         "a line that counts",
         &[
-            field("at", "text", "the timestamp that it begins with, as written; absent without one"),
-            field("id", "text", "`e12` is line 12 of the error, `l3` line 3 of the log"),
-            field("level", "text", "the level that it names: `debug`, `info`, `warn`, `error`, `fatal`; absent without one"),
-            field("number", "whole number", "its number in the text, from 1"),
-            field("source", "text", "the text that it is of: `error` or `log`"),
-            field("text", "text", "what it says, without marks of a tool (pytest's `E`)"),
+            optional("at", TEXT, "the timestamp that it begins with, as written; absent without one"),
+            field("id", TEXT, "`e12` is line 12 of the error, `l3` line 3 of the log"),
+            optional("level", LEVELS, "the level that it names: `debug`, `info`, `warn`, `error`, `fatal`; absent without one"),
+            field("number", WHOLE, "its number in the text, from 1"),
+            field("source", SOURCES, "the text that it is of: `error` or `log`"),
+            field("text", TEXT, "what it says, without marks of a tool (pytest's `E`)"),
         ],
     ),
     group(
@@ -80,49 +190,49 @@ pub const EVIDENCE: &[FieldGroup] = &[
         &[
             field(
                 "kind",
-                "text",
+                QUOTES,
                 "why it does not count: `title` (the test's own name), `source` (source code), `context` (of a difference)",
             ),
-            field("number", "whole number", "its number in the text, from 1"),
-            field("source", "text", "the text that it is of: `error` or `log`"),
-            field("text", "text", "the line"),
+            field("number", WHOLE, "its number in the text, from 1"),
+            field("source", SOURCES, "the text that it is of: `error` or `log`"),
+            field("text", TEXT, "the line"),
         ],
     ),
     group(
         "evidence.exceptions[]",
         "an exception that a line names",
         &[
-            field("kind", "text", "its type, as written"),
-            field("line", "text", "the id of the line"),
-            field("message", "text", "what follows the type; empty if nothing does"),
+            field("kind", TEXT, "its type, as written"),
+            field("line", TEXT, "the id of the line"),
+            field("message", TEXT, "what follows the type; empty if nothing does"),
         ],
     ),
     group(
         "evidence.frames[]",
         "a stack frame",
         &[
-            field("function", "text", "the function, with class or package where the tool writes them; empty if it writes none"),
+            field("function", TEXT, "the function, with class or package where the tool writes them; empty if it writes none"),
             field(
                 "language",
-                "text",
+                LANGUAGES,
                 "the way it is written: `jvm`, `python`, `go`, `js`, `rust`, `native`, `dotnet`, `ruby`, `php`, `perl`, `other`",
             ),
-            field("line", "whole number", "the line in the file, from 1; 0 if it is not said"),
-            field("number", "whole number", "the number of its line in the text, from 1"),
-            field("owner", "text", "whose code it is, by `data/evidence.yaml`: `product`, `test`, `library`, `runtime`"),
-            field("path", "text", "the file, with forward slashes; empty if only the function is known"),
-            field("source", "text", "the text that it stands in: `error` or `log`"),
-            field("trace", "whole number", "the stack that it is of, from 0; the root cause's is the first"),
+            field("line", WHOLE, "the line in the file, from 1; 0 if it is not said"),
+            field("number", WHOLE, "the number of its line in the text, from 1"),
+            field("owner", OWNERS, "whose code it is, by `data/evidence.yaml`: `product`, `test`, `library`, `runtime`"),
+            field("path", TEXT, "the file, with forward slashes; empty if only the function is known"),
+            field("source", SOURCES, "the text that it stands in: `error` or `log`"),
+            field("trace", WHOLE, "the stack that it is of, from 0; the root cause's is the first"),
         ],
     ),
     group(
         "evidence.checks[]",
         "an assertion that failed",
         &[
-            field("expected", "text", "what was expected, as written; empty if it is not said"),
-            field("found", "text", "what was found, as written; empty if it is not said"),
-            field("kind", "text", "what it asked for: `equal`, `order`, `contains`, `snapshot`, `throws`, `condition`"),
-            field("line", "text", "the id of the line that it is read from"),
+            field("expected", TEXT, "what was expected, as written; empty if it is not said"),
+            field("found", TEXT, "what was found, as written; empty if it is not said"),
+            field("kind", CHECKS, "what it asked for: `equal`, `order`, `contains`, `snapshot`, `throws`, `condition`"),
+            field("line", TEXT, "the id of the line that it is read from"),
         ],
     ),
     group(
@@ -134,25 +244,25 @@ pub const EVIDENCE: &[FieldGroup] = &[
         "evidence.matches[]",
         "a signature that matched",
         &[
-            field("at", "text", "where the signature is written: `data/signatures/network.yaml:12`"),
-            field("id", "text", "the signature's id"),
-            field("index", "whole number", "its place in the list of the domain, from 0"),
-            field("line", "text", "the id of the line that counts: the error's if one matched there, else the log's"),
-            field("lines", "whole number", "on how many lines it matched"),
-            field("log_text", "text", "what the log's line says, where both texts have one; empty otherwise"),
-            field("pattern", "whole number", "which of the signature's patterns matched, from 0"),
-            field("routine", "true or false", "whether only lines of the log matched that report how things normally go"),
-            field("source", "text", "the text that the line is of: `error` or `log`"),
-            field("span", "list", "where in the line: two byte offsets"),
-            field("subject", "text", "what the line is about, by the signature's `subject`; empty without one"),
-            field("text", "text", "what the line says"),
+            field("at", TEXT, "where the signature is written: `data/signatures/network.yaml:12`"),
+            field("id", SIGNATURE, "the signature's id"),
+            field("index", WHOLE, "its place in the list of the domain, from 0"),
+            field("line", TEXT, "the id of the line that counts: the error's if one matched there, else the log's"),
+            field("lines", WHOLE, "on how many lines it matched"),
+            field("log_text", TEXT, "what the log's line says, where both texts have one; empty otherwise"),
+            field("pattern", WHOLE, "which of the signature's patterns matched, from 0"),
+            field("routine", FLAG, "whether only lines of the log matched that report how things normally go"),
+            field("source", SOURCES, "the text that the line is of: `error` or `log`"),
+            field("span", LIST, "where in the line: two byte offsets"),
+            field("subject", TEXT, "what the line is about, by the signature's `subject`; empty without one"),
+            field("text", TEXT, "what the line says"),
         ],
     ),
 ];
 
 /// The kinds of names that lines are read for.
 const NAMES: &[DocumentedField] = &{
-    let mut fields = [field("", "list", ""); NAME_KINDS.len()];
+    let mut fields = [optional("", TEXTS, ""); NAME_KINDS.len()];
     let mut at = 0;
     while at < fields.len() {
         (fields[at].name, fields[at].doc) = NAME_KINDS[at];
@@ -167,60 +277,60 @@ pub const VERDICT: &[FieldGroup] = &[
         "verdict",
         "which defect the case is, by the rules under `verdict:` of the pipeline, made once for the case; `asterisk explain RUN --case C --verdict` shows it; without such rules nothing is decided and all is empty",
         &[
-            field("decided", "true or false", "whether the most probable defect is probable enough to be said"),
-            field("defect", "text", "the most probable defect, or the undecided one"),
-            field("failed", "list", "rules that failed, which count as silent: `verdict.failed[]`"),
-            field("floor", "number", "the least probability of a decided verdict, from 0 to 1"),
-            field("hypotheses", "list", "the defects, the most probable first: `verdict.hypotheses[]`"),
-            field("probability", "number", "that of the most probable defect, from 0 to 1, decided or not"),
-            field("spoke", "list", "the rules and signatures that spoke, rules first: `verdict.spoke[]`"),
-            field("temperature", "number", "what the log-odds were divided by before they became probabilities; absent for 1"),
-            field("undecided", "text", "the defect that is said where nothing is decided"),
+            field("decided", FLAG, "whether the most probable defect is probable enough to be said"),
+            field("defect", DEFECT, "the most probable defect, or the undecided one"),
+            field("failed", LIST, "rules that failed, which count as silent: `verdict.failed[]`"),
+            field("floor", NUMBER, "the least probability of a decided verdict, from 0 to 1"),
+            field("hypotheses", LIST, "the defects, the most probable first: `verdict.hypotheses[]`"),
+            field("probability", NUMBER, "that of the most probable defect, from 0 to 1, decided or not"),
+            field("spoke", LIST, "the rules and signatures that spoke, rules first: `verdict.spoke[]`"),
+            optional("temperature", NUMBER, "what the log-odds were divided by before they became probabilities; absent for 1"),
+            field("undecided", DEFECT, "the defect that is said where nothing is decided"),
         ],
     ),
     group(
         "verdict.hypotheses[]",
         "a defect with its probability",
         &[
-            field("defect", "text", "its code"),
-            field("prior", "number", "its log-odds before any rule spoke"),
-            field("probability", "number", "its probability, from 0 to 1"),
-            field("score", "number", "its log-odds"),
+            field("defect", DEFECT, "its code"),
+            field("prior", NUMBER, "its log-odds before any rule spoke"),
+            field("probability", NUMBER, "its probability, from 0 to 1"),
+            field("score", NUMBER, "its log-odds"),
         ],
     ),
     group(
         "verdict.spoke[]",
         "a rule or a signature that spoke",
         &[
-            field("about", "list", "the ids of the lines of the evidence that it is about"),
-            field("at", "text", "where it is written: `pipelines/rca.yaml:12`"),
-            field("because", "text", "why it spoke; empty if it gives no reason"),
-            field("counted", "true or false", "whether it counts: of a group the strongest does"),
-            field("group", "text", "its group; empty if it has none"),
-            field("id", "text", "its id"),
-            field("name", "text", "the name of the rule, or the title of the signature"),
-            field("signature", "true or false", "whether it is a signature"),
-            field("strength", "number", "how strongly it spoke, from 0 to 1"),
-            field("weights", "map", "what it adds to the log-odds of defects at full strength, by code"),
-            field("words", "list", "of `terms`: the words with weights that the evidence has; absent otherwise"),
+            field("about", TEXTS, "the ids of the lines of the evidence that it is about"),
+            field("at", TEXT, "where it is written: `pipelines/rca.yaml:12`"),
+            field("because", TEXT, "why it spoke; empty if it gives no reason"),
+            field("counted", FLAG, "whether it counts: of a group the strongest does"),
+            field("group", TEXT, "its group; empty if it has none"),
+            field("id", TEXT, "its id"),
+            field("name", TEXT, "the name of the rule, or the title of the signature"),
+            field("signature", FLAG, "whether it is a signature"),
+            field("strength", NUMBER, "how strongly it spoke, from 0 to 1"),
+            field("weights", MAP, "what it adds to the log-odds of defects at full strength, by code"),
+            optional("words", LIST, "of `terms`: the words with weights that the evidence has; absent otherwise"),
         ],
     ),
     group(
         "verdict.failed[]",
         "a rule that failed",
-        &[field("at", "text", "where it is written"), field("error", "text", "the error"), field("id", "text", "its id")],
+        &[field("at", TEXT, "where it is written"), field("error", TEXT, "the error"), field("id", TEXT, "its id")],
     ),
     group(
         "context",
         "what the rules of a verdict are given beside `evidence` and `vars`",
         &[
-            field("data", "map", "the same as `params.data`"),
-            field("env", "map", "the same as `params.env`"),
-            field("envelope", "map", "the same as `params.envelope`"),
-            field("failure", "map", "the same as `params.failure`"),
-            field("git", "map", "the same as `params.git`"),
-            field("needs", "map", "the results of the queries under `needs:` of the verdict, with dots turned to underscores"),
-            field("taxonomy", "map", "the same as `params.taxonomy`"),
+            field("data", MAP, "the same as `params.data`"),
+            field("env", MAP, "the same as `params.env`"),
+            field("envelope", MAP, "the same as `params.envelope`"),
+            field("failure", MAP, "the same as `params.failure`"),
+            field("git", MAP, "the same as `params.git`"),
+            field("needs", MAP, "the results of the queries under `needs:` of the verdict, with dots turned to underscores"),
+            field("taxonomy", MAP, "the same as `params.taxonomy`"),
         ],
     ),
 ];
@@ -230,18 +340,26 @@ pub const ROOT: &[FieldGroup] = &[group(
     "root",
     "what the failure has in common with the others of its cause, by the rules under `roots:` of the pipeline, found once for the case; `asterisk explain RUN --case C --root` shows it; without such rules, or where none gives a key, all is empty",
     &[
-        field("about", "list", "the ids of the lines of the evidence that it is about"),
-        field("at", "text", "where the rule is written: `pipelines/rca.yaml:12`"),
-        field("because", "text", "why it gives this key; empty if it gives no reason"),
-        field("by", "text", "what a person said that replaced the key: `merged`, `split`; empty without that"),
-        field("confidence", "number", "how often failures to which the rule gives equal keys are one cause, from 0 to 1"),
-        field("consequence", "true or false", "whether such a failure only follows from another one"),
-        field("failed", "list", "rules that failed before it, which count as silent: maps `{ id, at, error }`"),
-        field("key", "text", "the key: failures with equal keys are one cause; empty if none is known"),
-        field("name", "text", "the name of the rule"),
-        field("parts", "any", "what the rule gave as the key, a text or a map; nothing without a rule"),
-        field("rule", "text", "the id of the rule; empty if none gave a key"),
-        field("scope", "text", "where equal keys mean one cause: `always`, or `launch`: within one launch only"),
+        field("about", TEXTS, "the ids of the lines of the evidence that it is about"),
+        field("at", TEXT, "where the rule is written: `pipelines/rca.yaml:12`"),
+        field("because", TEXT, "why it gives this key; empty if it gives no reason"),
+        field(
+            "by",
+            FieldType::Words(&["merged", "split"]),
+            "what a person said that replaced the key: `merged`, `split`; empty without that",
+        ),
+        field("confidence", NUMBER, "how often failures to which the rule gives equal keys are one cause, from 0 to 1"),
+        field("consequence", FLAG, "whether such a failure only follows from another one"),
+        field("failed", LIST, "rules that failed before it, which count as silent: maps `{ id, at, error }`"),
+        field("key", TEXT, "the key: failures with equal keys are one cause; empty if none is known"),
+        field("name", TEXT, "the name of the rule"),
+        field("parts", ANY, "what the rule gave as the key, a text or a map; nothing without a rule"),
+        field("rule", TEXT, "the id of the rule; empty if none gave a key"),
+        field(
+            "scope",
+            FieldType::Words(&["always", "launch"]),
+            "where equal keys mean one cause: `always`, or `launch`: within one launch only",
+        ),
     ],
 )];
 
@@ -250,7 +368,7 @@ pub const GROUPS: &[FieldGroup] = &[
     group(
         "answer",
         "what is to be answered",
-        &[field("shape", "text", "the form of the answer, from the node's `schema:`; empty without one")],
+        &[field("shape", TEXT, "the form of the answer, from the node's `schema:`; empty without one")],
     ),
     group("bindings", "the ids that the store gave to what the effects of this walk named, by the name they gave it", &[]),
     group(
@@ -263,14 +381,14 @@ pub const GROUPS: &[FieldGroup] = &[
         "envelope",
         "the launch",
         &[
-            field("attributes", "map", "its attributes, by name"),
-            field("cases", "whole number", "how many failures it has"),
-            field("name", "text", "its name"),
-            field("notes", "list", "what was left out or cut when it was read"),
-            field("number", "whole number", "its number; nothing if it has none"),
-            field("run_id", "text", "its id where it comes from"),
-            field("status", "text", "how it ended, as its source words it; nothing if nobody says"),
-            field("totals", "map", "how many tests ran, by outcome: `total`, `passed`, `failed`, `skipped`"),
+            field("attributes", FieldType::TextMap, "its attributes, by name"),
+            field("cases", WHOLE, "how many failures it has"),
+            field("name", TEXT, "its name"),
+            field("notes", TEXTS, "what was left out or cut when it was read"),
+            field("number", WHOLE, "its number; nothing if it has none"),
+            field("run_id", TEXT, "its id where it comes from"),
+            field("status", TEXT, "how it ended, as its source words it; nothing if nobody says"),
+            field("totals", FieldType::WholeMap, "how many tests ran, by outcome: `total`, `passed`, `failed`, `skipped`"),
         ],
     ),
     group("evidence", EVIDENCE[0].doc, EVIDENCE[0].fields),
@@ -278,27 +396,32 @@ pub const GROUPS: &[FieldGroup] = &[
         "failure",
         "the failed case",
         &[
-            field("attributes", "map", "its attributes, by name"),
-            field("duration_s", "number", "how long it took, in seconds; nothing if nobody says"),
-            field("error_message", "text", "the error"),
-            field("file", "text", "the file that the test is in; empty if nobody says"),
-            field("id", "text", "its id where it comes from"),
-            field("log_cut", "true or false", "whether the log was longer than is kept"),
-            field("log_snippet", "text", "its log, or what is kept of it"),
-            field("name", "text", "the name of the test"),
-            field("recall_key", "text", "what failures have in common that are taken for the same one"),
-            field("source_defect", "text", "the kind of defect that its source says it is; empty if none"),
-            field("status", "text", "how it ended, in the words of its source"),
-            field("suite", "text", "what the test stands in: suite, class, parent; empty if unknown"),
+            field("attributes", FieldType::TextMap, "its attributes, by name"),
+            field("duration_s", NUMBER, "how long it took, in seconds; nothing if nobody says"),
+            field("error_message", TEXT, "the error"),
+            field("file", TEXT, "the file that the test is in; empty if nobody says"),
+            field("id", TEXT, "its id where it comes from"),
+            field("log_cut", MAP, "what was kept of a longer log; nothing if all was"),
+            field("log_snippet", TEXT, "its log, or what is kept of it"),
+            field("name", TEXT, "the name of the test"),
+            field("recall_key", TEXT, "what failures have in common that are taken for the same one"),
+            field("source_defect", TEXT, "the kind of defect that its source says it is; empty if none"),
+            field("status", TEXT, "how it ended, in the words of its source"),
+            field("suite", TEXT, "what the test stands in: suite, class, parent; empty if unknown"),
         ],
+    ),
+    group(
+        "failure.log_cut",
+        "what was kept of a log that was too long",
+        &[field("kept", WHOLE, "the bytes that were kept"), field("was", WHOLE, "the bytes that it had")],
     ),
     group(
         "git",
         "the version that was tested, as far as the launch says",
         &[
-            field("branch", "text", "the branch"),
-            field("commit", "text", "the commit"),
-            field("remote", "text", "the address of the repository"),
+            field("branch", TEXT, "the branch"),
+            field("commit", TEXT, "the commit"),
+            field("remote", TEXT, "the address of the repository"),
         ],
     ),
     group("history", "the same as `state.history`", &[]),
@@ -306,12 +429,12 @@ pub const GROUPS: &[FieldGroup] = &[
         "identity",
         "which step this is",
         &[
-            field("case", "text", "the case's id"),
-            field("code", "text", "the node's code (`F0`); empty without one"),
-            field("node", "text", "the node"),
-            field("path", "text", "the step's path in the record"),
-            field("pipeline", "text", "the pipeline"),
-            field("run", "text", "the run's id"),
+            field("case", TEXT, "the case's id"),
+            field("code", TEXT, "the node's code (`F0`); empty without one"),
+            field("node", TEXT, "the node"),
+            field("path", TEXT, "the step's path in the record"),
+            field("pipeline", TEXT, "the pipeline"),
+            field("run", TEXT, "the run's id"),
         ],
     ),
     group("memory", "the values of `memory:` and `--mem`, by name; of nodes with `task:`, `agent:` or `gate:` alone", &[]),
@@ -339,9 +462,9 @@ pub const GROUPS: &[FieldGroup] = &[
         "stage",
         "the node that is answered; of nodes with `task:`, `agent:` or `gate:` alone",
         &[
-            field("attempt", "whole number", "the attempt, from 1"),
-            field("category", "text", "the category of the node; `default` without one"),
-            field("name", "text", "the name of the node"),
+            field("attempt", WHOLE, "the attempt, from 1"),
+            field("category", TEXT, "the category of the node; `default` without one"),
+            field("name", TEXT, "the name of the node"),
         ],
     ),
     group(
@@ -349,32 +472,77 @@ pub const GROUPS: &[FieldGroup] = &[
         "what the nodes before left, by name: `content`, `artifacts`, `metadata`, `score`, `approved`, `previous_content`, `review`; of nodes with `task:`, `agent:` or `gate:` alone",
         &[],
     ),
-    group("state", "the state of the walk, as rules see it (`asterisk doc state`)", STATE),
+    group("state", "the state of the walk, as rules see it (`asterisk doc state`)", STATE[0].fields),
     group("task", "the text of the task; of nodes with `task:`, `agent:` or `gate:` alone", &[]),
     group("taxonomy", "`defects`, `categories` and `severities` of the vocabulary in force", &[]),
     group(
         "timestamps",
         "when things happened, in RFC 3339",
         &[
-            field("case_started_at", "text", "when the case began; nothing if nobody says"),
-            field("launch_ended_at", "text", "when the launch ended; nothing if nobody says"),
-            field("launch_started_at", "text", "when the launch began; nothing if nobody says"),
-            field("now", "text", "when the step began"),
+            field("case_started_at", TEXT, "when the case began; nothing if nobody says"),
+            field("launch_ended_at", TEXT, "when the launch ended; nothing if nobody says"),
+            field("launch_started_at", TEXT, "when the launch began; nothing if nobody says"),
+            field("now", TEXT, "when the step began"),
         ],
     ),
     group(
         "urls",
         "where to look in a browser; empty if nobody says",
-        &[field("item", "text", "the case"), field("launch", "text", "the launch")],
+        &[field("item", TEXT, "the case"), field("launch", TEXT, "the launch")],
     ),
     group("vars", "the vars in force, by name (`asterisk doc vars`)", &[]),
     group("verdict", VERDICT[0].doc, VERDICT[0].fields),
     group(
         "workspace",
         "what the project file says of the sources",
-        &[field("repositories", "list", "maps `{ name, path, purpose, branch }`")],
+        &[field("repositories", LIST, "maps `{ name, path, purpose, branch }`")],
     ),
 ];
+
+/// Finds the texts that a project knows; none if any text may be one.
+pub type ProjectWords<'a> = dyn Fn(KnownWords) -> Vec<String> + 'a;
+
+/// The type of a documented group, for static checks: `evidence`, `state`, `failure`. A group without fields has any.
+pub fn group_kind(name: &str, words: &ProjectWords<'_>) -> Kind {
+    let Some(group) = find(name) else { return Kind::Any };
+    if group.fields.is_empty() {
+        return Kind::Any;
+    }
+    let field = |field: &DocumentedField| Field {
+        name: field.name.into(),
+        kind: field_kind(&format!("{name}.{}", field.name), field.kind, words),
+        required: !field.optional,
+    };
+    let title = name.rsplit('.').next().unwrap_or(name).trim_end_matches("[]");
+    Kind::Object(Arc::new(Shape { name: title.into(), fields: group.fields.iter().map(field).collect(), sparse: true }))
+}
+
+fn field_kind(path: &str, kind: FieldType, words: &ProjectWords<'_>) -> Kind {
+    let text = |one_of| Kind::Text { one_of };
+    let texts = || Box::new(text(Vec::new()));
+    let whole = || Kind::Int { min: None, max: None };
+    match kind {
+        FieldType::Any => Kind::Any,
+        FieldType::Flag => Kind::Bool,
+        FieldType::Whole => whole(),
+        FieldType::Number => Kind::Number { min: None, max: None },
+        FieldType::Text => text(Vec::new()),
+        FieldType::Words(known) => text(known.iter().map(|word| (*word).to_owned()).collect()),
+        FieldType::Known(known) => text(words(known)),
+        FieldType::Texts => Kind::List(texts()),
+        FieldType::List => Kind::List(Box::new(group_kind(&format!("{path}[]"), words))),
+        FieldType::Map => match group_kind(path, words) {
+            Kind::Any => Kind::Map(Box::new(Kind::Any)),
+            kind => kind,
+        },
+        FieldType::TextMap => Kind::Map(texts()),
+        FieldType::WholeMap => Kind::Map(Box::new(whole())),
+    }
+}
+
+fn find(name: &str) -> Option<&'static FieldGroup> {
+    [STATE, EVIDENCE, VERDICT, ROOT, GROUPS].into_iter().flatten().find(|group| group.name == name)
+}
 
 #[cfg(test)]
 mod tests {
@@ -435,15 +603,15 @@ mod tests {
             assert_eq!(told, named, "{}", group.name);
             for field in group.fields {
                 let fits = match &found[field.name] {
-                    Value::Array(_) => field.kind == "list",
-                    Value::Object(_) => field.kind == "map",
-                    Value::String(_) => field.kind == "text",
-                    Value::Bool(_) => field.kind == "true or false",
-                    _ => field.kind == "whole number",
+                    Value::Array(_) => field.kind.name() == "list",
+                    Value::Object(_) => field.kind.name() == "map",
+                    Value::String(_) => field.kind.name() == "text",
+                    Value::Bool(_) => field.kind.name() == "true or false",
+                    _ => field.kind.name() == "whole number",
                 };
                 assert!(fits && !field.doc.is_empty(), "{}.{}", group.name, field.name);
             }
         }
-        assert_eq!(EVIDENCE.len() - 1, EVIDENCE[0].fields.iter().filter(|field| field.kind != "text").count());
+        assert_eq!(EVIDENCE.len() - 1, EVIDENCE[0].fields.iter().filter(|field| field.kind.name() != "text").count());
     }
 }

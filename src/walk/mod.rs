@@ -97,7 +97,9 @@ pub use error::{Failure, FailureKind};
 pub use event::{ConsideredEdge, Event, EventBody, FIRST, ReloadCause, TextChange};
 pub use event_kind::EventKind;
 pub use event_outline::{EnterOutline, ErrorOutline, EventOutline, ExitOutline, TransitionOutline, UnreadDecision};
-pub use fields::{DocumentedField, EVIDENCE, FieldGroup, GROUPS, ROOT, STATE, VERDICT};
+pub use fields::{
+    DocumentedField, EVIDENCE, FieldGroup, FieldType, GROUPS, KnownWords, ProjectWords, ROOT, STATE, VERDICT, group_kind,
+};
 pub use foreach::joined;
 pub use foreach_plan::{ForeachPlan, MergePlan};
 pub use gate::{AdvisorPlan, CouncilPlan, GateDecision, GatePlan, ReviewInquiry};

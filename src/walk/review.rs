@@ -19,7 +19,7 @@ pub(super) static REVIEW: LazyLock<Arc<Shape>> = LazyLock::new(|| {
         ("severity", Kind::Text { one_of: severity }),
     ];
     let field = |(name, kind): (&str, Kind)| Field { name: name.into(), kind, required: ["score", "approved"].contains(&name) };
-    Arc::new(Shape { name: "review".into(), fields: fields.into_iter().map(field).collect() })
+    Arc::new(Shape { name: "review".into(), fields: fields.into_iter().map(field).collect(), sparse: false })
 });
 
 /// What an advisor says of an answer.

@@ -83,7 +83,7 @@ impl AnswerInputs {
         // A node without a responder is not known to read anything less than all.
         let whole = || BTreeSet::from(["params".to_owned(), "vars".to_owned()]);
         let mut reads: Vec<Option<BTreeSet<String>>> = vec![None; pipeline.nodes.len()];
-        for examined in examine(pipeline, library, &|_| None) {
+        for examined in examine(pipeline, library, &|_| Vec::new(), &|_| None) {
             let (FunctionUse::Responder(NodeIx(node)) | FunctionUse::Items(NodeIx(node))) = examined.place else { continue };
             let paths = examined.analysis.reads.iter().map(|read| read.path.clone());
             reads[node].get_or_insert_default().extend(paths);

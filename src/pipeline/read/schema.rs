@@ -35,7 +35,7 @@ pub(super) fn shape(reader: &mut YamlReader<'_>, yaml: &Yaml, name: String, what
             None => whole = false,
         }
     }
-    whole.then_some(Shape { name, fields })
+    whole.then_some(Shape { name, fields, sparse: false })
 }
 
 /// Reads a type; `field` names the objects in it.

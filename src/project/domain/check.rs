@@ -105,6 +105,45 @@ fn signatures(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
             let help = "give it `patterns`, or name lists of patterns by `markers`";
             push(check, "no-pattern", format!("nothing recognises the signature `{id}`"), &id, Some(help.into()));
         }
+        weights(check, signature, whole);
+        group(check, signature, &id, whole);
+        title(check, signature);
+    }
+}
+
+/// Reports weights for unknown defects.
+fn weights(check: &mut DataReader<'_>, signature: &Yaml, whole: &Value) {
+    let Some(known) = entries(whole, "defects") else { return };
+    for entry in map(signature, "weights").iter().filter(|entry| !known.contains_key(&*entry.key)) {
+        let message = format!("`weights` has `{}`, which is not under `defects`", *entry.key);
+        push(check, "unknown-name", message, &entry.key, did_you_mean(&entry.key, known.keys().map(String::as_str)));
+    }
+}
+
+/// Warns about a group of one signature whose name is almost that of another group.
+fn group(check: &mut DataReader<'_>, signature: &Yaml, id: &str, whole: &Value) {
+    let Some(group) = text(signature, "group") else { return };
+    let others = || whole["signatures"].as_array().into_iter().flatten().filter(|other| other["id"] != id);
+    let groups = || others().filter_map(|other| other["group"].as_str());
+    if groups().any(|other| other == group.as_str()) {
+        return;
+    }
+    if let Some(hint) = did_you_mean(&group, groups()) {
+        let message = format!("no other signature is in the group `{}`", *group);
+        let mut warning = check.reader.error("lone-group", message, group.span, "the only one");
+        warning.severity = Severity::Warning;
+        check.reader.push(warning.help(hint));
+    }
+}
+
+/// Reports placeholders of a title other than `{subject}`.
+fn title(check: &mut DataReader<'_>, signature: &Yaml) {
+    let Some(title) = text(signature, "title_of") else { return };
+    for part in title.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name) {
+        if part != "subject" {
+            let message = format!("the title has the placeholder `{{{part}}}`, which nothing fills");
+            push(check, "unknown-name", message, &title, Some("the only placeholder is `{subject}`".into()));
+        }
     }
 }
 

@@ -227,11 +227,13 @@ mod tests {
         let field = |name: &str, kind| Field { name: name.into(), kind, required: false };
         let repo = Shape {
             name: "repo".into(),
+            sparse: false,
             fields: vec![field("name", Kind::Text { one_of: vec![] }), field("score", Kind::Number { min: None, max: None })],
         };
         let repos = Kind::List(Box::new(Kind::Object(Arc::new(repo))));
         let kind = Kind::Object(Arc::new(Shape {
             name: "artifact".into(),
+            sparse: false,
             fields: vec![field("repos", repos), field("label", Kind::Any)],
         }));
         View::of(

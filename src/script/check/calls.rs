@@ -155,6 +155,7 @@ impl<'a> TypeFlow<'a> {
             {
                 let ty = list.ty.shape().and_then(|shape| shape.field(name)).map_or(Type::Unknown, |field| Type::of(&field.kind));
                 let field = list.part(ty, &format!(".{name}"), *name_at);
+                self.asked.extend(field.path().map(str::to_owned));
                 self.read(&field);
             }
             _ => self.used(list),
@@ -324,6 +325,11 @@ impl<'a> TypeFlow<'a> {
 
     /// `object.get("key")` and `get_or(object, "key", default)` read an optional field.
     fn get(&mut self, object: &TypedValue<'a>, key: &str, key_at: Position, at: Position) -> TypedValue<'a> {
+        // A default would hide the typo for ever.
+        if object.ty.shape().is_some_and(|shape| shape.sparse && shape.field(key).is_none()) {
+            let found = findings::no_field(&self.place(key_at), object, key);
+            self.report(found);
+        }
         let field = object.part(Type::Unknown, &format!(".{key}"), key_at);
         self.read(&field);
         TypedValue { frozen: false, ..field.seen(at) }

@@ -5,9 +5,10 @@ use super::flow::{TypeEnv, TypeFlow};
 use super::reads::is_whole;
 use super::script::THIS;
 use super::types::{Class, Type};
-use super::value::{Callable, TypedValue};
+use super::value::{Callable, MapField, MapLiteral, TypedValue};
 use crate::script::chain::{Chain, Segment, flatten};
 use crate::script::tree::{CallExpr, ConstantExpr, Expr, Position};
+use std::rc::Rc;
 
 impl<'a> TypeFlow<'a> {
     /// The abstract value of an expression.
@@ -43,10 +44,22 @@ impl<'a> TypeFlow<'a> {
                 known(Type::List)
             }
             Expr::Map(fields, _) => {
-                for (_, value) in fields {
-                    self.condition(value, env);
-                }
-                known(Type::Map)
+                let fields = fields.iter().map(|(name, expr)| {
+                    let value = self.expr(expr, env);
+                    self.used(&value);
+                    #[expect(clippy::cast_precision_loss, reason = "as the script itself would compare it")]
+                    let (number, text) = match expr {
+                        Expr::Int(number, _) => (Some(*number as f64), None),
+                        Expr::Float(number, _) => (Some(*number), None),
+                        Expr::Text(text, _) => (None, Some(text.to_string())),
+                        _ => (None, None),
+                    };
+                    MapField { name: name.text.to_string(), at: name.at, value, number, text }
+                });
+                let literal = MapLiteral { fields: fields.collect(), script: self.script(), at };
+                let literal = Rc::new(literal);
+                self.maps.push(Rc::clone(&literal));
+                TypedValue { literals: vec![literal], ..known(Type::Map) }
             }
             Expr::And(sides, _) | Expr::Or(sides, _) => {
                 for side in sides {
@@ -152,7 +165,12 @@ impl<'a> TypeFlow<'a> {
     pub(super) fn key(&mut self, value: &TypedValue<'a>, name: &str, at: Position) -> TypedValue<'a> {
         if let Some(shape) = value.ty.shape() {
             if let Some(field) = shape.field(name) {
-                return value.part(Type::of(&field.kind), &format!(".{name}"), at);
+                let part = value.part(Type::of(&field.kind), &format!(".{name}"), at);
+                if shape.sparse && !field.required && part.path().is_none_or(|path| !self.asked.contains(path)) {
+                    let found = findings::may_be_absent(&self.place(at), value, name);
+                    self.report(found);
+                }
+                return part;
             }
             let found = findings::no_field(&self.place(at), value, name);
             self.report(found);

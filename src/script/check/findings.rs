@@ -129,6 +129,14 @@ pub(super) fn no_field(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) 
         .maybe_help(text.or_else(|| did_you_mean(name, known())))
 }
 
+/// A field is read that may be absent.
+pub(super) fn may_be_absent(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) -> Diagnostic {
+    let subject = value.path().map_or_else(|| name.to_owned(), |path| format!("{path}.{name}"));
+    Diagnostic::error("rule/absent-field", format!("`{subject}` may be absent"))
+        .label(&place.source, place.span, "fails where it is absent")
+        .help(format!("read it with a default: `get_or(.., \"{name}\", ..)`, or ask before: `\"{name}\" in ..`"))
+}
+
 fn list_field(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) -> Diagnostic {
     let subject = value.path().map_or_else(|| "this".to_owned(), |path| format!("`{path}`"));
     let has = matches!(value.ty.item(), Type::Of(_)) && value.ty.item().shape().is_some_and(|shape| shape.field(name).is_some());

@@ -5,12 +5,12 @@ use super::findings::{self, Findings, ScriptPlace};
 use super::reads::{ReadCollector, is_whole};
 use super::script::{CheckedFunction, Script};
 use super::types::Type;
-use super::value::TypedValue;
+use super::value::{MapLiteral, TypedValue};
 use super::{Analysis, ModuleLookup};
 use crate::diag::{Diagnostic, Span};
 use crate::script::chain::{Chain, Segment, flatten};
 use crate::script::tree::{Arm, Expr, Position, Stmt};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Maximum number of expressions analysed per function; beyond it, analysis stops and keeps its results.
@@ -42,6 +42,10 @@ pub(super) struct TypeFlow<'a> {
     reads: ReadCollector,
     pub(super) facts: FunctionFacts,
     pub(super) keeps_facts: bool,
+    /// The maps that were written out.
+    pub(super) maps: Vec<Rc<MapLiteral<'a>>>,
+    /// The fields that are asked for before they are read: `"at" in line`.
+    pub(super) asked: BTreeSet<String>,
     /// The number of expressions that may still be analysed.
     pub(super) left: u32,
 }
@@ -58,6 +62,8 @@ impl<'a> TypeFlow<'a> {
             reads: ReadCollector::default(),
             facts: FunctionFacts::default(),
             keeps_facts,
+            maps: Vec::new(),
+            asked: BTreeSet::new(),
             left: MAX_EXPRESSIONS,
         }
     }
@@ -258,6 +264,7 @@ impl<'a> TypeFlow<'a> {
 
 /// Declares a variable. If it is reassigned later, only its origins are kept.
 pub(super) fn declare<'a>(env: &mut TypeEnv<'a>, function: &CheckedFunction<'a>, name: &str, mut value: TypedValue<'a>) {
+    value.literals.clear();
     if function.reassigned.contains(name) {
         value = TypedValue { ty: Type::Unknown, frozen: false, function: None, ..value };
     }

@@ -11,6 +11,7 @@ mod findings;
 mod flow;
 mod reads;
 mod record_facts;
+mod returned;
 mod rule_outcome;
 mod script;
 mod suspicious_code;
@@ -22,6 +23,7 @@ mod value;
 
 pub use facts::{ComparisonFact, FunctionFacts, IndexFact, Operand};
 pub use reads::FieldReadSite;
+pub use returned::ReturnedValue;
 
 use super::Unit;
 use super::condition;
@@ -44,8 +46,8 @@ pub struct CheckedParameter<'a> {
 /// The results of checking a function.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
-    /// Errors: `rule/compare-types`, `rule/enum-value`, `rule/unknown-field`, `rule/unknown-var`, `rule/writes-input`; and for a
-    /// function of `artifact`, `state` and `vars`, which is a rule, `rule/return` if it never returns an outcome.
+    /// Errors: `rule/compare-types`, `rule/enum-value`, `rule/unknown-field`, `rule/absent-field`, `rule/unknown-var`,
+    /// `rule/writes-input`; and by what it is used as, `rule/return`, `verdict/return`, `root/return`, `script/returned-field`.
     pub diagnostics: Diagnostics,
     /// Every input field it may read, in order of first access.
     pub reads: Vec<FieldReadSite>,
@@ -77,13 +79,24 @@ impl<'a> Checker<'a> {
 
     /// Checks the function with this name and as many parameters as there are inputs. If there is none, the result is empty.
     pub fn function(&self, name: &str, inputs: &[CheckedParameter<'a>]) -> Analysis {
+        let returned = if rule_outcome::is_rule(inputs) { ReturnedValue::Outcome } else { ReturnedValue::Any };
+        self.returning(name, inputs, returned)
+    }
+
+    /// The same, with checks of what it returns.
+    pub fn returning(&self, name: &str, inputs: &[CheckedParameter<'a>], returned: ReturnedValue<'_>) -> Analysis {
         match self.script.function(name, inputs.len()) {
-            Some(function) => self.follow(function, inputs),
+            Some(function) => self.follow(function, inputs, returned),
             None => Analysis::default(),
         }
     }
 
-    fn follow(&self, function: &Rc<CheckedFunction<'a>>, inputs: &[CheckedParameter<'a>]) -> Analysis {
+    fn follow(
+        &self,
+        function: &Rc<CheckedFunction<'a>>,
+        inputs: &[CheckedParameter<'a>],
+        returned: ReturnedValue<'_>,
+    ) -> Analysis {
         let mut flow = TypeFlow::new(self.script.clone(), self.modules, self.facts);
         let mut env = TypeEnv::new();
         for (param, input) in function.of.params.iter().zip(inputs) {
@@ -94,9 +107,10 @@ impl<'a> Checker<'a> {
         let result = flow.block(&function.of.body, &mut env);
         flow.used(&result);
         let returns = flow.frames.pop().map(|frame| frame.returns).unwrap_or_default();
-        if rule_outcome::is_rule(inputs) {
+        if matches!(returned, ReturnedValue::Outcome) {
             flow.rule_outcome(function.of, &result, &returns);
         }
+        flow.returned(returned, function.of, &result, &returns);
         flow.into_analysis()
     }
 

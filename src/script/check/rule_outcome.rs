@@ -67,7 +67,7 @@ fn name(value: &TypedValue<'_>) -> &'static str {
 }
 
 /// Whether control certainly does not reach the end of some statements.
-fn leaves(statements: &[Stmt]) -> bool {
+pub(super) fn leaves(statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match statement {
         Stmt::Return { .. } => true,
         Stmt::Block(statements, _) => leaves(statements),
@@ -88,7 +88,7 @@ mod tests {
         let field = |name: &str, kind| Field { name: name.into(), kind, required: true };
         let text = Kind::Text { one_of: Vec::new() };
         let fields = vec![field("n", Kind::Number { min: None, max: None }), field("ok", Kind::Bool), field("label", text)];
-        Kind::Object(Arc::new(Shape { name: "artifact".into(), fields }))
+        Kind::Object(Arc::new(Shape { name: "artifact".into(), fields, sparse: false }))
     }
 
     /// The diagnostics of the check, and whether a call agrees.

@@ -25,12 +25,34 @@ pub(super) struct TypedValue<'a> {
     pub(super) at: Position,
     /// The function it certainly is.
     pub(super) function: Option<Callable<'a>>,
+    /// The map literals that it may be, if it was not kept in a variable since.
+    pub(super) literals: Vec<Rc<MapLiteral<'a>>>,
+}
+
+/// A map as it is written.
+pub(super) struct MapLiteral<'a> {
+    /// The script that it stands in.
+    pub(super) script: Rc<Script<'a>>,
+    pub(super) at: Position,
+    pub(super) fields: Vec<MapField<'a>>,
+}
+
+/// A field of a map as it is written.
+#[derive(Debug)]
+pub(super) struct MapField<'a> {
+    pub(super) name: String,
+    pub(super) at: Position,
+    pub(super) value: TypedValue<'a>,
+    /// The value, if it is a number as written.
+    pub(super) number: Option<f64>,
+    /// The value, if it is a text as written.
+    pub(super) text: Option<String>,
 }
 
 impl<'a> TypedValue<'a> {
     /// A value of a type.
     pub(super) fn new(ty: Type<'a>, at: Position) -> Self {
-        Self { ty, origins: Vec::new(), frozen: false, at, function: None }
+        Self { ty, origins: Vec::new(), frozen: false, at, function: None, literals: Vec::new() }
     }
 
     /// An unknown value.
@@ -58,7 +80,7 @@ impl<'a> TypedValue<'a> {
             .map(|path| format!("{path}{suffix}").into())
             .collect();
         let frozen = !origins.is_empty();
-        Self { ty, origins, frozen, at, function: None }
+        Self { ty, origins, frozen, at, function: None, literals: Vec::new() }
     }
 
     /// An item of it.
@@ -78,7 +100,7 @@ impl<'a> TypedValue<'a> {
 
     /// A copy, which the script may modify.
     pub(super) fn copied(&self, at: Position) -> Self {
-        Self { frozen: false, at, function: None, ..self.clone() }
+        Self { frozen: false, at, function: None, literals: Vec::new(), ..self.clone() }
     }
 
     /// The join of two alternatives.
@@ -86,6 +108,7 @@ impl<'a> TypedValue<'a> {
         self.ty = self.ty.or(other.ty);
         self.frozen &= other.frozen;
         self.function = None;
+        self.literals.extend(other.literals.iter().cloned());
         self.add_origins(other);
         self
     }
@@ -121,6 +144,12 @@ impl Callable<'_> {
     /// The number of parameters that are not bound.
     pub(super) fn open_params(&self) -> usize {
         self.function.of.params.len().saturating_sub(self.captured.len())
+    }
+}
+
+impl fmt::Debug for MapLiteral<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.fields.iter().map(|field| &field.name)).finish()
     }
 }
 

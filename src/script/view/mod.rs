@@ -226,9 +226,10 @@ mod tests {
 
     fn shape() -> Kind {
         let field = |name: &str, kind| Field { name: name.into(), kind, required: true };
-        let inner = Shape { name: "inner".into(), fields: vec![field("b", Kind::Int { min: None, max: None })] };
+        let inner = Shape { name: "inner".into(), sparse: false, fields: vec![field("b", Kind::Int { min: None, max: None })] };
         Kind::Object(Arc::new(Shape {
             name: "test artifact".into(),
+            sparse: false,
             fields: vec![
                 field("confidence", Kind::Number { min: None, max: None }),
                 field("label", Kind::Text { one_of: vec![] }),

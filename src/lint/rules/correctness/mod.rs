@@ -1,5 +1,6 @@
 //! Rules about code that cannot be intended, or does not link.
 
+mod absent_field;
 mod bad_pattern;
 mod compare_types;
 mod data_form;
@@ -13,6 +14,7 @@ mod pipeline_form;
 mod plain_interpolation;
 pub(in crate::lint) mod prose_condition;
 mod repeated_condition;
+mod returned_map;
 mod same_sides;
 mod signature_example;
 mod syntax;
@@ -28,6 +30,7 @@ mod wrong_signature;
 use crate::lint::rule::LintRule;
 
 pub(super) const RULES: &[LintRule] = &[
+    absent_field::RULE,
     bad_pattern::RULE,
     compare_types::RULE,
     data_form::RULE,
@@ -41,6 +44,7 @@ pub(super) const RULES: &[LintRule] = &[
     plain_interpolation::RULE,
     prose_condition::RULE,
     repeated_condition::RULE,
+    returned_map::RULE,
     same_sides::RULE,
     signature_example::RULE,
     syntax::RULE,

@@ -21,6 +21,17 @@ pub(super) const RULE: LintRule = LintRule {
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let named: BTreeSet<(&str, &str)> = cx.examined().map(|one| (one.unit.name(), one.name.as_str())).collect();
     let texts: Vec<&str> = cx.units.iter().map(|unit| unit.script()).collect();
+    for unit in cx.units.iter().filter(|unit| is_test(unit.name())) {
+        let functions =
+            unit.tree().named().filter(|function| !function.name().starts_with("test_") && function.params.is_empty());
+        for function in
+            functions.filter(|function| mentions(unit.script(), function.name()) <= definitions(unit, function.name()))
+        {
+            let (source, span) = name_of(unit, function);
+            let found = Diagnostic::warning(RULE.id, format!("`{}` is no test and nothing calls it", function.name()));
+            report.push(found.label(&source, span, "never run").help("the names of tests begin with `test_`"));
+        }
+    }
     for unit in cx.units.iter().filter(|unit| !is_test(unit.name())) {
         let of_rules = named.iter().any(|(file, _)| *file == unit.name());
         for function in unit.tree().named() {

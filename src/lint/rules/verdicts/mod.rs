@@ -3,6 +3,7 @@
 mod never_speaks;
 mod no_example;
 mod no_group;
+mod no_reason;
 mod twin_rules;
 
 use crate::lint::context::LintedPipeline;
@@ -12,7 +13,7 @@ use crate::project::FunctionUse;
 use crate::script::Unit;
 use crate::script::tree::Function;
 
-pub(super) const RULES: &[LintRule] = &[never_speaks::RULE, no_example::RULE, no_group::RULE, twin_rules::RULE];
+pub(super) const RULES: &[LintRule] = &[never_speaks::RULE, no_example::RULE, no_group::RULE, no_reason::RULE, twin_rules::RULE];
 
 /// A rule of a verdict with its function.
 struct LinkedVerdictRule<'a> {

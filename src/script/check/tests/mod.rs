@@ -28,7 +28,7 @@ fn unit(name: &str, text: &str) -> Unit {
 
 fn shape(name: &str, fields: &[(&str, Kind)]) -> Kind {
     let field = |(name, kind): &(&str, Kind)| Field { name: (*name).to_owned(), kind: kind.clone(), required: false };
-    Kind::Object(Arc::new(Shape { name: name.to_owned(), fields: fields.iter().map(field).collect() }))
+    Kind::Object(Arc::new(Shape { name: name.to_owned(), fields: fields.iter().map(field).collect(), sparse: false }))
 }
 
 fn text() -> Kind {

@@ -1,0 +1,13 @@
+//! `verdicts/no-reason`: a returned map that does not say why.
+
+use crate::lint::rule::{LintLevel, LintRule};
+
+/// Checked by linking.
+pub(super) const RULE: LintRule = LintRule {
+    id: "verdicts/no-reason",
+    level: LintLevel::Warning,
+    summary: "a returned map that does not say why",
+    manual: include_str!("../../manual/verdicts/no-reason.md"),
+    options: &[],
+    check: None,
+};

@@ -1,0 +1,215 @@
+//! Checks what a function returns: keys, types and ranges of the maps that it writes out, by what it is used as.
+
+use super::findings::ScriptPlace;
+use super::flow::TypeFlow;
+use super::rule_outcome::leaves;
+use super::types::{Class, Type};
+use super::value::{MapField, MapLiteral, TypedValue};
+use crate::diag::{Diagnostic, Severity, did_you_mean};
+use crate::model::{EFFECTS, Kind, Shape, effect_has};
+use crate::script::tree::{Function, Position};
+use crate::script::{root_rule, rule, verdict_rule};
+
+/// What a function is used as.
+#[derive(Clone, Copy, Debug)]
+pub enum ReturnedValue<'a> {
+    /// Nothing is known of it.
+    Any,
+    /// The outcome of a rule of an edge, or of a condition.
+    Outcome,
+    /// The strength of a rule of a verdict.
+    Strength,
+    /// The key of a rule of roots.
+    Root,
+    /// The effects of a node.
+    Effects,
+    /// A document with declared fields.
+    Document(&'a Shape),
+}
+
+/// A key of a returned map.
+struct ReturnedKey {
+    name: &'static str,
+    /// Its types; any if there are none.
+    classes: &'static [Class],
+    /// Whether it is a share, from 0 to 1.
+    is_share: bool,
+}
+
+const fn key(name: &'static str, classes: &'static [Class]) -> ReturnedKey {
+    ReturnedKey { name, classes, is_share: false }
+}
+
+const BECAUSE: ReturnedKey = key("because", &[Class::Text]);
+const ABOUT: ReturnedKey = key("about", &[Class::List]);
+const OUTCOME: &[ReturnedKey] = &[key("to", &[Class::Text]), BECAUSE, key("context", &[Class::Map])];
+const STRENGTH: &[ReturnedKey] = &[ReturnedKey { name: "strength", classes: &[Class::Number], is_share: true }, BECAUSE, ABOUT];
+const ROOT: &[ReturnedKey] = &[key("key", &[Class::Text, Class::Map]), BECAUSE, ABOUT];
+
+impl<'a> TypeFlow<'a> {
+    /// Checks what a function returns; `last` is the value of its last expression.
+    pub(super) fn returned(
+        &mut self,
+        as_what: ReturnedValue<'_>,
+        function: &Function,
+        last: &TypedValue<'a>,
+        returns: &[TypedValue<'a>],
+    ) {
+        let at_end = (!leaves(&function.body)).then_some(last);
+        let all: Vec<&TypedValue<'a>> = returns.iter().chain(at_end).collect();
+        let (keys, code, help) = match as_what {
+            ReturnedValue::Any => return,
+            ReturnedValue::Effects => {
+                self.effects();
+                return;
+            }
+            ReturnedValue::Document(shape) => {
+                for literal in all.iter().flat_map(|value| &value.literals) {
+                    self.document(shape, literal);
+                }
+                return;
+            }
+            ReturnedValue::Outcome => (OUTCOME, rule::CODE, rule::HELP),
+            ReturnedValue::Strength => (STRENGTH, verdict_rule::CODE, verdict_rule::HELP),
+            ReturnedValue::Root => (ROOT, root_rule::CODE, root_rule::HELP),
+        };
+        for literal in all.iter().flat_map(|value| &value.literals) {
+            for field in &literal.fields {
+                if let Some(message) = wrong_key(keys, field) {
+                    self.report(at(literal, field.at, code, message, help));
+                }
+            }
+            if matches!(as_what, ReturnedValue::Root) && !literal.fields.iter().any(|field| field.name == "key") {
+                self.report(at(literal, literal.at, code, "the returned map has no `key`".to_owned(), help));
+            }
+            let reason = literal.fields.iter().any(|field| field.name == "because");
+            if matches!(as_what, ReturnedValue::Strength | ReturnedValue::Root) && !reason {
+                let found = at(
+                    literal,
+                    literal.at,
+                    "verdict/no-reason",
+                    "nobody is told why: the map has no `because`".to_owned(),
+                    "say what the rule saw: `because: line.text`",
+                );
+                self.report(Diagnostic { severity: Severity::Warning, ..found });
+            }
+        }
+        if matches!(as_what, ReturnedValue::Outcome) {
+            return;
+        }
+        let wrong = |class: Class| match as_what {
+            ReturnedValue::Strength => matches!(class, Class::Text | Class::List),
+            _ => matches!(class, Class::Text | Class::List | Class::Number),
+        };
+        for value in all {
+            if let Some(class) = value.ty.class().filter(|class| wrong(*class)) {
+                let ScriptPlace { source, span } = self.place(value.at);
+                let message = format!("`{}` returns {}", function.name(), class.name());
+                self.report(Diagnostic::error(code, message).label(&source, span, "returned here").help(help));
+            }
+        }
+    }
+
+    /// The maps with an `effect:` that the function writes out, wherever they go: which effects there are, and their keys; ids that no effect
+    /// of the function names, if the name of one is almost the same.
+    fn effects(&mut self) {
+        let written = std::mem::take(&mut self.maps);
+        let effect = |literal: &MapLiteral<'a>| {
+            literal.fields.iter().find(|field| field.name == "effect").and_then(|field| Some((field.at, field.text.clone()?)))
+        };
+        let named: Vec<String> = written
+            .iter()
+            .flat_map(|literal| &literal.fields)
+            .filter(|field| field.name == "as")
+            .filter_map(|field| field.text.clone())
+            .collect();
+        for literal in &written {
+            let Some((place, name)) = effect(literal) else { continue };
+            if !EFFECTS.contains(&name.as_str()) {
+                let help = did_you_mean(&name, EFFECTS).unwrap_or_else(|| format!("the effects are {}", EFFECTS.join(", ")));
+                self.report(at(literal, place, "effect/return", format!("there is no effect `{name}`"), &help));
+                continue;
+            }
+            for field in &literal.fields {
+                if effect_has(&name, &field.name) == Some(false) {
+                    self.report(at(literal, field.at, "effect/return", format!("`{name}` has no key `{}`", field.name), ""));
+                }
+                if let Some(id) = field.text.as_deref().and_then(|text| text.strip_prefix('$'))
+                    && !named.iter().any(|known| known == id)
+                    && let Some(help) = did_you_mean(id, named.iter().map(String::as_str))
+                {
+                    self.report(at(literal, field.at, "effect/return", format!("no effect is named `{id}` with `as:`"), &help));
+                }
+            }
+        }
+    }
+
+    /// A map that is returned as a document: its keys are the document's.
+    fn document(&mut self, shape: &Shape, literal: &MapLiteral<'a>) {
+        for field in &literal.fields {
+            let code = "script/returned-field";
+            let Some(known) = shape.field(&field.name) else {
+                let names = || shape.fields.iter().map(|field| field.name.as_str());
+                let message = format!("`{}` is not a field of the {}", field.name, shape.name);
+                let help = did_you_mean(&field.name, names())
+                    .unwrap_or_else(|| format!("its fields are {}", names().collect::<Vec<_>>().join(", ")));
+                self.report(at(literal, field.at, code, message, &help));
+                continue;
+            };
+            let (given, wanted) = (field.value.ty.class(), Type::of(&known.kind).class());
+            if let (Some(given), Some(wanted)) = (given, wanted)
+                && given != wanted
+                && given != Class::Unit
+            {
+                let message = format!("`{}` of the {} is {}, not {}", field.name, shape.name, wanted.name(), given.name());
+                self.report(at(literal, field.at, code, message, ""));
+            }
+            if let (Kind::Text { one_of }, Some(text)) = (&known.kind, &field.text)
+                && !one_of.is_empty()
+                && !one_of.contains(text)
+            {
+                let message = format!("`{}` of the {} is never \"{text}\"", field.name, shape.name);
+                let help = did_you_mean(text, one_of.iter().map(String::as_str))
+                    .unwrap_or_else(|| format!("it is one of {}", one_of.join(", ")));
+                self.report(at(literal, field.at, code, message, &help));
+            }
+            let bounds = match &known.kind {
+                Kind::Number { min, max } => (*min, *max),
+                #[expect(clippy::cast_precision_loss, reason = "bounds are small")]
+                Kind::Int { min, max } => (min.map(|min| min as f64), max.map(|max| max as f64)),
+                _ => (None, None),
+            };
+            if let Some(number) = field
+                .number
+                .filter(|number| bounds.0.is_some_and(|min| *number < min) || bounds.1.is_some_and(|max| *number > max))
+            {
+                let message = format!("`{}` of the {} is never {number}", field.name, shape.name);
+                self.report(at(literal, field.at, code, message, "the `schema:` of the node says what it may be"));
+            }
+        }
+    }
+}
+
+fn wrong_key(keys: &[ReturnedKey], field: &MapField<'_>) -> Option<String> {
+    let Some(known) = keys.iter().find(|key| key.name == field.name) else {
+        let names = keys.iter().map(|key| key.name);
+        let hint = did_you_mean(&field.name, names).map_or_else(String::new, |hint| format!("; {hint}"));
+        return Some(format!("the returned map has no key `{}`{hint}", field.name));
+    };
+    if let Some(given) = field.value.ty.class().filter(|given| !known.classes.contains(given) && *given != Class::Unit) {
+        let wanted: Vec<&str> = known.classes.iter().map(|class| class.name()).collect();
+        return Some(format!("`{}` is {}, not {}", field.name, wanted.join(" or "), given.name()));
+    }
+    if field.name == "key" && field.text.as_deref() == Some("") {
+        return Some("`key` is empty".to_owned());
+    }
+    let number = field.number.filter(|number| known.is_share && !(0.0..=1.0).contains(number))?;
+    Some(format!("`{}` is a number from 0 to 1, not {number}", field.name))
+}
+
+fn at(literal: &MapLiteral<'_>, place: Position, code: &'static str, message: String, help: &str) -> Diagnostic {
+    let unit = literal.script.unit;
+    let (source, span) = unit.token(place).unwrap_or_else(|| unit.locate(crate::diag::Span::default()));
+    let found = Diagnostic::error(code, message).label(&source, span, "returned here");
+    if help.is_empty() { found } else { found.help(help.to_owned()) }
+}
