@@ -29,6 +29,7 @@ Version: {version}
 Summary: Reads a failed CI launch and reports why it failed
 License-Expression: Apache-2.0
 License-File: LICENSE
+License-File: THIRD-PARTY.txt
 Requires-Python: >=3.7
 Description-Content-Type: text/markdown
 
@@ -40,6 +41,7 @@ files = [
     (f"{info}/METADATA", metadata.encode(), 0o644),
     (f"{info}/WHEEL", wheel.encode(), 0o644),
     (f"{info}/licenses/LICENSE", (stage / "LICENSE").read_bytes(), 0o644),
+    (f"{info}/licenses/THIRD-PARTY.txt", (stage / "THIRD-PARTY.txt").read_bytes(), 0o644),
 ]
 
 record = ""
