@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Creates the run's directory below the given one, or in the default output directory.
 pub type RunDirFactory<'a> = dyn Fn(Option<&Path>) -> Option<Arc<dyn RunDir>> + 'a;
@@ -21,9 +22,10 @@ pub type RunDirFactory<'a> = dyn Fn(Option<&Path>) -> Option<Arc<dyn RunDir>> + 
 /// Asks a person whether a call may be made.
 pub type Approve = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// Investigates the failures of a launch, given its file, the cases (all if none), and the vars to go by. Returns what was found as JSON, or
-/// why nothing was.
-pub type Investigate<'a> = Arc<dyn Fn(&Path, &[String], &Map<String, Value>) -> Result<String, String> + Send + Sync + 'a>;
+/// Investigates the failures of a launch, given its file, the cases (all if none), the vars to go by, and how long it may take. Returns what
+/// was found as JSON, or why nothing was.
+pub type Investigate<'a> =
+    Arc<dyn Fn(&Path, &[String], &Map<String, Value>, Duration) -> Result<String, String> + Send + Sync + 'a>;
 
 /// What external answerers need from the session.
 pub struct ExternalContext<'a> {

@@ -2,6 +2,7 @@
 
 use super::artifact::too_long;
 use super::context::ExternalContext;
+use super::guard::guarded;
 use super::output_reader::OutputReader;
 use super::process::{self, CommandEnd, CommandOutput};
 use super::settings::{AgentBounds, AgentSettings};
@@ -17,6 +18,8 @@ pub(super) struct ExecAgent {
     name: Name,
     settings: AgentSettings,
     root: PathBuf,
+    /// This program's file, which guards the command.
+    program: PathBuf,
     variables: Variables,
     /// The run's directory, if the run writes files.
     run_dir: Option<PathBuf>,
@@ -29,6 +32,7 @@ impl ExecAgent {
             name: name.into(),
             settings: settings.clone(),
             root: outside.root.to_owned(),
+            program: outside.program.to_owned(),
             variables: outside.variables(own),
             run_dir: outside.run_files.clone(),
         }
@@ -70,19 +74,20 @@ impl Answerer for ExecAgent {
         let AgentBounds { timeout, max_bytes, .. } = self.settings.bounds;
         let timeout = request.time(timeout);
         let reader = OutputReader { name: &self.name, settings: &self.settings };
-        let CommandOutput { stdout, stderr, ended, left } =
-            match process::run(command, prompt_request.prompt.as_bytes(), timeout, max_bytes) {
-                Ok(output) => output,
-                Err(error) => {
-                    let refusal = self.failed(request, &format!("it cannot be started: {error}"), "");
-                    // Retrying does not help if the program does not exist.
-                    return Err(if error.kind() == std::io::ErrorKind::NotFound {
-                        Refusal::failed(refusal.diagnostic)
-                    } else {
-                        refusal
-                    });
-                }
-            };
+        let CommandOutput { stdout, stderr, ended, left } = match guarded(&self.program, &command)
+            .and_then(|command| process::run(command, prompt_request.prompt.as_bytes(), timeout, max_bytes))
+        {
+            Ok(output) => output,
+            Err(error) => {
+                let refusal = self.failed(request, &format!("it cannot be started: {error}"), "");
+                // Retrying does not help if the program does not exist.
+                return Err(if error.kind() == std::io::ErrorKind::NotFound {
+                    Refusal::failed(refusal.diagnostic)
+                } else {
+                    refusal
+                });
+            }
+        };
         if !left.is_empty() {
             let pids: Vec<String> = left.iter().map(ToString::to_string).collect();
             let why = format!("it left processes behind that cannot be ended: {}", pids.join(", "));

@@ -1,8 +1,9 @@
 //! Enumerates the processes started by commands and assigns them to their commands.
 //!
-//! The program is a child subreaper: orphaned descendants of its commands are reparented to it, so whatever a command started stays below
-//! it in the process tree, even in a session of its own. An environment variable identifies the command.
+//! What a command started is below its guard (`guard.rs`) in the tree of processes, even in a session of its own. Should the guard be killed,
+//! orphans become children of this program, which is a child subreaper, too; an environment variable then says which command they are of.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,7 +26,7 @@ pub(super) fn own() -> &'static str {
 }
 
 /// The mark of this process's command with this number. The mark of the command that started the program, if any, precedes it.
-pub(super) fn below(outer: Option<&str>, number: u64) -> String {
+pub(super) fn below_mark(outer: Option<&str>, number: u64) -> String {
     let outer = outer.filter(|outer| !outer.is_empty()).map_or(String::new(), |outer| format!("{outer}/"));
     format!("{outer}{}{number}", own())
 }
@@ -75,6 +76,27 @@ pub(super) fn all() -> Option<Vec<Process>> {
     None
 }
 
+/// All processes below one.
+pub(super) fn below(root: u32) -> Vec<u32> {
+    all().map_or_else(Vec::new, |all| among(&all, root))
+}
+
+/// Those of some processes that are below one.
+pub(super) fn among(all: &[Process], root: u32) -> Vec<u32> {
+    let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for one in all {
+        children.entry(one.parent).or_default().push(one.pid);
+    }
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(pid) = open.pop() {
+        let below = children.remove(&pid).unwrap_or_default();
+        found.extend(&below);
+        open.extend(below);
+    }
+    found
+}
+
 /// Parses a line of `/proc/PID/stat`. The name, in parentheses, may contain anything.
 #[cfg(target_os = "linux")]
 fn parse(pid: u32, stat: &str) -> Option<Process> {
@@ -104,6 +126,8 @@ mod tests {
         assert!(parse(7, "7 (sh) Z 3 5 5 0").is_some_and(|one| one.is_zombie));
         let own = std::process::id();
         assert!(all().is_some_and(|all| all.iter().any(|one| one.pid == own)));
+        let one = |pid, parent| Process { pid, parent, group: pid, is_zombie: false };
+        assert_eq!(among(&[one(4, 3), one(3, 2), one(5, 2), one(6, 1), one(2, 1)], 2), [3, 5, 4]);
         for (mark, command, wanted) in
             [("a.1", "a.1", true), ("a.1/b.2", "a.1", true), ("a.12", "a.1", false), ("b", "a.1", false)]
         {

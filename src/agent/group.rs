@@ -1,10 +1,9 @@
-//! Process groups of commands: a command begins only once its termination is ensured, and everything it started is terminated with it.
+//! Process groups of commands: everything that a command started is terminated with it.
 
 use super::family::{self, Process};
-use super::watchdog::Watchdog;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -17,51 +16,34 @@ pub(super) const GRACE: Duration = Duration::from_millis(500);
 const END: Duration = Duration::from_secs(2);
 
 /// The running groups.
-static RUNNING: Mutex<RunningGroups> = Mutex::new(RunningGroups { groups: BTreeMap::new(), count: 0, watchdog: None });
+static RUNNING: Mutex<RunningGroups> = Mutex::new(RunningGroups { groups: BTreeMap::new(), count: 0 });
 
-/// The running groups with the marks of their commands, and the watchdog that ends them if this process cannot.
+/// The running groups with the marks of their commands.
 struct RunningGroups {
     groups: BTreeMap<u32, String>,
     /// Number of commands started so far.
     count: u64,
-    watchdog: Option<Watchdog>,
 }
 
 impl RunningGroups {
-    /// Ensures that the watchdog runs. Returns whether it does.
-    fn guard(&mut self) -> bool {
-        self.watchdog = self.watchdog.take().or_else(Watchdog::start);
-        self.watchdog.is_some()
-    }
-
-    fn add(&mut self, group: u32, mark: String) {
-        self.groups.insert(group, mark);
-        if let Some(watchdog) = &mut self.watchdog {
-            watchdog.report(group, true);
-        }
-    }
-
-    fn remove(&mut self, group: u32) {
-        self.groups.remove(&group);
-        if let Some(watchdog) = &mut self.watchdog {
-            watchdog.report(group, false);
-        }
-    }
-
-    /// The remaining processes of a command: those in its group, and those that left it. Zombies are reaped on the way. A process without a
-    /// mark, because its environment was emptied, is attributed to the last command. `None` where the system does not list processes.
+    /// The remaining processes of a command: those in its group, those below its guard, and those that became children of this process because
+    /// the guard was killed. Zombies are reaped on the way. An orphan without a mark, because its environment was emptied, is attributed to the
+    /// last command. `None` where the system does not list processes.
     fn remaining(&self, ProcessGroup(group, mark): &ProcessGroup) -> Option<Vec<Process>> {
         let own = std::process::id();
         let all = family::all()?;
         let here = all.iter().find(|one| one.pid == own)?.group;
-        let watchdog = self.watchdog.as_ref().map(Watchdog::id);
+        let below: BTreeSet<u32> = family::among(&all, *group).into_iter().collect();
         let alone = self.groups.keys().all(|other| other == group);
         let remaining = |one: &Process| {
             if one.group == *group {
                 return !one.is_zombie || (one.pid != *group && one.parent == own);
             }
+            if below.contains(&one.pid) {
+                return !one.is_zombie;
+            }
             // An orphan is reparented to a process that adopts them.
-            if one.parent != own || !family::adopts() || self.groups.contains_key(&one.group) || Some(one.group) == watchdog {
+            if one.parent != own || !family::adopts() || self.groups.contains_key(&one.group) {
                 return false;
             }
             if one.is_zombie {
@@ -81,34 +63,12 @@ impl RunningGroups {
     }
 }
 
-/// Ends every running command, before this process exits.
-pub fn end_all() {
-    for group in RUNNING.lock().unwrap_or_else(PoisonError::into_inner).groups.keys() {
-        signal(*group, true);
-    }
-}
-
 /// Default `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/bin:/usr/bin";
 /// `ENOENT`.
 const ENOENT: i32 = 2;
-/// Shell script that waits for a line and then execs its arguments. If the pipe closes without a line, the host is gone.
-const GATE_SCRIPT: &str = "read -r go && exec \"$@\"";
-
-/// Wraps a command so that it begins only after it is sent a line. It has the variables that are set on it, and inherits none.
-pub(super) fn gated(command: &Command) -> io::Result<Command> {
-    findable(command)?;
-    let mut gated = Command::new("/bin/sh");
-    gated.args(["-c", GATE_SCRIPT, "sh"]).arg(command.get_program()).args(command.get_args());
-    gated.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    if let Some(dir) = command.get_current_dir() {
-        gated.current_dir(dir);
-    }
-    Ok(gated)
-}
-
 /// Fails if the command cannot be found, with the error that the system would report.
-fn findable(command: &Command) -> io::Result<()> {
+pub(super) fn findable(command: &Command) -> io::Result<()> {
     let program = Path::new(command.get_program());
     let paths = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
     if !is_found(program, paths) {
@@ -135,29 +95,18 @@ fn start(mut command: Command) -> io::Result<Child> {
 pub(super) struct ProcessGroup(u32, String);
 
 impl ProcessGroup {
-    /// Starts a command in a process group of its own with pipes for its standard streams. It does not begin before its group is known to
-    /// the watchdog.
-    pub(super) fn spawn(command: Command) -> io::Result<(Child, Self)> {
-        let (mut child, group, gated) = Self::prepare(command)?;
-        if gated && let Some(stdin) = &mut child.stdin {
-            // If the child is gone, its output shows that.
-            drop(stdin.write_all(b"\n"));
-        }
-        Ok((child, group))
-    }
-
-    /// Starts the wrapped command and registers its group. Returns whether it is held until it is sent a line.
-    pub(super) fn prepare(mut command: Command) -> io::Result<(Child, Self, bool)> {
+    /// Starts a command in a process group of its own with pipes for its standard streams. What ends it with this process, however that ends,
+    /// is the command itself (`guard.rs`).
+    pub(super) fn spawn(mut command: Command) -> io::Result<(Child, Self)> {
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        let gated = running.guard();
         running.count += 1;
         let outer = command.get_envs().find(|(name, _)| *name == family::MARK).and_then(|(_, value)| value?.to_str());
-        let mark = family::below(outer, running.count);
+        let mark = family::below_mark(outer, running.count);
         command.env(family::MARK, &mark);
-        let child = start(if gated { self::gated(&command)? } else { command })?;
-        running.add(child.id(), mark.clone());
+        let child = start(command)?;
+        running.groups.insert(child.id(), mark.clone());
         let group = Self(child.id(), mark);
-        Ok((child, group, gated))
+        Ok((child, group))
     }
 
     /// Sends SIGTERM to what is left of the command, kills what remains, and reaps the child. Returns the processes that survive.
@@ -182,8 +131,12 @@ impl ProcessGroup {
                 break remaining;
             }
             if !signalled || passed >= GRACE {
-                signal(self.0, signalled);
-                remaining.iter().filter(|one| one.group != self.0).for_each(|one| signal_one(one.pid, signalled));
+                let (group, others): (Vec<&Process>, Vec<&Process>) = remaining.iter().partition(|one| one.group == self.0);
+                others.iter().for_each(|one| signal_one(one.pid, signalled));
+                // The group is that of the guard, which ends what is below it when it is asked to; killed, it would leave it behind.
+                if !group.is_empty() && (!signalled || others.is_empty()) {
+                    signal(self.0, signalled);
+                }
             }
             signalled = true;
             drop(running);
@@ -198,7 +151,7 @@ impl ProcessGroup {
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(self.0);
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).groups.remove(&self.0);
     }
 }
 
@@ -218,7 +171,7 @@ fn may_have_members(group: u32) -> bool {
     pid.is_some_and(|pid| rustix::process::test_kill_process_group(pid).is_ok())
 }
 
-/// Signals a process. It is an unreaped child of this process, so its number is not reused.
+/// Signals a process that was listed a moment ago.
 #[cfg(unix)]
 fn signal_one(pid: u32, hard: bool) {
     use rustix::process::{Pid, Signal, kill_process};

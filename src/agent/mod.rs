@@ -3,7 +3,7 @@
 //! ```text
 //! script, stub                      answers from within the process
 //! exec, process, group, family,     commands: running them, and terminating everything they started,
-//! watchdog                          even if this process is killed
+//! guard                             even if this process is killed
 //! http                              a model behind HTTP
 //! output_reader, find_json          extraction of artifacts from output; validation errors
 //! file, signal, wrapper, run_dir    requests and answers through files; the directory that holds them
@@ -31,6 +31,7 @@ mod family;
 mod file;
 mod find_json;
 mod group;
+mod guard;
 mod http;
 mod in_flight;
 mod manifest;
@@ -50,7 +51,6 @@ mod stage_files;
 mod stub;
 mod tokens;
 mod tools;
-mod watchdog;
 #[cfg(unix)]
 mod workdir;
 mod wrapper;
@@ -61,7 +61,7 @@ pub use budget::{BudgetStatus, TokenBudget};
 pub use build::{build, manual_names, names};
 pub use context::{Approve, ExternalContext, Investigate, RunDirFactory};
 pub use family::adopt_orphans;
-pub use group::end_all;
+pub use guard::become_guard;
 pub use in_flight::InFlightGate;
 pub use manifest::{BRIEFING, BatchManifest, BatchStatus, EntryStatus, MANIFEST, ManifestEntry, batch_size};
 pub use manual::{MANUAL, SubmittedAnswer, SubmittedAnswers};

@@ -183,7 +183,6 @@ fn describe_failure(status: ExitStatus) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::super::family::{self, Process};
-    use super::super::group::gated;
     use super::*;
 
     fn sh(script: &str, seconds: f64, most: usize) -> CommandOutput {
@@ -253,28 +252,6 @@ mod tests {
         }
         assert!(!holders(&other).is_empty(), "that of another command");
         assert_eq!((group.end(&mut child), holders(&other)), (vec![], vec![]));
-    }
-
-    /// If the host is killed between starting a command and registering it, the command does not begin.
-    #[test]
-    fn a_gated_command_does_not_begin_before_its_line() {
-        let dir = tempfile::tempdir().unwrap();
-        let touch = || {
-            let mut command = Command::new("touch");
-            command.arg("begun").current_dir(dir.path());
-            let (child, group, gated) = ProcessGroup::prepare(command).unwrap();
-            assert!(gated);
-            (child, group)
-        };
-        let (mut child, _group) = touch();
-        drop(child.stdin.take());
-        assert!(!child.wait().unwrap().success());
-        assert!(!dir.path().join("begun").exists());
-        let (mut child, _group) = touch();
-        child.stdin.take().unwrap().write_all(b"\n").unwrap();
-        assert!(child.wait().unwrap().success());
-        assert!(dir.path().join("begun").exists());
-        assert_eq!(gated(&Command::new("no-such-program")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

@@ -195,8 +195,8 @@ enum Command {
 pub fn main(environment: &Environment) -> u8 {
     #[cfg(unix)]
     if environment.owns_process() {
-        if let Some(failed) = crate::agent::become_confined(environment) {
-            return failed;
+        if let Some(code) = crate::agent::become_guard(environment).or_else(|| crate::agent::become_confined(environment)) {
+            return code;
         }
         environment.outlive_file_limit();
         crate::agent::adopt_orphans();

@@ -7,7 +7,7 @@ use super::run_table;
 use super::run_view::{self, LiveView};
 use super::run_watch::{self, WatchedTexts};
 use super::{FormatArg, GlobalArgs, PortalArgs, ProjectArgs};
-use crate::agent::{STUB, end_all};
+use crate::agent::STUB;
 use crate::diag::Diagnostic;
 use crate::environment::{Environment, InputStream, Variables};
 use crate::exit::Exit;
@@ -366,7 +366,6 @@ pub(super) fn on_interrupt(environment: &Environment, stop: &Arc<AtomicBool>, wa
     let (stop, walking, seen, ours) = (Arc::clone(stop), Arc::clone(walking), Arc::clone(&interrupted), environment.clone());
     let handler = move || {
         if seen.swap(true, Ordering::Relaxed) || !walking.load(Ordering::Relaxed) {
-            end_all();
             ours.stop(Exit::Interrupted as u8);
         }
         stop.store(true, Ordering::Relaxed);

@@ -159,8 +159,8 @@ impl Session {
             root: &self.setup.root,
             approve: self.approve.clone(),
             unconfined: self.unconfined,
-            investigate: Some(Arc::new(move |launch: &Path, cases: &[String], vars: &Map<String, Value>| {
-                (self.investigate)(self, launch, cases, vars)
+            investigate: Some(Arc::new(move |launch: &Path, cases: &[String], vars: &Map<String, Value>, time| {
+                (self.investigate)(self, launch, cases, vars, time)
             })),
             clock: &*self.setup.clock,
             stop: asked.stop,

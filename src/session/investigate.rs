@@ -4,22 +4,44 @@ use super::run::{RunInputs, RunSpec};
 use super::{Session, SessionError};
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 /// The most characters of what is said of a case.
 const SAID_CHARS: usize = 300;
 
-/// What was found of each case, as JSON: `{cases: [{id, name, defect, confidence, root, component, because, missing}]}`.
+/// What was found of each case, as JSON: `{cases: [{id, name, defect, confidence, root, component, because, missing}]}`. Fails if it takes
+/// longer than `time`.
 pub(super) fn investigate(
     session: &Session,
     launch: &Path,
     cases: &[String],
     vars: &Map<String, Value>,
+    time: Duration,
 ) -> Result<String, String> {
-    found(session, launch, cases, vars).map_err(|error| error.to_string())
+    let late = AtomicBool::new(false);
+    let found = std::thread::scope(|scope| {
+        let (ended, end) = channel::<()>();
+        let late = &late;
+        scope.spawn(move || late.store(end.recv_timeout(time) == Err(RecvTimeoutError::Timeout), Ordering::Relaxed));
+        let found = found(session, launch, cases, vars, late);
+        drop(ended);
+        found
+    });
+    if late.load(Ordering::Relaxed) {
+        return Err(format!("it took longer than {} s", time.as_secs()));
+    }
+    found.map_err(|error| error.to_string())
 }
 
-fn found(session: &Session, launch: &Path, cases: &[String], vars: &Map<String, Value>) -> Result<String, SessionError> {
+fn found(
+    session: &Session,
+    launch: &Path,
+    cases: &[String],
+    vars: &Map<String, Value>,
+    stop: &AtomicBool,
+) -> Result<String, SessionError> {
     let mut setup = session.setup().clone();
     setup.vars.clone_from(vars);
     let spec = RunSpec {
@@ -28,7 +50,7 @@ fn found(session: &Session, launch: &Path, cases: &[String], vars: &Map<String, 
         no_recall: true,
         ..RunSpec::of(RunInputs::Files(vec![launch.to_owned()]))
     };
-    let result = Session::new(setup).run(&spec, &(), &AtomicBool::new(false))?;
+    let result = Session::new(setup).run(&spec, &(), stop)?;
     let mut all = Vec::new();
     result.each(|case| {
         let found = case.finding.clone().unwrap_or_default();

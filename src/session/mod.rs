@@ -97,7 +97,8 @@ pub use texts::ProjectText;
 pub use worker_pool::WorkerPool;
 
 /// Investigates a launch: its file, the cases (all if none), the vars to go by.
-type LaunchInvestigation = fn(&Session, &std::path::Path, &[String], &Map<String, Value>) -> Result<String, String>;
+type LaunchInvestigation =
+    fn(&Session, &std::path::Path, &[String], &Map<String, Value>, std::time::Duration) -> Result<String, String>;
 
 /// A session: the setup, and every operation on it.
 #[derive(Clone)]

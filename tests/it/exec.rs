@@ -159,8 +159,14 @@ fn what_a_good_command_leaves_behind_is_ended() {
 /// Not even a host that is killed without a word leaves a command behind, nor its children, wherever they went.
 #[test]
 fn what_runs_ends_with_a_host_that_is_killed() {
-    let body = "sleep 9999 & echo $! > left; setsid sh -c 'echo $$ >> left; exec sleep 9999' &\n\
-                until [ $(wc -l < left) -ge 2 ]; do :; done; mv left child; sleep 9999";
+    let note = "sh -c 'trap : TERM HUP; echo $$ >> left; sleep 9999; sleep 9999'";
+    let body = format!(
+        "sleep 9999 & echo $! > left; setsid {note} &\n\
+         env -i setsid {note} </dev/null >/dev/null 2>&1 &\n\
+         (setsid env -i setsid {note} &)\n\
+         until [ $(wc -l < left) -ge 4 ]; do :; done; mv left child; sleep 9999"
+    );
+    let body = body.as_str();
     let project = project(&[("hangs", body, "")]);
     let mut host = project.start(&["run", "two.yaml", "--input", "none", "--via", "hangs"]);
     until(|| project.root().join("child").exists());
@@ -169,6 +175,29 @@ fn what_runs_ends_with_a_host_that_is_killed() {
     host.kill().unwrap();
     host.wait().unwrap();
     until(|| !children.lines().any(is_running));
+}
+
+/// The guard of a command is not in its group, and outlives it until nothing is left.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_that_kills_its_group_leaves_nothing_behind() {
+    let body = "env -i setsid sh -c 'echo $$ > left; mv left child; exec sleep 9999' &\n\
+                until [ -e child ]; do :; done; kill -KILL 0";
+    let project = project(&[("kills", body, ", retry: { attempts: 1 }")]);
+    let said = run(&project, "kills").exits(4).stderr;
+    assert!(said.contains("SIGKILL"), "{said}");
+    assert!(!is_running(project.read("child").trim()));
+}
+
+/// A host that is killed while it starts a command has none begin. A script without `#!` is the shell's.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_guard_starts_what_a_shell_would_for_a_host_that_lives() {
+    let project = project(&[("good", GOOD, "")]);
+    project.process(&["__guard", "1", "touch", "begun"]).exits(126);
+    assert!(!project.root().join("begun").exists());
+    project.file("good.sh", GOOD);
+    run(&project, "good").exits(0);
 }
 
 #[test]

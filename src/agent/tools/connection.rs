@@ -1,5 +1,6 @@
 //! The connection to an MCP server: established by the first call, and again by the next one after it broke.
 
+use super::super::guard::guarded;
 use super::super::settings::AgentBounds;
 use super::pipes::{self, ServerProcess};
 use super::server_output::SharedServerOutput;
@@ -15,7 +16,7 @@ use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,6 +31,8 @@ pub(super) struct Connection {
     pub(super) secrets: Secrets,
     /// The variables of a command, without secrets; the server's own are among `secrets`.
     variables: Variables,
+    /// This program's file, which guards a command.
+    program: PathBuf,
     /// Output of the current session.
     output: std::sync::Mutex<SharedServerOutput>,
     open: Mutex<Option<ToolSession>>,
@@ -58,11 +61,12 @@ pub(super) enum ToolError {
 }
 
 impl Connection {
-    pub(super) fn new(settings: ServerSettings, secrets: Secrets, variables: Variables) -> Self {
+    pub(super) fn new(settings: ServerSettings, secrets: Secrets, variables: Variables, program: PathBuf) -> Self {
         Self {
             settings,
             secrets,
             variables,
+            program,
             output: std::sync::Mutex::default(),
             open: Mutex::new(None),
             busy: AtomicUsize::new(0),
@@ -149,7 +153,8 @@ impl Connection {
             }
             None => {
                 let command = self.command(root).ok_or_else(|| ToolError::Start("it has no command".into(), false))?;
-                let started = pipes::start(command, max_bytes, &self.output());
+                let command = guarded(&self.program, &command);
+                let started = command.and_then(|command| pipes::start(command, max_bytes, &self.output()));
                 let (pipes, process) = started.map_err(|error| {
                     // Retrying does not help if the program does not exist.
                     ToolError::Start(error.to_string(), error.kind() != std::io::ErrorKind::NotFound)

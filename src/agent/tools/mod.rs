@@ -35,6 +35,8 @@ pub(super) struct ToolAnswerer<'a> {
     server: String,
     settings: ServerSettings,
     root: PathBuf,
+    /// This program's file, which guards a server's command.
+    program: PathBuf,
     secret: SecretReader,
     variables: Variables,
     stop: &'a AtomicBool,
@@ -61,7 +63,8 @@ impl<'a> ToolAnswerer<'a> {
         let ExternalContext { root, stop, .. } = *outside;
         let (name, server, settings) = (ToolPlan::via(server), server.to_owned(), settings.clone());
         let (secret, variables) = (outside.secret.clone(), outside.variables(None));
-        Self { name, server, settings, root: root.to_owned(), secret, variables, stop, talk: Mutex::new(None) }
+        let (root, program) = (root.to_owned(), outside.program.to_owned());
+        Self { name, server, settings, root, program, secret, variables, stop, talk: Mutex::new(None) }
     }
 
     fn talk(&self, request: &Request<'_>) -> Result<Arc<ToolConversation>, Refusal> {
@@ -73,18 +76,25 @@ impl<'a> ToolAnswerer<'a> {
         let secrets = secrets.map_err(|(why, help)| Refusal::failed(self.failed(request, &why).help(help)))?;
         let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("tools").enable_all().build();
         let runtime = runtime.map_err(|error| Refusal::again(self.failed(request, &error.to_string())))?;
-        let connection = Connection::new(self.settings.clone(), secrets, self.variables.clone());
+        let connection = Connection::new(self.settings.clone(), secrets, self.variables.clone(), self.program.clone());
         let new = Arc::new(ToolConversation { connection, runtime: Some(runtime) });
         *talk = Some(Arc::clone(&new));
         Ok(new)
     }
 
-    /// Calls a tool, for a request with this id.
-    pub(super) fn invoke(&self, request: &Request<'_>, tool: &str, arguments: JsonObject, id: i64) -> Result<Value, Refusal> {
+    /// Calls a tool, for a request with this id; the call takes no longer than `most`, and what the server's settings say.
+    pub(super) fn invoke(
+        &self,
+        request: &Request<'_>,
+        tool: &str,
+        arguments: JsonObject,
+        id: i64,
+        most: Duration,
+    ) -> Result<Value, Refusal> {
         let talk = self.talk(request)?;
         // The same for every attempt of a call.
         let id = format!("{}-{id}", request.run);
-        let timeout = request.time(self.settings.bounds.timeout);
+        let timeout = request.time(self.settings.bounds.timeout.min(most));
         let result = match self.wait(&talk, tool, arguments, (&id, timeout)) {
             Ok(result) => result,
             Err(CallEnd::Stopped) => return Err(stopped()),
@@ -200,7 +210,7 @@ impl Answerer for ToolAnswerer<'_> {
         // Nothing is requested of a server that cannot be set up.
         self.talk(request)?;
         let prompt_request = request.dispatch(&self.name)?;
-        let artifact = self.invoke(request, &call.tool, call.arguments, prompt_request.id)?;
+        let artifact = self.invoke(request, &call.tool, call.arguments, prompt_request.id, Duration::MAX)?;
         // A tool cannot be given validation errors for another attempt.
         let complaints = request.validate(&artifact);
         if !complaints.is_empty() {

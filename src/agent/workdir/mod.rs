@@ -127,6 +127,12 @@ impl WorkdirCall {
         Ok(Self { tool, args, limits, hosts, vars, context })
     }
 
+    /// The same, no longer than the request may take.
+    fn within(mut self, request: &Request<'_>) -> Self {
+        self.limits.time = request.time(self.limits.time);
+        self
+    }
+
     fn text(&self, name: &str) -> Result<&str, PathError> {
         let text = self.args.get(name).and_then(Value::as_str);
         text.ok_or_else(|| PathError::System(format!("`{}` is given no text `{name}`", self.tool)))
@@ -208,6 +214,7 @@ impl<'a> WorkdirAnswerer<'a> {
     /// Makes a call that may be made.
     /// `plain`: what the judge lets run without a shell and without approval.
     fn make(&self, call: &WorkdirCall, root: &WorkRoot, request: &Request<'_>, id: i64, plain: Option<PlainJob>) -> CallResult {
+        let until = Instant::now() + call.limits.time;
         match call.tool.as_str() {
             "read_file" => Self::read_file(call, root).into(),
             "write_file" => {
@@ -216,19 +223,18 @@ impl<'a> WorkdirAnswerer<'a> {
                     written.and_then(|(path, text)| root.write(path, text).map(|()| format!("wrote {} bytes", text.len())));
                 written.into()
             }
-            "glob" => call.text("pattern").and_then(|pattern| search::glob(root, pattern)).into(),
+            "glob" => call.text("pattern").and_then(|pattern| search::glob(root, pattern, until)).into(),
             "grep" => {
-                let until = Instant::now() + call.limits.time;
                 let found = call
                     .text("pattern")
                     .and_then(|pattern| search::grep(root, pattern, call.optional("path"), call.optional("glob"), until));
                 found.into()
             }
             "http_get" => http_get(call),
-            "shell" => self.shell(call, root, plain),
+            "shell" => self.shell(call, root, plain, until),
             "investigate" => self.investigate(call, root),
             tool => match tool.split_once('/').and_then(|(server, tool)| Some((self.servers.get(server)?, tool))) {
-                Some((server, tool)) => match server.invoke(request, tool, call.args.clone(), id) {
+                Some((server, tool)) => match server.invoke(request, tool, call.args.clone(), id, call.limits.time) {
                     Ok(value) => CallResult { said: Ok(text_of(&value)), more: Map::new() },
                     Err(refusal) => CallResult::failed(refusal.diagnostic.message),
                 },
@@ -264,10 +270,10 @@ impl<'a> WorkdirAnswerer<'a> {
         let Some(investigate) = &self.investigate else { return CallResult::failed("nobody investigates launches here") };
         let cases = call.args.get("cases").and_then(Value::as_array).into_iter().flatten();
         let cases: Vec<String> = cases.filter_map(|case| Some(case.as_str()?.to_owned())).collect();
-        CallResult { said: investigate(&path, &cases, &call.vars), more: Map::new() }
+        CallResult { said: investigate(&path, &cases, &call.vars, call.limits.time), more: Map::new() }
     }
 
-    fn shell(&self, call: &WorkdirCall, root: &WorkRoot, plain: Option<PlainJob>) -> CallResult {
+    fn shell(&self, call: &WorkdirCall, root: &WorkRoot, plain: Option<PlainJob>, until: Instant) -> CallResult {
         let text = match call.text("command") {
             Ok(text) => text,
             Err(error) => return CallResult::failed(error.text()),
@@ -275,7 +281,7 @@ impl<'a> WorkdirAnswerer<'a> {
         let approved = plain.is_none();
         let job = match plain {
             None => Job::Shell(text),
-            Some(job) => match plain::resolved(root, &job.run) {
+            Some(job) => match plain::resolved(root, &job.run, until) {
                 Ok(commands) => Job::Plain(commands, job.env),
                 Err(why) => return CallResult::failed(why),
             },
@@ -295,7 +301,7 @@ impl<'a> WorkdirAnswerer<'a> {
             let Some(command) = process::command(&words, &self.root, &self.variables) else {
                 return Ok(CallResult::failed("no command"));
             };
-            let output = process::run(command, b"", call.limits.time, MAX_OUTPUT)?;
+            let output = process::run(command, b"", until.saturating_duration_since(Instant::now()), MAX_OUTPUT)?;
             let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
             if !output.stderr.trim().is_empty() {
                 if !said.is_empty() && !said.ends_with('\n') {
@@ -468,7 +474,7 @@ impl Answerer for WorkdirAnswerer<'_> {
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let described = request.call().transpose().map_err(Refusal::failed)?;
         let call = described.map_or_else(|| Err("the node has no `tool`".to_owned()), |call| WorkdirCall::of(&call.arguments));
-        let call = call.map_err(|why| {
+        let call = call.map(|call| call.within(request)).map_err(|why| {
             let message = format!("`{}` cannot make the call of `{}`: {why}", self.name, request.node_name());
             let help =
                 "its `arguments` give `#{ tool, args, limits: #{ output, seconds, processes, memory }, hosts, vars, context }`";

@@ -5,6 +5,7 @@ use super::search;
 use crate::model::{CommandErrors, CommandJoin, SimpleCommand};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// More files are not put in the place of a pattern.
 const MAX_MATCHES: usize = 10_000;
@@ -53,8 +54,8 @@ pub(super) fn placed<'c>(root: &WorkRoot, commands: &'c [SimpleCommand]) -> Resu
     Ok(placed)
 }
 
-/// Puts files in the place of patterns.
-pub(super) fn resolved(root: &WorkRoot, commands: &[SimpleCommand]) -> Result<Vec<PlainCommand>, String> {
+/// Puts files in the place of patterns; fails at `until`.
+pub(super) fn resolved(root: &WorkRoot, commands: &[SimpleCommand], until: Instant) -> Result<Vec<PlainCommand>, String> {
     let resolve = |(dir, command): (PathBuf, &SimpleCommand)| {
         let mut argv = Vec::new();
         for word in &command.words {
@@ -62,7 +63,7 @@ pub(super) fn resolved(root: &WorkRoot, commands: &[SimpleCommand]) -> Result<Ve
                 argv.push(word.text.clone());
                 continue;
             }
-            let found = search::matching(root, &dir, &word.text).map_err(|error| error.text().to_owned())?;
+            let found = search::matching(root, &dir, &word.text, until).map_err(|error| error.text().to_owned())?;
             if found.is_empty() {
                 return Err(format!("no file matches `{}`", word.text));
             }
@@ -93,7 +94,8 @@ mod tests {
         std::fs::write(path.join("d/f.t"), "").unwrap();
         std::os::unix::fs::symlink("/etc", path.join("up")).unwrap();
         let root = WorkRoot { path: path.clone(), guarded: Guarded::default() };
-        let run = |text: &str| resolved(&root, &read_command_line(text).unwrap());
+        let run =
+            |text: &str| resolved(&root, &read_command_line(text).unwrap(), Instant::now() + std::time::Duration::from_secs(60));
         let made = run("cd d && cd ./e; ls; cd ..; ls").unwrap_err();
         assert!(made.contains("leads out"), "{made}");
         let made = run("ls; cd d && cat *.t < f.t | wc").unwrap();

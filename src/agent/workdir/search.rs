@@ -18,13 +18,33 @@ const MAX_PATTERN: usize = 1 << 20;
 const PASSED_OVER: &[&str] = &[".git", ".asterisk"];
 
 /// The paths that match a pattern: `*` and `?` within a part, `**` over parts, `[..]`, `{a,b}`. A pattern without `/` is matched at any depth.
-pub(super) fn glob(root: &WorkRoot, pattern: &str) -> Result<String, PathError> {
+/// Looking ends with an error at `until`.
+pub(super) fn glob(root: &WorkRoot, pattern: &str, until: Instant) -> Result<String, PathError> {
     let wanted = pattern_of(pattern)?;
-    let mut text = String::new();
-    for path in files(root)?.iter().filter(|path| wanted.is_match(path)).take(MAX_FOUND) {
+    let (mut text, mut found) = (String::new(), 0);
+    for path in files(root, until)? {
+        in_time(until, &path)?;
+        if !wanted.is_match(&path) {
+            continue;
+        }
         let _ = writeln!(text, "{path}");
+        found += 1;
+        if found == MAX_FOUND {
+            break;
+        }
     }
     Ok(text)
+}
+
+/// Fails once it is too late to look at a place.
+fn in_time(until: Instant, place: &str) -> Result<(), PathError> {
+    if Instant::now() > until {
+        return Err(PathError::System(format!(
+            "it took too long; `{}` was not looked at any more",
+            if place.is_empty() { "." } else { place }
+        )));
+    }
+    Ok(())
 }
 
 /// The lines that match a regular expression: `path:line: text`. Looking ends with an error at `until`.
@@ -44,7 +64,8 @@ pub(super) fn grep(
     let is_below =
         |path: &str| below.is_empty() || path == below || path.strip_prefix(&below).is_some_and(|rest| rest.starts_with('/'));
     let (mut text, mut found) = (String::new(), 0);
-    for path in files(root)? {
+    for path in files(root, until)? {
+        in_time(until, &path)?;
         if !is_below(&path) || of.as_ref().is_some_and(|of| !of.is_match(&path)) {
             continue;
         }
@@ -53,9 +74,7 @@ pub(super) fn grep(
             continue;
         }
         for (at, line) in content.lines().enumerate() {
-            if Instant::now() > until {
-                return Err(PathError::System(format!("it took too long; {path}:{} was not searched any more", at + 1)));
-            }
+            in_time(until, &path)?;
             let end = (0..=MAX_LINE.min(line.len())).rev().find(|end| line.is_char_boundary(*end)).unwrap_or(0);
             if !wanted.is_match(&line[..end]) {
                 if end < line.len() {
@@ -74,8 +93,9 @@ pub(super) fn grep(
 }
 
 /// What a pattern of a command stands for in a directory: files and directories without links on the way, none of them hidden unless the
-/// pattern says so, in order. One that could be taken for an option begins with `./`.
-pub(super) fn matching(root: &WorkRoot, dir: &Path, pattern: &str) -> Result<Vec<String>, PathError> {
+/// pattern says so, in order. One that could be taken for an option begins with `./`. Looking ends with an error at `until`.
+pub(super) fn matching(root: &WorkRoot, dir: &Path, pattern: &str, until: Instant) -> Result<Vec<String>, PathError> {
+    let mut seen = 0;
     let mut found = vec![(dir.to_owned(), String::new())];
     if Path::new(pattern).is_absolute() {
         found = vec![(PathBuf::from("/"), "/".to_owned())];
@@ -96,14 +116,14 @@ pub(super) fn matching(root: &WorkRoot, dir: &Path, pattern: &str) -> Result<Vec
                 }
                 continue;
             };
-            for entry in std::fs::read_dir(&place).into_iter().flatten().flatten().take(MAX_ENTRIES) {
+            for entry in std::fs::read_dir(&place).into_iter().flatten().flatten() {
+                count(&mut seen, until, &shown)?;
                 let Ok(name) = entry.file_name().into_string() else { continue };
                 if wanted.is_match(&name) && (part.starts_with('.') || !name.starts_with('.')) {
                     next.push((entry.path(), join(&name)));
                 }
             }
         }
-        next.truncate(MAX_ENTRIES);
         found = next;
     }
     let inside = |path: &Path| path.to_str().is_some_and(|path| root.is_inside(path));
@@ -135,11 +155,25 @@ fn part_of(part: &str) -> Result<Regex, PathError> {
         }
     }
     text.push('$');
-    Regex::new(&text).map_err(|_| PathError::System(format!("`{part}` is no pattern of names")))
+    names_of(&text).ok_or_else(|| PathError::System(format!("`{part}` is no pattern of names")))
+}
+
+/// A compiled pattern of names or paths, of bounded size.
+fn names_of(text: &str) -> Option<Regex> {
+    RegexBuilder::new(text).size_limit(MAX_PATTERN).build().ok()
+}
+
+/// Counts an entry that is looked at; fails after too many, or once it is too late.
+fn count(seen: &mut usize, until: Instant, place: &str) -> Result<(), PathError> {
+    *seen += 1;
+    if *seen > MAX_ENTRIES {
+        return Err(PathError::System(format!("there are more than {MAX_ENTRIES} files")));
+    }
+    in_time(until, place)
 }
 
 /// All files, in order of their paths.
-fn files(root: &WorkRoot) -> Result<Vec<String>, PathError> {
+fn files(root: &WorkRoot, until: Instant) -> Result<Vec<String>, PathError> {
     let mut found = Vec::new();
     let mut open = vec![String::new()];
     let mut seen = 0;
@@ -150,10 +184,7 @@ fn files(root: &WorkRoot) -> Result<Vec<String>, PathError> {
             Err(_) => continue,
         };
         for entry in entries.flatten() {
-            seen += 1;
-            if seen > MAX_ENTRIES {
-                return Err(PathError::System(format!("there are more than {MAX_ENTRIES} files")));
-            }
+            count(&mut seen, until, &dir)?;
             let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else { continue };
             if PASSED_OVER.contains(&name.as_str()) {
                 continue;
@@ -204,7 +235,7 @@ fn pattern_of(pattern: &str) -> Result<Regex, PathError> {
         }
     }
     text.push('$');
-    Regex::new(&text).map_err(|_| PathError::System(format!("`{pattern}` is no pattern of paths")))
+    names_of(&text).ok_or_else(|| PathError::System(format!("`{pattern}` is no pattern of paths")))
 }
 
 #[cfg(test)]
@@ -225,6 +256,7 @@ mod tests {
         std::os::unix::fs::symlink("/", dir.path().join("root")).unwrap();
         let later = Instant::now() + std::time::Duration::from_secs(60);
         let grep = |root: &WorkRoot, pattern: &str, below, of| grep(root, pattern, below, of, later);
+        let glob = |root: &WorkRoot, pattern: &str| glob(root, pattern, later);
         assert_eq!(glob(&root, "*.txt").unwrap(), "a/x.txt\nb.txt\n");
         assert_eq!(glob(&root, "a/*.{md,rs}").unwrap(), "a/y.md\n");
         assert_eq!(glob(&root, "**/[x-z].*").unwrap(), "a/x.txt\na/y.md\n");
@@ -235,7 +267,11 @@ mod tests {
         assert_eq!(grep(&root, "two", Some("a"), Some("*.md")).unwrap(), "a/y.md:1: two\n");
         assert!(grep(&root, "(", None, None).is_err());
         assert!(grep(&root, "a", Some("../.."), None).is_err());
-        assert!(super::grep(&root, "two", None, None, Instant::now()).unwrap_err().text().contains("too long"));
+        let now = Instant::now();
+        assert!(super::grep(&root, "two", None, None, now).unwrap_err().text().contains("too long"));
+        assert!(super::glob(&root, "*", now).unwrap_err().text().contains("too long"));
+        assert!(matching(&root, dir.path(), "*", now).unwrap_err().text().contains("too long"));
+        assert!(glob(&root, &format!("{{{}}}", "*?".repeat(100_000))).is_err());
         assert!(grep(&root, "(?:a{1000}){1000}", None, None).is_err());
         std::fs::write(dir.path().join("long.txt"), format!("{}z", "é".repeat(MAX_LINE))).unwrap();
         assert!(grep(&root, "z", None, Some("long.txt")).unwrap().contains("only the first 65536 bytes"));
@@ -251,7 +287,8 @@ mod tests {
         }
         std::os::unix::fs::symlink("/etc", path.join("up.t")).unwrap();
         let root = WorkRoot { path: path.clone(), guarded: super::super::paths::Guarded::default() };
-        let of = |pattern: &str| matching(&root, &path, pattern).unwrap().join(" ");
+        let later = Instant::now() + std::time::Duration::from_secs(60);
+        let of = |pattern: &str| matching(&root, &path, pattern, later).unwrap().join(" ");
         assert_eq!(of("*.t"), "./-o.t a.t b.t {x}.t");
         assert_eq!((of("[ab].t"), of("?.t"), of("[!a].t")), ("a.t b.t".into(), "a.t b.t".into(), "b.t".into()));
         assert_eq!(

@@ -71,6 +71,8 @@ pub(super) enum Job<'a> {
 /// What a confined program is told.
 #[derive(Debug, Serialize, Deserialize)]
 struct ConfineSetting {
+    /// The process that has the command run.
+    host: i32,
     workdir: PathBuf,
     temporary: PathBuf,
     report: PathBuf,
@@ -152,6 +154,7 @@ pub(super) fn words(program: &Path, bounds: &Bounds<'_>, job: Job<'_>) -> std::i
         Job::Plain(commands, env) => (true, String::new(), commands, env),
     };
     let setting = ConfineSetting {
+        host: rustix::process::getpid().as_raw_nonzero().get(),
         workdir: bounds.workdir.to_owned(),
         temporary: bounds.temporary.to_owned(),
         report,
