@@ -142,6 +142,7 @@ fn recall(plan: &Plan, needs: &StoreQueries, launch: &Launch, case: &Case) {
         needs,
         journal: &NullJournal,
         clock: &clock,
+        since: asterisk::clock::Timestamp::default(),
         run: "asking",
         seed: 0,
         launch,

@@ -173,6 +173,7 @@ pub(crate) fn walk(plan: &Plan, answer: &dyn Answerer, journal: &dyn Journal, la
         needs: &NullQueries,
         journal,
         clock: &clock,
+        since: asterisk::clock::Timestamp::default(),
         run: "run",
         seed: 0,
         launch,

@@ -34,6 +34,9 @@ impl Answerer for AnswerRouter<'_> {
         let chain = named.unwrap_or(if request.via.is_empty() { &self.default_chain } else { request.via });
         // After a resume the chain continues with the answerer of the last request.
         let start = request.last_answerer().and_then(|last| chain.iter().position(|name| *name == last)).unwrap_or(0);
+        if let Some(late) = request.overdue() {
+            return Err(late);
+        }
         let mut failed: Vec<(&Name, Refusal)> = Vec::new();
         for (index, name) in chain.iter().enumerate().skip(start) {
             let last = index + 1 == chain.len();

@@ -44,6 +44,7 @@ const CODES: &[(&str, &str)] = &[
     ("pipeline/unknown-edge-source", "correctness/unknown-reference"),
     ("pipeline/unknown-edge-target", "correctness/unknown-reference"),
     ("pipeline/unknown-start", "correctness/unknown-reference"),
+    ("pipeline/unknown-var", "correctness/unknown-reference"),
     ("pipeline/unknown-zone-node", "correctness/unknown-reference"),
     ("pipeline/*", "correctness/pipeline-form"),
     ("data/*", "correctness/data-form"),

@@ -75,6 +75,8 @@ pub struct Pipeline {
     pub max_steps: Option<u64>,
     /// The time budget for the answers of a case, if any.
     pub thermal: Option<Thermal>,
+    /// The var that says how many milliseconds a case may take.
+    pub deadline: Option<Spanned<String>>,
     /// The effect of a rule that throws.
     pub on_rule_error: OnRuleError,
     /// The policy, as written.

@@ -59,6 +59,11 @@ pub(super) const PIPELINE: Form = Form {
             "How long the answers of a case may take, all together, in milliseconds.",
         ),
         FormKey::new(
+            "deadline",
+            TEXT,
+            "The var that says how long a case may take, in milliseconds: no answer is waited for longer, but that of a script that alone answers its node.",
+        ),
+        FormKey::new(
             "on_rule_error",
             ValueForm::Word(&["stop", "skip"]),
             "What a rule that throws does: stop the walk, or count as not fired.",

@@ -85,6 +85,7 @@ description: everything
 vars: { limit: 0.8, deep: { x: [1, two] } }
 max_steps: 12
 thermal: { warning_ms: 50, ceiling_ms: 200 }
+deadline: limit
 on_rule_error: skip
 phases: [[recall, triage], [review]]
 clusters: { before: review, by: "rules/rca.rhai#alike", most: 4 }
@@ -202,6 +203,7 @@ done: _done
         assert_eq!((pipeline.max_steps, pipeline.on_rule_error), (Some(12), OnRuleError::Skip));
         let (recall, triage, review) = (NodeIx(0), NodeIx(1), NodeIx(2));
         assert_eq!(pipeline.thermal, Some(Thermal { warning_ms: 50, ceiling_ms: Some(200) }));
+        assert_eq!(pipeline.deadline.as_ref().map(|var| var.as_str()), Some("limit"));
         assert_eq!(pipeline.start, recall);
         assert_eq!(pipeline.zones[0].nodes, [recall, triage]);
         assert_eq!(pipeline.zones[0].stickiness, 3);
@@ -343,6 +345,7 @@ done: _done
             "max_steps: ⟦many⟧{type}",
             "thermal: ⟦200⟧{type}",
             "thermal: {warning_ms: ⟦-1⟧{type}, ceiling_ms: ⟦1.5⟧{type}, ⟦ceiling⟧{unknown-key}: 3}",
+            "deadline: ⟦soon⟧{unknown-var}",
             "on_rule_error: ⟦stopp⟧{type}",
             "⟦extra_key⟧{unknown-key}: 1",
             "⟦Start⟧{unknown-key}: a",

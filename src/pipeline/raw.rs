@@ -43,6 +43,7 @@ pub(super) struct RawPipeline {
     pub(super) counters: Vec<Spanned<String>>,
     pub(super) max_steps: Option<u64>,
     pub(super) thermal: Option<Thermal>,
+    pub(super) deadline: Option<Spanned<String>>,
     pub(super) on_rule_error: OnRuleError,
     pub(super) policy: PolicyRules,
     /// Values for tasks.

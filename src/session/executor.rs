@@ -194,6 +194,7 @@ impl RunExecutor<'_> {
             needs: &ports.needs,
             journal: ports.audited.map_or(ports.journal as &dyn Journal, |audited| audited as &dyn Journal),
             clock: &*self.session.setup().clock,
+            since: self.session.setup().clock.now(),
             run: self.run,
             seed: self.seed,
             launch: self.launch,

@@ -5,6 +5,9 @@ use crate::script::{DEADLINE, LIMIT};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// The code of answers that come after the time of the case.
+pub(super) const OVERDUE: &str = "agent/deadline";
+
 /// The kinds of failure, with the same words everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -70,7 +73,7 @@ impl Failure {
     /// An answerer's failure.
     pub fn answer(diagnostic: Box<Diagnostic>) -> Self {
         let kind = match diagnostic.code.as_ref() {
-            LIMIT | DEADLINE => FailureKind::Limit,
+            LIMIT | DEADLINE | OVERDUE => FailureKind::Limit,
             "walk/schema" | "walk/review" => FailureKind::Schema,
             _ => FailureKind::AgentError,
         };

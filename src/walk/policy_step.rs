@@ -4,7 +4,7 @@ use super::agent::Agent;
 use super::answer::{AfterRefusal, NodeAnswer};
 use super::attempt::ReviewedStep;
 use super::content::Content;
-use super::error::{Failure, FailureKind};
+use super::error::{Failure, FailureKind, OVERDUE};
 use super::event::EventBody;
 use super::gate::{AdvisorPlan, GateDecision, ReviewInquiry};
 use super::name::Name;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub const CACHE: &str = "cache";
 
 /// The codes of failures that mean that an answer took too long.
-const LATE_CODES: [&str; 2] = [DEADLINE, LATE];
+const LATE_CODES: [&str; 3] = [DEADLINE, LATE, OVERDUE];
 
 /// An attempt that did not pass.
 pub(super) struct AttemptFailure {

@@ -3,6 +3,7 @@
 use super::answer::{AfterRefusal, Refusal};
 use super::bare_prompt::{called, of_review, untemplated};
 use super::content::Content;
+use super::error::OVERDUE;
 use super::event::EventBody;
 use super::gate::ReviewInquiry;
 use super::name::Name;
@@ -38,16 +39,35 @@ pub const LATE: &str = "agent/late";
 /// The time within which a node has to be answered.
 #[derive(Clone, Copy)]
 pub struct AnswerTimeout<'a> {
-    /// In seconds.
-    setting: &'a Sourced<f64>,
+    limit: TimeLimit<'a>,
     pub deadline: Deadline,
+}
+
+/// What limits the time of an answer.
+#[derive(Clone, Copy)]
+enum TimeLimit<'a> {
+    /// The timeout of the node, in seconds.
+    Node(&'a Sourced<f64>),
+    /// The time of the case: the var that says it, and its value in seconds.
+    Case(&'a str, f64),
 }
 
 impl<'a> AnswerTimeout<'a> {
     /// The timeout of an attempt that begins now; `None` if it never ends.
     pub(super) fn begin(setting: &'a Sourced<f64>) -> Option<Self> {
         let deadline = Deadline::after(Duration::try_from_secs_f64(setting.value).ok()?)?;
-        Some(Self { setting, deadline })
+        Some(Self { limit: TimeLimit::Node(setting), deadline })
+    }
+
+    /// The timeout of an answer for a case that may take `seconds`, `elapsed` of which are over.
+    pub(super) fn of_case(var: &'a str, seconds: f64, elapsed: f64) -> Option<Self> {
+        let deadline = Deadline::after(Duration::try_from_secs_f64((seconds - elapsed).max(0.0)).ok()?)?;
+        Some(Self { limit: TimeLimit::Case(var, seconds), deadline })
+    }
+
+    /// The one that ends first.
+    pub(super) fn first(self, other: Self) -> Self {
+        if other.deadline.left() < self.deadline.left() { other } else { self }
     }
 }
 
@@ -117,11 +137,21 @@ impl<'a> Request<'a> {
 
     /// The refusal of a node whose timeout has passed.
     pub fn overdue(&self) -> Option<Refusal> {
-        let AnswerTimeout { setting, .. } = self.timeout.filter(|_| self.is_overdue())?;
-        let message =
-            format!("`{}` was not answered within its timeout of {} s ({})", self.node_name(), setting.value, setting.from);
-        let help = "give it more time: `timeout:` of the node, or `timeouts:` of the policy";
-        Some(Refusal::failed(Diagnostic::error(LATE, message).help(help)))
+        let AnswerTimeout { limit, .. } = self.timeout.filter(|_| self.is_overdue())?;
+        let name = self.node_name();
+        let (code, message, help) = match limit {
+            TimeLimit::Node(setting) => (
+                LATE,
+                format!("`{name}` was not answered within its timeout of {} s ({})", setting.value, setting.from),
+                "give it more time: `timeout:` of the node, or `timeouts:` of the policy".to_owned(),
+            ),
+            TimeLimit::Case(var, seconds) => (
+                OVERDUE,
+                format!("`{name}` was not answered within the {seconds} s that all may take (`{var}`)"),
+                format!("give it more time: --set {var}=..."),
+            ),
+        };
+        Some(Refusal::failed(Diagnostic::error(code, message).help(help)))
     }
 
     /// A refusal, or, once the node's timeout has passed, that of a late answer.

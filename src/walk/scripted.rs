@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// Who answers a node whose responder script does.
-const SCRIPT: &str = "script";
+pub(super) const SCRIPT: &str = "script";
 
 /// A step whose node's responder is run.
 pub struct ScriptedStep<'a> {

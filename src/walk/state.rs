@@ -255,6 +255,7 @@ impl WalkState {
         let earlier = |(name, visits): (&Name, &usize)| Some((Name::from(name.strip_prefix(own.as_str())?), *visits));
         let mut inner = Self::with(self.loops.clone(), self.context.clone(), Vec::new());
         inner.place = compact_str::format_compact!("{path}/{node}/");
+        inner.started_at = self.started_at;
         inner.confidence = self.confidence;
         inner.bindings.clone_from(&self.bindings);
         inner.prior.clone_from(&self.prior);

@@ -16,6 +16,7 @@ use super::policy_step::{AttemptFailure, CACHE, PolicyAttempts, ReviewedAnswer, 
 use super::queries::{PEERS, Query, QuerySubject, SubjectEvidence};
 use super::request::{AnswerTimeout, Request};
 use super::request_log::{RequestLog, StepRemainder};
+use super::scripted::SCRIPT;
 use super::state::WalkState;
 use super::step_context::{StepContext, StepMoment};
 use super::step_log::{StepLog, StepStamp};
@@ -272,6 +273,7 @@ impl<'a> Stepper<'a> {
             rendered(step, attempts.policy).map_err(Failure::script)?;
         }
         let own = &plan.node(self.node).via;
+        let timeout = policy.as_ref().and_then(|attempts| AnswerTimeout::begin(&attempts.policy.timeout));
         let request = Request {
             plan,
             node: self.node,
@@ -281,7 +283,7 @@ impl<'a> Stepper<'a> {
             visit: self.state.visits.get(name).copied().unwrap_or(0) + self.state.offset,
             via: if own.is_empty() { &step.member.via } else { own },
             review: None,
-            timeout: policy.as_ref().and_then(|attempts| AnswerTimeout::begin(&attempts.policy.timeout)),
+            timeout: timeout.into_iter().chain(self.time_of_case(own)).reduce(AnswerTimeout::first),
             attempt: step.walk.attempts.len(),
             log: answering.requests,
             make: &make,
@@ -379,6 +381,14 @@ impl<'a> Stepper<'a> {
     fn case_params(&self) -> &'a CaseParams {
         let Walker { run, launch, .. } = self.walker;
         self.case_params.get_or_init(|| CaseParams::new(run, launch, self.case))
+    }
+
+    /// The time that the case has left, unless a script alone answers the node.
+    fn time_of_case(&self, via: &[Name]) -> Option<AnswerTimeout<'a>> {
+        let var = self.walker.plan.pipeline.deadline.as_ref().filter(|_| !via.iter().any(|via| via == SCRIPT))?;
+        let most = self.walker.plan.vars.get(var.as_str())?.as_f64()? / 1000.0;
+        let began = self.state.started_at.map_or(self.walker.since, |began| began.max(self.walker.since));
+        AnswerTimeout::of_case(var, most, self.walker.clock.now().seconds_since(began).max(0.0))
     }
 
     /// Runs queries.

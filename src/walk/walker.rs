@@ -9,7 +9,7 @@ use super::plan::Plan;
 use super::queries::Queries;
 use super::revisions::RevisionSource;
 use super::team_plan::TeamMember;
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::model::{Case, Launch};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
@@ -30,6 +30,8 @@ pub struct Walker<'a> {
     /// Where every step is recorded.
     pub journal: &'a dyn Journal,
     pub clock: &'a dyn Clock,
+    /// When this process took the cases up: what passed before counts against no deadline.
+    pub since: Timestamp,
     /// The run's id.
     pub run: &'a str,
     /// Seeds `state.chance`.

@@ -123,6 +123,7 @@ fn walk(fixture: &Value) -> Outcome {
         needs: &Given(fixture.clone()),
         journal: &journal,
         clock: &clock,
+        since: asterisk::clock::Timestamp::default(),
         run: "run",
         seed: 0,
         launch: &launch,

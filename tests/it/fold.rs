@@ -134,6 +134,7 @@ fn walk(project: &Project, stub: &StubAnswers, state: &mut WalkState, steps: Opt
         needs: &NullQueries,
         journal: &journal,
         clock: &clock,
+        since: asterisk::clock::Timestamp::default(),
         run: "r",
         seed: 7,
         launch: &Launch::default(),

@@ -4,6 +4,7 @@
 use crate::harness::{Project, Ran, repository, stride, strings};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 /// A project with a working directory of a few files.
 pub(crate) fn project() -> Project {
@@ -187,6 +188,28 @@ fn the_loop_ends_for_every_adversary() {
     goal(&project, "say hello", &["--via", "model"]).exits(4);
 }
 
+/// The time of a goal binds a plan of any length, what its sub-tasks ask and what they call, and the outcome says so.
+#[test]
+fn a_long_plan_ends_with_the_time_of_the_goal() {
+    let plan = "plan) cat plan.json ;;";
+    let calls = r#"execute) sleep 0.2; echo '{"calls":[{"tool":"shell","args":{"command":"sleep 5"}},{"tool":"glob","args":{"pattern":"*"}}]}' ;;"#;
+    let replan = r#"meta_validate) echo '{"accepted":false,"recommendation":"replan","gap":"g"}' ;;"#;
+    let project = with_model(&format!("{PERCEIVE}\n{plan}\n{calls}\n{replan}"));
+    let subtask = |number: usize| json!({ "id": format!("s{number}"), "intent": "i", "text": "t", "criteria": ["c"] });
+    project.file("plan.json", json!({ "subtasks": (0..3000).map(subtask).collect::<Vec<_>>() }).to_string());
+    let args = ["goal", "say hello", "--workdir", "work", "--format", "json", "--via", "model", "--unconfined"];
+    let args = [&args[..], &["--set", "time_budget_ms=2000", "--set", "max_subtasks=40"]].concat();
+    let began = Instant::now();
+    let ran = project.ran(&project.command(&args).env_remove("ASTERISK_CLOCK").output().unwrap()).exits(1);
+    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+    let result = ran.json();
+    assert_eq!(result["status"], "abandoned", "{}", ran.text());
+    assert_eq!(result["rounds"].as_array().unwrap().len(), 1, "{}", ran.text());
+    let open = result["open"].to_string();
+    assert!(open.contains("within the 2 s that all may take (`time_budget_ms`)"), "{open}");
+    assert!(open.contains("the other 2960 sub-tasks of the plan: no more than 40 are run"), "{open}");
+}
+
 // ---- tools ---------------------------------------------------------------------------------------------------------
 
 /// The outcomes of calls that a model makes, in order.
@@ -194,8 +217,8 @@ fn calls(project: &Project, calls: &Value, more: &[&str]) -> Vec<Value> {
     calls_in(project, calls, "work", more)
 }
 
-/// The same in another directory, with the auditor's files elsewhere.
-fn calls_in(project: &Project, calls: &Value, workdir: &str, more: &[&str]) -> Vec<Value> {
+/// Gives a project a model that makes these calls.
+fn model_that_calls(project: &Project, calls: &Value) {
     let plan = r#"plan) echo '{"subtasks":[{"id":"s","intent":"i","text":"t","criteria":["c"]}]}' ;;"#;
     let execute = r#"execute) if [ $n = 1 ]; then cat calls.json; else echo '{"result":1,"status":"completed"}'; fi ;;"#;
     let rest = r#"validate) echo '{"verdict":"matched","criteria_verdicts":[{"criterion":"c","verdict":"pass"}]}' ;;
@@ -206,6 +229,22 @@ meta_validate) echo '{"accepted":true}' ;;"#;
     }
     std::fs::remove_dir_all(project.root().join("visits")).unwrap_or_default();
     project.file("calls.json", json!({ "calls": calls }).to_string());
+}
+
+/// The outcomes of these command lines below `work`, by a process of their own.
+#[cfg(target_os = "linux")]
+pub(crate) fn lines_run(project: &Project, lines: &[String]) -> Vec<Value> {
+    let script: Vec<Value> = lines.iter().map(|line| json!({ "tool": "shell", "args": { "command": line } })).collect();
+    model_that_calls(project, &json!(script));
+    let most = format!("max_calls={}", lines.len().min(100));
+    let args = ["goal", "say hello", "--workdir", "work", "--format", "json", "--via", "model", "--unconfined"];
+    let ran = project.process(&[&args[..], &["--set", &most, "--set", "call_seconds=1"]].concat()).exits(0);
+    outcomes(project, &ran.json())
+}
+
+/// The same in another directory, with the auditor's files elsewhere.
+fn calls_in(project: &Project, calls: &Value, workdir: &str, more: &[&str]) -> Vec<Value> {
+    model_that_calls(project, calls);
     let args = ["goal", "say hello", "--workdir", workdir, "--format", "json", "--via", "model"];
     // What a person says, if one is asked.
     let mut call = project.call(&[&args, more].concat()).reading(&"y\n".repeat(20));

@@ -204,6 +204,7 @@ impl Run {
             needs,
             journal: &NullJournal,
             clock: &clock,
+            since: crate::clock::Timestamp::default(),
             run: "anew",
             seed: 0,
             launch: &self.launch,

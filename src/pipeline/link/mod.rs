@@ -45,6 +45,12 @@ pub(super) fn link(reader: &mut YamlReader<'_>, raw: RawPipeline) -> Option<Pipe
             }
         }
     }
+    if let Some(deadline) = &raw.deadline
+        && !raw.vars.get(deadline.as_str()).is_some_and(|var| var.default.value.is_number())
+    {
+        let error = linker.reader.error("unknown-var", format!("`{deadline}` is no var with a number"), deadline.span, "");
+        linker.reader.push(error.maybe_help(did_you_mean(deadline, raw.vars.keys().map(String::as_str))));
+    }
     Some(Pipeline {
         name: raw.name?,
         description: raw.description,
@@ -66,6 +72,7 @@ pub(super) fn link(reader: &mut YamlReader<'_>, raw: RawPipeline) -> Option<Pipe
         counters: raw.counters,
         max_steps: raw.max_steps,
         thermal: raw.thermal,
+        deadline: raw.deadline,
         on_rule_error: raw.on_rule_error,
         policy: raw.policy,
         memory: raw.memory,

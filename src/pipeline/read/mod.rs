@@ -91,6 +91,7 @@ fn raw(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> RawPipeline {
         max_steps: team::max_steps(reader, fields),
         counters: fields.texts("counters"),
         thermal: fields.map("thermal", &THERMAL).map(thermal),
+        deadline: fields.text("deadline"),
         on_rule_error: match fields.text("on_rule_error") {
             Some(word) if word.value == "skip" => OnRuleError::Skip,
             _ => OnRuleError::Stop,
