@@ -14,7 +14,7 @@ use asterisk::files::{Area, FileOrigin};
 use asterisk::form::yaml;
 use asterisk::ingest::{LaunchMerger, decode};
 use asterisk::lint::{Baseline, Config};
-use asterisk::model::{Effect, Handle, Hash};
+use asterisk::model::{CommandErrors, CommandJoin, Effect, Handle, Hash, read_command_line};
 use asterisk::project::{LinkSettings, Project, Sources, read_data};
 use asterisk::prompt::Templates;
 use asterisk::script::{FunctionRef, Library, LibraryInputs, Pattern, ScriptLimits};
@@ -162,6 +162,19 @@ pub(crate) fn all() -> Vec<Target> {
             tries: Tries::Each { reads: word, mib: 64, kib: 64 },
             few: 400,
             covers: &["script/reference.rs", "diag/allow.rs", "clock/time.rs"],
+        },
+        Target {
+            name: "command-line",
+            samples: || {
+                texts(&[
+                    "cd d && cat *.t < f | grep -c 'a b' 2>/dev/null; echo \"x\\\"y\" \\z # end",
+                    "find . ! -name '*.md' -o -empty || ls -la >/dev/null 2>&1\n[ -f a ] && head -5 -- f",
+                    "sed -n '1,2p' ./[a-z]* | sort -k2 | uniq -c; r\"m\" 1>&1 a\\\nb",
+                ])
+            },
+            tries: Tries::Each { reads: command_line, mib: 16, kib: 64 },
+            few: 600,
+            covers: &["model/command_line.rs"],
         },
         Target {
             name: "evidence",
@@ -551,6 +564,42 @@ fn word(bytes: &[u8]) {
     for comments in [Comments::Slashes, Comments::Hash, Comments::Template] {
         drop(Allow::find(&Source::new("x", text.as_str()), "lint: allow(", comments, |_| false));
     }
+}
+
+/// What is read can be written in quotes, and is the same then.
+fn command_line(bytes: &[u8]) {
+    let Ok(commands) = read_command_line(&text(bytes)) else { return };
+    let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
+    let mut again = String::new();
+    for (at, command) in commands.iter().enumerate() {
+        again.push_str(match command.join {
+            _ if at == 0 => "",
+            CommandJoin::Then => ";",
+            CommandJoin::And => "&&",
+            CommandJoin::Or => "||",
+            CommandJoin::Pipe => "|",
+        });
+        let words: Vec<String> = command.words.iter().map(|word| quoted(&word.text)).collect();
+        again.push_str(&words.join(" "));
+        if let Some(input) = &command.input {
+            again.push_str(&format!(" < {}", quoted(input)));
+        }
+        again.push_str(if command.silent { " >/dev/null" } else { "" });
+        again.push_str(match command.errors {
+            CommandErrors::Kept => "",
+            CommandErrors::Dropped => " 2>/dev/null",
+            CommandErrors::Joined => " 2>&1",
+        });
+    }
+    if again.len() > 16 << 10 {
+        return;
+    }
+    let Ok(mut read) = read_command_line(&again) else { panic!("{again:?} of {commands:?}") };
+    // A word in quotes is no pattern.
+    for (words, before) in read.iter_mut().zip(&commands).flat_map(|(one, before)| one.words.iter_mut().zip(&before.words)) {
+        words.pattern = before.pattern;
+    }
+    assert_eq!(read, commands, "{again:?}");
 }
 
 fn labelled(bytes: &[u8]) {

@@ -13,6 +13,8 @@ mod causes;
 mod chaos;
 mod ci;
 mod cli;
+#[cfg(target_os = "linux")]
+mod command_lines;
 mod concurrent_processes;
 mod convention;
 mod corruption;
