@@ -9,7 +9,7 @@ use super::family;
 use super::group::{GRACE, findable};
 use crate::environment::Environment;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, getpid, getppid, wait};
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getpid, getppid, setrlimit, wait};
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
@@ -75,6 +75,9 @@ fn guard(host: Pid, words: &[OsString]) -> io::Result<u8> {
     }
     // Whoever waits for this process learns how the command ended.
     if let Some(signal) = status.signal().and_then(Signal::from_named_raw) {
+        // One dump of memory is enough.
+        let none = Rlimit { current: Some(0), maximum: Some(0) };
+        let _it_may_be_less_already = setrlimit(Resource::Core, none);
         stops::allow();
         rustix::process::kill_process(getpid(), signal)?;
     }

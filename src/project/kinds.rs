@@ -62,7 +62,7 @@ pub(super) fn params(pipeline: &Pipeline, node: Option<NodeIx>, vars: &Kind, wor
         "vars" => vars.clone(),
         name => group_kind(name, words),
     };
-    let groups = GROUPS.iter().map(|group| group.name).filter(|name| !name.contains('.'));
+    let groups = GROUPS.iter().map(|group| group.name);
     object("params", groups.map(|name| (name, kind(name))))
 }
 

@@ -411,11 +411,6 @@ pub const GROUPS: &[FieldGroup] = &[
         ],
     ),
     group(
-        "failure.log_cut",
-        "what was kept of a log that was too long",
-        &[field("kept", WHOLE, "the bytes that were kept"), field("was", WHOLE, "the bytes that it had")],
-    ),
-    group(
         "git",
         "the version that was tested, as far as the launch says",
         &[
@@ -499,6 +494,13 @@ pub const GROUPS: &[FieldGroup] = &[
     ),
 ];
 
+/// Maps within the groups above that belong to no other table.
+const WITHIN: &[FieldGroup] = &[group(
+    "failure.log_cut",
+    "what was kept of a log that was too long",
+    &[field("kept", WHOLE, "the bytes that were kept"), field("was", WHOLE, "the bytes that it had")],
+)];
+
 /// Finds the texts that a project knows; none if any text may be one.
 pub type ProjectWords<'a> = dyn Fn(KnownWords) -> Vec<String> + 'a;
 
@@ -541,7 +543,7 @@ fn field_kind(path: &str, kind: FieldType, words: &ProjectWords<'_>) -> Kind {
 }
 
 fn find(name: &str) -> Option<&'static FieldGroup> {
-    [STATE, EVIDENCE, VERDICT, ROOT, GROUPS].into_iter().flatten().find(|group| group.name == name)
+    [STATE, EVIDENCE, VERDICT, ROOT, GROUPS, WITHIN].into_iter().flatten().find(|group| group.name == name)
 }
 
 #[cfg(test)]

@@ -135,6 +135,11 @@ impl<'a> Request<'a> {
         self.timeout.is_some_and(|timeout| timeout.deadline.is_over())
     }
 
+    /// Whether the time of the case has passed, rather than that of the node.
+    pub fn is_cut_short(&self) -> bool {
+        self.is_overdue() && self.timeout.is_some_and(|timeout| matches!(timeout.limit, TimeLimit::Case(..)))
+    }
+
     /// The refusal of a node whose timeout has passed.
     pub fn overdue(&self) -> Option<Refusal> {
         let AnswerTimeout { limit, .. } = self.timeout.filter(|_| self.is_overdue())?;
