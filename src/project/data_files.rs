@@ -43,7 +43,8 @@ impl DataFiles {
 
     /// The names under which scripts see them.
     pub(super) fn stems(&self) -> Vec<String> {
-        self.files.keys().cloned().chain(self.has_domain().then(|| DOMAIN.to_owned())).collect()
+        // A domain that cannot be linked is an error of its own.
+        self.files.keys().cloned().chain([DOMAIN.to_owned()]).collect()
     }
 
     /// All files in one map.
