@@ -743,7 +743,8 @@ fn lengthened(project: &Project, entries: u64) {
         let mut entry = json!({ "n": n, "at": last["at"], "turn": turn, "kind": "message", "body": body, "prev": prev });
         prev = asterisk::model::Hash::of_json(&entry).to_string().into();
         entry["hash"] = prev.clone();
-        log += &format!("{entry}\n");
+        log.push_str(&entry.to_string());
+        log.push('\n');
     }
     project.file(AUDIT_LOG, log);
 }
