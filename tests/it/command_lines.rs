@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What stands in the files outside of the working directory, and in those that are no part of the work.
+/// What stands in the files outside of the working directory.
 const SECRET: &str = "canary-secret";
 /// The longest that a command runs: some never end.
 const MOMENT: Duration = Duration::from_millis(400);
@@ -674,7 +674,8 @@ impl Canary {
         ] {
             project.file(&format!("work/{name}"), text);
         }
-        for path in ["secret", "home/x", "work/.asterisk/store"] {
+        project.file("work/.asterisk/store", "no part of the work\n");
+        for path in ["secret", "home/x"] {
             project.file(path, format!("{SECRET}\n"));
         }
         project.file("tmp/x", "");
@@ -852,7 +853,7 @@ fn what_is_allowed_of_generated_lines_changes_nothing() {
         .map(|(line, answer)| (line, &answer["result"]))
         .filter(|(_, answer)| answer["verdict"] == "allow")
         .collect();
-    assert!(allowed.len() > lines.len() / 5, "only {} of {} are allowed", allowed.len(), lines.len());
+    assert!(allowed.len() > lines.len() / 6, "only {} of {} are allowed", allowed.len(), lines.len());
     let before = canary.state();
     let mut wrong = Vec::new();
     without_network(|| {

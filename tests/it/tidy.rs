@@ -274,9 +274,9 @@ const PROCESS: &[(&str, &[&str])] = &[
     ("env::current_dir", &[ENVIRONMENT]),
     ("env::current_exe", &[ENVIRONMENT]),
     ("io::stdin", &[ENVIRONMENT]),
-    // A confined command has the streams of the process that becomes it.
+    // A command has the streams of the process that becomes it, or starts it.
     ("io::stdout", &[ENVIRONMENT, "src/agent/workdir/confine/mod.rs"]),
-    ("io::stderr", &[ENVIRONMENT, "src/agent/workdir/confine/mod.rs"]),
+    ("io::stderr", &[ENVIRONMENT, "src/agent/guard.rs", "src/agent/workdir/confine/mod.rs"]),
     ("process::exit", &[ENVIRONMENT]),
     ("set_handler", &[ENVIRONMENT]),
     // The protocol's own pipes.
@@ -311,6 +311,7 @@ const STARTS: &[(&str, &str)] = &[
     ("batches", "hosts that are killed while agents work"),
     ("chaos", "servers that are killed"),
     ("cli", "a run that stands still while others look at it"),
+    ("command_lines", "programs that the policy lets run"),
     ("concurrent_processes", "two processes at once"),
     ("docs", "command lines of the handbook that need a shell"),
     ("exec", "hosts that are killed, and what commands leave behind"),
