@@ -25,6 +25,8 @@ pub enum FieldType {
     Texts,
     /// A list. Of maps, if the table has the group `GROUP.FIELD[]`; of anything otherwise.
     List,
+    /// A list of two numbers.
+    Pair,
     /// A map. With the fields of the group `GROUP.FIELD`, if the table has it; of anything otherwise.
     Map,
     /// A map of texts by arbitrary names.
@@ -55,7 +57,7 @@ impl FieldType {
             Self::Whole => "whole number",
             Self::Number => "number",
             Self::Text | Self::Words(_) | Self::Known(_) => "text",
-            Self::Texts | Self::List => "list",
+            Self::Texts | Self::List | Self::Pair => "list",
             Self::Map | Self::TextMap | Self::WholeMap => "map",
         }
     }
@@ -253,7 +255,7 @@ pub const EVIDENCE: &[FieldGroup] = &[
             field("pattern", WHOLE, "which of the signature's patterns matched, from 0"),
             field("routine", FLAG, "whether only lines of the log matched that report how things normally go"),
             field("source", SOURCES, "the text that the line is of: `error` or `log`"),
-            field("span", LIST, "where in the line: two byte offsets"),
+            field("span", FieldType::Pair, "where in the line: two byte offsets"),
             field("subject", TEXT, "what the line is about, by the signature's `subject`; empty without one"),
             field("text", TEXT, "what the line says"),
         ],
@@ -524,7 +526,8 @@ fn field_kind(path: &str, kind: FieldType, words: &ProjectWords<'_>) -> Kind {
     let texts = || Box::new(text(Vec::new()));
     let whole = || Kind::Int { min: None, max: None };
     match kind {
-        FieldType::Any => Kind::Any,
+        // Its items are always there, which a list cannot say.
+        FieldType::Any | FieldType::Pair => Kind::Any,
         FieldType::Flag => Kind::Bool,
         FieldType::Whole => whole(),
         FieldType::Number => Kind::Number { min: None, max: None },

@@ -26,9 +26,14 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let name = indexed.path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]");
             let (text, at) = (indexed.source.text(), indexed.span.start);
             let start = text[..at].rfind("fn ").unwrap_or(0);
-            let asked = [".len()", ".len ", ".is_empty", ".len;", " == []", " != []"]
-                .iter()
-                .any(|ask| text[start..at].contains(&format!("{name}{ask}")))
+            let word = |ch: char| ch.is_alphanumeric() || ch == '_';
+            let before = text[..at].trim_end_matches(['[', '(', '-', ' ']);
+            // What the list is called here, which may be a selection of it.
+            let called = &before[before.trim_end_matches(word).len()..];
+            let asked = [".len()", ".is_empty"].iter().any(|ask| text[start..at].contains(&format!("{called}{ask}")))
+                || [".len()", ".len ", ".is_empty", ".len;", " == []", " != []"]
+                    .iter()
+                    .any(|ask| text[start..at].contains(&format!("{name}{ask}")))
                 || variables(&text[start..at], name).iter().any(|variable| {
                     [".len()", ".is_empty"].iter().any(|ask| text[start..at].contains(&format!("{variable}{ask}")))
                 })
