@@ -132,7 +132,9 @@ impl ProcessGroup {
             }
             if !signalled || passed >= GRACE {
                 let (group, others): (Vec<&Process>, Vec<&Process>) = remaining.iter().partition(|one| one.group == self.0);
-                others.iter().for_each(|one| signal_one(one.pid, signalled));
+                for one in &others {
+                    signal_one(one.pid, signalled);
+                }
                 // The group is that of the guard, which ends what is below it when it is asked to; killed, it would leave it behind.
                 if !group.is_empty() && (!signalled || others.is_empty()) {
                     signal(self.0, signalled);

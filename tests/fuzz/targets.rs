@@ -582,7 +582,7 @@ fn command_line(bytes: &[u8]) {
         let words: Vec<String> = command.words.iter().map(|word| quoted(&word.text)).collect();
         again.push_str(&words.join(" "));
         if let Some(input) = &command.input {
-            again.push_str(&format!(" < {}", quoted(input)));
+            again.push_str(&[" < ", &quoted(input)].concat());
         }
         again.push_str(if command.silent { " >/dev/null" } else { "" });
         again.push_str(match command.errors {

@@ -645,6 +645,9 @@ fn value(chance: &mut Chance, kind: &str) -> String {
 
 // ---- the canaries --------------------------------------------------------------------------------------------------
 
+/// The rights of a file, its time, and what is in it.
+type About = (u32, i64, i64, Vec<u8>);
+
 /// A working directory, with what lies around it.
 struct Canary {
     project: Project,
@@ -693,7 +696,7 @@ impl Canary {
     }
 
     /// Everything, with rights and times.
-    fn state(&self) -> BTreeMap<PathBuf, (u32, i64, i64, Vec<u8>)> {
+    fn state(&self) -> BTreeMap<PathBuf, About> {
         let mut found = BTreeMap::new();
         let mut open = vec![self.project.root().to_owned()];
         while let Some(path) = open.pop() {
@@ -714,7 +717,7 @@ impl Canary {
     }
 
     /// The files that a pattern of the judge's words stands for, as the program finds them.
-    fn matching(&self, dir: &Path, pattern: &str) -> Vec<String> {
+    fn matching(dir: &Path, pattern: &str) -> Vec<String> {
         let listed = Command::new("sh")
             .args(["-c", "for path in $0; do printf '%s\\0' \"$path\"; done"])
             .arg(pattern)
@@ -741,11 +744,13 @@ impl Canary {
             }
             for word in words {
                 let of = word["text"].as_str().unwrap();
-                let of = if word["pattern"] == true { self.matching(&dir, of) } else { vec![of.to_owned()] };
-                of.iter().for_each(|word| text.push_str(&format!(" {}", quoted(word))));
+                let of = if word["pattern"] == true { Self::matching(&dir, of) } else { vec![of.to_owned()] };
+                for word in of {
+                    text.push_str(&[" ", &quoted(&word)].concat());
+                }
             }
             if let Some(input) = command["input"].as_str() {
-                text.push_str(&format!(" < {}", quoted(input)));
+                text.push_str(&[" < ", &quoted(input)].concat());
             }
             text.push_str(if command["silent"] == true { " >/dev/null" } else { "" });
             text.push_str(match command["errors"].as_str().unwrap() {
@@ -901,7 +906,7 @@ fn what_the_program_runs_of_generated_lines_changes_nothing() {
         for (line, outcome) in lines.iter().zip(&outcomes) {
             assert!(!shows_secrets(&outcome.to_string()), "{line:?}: {outcome}");
         }
-        let inside = |state: &BTreeMap<PathBuf, (u32, i64, i64, Vec<u8>)>| -> Vec<(PathBuf, (u32, i64, i64, Vec<u8>))> {
+        let inside = |state: &BTreeMap<PathBuf, About>| -> Vec<(PathBuf, About)> {
             let here = |path: &Path| {
                 path != canary.work && (path.starts_with(&canary.work) || path.starts_with(canary.project.root().join("home")))
             };
