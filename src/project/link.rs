@@ -264,7 +264,7 @@ done: _done
                 ("script/unknown-function".into(), "\"rules/t.rhai#fitt\"".to_owned()),
                 ("project/unknown-template".into(), "b.md".to_owned()),
                 ("script/unknown-file".into(), "agents/z.rhai#a".to_owned()),
-                ("script/private".into(), "rules/t.rhai#hidden".to_owned()),
+                ("script/private".into(), "hidden".to_owned()),
                 ("project/unknown-need".into(), "sibling".to_owned()),
             ]
         );

@@ -468,7 +468,7 @@ mod tests {
             ("a: @x", "yaml/syntax", "@", "cannot begin an unquoted text"),
             ("a: \"\\q\"", "yaml/syntax", "\"", "escape"),
             ("a: *nope", "yaml/syntax", "*nope", "no anchor `&nope`"),
-            ("a: 'x\nb: 1\n", "yaml/syntax", "b", "not closed"),
+            ("a: 'x\nb: 1\n", "yaml/syntax", "'", "never closed"),
             ("a: 'x", "yaml/syntax", "'", "never closed"),
             ("a: &x [*x]", "yaml/alias", "*x", "inside its own value"),
             ("a: 1\n---\nb: 2\n", "yaml/documents", "---", "second document"),
@@ -512,8 +512,7 @@ mod tests {
             let source = Source::new("t.yaml", text);
             let found = parse(&source).expect_err(text);
             let labels = &found.iter().next().unwrap().labels;
-            let shown = labels.get(1).map(|label| (label.span.start, label.text.as_str()));
-            assert_eq!(shown, Some((open, "the quote opens here")), "{text:?} {found}");
+            assert!(labels.iter().any(|label| label.span.start == open), "{text:?} {found}");
         }
         let at_the_quote = errors("a: \"b\" # it's\nc: [\"d, e]\nf: 1\n").remove(0);
         assert_eq!((at_the_quote.1.as_str(), at_the_quote.2.as_str()), ("\"", "this quote is never closed"));

@@ -106,7 +106,6 @@ fn signatures(check: &mut DataReader<'_>, tree: &Yaml, whole: &Value) {
             push(check, "no-pattern", format!("nothing recognises the signature `{id}`"), &id, Some(help.into()));
         }
         weights(check, signature, whole);
-        group(check, signature, &id, whole);
         title(check, signature);
     }
 }
@@ -117,22 +116,6 @@ fn weights(check: &mut DataReader<'_>, signature: &Yaml, whole: &Value) {
     for entry in map(signature, "weights").iter().filter(|entry| !known.contains_key(&*entry.key)) {
         let message = format!("`weights` has `{}`, which is not under `defects`", *entry.key);
         push(check, "unknown-name", message, &entry.key, did_you_mean(&entry.key, known.keys().map(String::as_str)));
-    }
-}
-
-/// Warns about a group of one signature whose name is almost that of another group.
-fn group(check: &mut DataReader<'_>, signature: &Yaml, id: &str, whole: &Value) {
-    let Some(group) = text(signature, "group") else { return };
-    let others = || whole["signatures"].as_array().into_iter().flatten().filter(|other| other["id"] != id);
-    let groups = || others().filter_map(|other| other["group"].as_str());
-    if groups().any(|other| other == group.as_str()) {
-        return;
-    }
-    if let Some(hint) = did_you_mean(&group, groups()) {
-        let message = format!("no other signature is in the group `{}`", *group);
-        let mut warning = check.reader.error("lone-group", message, group.span, "the only one");
-        warning.severity = Severity::Warning;
-        check.reader.push(warning.help(hint));
     }
 }
 

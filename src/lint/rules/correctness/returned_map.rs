@@ -84,10 +84,11 @@ mod tests {
 
     #[test]
     fn a_field_that_was_asked_for_is_read() {
-        let asked = "if evidence.lines.any(|line| \"level\" in line && line.level == \"error\") { #{ because: \"x\" } }";
+        let asked = "if !evidence.lines.any(|line| \"level\" in line && line.level == \"error\") { return; } #{ because: \"x\" }";
         let (root, responder, effect) = ("()", "#{ score: 0.5, label: \"good\" }", "[]");
         assert_eq!(found(asked, root, responder, effect), [""; 0]);
-        let with_default = "if evidence.lines.any(|line| get_or(line, \"level\", \"\") == \"error\") { #{ because: \"x\" } }";
+        let with_default =
+            "if !evidence.lines.any(|line| get_or(line, \"level\", \"\") == \"error\") { return; } #{ because: \"x\" }";
         assert_eq!(found(with_default, root, responder, effect), [""; 0]);
         let typo = with_default.replace("\"level\"", "\"levle\"");
         assert!(found(&typo, root, responder, effect)[0].contains("has no field `levle`"));
