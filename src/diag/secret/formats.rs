@@ -75,9 +75,9 @@ pub(super) const FORMATS: &[SecretFormats] = &[
     (Dotted, 16, Any, &["dp.st.", "ATCTT3", "ATATT3", "tfp_", ".atlasv1."]),
     (Dotted, 16, Digit, &["infisical_"]),
     (Upper, 26, Digit, &["API-"]),
-    (Word, 8, Any, &["github_pat_", "gldt-", "glrtr-", "glft-", "glsoat-", "glcbt-", "glptt-", "glimt-", "glagent-", "gloas-", "glffct-"]),
+    (Word, 8, Any, &["pypi-AgE", "github_pat_", "gldt-", "glrtr-", "glft-", "glsoat-", "glcbt-", "glptt-", "glimt-", "glagent-", "gloas-", "glffct-"]),
     (Word, 16, Any, &["GR1348941", "dckr_pat_", "dckr_oat_", "hvs.", "hvb.", "hvr.", "PMAK-", "PMAT-", "HRKU-", "sgp_", "sha256~"]),
-    (Word, 16, Digit, &["pypi-", "CCIPAT_", "CCIPRJ_"]),
+    (Word, 16, Digit, &["CCIPAT_", "CCIPRJ_"]),
     (Word, 24, Random, &["fly_", "fo1_", "ATOA"]),
     // ---- Clouds
     (Uuid, 36, Any, &["amzn.mws."]),

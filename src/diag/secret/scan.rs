@@ -168,7 +168,7 @@ impl Scan<'_> {
         let body = trimmed(&self.text[range.end..end], alphabet);
         let holds = match check {
             FormatCheck::Any | FormatCheck::Kept => true,
-            FormatCheck::Digit => body.bytes().filter(u8::is_ascii_digit).count() >= 2,
+            FormatCheck::Digit => body.bytes().any(|byte| byte.is_ascii_digit()),
             FormatCheck::Random if alphabet == Alphabet::Hash => {
                 body.contains('$') || body.contains('=') || names::is_random(body, 20)
             }

@@ -178,6 +178,7 @@ const SECRETS: &[(&str, &str)] = &[
     ("EAACEdEose0cBAZq8Wm3Xk7Rt2Vb9Nc5Lp1Yd6Hf4Gs0JaabcdEF12", "EAACEdEose0cBAZq8Wm3Xk7Rt2Vb9Nc5Lp1Yd6Hf4Gs0JaabcdEF12"),
     ("AAAAAAAAAAAAAAAAAAAAAMLheAAAAAAA0%2BuSeidZq8Wm3Xk7Rt2Vb9Nc5Lp1Yd6Hf4Gs0Ja", "AAAAAAAAAAAAAAAAAAAAAMLheAAAAAAA0%2BuSeidZq8Wm3Xk7Rt2Vb9Nc5Lp1Yd6Hf4Gs0Ja"),
     ("Authorization: Bearer never-to-be-seen-1", "never-to-be-seen-1"),
+    ("pypi-AgEIcHlwaS5vcmcCJGEXAMPLE", "pypi-AgEIcHlwaS5vcmcCJGEXAMPLE"),
 ];
 
 /// What stands around a text: `{}`.
