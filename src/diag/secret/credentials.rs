@@ -199,7 +199,9 @@ impl Scan<'_> {
                     text.as_bytes()[start..line].iter().take_while(|byte| Alphabet::Base64.has(**byte) || **byte == b'~').count();
                 let value = text[start..start + len].trim_end_matches('.');
                 let len = value.len();
-                let is_secret = if !found.starts_with("basic") {
+                let is_secret = if found.starts_with("auth ") {
+                    value.len() >= 8
+                } else if !found.starts_with("basic") {
                     value.len() >= 6 && names::is_likely(value) || names::is_random(value, 12)
                 } else {
                     is_user_and_password(value)
@@ -337,7 +339,9 @@ fn user_of(rest: &str, scope: SecretScope) -> Option<Range<usize>> {
             } else {
                 first
             };
-            (!is_port && colon + 1 < end && !names::is_placeholder(&rest[colon + 1..end])).then_some(colon + 1..end)
+            // A token may stand in the place of the user, with a word for the password.
+            let from = if colon >= 20 && names::is_likely(&rest[..colon]) { 0 } else { colon + 1 };
+            (!is_port && colon + 1 < end && !names::is_placeholder(&rest[colon + 1..end])).then_some(from..end)
         }
         _ if first < host => {
             let user = &rest[..first];

@@ -79,7 +79,10 @@ pub(super) const FORMATS: &[SecretFormats] = &[
     (Word, 16, Any, &["GR1348941", "dckr_pat_", "dckr_oat_", "hvs.", "hvb.", "hvr.", "PMAK-", "PMAT-", "HRKU-", "sgp_", "sha256~"]),
     (Word, 16, Digit, &["CCIPAT_", "CCIPRJ_"]),
     (Word, 24, Random, &["fly_", "fo1_", "ATOA"]),
+    (Alnum, 25, Digit, &["oauth:"]),
+    (Base64, 16, Any, &["LS0tLS1CRUdJTi", "eyJhdXRocyI6"]),
     // ---- Clouds
+    (Word, 16, Any, &["APA91b"]),
     (Uuid, 36, Any, &["amzn.mws."]),
     (Alnum, 8, Any, &["dop_v1_", "doo_v1_", "dor_v1_"]),
     (Alnum, 12, Random, &["LTAI"]),

@@ -38,6 +38,14 @@ const ENDINGS: &[(&str, NameStrength)] = &[
     ("masterkey", NameStrength::Always),
     ("secretkey", NameStrength::Always),
     ("secretkeybase", NameStrength::Always),
+    ("appkey", NameStrength::Always),
+    ("consumerkey", NameStrength::Always),
+    ("deploykey", NameStrength::Always),
+    ("hmackey", NameStrength::Always),
+    ("instrumentationkey", NameStrength::Always),
+    ("serverkey", NameStrength::Always),
+    ("psk", NameStrength::Always),
+    ("ssn", NameStrength::Always),
     ("presharedkey", NameStrength::Always),
     ("clientsecret", NameStrength::Always),
     ("appsecret", NameStrength::Always),
@@ -111,11 +119,13 @@ pub(super) const STEMS: &[&str] = &[
     "csrf",
     "xsrf",
     "pat",
+    "psk",
+    "ssn",
 ];
 
 /// Names of parameters that are secrets in addresses, beside the endings above.
 pub(super) const QUERY_NAMES: &[&str] =
-    &["auth", "key", "pass", "pwd", "sig", "signature", "code", "hash", "session", "ticket", "assertion"];
+    &["auth", "key", "pass", "pwd", "sig", "signature", "code", "hash", "session", "ticket", "assertion", "samlresponse", "jwt"];
 
 /// What a name says of its value; `None` if it is no name of a secret.
 pub(super) fn strength_of(name: &str) -> Option<NameStrength> {
@@ -127,7 +137,14 @@ pub(super) fn strength_of(name: &str) -> Option<NameStrength> {
     let before = &plain[..plain.len() - ending.len()];
     let scoped =
         matches!(*ending, "token" | "secret" | "pass") && name.contains(['_', '-', '.']) && !PLAIN_SCOPES.contains(&before);
-    Some(if scoped { NameStrength::Always } else { *strength })
+    // A variable of an environment: `STRIPE_KEY`, `AZURE_PAT`.
+    let is_variable = before.len() > 1 && name.contains('_') && !name.bytes().any(|byte| byte.is_ascii_lowercase());
+    Some(match *ending {
+        _ if scoped => NameStrength::Always,
+        "pat" | "auth" | "credential" | "credentials" if is_variable => NameStrength::Always,
+        "key" if is_variable => NameStrength::Likely,
+        _ => *strength,
+    })
 }
 
 /// What stands before `token` in the names of parsers and of web pages.

@@ -84,6 +84,8 @@ static AUTOMATON: LazyLock<Option<Automaton>> = LazyLock::new(|| {
         ("basic ", Clue::Scheme),
         ("basic%20", Clue::Scheme),
         ("ssws ", Clue::Scheme),
+        ("auth plain ", Clue::Scheme),
+        ("auth login ", Clue::Scheme),
         ("bearer ", Clue::Scheme),
         ("bearer%20", Clue::Scheme),
         ("authorization", Clue::Scheme),
