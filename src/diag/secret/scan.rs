@@ -237,6 +237,10 @@ impl Scan<'_> {
         } else {
             strength
         };
+        // `pass: 3` counts tests; `pass=abc123` is of a form.
+        let is_form = !found.spaced && !found.quoted && text[..found.value.start].ends_with('=');
+        let strength =
+            if is_form && name.to_ascii_lowercase().ends_with("pass") { strength.max(NameStrength::Likely) } else { strength };
         let short = value.trim_matches(|ch: char| ch.is_ascii_punctuation());
         let is_number = value.parse::<f64>().is_ok();
         if names::is_placeholder(value)

@@ -5,7 +5,7 @@ use super::flow::TypeFlow;
 use super::rule_outcome::leaves;
 use super::types::{Class, Type};
 use super::value::{MapField, MapLiteral, TypedValue};
-use crate::diag::{Diagnostic, Severity, did_you_mean};
+use crate::diag::{Diagnostic, Severity, did_you_mean, nearest};
 use crate::model::{EFFECTS, Kind, Shape, effect_has};
 use crate::script::tree::{Function, Position};
 use crate::script::{root_rule, rule, verdict_rule};
@@ -136,8 +136,9 @@ impl<'a> TypeFlow<'a> {
                 }
                 if let Some(id) = field.text.as_deref().and_then(|text| text.strip_prefix('$'))
                     && !named.iter().any(|known| known == id)
-                    && let Some(help) = did_you_mean(id, named.iter().map(String::as_str))
+                    && let Some(similar) = nearest(id, named.iter().map(String::as_str))
                 {
+                    let help = format!("did you mean `${similar}`?");
                     self.report(at(literal, field.at, "effect/return", format!("no effect is named `{id}` with `as:`"), &help));
                 }
             }
