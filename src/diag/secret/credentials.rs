@@ -70,7 +70,6 @@ impl Scan<'_> {
             }
             at += 1 + len;
         }
-        // A path of words says nothing; a random part of it is a key to what it names, unless it is a hash.
         end
     }
 
@@ -213,7 +212,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The secrets among the words of a command. Returns the end of what was read.
+    /// The secrets among the words of a command. Returns where reading stopped.
     pub(super) fn command(&mut self, index: usize, word: Range<usize>) -> usize {
         let (_, flags, only_password) = COMMANDS[index];
         let text = self.text;

@@ -3,10 +3,10 @@
 use super::{SecretForm, SecretScope};
 use std::ops::Range;
 
-/// The bytes of a value that are looked at to tell whether it is a secret. One that is goes on to the end of its word.
+/// The bytes of a value that are examined. A secret extends to the end of its word.
 pub(super) const MAX_VALUE: usize = 256;
 
-/// A text that is looked at, and what was found in it.
+/// A text under examination, with its findings.
 pub(super) struct Scan<'t> {
     pub(super) text: &'t str,
     pub(super) scope: SecretScope,
@@ -14,7 +14,7 @@ pub(super) struct Scan<'t> {
 }
 
 impl Scan<'_> {
-    /// Adds what was found. Where a long value was looked at in part only, it goes on to the end of its word.
+    /// Adds a finding. If only a part of a long value was examined, the finding extends to the end of its word.
     pub(super) fn add(&mut self, range: Range<usize>, form: SecretForm) {
         if range.start < range.end {
             let more = if range.len() >= MAX_VALUE - 4 {

@@ -1,7 +1,7 @@
 //! What looks like a secret: the one place that decides it, for settings that must not hold one and for texts that must not show one.
 //!
 //! A secret is known by its own form (`sk-...`, a JSON web token), by what stands before it (a name that only secrets have, a flag of a
-//! command, the user of an address), or because it looks random and stands beside a telling word. In the texts of launches, e-mail
+//! command, the user of an address), or because it looks random and follows a word such as `token`. In the texts of launches, e-mail
 //! addresses and numbers of payment cards are masked too.
 
 mod credentials;
@@ -37,7 +37,7 @@ enum SecretScope {
     Text,
 }
 
-/// What stands in the place of what was found in a foreign text.
+/// Replaces secrets in foreign texts.
 const STARS: &str = "***";
 
 /// Whether a name is one that only secrets have: `api_key`, `GITHUB_TOKEN`, `clientSecret`.
@@ -52,7 +52,7 @@ pub fn looks_secret(word: &str) -> bool {
 
 /// Whether an address has something in it that looks like a secret: a user, a parameter, a part of its path.
 pub fn address_tells(url: &str) -> bool {
-    // A name without a scheme has no user that the patterns know.
+    // The scan looks for users behind a scheme only.
     let host = url.split_once("://").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next();
     host.is_some_and(|host| host.contains('@')) || !secrets_in(url).is_empty()
 }

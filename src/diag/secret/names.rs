@@ -91,7 +91,7 @@ const ENDINGS: &[(&str, NameStrength)] = &[
     ("xsrf", NameStrength::Hint),
 ];
 
-/// The words that names of secrets have in them; a text without any has no such name.
+/// The words that names of secrets have in them; without any of them, a text cannot name a secret.
 pub(super) const STEMS: &[&str] = &[
     "passw",
     "passphrase",
@@ -123,17 +123,17 @@ pub(super) const STEMS: &[&str] = &[
     "ssn",
 ];
 
-/// Names of parameters that are secrets in addresses, beside the endings above.
+/// Names of parameters that are secrets in addresses, in addition to the endings above.
 pub(super) const QUERY_NAMES: &[&str] =
     &["auth", "key", "pass", "pwd", "sig", "signature", "code", "hash", "session", "ticket", "assertion", "samlresponse", "jwt"];
 
-/// What a name says of its value; `None` if it is no name of a secret.
+/// How strongly a name indicates a secret; `None` if it does not.
 pub(super) fn strength_of(name: &str) -> Option<NameStrength> {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|ch| ch.to_ascii_lowercase()).collect();
     let plain = plain.trim_end_matches(|ch: char| ch.is_ascii_digit());
     let known = ENDINGS.iter().filter(|(ending, _)| plain.ends_with(ending));
     let (ending, strength) = known.max_by_key(|(ending, _)| ending.len())?;
-    // `GITHUB_TOKEN`, `client-secret`: what it belongs to is said, so it is no word of a language or a schema. `newToken` is one.
+    // `GITHUB_TOKEN`, `client-secret`: the owner is part of the name, unlike in names of parsers and schemas, such as `newToken`.
     let before = &plain[..plain.len() - ending.len()];
     let scoped =
         matches!(*ending, "token" | "secret" | "pass") && name.contains(['_', '-', '.']) && !PLAIN_SCOPES.contains(&before);
@@ -166,7 +166,7 @@ const PLAIN_SCOPES: &[&str] = &[
     "cancellation",
 ];
 
-/// Words that say that there is no value, or what kind of value it would be.
+/// Words for a missing value, or for its type.
 const NO_VALUES: &[&str] = &[
     "null",
     "~",

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 /// The most characters of a name, and of what stands between it and its value.
 const MAX_NAME: usize = 64;
-/// How far from a telling word a random word is one that it speaks of.
+/// The distance within which a random word belongs to a word such as `token`.
 const NEAR: usize = 80;
 
 /// What a found word is.
@@ -36,7 +36,7 @@ enum Clue {
     Scheme,
     /// A command with a flag for a password.
     Command(usize),
-    /// A mark inside of a format that has no prefix: what to look for around it.
+    /// A mark inside a format without a prefix, with the function that looks around it.
     Infix(InfixLook),
     /// `@` of an e-mail address.
     At,
@@ -188,7 +188,7 @@ impl Scan<'_> {
         let of_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         let start = stem.start - bytes[..stem.start].iter().rev().take(MAX_NAME).take_while(|byte| of_name(byte)).count();
         let end = stem.end + bytes[stem.end..].iter().take(MAX_NAME).take_while(|byte| of_name(byte)).count();
-        // Escapes of line breaks and quotes are no part of a name, nor is the end of a sentence.
+        // Leave out escapes of line breaks and the end of a sentence.
         let end = end - bytes[start..end].iter().rev().take_while(|byte| matches!(byte, b'.' | b'-' | b'_')).count();
         let start = start.min(end);
         let start =

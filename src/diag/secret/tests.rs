@@ -207,7 +207,7 @@ const SURROUNDINGS: &[&str] = &[
     "grün {} grün",
 ];
 
-/// What is no secret, though words of it are found in secrets too.
+/// Harmless texts with words that occur near secrets.
 #[rustfmt::skip]
 const HARMLESS: &[&str] = &[
     "org.junit.ComparisonFailure: expected:<[token]> but was:<[]>", "SyntaxError: Unexpected token < in JSON at position 0", "SyntaxError: Unexpected token: '}'", "Expected token: IDENTIFIER, found: NUMBER",
@@ -253,7 +253,7 @@ fn secrets_are_known_by_their_names_and_forms() {
 }
 
 #[test]
-fn what_is_no_secret_is_left_alone() {
+fn settings_without_secrets_stay_unchanged() {
     for text in [
         "secret: { env: OPENAI_API_KEY }",
         "token: { file: keys/token }",
@@ -289,7 +289,7 @@ fn every_known_format_is_found_in_all_surroundings() {
 }
 
 #[test]
-fn harmless_texts_are_left_alone() {
+fn harmless_texts_stay_unchanged() {
     for text in HARMLESS {
         assert_eq!(mask_secrets(text), None, "{text}");
     }

@@ -97,7 +97,7 @@ impl Rest<'_> {
         count > 0
     }
 
-    /// `word =`, of an attribute beside the one that names it.
+    /// `word =`, of the attribute that follows the one with the name.
     fn word(&mut self, word: &str) -> bool {
         let rest = &self.text[self.at..];
         let found = rest.get(..word.len()).is_some_and(|found| found == word) && rest[word.len()..].starts_with(['=', ' ', ':']);

@@ -80,7 +80,7 @@ impl<'a> TypeFlow<'a> {
                 }
             }
             if matches!(as_what, ReturnedValue::Root) && !literal.fields.iter().any(|field| field.name == "key") {
-                self.report(at(literal, literal.at, code, "the returned map has no `key`".to_owned(), help));
+                self.report(at(literal, literal.at, code, "the returned map lacks `key`".to_owned(), help));
             }
             let reason = literal.fields.iter().any(|field| field.name == "because");
             if matches!(as_what, ReturnedValue::Strength | ReturnedValue::Root) && !reason {
@@ -88,7 +88,7 @@ impl<'a> TypeFlow<'a> {
                     literal,
                     literal.at,
                     "verdict/no-reason",
-                    "nobody is told why: the map has no `because`".to_owned(),
+                    "the returned map lacks `because`".to_owned(),
                     "say what the rule saw: `because: line.text`",
                 );
                 self.report(Diagnostic { severity: Severity::Warning, ..found });
@@ -127,19 +127,25 @@ impl<'a> TypeFlow<'a> {
             let Some((place, name)) = effect(literal) else { continue };
             if !EFFECTS.contains(&name.as_str()) {
                 let help = did_you_mean(&name, EFFECTS).unwrap_or_else(|| format!("the effects are {}", EFFECTS.join(", ")));
-                self.report(at(literal, place, "effect/return", format!("there is no effect `{name}`"), &help));
+                self.report(at(literal, place, "effect/return", format!("unknown effect `{name}`"), &help));
                 continue;
             }
             for field in &literal.fields {
                 if effect_has(&name, &field.name) == Some(false) {
-                    self.report(at(literal, field.at, "effect/return", format!("`{name}` has no key `{}`", field.name), ""));
+                    self.report(at(
+                        literal,
+                        field.at,
+                        "effect/return",
+                        format!("unknown key `{}` of the effect `{name}`", field.name),
+                        "",
+                    ));
                 }
                 if let Some(id) = field.text.as_deref().and_then(|text| text.strip_prefix('$'))
                     && !named.iter().any(|known| known == id)
                     && let Some(similar) = nearest(id, named.iter().map(String::as_str))
                 {
                     let help = format!("did you mean `${similar}`?");
-                    self.report(at(literal, field.at, "effect/return", format!("no effect is named `{id}` with `as:`"), &help));
+                    self.report(at(literal, field.at, "effect/return", format!("unknown id `${id}`"), &help));
                 }
             }
         }
@@ -195,7 +201,7 @@ fn wrong_key(keys: &[ReturnedKey], field: &MapField<'_>) -> Option<String> {
     let Some(known) = keys.iter().find(|key| key.name == field.name) else {
         let names = keys.iter().map(|key| key.name);
         let hint = did_you_mean(&field.name, names).map_or_else(String::new, |hint| format!("; {hint}"));
-        return Some(format!("the returned map has no key `{}`{hint}", field.name));
+        return Some(format!("unknown key `{}` in the returned map{hint}", field.name));
     };
     if let Some(given) = field.value.ty.class().filter(|given| !known.classes.contains(given) && *given != Class::Unit) {
         let wanted: Vec<&str> = known.classes.iter().map(|class| class.name()).collect();
