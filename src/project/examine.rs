@@ -131,7 +131,7 @@ pub fn examine<'a>(
 }
 
 fn artifact(pipeline: &Pipeline, node: NodeIx) -> Kind {
-    super::linker::merged_kind(pipeline.at(node))
+    kinds::merged_kind(pipeline.at(node))
 }
 
 /// A referenced function before its analysis.

@@ -2,7 +2,7 @@
 
 use super::ProjectData;
 use crate::model::{Field, Kind, Shape};
-use crate::pipeline::{NodeIx, Pipeline, PipelineNode, Spanned};
+use crate::pipeline::{Merge, NodeIx, Pipeline, PipelineNode, Spanned};
 use crate::walk::{GROUPS, KnownWords, Plan, ProjectWords, group_kind};
 use serde_json::Value;
 use std::sync::Arc;
@@ -71,8 +71,7 @@ fn prior(pipeline: &Pipeline) -> Kind {
     if pipeline.nodes.iter().any(|node| node.subpipeline.is_some()) {
         return Kind::Map(Box::new(Kind::Any));
     }
-    let artifact =
-        |(at, node): (usize, &PipelineNode)| (node.name.to_string(), super::linker::merged_kind(pipeline.at(NodeIx(at))));
+    let artifact = |(at, node): (usize, &PipelineNode)| (node.name.to_string(), merged_kind(pipeline.at(NodeIx(at))));
     let artifacts: Vec<(String, Kind)> = pipeline.nodes.iter().enumerate().map(artifact).collect();
     object("prior", artifacts.iter().map(|(name, kind)| (name.as_str(), kind.clone())))
 }
@@ -147,4 +146,15 @@ fn object<'n>(name: &str, fields: impl IntoIterator<Item = (&'n str, Kind)>) -> 
 pub fn input_kinds(plan: &Plan, node: Option<NodeIx>) -> [(&'static str, Kind); 3] {
     let artifact = node.map_or(Kind::Any, |node| plan.node(node).kind.clone());
     [("artifact", artifact), ("state", state(&no_words)), ("vars", super::vars::kind(&plan.pipeline, &plan.vars))]
+}
+
+/// The type of a node's final artifact: a list, if those of its items are appended.
+pub(super) fn merged_kind(node: &PipelineNode) -> Kind {
+    let listed = node.foreach.as_ref().is_some_and(|foreach| foreach.merge == Merge::Append);
+    if listed { Kind::List(Box::new(kind_of(node))) } else { kind_of(node) }
+}
+
+/// The type of a node's artifact: its schema, or anything.
+pub(super) fn kind_of(node: &PipelineNode) -> Kind {
+    node.schema.as_ref().map_or(Kind::Any, |shape| Kind::Object(Arc::clone(shape)))
 }

@@ -1,12 +1,10 @@
 //! The linker of one pipeline, with the look-up of functions and answerers.
 
-use super::{ProjectData, kinds, vars};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::pipeline::{Pipeline, Spanned};
 use crate::prompt::Templates;
-use crate::script::check::{CheckedParameter, ReturnedValue};
+use crate::script::check::CheckedParameter;
 use crate::script::{FunctionRef, Library, ScriptFunction};
-use crate::walk::group_kind;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -47,26 +45,6 @@ impl ProjectLinker<'_> {
         self.trusted && self.pipeline.source.is_bundled() && (function.is_trusted() || function.is_condition())
     }
 
-    /// Checks a rule of a verdict or of roots against the types of its inputs, unless that was done when the program was built.
-    pub(super) fn check_rule(
-        &self,
-        function: &ScriptFunction,
-        data: &ProjectData,
-        returned: ReturnedValue<'_>,
-        found: &mut Diagnostics,
-    ) {
-        if self.is_checked(function) {
-            return;
-        }
-        let words = |known| kinds::known_words(self.pipeline, data, known);
-        let needs = self.pipeline.verdict.as_ref().map_or(&[][..], |verdict| &verdict.needs);
-        let (evidence, context) = (group_kind("evidence", &words), kinds::context(needs, &words));
-        let vars = vars::kind(self.pipeline, self.vars);
-        let inputs = [("evidence", &evidence), ("context", &context), ("vars", &vars)];
-        let inputs = inputs.map(|(name, kind)| CheckedParameter { name, kind });
-        self.report(self.library.check_returning(function, &inputs, returned).diagnostics, found);
-    }
-
     /// Checks a function against the types of its inputs, unless that was done when the program was built.
     pub(super) fn check(&self, function: &ScriptFunction, inputs: &[CheckedParameter<'_>], found: &mut Diagnostics) {
         if !self.is_checked(function) {
@@ -74,7 +52,7 @@ impl ProjectLinker<'_> {
         }
     }
 
-    fn report(&self, diagnostics: Diagnostics, found: &mut Diagnostics) {
+    pub(super) fn report(&self, diagnostics: Diagnostics, found: &mut Diagnostics) {
         for diagnostic in diagnostics {
             if !found.iter().any(|known| *known == diagnostic) {
                 found.push(diagnostic);

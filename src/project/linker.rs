@@ -23,7 +23,7 @@ impl ProjectLinker<'_> {
     pub(super) fn rules(&self, found: &mut Diagnostics) -> Vec<Option<EdgeRule>> {
         let (state, vars) = (kinds::state(&kinds::no_words), vars::kind(self.pipeline, self.vars));
         let kind_at = |edge: &pipeline::Edge| match edge.from {
-            pipeline::EdgeOrigin::Node(node) => merged_kind(self.pipeline.at(node)),
+            pipeline::EdgeOrigin::Node(node) => kinds::merged_kind(self.pipeline.at(node)),
             pipeline::EdgeOrigin::Any => Kind::Any,
         };
         let artifacts: Vec<Kind> = self.pipeline.edges.iter().map(kind_at).collect();
@@ -107,7 +107,7 @@ impl ProjectLinker<'_> {
         PlanNode {
             name: node.name.as_str().into(),
             view: View::from(node.name.as_str()),
-            kind: merged_kind(node),
+            kind: kinds::merged_kind(node),
             responder: match &agent {
                 Some((function, _)) => function.clone(),
                 None => self.responder(node, answers, found),
@@ -140,7 +140,14 @@ impl ProjectLinker<'_> {
             pipeline::Merge::Function(reference) => MergePlan::Script(self.function(reference, 2, found)?),
         };
         let place = (self.pipeline.source.clone(), foreach.span);
-        Some(ForeachPlan { items, merge, collect: foreach.collect, kind: kind_of(node), concurrency: foreach.concurrency, place })
+        Some(ForeachPlan {
+            items,
+            merge,
+            collect: foreach.collect,
+            kind: kinds::kind_of(node),
+            concurrency: foreach.concurrency,
+            place,
+        })
     }
 
     fn computed(&self, computed: &ComputedValue, key: &str, found: &mut Diagnostics) -> Option<ScriptFunction> {
@@ -277,15 +284,4 @@ fn traits(reads: &[check::FieldReadSite], found: &mut Diagnostics) {
             found.push(error);
         }
     }
-}
-
-/// The type of a node's artifact: its schema, or anything.
-fn kind_of(node: &PipelineNode) -> Kind {
-    node.schema.as_ref().map_or(Kind::Any, |shape| Kind::Object(Arc::clone(shape)))
-}
-
-/// The type of a node's final artifact: a list, if those of its items are appended.
-pub(super) fn merged_kind(node: &PipelineNode) -> Kind {
-    let listed = node.foreach.as_ref().is_some_and(|foreach| foreach.merge == pipeline::Merge::Append);
-    if listed { Kind::List(Box::new(kind_of(node))) } else { kind_of(node) }
 }

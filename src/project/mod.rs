@@ -5,6 +5,7 @@
 //! pipeline), `plans` (pipelines in pipelines), `manifest`, `reach`, `link` (the project), and based on it `edit`, `examine`, `current`.
 
 mod bundle;
+mod case_rules;
 mod conditions;
 mod current;
 mod data;
