@@ -25,6 +25,6 @@ impl ProjectLinker<'_> {
         let vars = vars::kind(self.pipeline, self.vars);
         let inputs = [("evidence", &evidence), ("context", &context), ("vars", &vars)];
         let inputs = inputs.map(|(name, kind)| CheckedParameter { name, kind });
-        self.report(self.library.check_returning(function, &inputs, returned).diagnostics, found);
+        Self::report(self.library.check_returning(function, &inputs, returned).diagnostics, found);
     }
 }

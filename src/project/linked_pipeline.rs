@@ -48,11 +48,11 @@ impl ProjectLinker<'_> {
     /// Checks a function against the types of its inputs, unless that was done when the program was built.
     pub(super) fn check(&self, function: &ScriptFunction, inputs: &[CheckedParameter<'_>], found: &mut Diagnostics) {
         if !self.is_checked(function) {
-            self.report(self.library.check(function, inputs).diagnostics, found);
+            Self::report(self.library.check(function, inputs).diagnostics, found);
         }
     }
 
-    pub(super) fn report(&self, diagnostics: Diagnostics, found: &mut Diagnostics) {
+    pub(super) fn report(diagnostics: Diagnostics, found: &mut Diagnostics) {
         for diagnostic in diagnostics {
             if !found.iter().any(|known| *known == diagnostic) {
                 found.push(diagnostic);

@@ -246,11 +246,10 @@ impl Scan<'_> {
             }
             match (only_password, inner.split_once(':').or_else(|| inner.split_once('%'))) {
                 (true, Some((user, _))) => self.add(from + user.len() + 1..from + inner.len(), SecretForm::Argument),
-                (true, None) => {}
                 (false, _) if inner.len() >= 4 && inner.parse::<u16>().is_err() => {
-                    self.add(from..from + inner.len(), SecretForm::Argument)
+                    self.add(from..from + inner.len(), SecretForm::Argument);
                 }
-                (false, _) => {}
+                (true, None) | (false, _) => {}
             }
         }
         at
@@ -278,7 +277,7 @@ impl Scan<'_> {
                         if bytes.get(end + 1).is_some_and(u8::is_ascii_digit)
                             && digits.len().is_multiple_of(4) | (digits.len() == 10) =>
                     {
-                        groups += 1
+                        groups += 1;
                     }
                     _ => break,
                 }
@@ -286,7 +285,8 @@ impl Scan<'_> {
             }
             let ends = bytes.get(end).is_none_or(|next| !next.is_ascii_alphanumeric() && *next != b'_');
             let said = || text[floor_back(text, at, 24)..at].to_ascii_lowercase().contains("card");
-            let round = digits.iter().filter(|digit| **digit == 0).count() > 8;
+            let zeros: usize = digits.iter().map(|digit| usize::from(*digit == 0)).sum();
+            let round = zeros > 8;
             if ends
                 && !round
                 && is_card(&digits)

@@ -116,10 +116,9 @@ fn is_of_word(ch: char) -> bool {
 fn begins_word(text: &str, at: usize) -> bool {
     let before = &text.as_bytes()[..at];
     match before {
-        [.., b'\\', b'n' | b't' | b'r' | b'b' | b'f'] => true,
+        [] | [.., b'\\', b'n' | b't' | b'r' | b'b' | b'f'] => true,
         [.., b'%', one, other] if one.is_ascii_hexdigit() && other.is_ascii_hexdigit() => true,
         [.., last] => !last.is_ascii_alphanumeric(),
-        [] => true,
     }
 }
 

@@ -59,7 +59,9 @@ static AUTOMATON: LazyLock<Option<Automaton>> = LazyLock::new(|| {
     for (group, (.., prefixes)) in FORMATS.iter().enumerate() {
         prefixes.iter().enumerate().for_each(|(index, prefix)| add(prefix, Clue::Format(group, index)));
     }
-    STEMS.iter().for_each(|stem| add(stem, Clue::Name));
+    for stem in STEMS {
+        add(stem, Clue::Name);
+    }
     for (index, (command, ..)) in COMMANDS.iter().enumerate() {
         add(command, Clue::Command(index));
     }
@@ -73,7 +75,9 @@ static AUTOMATON: LazyLock<Option<Automaton>> = LazyLock::new(|| {
         (":5432:", infix::pgpass_password),
         (":3306:", infix::pgpass_password),
     ];
-    infixes.into_iter().for_each(|(word, look)| add(word, Clue::Infix(look)));
+    for (word, look) in infixes {
+        add(word, Clue::Infix(look));
+    }
     for (word, clue) in [
         ("://", Clue::Address),
         ("%3a%2f%2f", Clue::Address),
@@ -229,7 +233,11 @@ impl Scan<'_> {
         if self.scope == SecretScope::Text && name.to_ascii_lowercase().ends_with("authorization") {
             return;
         }
-        let Some(found) = SecretValue::after(text, end, is_flag || is_spaced(text, start, name)) else { return };
+        // The words of a command may be a list: `[x, --api-key, VALUE]`.
+        let listed = is_flag && self.scope == SecretScope::Settings && text[end..].starts_with(',');
+        let Some(found) = SecretValue::after(text, end + usize::from(listed), is_flag || is_spaced(text, start, name)) else {
+            return;
+        };
         let value = &text[found.value.clone()];
         let settings = self.scope == SecretScope::Settings;
         let strength = if settings {

@@ -1,5 +1,7 @@
 //! Known formats of secrets in all kinds of surroundings, and harmless texts that look a little like them. All values are made up.
 
+#![allow(clippy::unwrap_used)]
+
 use super::*;
 use crate::diag::Diagnostic;
 use proptest::prelude::*;
@@ -236,6 +238,7 @@ fn secrets_are_known_by_their_names_and_forms() {
         ("command: [x, \"--api-key\", \"hunter2\"]", "hunter2"),
         ("command:\n  - x\n  - --token\n  - hunter2\n", "hunter2"),
         ("x -token hunter2 y", "hunter2"),
+        ("command: [x, --api-key, hunter2]", "hunter2"),
         ("url: https://h/v1?a=1&key=hunter2", "hunter2"),
         ("https://h/v1#access_token=hunter2", "hunter2"),
         ("https://me:hunter2@h/v1", "me:hunter2"),
