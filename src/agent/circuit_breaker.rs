@@ -100,7 +100,7 @@ impl Answerer for CircuitBreaker<'_> {
         self.leave(match &reply {
             Ok(_) => Some(false),
             Err(Refusal { next: AfterRefusal::Wait | AfterRefusal::Rest(_), .. }) => None,
-            // The time of the case is over, which says nothing of the agent.
+            // A case out of time does not count against the agent.
             Err(_) if request.is_cut_short() => None,
             // An invalid answer is an answer; the service is up.
             Err(_) => Some(request.rejections(self.name()) == rounds),

@@ -22,7 +22,7 @@ pub type RunDirFactory<'a> = dyn Fn(Option<&Path>) -> Option<Arc<dyn RunDir>> + 
 /// Asks a person whether a call may be made.
 pub type Approve = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// Investigates the failures of a launch, given its file, the cases (all if none), the vars to go by, and how long it may take. Returns what
+/// Investigates the failures of a launch, given its file, the cases (all if none), the vars to use, and how long it may take. Returns what
 /// was found as JSON, or why nothing was.
 pub type Investigate<'a> =
     Arc<dyn Fn(&Path, &[String], &Map<String, Value>, Duration) -> Result<String, String> + Send + Sync + 'a>;

@@ -20,17 +20,17 @@ use std::time::{Duration, Instant};
 
 /// The first argument of a program that guards a command.
 const GUARD: &str = "__guard";
-/// How it is called in lists of processes: whoever ends all programs with this program's name does not mean it.
+/// Its name in process lists, so that ending all processes with this program's name spares it.
 const NAME: &std::ffi::CStr = c"command-guard";
-/// The pause between two looks where the system wakes nobody.
+/// The polling interval on systems without notification.
 const PAUSE: Duration = Duration::from_millis(20);
-/// The pause between two looks for orphans that have ended.
+/// The interval between checks for orphans that have ended.
 const LONG_PAUSE: Duration = Duration::from_secs(1);
 /// How long killed processes may take to disappear.
 const END: Duration = Duration::from_secs(2);
 /// The exit code of a command that could not be started.
 const NOT_STARTED: u8 = 126;
-/// The error of the system for a file that is no program: shells read it as a script.
+/// The error of the system for a file without a program format: shells run it as a script.
 const ENOEXEC: i32 = 8;
 
 /// Puts a guard before a command. The command has the variables that are set on it, and inherits none. Fails if it cannot be found, with the
@@ -73,7 +73,7 @@ fn guard(host: Pid, words: &[OsString]) -> io::Result<u8> {
     if !is_left_alone(GRACE, &host) && !is_left_alone(ask_to_end(), &host) {
         end_all();
     }
-    // Whoever waits for this process learns how the command ended.
+    // Report to the parent how the command ended.
     if let Some(signal) = status.signal().and_then(Signal::from_named_raw) {
         // One dump of memory is enough.
         let none = Rlimit { current: Some(0), maximum: Some(0) };
@@ -144,7 +144,7 @@ impl Host {
     }
 }
 
-/// What becomes readable when a process ends. `None` where the system has no such thing.
+/// What becomes readable when a process ends. `None` where the system lacks it.
 #[cfg(target_os = "linux")]
 fn end_of(pid: Pid) -> Option<OwnedFd> {
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
@@ -155,11 +155,11 @@ fn end_of(_pid: Pid) -> Option<OwnedFd> {
     None
 }
 
-/// What came of a command.
+/// The result of a command.
 pub(super) enum Attended {
     /// It ended; what it left behind has not been looked at.
     Ended(ExitStatus),
-    /// This process was told to stop, or its host is gone. Nothing is left of the command.
+    /// This process was asked to stop, or its host is gone. Nothing is left of the command.
     Stopped,
     /// It was ended with all that it had started, and why.
     Refused(String),

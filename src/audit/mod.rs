@@ -103,7 +103,7 @@ impl AuditProgress {
     }
 }
 
-/// What comes of a log that is read.
+/// The result of reading a log.
 struct LogReplay<'a> {
     rules: &'a AuditRules,
     /// What the turns of the run begin with.

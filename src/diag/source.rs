@@ -134,6 +134,11 @@ impl fmt::Debug for Source {
     }
 }
 
+/// The last character boundary at or before a byte offset.
+pub fn floor_boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -69,14 +69,7 @@ fn tail(text: &str, budget: usize) -> &str {
     }
 }
 
-/// The last character boundary at or before `at`.
-pub(super) fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
+pub(super) use crate::diag::floor_boundary as floor;
 
 #[cfg(test)]
 mod tests {

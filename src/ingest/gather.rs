@@ -206,7 +206,7 @@ fn bound_notes(notes: &mut Vec<String>) {
     }
 }
 
-/// Masks and bounds every field of a launch that is no text of a case: these were masked before they were cut. The name of an attribute
+/// Masks and bounds every field of a launch except the texts of cases, which were masked before they were cut. The name of an attribute
 /// may say that its value is a secret.
 fn mask_fields(launch: &mut Launch, masker: &Masker) {
     let field = |text: &mut String| {

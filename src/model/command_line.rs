@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Longer texts are not read: nobody can see what they do.
+/// Longer texts are refused: a reviewer cannot see what they do.
 const MAX_BYTES: usize = 16 << 10;
 /// The characters of a pattern of file names.
 const PATTERN: [char; 3] = ['*', '?', '['];

@@ -166,7 +166,7 @@ pub const EFFECTS: [&str; 13] = [
     "recalled",
 ];
 
-/// Whether an effect of this name has this key, as its reader says; `None` if there is no such effect.
+/// Whether the effect accepts this key; `None` for an unknown effect.
 pub fn effect_has(effect: &str, key: &str) -> Option<bool> {
     if !EFFECTS.contains(&effect) {
         return None;

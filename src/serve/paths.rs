@@ -4,7 +4,7 @@ use super::fault::ToolFault;
 use std::path::{Path, PathBuf};
 
 /// The path, if it stays within the project's directory after links are resolved, and is a file or a directory: reading from a pipe would
-/// wait for whoever writes to it.
+/// wait for a writer.
 pub(super) fn within(root: &Path, path: &str) -> Result<PathBuf, ToolFault> {
     let outside = || {
         ToolFault::new("outside", format!("`{path}` is not a file of the project")).help("name one below the project's directory")

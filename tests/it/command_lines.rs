@@ -1,4 +1,4 @@
-//! Command lines as the manuals of the programs allow them, and as nobody should write them: what the policy lets run without approval
+//! Command lines as the manuals of the programs allow them, and in unusual forms: what the policy lets run without approval
 //! changes nothing, shows nothing of what lies outside, reaches no network and leaves no process, also without the sandbox.
 
 use crate::harness::{Project, full_size};
@@ -817,7 +817,7 @@ fn filtered<T: Send>(calls: BTreeMap<i64, Vec<SeccompRule>>, with: SeccompAction
     })
 }
 
-/// Whoever opens a socket of another kind than of the file system is killed.
+/// A process that opens any socket but a Unix one is killed.
 fn without_network<T: Send>(call: impl FnOnce() -> T + Send) -> T {
     let family = u64::try_from(nix::libc::AF_UNIX).unwrap();
     let other = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family).unwrap();
@@ -878,7 +878,7 @@ fn what_is_allowed_of_generated_lines_changes_nothing() {
     assert_eq!((wrong, canary.processes()), (Vec::<String>::new(), Vec::<String>::new()));
 }
 
-/// The same through the program: what it tells the judge, what it starts, with the sandbox and without.
+/// The same through the program: what it passes to the judge, what it starts, with the sandbox and without.
 #[test]
 fn what_the_program_runs_of_generated_lines_changes_nothing() {
     for landlock in [true, false] {

@@ -252,7 +252,7 @@ fn the_container_is_nothing_but_the_static_binary() {
         match parts.as_slice() {
             ["asterisk"] => assert!(fs::copy(&binary, &to).unwrap() > 0),
             ["tmp"] => fs::create_dir(&to).unwrap(),
-            // No part of what runs.
+            // Not part of the program.
             ["LICENSE", "THIRD-PARTY.txt"] => {}
             other => panic!("{other:?} is not in the context"),
         }

@@ -13,7 +13,7 @@ mod names;
 mod scan;
 mod value;
 
-use super::{Diagnostics, Source, Span};
+use super::{Diagnostics, Source, Span, floor_boundary as floor};
 
 /// How a secret was known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,11 +120,6 @@ fn begins_word(text: &str, at: usize) -> bool {
         [.., b'%', one, other] if one.is_ascii_hexdigit() && other.is_ascii_hexdigit() => true,
         [.., last] => !last.is_ascii_alphanumeric(),
     }
-}
-
-/// The last boundary of a character at or before `at`.
-fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// The boundary of a character at most `most` bytes before `at`.

@@ -160,7 +160,7 @@ pub(super) fn landlock(shares: &super::Shares) -> Result<bool, String> {
             .add_rules(path_beneath_rules(&shares.read, AccessFs::from_read(LANDLOCK)))?
             .add_rules(path_beneath_rules(&shares.listed, AccessFs::ReadDir))?
             .restrict_self()?;
-        // Kernels before 6.12 have no scopes, which says nothing of the rest.
+        // Kernels before 6.12 lack scopes but may enforce the rest.
         Ruleset::default().scope(Scope::AbstractUnixSocket | Scope::Signal)?.create()?.restrict_self()?;
         Ok(status)
     };

@@ -68,7 +68,7 @@ pub(super) enum Job<'a> {
     Plain(Vec<PlainCommand>, BTreeMap<String, String>),
 }
 
-/// What a confined program is told.
+/// The settings of a confined program.
 #[derive(Debug, Serialize, Deserialize)]
 struct ConfineSetting {
     /// The process that has the command run.

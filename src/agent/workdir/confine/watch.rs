@@ -19,7 +19,7 @@ const MAX_WRITTEN: u64 = 8 << 30;
 /// The exit code of what was ended here.
 const ENDED: u8 = 137;
 
-/// Starts the command and watches it to its end; returns its exit code.
+/// Starts the command and watches it until it exits; returns its exit code.
 pub(super) fn watch(environment: &Environment, setting: &ConfineSetting, said: &mut File) -> u8 {
     let ConfineSetting { processes, memory, .. } = *setting;
     let mut fail = |why: &str| {
