@@ -1,5 +1,6 @@
 //! Calibration as a whole: a scenario walked and scored, or results scored again.
 
+use crate::walk::RuleFailures;
 use super::compare::{self, PackComparison};
 use super::results::{self, StoredResults};
 use super::scenario::{CalibrationScenario, CauseIdentity, ScenarioUnit};
@@ -114,6 +115,9 @@ pub struct CalibrationReport {
     pub notes: Vec<String>,
     /// The cases that were not scored, with the reason.
     pub left_out: Vec<UnscoredCase>,
+    /// The rules that failed in the first run; absent if none did.
+    #[serde(skip_serializing_if = "RuleFailures::is_empty")]
+    pub failed_rules: RuleFailures,
     /// The cases of the first run.
     pub cases: StoredResults,
 }
@@ -218,6 +222,7 @@ pub fn calibrate(
         held_out: first.held_out,
         tables: first.tables,
         comparison,
+        failed_rules: first.failed_rules,
         cases: first.results,
         ..report_of(&scenario, &pack.project, &pack.card, metrics, notes, left_out)
     })
@@ -360,6 +365,7 @@ fn report_of(
         comparison: None,
         notes,
         left_out,
+        failed_rules: RuleFailures::default(),
         cases: StoredResults::at(PathBuf::new()),
     }
 }
@@ -415,6 +421,7 @@ pub(super) struct RunOutcome {
     tables: Vec<TableResult>,
     results: StoredResults,
     left_out: Vec<(String, String)>,
+    failed_rules: RuleFailures,
     left_aside: usize,
     /// The number of cases that the project's own store already knows, and the first few of them.
     known: usize,
@@ -440,6 +447,7 @@ impl Calibration<'_> {
             tables: Vec::new(),
             results: StoredResults::at(self.dir.path().join(name("results", "jsonl"))),
             left_out: Vec::new(),
+            failed_rules: RuleFailures::default(),
             left_aside: 0,
             known: 0,
             first_known: Vec::new(),
@@ -531,6 +539,7 @@ impl Calibration<'_> {
         file: &mut dyn Write,
     ) -> Result<(), SessionError> {
         outcome.left_out.extend(unit.left_out);
+        outcome.failed_rules.extend(unit.failed_rules);
         for case in &unit.cases {
             let scored = ScoredCase { truth: &case.truth, result: &case.result, held_out: case.held_out, cluster: &case.cluster };
             let right = board.case(scored).map_err(texts)?;

@@ -13,6 +13,7 @@ use crate::model::Launch;
 use crate::project::{CurrentProject, Project};
 use crate::script::View;
 use crate::session::{CaseResult, Record, RunInputs, RunSpec, Session, SessionError, Setup, Via, masked};
+use crate::walk::RuleFailures;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -42,6 +43,8 @@ pub(super) struct WalkedUnit {
     pub(super) cases: Vec<WalkedCaseResult>,
     /// The cases that were not found in the launch, with the reason.
     pub(super) left_out: Vec<(String, String)>,
+    /// The rules that failed in the launch.
+    pub(super) failed_rules: RuleFailures,
 }
 
 /// A case of a scenario that was walked.
@@ -112,6 +115,7 @@ impl ScenarioWalk<'_> {
             ..RunSpec::of(RunInputs::Given(Arc::new(launch)))
         };
         let run = session.run_by(self.current, &spec, &(), &AtomicBool::new(false))?;
+        walked.failed_rules = run.failed_rules.clone();
         let record = session.record()?;
         let wanted: BTreeMap<usize, Vec<&CalibrationCase>> =
             places.iter().zip(&unit.cases).fold(BTreeMap::new(), |mut wanted, (place, case)| {

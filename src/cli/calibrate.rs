@@ -15,7 +15,7 @@ use std::thread::available_parallelism;
 /// Walk cases whose truth is known, and score what comes of them.
 ///
 /// Every case goes through the real pipeline, with a store that is new; each project of a scenario has a memory of its own. The exit
-/// code is 1 if a metric misses its bar.
+/// code is 1 if a metric misses its bar, or if a verdict or root rule failed in every case in which it was evaluated.
 #[derive(Debug, Args)]
 #[command(
     after_help = "SCENARIO is a scenario in YAML (`asterisk schema scenario`) or JSON, or a file of labelled failures as `asterisk learn` reads it.\n\n\

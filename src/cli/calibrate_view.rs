@@ -1,5 +1,6 @@
 //! Prints the report of a calibration.
 
+use super::run::{print_failed_rules, with_failed_rules};
 use super::GlobalArgs;
 use super::junit::{self, JunitCase, JunitNote, JunitSuite};
 use crate::calibrate::{CalibrationReport, MetricComparison, MetricResult, PackComparison, bar, markdown, page, plain, word};
@@ -50,7 +51,8 @@ pub(super) fn print(ui: &Ui, format: CalibrationFormat, report: &CalibrationRepo
         CalibrationFormat::Junit => ui.out(&junit::write("calibration", &[suite(report)], 0.0)),
         CalibrationFormat::Pretty => pretty(ui, report, all).map_err(unread)?,
     }
-    Ok(if report.pass { Exit::Ok } else { Exit::Findings })
+    print_failed_rules(ui, &report.failed_rules);
+    Ok(with_failed_rules(if report.pass { Exit::Ok } else { Exit::Findings }, &report.failed_rules))
 }
 
 fn pretty(ui: &Ui, report: &CalibrationReport, all: bool) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! `asterisk ci`.
 
-use super::run::{exit_of, failed_gates, on_interrupt, print_failed_gates};
+use super::run::{exit_of, failed_gates, on_interrupt, print_failed_gates, print_failed_rules, with_failed_rules};
 use super::run_view::{self, LiveView};
 use super::{FormatArg, GlobalArgs, ProjectArgs, run_table};
 use crate::diag::Diagnostic;
@@ -39,7 +39,8 @@ const MAX_LISTED: usize = 12;
 /// log, in its summary and as code annotations, as far as the CI system supports these. The directory --output receives `summary.md`,
 /// `comment.md`, `causes.sarif`, `gl-code-quality-report.json`, `report.html`, `report.md` and `rca.json`.
 #[derive(Debug, Args)]
-#[command(after_help = "Exits as `asterisk run` does; without a report with 2, unless --allow-empty is given.\n\n\
+#[command(after_help = "Exits as `asterisk run` does; with 1 if a verdict or root rule failed in every case in which it was evaluated; without a report \
+                        with 2, unless --allow-empty is given.\n\n\
                         Examples:\n  asterisk ci\n  asterisk ci reports\n  asterisk ci --fail-on 'regressions > 0'\n  \
                         asterisk ci --system gitlab --output public")]
 pub(super) struct CiArgs {
@@ -130,9 +131,11 @@ pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionErro
     for gap in &result.launch.gaps {
         ui.note(&format!("warning: the launch is incomplete: {gap}"));
     }
+    print_failed_rules(ui, &result.failed_rules);
     run_view::failures(ui, &result);
     print_failed_gates(ui, &failed);
-    Ok(exit_of(result.status, interrupted.load(Ordering::Relaxed), report_exit, &failed))
+    let exit = exit_of(result.status, interrupted.load(Ordering::Relaxed), report_exit, &failed);
+    Ok(with_failed_rules(exit, &result.failed_rules))
 }
 
 /// Returns the reports at these paths, or those found below the working directory if no paths are given.
@@ -310,7 +313,7 @@ impl CiOutput<'_> {
         json!({
             "schema_version": 1, "run": result.run, "system": self.system.name(), "launch": self.report.launch.name,
             "reports": files, "skipped": skipped(read), "failures": self.report.totals.cases,
-            "causes": self.report.causes.len(), "failed_gates": self.failed,
+            "causes": self.report.causes.len(), "failed_gates": self.failed, "failed_rules": result.failed_rules,
         })
     }
 }

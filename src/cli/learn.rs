@@ -1,5 +1,6 @@
 //! `asterisk learn`.
 
+use super::run::print_failed_rules;
 use super::{FormatArg, GlobalArgs, PortalArgs, ProjectArgs};
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
@@ -169,9 +170,7 @@ pub(super) fn learn(global: &GlobalArgs, args: &LearnArgs) -> Result<Exit, Sessi
     } else {
         print(ui, &report);
     }
-    for (rule, cases) in &report.failed {
-        ui.note(&format!("{rule} failed in {} and counts as silent there", counted(*cases, "case", "cases")));
-    }
+    print_failed_rules(ui, &report.failed_rules);
     let Some(path) = &args.out else { return Ok(Exit::Ok) };
     if refused {
         let why = match &report.folds {

@@ -7,7 +7,8 @@ use crate::decisions::replay::{
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::model::counted;
-use crate::session::{FailedRules, SessionError};
+use super::run::print_failed_rules;
+use crate::session::SessionError;
 use crate::ui::{OutputFormat, Ui, plain};
 use clap::Args;
 use serde_json::{Value, json};
@@ -75,16 +76,14 @@ pub(super) fn replay(global: &GlobalArgs, args: &ReplayArgs) -> Result<Exit, Ses
             "verdicts": {
                 "made": done.verdicts,
                 "changed": done.changed_verdicts,
-                "failed_rules": FailedRules::of(&done.failed_rules),
+                "failed_rules": done.failed_rules,
             },
             "effects": done.effects,
             "unknown": done.unknown,
         })),
         OutputFormat::Pretty => print(ui, &done, took),
     }
-    for failed in FailedRules::of(&done.failed_rules) {
-        ui.note(&format!("warning: {failed}"));
-    }
+    print_failed_rules(ui, &done.failed_rules);
     let most = args.max_flips.unwrap_or(usize::MAX);
     let flips = done.flips.len() + done.changed_verdicts.len();
     if flips > most {

@@ -17,10 +17,10 @@ use crate::pipeline::NodeIx;
 use crate::project::CurrentProject;
 use crate::reload::LoadProject;
 use crate::report::{Gate, RunReport};
-use crate::session::{FailedRules, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, Via};
+use crate::session::{ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, Via};
 use crate::store::Durability;
 use crate::ui::{OutputFormat, Ui};
-use crate::walk::{Plan, WalkStatus};
+use crate::walk::{Plan, RuleFailures, WalkStatus};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -397,9 +397,7 @@ fn conclude(ui: &Ui, session: &Session, mut result: RunResult, ending: &RunEndin
     for gap in &result.launch.gaps {
         ui.note(&format!("warning: the launch is incomplete: {gap}"));
     }
-    for failed in FailedRules::of(&result.failed_rules) {
-        ui.note(&format!("warning: {failed}"));
-    }
+    print_failed_rules(ui, &result.failed_rules);
     run_view::failures(ui, &result);
     run_view::shadow(ui, &result);
     run_view::tokens(ui, &result);
@@ -413,6 +411,16 @@ fn conclude(ui: &Ui, session: &Session, mut result: RunResult, ending: &RunEndin
     // Dropping a linked project takes a tenth of a cold start.
     ui.environment().forget(result);
     Ok(exit)
+}
+
+/// Prints the rules that failed.
+pub(super) fn print_failed_rules(ui: &Ui, rules: &RuleFailures) {
+    rules.iter().for_each(|failed| ui.note(&format!("warning: {failed}")));
+}
+
+/// The exit code of a command whose rules must work: 1 if one of them failed in every case in which it was evaluated.
+pub(super) fn with_failed_rules(exit: Exit, rules: &RuleFailures) -> Exit {
+    if exit == Exit::Ok && rules.iter().any(|rule| rule.always) { Exit::Findings } else { exit }
 }
 
 /// The exit code of a run, from its status, the exit code of its report, and the gates that failed.

@@ -12,6 +12,8 @@ use serde::Serialize;
 pub struct SignatureSpec {
     /// Its id.
     pub id: String,
+    /// What it is about; empty if nobody says.
+    pub topic: String,
     /// Where it is written: `file:line`.
     pub at: String,
     /// Patterns, one of which a line has to match, in any letter case.
@@ -37,7 +39,9 @@ pub struct SignatureMatch {
     pub id: String,
     /// Its place in the list of the domain, from 0.
     pub index: usize,
-    /// Where it is written.
+    /// What the signature is about; empty if nobody says.
+    pub topic: String,
+    /// Where it is written, for people.
     pub at: String,
     /// The id of the line that counts: of the error's if one matched there, else of the log's.
     pub line: String,
@@ -224,6 +228,7 @@ impl Catalogue {
             kept.push(SignatureMatch {
                 id: compiled.spec.id.clone(),
                 index: signature as usize,
+                topic: compiled.spec.topic.clone(),
                 at: compiled.spec.at.clone(),
                 line: line.id.clone(),
                 source: line.source,

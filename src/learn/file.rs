@@ -201,7 +201,7 @@ mod tests {
             cases: 3,
             labels: BTreeMap::new(),
             left_out: Vec::new(),
-            failed: BTreeMap::new(),
+            failed_rules: crate::walk::RuleFailures::default(),
             lambda: 4.0,
             half_life_days: 180.0,
             folds: None,

@@ -13,7 +13,7 @@ use super::spec::{FittedTerms, LabelOrigin, LearnSpec};
 use crate::diag::Source;
 use crate::project::{AnswererNames, Project, Sources};
 use crate::session::{LabelledCase, LabelledCases, Session, SessionError, WorkerPool, defect_code};
-use crate::walk::{CaseParams, Verdict, VerdictPlan, evidence_terms};
+use crate::walk::{CaseParams, RuleFailures, Verdict, VerdictPlan, evidence_terms};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,8 +43,9 @@ pub struct LearnReport {
     pub labels: BTreeMap<String, usize>,
     /// The other cases.
     pub left_out: Vec<LeftOut>,
-    /// In how many cases each rule failed.
-    pub failed: BTreeMap<String, usize>,
+    /// The rules that failed.
+    #[serde(skip_serializing_if = "RuleFailures::is_empty")]
+    pub failed_rules: RuleFailures,
     /// The strength of the pull towards the hand-set weights.
     pub lambda: f64,
     /// The age in days at which a label counts half.
@@ -248,9 +249,9 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
     for label in &labelled {
         *labels.entry(weights.classes[label.class].to_string()).or_default() += 1;
     }
-    let mut failed: BTreeMap<String, usize> = BTreeMap::new();
-    for rule in judged.iter().flat_map(|verdict| &verdict.failed) {
-        *failed.entry(rule.id.to_string()).or_default() += 1;
+    let mut failed_rules = RuleFailures::default();
+    for (label, verdict) in labelled.iter().zip(&judged) {
+        failed_rules.add(&label.case.id, verdict.failed.iter().cloned());
     }
     Ok(LearnReport {
         pipeline: project.plan.pipeline.name.value.clone(),
@@ -260,7 +261,7 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
         cases: labelled.len(),
         labels,
         left_out,
-        failed,
+        failed_rules,
         lambda,
         half_life_days: settings.half_life_days,
         folds: measured.map(|measured| measured.report),

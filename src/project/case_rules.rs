@@ -5,7 +5,6 @@ use super::{ProjectData, kinds, vars};
 use crate::diag::Diagnostics;
 use crate::script::ScriptFunction;
 use crate::script::check::{CheckedParameter, ReturnedValue};
-use crate::walk::group_kind;
 
 impl ProjectLinker<'_> {
     /// Checks a rule of a verdict or of roots against the types of its inputs, unless that was done when the program was built.
@@ -21,7 +20,7 @@ impl ProjectLinker<'_> {
         }
         let words = |known| kinds::known_words(self.pipeline, data, known);
         let needs = self.pipeline.verdict.as_ref().map_or(&[][..], |verdict| &verdict.needs);
-        let (evidence, context) = (group_kind("evidence", &words), kinds::context(needs, &words));
+        let (evidence, context) = (kinds::evidence(&words), kinds::context(needs, &words));
         let vars = vars::kind(self.pipeline, self.vars);
         let inputs = [("evidence", &evidence), ("context", &context), ("vars", &vars)];
         let inputs = inputs.map(|(name, kind)| CheckedParameter { name, kind });

@@ -103,6 +103,7 @@ fn signature(item: &Value, places: &BTreeMap<String, String>) -> SignatureSpec {
     SignatureSpec {
         at: places.get(&id).cloned().unwrap_or_default(),
         id,
+        topic: text(&item["topic"]),
         patterns: texts(&item["patterns"]),
         subject: text(&item["subject"]),
         unless_text: text(&item["unless_text"]),

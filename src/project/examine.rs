@@ -5,7 +5,7 @@ use crate::model::Kind;
 use crate::pipeline::{self, EdgeCondition, EdgeIx, EdgeOrigin, NodeIx, Pipeline, Spanned};
 use crate::script::check::{Analysis, CheckedParameter, Checker, ReturnedValue};
 use crate::script::{FunctionRef, Library, LinkedScript, Unit};
-use crate::walk::{ProjectWords, group_kind};
+use crate::walk::ProjectWords;
 use std::collections::BTreeMap;
 
 /// How a pipeline uses a function, with its parameters.
@@ -109,7 +109,7 @@ pub fn examine<'a>(
         found.extend(named(&node.effect).map(|(unit, name)| (FunctionUse::Effect(place), unit, name, inputs)));
     }
     let needs = pipeline.verdict.as_ref().map_or(&[][..], |verdict| &verdict.needs);
-    let evidence = || ("evidence", group_kind("evidence", words));
+    let evidence = || ("evidence", kinds::evidence(words));
     let context = || ("context", kinds::context(needs, words));
     for (at, rule) in pipeline.verdict.iter().flat_map(|verdict| &verdict.rules).enumerate() {
         let inputs = vec![evidence(), context(), ("vars", vars.clone())];
@@ -120,7 +120,7 @@ pub fn examine<'a>(
         found.extend(script(&rule.rule).map(|(unit, name)| (FunctionUse::RootRule(at), unit, name, inputs)));
     }
     let strength = pipeline.verdict.as_ref().and_then(|verdict| named(&verdict.signatures));
-    let inputs = vec![("found", group_kind("evidence.matches[]", words)), evidence(), context(), ("vars", vars.clone())];
+    let inputs = vec![("found", kinds::signature_match(words)), evidence(), context(), ("vars", vars.clone())];
     found.extend(strength.map(|(unit, name)| (FunctionUse::SignatureStrength, unit, name, inputs)));
     let by = pipeline.clusters.as_ref().and_then(|clusters| script(&clusters.by));
     found.extend(by.map(|(unit, name)| (FunctionUse::Cluster, unit, name, given(params(None)))));

@@ -5,6 +5,7 @@ use crate::model::{Field, Kind, Shape};
 use crate::pipeline::{Merge, NodeIx, Pipeline, PipelineNode, Spanned};
 use crate::walk::{GROUPS, KnownWords, Plan, ProjectWords, group_kind};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// No texts are known.
@@ -27,6 +28,12 @@ fn words(pipeline: &Pipeline, domain: &Value, known: KnownWords) -> Vec<String> 
             let signatures = domain["signatures"].as_array().into_iter().flatten();
             signatures.filter_map(|signature| signature["id"].as_str().map(str::to_owned)).collect()
         }
+        KnownWords::Topics => {
+            let signatures = domain["signatures"].as_array().into_iter().flatten();
+            let topics: BTreeSet<&str> = signatures.filter_map(|signature| signature["topic"].as_str()).collect();
+            let unnamed = (!topics.is_empty()).then_some("");
+            topics.iter().copied().chain(unnamed).map(str::to_owned).collect()
+        }
         KnownWords::Defects => keys("defects"),
         KnownWords::Data => Vec::new(),
         KnownWords::Nodes => pipeline.nodes.iter().map(|node| node.name.to_string()).collect(),
@@ -36,6 +43,19 @@ fn words(pipeline: &Pipeline, domain: &Value, known: KnownWords) -> Vec<String> 
 /// The type of `state` for static checks.
 pub(super) fn state(words: &ProjectWords<'_>) -> Kind {
     group_kind("state", words)
+}
+
+/// The type of `evidence`, which rules of verdicts and roots see: where a signature is written is for people.
+pub(super) fn evidence(words: &ProjectWords<'_>) -> Kind {
+    let matches = || Kind::List(Box::new(signature_match(words)));
+    with(group_kind("evidence", words), |name| (name == "matches").then(matches))
+}
+
+/// The type of a match of a signature, as rules see it.
+pub(super) fn signature_match(words: &ProjectWords<'_>) -> Kind {
+    let Kind::Object(shape) = group_kind("evidence.matches[]", words) else { return Kind::Any };
+    let fields = shape.fields.iter().filter(|field| field.name != "at").cloned().collect();
+    Kind::Object(Arc::new(Shape { fields, ..(*shape).clone() }))
 }
 
 /// The type of `context`, which rules of verdicts and roots see; `needs` are the queries of the verdict.

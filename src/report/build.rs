@@ -12,7 +12,7 @@ use crate::model::{Attributes, LaunchCheckout};
 use crate::pipeline::Pipeline;
 use crate::session::{CaseResult, RunResult, SessionError};
 use crate::store::KnownHistory;
-use crate::walk::WalkStatus;
+use crate::walk::{WalkStatus, RuleFailures};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,6 +40,9 @@ pub struct RunReport {
     /// Comparison with earlier launches; absent if the run was not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regression: Option<Regression>,
+    /// The verdict and root rules that failed; absent if none did.
+    #[serde(skip_serializing_if = "RuleFailures::is_empty")]
+    pub failed_rules: RuleFailures,
     /// The causes, those with most cases first.
     pub causes: Vec<Cause>,
     /// The cases, in the order of the launch.
@@ -182,6 +185,7 @@ pub(super) fn build_of(
         nodes: nodes(result.pipeline()),
         totals: totals(&cases),
         regression,
+        failed_rules: result.failed_rules.clone(),
         causes,
         cases,
     };
@@ -302,6 +306,7 @@ pub(super) fn report_of(cases: Vec<CaseReport>) -> RunReport {
         nodes: Vec::new(),
         totals: totals(&reports),
         regression: None,
+        failed_rules: RuleFailures::default(),
         causes,
         cases: reports,
     }

@@ -49,6 +49,9 @@ pub fn ci_summary(report: &RunReport, failed: &[String], size: SummarySize) -> S
     for gap in &report.launch.gaps {
         let _ = writeln!(out, "**Not all results could be read:** {}\n", text(gap, 300));
     }
+    for rule in report.failed_rules.iter() {
+        let _ = writeln!(out, "**A rule failed:** {}\n", text(&rule.to_string(), 300));
+    }
     if !report.causes.is_empty() {
         table(report, size.causes, &mut out);
         let names: BTreeMap<&str, &str> = report.cases.iter().map(|case| (&*case.case, &*case.name)).collect();

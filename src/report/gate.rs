@@ -32,6 +32,7 @@ pub const FIGURES: &[Figure] = &[
     ("failed", true, "failures whose walk failed"),
     ("unfinished", true, "failures whose walk is not finished"),
     ("gaps", true, "places where the launch is incomplete"),
+    ("failed_rules", true, "verdict and root rules that failed in some case, where they were ignored"),
 ];
 
 /// The figures by a word of the domain: the name, the list of the domain, and what they tell.
@@ -155,6 +156,7 @@ fn figures(report: &RunReport, plan: &Plan) -> Value {
         "failed": report.totals.error,
         "unfinished": unfinished,
         "gaps": report.launch.gaps.len(),
+        "failed_rules": report.failed_rules.len(),
         "by_defect": tally("defects", &mut report.cases.iter().map(|case| case.defect_type.to_string())),
         "by_category": tally("categories", &mut report.cases.iter().map(|case| case.category.to_string())),
         "new_by_defect": tally("defects", &mut new.map(|cause| cause.finding.defect_type.clone())),

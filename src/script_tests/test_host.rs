@@ -14,6 +14,20 @@ use std::sync::Arc;
 
 type HostResult<T> = Result<T, Box<Diagnostic>>;
 
+/// The verdict or root of a case. A rule that fails, which a run ignores with a warning, fails the test.
+fn judged(params: &View, name: &str) -> HostResult<Value> {
+    let document = params.get(name).map(|document| document.json()).unwrap_or_default();
+    match document["failed"].get(0) {
+        None => Ok(document),
+        Some(failed) => {
+            let text = |key: &str| failed[key].as_str().unwrap_or_default();
+            let message = format!("rule {} ({}) failed: {}", text("id"), text("at"), text("error"));
+            let help = "a run ignores a rule where it fails, and warns; a test fails".to_owned();
+            refuse("test/failed-rule", message, Some(help))
+        }
+    }
+}
+
 /// What a test of a file can ask.
 pub(super) struct ScriptTestHost {
     pub(super) ground: Arc<TestProject>,
@@ -84,7 +98,7 @@ impl ScriptTestHost {
         let plan = plan(&project, inputs)?;
         let given = json!({ "failure": inputs["failure"], "needs": inputs["needs"] });
         let params = params(&plan, start(&plan), &given, self.now())?;
-        Ok(params.get("verdict").map(|verdict| verdict.json()).unwrap_or_default())
+        judged(&params, "verdict")
     }
 
     fn root(&self, inputs: &Value) -> HostResult<Value> {
@@ -93,7 +107,7 @@ impl ScriptTestHost {
         let plan = plan(&project, inputs)?;
         let given = json!({ "failure": inputs["failure"], "needs": inputs["needs"] });
         let params = params(&plan, start(&plan), &given, self.now())?;
-        Ok(params.get("root").map(|root| root.json()).unwrap_or_default())
+        judged(&params, "root")
     }
 
     fn decide(&self, node: &str, inputs: &Value) -> HostResult<Value> {

@@ -18,7 +18,7 @@ use crate::files::{Area, FileIdentity, read_input};
 use crate::model::{Case, Launch, shell};
 use crate::project::Project;
 use crate::store::{RunFindings, RunJournal, RunStatus, Store};
-use crate::walk::{CaseParams, FailedRule, JournalError, Name, PEERS, Plan, ReadEvidence, TokenUsage, WORKDIR, WalkStatus};
+use crate::walk::{CaseParams, RuleFailures, JournalError, Name, PEERS, Plan, ReadEvidence, TokenUsage, WORKDIR, WalkStatus};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -303,16 +303,14 @@ impl EndedRun<'_> {
         let (mut kept, mut briefs, mut failures): (_, _, Vec<(Name, _)>) = (Vec::new(), Vec::new(), Vec::new());
         let mut tokens = TokenUsage::default();
         let mut waits = Vec::new();
-        let mut failed_rules: BTreeMap<FailedRule, usize> = BTreeMap::new();
+        let mut failed_rules = RuleFailures::default();
         // What cannot be read is made again.
         let mut known = if recorded { store.findings(&run, revision).unwrap_or_default() } else { BTreeMap::new() };
         for CaseWork { id, status, whole, own, .. } in work {
             let own = own.map(|own| *own).unwrap_or_default();
             let OutsideDetails { failure, tokens: taken, waits: waiting, failed_rules: failed } = own;
             tokens.add(&taken);
-            for rule in failed {
-                *failed_rules.entry(rule).or_default() += 1;
-            }
+            failed_rules.add(&id, failed);
             waits.extend(waiting.map(|via| (id.clone(), via)));
             failures.extend(failure.map(|failure| (id.clone(), failure)));
             match whole {
@@ -326,7 +324,7 @@ impl EndedRun<'_> {
         }
         let stored = (!briefs.is_empty()).then(|| StoredCases { store: store.clone(), cases: briefs, pool });
         let cases = RunCases { kept, stored };
-        RunResult {
+        let mut result = RunResult {
             run,
             plan: plan.clone(),
             revision,
@@ -343,7 +341,9 @@ impl EndedRun<'_> {
             notes: BTreeMap::new(),
             waits,
             budget: None,
-        }
+        };
+        result.note_working_rules();
+        result
     }
 }
 

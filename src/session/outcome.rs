@@ -7,10 +7,10 @@ use super::{SessionError, ShadowSummary};
 use crate::agent::{BudgetStatus, TokenBudget};
 use crate::clock::Timestamp;
 use crate::diag::Diagnostic;
-use crate::model::{Case, Launch, counted};
+use crate::model::{Case, Launch};
 use crate::pipeline::Pipeline;
 use crate::store::Store;
-use crate::walk::{FailedRule, Failure, Name, Plan, TokenUsage, WalkState, WalkStatus};
+use crate::walk::{Failure, Name, Plan, RuleFailures, TokenUsage, WalkState, WalkStatus};
 use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -43,8 +43,8 @@ pub struct RunResult {
     pub shadow: Option<ShadowSummary>,
     /// The token usage of external answers.
     pub tokens: TokenUsage,
-    /// The rules of verdicts and roots that failed, which counted as silent, each with the number of cases.
-    pub failed_rules: BTreeMap<FailedRule, usize>,
+    /// The rules of verdicts and roots that failed.
+    pub failed_rules: RuleFailures,
     /// Files that could not be written, by case: prompts whose template fails, files whose content is damaged in the store. Notes
     /// on the run itself are under [`RunResult::WHOLE`].
     pub notes: BTreeMap<Name, Vec<Diagnostic>>,
@@ -125,6 +125,21 @@ impl RunResult {
         }
     }
 
+    /// Notes which of the rules that failed worked in other cases. Cases that cannot be read tell nothing.
+    pub(super) fn note_working_rules(&mut self) {
+        if self.failed_rules.is_empty() {
+            return;
+        }
+        let mut rules = self.failed_rules.clone();
+        let read = self.each_of(true, |case| {
+            rules.note_worked(&case.state, &self.plan);
+            Ok(())
+        });
+        if read.is_ok() {
+            self.failed_rules = rules;
+        }
+    }
+
     /// Sets the remaining budget.
     pub(super) fn note_budget(&mut self, budget: &TokenBudget) {
         self.budget = budget.status().map(|status| (status, budget.refused()));
@@ -172,7 +187,7 @@ impl RunResult {
             shadow: self.shadow.as_ref(),
             tokens: (!self.tokens.is_none()).then_some(self.tokens),
             budget: self.budget.map(|(status, _)| status),
-            failed_rules: FailedRules::of(&self.failed_rules),
+            failed_rules: &self.failed_rules,
             gaps: &self.launch.gaps,
         }
     }
@@ -260,36 +275,12 @@ pub struct RunSummary<'a> {
     /// The remaining budget; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetStatus>,
-    /// The rules of verdicts and roots that failed and counted as silent; absent if none did.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub failed_rules: Vec<FailedRules<'a>>,
+    /// The rules of verdicts and roots that failed; absent if none did.
+    #[serde(skip_serializing_if = "RuleFailures::is_empty")]
+    pub failed_rules: &'a RuleFailures,
     /// Why failures of the launch may be missing; absent if it is complete.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub gaps: &'a [String],
-}
-
-/// A rule that failed in some cases.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct FailedRules<'a> {
-    #[serde(flatten)]
-    pub rule: &'a FailedRule,
-    /// The number of cases.
-    pub cases: usize,
-}
-
-impl<'a> FailedRules<'a> {
-    /// Each rule with its number of cases.
-    pub fn of(rules: &'a BTreeMap<FailedRule, usize>) -> Vec<Self> {
-        rules.iter().map(|(rule, cases)| Self { rule, cases: *cases }).collect()
-    }
-}
-
-impl std::fmt::Display for FailedRules<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let FailedRule { id, at, error } = self.rule;
-        let cases = counted(self.cases, "case", "cases");
-        write!(f, "the rule {id} ({at}) failed in {cases}, where it counts as silent: {error}")
-    }
 }
 
 /// The JSON shapes of a run's cases, serialised one at a time.

@@ -40,6 +40,8 @@ pub enum FieldType {
 pub enum KnownWords {
     /// The ids of the signatures of the domain.
     Signatures,
+    /// The topics of the signatures of the domain, and the empty text.
+    Topics,
     /// The codes of the defects of the domain.
     Defects,
     /// The nodes of the pipeline.
@@ -98,6 +100,7 @@ const LEVELS: FieldType = FieldType::Words(&["debug", "info", "warn", "error", "
 const QUOTES: FieldType = FieldType::Words(&["title", "source", "context"]);
 const CHECKS: FieldType = FieldType::Words(&["equal", "order", "contains", "snapshot", "throws", "condition"]);
 const SIGNATURE: FieldType = FieldType::Known(KnownWords::Signatures);
+const TOPIC: FieldType = FieldType::Known(KnownWords::Topics);
 const DEFECT: FieldType = FieldType::Known(KnownWords::Defects);
 const NODE: FieldType = FieldType::Known(KnownWords::Nodes);
 
@@ -246,7 +249,7 @@ pub const EVIDENCE: &[FieldGroup] = &[
         "evidence.matches[]",
         "a signature that matched",
         &[
-            field("at", TEXT, "where the signature is written: `data/signatures/network.yaml:12`"),
+            field("at", TEXT, "where the signature is written: `data/signatures/network.yaml:12`; for people, rules cannot read it"),
             field("id", SIGNATURE, "the signature's id"),
             field("index", WHOLE, "its place in the list of the domain, from 0"),
             field("line", TEXT, "the id of the line that counts: the error's if one matched there, else the log's"),
@@ -258,6 +261,7 @@ pub const EVIDENCE: &[FieldGroup] = &[
             field("span", FieldType::Pair, "where in the line: two byte offsets"),
             field("subject", TEXT, "what the line is about, by the signature's `subject`; empty without one"),
             field("text", TEXT, "what the line says"),
+            field("topic", TOPIC, "what the signature is about, by `topic` in its file: `network`, `assertions`; empty without one"),
         ],
     ),
 ];
@@ -583,6 +587,7 @@ mod tests {
             matches: vec![SignatureMatch {
                 id: text(),
                 index: 0,
+                topic: text(),
                 at: text(),
                 line: text(),
                 source,

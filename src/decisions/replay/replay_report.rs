@@ -1,6 +1,6 @@
 //! The result of a replay: flipped decisions, changed effects, and walks with unknown outcome.
 
-use crate::walk::{FailedRule, TextChange};
+use crate::walk::{RuleFailures, TextChange};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -22,8 +22,8 @@ pub struct ReplayReport {
     pub verdicts: usize,
     /// The verdicts that are others now, in the order of runs and cases.
     pub changed_verdicts: Vec<ChangedVerdict>,
-    /// The rules that fail in verdicts made again, and count as silent, each with the number of cases.
-    pub failed_rules: BTreeMap<FailedRule, usize>,
+    /// The rules that fail in verdicts made again.
+    pub failed_rules: RuleFailures,
     /// The steps with changed effects, in their order.
     pub effects: Vec<ChangedEffects>,
     /// The walks whose outcome is unknown from some step on.

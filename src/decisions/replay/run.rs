@@ -42,9 +42,7 @@ pub fn replay(session: &Session, spec: &ReplaySpec) -> Result<ReplayReport, Sess
                 done.answers.extend(case.answers);
                 done.verdicts += usize::from(case.verdict);
                 done.changed_verdicts.extend(case.changed_verdict);
-                for rule in case.failed_rules {
-                    *done.failed_rules.entry(rule).or_default() += 1;
-                }
+                done.failed_rules.add(&case.name, case.failed_rules);
                 done.unknown.extend(case.unknown);
             },
         )?;
@@ -95,6 +93,8 @@ pub(super) fn each_run(
 /// The findings on a case.
 #[derive(Default)]
 struct CaseComparison {
+    /// The case's id.
+    name: String,
     decisions: usize,
     flips: Vec<Flip>,
     answers: Vec<ChangedAnswer>,
@@ -122,6 +122,7 @@ impl CaseComparison {
             fields: answer.fields.clone(),
         };
         let mut result = Self {
+            name: case.to_owned(),
             decisions: walk.decisions.iter().filter(|decision| decision.place.is_some()).count(),
             flips: flips.filter_map(|(at, _)| flip(run, case, base, plan, &walk.decisions[at..])).collect(),
             answers: walk.answers.iter().map(answer).collect(),

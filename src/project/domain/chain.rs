@@ -113,6 +113,7 @@ fn linked(
     for layer in layers.iter().rev() {
         let add = |base: Option<Value>, own: Value| {
             let description = base.as_ref().filter(|_| name_of(layer.0).is_none()).map(|base| base["description"].clone());
+            let own = merge::with_topics(own, base.as_ref());
             let mut whole = merge::merge(base, own, &DOMAIN);
             if let Some(description) = description.filter(|description| !description.is_null()) {
                 whole["description"] = description;

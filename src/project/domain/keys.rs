@@ -25,6 +25,7 @@ pub(super) const DOMAIN: Form = Form {
             ValueForm::Entries(&ValueForm::List(&ValueForm::Pattern(0))),
             "Lists of patterns that signatures refer to by name; a domain appends to those it extends.",
         ),
+        FormKey::new("topic", ValueForm::Text, "The topic of the signatures of this file that name none themselves."),
         FormKey::new("signatures", ValueForm::Records(&SIGNATURE, "id"), "Signatures of known failures."),
         FormKey::new(
             "components",
@@ -117,6 +118,11 @@ const SIGNATURE: Form = Form {
             "group",
             ValueForm::Text,
             "Its theme: of all signatures and rules of a group, only the strongest counts; its category by default.",
+        ),
+        FormKey::new(
+            "topic",
+            ValueForm::Text,
+            "What it is about, for rules: `network`, `assertions`; by default the `topic` of its file.",
         ),
         FormKey::required("certainty", ValueForm::Number(0.0, 1.0), "The certainty of the cause from such a line alone."),
         FormKey::required("severity", ValueForm::Text, "The name of its severity."),

@@ -3,7 +3,7 @@
 use crate::form::{Form, ValueForm};
 use crate::script::escape;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Merges `own` into `base`.
 pub(super) fn merge(base: Option<Value>, own: Value, form: &'static Form) -> Value {
@@ -61,6 +61,23 @@ fn combine(base: Option<Value>, own: Value, holds: &'static ValueForm) -> Value 
         }
         (_, _, own) => own,
     }
+}
+
+/// A file with its topic in its signatures that name none, unless they override one of another file.
+pub(super) fn with_topics(mut own: Value, base: Option<&Value>) -> Value {
+    let Some(topic) = own.as_object_mut().and_then(|own| own.remove("topic")) else { return own };
+    let known: HashSet<&str> = signatures(base).filter_map(|known| known["id"].as_str()).collect();
+    for signature in own["signatures"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        let overrides = signature.get("id").and_then(Value::as_str).is_some_and(|id| known.contains(id));
+        if !overrides && !signature.contains_key("topic") {
+            signature.insert("topic".into(), topic.clone());
+        }
+    }
+    own
+}
+
+fn signatures(domain: Option<&Value>) -> impl Iterator<Item = &Value> {
+    domain.and_then(|domain| domain["signatures"].as_array()).into_iter().flatten()
 }
 
 /// Overrides the keys of a map.
