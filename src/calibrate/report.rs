@@ -1,6 +1,5 @@
 //! Calibration as a whole: a scenario walked and scored, or results scored again.
 
-use crate::walk::RuleFailures;
 use super::compare::{self, PackComparison};
 use super::results::{self, StoredResults};
 use super::scenario::{CalibrationScenario, CauseIdentity, ScenarioUnit};
@@ -12,6 +11,7 @@ use crate::model::counted;
 use crate::project::{AnswererNames, CurrentProject, Project};
 use crate::script::View;
 use crate::session::{Record, Session, SessionError, Setup, Via, WorkerPool};
+use crate::walk::RuleFailures;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,8 @@
 //! Prints the report of a calibration.
 
-use super::run::{print_failed_rules, with_failed_rules};
 use super::GlobalArgs;
 use super::junit::{self, JunitCase, JunitNote, JunitSuite};
+use super::run::{print_failed_rules, with_failed_rules};
 use crate::calibrate::{CalibrationReport, MetricComparison, MetricResult, PackComparison, bar, markdown, page, plain, word};
 use crate::exit::Exit;
 use crate::model::counted;

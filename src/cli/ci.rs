@@ -39,10 +39,12 @@ const MAX_LISTED: usize = 12;
 /// log, in its summary and as code annotations, as far as the CI system supports these. The directory --output receives `summary.md`,
 /// `comment.md`, `causes.sarif`, `gl-code-quality-report.json`, `report.html`, `report.md` and `rca.json`.
 #[derive(Debug, Args)]
-#[command(after_help = "Exits as `asterisk run` does; with 1 if a verdict or root rule failed in every case in which it was evaluated; without a report \
+#[command(
+    after_help = "Exits as `asterisk run` does; with 1 if a verdict or root rule failed in every case in which it was evaluated; without a report \
                         with 2, unless --allow-empty is given.\n\n\
                         Examples:\n  asterisk ci\n  asterisk ci reports\n  asterisk ci --fail-on 'regressions > 0'\n  \
-                        asterisk ci --system gitlab --output public")]
+                        asterisk ci --system gitlab --output public"
+)]
 pub(super) struct CiArgs {
     /// Reports, or directories of reports [default: those found below the working directory].
     #[arg(value_name = "PATH")]

@@ -1,10 +1,11 @@
 //! `asterisk lint`.
 
 use super::{GlobalArgs, ProjectArgs, lint_report};
-use crate::diag::{Diagnostic, did_you_mean};
+use crate::config::{ResolvedSettings, Setting, SettingOrigin};
+use crate::diag::{Diagnostic, Source, Span, did_you_mean};
 use crate::environment::InputStream;
 use crate::exit::Exit;
-use crate::files::{FileOrigin, read_answer};
+use crate::files::{FileError, FileOrigin, read_answer};
 use crate::lint::{self, Baseline, CaseText, Config, LintFinding, LintInput, LintLevel, LintReport, LintRule};
 use crate::model::counted;
 use crate::project::{AnswererNames, LinkScope, LinkSettings};
@@ -89,7 +90,44 @@ pub(super) fn lint(global: &GlobalArgs, args: &LintArgs) -> Result<Exit, Session
         return explain(ui, id);
     }
     let project = ProjectArgs { scripts: args.scripts.clone(), ..ProjectArgs::default() };
-    let resolved = global.resolve(&project, None)?;
+    let (mut error, settings) = match global.resolve(&project, None) {
+        Ok(resolved) => {
+            let settings = resolved.settings.clone();
+            match lint_project(global, args, ui, resolved) {
+                Ok(exit) => return Ok(exit),
+                Err(error) => (error, settings),
+            }
+        }
+        Err(error) => (error, Vec::new()),
+    };
+    if let SessionError::File(FileError::NoDirectory { path }) = &error
+        && let Some(found) = unknown_directory(path, &settings)
+    {
+        error = SessionError::Texts(found.into());
+    }
+    match error {
+        // A program that reads findings is told as people are.
+        SessionError::Texts(found) if args.format != LintFormat::Pretty => {
+            let exit = Exit::from(&SessionError::Texts(found.clone()));
+            show(ui, args.format, &LintReport::unreadable(found), &[]);
+            Ok(exit)
+        }
+        error => Err(error),
+    }
+}
+
+/// The error for a directory that the project file names.
+fn unknown_directory(path: &Path, settings: &[Setting]) -> Option<Diagnostic> {
+    let named = settings.iter().find(|setting| setting.value == json!(path))?;
+    let SettingOrigin::File { path: file, line } = &named.origin else { return None };
+    let source = Source::new(file.file_name()?.to_string_lossy().into_owned(), std::fs::read_to_string(file).ok()?);
+    let start = source.offset(*line, 1);
+    let end = source.text()[start..].find('\n').map_or(source.text().len(), |length| start + length);
+    let error = Diagnostic::error("input/directory", format!("there is no directory `{}`", path.display()));
+    Some(error.label(&source, Span::new(start, end), "named here").help("make it, or name another"))
+}
+
+fn lint_project(global: &GlobalArgs, args: &LintArgs, ui: &Ui, resolved: ResolvedSettings) -> Result<Exit, SessionError> {
     let config = resolved.lint;
     let session = Session::new(resolved.setup);
     let cases = match session.case_texts(&args.input) {

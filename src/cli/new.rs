@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Create a rule, verdict rule, responder, effect, mask, scheduler, domain, pipeline or test from a commented skeleton.
+/// Create a rule, signature, domain, pipeline, test or another part of a project from a commented skeleton.
 ///
 /// It is created where the project has its scripts and pipelines (`asterisk.yaml`; otherwise `scripts/` and `pipelines/`), with a
 /// test beside it. Nothing is overwritten.
@@ -23,9 +23,9 @@ pub(super) struct NewArgs {
     /// What to create.
     #[arg(value_enum)]
     kind: SkeletonKind,
-    /// Its name: lower-case letters, digits and `_` (for a domain or pipeline also `-`).
+    /// Its name: lower-case letters, digits and `_` (for data and pipelines also `-`).
     name: String,
-    /// For a pipeline: start from a copy of this one (`asterisk show pipelines`) instead of the skeleton.
+    /// For a pipeline: extend this one (`asterisk show pipelines`) entry by entry.
     #[arg(long, value_name = "PIPELINE")]
     from: Option<String>,
     #[command(flatten)]
@@ -40,6 +40,12 @@ enum SkeletonKind {
     Rule,
     /// A rule of a verdict: `verdicts/NAME.rhai`.
     VerdictRule,
+    /// A root rule, whose keys make failures one cause: `roots/NAME.rhai`.
+    Root,
+    /// A signature: `data/signatures/NAME.yaml`.
+    Signature,
+    /// An owner rule of stack frames, in `data/evidence.yaml`.
+    OwnerRule,
     /// A responder that answers a node without an agent: `agents/NAME.rhai`.
     Responder,
     /// An effect that writes a node's results to the store: `effects/NAME.rhai`.
@@ -50,6 +56,8 @@ enum SkeletonKind {
     Pipeline,
     /// A test of a routing decision: `tests/NAME_test.rhai`.
     Test,
+    /// A test of a verdict: `tests/NAME_test.rhai`.
+    JudgeTest,
     /// A mask that wraps a step: `masks/NAME.rhai`.
     Mask,
     /// A scheduler that assigns the steps of a team: `schedulers/NAME.rhai`.
@@ -77,6 +85,10 @@ impl SkeletonKind {
                 skeleton!("verdicts/NAME.rhai", "verdict_rule.rhai"),
                 skeleton!("verdicts/NAME_test.rhai", "verdict_rule_test.rhai"),
             ],
+            Self::Root => &[skeleton!("roots/NAME.rhai", "root.rhai"), skeleton!("roots/NAME_test.rhai", "root_test.rhai")],
+            Self::Signature => &[skeleton!("data/signatures/NAME.yaml", "signature.yaml")],
+            Self::OwnerRule => &[skeleton!("data/evidence.yaml", "evidence.yaml")],
+            Self::JudgeTest => &[skeleton!("tests/NAME_test.rhai", "judge_test.rhai")],
             Self::Responder => {
                 &[skeleton!("agents/NAME.rhai", "responder.rhai"), skeleton!("agents/NAME_test.rhai", "responder_test.rhai")]
             }
@@ -127,7 +139,7 @@ pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionEr
     Ok(Exit::Ok)
 }
 
-/// Returns the text of another pipeline, renamed.
+/// Returns the text of a pipeline that extends another one.
 fn copied(kind: SkeletonKind, name: &str, from: &str, setup: &Setup) -> Result<String, SessionError> {
     if kind != SkeletonKind::Pipeline {
         let help = "leave `--from` out, or create a pipeline";
@@ -138,11 +150,11 @@ fn copied(kind: SkeletonKind, name: &str, from: &str, setup: &Setup) -> Result<S
         ));
     }
     let source = Session::new(setup.clone()).pipeline(from)?;
-    let is_name = |line: &&str| line.starts_with("pipeline:");
-    let mut lines: Vec<String> = source.text().lines().filter(|line| !is_name(line)).map(str::to_owned).collect();
-    let at = source.text().lines().position(|line| is_name(&line)).unwrap_or(0);
-    lines.insert(at.min(lines.len()), format!("pipeline: {name}"));
-    Ok(lines.join("\n") + "\n")
+    let base = source.name().trim_end_matches(".yaml");
+    Ok(format!(
+        "# An entry with the id of one of `{base}` changes it, `remove: true` removes it, and `before: ID` or `after: ID` places it; a new\n\
+         # entry comes first.\nextends: {base}\npipeline: {name}\n"
+    ))
 }
 
 /// The project's directory for a kind.
@@ -158,18 +170,27 @@ fn directory(kind: SkeletonKind, setup: &Setup) -> PathBuf {
 fn next(kind: SkeletonKind, name: &str, path: &str) -> String {
     match kind {
         SkeletonKind::Rule => {
-            format!("asterisk test rules/{name}_test.rhai; an edge names it with `rule: rules/{name}.rhai#{name}`")
+            format!(
+                "asterisk test rules/{name}_test.rhai; then an edge in pipelines/rca.yaml:\n  extends: rca\n  edges:\n    - {{ id: X1, name: {name}, from: NODE, to: NODE, rule: \"rules/{name}.rhai#{name}\" }}"
+            )
         }
         SkeletonKind::VerdictRule => format!(
-            "asterisk test verdicts/{name}_test.rhai; a pipeline names it under `rules:` of its `verdict:` with `rule: verdicts/{name}.rhai#{name}`"
+            "asterisk test verdicts/{name}_test.rhai; then a verdict rule in pipelines/rca.yaml:\n  extends: rca\n  verdict:\n    rules:\n      - {{ id: X1, name: {name}, group: {name}, for: {{ en001: 1.0 }}, rule: \"verdicts/{name}.rhai#{name}\" }}"
         ),
+        SkeletonKind::Root => format!(
+            "asterisk test roots/{name}_test.rhai; then a root rule in pipelines/rca.yaml:\n  extends: rca\n  roots:\n    - {{ id: X1, name: {name}, confidence: 0.9, rule: \"roots/{name}.rhai#{name}\" }}"
+        ),
+        SkeletonKind::Signature => {
+            format!("asterisk new domain NAME, unless there is one, and `include: [{name}]` in it; asterisk lint checks the examples")
+        }
+        SkeletonKind::OwnerRule => "asterisk lint; `asterisk show evidence RUN --case CASE` shows the owners of frames".to_owned(),
         SkeletonKind::Responder => format!("asterisk test agents/{name}_test.rhai; it answers the nodes of the family `{name}`"),
         SkeletonKind::Effect => {
             format!("asterisk test effects/{name}_test.rhai; a node names it with `effect: effects/{name}.rhai#{name}`")
         }
         SkeletonKind::Domain => format!("asterisk run --domain {name}"),
         SkeletonKind::Pipeline => format!("asterisk graph {}", shell(path)),
-        SkeletonKind::Test => format!("asterisk test tests/{name}_test.rhai"),
+        SkeletonKind::Test | SkeletonKind::JudgeTest => format!("asterisk test tests/{name}_test.rhai"),
         SkeletonKind::Mask => {
             format!("asterisk test masks/{name}_test.rhai; a node puts it on with `masks: [masks/{name}.rhai]`")
         }
@@ -180,7 +201,7 @@ fn next(kind: SkeletonKind, name: &str, path: &str) -> String {
 }
 
 fn check_name(kind: SkeletonKind, name: &str) -> Result<(), SessionError> {
-    let dash = matches!(kind, SkeletonKind::Domain | SkeletonKind::Pipeline);
+    let dash = matches!(kind, SkeletonKind::Domain | SkeletonKind::Pipeline | SkeletonKind::Signature | SkeletonKind::OwnerRule);
     let fits = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || (dash && b == b'-'));
     if fits && name.ends_with("_test") {

@@ -1,5 +1,6 @@
 //! `asterisk replay`.
 
+use super::run::print_failed_rules;
 use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::decisions::replay::{
     ChangedAnswer, ChangedEffects, ChangedVerdict, Flip, ReplayReport, ReplaySpec, UnknownOutcome, replay as decide_again,
@@ -7,7 +8,6 @@ use crate::decisions::replay::{
 use crate::diag::Diagnostic;
 use crate::exit::Exit;
 use crate::model::counted;
-use super::run::print_failed_rules;
 use crate::session::SessionError;
 use crate::ui::{OutputFormat, Ui, plain};
 use clap::Args;

@@ -56,12 +56,13 @@ impl Diagnostic {
     /// widened to the whole of it, so that the labelled text can always be had.
     #[must_use]
     pub fn label(mut self, source: &Source, span: Span, text: impl Into<String>) -> Self {
+        let (source, span) = source.resolve(span);
         let whole = source.text();
         let is_boundary = |at: &usize| whole.is_char_boundary(*at);
         let start = (0..=span.start.min(whole.len())).rev().find(is_boundary).unwrap_or_default();
         let end = (span.end.min(whole.len())..=whole.len()).find(is_boundary).unwrap_or(whole.len());
         let span = Span::new(start, end);
-        self.labels.push(Label { source: source.clone(), span, text: text.into() });
+        self.labels.push(Label { source, span, text: text.into() });
         self
     }
 

@@ -17,4 +17,4 @@ pub use disk::is_full;
 pub use mapped_text::MappedText;
 pub use secret::{SecretForm, address_tells, hide_secrets, looks_secret, mask_secrets, names_secret, secrets_in, starred};
 pub use source::{Source, Span, floor_boundary};
-pub use suggest::{did_you_mean, nearest};
+pub use suggest::{did_you_mean, misspelt, nearest};

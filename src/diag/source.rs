@@ -128,6 +128,64 @@ impl Source {
     }
 }
 
+/// The beginning of the line between a text and the one that it extends; the name of that one follows.
+const EXTENDED: &str = "\n--- # ";
+
+/// A YAML file that extends another one is one source with two documents: its own text and, below a line with its name, that of the
+/// other one, which may extend a third.
+impl Source {
+    /// This text, extending another one.
+    #[must_use]
+    pub fn extending(&self, base: &Self) -> Self {
+        let of = if base.is_bundled() { " (bundled)" } else { "" };
+        let name = base.name();
+        Self::new(self.name(), format!("{}{EXTENDED}{name}{of}\n{}", self.text().trim_end(), base.text()))
+    }
+
+    /// The texts that it consists of, its own first.
+    pub fn parts(&self) -> Vec<Span> {
+        let text = self.text();
+        let breaks: Vec<usize> = text.match_indices(EXTENDED).map(|(at, _)| at).collect();
+        let starts = std::iter::once(0).chain(breaks.iter().map(|at| {
+            let line = at + EXTENDED.len();
+            text[line..].find('\n').map_or(text.len(), |end| line + end + 1)
+        }));
+        let ends = breaks.iter().copied().chain([text.len()]);
+        starts.zip(ends).map(|(start, end)| Span::new(start, end)).collect()
+    }
+
+    /// Its own text, without those that it extends.
+    pub fn own(&self) -> &str {
+        self.text().split(EXTENDED).next().unwrap_or_default()
+    }
+
+    /// The text that a span is in, and the place of the span in that text.
+    pub fn resolve(&self, span: Span) -> (Self, Span) {
+        let text = self.text();
+        if !text.contains(EXTENDED) {
+            return (self.clone(), span);
+        }
+        let parts = self.parts();
+        let part = parts.iter().rev().find(|part| part.start <= span.start).copied().unwrap_or_default();
+        let below = Span::new(span.start - part.start, span.end.clamp(span.start, part.end.max(span.start)) - part.start);
+        (Self::new(self.part_name(part), self.slice(part)), below)
+    }
+
+    fn part_name(&self, part: Span) -> &str {
+        let line = self.text()[..part.start].trim_end_matches('\n').rsplit('\n').next().unwrap_or_default();
+        line.strip_prefix(EXTENDED.trim_start()).unwrap_or(self.name())
+    }
+
+    /// A place as `FILE:LINE`.
+    pub fn place(&self, offset: usize) -> String {
+        if !self.text().contains(EXTENDED) {
+            return format!("{}:{}", self.name(), self.line_column(offset).0);
+        }
+        let (source, span) = self.resolve(Span::new(offset, offset));
+        format!("{}:{}", source.name(), source.line_column(span.start).0)
+    }
+}
+
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Source({}, {} bytes)", self.name(), self.text().len())
@@ -142,6 +200,20 @@ pub fn floor_boundary(text: &str, at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_that_extends_another_knows_the_places_of_both() {
+        let base = Source::bundled("rca.yaml", "a: 1\nb: 2\n");
+        let source = Source::new("rca.yaml", "extends: rca\nb: 3\n").extending(&base);
+        assert_eq!(source.own(), "extends: rca\nb: 3");
+        let texts: Vec<&str> = source.parts().into_iter().map(|part| source.slice(part)).collect();
+        assert_eq!(texts, ["extends: rca\nb: 3", "a: 1\nb: 2\n"]);
+        let place = |of: &str, after: usize| source.place(after + source.text()[after..].find(of).unwrap());
+        assert_eq!([place("b:", 0), place("b:", source.own().len())], ["rca.yaml:2", "rca.yaml (bundled):2"]);
+        let at = source.text().find("2").unwrap();
+        let (part, span) = source.resolve(Span::new(at, at + 1));
+        assert_eq!((part.slice(span), part.name()), ("2", "rca.yaml (bundled)"));
+    }
 
     #[test]
     fn lines_and_offsets_are_inverse() {

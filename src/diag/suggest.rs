@@ -12,6 +12,17 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, name)| name)
 }
 
+/// The known name that `word` is a misspelling of: one letter apart, or two in a word of eight letters or more. For names that need
+/// not be known, where [`nearest`] would suspect too many.
+pub fn misspelt<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = if word.chars().count() >= 8 { 2 } else { 1 };
+    let distance = |name: &str| strsim::damerau_levenshtein(name, word);
+    known
+        .into_iter()
+        .filter(|name| !name.eq_ignore_ascii_case(word) && distance(name) <= allowed)
+        .min_by_key(|name| distance(name))
+}
+
 /// The sentence ``did you mean `x`?`` for the nearest known name, or, when nothing is near and there are few names,
 /// the list of them.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
@@ -38,6 +49,14 @@ mod tests {
         assert_eq!(nearest("mach", known), Some("match"));
         assert_eq!(nearest("zebra", known), None);
         assert_eq!(nearest("b", ["a", "c"]), Some("a"));
+    }
+
+    #[test]
+    fn another_word_is_no_misspelling() {
+        let known = ["recall", "resolve", "Report"];
+        assert_eq!(misspelt("recal", known), Some("recall"));
+        assert_eq!(misspelt("solve", known), None);
+        assert_eq!(misspelt("report", known), None);
     }
 
     #[test]

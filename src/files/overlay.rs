@@ -124,7 +124,33 @@ impl Overlay {
             let source = source.unwrap_or_else(|| Source::new(name.as_str(), text));
             self.files.insert(name, (source, FileOrigin::File(path)));
         }
+        self.extend(area);
         Ok(())
+    }
+
+    /// Joins the YAML files that extend another one with it: a file that names itself extends the bundled file of its name.
+    fn extend(&mut self, area: Area) {
+        let mut extending: BTreeMap<String, String> = BTreeMap::new();
+        for (name, (source, _)) in self.files.iter().filter(|(name, (source, _))| may_extend(area, name) && !source.is_bundled())
+        {
+            let Some(base) = extended(source.text()) else { continue };
+            let (dir, ending) = (name.rfind('/').map_or("", |at| &name[..=at]), name.rfind('.').map_or("", |at| &name[at..]));
+            extending.insert(name.clone(), format!("{dir}{base}{ending}"));
+        }
+        // A file that others extend is joined before them; a circle has no such file, and its files stay as they are.
+        while let Some(name) =
+            extending.iter().find(|(name, base)| base == name || !extending.contains_key(*base)).map(|(name, _)| name.clone())
+        {
+            let Some(base) = extending.remove(&name) else { break };
+            let base = if base == name {
+                area.embedded_file(&base).cloned()
+            } else {
+                self.files.get(&base).map(|(source, _)| source.clone())
+            };
+            if let (Some(base), Some((source, _))) = (base, self.files.get_mut(&name)) {
+                *source = source.extending(&base);
+            }
+        }
     }
 
     /// The texts, ordered by path.
@@ -136,6 +162,20 @@ impl Overlay {
     pub fn files(&self) -> impl Iterator<Item = (&str, &Source, &FileOrigin)> {
         self.files.iter().map(|(path, (source, origin))| (path.as_str(), source, origin))
     }
+}
+
+/// Whether a file may extend another one. Domains are merged when they are linked.
+fn may_extend(area: Area, name: &str) -> bool {
+    let is_yaml = name.ends_with(".yaml") || name.ends_with(".yml");
+    let is_domain = name.starts_with("data/domains/") || name.starts_with("data/signatures/");
+    is_yaml && matches!(area, Area::Pipelines | Area::Scripts) && !is_domain
+}
+
+/// The name in the line `extends: NAME` at the left margin.
+fn extended(text: &str) -> Option<&str> {
+    let name = text.lines().find_map(|line| line.strip_prefix("extends:"))?;
+    let name = name.split(" #").next().unwrap_or(name).trim().trim_matches(['"', '\'']);
+    (!name.is_empty()).then_some(name)
 }
 
 /// Reads the text of an input file, or of standard input for `-`.

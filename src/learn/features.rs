@@ -126,11 +126,10 @@ impl<'a> VerdictWeights<'a> {
     /// Notes where priors are written.
     pub(super) fn place_priors(&mut self, pipeline: &Pipeline) {
         for prior in pipeline.verdict.iter().flat_map(|written| &written.priors) {
-            let (line, _) = pipeline.source.line_column(prior.defect.span.start);
             let class = self.class(&prior.defect);
             let of_prior = |declared: &&mut DeclaredWeight| declared.of == WeightOf::Prior && Some(declared.class) == class;
             for declared in self.declared.iter_mut().filter(of_prior) {
-                declared.at = format!("pipelines/{}:{line}", pipeline.source.name()).into();
+                declared.at = format!("pipelines/{}", pipeline.source.place(prior.defect.span.start)).into();
             }
         }
     }

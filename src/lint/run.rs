@@ -2,6 +2,7 @@
 
 use super::allow::{self, LintAllow};
 use super::codes::rule_of;
+use super::config::Config;
 use super::context::{LintContext, LintedPipeline};
 use super::finding::{FindingCollector, Fix, LintFinding};
 use super::gather::{LinkedTexts, gather, named, once, problems, subpipelines, without};
@@ -31,6 +32,16 @@ pub struct LintReport {
     pub texts: usize,
     /// The number of findings suppressed by allow comments.
     pub allowed: usize,
+}
+
+impl LintReport {
+    /// The findings of a project whose texts or settings cannot be read.
+    pub fn unreadable(found: Diagnostics) -> Self {
+        let mut report = FindingCollector::default();
+        report.extend(found.into_iter().map(|one| Diagnostic { code: "correctness/syntax".into(), ..one }));
+        let input = LintInput { texts: &[], settings: &LinkSettings::default(), config: &Config::default(), cases: &[] };
+        finish(&input, report, Vec::new())
+    }
 }
 
 /// Lints the requested texts; the others are only linked with.

@@ -25,14 +25,14 @@ impl<'a> LanguageTexts<'a> {
     /// The text of a label.
     pub(super) fn text(&self, label: &Label) -> Option<&'a ProjectText> {
         let named = self.texts.get(label.source.name())?;
-        let same = named.iter().find(|text| text.source.text() == label.source.text());
-        same.or_else(|| named.iter().find(|text| text.source.text().len() == label.source.text().len())).copied()
+        let same = named.iter().find(|text| text.source.own() == label.source.text());
+        same.or_else(|| named.iter().find(|text| text.source.own().len() == label.source.text().len())).copied()
     }
 
     /// The text under its path on disk.
     pub(super) fn source(&mut self, text: &ProjectText) -> Source {
         let made = self.made.entry(text.shown.clone());
-        made.or_insert_with(|| Source::new(text.shown.clone(), text.source.text())).clone()
+        made.or_insert_with(|| Source::new(text.shown.clone(), text.source.own())).clone()
     }
 
     /// Renames the files of a diagnostic.

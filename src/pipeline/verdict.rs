@@ -34,7 +34,7 @@ pub struct VerdictRule {
     /// The name for people; empty if not given.
     pub name: String,
     /// The theme: of all rules and signatures of a group, only the strongest counts.
-    pub group: Option<String>,
+    pub group: Option<Spanned<String>>,
     /// What it adds to the log-odds of defects at full strength.
     pub weights: Vec<DefectWeight>,
     /// The function, called with `(evidence, context, vars)`.

@@ -29,6 +29,7 @@ pub(super) const EVIDENCE: Form = Form {
 const OWNER: Form = Form {
     what: "an owner rule",
     keys: &[
+        FormKey::new("id", ValueForm::Text, "Its id, by which a file that extends this one changes it."),
         FormKey::required("owner", ValueForm::Word(OWNERS), "The owner."),
         FormKey::new("languages", ValueForm::List(&ValueForm::Word(LANGUAGES)), "The languages it applies to; all by default."),
         FormKey::new("paths", PATTERNS, "Patterns of the file, with forward slashes."),

@@ -5,7 +5,7 @@ use crate::model::Kind;
 use crate::pipeline::{self, EdgeCondition, EdgeIx, EdgeOrigin, NodeIx, Pipeline, Spanned};
 use crate::script::check::{Analysis, CheckedParameter, Checker, ReturnedValue};
 use crate::script::{FunctionRef, Library, LinkedScript, Unit};
-use crate::walk::ProjectWords;
+use crate::walk::{ProjectWords, group_kind};
 use std::collections::BTreeMap;
 
 /// How a pipeline uses a function, with its parameters.
@@ -127,7 +127,7 @@ pub fn examine<'a>(
     found.extend(named(&pipeline.report).map(|(unit, name)| (FunctionUse::Summary, unit, name, given(params(None)))));
     let scheduler = pipeline.team.as_ref().and_then(|team| script(&super::team::select(&team.scheduler)));
     found.extend(scheduler.map(|(unit, name)| (FunctionUse::Scheduler, unit, name, vec![("ctx", kinds::scheduling(words))])));
-    analyse(pipeline, found, library)
+    analyse(pipeline, found, library, words)
 }
 
 fn artifact(pipeline: &Pipeline, node: NodeIx) -> Kind {
@@ -137,7 +137,12 @@ fn artifact(pipeline: &Pipeline, node: NodeIx) -> Kind {
 /// A referenced function before its analysis.
 type NamedFunction<'a> = (FunctionUse, &'a Unit, String, Vec<(&'static str, Kind)>);
 
-fn analyse<'a>(pipeline: &Pipeline, found: Vec<NamedFunction<'a>>, library: &'a Library) -> Vec<ExaminedFunction<'a>> {
+fn analyse<'a>(
+    pipeline: &Pipeline,
+    found: Vec<NamedFunction<'a>>,
+    library: &'a Library,
+    words: &ProjectWords<'_>,
+) -> Vec<ExaminedFunction<'a>> {
     let modules = |path: &str| library.file(path).map(LinkedScript::unit);
     let mut analyses = Vec::new();
     {
@@ -149,6 +154,7 @@ fn analyse<'a>(pipeline: &Pipeline, found: Vec<NamedFunction<'a>>, library: &'a 
             let answer = match place {
                 // What a stage leaves is read by its policy, not as an artifact of the node's schema.
                 FunctionUse::Responder(node) if pipeline.at(*node).policy.is_none() => Some(artifact(pipeline, *node)),
+                FunctionUse::Summary => Some(group_kind("finding", words)),
                 _ => None,
             };
             let returned = match (place, &answer) {

@@ -29,11 +29,23 @@ pub(super) fn of(stem: &str) -> Option<&'static Form> {
         "learn" => Some(&LEARN),
         "learned" => Some(&LEARNED),
         "terms" => Some(&TERMS),
+        "ci" => Some(&CI),
         "policy" => Some(&super::policy_file::POLICY_FILE),
         _ if stem.starts_with(SCORECARDS) => Some(&SCORECARD),
         _ => None,
     }
 }
+
+/// The form of `data/ci.yaml`.
+const CI: Form = Form {
+    what: "the file of CI annotations",
+    keys: &[FormKey::required(
+        "levels",
+        ValueForm::Entries(&ValueForm::Word(&["error", "warning", "notice"])),
+        "The level of an annotation by defect code; `default` is that of all others.",
+    )],
+    ..Form::PLAIN
+};
 
 /// How the stems of scorecards begin: they are files of `data/scorecards/`.
 pub(super) const SCORECARDS: &str = "scorecards_";

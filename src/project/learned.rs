@@ -79,9 +79,8 @@ impl DeclaredTerms {
     /// Adds the words to a pipeline's verdict. Weights of defects that it does not decide about are ignored.
     pub(super) fn apply(&self, plan: &mut VerdictPlan) {
         for (word, numbers) in &self.words {
-            let (line, _) = self.source.line_column(word.span.start);
             let known = plan.terms.entry(word.value.clone()).or_default();
-            known.at = format!("data/{}:{line}", self.source.name()).into();
+            known.at = format!("data/{}", self.source.place(word.span.start)).into();
             for LearnedNumber { defect, weight } in numbers {
                 if plan.priors.iter().any(|(prior, _)| *prior == *defect.value) {
                     set(&mut known.weights, defect, *weight);

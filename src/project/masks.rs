@@ -1,7 +1,7 @@
 //! Links masks: scripts `masks/NAME.rhai`, each with the nodes it is for.
 
 use super::linked_pipeline::ProjectLinker;
-use crate::diag::{Diagnostic, Diagnostics, Label, Source, Span, did_you_mean};
+use crate::diag::{Diagnostic, Diagnostics, Label, Source, Span, did_you_mean, nearest};
 use crate::pipeline::{PipelineNode, Spanned};
 use crate::script::{FunctionRef, LinkedScript};
 use crate::walk::{Mask, NEEDS, Query};
@@ -83,16 +83,21 @@ fn link(linker: &ProjectLinker<'_>, path: &str, label: Option<&Label>, found: &m
     let head = || Span::new(0, file.source().text().lines().next().map_or(0, str::len));
     if pre.is_none() && post.is_none() {
         let error = Diagnostic::error("project/no-mask", format!("`{path}` is no mask: it has neither `pre` nor `post`"));
-        fault(
-            error
-                .label(file.source(), head(), "")
-                .help("write `fn pre(ctx)`, which returns the context, or `fn post(ctx, artifact)`, which returns the artifact"),
-        );
+        let near = |function: &&str| nearest(function, ["pre", "post"]);
+        let named = file.functions().map(|function| &*function.name).find(|name| near(name).is_some());
+        let hint = named.and_then(|name| Some(format!("did you mean `fn {}` in place of `fn {name}`?", near(&name)?)));
+        let at = named.and_then(|name| place(file, &format!("fn {name}"))).unwrap_or_else(head);
+        let error = error.label(file.source(), at, "").help(hint.unwrap_or_else(|| {
+            "write `fn pre(ctx)`, which returns the context, or `fn post(ctx, artifact)`, which returns the artifact".to_owned()
+        }));
+        if !found.iter().any(|known| *known == error) {
+            found.push(error);
+        }
         return None;
     }
     let nodes = linker.library.constant(path, "NODES").as_ref().and_then(texts).filter(|nodes| !nodes.is_empty());
     let Some(nodes) = nodes else {
-        let at = place(file, "NODES").unwrap_or_else(head);
+        let at = place(file, "const NODES").unwrap_or_else(head);
         let error = Diagnostic::error("project/no-mask", format!("the mask `{path}` does not say which nodes it is for"));
         fault(error.label(file.source(), at, "").help("write a list of names: `const NODES = [\"recall\"];`"));
         return None;
@@ -110,7 +115,7 @@ pub(super) fn needs(
 ) -> Vec<&'static Query> {
     let Some(file) = linker.library.file(path) else { return Vec::new() };
     let Some(declared) = linker.library.constant(path, "NEEDS") else { return Vec::new() };
-    let at = place(file, "NEEDS").unwrap_or(Span::new(0, 0));
+    let at = place(file, "const NEEDS").unwrap_or(Span::new(0, 0));
     let mut fault = |error: Diagnostic| {
         let mut error = error.label(file.source(), at, "declared here");
         if let Some(span) = reference {
@@ -145,12 +150,12 @@ fn texts(value: &Value) -> Option<Vec<String>> {
 /// The location of a constant in a script.
 fn constant(linker: &ProjectLinker<'_>, path: &str, name: &str) -> Option<(Source, Span)> {
     let file = linker.library.file(path)?;
-    Some((file.source().clone(), place(file, name)?))
+    Some((file.source().clone(), place(file, &format!("const {name}"))?))
 }
 
-fn place(file: &LinkedScript, name: &str) -> Option<Span> {
+fn place(file: &LinkedScript, words: &str) -> Option<Span> {
     let text = file.source().text();
-    let at = text.find(&format!("const {name}"))?;
-    let end = text[at..].find(['\n', ';']).map_or(text.len(), |end| at + end);
+    let at = text.find(words)?;
+    let end = text[at..].find(['\n', ';', '(']).map_or(text.len(), |end| at + end);
     Some(Span::new(at, end))
 }

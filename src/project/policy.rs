@@ -244,8 +244,7 @@ fn node_settings(pipeline: &Pipeline, node: &NodePolicy, settings: &Settings, fi
         path.into_iter().find(|path| settings.contains_key(path)).unwrap_or_default()
     };
     let file = files.get(STEM).cloned().unwrap_or_default();
-    let at =
-        |span: Span| Name::from(format!("pipelines/{}:{}", pipeline.source.name(), pipeline.source.line_column(span.start).0));
+    let at = |span: Span| Name::from(format!("pipelines/{}", pipeline.source.place(span.start)));
     let default = |key: &str| {
         let from = Name::from("the defaults of data/policy.yaml");
         Sourced { value: file["defaults"][key].as_f64().unwrap_or_default(), from }
@@ -409,8 +408,7 @@ impl ProjectLinker<'_> {
         let paths = [format!("advisors.{}", category(written)), format!("advisors.{DEFAULT}")];
         let of_policy = paths.iter().find_map(|path| settings.get(path));
         let own = written.gate.as_ref();
-        let line = |span: Span| self.pipeline.source.line_column(span.start).0;
-        let at = |span: Span| Name::from(format!("pipelines/{}:{}", self.pipeline.source.name(), line(span)));
+        let at = |span: Span| Name::from(format!("pipelines/{}", self.pipeline.source.place(span.start)));
         let (council, from) = match (of_policy, own) {
             (Some(setting), _) => (Council::of_json(&setting.value), setting.from.clone()),
             (None, Some(own)) => (own.council.clone(), at(own.span)),

@@ -22,11 +22,10 @@ impl ProjectLinker<'_> {
         for rule in written {
             let Some(function) = self.function(&rule.rule, 3, found) else { continue };
             self.check_rule(&function, data, ReturnedValue::Root, found);
-            let (line, _) = self.pipeline.source.line_column(rule.span.start);
             rules.push(RootFunction {
                 id: rule.id.as_str().into(),
                 name: rule.name.as_str().into(),
-                at: format!("pipelines/{}:{line}", self.pipeline.source.name()).into(),
+                at: format!("pipelines/{}", self.pipeline.source.place(rule.span.start)).into(),
                 confidence: rule.confidence,
                 in_launch: rule.in_launch,
                 consequence: rule.consequence,

@@ -27,13 +27,12 @@ impl ProjectLinker<'_> {
         for rule in &written.rules {
             let Some(function) = self.function(&rule.rule, 3, found) else { continue };
             self.check_rule(&function, data, ReturnedValue::Strength, found);
-            let (line, _) = self.pipeline.source.line_column(rule.span.start);
             rules.push(VerdictFunction {
                 id: rule.id.as_str().into(),
                 name: rule.name.as_str().into(),
-                group: rule.group.as_deref().map(Name::from),
+                group: rule.group.as_ref().map(|group| Name::from(group.as_str())),
                 weights: weights(&rule.weights),
-                at: format!("pipelines/{}:{line}", self.pipeline.source.name()).into(),
+                at: format!("pipelines/{}", self.pipeline.source.place(rule.span.start)).into(),
                 function,
             });
         }

@@ -56,8 +56,11 @@ impl Templates {
                     continue;
                 }
                 let message = format!("the parameter group `{root}` has no field `{field}`");
-                let hint = did_you_mean(field, group.fields.iter().map(String::as_str));
-                let hint = hint.unwrap_or_else(|| format!("it has {}", group.fields.join(", ")));
+                let near = nearest(field, group.fields.iter().map(String::as_str));
+                let hint = near.map_or_else(
+                    || format!("it has {}", group.fields.join(", ")),
+                    |near| format!("did you mean `{root}.{near}`?"),
+                );
                 let span = locate(&source, &format!("{root}.{field}"));
                 found.push(Diagnostic::error("template/unknown-field", message).label(&source, span, "named here").help(hint));
             }

@@ -12,7 +12,7 @@ use crate::model::{Attributes, LaunchCheckout};
 use crate::pipeline::Pipeline;
 use crate::session::{CaseResult, RunResult, SessionError};
 use crate::store::KnownHistory;
-use crate::walk::{WalkStatus, RuleFailures};
+use crate::walk::{RuleFailures, WalkStatus};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

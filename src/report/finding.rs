@@ -182,3 +182,18 @@ pub struct Review {
     /// The reviewer: `human`, `agent` or `script`.
     pub by: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::walk::FINDING;
+    use serde_json::json;
+
+    #[test]
+    fn the_table_of_fields_is_that_of_the_reader() {
+        let error = serde_json::from_value::<CaseFinding>(json!({ "?": 1 })).unwrap_err().to_string();
+        let mut known: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
+        known.sort_unstable();
+        assert_eq!(FINDING[0].fields.iter().map(|field| field.name).collect::<Vec<_>>(), known);
+    }
+}

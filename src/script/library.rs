@@ -27,7 +27,7 @@ impl Library {
     pub fn function(&self, reference: &FunctionRef, arity: usize) -> Result<ScriptFunction, Diagnostic> {
         let Some(file) = self.0.files.get(&reference.file) else {
             let known = self.paths();
-            let message = format!("there is no script `{}`", reference.file);
+            let message = format!("there is no script `{}` for `{reference}`", reference.file);
             return Err(Diagnostic::error("script/unknown-file", message).maybe_help(did_you_mean(&reference.file, known)));
         };
         let name = reference.function.as_str();
@@ -47,7 +47,7 @@ impl Library {
             }
             None => {
                 let known = file.callees.iter().filter(|callee| !callee.private).map(|callee| callee.name.as_str());
-                let message = format!("`{}` has no function `{name}`", reference.file);
+                let message = format!("there is no function `{reference}`");
                 Diagnostic::error("script/unknown-function", message).maybe_help(did_you_mean(name, known))
             }
         })

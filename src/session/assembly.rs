@@ -18,7 +18,7 @@ use crate::files::{Area, FileIdentity, read_input};
 use crate::model::{Case, Launch, shell};
 use crate::project::Project;
 use crate::store::{RunFindings, RunJournal, RunStatus, Store};
-use crate::walk::{CaseParams, RuleFailures, JournalError, Name, PEERS, Plan, ReadEvidence, TokenUsage, WORKDIR, WalkStatus};
+use crate::walk::{CaseParams, JournalError, Name, PEERS, Plan, ReadEvidence, RuleFailures, TokenUsage, WORKDIR, WalkStatus};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;

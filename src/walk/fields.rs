@@ -249,7 +249,11 @@ pub const EVIDENCE: &[FieldGroup] = &[
         "evidence.matches[]",
         "a signature that matched",
         &[
-            field("at", TEXT, "where the signature is written: `data/signatures/network.yaml:12`; for people, rules cannot read it"),
+            field(
+                "at",
+                TEXT,
+                "where the signature is written: `data/signatures/network.yaml:12`; for people, rules cannot read it",
+            ),
             field("id", SIGNATURE, "the signature's id"),
             field("index", WHOLE, "its place in the list of the domain, from 0"),
             field("line", TEXT, "the id of the line that counts: the error's if one matched there, else the log's"),
@@ -261,7 +265,11 @@ pub const EVIDENCE: &[FieldGroup] = &[
             field("span", FieldType::Pair, "where in the line: two byte offsets"),
             field("subject", TEXT, "what the line is about, by the signature's `subject`; empty without one"),
             field("text", TEXT, "what the line says"),
-            field("topic", TOPIC, "what the signature is about, by `topic` in its file: `network`, `assertions`; empty without one"),
+            field(
+                "topic",
+                TOPIC,
+                "what the signature is about, by `topic` in its file: `network`, `assertions`; empty without one",
+            ),
         ],
     ),
 ];
@@ -500,6 +508,51 @@ pub const GROUPS: &[FieldGroup] = &[
     ),
 ];
 
+/// What the summary of a case, `report:` of a pipeline, returns.
+pub const FINDING: &[FieldGroup] = &[group(
+    "finding",
+    "what `report:` returns of a case; every field may be left out",
+    &[
+        optional("advisories", TEXTS, "advisories (clock skew, cascades, ...)"),
+        optional("alternatives", LIST, "other defects that it may be, most probable first"),
+        optional(
+            "by_rules",
+            NUMBER,
+            "the probability that the rules of the verdict give the defect, where they did not decide it: somebody declared it",
+        ),
+        optional("category", TEXT, "category of the failure"),
+        optional("cause", TEXT, "cause key: cases with the same key share a cause"),
+        optional("component", TEXT, "suspected component"),
+        optional("confidence", NUMBER, "confidence, 0 to 1; absent without a conclusion"),
+        optional("defect_name", TEXT, "name of the defect type"),
+        optional("defect_type", DEFECT, "defect type code"),
+        optional("evidence", TEXTS, "evidence for the conclusion"),
+        optional("flaky", FLAG, "whether the test fails and passes without a change; such a cause is never a regression"),
+        optional(
+            "follows",
+            TEXT,
+            "the case of the same launch whose failure made this one fail: its cause is linked to that case's",
+        ),
+        optional("gaps", TEXTS, "missing evidence"),
+        optional("issue", MAP, "fields of an issue about the case, as the tracker names them"),
+        optional("issue_type", TEXT, "locator of the defect type in ReportPortal; empty if it has none there"),
+        optional("level", FieldType::Words(&["error", "warning", "notice"]), "the level of the CI annotation"),
+        optional("location", MAP, "the line of code that the failure points at"),
+        optional("needs_review", TEXT, "why a person should review it; empty if none needs to"),
+        optional("next_steps", TEXTS, "recommended actions, most useful first"),
+        optional("owners", TEXTS, "who owns the code that the failure is traced to"),
+        optional("reasons", LIST, "the rules that decided the defect, weightiest first"),
+        optional("regression", FLAG, "whether the cause is known to have been resolved before"),
+        optional("review", MAP, "the review that approved the conclusion"),
+        optional("root", MAP, "what the failures of the cause have in common"),
+        optional("sections", LIST, "additional sections"),
+        optional("severity", TEXT, "severity"),
+        optional("stack", TEXTS, "stack frames, the root cause's first, innermost first; those of the product begin with `> `"),
+        optional("summary", TEXT, "description in a few sentences"),
+        optional("title", TEXT, "one-line description of the failure"),
+    ],
+)];
+
 /// Maps within the groups above that belong to no other table.
 const WITHIN: &[FieldGroup] = &[group(
     "failure.log_cut",
@@ -550,7 +603,7 @@ fn field_kind(path: &str, kind: FieldType, words: &ProjectWords<'_>) -> Kind {
 }
 
 fn find(name: &str) -> Option<&'static FieldGroup> {
-    [STATE, EVIDENCE, VERDICT, ROOT, GROUPS, WITHIN].into_iter().flatten().find(|group| group.name == name)
+    [STATE, EVIDENCE, VERDICT, ROOT, FINDING, GROUPS, WITHIN].into_iter().flatten().find(|group| group.name == name)
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ pub use event::{ConsideredEdge, Event, EventBody, FIRST, ReloadCause, TextChange
 pub use event_kind::EventKind;
 pub use event_outline::{EnterOutline, ErrorOutline, EventOutline, ExitOutline, TransitionOutline, UnreadDecision};
 pub use fields::{
-    DocumentedField, EVIDENCE, FieldGroup, FieldType, GROUPS, KnownWords, ProjectWords, ROOT, STATE, VERDICT, group_kind,
+    DocumentedField, EVIDENCE, FINDING, FieldGroup, FieldType, GROUPS, KnownWords, ProjectWords, ROOT, STATE, VERDICT, group_kind,
 };
 pub use foreach::joined;
 pub use foreach_plan::{ForeachPlan, MergePlan};
@@ -121,9 +121,9 @@ pub use read_evidence::ReadEvidence;
 pub use request::{AnswerTimeout, LATE, PromptRequest, Request, review_violation, schema_violation, validate};
 pub use review::{AdvisorReview, validate_review};
 pub use revisions::{Revision, RevisionSource};
-pub use rule_failures::{RuleFailure, RuleFailures};
 pub use root::{Root, RootFunction, RootPlan, RootWords, key_of};
 pub use route::{AskRule, Decision, EdgeChoice, FALLBACK, decide, decide_with};
+pub use rule_failures::{RuleFailure, RuleFailures};
 pub use rule_inputs::RuleInputs;
 pub use scripted::ScriptedStep;
 pub use sourced::Sourced;

@@ -1,6 +1,7 @@
 //! Builds a tree from parser events, within limits.
 
 use super::diagnose::{diagnose, token};
+use super::extend::extend;
 use super::number::{Plain, plain};
 use super::tree::{QuoteStyle, Yaml, YamlEntry, YamlKind, YamlText};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
@@ -19,11 +20,29 @@ const MAX_DEPTH: usize = 32;
 
 const BOM: char = '\u{feff}';
 
-/// Parses a text as one YAML document. An empty document is [`YamlKind::Null`].
+/// Parses a text as one YAML document, merged with the texts that it extends. An empty document is [`YamlKind::Null`].
 pub fn parse(source: &Source) -> Result<Yaml, Diagnostics> {
-    let (base, text) = match source.text().strip_prefix(BOM) {
-        Some(text) => (BOM.len_utf8(), text),
-        None => (0, source.text()),
+    let mut found = Diagnostics::new();
+    let mut whole = None;
+    for part in source.parts().into_iter().rev() {
+        match parse_part(source, part) {
+            Ok(own) => {
+                whole = Some(match whole.take() {
+                    None => own,
+                    Some(base) => extend(own, base, source, &mut found),
+                });
+            }
+            Err(wrong) => found.extend(wrong),
+        }
+    }
+    found.into_result(whole.unwrap_or(Yaml { span: Span::default(), kind: YamlKind::Null }))
+}
+
+fn parse_part(source: &Source, part: Span) -> Result<Yaml, Diagnostics> {
+    let text = source.slice(part);
+    let (base, text) = match text.strip_prefix(BOM) {
+        Some(text) => (part.start + BOM.len_utf8(), text),
+        None => (part.start, text),
     };
     let mut builder = Builder { source, base, ..Builder::new(source) };
     let options = options! { emit_comments: false };

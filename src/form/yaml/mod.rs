@@ -10,11 +10,13 @@
 
 mod build;
 mod diagnose;
+mod extend;
 mod number;
 mod read;
 mod scalar;
 mod tree;
 
 pub use build::parse;
+pub use extend::EXTENDS;
 pub use read::{YamlFields, YamlReader, expression};
 pub use tree::{QuoteStyle, Yaml, YamlEntry, YamlKind, YamlText};

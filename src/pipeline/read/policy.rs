@@ -70,8 +70,8 @@ fn policy(reader: &mut YamlReader<'_>, fields: FormFields<'_>, area: &str) -> Po
 
 /// Where a value is written: `pipelines/shop.yaml:12`.
 fn place(source: &Source, area: &str, yaml: &Yaml) -> String {
-    let (line, _) = source.line_column(yaml.span.start);
-    if area.is_empty() { format!("{}:{line}", source.name()) } else { format!("{area}/{}:{line}", source.name()) }
+    let place = source.place(yaml.span.start);
+    if area.is_empty() { place } else { format!("{area}/{place}") }
 }
 
 /// Reports a version that is not this form's; it may be written as a text.

@@ -41,7 +41,7 @@ fn rule(yaml: &Yaml) -> Option<VerdictRule> {
     Some(VerdictRule {
         id: fields.text("id")?,
         name: fields.label("name"),
-        group: fields.text("group").map(|group| group.value),
+        group: fields.text("group"),
         weights: weights(fields, "for"),
         rule: fields.text("rule")?,
         span: yaml.span,

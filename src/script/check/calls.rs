@@ -327,7 +327,7 @@ impl<'a> TypeFlow<'a> {
     fn get(&mut self, object: &TypedValue<'a>, key: &str, key_at: Position, at: Position) -> TypedValue<'a> {
         // A default would hide the typo for ever.
         if object.ty.shape().is_some_and(|shape| shape.sparse && shape.field(key).is_none()) {
-            let found = findings::no_field(&self.place(key_at), object, key);
+            let found = self.no_field(key_at, object, key);
             self.report(found);
         }
         let field = object.part(Type::Unknown, &format!(".{key}"), key_at);

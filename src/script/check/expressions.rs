@@ -47,14 +47,7 @@ impl<'a> TypeFlow<'a> {
                 let fields = fields.iter().map(|(name, expr)| {
                     let value = self.expr(expr, env);
                     self.used(&value);
-                    #[expect(clippy::cast_precision_loss, reason = "as the script itself would compare it")]
-                    let (number, text) = match expr {
-                        Expr::Int(number, _) => (Some(*number as f64), None),
-                        Expr::Float(number, _) => (Some(*number), None),
-                        Expr::Text(text, _) => (None, Some(text.to_string())),
-                        _ => (None, None),
-                    };
-                    MapField { name: name.text.to_string(), at: name.at, value, number, text }
+                    MapField::of(&name.text, name.at, value, expr)
                 });
                 let literal = MapLiteral { fields: fields.collect(), script: self.script(), at };
                 let literal = Rc::new(literal);
@@ -153,7 +146,7 @@ impl<'a> TypeFlow<'a> {
                 TypedValue::new(Type::Bool, at)
             }
             (true, _) => {
-                let found = findings::no_field(&self.place(at), value, name);
+                let found = self.no_field(at, value, name);
                 self.report(found);
                 TypedValue::unknown(at)
             }
@@ -172,7 +165,7 @@ impl<'a> TypeFlow<'a> {
                 }
                 return part;
             }
-            let found = findings::no_field(&self.place(at), value, name);
+            let found = self.no_field(at, value, name);
             self.report(found);
             return TypedValue::unknown(at);
         }

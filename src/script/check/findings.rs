@@ -117,7 +117,7 @@ pub(super) fn no_field(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) 
         return Diagnostic::error("rule/unknown-var", format!("there is no var `{name}`"))
             .label(&place.source, place.span, "not declared")
             .help("declare it under `vars:` in the pipeline")
-            .maybe_help(did_you_mean(name, known()));
+            .maybe_help(meant(place, name, known()));
     }
     let before = place.source.text()[..place.span.start].trim_end();
     let bare = before.ends_with("==") || before.ends_with("!=");
@@ -126,7 +126,20 @@ pub(super) fn no_field(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) 
     let what = if shape.name.is_empty() { "not a field".to_owned() } else { format!("not a field of the {}", shape.name) };
     Diagnostic::error(fault::UNKNOWN_FIELD, format!("`{subject}` has no field `{name}`"))
         .label(&place.source, place.span, what)
-        .maybe_help(text.or_else(|| did_you_mean(name, known())))
+        .maybe_help(text.or_else(|| meant(place, name, known())))
+}
+
+/// The path that was meant, as the script has it: `evidence.lines.find` for `evidence.lins.find`.
+fn meant<'n>(place: &ScriptPlace, name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Option<String> {
+    let Some(near) = nearest(name, known.clone()) else { return did_you_mean(name, known) };
+    let text = place.source.text();
+    let of_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '?');
+    let before = text.get(..place.span.start).unwrap_or_default();
+    let after = text.get(place.span.end..).unwrap_or_default();
+    let before = &before[before.trim_end_matches(of_path).len()..];
+    let after = &after[..after.len() - after.trim_start_matches(of_path).len()];
+    let is_path = before.ends_with('.') && text.get(place.span.start..place.span.end) == Some(name);
+    Some(if is_path { format!("did you mean `{before}{near}{after}`?") } else { format!("did you mean `{near}`?") })
 }
 
 /// A field is read that may be absent.
@@ -135,6 +148,21 @@ pub(super) fn may_be_absent(place: &ScriptPlace, value: &TypedValue<'_>, name: &
     Diagnostic::error("rule/absent-field", format!("`{subject}` may be absent"))
         .label(&place.source, place.span, "fails where it is absent")
         .help(format!("read it with a default: `get_or(.., \"{name}\", ..)`, or ask before: `\"{name}\" in ..`"))
+}
+
+/// A function is called with a list and reads a field of it.
+pub(super) fn wrong_argument(
+    call: &ScriptPlace,
+    function: &str,
+    place: &ScriptPlace,
+    value: &TypedValue<'_>,
+    name: &str,
+) -> Diagnostic {
+    let subject = value.path().unwrap_or_default();
+    Diagnostic::error(fault::UNKNOWN_FIELD, format!("`{function}` reads `{name}` of `{subject}`, which is a list"))
+        .label(&call.source, call.span, "called with a list")
+        .label(&place.source, place.span, "read here")
+        .help(format!("call it with an item of the list: `{subject}[0]`, or for each item"))
 }
 
 fn list_field(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) -> Diagnostic {

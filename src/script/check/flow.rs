@@ -5,7 +5,7 @@ use super::findings::{self, Findings, ScriptPlace};
 use super::reads::{ReadCollector, is_whole};
 use super::script::{CheckedFunction, Script};
 use super::types::Type;
-use super::value::{MapLiteral, TypedValue};
+use super::value::{MapField, MapLiteral, TypedValue};
 use super::{Analysis, ModuleLookup};
 use crate::diag::{Diagnostic, Span};
 use crate::script::chain::{Chain, Segment, flatten};
@@ -44,6 +44,8 @@ pub(super) struct TypeFlow<'a> {
     pub(super) keeps_facts: bool,
     /// The maps that were written out.
     pub(super) maps: Vec<Rc<MapLiteral<'a>>>,
+    /// The fields that the function itself sets in maps of its variables: `found.title = ..`.
+    pub(super) assigned: Vec<(String, MapField<'a>)>,
     /// The fields that are asked for before they are read: `"at" in line`.
     pub(super) asked: BTreeSet<String>,
     /// The number of expressions that may still be analysed.
@@ -63,6 +65,7 @@ impl<'a> TypeFlow<'a> {
             facts: FunctionFacts::default(),
             keeps_facts,
             maps: Vec::new(),
+            assigned: Vec::new(),
             asked: BTreeSet::new(),
             left: MAX_EXPRESSIONS,
         }
@@ -95,6 +98,17 @@ impl<'a> TypeFlow<'a> {
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         let frames: Vec<_> = self.frames.iter().filter_map(|frame| frame.call.clone()).collect();
         self.findings.add(diagnostic, &frames);
+    }
+
+    /// A field that a value does not have. A list that a function of another script takes for a map is the fault of the call.
+    pub(super) fn no_field(&self, at: Position, value: &TypedValue<'_>, name: &str) -> Diagnostic {
+        let place = self.place(at);
+        let calls = self.frames.iter().filter_map(|frame| frame.call.as_ref()).rev();
+        let outside = calls.take_while(|(call, _)| value.ty.shape().is_none() || call.source == place.source);
+        match outside.filter(|(call, _)| call.source != place.source).next() {
+            Some((call, function)) if value.path().is_some() => findings::wrong_argument(call, function, &place, value, name),
+            _ => findings::no_field(&place, value, name),
+        }
     }
 
     /// Records a read of a value from the inputs.
@@ -214,8 +228,8 @@ impl<'a> TypeFlow<'a> {
         self.used(&value);
     }
 
-    fn assign(&mut self, target: &Expr, value: &Expr, keeps_old: bool, env: &mut TypeEnv<'a>) {
-        let value = self.expr(value, env);
+    fn assign(&mut self, target: &Expr, given: &Expr, keeps_old: bool, env: &mut TypeEnv<'a>) {
+        let value = self.expr(given, env);
         if let Expr::Variable(variable, _) = target {
             if let Some((_, known)) = env.iter_mut().rev().find(|(name, _)| *name == variable.name.as_str()) {
                 if !keeps_old {
@@ -227,6 +241,11 @@ impl<'a> TypeFlow<'a> {
         }
         self.used(&value);
         if let Some(chain) = flatten(target) {
+            let is_own = self.frames.last().is_some_and(|frame| !frame.inner) && !keeps_old;
+            if let (true, Expr::Variable(variable, _), [Segment::Field { name, at }]) = (is_own, chain.root, &chain.segments[..])
+            {
+                self.assigned.push((variable.name.to_string(), MapField::of(name, *at, value, given)));
+            }
             self.write(&chain, env);
         }
     }

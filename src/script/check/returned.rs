@@ -7,8 +7,10 @@ use super::types::{Class, Type};
 use super::value::{MapField, MapLiteral, TypedValue};
 use crate::diag::{Diagnostic, Severity, did_you_mean, nearest};
 use crate::model::{EFFECTS, Kind, Shape, effect_has};
-use crate::script::tree::{Function, Position};
+use crate::script::tree::{self, Expr, Function, Node, Position, Stmt};
 use crate::script::{root_rule, rule, verdict_rule};
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// What a function is used as.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +57,7 @@ impl<'a> TypeFlow<'a> {
         last: &TypedValue<'a>,
         returns: &[TypedValue<'a>],
     ) {
+        let set = self.set_in_returned(function);
         let at_end = (!leaves(&function.body)).then_some(last);
         let all: Vec<&TypedValue<'a>> = returns.iter().chain(at_end).collect();
         let (keys, code, help) = match as_what {
@@ -64,7 +67,7 @@ impl<'a> TypeFlow<'a> {
                 return;
             }
             ReturnedValue::Document(shape) => {
-                for literal in all.iter().flat_map(|value| &value.literals) {
+                for literal in all.iter().flat_map(|value| &value.literals).chain(&set) {
                     self.document(shape, literal);
                 }
                 return;
@@ -73,6 +76,11 @@ impl<'a> TypeFlow<'a> {
             ReturnedValue::Strength => (STRENGTH, verdict_rule::CODE, verdict_rule::HELP),
             ReturnedValue::Root => (ROOT, root_rule::CODE, root_rule::HELP),
         };
+        for field in set.iter().flat_map(|literal| &literal.fields) {
+            if let (Some(message), Some(literal)) = (wrong_key(keys, field), &set) {
+                self.report(at(literal, field.at, code, message, help));
+            }
+        }
         for literal in all.iter().flat_map(|value| &value.literals) {
             for field in &literal.fields {
                 if let Some(message) = wrong_key(keys, field) {
@@ -108,6 +116,24 @@ impl<'a> TypeFlow<'a> {
                 self.report(Diagnostic::error(code, message).label(&source, span, "returned here").help(help));
             }
         }
+    }
+
+    /// The fields that the function sets in variables which it returns, as one map.
+    fn set_in_returned(&mut self, function: &Function) -> Option<Rc<MapLiteral<'a>>> {
+        let mut names: BTreeSet<&str> = BTreeSet::new();
+        tree::each(&function.body, &mut |node| {
+            if let Node::Stmt(Stmt::Return { value: Some(Expr::Variable(variable, _)), .. }) = node {
+                names.insert(&variable.name);
+            }
+        });
+        if let Some(Stmt::Expr(Expr::Variable(variable, _))) = function.body.last() {
+            names.insert(&variable.name);
+        }
+        let assigned = std::mem::take(&mut self.assigned);
+        let fields: Vec<MapField<'a>> =
+            assigned.into_iter().filter(|(variable, _)| names.contains(variable.as_str())).map(|(_, field)| field).collect();
+        let first = fields.first()?.at;
+        Some(Rc::new(MapLiteral { script: self.script(), at: first, fields }))
     }
 
     /// The maps with an `effect:` that the function writes out, wherever they go: which effects there are, and their keys; ids that no effect

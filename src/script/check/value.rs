@@ -3,7 +3,7 @@
 use super::script::{CheckedFunction, Script};
 use super::types::{Class, Type};
 use crate::model::Kind;
-use crate::script::tree::Position;
+use crate::script::tree::{Expr, Position};
 use std::fmt;
 use std::rc::Rc;
 
@@ -47,6 +47,20 @@ pub(super) struct MapField<'a> {
     pub(super) number: Option<f64>,
     /// The value, if it is a text as written.
     pub(super) text: Option<String>,
+}
+
+impl<'a> MapField<'a> {
+    /// The field of a name that is given the value of an expression.
+    pub(super) fn of(name: &str, at: Position, value: TypedValue<'a>, given: &Expr) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "as the script itself would compare it")]
+        let (number, text) = match given {
+            Expr::Int(number, _) => (Some(*number as f64), None),
+            Expr::Float(number, _) => (Some(*number), None),
+            Expr::Text(text, _) => (None, Some(text.to_string())),
+            _ => (None, None),
+        };
+        Self { name: name.to_owned(), at, value, number, text }
+    }
 }
 
 impl<'a> TypedValue<'a> {

@@ -1,13 +1,42 @@
 //! `correctness/data-form`: invalid data files.
 
+use crate::diag::Diagnostic;
+use crate::form::yaml::Yaml;
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
 
-/// Checked by linking.
+/// Most of it is checked by linking.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/data-form",
     level: LintLevel::Error,
     summary: "a data file or vocabulary that does not hold together",
     manual: include_str!("../../manual/correctness/data-form.md"),
     options: &[],
-    check: None,
+    check: Some(check),
 };
+
+/// Reports owner rules that hide those below them, and files of signatures that no domain includes.
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
+    let lists = || cx.data.iter().filter_map(|(_, yaml)| yaml.get("include")?.as_list());
+    let is_included = |name: &str| lists().flatten().filter_map(Yaml::as_text).any(|included| included == name);
+    for (source, yaml) in cx.data {
+        let owners = if source.name() == "evidence.yaml" { yaml.get("owners").and_then(Yaml::as_list) } else { None };
+        let above = owners.and_then(<[Yaml]>::split_last).map_or(&[][..], |(_, above)| above);
+        for rule in above.iter().filter(|rule| rule.as_map().is_some_and(|map| !map.is_empty())) {
+            let is_given = |key: &&str| rule.get(key).is_some();
+            if !["languages", "paths", "functions"].iter().any(|key| is_given(key)) {
+                let message = "an owner rule without patterns matches every frame, so that no rule below it is tried";
+                let found = Diagnostic::warning(RULE.id, message).label(source, rule.head(source), "matches every frame");
+                report.push(found.help("give it `paths`, `functions` or `languages`, or make it the last one"));
+            }
+        }
+        if let Some(name) = source.name().strip_prefix("signatures/").and_then(|name| name.strip_suffix(".yaml"))
+            && !is_included(name)
+        {
+            let found = Diagnostic::warning(RULE.id, format!("no domain includes the signatures of `data/{}`", source.name()));
+            let found = found.label(source, yaml.head(source), "not used");
+            report.push(found.help(format!("add `{name}` to `include:` of the domain, in `data/domains/`")));
+        }
+    }
+}

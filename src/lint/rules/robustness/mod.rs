@@ -10,6 +10,7 @@ mod slow_pattern;
 mod throw_in_rule;
 mod unguarded_index;
 mod unguarded_optional;
+mod unused_import;
 mod unused_variable;
 
 use crate::lint::rule::LintRule;
@@ -25,5 +26,6 @@ pub(super) const RULES: &[LintRule] = &[
     throw_in_rule::RULE,
     unguarded_index::RULE,
     unguarded_optional::RULE,
+    unused_import::RULE,
     unused_variable::RULE,
 ];

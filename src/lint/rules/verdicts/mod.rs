@@ -1,5 +1,6 @@
 //! Rules about the rules of verdicts.
 
+mod lone_group;
 mod never_speaks;
 mod no_example;
 mod no_group;
@@ -13,7 +14,8 @@ use crate::project::FunctionUse;
 use crate::script::Unit;
 use crate::script::tree::Function;
 
-pub(super) const RULES: &[LintRule] = &[never_speaks::RULE, no_example::RULE, no_group::RULE, no_reason::RULE, twin_rules::RULE];
+pub(super) const RULES: &[LintRule] =
+    &[lone_group::RULE, never_speaks::RULE, no_example::RULE, no_group::RULE, no_reason::RULE, twin_rules::RULE];
 
 /// A rule of a verdict with its function.
 struct LinkedVerdictRule<'a> {

@@ -29,7 +29,8 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             };
             let source = &pipe.pipeline.source;
             let other = source.slice(first);
-            let message = format!("the rule `{}` speaks whenever `{other}` does, for its function does the same", &*one.rule.id);
+            let message =
+                format!("the rule `{}` speaks whenever `{other}` does: `{}` does the same", &*one.rule.id, &*one.rule.rule);
             report.push(twin(message, (source, span), (source, first)));
         }
     }

@@ -1,0 +1,34 @@
+//! `robustness/unused-import`: imports whose functions and constants nothing uses.
+
+use crate::diag::{Diagnostic, Span};
+use crate::lint::context::LintContext;
+use crate::lint::finding::FindingCollector;
+use crate::lint::rule::{LintLevel, LintRule};
+
+pub(super) const RULE: LintRule = LintRule {
+    id: "robustness/unused-import",
+    level: LintLevel::Warning,
+    summary: "an import that nothing uses",
+    manual: include_str!("../../manual/robustness/unused-import.md"),
+    options: &[],
+    check: Some(check),
+};
+
+fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
+    for unit in &cx.units {
+        let script = unit.script();
+        let lexemes = unit.tokens().lexemes();
+        let word = |at: usize| lexemes.get(at).map_or("", |one| &script[one.span.start..one.span.end]);
+        for at in (0..lexemes.len()).filter(|at| word(*at) == "import" && word(*at + 2) == "as") {
+            let name = word(at + 3);
+            let used = (0..lexemes.len()).any(|other| other != at + 3 && word(other) == name && word(other + 1) == "::");
+            if used || name.is_empty() {
+                continue;
+            }
+            let (from, to) = (lexemes[at].span.start, lexemes[at + 3].span.end);
+            let (source, span) = unit.locate(Span::new(from, to));
+            let found = Diagnostic::warning(RULE.id, format!("nothing uses the import `{name}`"));
+            report.push(found.label(&source, span, "never used").help("remove it"));
+        }
+    }
+}
