@@ -187,7 +187,9 @@ fn versioned(swept: &SweepReport) -> Value {
 fn print(ui: &Ui, swept: &SweepReport) {
     let moving: Vec<&str> = swept.moving().into_iter().take(EDGES).collect();
     let unknown = swept.points.iter().any(|point| point.unknown > 0);
+    let verdicts = swept.points.iter().any(|point| point.verdicts > 0);
     let mut columns = vec![swept.var.as_str(), "flips"];
+    columns.extend(verdicts.then_some("verdicts"));
     columns.extend(unknown.then_some("unknown"));
     columns.extend(&moving);
     columns.extend(["plateau", ""]);
@@ -201,17 +203,20 @@ fn print(ui: &Ui, swept: &SweepReport) {
                 (_, 0) => &range,
                 _ => "|",
             };
-            table.row(row(point, unknown, &moving, mark));
+            table.row(row(point, (verdicts, unknown), &moving, mark));
         }
     }
     ui.out(&table.text());
     let of = if swept.runs.is_empty() { String::new() } else { format!(" of {}", counted(swept.runs.len(), "run", "runs")) };
     let now = swept.plateaus.iter().find(|plateau| plateau.current && plateau.values > 1);
     let tail = match now {
-        _ if moving.is_empty() => "; no edge is taken more or less often".to_owned(),
+        _ if moving.is_empty() && !verdicts => "; no edge is taken more or less often".to_owned(),
         Some(now) => format!("; as now from {} to {}", shown(&now.from), shown(&now.to)),
         None => String::new(),
     };
+    if verdicts {
+        ui.out("\nverdicts: cases whose verdict names another defect than the record");
+    }
     if unknown {
         ui.out("\nunknown: cases that come to a node of which no answer is known");
     }
@@ -222,8 +227,9 @@ fn print(ui: &Ui, swept: &SweepReport) {
     ));
 }
 
-fn row(point: &SweepPoint, unknown: bool, moving: &[&str], mark: &str) -> Vec<String> {
+fn row(point: &SweepPoint, (verdicts, unknown): (bool, bool), moving: &[&str], mark: &str) -> Vec<String> {
     let mut cells = vec![shown(&point.value), point.flips.to_string()];
+    cells.extend(verdicts.then(|| point.verdicts.to_string()));
     cells.extend(unknown.then(|| point.unknown.to_string()));
     cells.extend(moving.iter().map(|edge| point.edges.get(*edge).copied().unwrap_or(0).to_string()));
     cells.push(mark.to_owned());

@@ -63,6 +63,7 @@ pub(super) fn gather(input: &LintInput<'_>) -> LinkedTexts {
     let templates = templates(of(Area::Templates).cloned().collect(), &mut left_out, &mut found);
     let (tests, scripts): (Vec<Source>, Vec<Source>) = scripts.into_iter().partition(|source| is_test(source.name()));
     let (library, dropped) = library(scripts, &pipelines, input, &mut found);
+    found.extend(unlinked_tests(&library, &tests, &input));
     let mut loose = Vec::new();
     for source in tests {
         match Unit::read(&source) {
@@ -73,6 +74,22 @@ pub(super) fn gather(input: &LintInput<'_>) -> LinkedTexts {
     loose.extend(dropped.iter().filter_map(|source| Unit::read(source).ok()));
     left_out.extend(dropped.iter().map(|source| source.name().to_owned()));
     LinkedTexts { library, loose, pipelines, policies, templates, data, found, left_out }
+}
+
+/// The errors of the project's own tests: they are linked with the scripts, but no part of the library.
+fn unlinked_tests(library: &Library, tests: &[Source], input: &LintInput<'_>) -> Vec<Diagnostic> {
+    let own: Vec<&Source> = tests.iter().filter(|test| !test.is_bundled() && Unit::read(test).is_ok()).collect();
+    if own.is_empty() {
+        return Vec::new();
+    }
+    let scripts = library.files().map(|file| file.source()).chain(tests.iter().filter(|test| test.is_bundled())).chain(own.iter().copied());
+    let inputs =
+        LibraryInputs { scripts: scripts.cloned().collect(), limits: input.settings.limits.clone(), ..LibraryInputs::default() };
+    let Err(problems) = Library::link(inputs, Some(library)) else { return Vec::new() };
+    // A script that was left out has been reported.
+    let is_import = |one: &Diagnostic| matches!(one.code.as_ref(), "script/import" | "script/unknown-file");
+    let in_test = |one: &Diagnostic| one.primary().is_some_and(|label| own.iter().any(|test| test.name() == label.source.name()));
+    problems.into_iter().filter(|one| in_test(one) && !is_import(one)).collect()
 }
 
 /// Builds the library of all scripts that link, and lists the others.

@@ -52,6 +52,19 @@ pub struct ProjectData {
 }
 
 impl ProjectData {
+    /// The values of a key in the files of all domains and signatures, whether they are of the domain in force or not. Read off the
+    /// lines, without parsing the files.
+    pub(super) fn written_in_domains(&self, key: &str) -> Vec<String> {
+        let files = self.sources.iter().filter(|source| domain::is_domain_file(source));
+        let lines = files.flat_map(|source| source.text().lines());
+        let value = |line: &str| {
+            let rest = line.trim_start().trim_start_matches("- ").trim_start_matches(['{', ' ']).strip_prefix(key)?.strip_prefix(':')?;
+            let word = rest.split([',', '}', '#']).next()?.trim().trim_matches(['"', '\'']);
+            (!word.is_empty()).then(|| word.to_owned())
+        };
+        lines.filter_map(value).collect()
+    }
+
     /// Reads data files, with the domain of that name. If bundled texts are trusted, they are read when they are needed.
     pub fn read(sources: &[Source], domain: Option<&str>, trusted: bool) -> Arc<Self> {
         /// What was made of bundled texts alone: the same in all projects of a process.

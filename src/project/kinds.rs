@@ -17,6 +17,13 @@ pub(super) fn no_words(_: KnownWords) -> Vec<String> {
 pub fn known_words(pipeline: &Pipeline, data: &ProjectData, known: KnownWords) -> Vec<String> {
     match known {
         KnownWords::Data => data.files.stems(),
+        // A script may serve several domains.
+        KnownWords::Signatures | KnownWords::Topics => {
+            let of_domain = words(pipeline, data.files.get("domain").unwrap_or(&Value::Null), known);
+            let key = if known == KnownWords::Signatures { "id" } else { "topic" };
+            let all: BTreeSet<String> = of_domain.into_iter().chain(data.written_in_domains(key)).collect();
+            all.into_iter().collect()
+        }
         _ => words(pipeline, data.files.get("domain").unwrap_or(&Value::Null), known),
     }
 }

@@ -59,7 +59,7 @@ impl Templates {
                 let near = nearest(field, group.fields.iter().map(String::as_str));
                 let hint = near.map_or_else(
                     || format!("it has {}", group.fields.join(", ")),
-                    |near| format!("did you mean `{root}.{near}`?"),
+                    |near| format!("did you mean `{root}.{near}` instead of `{root}.{field}`?"),
                 );
                 let span = locate(&source, &format!("{root}.{field}"));
                 found.push(Diagnostic::error("template/unknown-field", message).label(&source, span, "named here").help(hint));

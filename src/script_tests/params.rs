@@ -31,12 +31,20 @@ pub(super) fn params(plan: &Plan, node: NodeIx, given: &Value, now: Timestamp) -
     }
     let needs = needs(&given["needs"])?;
     let failure = |key: &str| given["failure"][key].as_str().unwrap_or_default().to_owned();
+    let given_attributes = given["failure"]["attributes"].as_object().into_iter().flatten();
+    let attributes = given_attributes.map(|(name, value)| (name.as_str(), value.as_str().unwrap_or_default()));
     let case = Case {
         id: "case-1".into(),
         name: failure("name"),
         suite: failure("suite"),
         error_message: failure("error_message"),
         log_snippet: failure("log_snippet").into(),
+        status: failure("status"),
+        file: given["failure"]["file"].as_str().map(str::to_owned),
+        duration_s: given["failure"]["duration_s"].as_f64(),
+        source_defect: given["failure"]["source_defect"].as_str().map(str::to_owned),
+        recall_key: failure("recall_key"),
+        attributes: attributes.collect(),
         ..Case::default()
     };
     let launch = Launch::default();

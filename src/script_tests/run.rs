@@ -120,7 +120,7 @@ pub(super) fn function(ground: &TestProject, file: &TestFile, name: &str) -> Res
 }
 
 pub(super) fn scene(ground: &Arc<TestProject>, file: &TestFile) -> Rc<dyn TestHost> {
-    Rc::new(ScriptTestHost { ground: ground.clone(), file: file.clone() })
+    Rc::new(ScriptTestHost { ground: ground.of(file).clone(), file: file.clone() })
 }
 
 type FailureSubject<'t> = (&'t Diagnostic, Option<&'t crate::script::probe::Evaluation>);

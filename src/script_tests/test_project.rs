@@ -1,11 +1,12 @@
 //! What tests run on: a library of all scripts and tests, and the projects of the pipelines that tests ask about.
 
 use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
-use crate::project::Project;
+use crate::project::{Project, ProjectVars};
 use crate::script::probe::{ProbeTable, Probes};
 use crate::script::{Library, LibraryInputs, ScriptLimits, Unit, apart};
-use crate::session::{Session, SessionError, TestTexts};
+use crate::session::{Session, SessionError, Setup, TestFile, TestTexts};
 use crate::walk::Plan;
+use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -24,6 +25,8 @@ pub(super) struct TestProject {
     default: Arc<Project>,
     /// Those of others, linked when a test first asks for them.
     others: Mutex<BTreeMap<String, Arc<Project>>>,
+    /// The same without the domain, the vars and the repositories of the project file: what bundled tests run on. `None` if it has none.
+    plain: Option<Arc<Self>>,
 }
 
 /// How much more time a test may take than a call of a run: what bounds it is the number of its operations, which is the
@@ -45,9 +48,19 @@ impl TestProject {
         let inputs =
             LibraryInputs { scripts: scripts.clone(), limits: limits.clone(), probes, trusted, ..LibraryInputs::default() };
         let library = Library::link(inputs, None)?;
-        let default = Arc::new(session.probed_project(None, probes)?);
-        let session = session.clone();
-        Ok(Self { session, library, scripts, edited: None, limits, probes, default, others: Mutex::default() })
+        let with = |session: &Session, plain: Option<Arc<Self>>| -> Result<Self, SessionError> {
+            let (session, library, scripts) = (session.clone(), library.clone(), scripts.clone());
+            let default = Arc::new(session.probed_project(None, probes)?);
+            let (limits, others) = (limits.clone(), Mutex::default());
+            Ok(Self { session, library, scripts, edited: None, limits, probes, default, others, plain })
+        };
+        let plain = plain_setup(session.setup()).map(|setup| with(&Session::new(setup), None)).transpose()?;
+        with(session, plain.map(Arc::new))
+    }
+
+    /// What the tests of a file run on.
+    pub(super) fn of<'a>(self: &'a Arc<Self>, file: &TestFile) -> &'a Arc<Self> {
+        self.plain.as_ref().filter(|_| file.source.is_bundled()).unwrap_or(self)
     }
 
     /// The same with another text for one of the scripts. Only that is compiled.
@@ -69,6 +82,7 @@ impl TestProject {
             probes: self.probes,
             default: Arc::new(self.default.edit(script)?),
             others: Mutex::default(),
+            plain: self.plain.as_ref().map(|plain| plain.edit(script).map(Arc::new)).transpose()?,
         })
     }
 
@@ -121,14 +135,30 @@ impl TestProject {
     /// Does something with every text that has probes and what those stand for.
     pub(super) fn with_probed<T>(&self, take: impl FnOnce(&[(&Unit, &ProbeTable)]) -> T) -> T {
         self.library.prepare();
-        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        let projects = std::iter::once(&self.default).chain(others.values());
+        let grounds: Vec<&Self> = std::iter::once(self).chain(self.plain.as_deref()).collect();
+        let projects: Vec<Arc<Project>> = grounds
+            .into_iter()
+            .flat_map(|ground| {
+                let others = ground.others.lock().unwrap_or_else(PoisonError::into_inner);
+                std::iter::once(&ground.default).chain(others.values()).cloned().collect::<Vec<_>>()
+            })
+            .collect();
         // Libraries share the scripts that are bundled.
         let mut seen: HashSet<*const ProbeTable> = HashSet::new();
-        let probed = self.library.probed().chain(projects.flat_map(|project| project.library.probed()));
+        let probed = self.library.probed().chain(projects.iter().flat_map(|project| project.library.probed()));
         let texts: Vec<(&Unit, &ProbeTable)> = probed.filter(|(_, table)| seen.insert(std::ptr::from_ref(*table))).collect();
         take(&texts)
     }
+}
+
+/// The setup without the settings of a project file that change what bundled rules decide; `None` if it has none.
+fn plain_setup(setup: &Setup) -> Option<Setup> {
+    let none = json!({ "repositories": [] });
+    let is_plain = setup.domain.is_none()
+        && setup.project_vars.is_empty()
+        && setup.workspace["repositories"].as_array().is_none_or(Vec::is_empty);
+    let plain = || Setup { domain: None, project_vars: ProjectVars::new(), workspace: none, ..setup.clone() };
+    (!is_plain).then(plain)
 }
 
 /// What an error of the session comes to in a test.

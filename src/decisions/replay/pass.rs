@@ -52,8 +52,8 @@ pub(super) struct ReplayedCase<'p> {
     pub(super) case: &'p str,
     /// One per plan.
     pub(super) walks: Vec<ReplayOutcome>,
-    /// The verdict by the first plan, if its rules have changed.
-    pub(super) verdict: Option<ReplayedVerdict>,
+    /// One per plan: the verdict, if its rules or vars are not those of the record.
+    pub(super) verdicts: Vec<Option<ReplayedVerdict>>,
 }
 
 /// A verdict that was made by other rules than those of the record.
@@ -147,18 +147,16 @@ impl ReplayPass<'_> {
         let same = &self.base.same;
         let case_record = CaseRecord::new(reading, (self.run, launch), case, recorded_walk.verdict.as_ref());
         let mut walks = Vec::with_capacity(self.plans.len());
-        let mut verdict = None;
+        let mut verdicts = Vec::with_capacity(self.plans.len());
         for (at, plan) in self.plans.iter().enumerate() {
             let scripted = ScriptedAnswers::new(&case_record, plan, self.only_weights[at]);
             let answers = Some(AnswerMaker { answers: &scripted, check: &self.checks[at] });
             let reuse = Some(&self.reuse[at]);
             let walk = ReplayWalk { plan, same, reuse, answers, seed, case, inherited: None, needs: &needs, follow: true };
             walks.push(walk.case(&recorded_walk, &mut artifact)?);
-            if at == 0 {
-                verdict = Self::verdict(&case_record, &scripted, plan, recorded_walk.verdict.as_ref())?;
-            }
+            verdicts.push(Self::verdict(&case_record, &scripted, plan, recorded_walk.verdict.as_ref())?);
         }
-        Ok(ReplayedCase { case, walks, verdict })
+        Ok(ReplayedCase { case, walks, verdicts })
     }
 
     /// The verdict of a case by a plan, if it was made by other rules.

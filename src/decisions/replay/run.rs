@@ -107,7 +107,7 @@ struct CaseComparison {
 
 impl CaseComparison {
     fn of(run: &str, base: &ReplayProject, plan: &Plan, passed: ReplayedCase<'_>) -> Self {
-        let ReplayedCase { case, walks, verdict } = passed;
+        let ReplayedCase { case, walks, verdicts } = passed;
         let Some(walk) = walks.into_iter().next() else { return Self::default() };
         let flips = walk.decisions.iter().enumerate().filter(|(_, decision)| decision.flipped());
         let unknown = |(node, path): (Name, Name)| {
@@ -129,7 +129,7 @@ impl CaseComparison {
             unknown: walk.unknown.map(unknown).into_iter().collect(),
             ..Self::default()
         };
-        if let Some(ReplayedVerdict { event, before, now }) = verdict {
+        if let Some(ReplayedVerdict { event, before, now }) = verdicts.into_iter().next().flatten() {
             match now {
                 Some(now) => {
                     result.verdict = true;

@@ -7,7 +7,8 @@ use super::reads::is_whole;
 use super::script::{CheckedFunction, Script, THIS};
 use super::types::{Class, Type};
 use super::value::{Callable, TypedValue};
-use crate::script::tree::{CallExpr, Expr, Position};
+use crate::diag::{Diagnostic, Span};
+use crate::script::tree::{self, CallExpr, Expr, Node, Position};
 use std::rc::Rc;
 
 /// Maximum depth of named functions that are followed.
@@ -78,7 +79,15 @@ impl<'a> TypeFlow<'a> {
             return self.follow_call(script, function, Some(receiver.clone()), args, at, env);
         }
         if let ("contains", [item]) = (name, args) {
+            // `keys` has the names of the fields that are there.
+            if let (Some(of), Expr::Text(field, _)) = (&receiver.keys_of, item) {
+                self.asked.insert(format!("{of}.{field}"));
+            }
             return self.contains(receiver, None, item, at, env);
+        }
+        if let ("keys", [], Some(path)) = (name, args, receiver.path()) {
+            let keys_of = Some(path.into());
+            return TypedValue { keys_of, ..self.native(name, receiver, args, at, env) };
         }
         self.native(name, receiver, args, at, env)
     }
@@ -219,6 +228,7 @@ impl<'a> TypeFlow<'a> {
             values.iter().chain(this.iter()).for_each(|value| self.used(value));
             return TypedValue::unknown(at);
         }
+        let values_given: Vec<Callable<'a>> = values.iter().filter_map(|value| value.function.clone()).collect();
         let mut env = TypeEnv::new();
         let this = this.unwrap_or_else(|| TypedValue::unknown(at));
         declare(&mut env, &function, THIS, this);
@@ -226,11 +236,41 @@ impl<'a> TypeFlow<'a> {
         for param in &function.of.params {
             declare(&mut env, &function, param, values.next().unwrap_or_else(|| TypedValue::unknown(at)));
         }
+        for closure in values_given.iter().filter(|closure| !Rc::ptr_eq(&closure.script, &script)) {
+            self.names_of_another_script(closure, &script);
+        }
         let call = named.map(|name| (self.place(at), name));
         self.frames.push(FlowFrame { script, function: function.clone(), call, inner: true, returns: Vec::new() });
         let result = self.block(&function.of.body, &mut env);
         let returns = self.frames.pop().map(|frame| frame.returns).unwrap_or_default();
         returns.iter().fold(result, TypedValue::or).seen(at)
+    }
+
+    /// Names in a closure that mean something else in the script that calls it: Rhai looks them up among that script's functions and imports
+    /// first.
+    fn names_of_another_script(&mut self, closure: &Callable<'a>, other: &Script<'a>) {
+        let own = &closure.script;
+        let mut found: Vec<(String, Position)> = Vec::new();
+        tree::each(&closure.function.of.body, &mut |node| {
+            let Node::Expr(Expr::Call(call, at)) = node else { return };
+            let (name, arity) = (&call.name, call.args.len());
+            match call.namespace.as_slice() {
+                [] if !call.operator && own.function(name, arity).is_some() && other.function(name, arity).is_some() => {
+                    found.push((name.to_string(), *at));
+                }
+                [alias] if own.import(alias).is_some() && other.import(alias).is_some() && own.import(alias) != other.import(alias) => {
+                    found.push((format!("{alias}::{name}"), *at));
+                }
+                _ => {}
+            }
+        });
+        for (name, at) in found {
+            let (source, span) = own.unit.token(at).unwrap_or_else(|| own.unit.locate(Span::default()));
+            let by = other.unit.name();
+            let message = format!("`{name}` in this closure is that of `{by}`, which calls the closure");
+            let error = Diagnostic::error("script/closure-name", message).label(&source, span, "found in the other script first");
+            self.report(error.help("rename it in one of the two scripts"));
+        }
     }
 
     /// A native function, called on or with `first`.

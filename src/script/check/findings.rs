@@ -6,6 +6,9 @@ use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean, nearest};
 use crate::script::fault;
 use std::collections::BTreeSet;
 
+/// The most values that a help lists.
+const LISTED: usize = 24;
+
 /// A place in a script.
 #[derive(Clone, Debug)]
 pub(super) struct ScriptPlace {
@@ -106,7 +109,7 @@ pub(super) fn never(place: &ScriptPlace, value: &TypedValue<'_>, literal: &str, 
     let help = did_you_mean(literal, one_of.iter().map(String::as_str));
     Diagnostic::error("rule/enum-value", format!("{subject} is never \"{literal}\""))
         .label(&place.source, place.span, "not one of its values")
-        .maybe_help(help.or_else(|| Some(format!("it is one of {}", one_of.join(", ")))))
+        .maybe_help(help.or_else(|| (one_of.len() <= LISTED).then(|| format!("it is one of {}", one_of.join(", ")))))
 }
 
 /// An unknown field is read.
@@ -116,8 +119,7 @@ pub(super) fn no_field(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) 
     if value.path() == Some("vars") {
         return Diagnostic::error("rule/unknown-var", format!("there is no var `{name}`"))
             .label(&place.source, place.span, "not declared")
-            .help("declare it under `vars:` in the pipeline")
-            .maybe_help(meant(place, name, known()));
+            .maybe_help(meant(place, name, known(), "declare it under `vars:` in the pipeline"));
     }
     let before = place.source.text()[..place.span.start].trim_end();
     let bare = before.ends_with("==") || before.ends_with("!=");
@@ -126,12 +128,16 @@ pub(super) fn no_field(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) 
     let what = if shape.name.is_empty() { "not a field".to_owned() } else { format!("not a field of the {}", shape.name) };
     Diagnostic::error(fault::UNKNOWN_FIELD, format!("`{subject}` has no field `{name}`"))
         .label(&place.source, place.span, what)
-        .maybe_help(text.or_else(|| meant(place, name, known())))
+        .maybe_help(text.or_else(|| meant(place, name, known(), "no field is named like it")))
 }
 
 /// The path that was meant, as the script has it: `evidence.lines.find` for `evidence.lins.find`.
-fn meant<'n>(place: &ScriptPlace, name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Option<String> {
-    let Some(near) = nearest(name, known.clone()) else { return did_you_mean(name, known) };
+pub(super) fn meant<'n>(
+    place: &ScriptPlace,
+    name: &str,
+    known: impl Iterator<Item = &'n str> + Clone,
+    otherwise: &str,
+) -> Option<String> {
     let text = place.source.text();
     let of_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '?');
     let before = text.get(..place.span.start).unwrap_or_default();
@@ -139,7 +145,14 @@ fn meant<'n>(place: &ScriptPlace, name: &str, known: impl Iterator<Item = &'n st
     let before = &before[before.trim_end_matches(of_path).len()..];
     let after = &after[..after.len() - after.trim_start_matches(of_path).len()];
     let is_path = before.ends_with('.') && text.get(place.span.start..place.span.end) == Some(name);
-    Some(if is_path { format!("did you mean `{before}{near}{after}`?") } else { format!("did you mean `{near}`?") })
+    match (nearest(name, known.clone()), is_path) {
+        (Some(near), true) => Some(format!("did you mean `{before}{near}{after}` instead of `{before}{name}{after}`?")),
+        (None, true) => {
+            let known = did_you_mean(name, known).unwrap_or_else(|| otherwise.to_owned());
+            Some(format!("`{before}{name}{after}`: {known}"))
+        }
+        (_, false) => did_you_mean(name, known),
+    }
 }
 
 /// A field is read that may be absent.

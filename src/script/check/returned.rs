@@ -1,11 +1,11 @@
 //! Checks what a function returns: keys, types and ranges of the maps that it writes out, by what it is used as.
 
-use super::findings::ScriptPlace;
+use super::findings::{self, ScriptPlace};
 use super::flow::TypeFlow;
 use super::rule_outcome::leaves;
 use super::types::{Class, Type};
 use super::value::{MapField, MapLiteral, TypedValue};
-use crate::diag::{Diagnostic, Severity, did_you_mean, nearest};
+use crate::diag::{Diagnostic, Severity, Span, did_you_mean, nearest};
 use crate::model::{EFFECTS, Kind, Shape, effect_has};
 use crate::script::tree::{self, Expr, Function, Node, Position, Stmt};
 use crate::script::{root_rule, rule, verdict_rule};
@@ -184,8 +184,10 @@ impl<'a> TypeFlow<'a> {
             let Some(known) = shape.field(&field.name) else {
                 let names = || shape.fields.iter().map(|field| field.name.as_str());
                 let message = format!("`{}` is not a field of the {}", field.name, shape.name);
-                let help = did_you_mean(&field.name, names())
-                    .unwrap_or_else(|| format!("its fields are {}", names().collect::<Vec<_>>().join(", ")));
+                let unit = literal.script.unit;
+                let (source, span) = unit.token(field.at).unwrap_or_else(|| unit.locate(Span::default()));
+                let help = findings::meant(&ScriptPlace { source, span }, &field.name, names(), "no field is named like it");
+                let help = help.unwrap_or_else(|| format!("its fields are {}", names().collect::<Vec<_>>().join(", ")));
                 self.report(at(literal, field.at, code, message, &help));
                 continue;
             };

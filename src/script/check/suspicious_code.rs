@@ -38,7 +38,13 @@ impl TypeFlow<'_> {
         }
         let ScriptPlace { source, span } = self.place(at);
         let written = source.slice(span);
-        let names = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && rest.contains('}');
+        // `${NAME}` may be meant as it is written, where no variable is called so.
+        let script = self.script();
+        let names = |rest: &str| {
+            let name = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+            let is_name = rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && rest.contains('}');
+            is_name && (!name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_') || script.unit.script().contains(&format!("const {name}")))
+        };
         if written.starts_with('"') && written.split("${").skip(1).any(names) {
             let found = Diagnostic::warning(PLAIN, "`${..}` is not filled in between these quotes");
             let help = format!("write it in backticks: `{}`", written.trim_matches('"'));

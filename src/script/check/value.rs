@@ -23,6 +23,8 @@ pub(super) struct TypedValue<'a> {
     pub(super) frozen: bool,
     /// The token to label.
     pub(super) at: Position,
+    /// The path of the map whose keys it lists.
+    pub(super) keys_of: Option<Rc<str>>,
     /// The function it certainly is.
     pub(super) function: Option<Callable<'a>>,
     /// The map literals that it may be, if it was not kept in a variable since.
@@ -66,7 +68,7 @@ impl<'a> MapField<'a> {
 impl<'a> TypedValue<'a> {
     /// A value of a type.
     pub(super) fn new(ty: Type<'a>, at: Position) -> Self {
-        Self { ty, origins: Vec::new(), frozen: false, at, function: None, literals: Vec::new() }
+        Self { ty, origins: Vec::new(), frozen: false, at, keys_of: None, function: None, literals: Vec::new() }
     }
 
     /// An unknown value.
@@ -94,7 +96,7 @@ impl<'a> TypedValue<'a> {
             .map(|path| format!("{path}{suffix}").into())
             .collect();
         let frozen = !origins.is_empty();
-        Self { ty, origins, frozen, at, function: None, literals: Vec::new() }
+        Self { ty, origins, frozen, at, keys_of: None, function: None, literals: Vec::new() }
     }
 
     /// An item of it.

@@ -62,6 +62,8 @@ const SHARES: &str = "\u{2039}shares\u{203a}";
 /// read-only.
 pub(crate) fn changed(ast: &AST) -> BTreeSet<ImmutableString> {
     let mut names = BTreeSet::new();
+    // Functions of scripts are given copies.
+    let scripted: BTreeSet<(&str, usize)> = ast.iter_functions().map(|function| (function.name, function.params.len())).collect();
     ast.walk(&mut |path| {
         match path.last() {
             Some(ASTNode::Stmt(Stmt::Assignment(parts))) => names.extend(root(&parts.1.lhs)),
@@ -69,7 +71,11 @@ pub(crate) fn changed(ast: &AST) -> BTreeSet<ImmutableString> {
                 names.extend(root(expr));
             }
             Some(ASTNode::Expr(Expr::FnCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _))) => {
-                let reads = call.op_token.is_some() || call.name == "curry" || READING.contains(&call.name.as_str());
+                let reads = call.op_token.is_some()
+                    || call.is_qualified()
+                    || call.name == "curry"
+                    || READING.contains(&call.name.as_str())
+                    || scripted.contains(&(call.name.as_str(), call.args.len()));
                 if !reads && let Some(first @ Expr::Variable(..)) = call.args.first() {
                     names.extend(root(first));
                 }

@@ -1,7 +1,7 @@
 //! The points of a sweep: what each value of the var would have decided.
 
 use super::super::base::ReplayProject;
-use super::super::pass::ReplayPass;
+use super::super::pass::{ReplayPass, ReplayedVerdict};
 use super::super::replay_walk::ReplayOutcome;
 use super::super::run::{ReplaySpec, each_run, words};
 use super::values::SweptVar;
@@ -43,6 +43,8 @@ pub struct SweepPoint {
     pub decisions: usize,
     /// The number that differ from the record; for a scenario, from those with the current value.
     pub flips: usize,
+    /// The number of verdicts that name another defect than the record.
+    pub verdicts: usize,
     /// The number of cases whose outcome is unknown from some step on.
     pub unknown: usize,
     /// How many decisions take each edge.
@@ -70,6 +72,7 @@ pub struct Plateau {
 pub(super) struct PointCount {
     decisions: usize,
     flips: usize,
+    verdicts: usize,
     unknown: usize,
     edges: BTreeMap<String, usize>,
     hasher: DefaultHasher,
@@ -79,6 +82,8 @@ pub(super) struct PointCount {
 #[derive(Clone, Debug, Default)]
 pub(super) struct PointTally {
     pub(super) flips: usize,
+    /// The defect of a verdict that is another one now.
+    pub(super) verdict: Option<String>,
     pub(super) unknown: bool,
     /// The edges taken, with their targets.
     pub(super) taken: Vec<(String, Option<String>)>,
@@ -88,8 +93,9 @@ impl PointCount {
     pub(super) fn add(&mut self, tally: PointTally) {
         self.decisions += tally.taken.len();
         self.flips += tally.flips;
+        self.verdicts += usize::from(tally.verdict.is_some());
         self.unknown += usize::from(tally.unknown);
-        (tally.taken.len(), &tally.taken, tally.unknown).hash(&mut self.hasher);
+        (tally.taken.len(), &tally.taken, &tally.verdict, tally.unknown).hash(&mut self.hasher);
         for (edge, _) in tally.taken {
             *self.edges.entry(edge).or_default() += 1;
         }
@@ -104,7 +110,7 @@ impl PointTally {
             (edge, to)
         });
         let flips = walk.decisions.iter().filter(|decision| decision.flipped()).count();
-        Self { flips, unknown: walk.unknown.is_some(), taken: taken.collect() }
+        Self { flips, verdict: None, unknown: walk.unknown.is_some(), taken: taken.collect() }
     }
 }
 
@@ -112,9 +118,9 @@ impl SweepReport {
     pub(super) fn new(var: &SweptVar, current: Value, counts: Vec<PointCount>) -> Self {
         let mut swept = Self { var: var.name.clone(), current, ..Self::default() };
         for (value, count) in var.values.iter().zip(counts) {
-            let PointCount { decisions, flips, unknown, edges, hasher } = count;
+            let PointCount { decisions, flips, verdicts, unknown, edges, hasher } = count;
             let (value, current) = (value.clone(), equal(value, &swept.current));
-            swept.points.push(SweepPoint { value, current, decisions, flips, unknown, edges, signature: hasher.finish() });
+            swept.points.push(SweepPoint { value, current, decisions, flips, verdicts, unknown, edges, signature: hasher.finish() });
         }
         swept.plateaus = plateaus(&swept.points);
         swept
@@ -192,9 +198,13 @@ pub(super) fn sweep_var(session: &Session, spec: &ReplaySpec, var: SweptVar) -> 
         }
         let plans = var.plans(base)?;
         let pass = ReplayPass::new((record, run), (base, then), &plans, spec.parallel);
-        let tallies = |walks: Vec<ReplayOutcome>| walks.iter().map(PointTally::of).collect::<Vec<_>>();
+        let tally = |(walk, verdict): (&ReplayOutcome, &Option<ReplayedVerdict>)| {
+            let changed = verdict.as_ref().and_then(|made| Some((made.now.as_ref()?, &made.before)));
+            let verdict = changed.filter(|(now, before)| now.defect != before.defect).map(|(now, _)| now.defect.to_string());
+            PointTally { verdict, ..PointTally::of(walk) }
+        };
         cases += pass.cases(
-            |passed| tallies(passed.walks),
+            |passed| passed.walks.iter().zip(&passed.verdicts).map(tally).collect::<Vec<_>>(),
             |tallies| counts.iter_mut().zip(tallies).for_each(|(count, tally)| count.add(tally)),
         )?;
         runs.push(run.to_owned());
@@ -215,8 +225,8 @@ pub(super) mod tests {
         let count = |at: usize| {
             let mut count = PointCount::default();
             let edge = if at < 2 { "A" } else { "B" };
-            count.add(PointTally { flips: usize::from(at > 1), unknown: at > 1, taken: vec![(edge.into(), Some("n".into()))] });
-            count.add(PointTally { flips: 0, unknown: false, taken: vec![("C".into(), None)] });
+            count.add(PointTally { flips: usize::from(at > 1), verdict: None, unknown: at > 1, taken: vec![(edge.into(), Some("n".into()))] });
+            count.add(PointTally { flips: 0, verdict: None, unknown: false, taken: vec![("C".into(), None)] });
             count
         };
         SweepReport::new(&var, json!(0.7), (0..values.len()).map(count).collect())

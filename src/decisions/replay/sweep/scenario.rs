@@ -107,7 +107,7 @@ pub fn sweep_scenario(
         let now = decision.choice(&base, &Map::new())?;
         for (value, count) in var.values.iter().zip(&mut counts) {
             let choice = decision.choice(&base, &Map::from_iter([(var.name.clone(), value.clone())]))?;
-            count.add(PointTally { flips: usize::from(choice != now), unknown: false, taken: vec![choice] });
+            count.add(PointTally { flips: usize::from(choice != now), verdict: None, unknown: false, taken: vec![choice] });
         }
     }
     let cases = scenario.cases.len() + scenario.decisions.len();

@@ -41,7 +41,7 @@ pub(super) fn sweep_weights(session: &Session, spec: &ReplaySpec, var: &SweptVar
             for (plan, count) in plans.iter().zip(counts.iter_mut()) {
                 let other = plan.weigh_again(&verdict);
                 let flips = usize::from(other.defect != verdict.defect);
-                count.add(PointTally { flips, unknown: false, taken: vec![(other.defect.to_string(), None)] });
+                count.add(PointTally { flips, verdict: None, unknown: false, taken: vec![(other.defect.to_string(), None)] });
             }
         }
         runs.push(run.to_owned());

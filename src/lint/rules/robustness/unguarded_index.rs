@@ -30,15 +30,14 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let before = text[..at].trim_end_matches(['[', '(', '-', ' ']);
             // What the list is called here, which may be a selection of it.
             let called = &before[before.trim_end_matches(word).len()..];
-            let asked = [".len()", ".is_empty"].iter().any(|ask| text[start..at].contains(&format!("{called}{ask}")))
-                || [".len()", ".len ", ".is_empty", ".len;", " == []", " != []"]
-                    .iter()
-                    .any(|ask| text[start..at].contains(&format!("{name}{ask}")))
-                || variables(&text[start..at], name).iter().any(|variable| {
-                    [".len()", ".is_empty"].iter().any(|ask| text[start..at].contains(&format!("{variable}{ask}")))
-                })
-                || text[start..at].contains(&format!("in {name}"))
-                || text[start..at].contains(&format!(".{name} {{"));
+            let above = &text[start..at];
+            let variables = variables(above, name);
+            let mut lists = [called, name].into_iter().chain(variables);
+            let asked = lists.any(|list| ASKING.iter().any(|ask| above.contains(&format!("{list}{ask}"))))
+                || above.contains(&format!("in {name}"))
+                || above.contains(&format!("\"{name}\" in"))
+                || above.contains(&format!(".{name} {{"))
+                || ["max_by(", "min_by("].iter().any(|best| above.split(best).skip(1).any(|rest| argument(rest).ends_with(name)));
             if asked {
                 continue;
             }
@@ -51,6 +50,15 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             )));
         }
     }
+}
+
+/// What follows a list where its items are asked for, or one is added.
+const ASKING: &[&str] =
+    &[".len()", ".len ", ".len;", ".is_empty", " == []", " != []", ".any(", ".some(", ".contains(", ".find(", ".push("];
+
+/// The first argument of a call.
+fn argument(rest: &str) -> &str {
+    rest.split([',', ')']).next().unwrap_or_default().trim()
 }
 
 /// The variables that a field was assigned to.
@@ -71,6 +79,8 @@ mod tests {
             "if artifact.places.len() != 1 { return false; } artifact.places[0].weight > 0.0",
             "let all = artifact.places; if all.is_empty() { return false; } all[0].weight > 0.0",
             "artifact.places.any(|place| place.weight > 0.0)",
+            "if !artifact.places.some(|place| place.weight > 0.0) { return false; } artifact.places[0].weight > 0.5",
+            "if max_by(artifact.places, \"weight\") == () { return false; } artifact.places[0].weight > 0.5",
         ] {
             assert_eq!(found(RULE.id, &Example::rule(body)), [""; 0], "{body}");
         }
