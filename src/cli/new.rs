@@ -181,9 +181,13 @@ fn next(kind: SkeletonKind, name: &str, path: &str) -> String {
             "asterisk test roots/{name}_test.rhai; then a root rule in pipelines/rca.yaml:\n  extends: rca\n  roots:\n    - {{ id: X1, name: {name}, confidence: 0.9, rule: \"roots/{name}.rhai#{name}\" }}"
         ),
         SkeletonKind::Signature => {
-            format!("asterisk new domain NAME, unless there is one, and `include: [{name}]` in it; asterisk lint checks the examples")
+            format!(
+                "asterisk new domain NAME, unless there is one, and `include: [{name}]` in it; asterisk lint checks the examples"
+            )
         }
-        SkeletonKind::OwnerRule => "asterisk lint; `asterisk show evidence RUN --case CASE` shows the owners of frames".to_owned(),
+        SkeletonKind::OwnerRule => {
+            "asterisk lint; `asterisk show evidence RUN --case CASE` shows the owners of frames".to_owned()
+        }
         SkeletonKind::Responder => format!("asterisk test agents/{name}_test.rhai; it answers the nodes of the family `{name}`"),
         SkeletonKind::Effect => {
             format!("asterisk test effects/{name}_test.rhai; a node names it with `effect: effects/{name}.rhai#{name}`")

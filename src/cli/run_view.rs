@@ -174,6 +174,12 @@ pub(super) fn shadow(ui: &Ui, result: &RunResult) {
     let ways = shadow.by.iter().map(by).collect::<Vec<_>>().join(", ");
     let ways = if ways.is_empty() { ways } else { format!(": {}", plain(&ways)) };
     ui.note(&format!("shadow: {} of {} decisions would differ{ways}", shadow.differ, shadow.decisions));
+    if shadow.verdicts > 0 {
+        let differ: usize = shadow.verdicts_by.values().sum();
+        let ways: Vec<String> = shadow.verdicts_by.iter().map(|(defect, count)| format!("{count} {defect}")).collect();
+        let ways = if ways.is_empty() { String::new() } else { format!(": {}", plain(&ways.join(", "))) };
+        ui.note(&format!("shadow: {differ} of {} verdicts would name another defect{ways}", shadow.verdicts));
+    }
 }
 
 /// Prints the token usage of external answers.

@@ -1,6 +1,5 @@
 //! Counts of the edges taken by the cases of a run, for overlaying a picture of its graph.
 
-use crate::diag::did_you_mean;
 use crate::pipeline::draw::EdgeCounts;
 use crate::script::probe::Probes;
 use crate::session::{Session, SessionError};
@@ -30,11 +29,7 @@ pub fn counts(session: &Session, run: &str, case: Option<&str>) -> Result<EdgesT
     let mut foreach_steps = ForeachSteps::new();
     let cases = match case {
         Some(case) => {
-            let names = record.store().case_names(&run)?;
-            if !names.iter().any(|(name, _)| name == case) {
-                let near = did_you_mean(case, names.iter().map(|(name, _)| name.as_str()));
-                return Err(SessionError::bad_request("input/no-case", format!("the run {run} has no case `{case}`"), near));
-            }
+            let case = &record.case(&run, case)?;
             record.store().events(&run, case)?.iter().for_each(|(_, event)| add(&mut counts, &mut foreach_steps, event));
             1
         }

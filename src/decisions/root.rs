@@ -4,7 +4,6 @@ use super::params::VerdictInputs;
 use super::recorded::Decisions;
 use super::selection::{CaseList, StepQuery, StepSelection, find, refused};
 use super::steps::{JournalStep, damaged};
-use crate::diag::did_you_mean;
 use crate::script::probe::Probes;
 use crate::session::{Session, SessionError};
 use crate::walk::{EventBody, EventKind, Name, Root};
@@ -145,12 +144,7 @@ impl Decisions {
         steps: &[JournalStep],
         step: &str,
     ) -> Result<RootComparison, SessionError> {
-        let known = self.record().store().case_names(run)?;
-        if !known.iter().any(|(id, _)| id == other) {
-            let help = did_you_mean(other, known.iter().map(|(id, _)| id.as_str()));
-            let help = help.or_else(|| Some(format!("its cases are listed by: asterisk explain {run}")));
-            return Err(refused("input/no-case", format!("the run {run} has no case `{other}`"), help));
-        }
+        let other = &self.record().case(run, other)?;
         let name = self.record().store().case(run, other)?.name;
         let (_, of_other) = self.recorded_root(run, other)?;
         let same = root.is_known() && root.key == of_other.key;

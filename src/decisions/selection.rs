@@ -56,14 +56,8 @@ pub(super) fn find(decisions: &Decisions, query: &StepQuery) -> Result<StepSelec
     let store = decisions.record().store();
     let run = decisions.record().run(&query.run)?;
     let names = store.case_names(&run)?;
-    let ids = || names.iter().map(|(id, _)| id.as_str());
     let case = match (&query.case, names.as_slice()) {
-        (Some(case), _) if ids().any(|id| id == case) => case.clone(),
-        (Some(case), _) => {
-            let message = format!("the run {run} has no case `{case}`");
-            let help = did_you_mean(case, ids()).or_else(|| Some(format!("its cases are listed by: asterisk explain {run}")));
-            return Err(refused("input/no-case", message, help));
-        }
+        (Some(case), _) => decisions.record().case(&run, case)?,
         (None, []) => return Err(refused("input/no-case", format!("the run {run} has no case"), None)),
         (None, [(only, _)]) => only.clone(),
         (None, _) => {

@@ -15,7 +15,11 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 /// The known name that `word` is a misspelling of: one letter apart, or two in a word of eight letters or more. For names that need
 /// not be known, where [`nearest`] would suspect too many.
 pub fn misspelt<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = if word.chars().count() >= 8 { 2 } else { 1 };
+    let allowed = match word.chars().count() {
+        0..=4 => return None,
+        5..=7 => 1,
+        _ => 2,
+    };
     let distance = |name: &str| strsim::damerau_levenshtein(name, word);
     known
         .into_iter()
@@ -57,6 +61,7 @@ mod tests {
         assert_eq!(misspelt("recal", known), Some("recall"));
         assert_eq!(misspelt("solve", known), None);
         assert_eq!(misspelt("report", known), None);
+        assert_eq!(misspelt("rack", ["race"]), None);
     }
 
     #[test]

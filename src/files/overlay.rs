@@ -133,7 +133,7 @@ impl Overlay {
         let mut extending: BTreeMap<String, String> = BTreeMap::new();
         for (name, (source, _)) in self.files.iter().filter(|(name, (source, _))| may_extend(area, name) && !source.is_bundled())
         {
-            let Some(base) = extended(source.text()) else { continue };
+            let Some(base) = extended(source.text()).or_else(|| extends_itself(area, name)) else { continue };
             let (dir, ending) = (name.rfind('/').map_or("", |at| &name[..=at]), name.rfind('.').map_or("", |at| &name[at..]));
             extending.insert(name.clone(), format!("{dir}{base}{ending}"));
         }
@@ -169,6 +169,12 @@ fn may_extend(area: Area, name: &str) -> bool {
     let is_yaml = name.ends_with(".yaml") || name.ends_with(".yml");
     let is_domain = name.starts_with("data/domains/") || name.starts_with("data/signatures/");
     is_yaml && matches!(area, Area::Pipelines | Area::Scripts) && !is_domain
+}
+
+/// The name of a file of entries by name: a project adds to the bundled ones without saying so.
+fn extends_itself(area: Area, name: &str) -> Option<&str> {
+    let stem = name.strip_prefix("data/")?.strip_suffix(".yaml")?;
+    (area == Area::Scripts && ["policy", "teams"].contains(&stem)).then_some(stem)
 }
 
 /// The name in the line `extends: NAME` at the left margin.

@@ -82,7 +82,8 @@ fn unlinked_tests(library: &Library, tests: &[Source], input: &LintInput<'_>) ->
     if own.is_empty() {
         return Vec::new();
     }
-    let scripts = library.files().map(|file| file.source()).chain(tests.iter().filter(|test| test.is_bundled())).chain(own.iter().copied());
+    let scripts =
+        library.files().map(|file| file.source()).chain(tests.iter().filter(|test| test.is_bundled())).chain(own.iter().copied());
     let inputs =
         LibraryInputs { scripts: scripts.cloned().collect(), limits: input.settings.limits.clone(), ..LibraryInputs::default() };
     let Err(problems) = Library::link(inputs, Some(library)) else { return Vec::new() };

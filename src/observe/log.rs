@@ -176,10 +176,14 @@ impl Observer for LogObserver<'_> {
             }
             EventBody::Reload { revision, .. } => line(LogLevel::Info, &[("generation", &revision.to_string())]),
             EventBody::Upgraded { revision, .. } => line(LogLevel::Debug, &[("generation", &revision.to_string())]),
-            EventBody::Shadow { node, edge, differs, .. } => {
+            EventBody::Shadow { node, edge, verdict, differs, .. } => {
                 let level = if *differs { LogLevel::Info } else { LogLevel::Trace };
                 let edge = edge.as_deref().unwrap_or_default();
-                line(level, &[("node", node), ("edge", edge), ("differs", &differs.to_string())]);
+                let differs = differs.to_string();
+                match verdict {
+                    Some(defect) => line(level, &[("node", node), ("defect", defect), ("differs", &differs)]),
+                    None => line(level, &[("node", node), ("edge", edge), ("differs", &differs)]),
+                }
             }
         }
     }

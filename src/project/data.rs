@@ -58,7 +58,8 @@ impl ProjectData {
         let files = self.sources.iter().filter(|source| domain::is_domain_file(source));
         let lines = files.flat_map(|source| source.text().lines());
         let value = |line: &str| {
-            let rest = line.trim_start().trim_start_matches("- ").trim_start_matches(['{', ' ']).strip_prefix(key)?.strip_prefix(':')?;
+            let rest =
+                line.trim_start().trim_start_matches("- ").trim_start_matches(['{', ' ']).strip_prefix(key)?.strip_prefix(':')?;
             let word = rest.split([',', '}', '#']).next()?.trim().trim_matches(['"', '\'']);
             (!word.is_empty()).then(|| word.to_owned())
         };

@@ -9,7 +9,7 @@ use crate::pipeline::NodeIx;
 use crate::project::{AnswererNames, LinkSettings, Project};
 use crate::script::View;
 use crate::script::probe::Probes;
-use crate::session::{RouteState, Session, SessionError};
+use crate::session::{RouteState, Session, SessionError, case_named};
 use crate::walk::{EventBody, RuleInputs, recorded_params, recorded_state};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -66,10 +66,9 @@ impl ReplPosition {
         let (node, bound, last) = (None, BTreeMap::new(), None);
         let mut place = Self { session, pipeline, walked: Some(walked), set, now, artifact, state, node, bound, last };
         let names = place.cases()?;
-        match case.or(names.first().map(String::as_str)) {
-            Some(case) if names.iter().any(|name| name == case) => place.go_to_case(case)?,
-            Some(case) => return Err(no_case(&names, case, None)),
-            None => {}
+        if let Some(case) = case.or(names.first().map(String::as_str)) {
+            let ids: Vec<&str> = names.iter().map(String::as_str).collect();
+            place.go_to_case(&case_named("the run", &ids, case)?)?;
         }
         Ok(place)
     }
@@ -95,10 +94,13 @@ impl ReplPosition {
     pub(super) fn case(&mut self, text: &Source, case: &str, at: usize) -> Result<(), SessionError> {
         self.walked.as_ref().ok_or_else(no_run)?;
         let names = self.cases()?;
-        let by_number = || case.parse::<usize>().ok().and_then(|number| names.get(number.checked_sub(1)?));
-        match names.iter().find(|name| *name == case).or_else(by_number) {
-            Some(name) => self.go_to_case(name),
-            None => Err(no_case(&names, case, Some((text, at)))),
+        let ids: Vec<&str> = names.iter().map(String::as_str).collect();
+        match case_named("the run", &ids, case) {
+            Ok(name) => self.go_to_case(&name),
+            Err(SessionError::BadRequest(error)) => {
+                Err(SessionError::BadRequest(Box::new(error.label(text, Span::new(at, at + case.len()), ""))))
+            }
+            Err(error) => Err(error),
         }
     }
 
@@ -363,15 +365,6 @@ impl ReplPosition {
 pub(super) fn no_run() -> SessionError {
     let help = "asterisk repl --run latest looks at the run that began last".to_owned();
     SessionError::bad_request("repl/no-run", "this session looks at no run", Some(help))
-}
-
-fn no_case(names: &[String], case: &str, typed: Option<(&Source, usize)>) -> SessionError {
-    let help = did_you_mean(case, names.iter().map(String::as_str)).unwrap_or_else(|| ":cases lists them".into());
-    let mut diagnostic = Diagnostic::error("repl/case", format!("the run has no case `{case}`")).help(help);
-    if let Some((text, at)) = typed {
-        diagnostic = diagnostic.label(text, Span::new(at, at + case.len()), "");
-    }
-    SessionError::BadRequest(Box::new(diagnostic))
 }
 
 fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, SessionError> {

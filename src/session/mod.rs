@@ -18,6 +18,7 @@ mod answer_file;
 mod answers;
 mod assembly;
 mod briefing;
+mod case_name;
 mod case_texts;
 mod clean;
 mod dispatch;
@@ -63,6 +64,7 @@ mod work;
 mod worker_pool;
 
 use crate::agent::{Approve, StepQueue};
+pub use case_name::case_named;
 pub use clean::CleanResult;
 pub use doctor::{CheckResult, CheckState};
 pub use dream::{DreamResult, DreamWording};

@@ -7,7 +7,7 @@ use super::projection::{StepFileNames, case_dir, place_dir};
 use super::prompt::KeptTemplates;
 use super::recorded::{linked, named};
 use super::run_args::text;
-use super::{RunListener, RunResult, Session, SessionError};
+use super::{RunListener, RunResult, Session, SessionError, case_named};
 use crate::agent::{self, SubmittedAnswer};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::files::OutDir;
@@ -89,6 +89,8 @@ struct HeldCase {
     run: String,
     plan: Arc<Plan>,
     state: WalkState,
+    /// The id of the case.
+    case: String,
 }
 
 impl Session {
@@ -99,9 +101,8 @@ impl Session {
         let run = named(&store, run)?;
         let manual = agent::manual_names(&self.setup.agents);
         let ids: Vec<String> = store.case_names(&run)?.into_iter().map(|(id, _)| id).collect();
-        if let Some(case) = case {
-            check_case(&run, &ids, case)?;
-        }
+        let case = case.map(|case| check_case(&run, &ids, case)).transpose()?;
+        let case = case.as_deref();
         let dir = self.run_dir(&run)?;
         let kept = KeptTemplates::of(&store, &run)?;
         let plan = self.plan_of(&store, &run)?;
@@ -139,6 +140,7 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let held = self.read_case(brought.run, brought.case)?;
+        let brought = &Submission { case: &held.case, ..*brought };
         let open = self.open(&held, brought.case)?.clone();
         let mut artifact = read(brought.answer)?;
         let (wrapped, inner) = agent::unwrapped(artifact);
@@ -174,6 +176,7 @@ impl Session {
     ) -> Result<RunResult, SessionError> {
         let ReviewRequest { run, case, verdict, .. } = request;
         let held = self.read_case(run, case)?;
+        let case = held.case.as_str();
         let nodes = held.plan.pipeline.nodes.iter().filter(|node| takes(node.schema.as_deref(), verdict));
         let names: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
         let Some(node) = names.first().copied() else {
@@ -209,10 +212,10 @@ impl Session {
         let store = self.store(Durability::Step)?;
         let run = named(&store, run)?;
         let ids: Vec<String> = store.case_names(&run)?.into_iter().map(|(id, _)| id).collect();
-        check_case(&run, &ids, case)?;
-        let events: Vec<Event> = store.events(&run, case)?.into_iter().map(|(_, event)| event).collect();
+        let case = check_case(&run, &ids, case)?;
+        let events: Vec<Event> = store.events(&run, &case)?.into_iter().map(|(_, event)| event).collect();
         let plan = self.plan_of(&store, &run)?;
-        Ok(HeldCase { plan, state: WalkState::fold(&events), store, run })
+        Ok(HeldCase { plan, state: WalkState::fold(&events), store, run, case })
     }
 
     /// The plan that a run uses.
@@ -273,12 +276,9 @@ fn submitted_answer(case: &str, open: &OpenRequest, artifact: Value, by: &'stati
     SubmittedAnswer { case: case.to_owned(), node, via, request: Some(open.id), artifact: Arc::new(artifact), by }
 }
 
-fn check_case(run: &str, ids: &[String], case: &str) -> Result<(), SessionError> {
-    if ids.iter().any(|id| id == case) {
-        return Ok(());
-    }
-    let hint = did_you_mean(case, ids.iter().map(String::as_str));
-    Err(SessionError::bad_request("input/no-case", format!("the run {run} has no case `{case}`"), hint))
+fn check_case(run: &str, ids: &[String], case: &str) -> Result<String, SessionError> {
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    case_named(&format!("the run {run}"), &ids, case)
 }
 
 /// Renders the prompt of a request from its record, and writes it.

@@ -1,7 +1,7 @@
 //! The prompts of a run, rendered again from the recorded template and parameters.
 
 use super::run_args::{self, manifests};
-use super::{Session, SessionError};
+use super::{Session, SessionError, case_named};
 use crate::diag::{Diagnostics, Source, did_you_mean};
 use crate::model::{Hash, shell};
 use crate::project::ProjectManifest;
@@ -76,16 +76,8 @@ impl Session {
         let store = Store::read_only(&self.setup.store)?;
         let kept = KeptTemplates::of(&store, &run)?;
         let cases = store.cases(&run)?;
-        if !cases.iter().any(|case| case.case.id == query.case) {
-            let hint = did_you_mean(&query.case, cases.iter().map(|case| case.case.id.as_str()));
-            let others = "for a case of another run say `--run RUN` (`asterisk runs` lists them)".to_owned();
-            let help = hint.map_or_else(|| others.clone(), |hint| format!("{hint}; {others}"));
-            return Err(SessionError::bad_request(
-                "input/no-case",
-                format!("the run {run} has no case `{}`", query.case),
-                Some(help),
-            ));
-        }
+        let ids: Vec<&str> = cases.iter().map(|case| case.case.id.as_str()).collect();
+        let query = &PromptQuery { case: case_named(&format!("the run {run}"), &ids, &query.case)?, ..query.clone() };
         let events: Vec<Event> = store.events(&run, &query.case)?.into_iter().map(|(_, event)| event).collect();
         let steps: Vec<AnsweredStep<'_>> = AnsweredStep::all(&events);
         let node = query.node.as_deref().map(|node| named(&store, kept.latest(), node)).transpose()?;

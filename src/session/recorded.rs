@@ -1,7 +1,7 @@
 //! The record of past runs: which there are, and the texts of each, linked again.
 
 use super::run_args::{RecordedRunArgs, args_of, manifests, text};
-use super::{Session, SessionError};
+use super::{Session, SessionError, case_named};
 use crate::environment::Variables;
 use crate::files::FileIdentity;
 use crate::model::Hash;
@@ -26,6 +26,15 @@ pub struct RecordedTexts {
     /// The address of the manifest.
     pub address: Hash,
     pub manifest: ProjectManifest,
+}
+
+impl Record {
+    /// The id of the case of a run that a person means.
+    pub fn case(&self, run: &str, wanted: &str) -> Result<String, SessionError> {
+        let names = self.store.case_names(run)?;
+        let ids: Vec<&str> = names.iter().map(|(id, _)| id.as_str()).collect();
+        case_named(&format!("the run {run}"), &ids, wanted)
+    }
 }
 
 impl Session {

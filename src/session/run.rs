@@ -8,10 +8,10 @@ use super::revisions::RunTexts;
 use super::run_args::{RecordedRunArgs, json_blob};
 use super::setup::{Files, Via};
 use super::work::CaseWork;
-use super::{Session, SessionError, shadow};
+use super::{Session, SessionError, case_named, shadow};
 use crate::agent::TokenBudget;
 use crate::clock::Timestamp;
-use crate::diag::{Source, did_you_mean};
+use crate::diag::Source;
 use crate::files::{FileIdentity, example_launch};
 use crate::ingest;
 use crate::model::{Case, Hash, Launch, TestOutcomes};
@@ -259,13 +259,8 @@ fn asked(pipeline: Option<&str>) -> Option<String> {
 
 /// The cases to walk: all, or those named.
 fn select<'l>(launch: &'l Launch, names: &[String]) -> Result<Vec<&'l Case>, SessionError> {
-    for name in names {
-        if !launch.cases.iter().any(|case| case.id == *name) {
-            let hint = did_you_mean(name, launch.cases.iter().map(|case| case.id.as_str()));
-            return Err(SessionError::bad_request("input/no-case", format!("the launch has no case `{name}`"), hint));
-        }
-    }
-    let wanted: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    let ids: Vec<&str> = launch.cases.iter().map(|case| case.id.as_str()).collect();
+    let wanted = names.iter().map(|name| case_named("the launch", &ids, name)).collect::<Result<BTreeSet<String>, _>>()?;
     Ok(launch.cases.iter().filter(|case| wanted.is_empty() || wanted.contains(case.id.as_str())).collect())
 }
 

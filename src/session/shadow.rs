@@ -21,6 +21,12 @@ pub struct ShadowSummary {
     pub decisions: usize,
     /// How many differ from the live ones.
     pub differ: usize,
+    /// The number of shadow verdicts: of rules of verdicts that are others than those of the run.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub verdicts: usize,
+    /// The verdicts that name another defect than the run, by that defect.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub verdicts_by: BTreeMap<String, usize>,
     /// The differing ones by the edge that the candidates take; `error` where they fail, empty where the walk would complete.
     pub by: BTreeMap<String, usize>,
 }
@@ -56,11 +62,23 @@ pub(super) fn again(session: &Session, store: &Store, manifest: Option<&Hash>) -
     manifest.map(|hash| linked(session, store, &manifest_at(store, hash)?, AnswererNames::Others, Probes::None)).transpose()
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 /// Summarises the shadow decisions of a run.
 pub(super) fn sum(store: &Store, run: &str) -> Result<ShadowSummary, SessionError> {
     let mut sum = ShadowSummary::default();
     store.each_event_of(EventKind::Shadow, run, |event| {
-        if let EventBody::Shadow { edge, error, differs, .. } = event.what {
+        if let EventBody::Shadow { edge, error, differs, verdict, .. } = event.what {
+            if let Some(defect) = verdict {
+                sum.verdicts += 1;
+                if differs {
+                    *sum.verdicts_by.entry(defect.into()).or_default() += 1;
+                }
+                return ControlFlow::Continue(());
+            }
             sum.decisions += 1;
             if differs {
                 sum.differ += 1;

@@ -365,6 +365,9 @@ pub enum EventBody {
         /// Why.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         because: Option<Reason>,
+        /// Of a shadow of a verdict: the defect that they name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verdict: Option<Name>,
         /// The failure, if they would have failed the walk: kind and message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,

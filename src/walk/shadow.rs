@@ -36,21 +36,29 @@ pub(super) fn beside(candidate: &Plan, node: &Name, artifact: &View, state: &Vie
                 edge: Some(choice.name),
                 to,
                 because: Some(choice.because),
+                verdict: None,
                 error: None,
                 differs,
                 considered,
             }
         }
         Ok(Decision { considered, .. }) => {
-            EventBody::Shadow { node, edge: None, to: None, because: None, error: None, differs, considered }
+            EventBody::Shadow { node, edge: None, to: None, because: None, verdict: None, error: None, differs, considered }
         }
         Err((considered, failure)) => {
             let error = Some(format!("{}: {}", failure.kind, failure.diagnostic.message));
-            EventBody::Shadow { node, edge: None, to: None, because: None, error, differs, considered }
+            EventBody::Shadow { node, edge: None, to: None, because: None, verdict: None, error, differs, considered }
         }
     };
     let evaluated = matches!(&what, EventBody::Shadow { considered, .. } if !considered.is_empty());
     (evaluated || differs).then_some(what)
+}
+
+/// The verdict of candidate rules beside the live one.
+pub(super) fn verdict_beside(node: &Name, defect: Name, live: &Name) -> EventBody {
+    let differs = defect != *live;
+    let (edge, to, because, error) = (None, None, None, None);
+    EventBody::Shadow { node: node.clone(), edge, to, because, verdict: Some(defect), error, differs, considered: Vec::new() }
 }
 
 fn choice(plan: &Plan, decided: &Decided) -> ShadowChoice {

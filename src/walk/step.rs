@@ -17,6 +17,7 @@ use super::queries::{PEERS, Query, QuerySubject, SubjectEvidence};
 use super::request::{AnswerTimeout, Request};
 use super::request_log::{RequestLog, StepRemainder};
 use super::scripted::SCRIPT;
+use super::shadow;
 use super::state::WalkState;
 use super::step_context::{StepContext, StepMoment};
 use super::step_log::{StepLog, StepStamp};
@@ -336,6 +337,14 @@ impl<'a> Stepper<'a> {
                 verdict: made.content,
                 needs: made.needs,
             });
+            let candidate = self.walker.shadow.and_then(|plan| Some((plan, plan.verdict.as_ref()?)));
+            if let Some((candidate, rules)) = candidate.filter(|(_, rules)| rules.address != made.rules) {
+                let needs = if rules.needs.is_empty() { Vec::new() } else { queries(&rules.needs) };
+                let beside = self.case_params().verdict_by(self.case, candidate, &needs);
+                if let Some(verdict) = beside {
+                    log.push(shadow::verdict_beside(name, verdict.defect, &made.verdict.defect));
+                }
+            }
         }
         if let Some(made) = request.seen().and_then(|params| params.root.clone()) {
             log.push(EventBody::Root {

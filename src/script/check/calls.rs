@@ -258,7 +258,11 @@ impl<'a> TypeFlow<'a> {
                 [] if !call.operator && own.function(name, arity).is_some() && other.function(name, arity).is_some() => {
                     found.push((name.to_string(), *at));
                 }
-                [alias] if own.import(alias).is_some() && other.import(alias).is_some() && own.import(alias) != other.import(alias) => {
+                [alias]
+                    if own.import(alias).is_some()
+                        && other.import(alias).is_some()
+                        && own.import(alias) != other.import(alias) =>
+                {
                     found.push((format!("{alias}::{name}"), *at));
                 }
                 _ => {}

@@ -43,7 +43,9 @@ impl TypeFlow<'_> {
         let names = |rest: &str| {
             let name = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
             let is_name = rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && rest.contains('}');
-            is_name && (!name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_') || script.unit.script().contains(&format!("const {name}")))
+            is_name
+                && (!name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+                    || script.unit.script().contains(&format!("const {name}")))
         };
         if written.starts_with('"') && written.split("${").skip(1).any(names) {
             let found = Diagnostic::warning(PLAIN, "`${..}` is not filled in between these quotes");

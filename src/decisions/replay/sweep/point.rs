@@ -120,7 +120,16 @@ impl SweepReport {
         for (value, count) in var.values.iter().zip(counts) {
             let PointCount { decisions, flips, verdicts, unknown, edges, hasher } = count;
             let (value, current) = (value.clone(), equal(value, &swept.current));
-            swept.points.push(SweepPoint { value, current, decisions, flips, verdicts, unknown, edges, signature: hasher.finish() });
+            swept.points.push(SweepPoint {
+                value,
+                current,
+                decisions,
+                flips,
+                verdicts,
+                unknown,
+                edges,
+                signature: hasher.finish(),
+            });
         }
         swept.plateaus = plateaus(&swept.points);
         swept
@@ -225,7 +234,12 @@ pub(super) mod tests {
         let count = |at: usize| {
             let mut count = PointCount::default();
             let edge = if at < 2 { "A" } else { "B" };
-            count.add(PointTally { flips: usize::from(at > 1), verdict: None, unknown: at > 1, taken: vec![(edge.into(), Some("n".into()))] });
+            count.add(PointTally {
+                flips: usize::from(at > 1),
+                verdict: None,
+                unknown: at > 1,
+                taken: vec![(edge.into(), Some("n".into()))],
+            });
             count.add(PointTally { flips: 0, verdict: None, unknown: false, taken: vec![("C".into(), None)] });
             count
         };

@@ -42,6 +42,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 continue;
             }
             let (source, span) = name_of(unit, function);
+            if says_nothing_is_found(&source.text()[..span.start.min(source.text().len())]) {
+                continue;
+            }
             let message = format!("`{}` returns a value on one path, and nothing at its end", function.name());
             let found = Diagnostic::warning(RULE.id, message).label(&source, span, "runs off its end");
             let found = match unit.token(given) {
@@ -51,6 +54,12 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             report.push(found.help("end it with a value, `()` if nothing is meant"));
         }
     }
+}
+
+/// Whether the comment above a function says that it may give `()`.
+fn says_nothing_is_found(before: &str) -> bool {
+    let above = before.lines().rev().skip(1);
+    above.map(str::trim).take_while(|line| line.starts_with("///")).any(|line| line.contains("`()`"))
 }
 
 /// The ways in which a function ends.
