@@ -14,7 +14,7 @@ use crate::store::StoreError;
 use crate::ui::{OutputFormat, Ui, plain};
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The maximum number of fix rounds: a fix may reveal another.
@@ -154,6 +154,7 @@ fn lint_project(global: &GlobalArgs, args: &LintArgs, ui: &Ui, resolved: Resolve
             texts = job.session.texts(&args.paths)?;
             outcome = job.lint(&texts);
         }
+        job.report_unfixable(&outcome);
     }
     if let Some(path) = &args.baseline {
         if args.write_baseline {
@@ -210,6 +211,18 @@ impl LintJob {
         Ok(true)
     }
 
+    /// Says which findings have no automatic fix.
+    fn report_unfixable(&self, outcome: &LintReport) {
+        let mut left: BTreeMap<&str, usize> = BTreeMap::new();
+        for finding in outcome.findings.iter().filter(|finding| finding.fix.is_none()) {
+            *left.entry(finding.rule).or_default() += 1;
+        }
+        if !left.is_empty() {
+            let rules: Vec<String> = left.iter().map(|(rule, count)| format!("{rule} ({count})")).collect();
+            self.ui.note(&format!("no automatic fix: {}", rules.join(", ")));
+        }
+    }
+
     fn write_baseline(&self, path: &Path, findings: &[LintFinding]) -> Result<Exit, SessionError> {
         let baseline = Baseline::of(findings);
         let text = serde_json::to_string_pretty(&baseline).unwrap_or_default() + "\n";
@@ -245,13 +258,22 @@ fn bad_request(code: &'static str, message: &str, help: &str) -> SessionError {
 
 fn list(ui: &Ui) {
     if ui.format() == OutputFormat::Json {
-        let rules = lint::rules().map(|rule| json!({ "id": rule.id, "severity": rule.level.name(), "summary": rule.summary }));
+        let rules = lint::rules().map(
+            |rule| json!({ "id": rule.id, "severity": rule.level.name(), "fixable": is_fixable(rule), "summary": rule.summary }),
+        );
         ui.json(&json!({ "schema_version": 1, "rules": rules.collect::<Vec<_>>() }));
         return;
     }
-    let mut table = ui.table(&["rule", "level", "what it finds"]);
-    lint::rules().for_each(|rule: &LintRule| table.row([rule.id, rule.level.name(), rule.summary]));
+    let mut table = ui.table(&["rule", "level", "fix", "what it finds"]);
+    let fix = |rule: &LintRule| if is_fixable(rule) { "yes" } else { "" };
+    lint::rules().for_each(|rule: &LintRule| table.row([rule.id, rule.level.name(), fix(rule), rule.summary]));
     ui.out(&table.text());
+    ui.note("fix: what --fix mends");
+}
+
+/// Whether `--fix` mends the findings of a rule.
+fn is_fixable(rule: &LintRule) -> bool {
+    lint::FIXABLE.contains(&rule.id)
 }
 
 fn explain(ui: &Ui, id: &str) -> Result<Exit, SessionError> {

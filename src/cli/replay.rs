@@ -76,6 +76,7 @@ pub(super) fn replay(global: &GlobalArgs, args: &ReplayArgs) -> Result<Exit, Ses
             "verdicts": {
                 "made": done.verdicts,
                 "changed": done.changed_verdicts,
+                "moved": done.moved_verdicts,
                 "failed_rules": done.failed_rules,
             },
             "effects": done.effects,
@@ -118,6 +119,9 @@ fn print(ui: &Ui, done: &ReplayReport, took: f64) {
     if !done.changed_verdicts.is_empty() {
         changed_verdicts(ui, done);
     }
+    if !done.moved_verdicts.is_empty() {
+        moved_verdicts(ui, done);
+    }
     if !done.answers.is_empty() {
         answers(ui, done);
     }
@@ -133,7 +137,11 @@ fn print(ui: &Ui, done: &ReplayReport, took: f64) {
             0 => "none flips".to_owned(),
             flips => counted(flips, "flip", "flips"),
         };
-        ui.out(&format!("\n{made} made again: {flipped}"));
+        let moved = match done.moved_verdicts.len() {
+            0 => String::new(),
+            moved => format!("; {} with another probability", counted(moved, "verdict", "verdicts")),
+        };
+        ui.out(&format!("\n{made} made again: {flipped}{moved}"));
     }
     let time = if took > 0.0 { format!(" in {took:.1} s") } else { String::new() };
     ui.out(&format!(
@@ -164,6 +172,21 @@ fn changed_verdicts(ui: &Ui, done: &ReplayReport) {
     ui.out("");
     ui.out(&table.text());
     more(ui, done.changed_verdicts.len());
+}
+
+/// Prints the verdicts whose probability moved, those that moved most first.
+fn moved_verdicts(ui: &Ui, done: &ReplayReport) {
+    let mut moved: Vec<&ChangedVerdict> = done.moved_verdicts.iter().collect();
+    moved.sort_by(|a, b| (b.after - b.before).abs().total_cmp(&(a.after - a.before).abs()));
+    let several = done.runs.len() > 1;
+    let mut table = ui.table(&["run", "case", "same defect", "probability", "because"][usize::from(!several)..]);
+    for ChangedVerdict { run, case, to, before, after, because, .. } in moved.iter().take(SHOWN) {
+        let cells = [run.clone(), case.clone(), to.clone(), format!("{before:.2} -> {after:.2}"), because.join("\n")];
+        table.row(&cells[usize::from(!several)..]);
+    }
+    ui.out("");
+    ui.out(&table.text());
+    more(ui, moved.len());
 }
 
 /// Prints the scripted answers that are others now, by what differs in them.

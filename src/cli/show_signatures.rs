@@ -111,8 +111,8 @@ fn one(ui: &Ui, signature: &Value, hits: &SignatureHits) {
         list(&key.replace('_', " ")[..key.len().min(10)], key, &mut lines);
     }
     let seen = match hits.cases {
-        0 => "in no recorded case".to_owned(),
-        cases => format!("in {}", counted(cases, "recorded case, the latest:", "recorded cases, the latest:")),
+        0 => "in no recorded failure".to_owned(),
+        cases => format!("in {}", counted(cases, "recorded failure, the latest:", "recorded failures, the latest:")),
     };
     add("matched", &seen, &mut lines);
     for sighting in &hits.latest {

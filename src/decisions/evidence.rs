@@ -12,7 +12,7 @@ use crate::session::{Session, SessionError};
 use crate::walk::ReadEvidence;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// The name of the group of parameters that holds the document.
@@ -137,7 +137,7 @@ pub struct SignatureSighting {
 /// Where a signature matched over the recorded history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SignatureHits {
-    /// In how many recorded cases.
+    /// How many different failures it matched in: a failure that several runs have counts once.
     pub cases: usize,
     /// The latest of them, newest first.
     pub latest: Vec<SignatureSighting>,
@@ -153,10 +153,16 @@ pub fn signature_hits(session: &Session) -> Result<BTreeMap<String, SignatureHit
         return Ok(hits);
     }
     let decisions = Decisions::open(session)?;
+    let mut seen: HashSet<(String, String)> = HashSet::new();
     for run in decisions.record().runs(&[])? {
+        let keys: HashMap<String, String> = decisions.record().store().case_names(&run)?.into_iter().collect();
         decisions.each_group(&run, GROUP, |case, evidence| {
+            let failure = keys.get(case).cloned().unwrap_or_else(|| case.to_owned());
             for found in evidence["matches"].as_array().into_iter().flatten() {
                 let text = |key: &str| found[key].as_str().unwrap_or_default().to_owned();
+                if !seen.insert((text("id"), failure.clone())) {
+                    continue;
+                }
                 let hits = hits.entry(text("id")).or_default();
                 hits.cases += 1;
                 if hits.latest.len() < LATEST {

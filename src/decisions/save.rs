@@ -82,6 +82,7 @@ pub fn save_as_test(session: &Session, query: &StepQuery, file: Option<&Path>) -
         state: read(&decision.state),
         vars: read(&decision.vars),
         considered: &decision.step.considered,
+        changed: false,
     };
     let mut saved = made.save(&origin, file)?;
     // Tests use the current scripts and pipelines, from where the run took its own.
@@ -103,6 +104,8 @@ pub struct DecisionMade<'a> {
     pub vars: Value,
     /// The outcomes of the edges.
     pub considered: &'a [ConsideredEdge],
+    /// Whether it is not as a run decided it: with other texts, vars or inputs.
+    pub changed: bool,
 }
 
 impl DecisionMade<'_> {
@@ -138,6 +141,7 @@ struct SavedTest {
     artifact: Value,
     state: Value,
     vars: Value,
+    changed: bool,
     outcome: ExpectedOutcome,
 }
 
@@ -184,7 +188,7 @@ impl SavedTest {
         let mut vars: Value = set.map(|(name, value)| (name.clone(), value.clone())).collect();
         shrink(&mut vars, &mut |vars| vars.is_object() && decide(&given, vars).as_ref() == Some(&decided));
         let (artifact, state) = (given["artifact"].take(), given["state"].take());
-        Ok(Self { node: node.to_owned(), artifact, state, vars, outcome: decided.0 })
+        Ok(Self { node: node.to_owned(), artifact, state, vars, changed: made.changed, outcome: decided.0 })
     }
 
     /// The name of the test: its node and the expected outcome.
@@ -227,7 +231,7 @@ impl SavedTest {
                 format!("    let got = decide({node}, {});\n    assert_eq(got.error, {});\n", inputs(4), quoted(error))
             }
         };
-        format!("/// As a run decided it.\nfn {name}() {{\n{body}}}\n")
+        format!("/// {}.\nfn {name}() {{\n{body}}}\n", if self.changed { "As decided with changed inputs, vars or texts" } else { "As a run decided it" })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::script::check::CheckedParameter;
 use crate::script::probe::{Miss, Outline, OutlineLine, Probes, Recorder, RecordingScope, explanatory};
 use crate::script::{Library, ScriptFunction, View};
 use crate::session::{Session, SessionError};
-use crate::walk::{EventBody, Name, Plan, SpokenRule, Verdict, VerdictFunction, WALK};
+use crate::walk::{EventBody, Name, Plan, SpokenRule, TERMS, Verdict, VerdictFunction, VerdictPlan, WALK};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
@@ -41,6 +41,15 @@ pub struct CaseVerdict {
     /// The defect that an agent, a canned answer or a person declared, which stands in the place of that of the rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declared: Option<DeclaredDefect>,
+    /// The defect that the report names, if that is another one: of a duplicate, that of its cause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported: Option<RecordedDefect>,
+    /// Where the weights of rules and signatures are set, by id, if that is not where they are written: learned weights.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub weights_at: BTreeMap<String, String>,
+    /// The words that weigh most, if words have weights here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<WordWeight>,
     /// What else it would have been, had one rule not spoken.
     pub flips: Vec<VerdictFlip>,
     /// Why it is not the defect that was asked about.
@@ -65,6 +74,35 @@ pub struct RecordedDefect {
     pub defect: String,
     /// Its probability.
     pub probability: f64,
+}
+
+/// What a word of the evidence adds to a defect.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WordWeight {
+    /// The word.
+    pub word: String,
+    /// The defect that it weighs most for or against.
+    pub defect: String,
+    /// What it adds to the log-odds of that.
+    pub weight: f64,
+}
+
+/// The most words that are listed.
+const WORDS: usize = 8;
+
+/// The words of a verdict that weigh most.
+fn words(verdict: &Verdict, plan: &VerdictPlan) -> Vec<WordWeight> {
+    let spoken = verdict.spoke.iter().filter(|rule| rule.id == TERMS).flat_map(|rule| &rule.words);
+    let weight = |word: &Name| {
+        let weights = &plan.terms.get(word.as_str())?.weights;
+        let (defect, weight) = weights.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+        let weight = (weight * plan.term_strength * 1000.0).round() / 1000.0;
+        Some(WordWeight { word: word.to_string(), defect: defect.to_string(), weight })
+    };
+    let mut words: Vec<WordWeight> = spoken.filter_map(weight).collect();
+    words.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
+    words.truncate(WORDS);
+    words
 }
 
 /// A project with a plan of it, by which the recorded evidence is judged again.
@@ -233,7 +271,15 @@ impl Decisions {
         };
         let functions = plan.iter().flat_map(|plan| &plan.rules).filter(|rule| verdict.spoke.iter().any(|one| one.id == rule.id));
         let functions = functions.map(|rule| (rule.id.to_string(), rule.function.key())).collect();
+        let weights_at = plan.iter().flat_map(|plan| &plan.learned_at);
+        let weights_at = weights_at.filter(|(id, _)| verdict.spoke.iter().any(|one| one.id == id.as_str()));
+        let weights_at = weights_at.map(|(id, at)| (id.clone(), at.to_string())).collect();
+        let words = plan.as_ref().map_or_else(Vec::new, |plan| words(&verdict, plan));
+        let reported = if declared.is_some() { None } else { self.reported(&run, &case, &verdict)? };
         let mut found = CaseVerdict {
+            reported,
+            weights_at,
+            words,
             run,
             case,
             name,
@@ -269,6 +315,15 @@ impl Decisions {
         let verdict =
             serde_json::from_str(&text).map_err(|error| damaged(format!("the verdict of `{case}` cannot be read: {error}")))?;
         Ok(Some((path, verdict)))
+    }
+
+    /// The defect that the stored finding of a case names, if it is another one than that of the verdict.
+    fn reported(&self, run: &str, case: &str, verdict: &Verdict) -> Result<Option<RecordedDefect>, SessionError> {
+        let Some(last) = self.record().texts(run)?.pop() else { return Ok(None) };
+        let finding = self.record().store().findings(run, last.revision)?.remove(case).unwrap_or_default();
+        let defect = finding["defect_type"].as_str().filter(|defect| !defect.is_empty() && *defect != verdict.defect.as_str());
+        let probability = finding["confidence"].as_f64().unwrap_or_default();
+        Ok(defect.map(|defect| RecordedDefect { defect: defect.to_owned(), probability }))
     }
 
     /// The last defect that an answer declares which no script gave.

@@ -4,7 +4,7 @@ use super::explanation::short;
 use super::page::{LONGEST, PageLine, TextPage, Tone};
 use super::verdict::{CaseVerdict, DeclaredDefect, RecordedDefect, RuleTrial, SilentRule, WhyNot};
 use crate::script::probe::OutlineOutcome;
-use crate::walk::{Hypothesis, SpokenRule};
+use crate::walk::{Hypothesis, SpokenRule, TERMS};
 
 /// How many silent rules are listed.
 const SILENT: usize = 10;
@@ -28,6 +28,11 @@ pub fn verdict_page(told: &CaseVerdict, width: usize) -> Vec<PageLine> {
         page.text(Tone::Good, "", 2, &format!("{defect}, declared by {by} at step {step} ({node}); {gives}"));
         page.blank();
     }
+    if let Some(RecordedDefect { defect, probability }) = &told.reported {
+        let said = format!("the report says {defect} ({probability:.2}); its summary says where that is from");
+        page.text(Tone::Good, "", 2, &said);
+        page.blank();
+    }
     if !verdict.decided {
         let said = format!("undecided ({}): no defect reaches the floor of {:.2}", verdict.undecided, verdict.floor);
         page.text(Tone::Plain, "", 2, &said);
@@ -45,7 +50,7 @@ pub fn verdict_page(told: &CaseVerdict, width: usize) -> Vec<PageLine> {
         spoke.sort_by(|a, b| size(b).total_cmp(&size(a)));
         head(&mut page, title);
         for rule in spoke {
-            spoken(&mut page, rule, told.functions.get(rule.id.as_str()));
+            spoken(&mut page, rule, told);
         }
     }
     if !verdict.failed.is_empty() {
@@ -82,13 +87,22 @@ fn size(rule: &SpokenRule) -> f64 {
     rule.weights.values().map(|weight| (weight * rule.strength).abs()).fold(0.0, f64::max)
 }
 
-fn spoken(page: &mut TextPage, rule: &SpokenRule, function: Option<&String>) {
+fn spoken(page: &mut TextPage, rule: &SpokenRule, told: &CaseVerdict) {
+    let function = told.functions.get(rule.id.as_str());
     let weights: Vec<String> = rule.weights.keys().map(|defect| format!("{defect} {:+.2}", rule.contribution(defect))).collect();
     let name = if rule.name.is_empty() { String::new() } else { format!(": {}", rule.name) };
     page.text(Tone::Good, "  ", 4, &format!("{}{name}", rule.id));
     let kind = if rule.signature { "signature, " } else { "" };
     let strength = if rule.strength < 1.0 { format!(", at strength {:.2}", rule.strength) } else { String::new() };
     page.text(Tone::Plain, "    ", 6, &format!("{}{strength}", weights.join(", ")));
+    if let Some(at) = told.weights_at.get(rule.id.as_str()) {
+        page.text(Tone::Quiet, "    ", 6, &format!("weights set in {at}"));
+    }
+    if rule.id == TERMS && !told.words.is_empty() {
+        let words: Vec<String> =
+            told.words.iter().map(|word| format!("{} {} {:+.2}", word.word, word.defect, word.weight)).collect();
+        page.text(Tone::Quiet, "    ", 6, &format!("words that weigh most: {}", words.join(", ")));
+    }
     let group = if rule.group.is_empty() { String::new() } else { format!(", group {}", rule.group) };
     let function = function.map_or_else(String::new, |function| format!(", {function}"));
     page.text(Tone::Quiet, "    ", 6, &format!("{kind}{}{function}{group}", rule.at));
@@ -227,6 +241,9 @@ mod tests {
             silent: vec![silent("V2", true), silent("V3", false)],
         };
         let told = CaseVerdict {
+            reported: None,
+            weights_at: std::collections::BTreeMap::new(),
+            words: Vec::new(),
             recorded: None,
             run: text("r"),
             case: text("1"),

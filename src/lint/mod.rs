@@ -44,4 +44,5 @@ pub use input::{CaseText, LintInput};
 pub use level::LintLevel;
 pub use registry::{find, rules};
 pub use rule::{LintRule, OptionDefault, RuleOption};
+pub use rules::FIXABLE;
 pub use run::{LintReport, lint};

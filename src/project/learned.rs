@@ -129,7 +129,11 @@ impl LearnedWeights {
             let rule = plan.rules.iter_mut().find(|rule| rule.id == id.as_str()).map(|rule| &mut rule.weights);
             let weights = rule.or_else(|| Some(&mut plan.signatures.get_mut(id.as_str())?.weights));
             match weights {
-                Some(weights) => self.replace(weights, numbers, &defects, found),
+                Some(weights) => {
+                    self.replace(weights, numbers, &defects, found);
+                    let at = format!("data/{}", self.source.place(id.span.start));
+                    plan.learned_at.insert(id.value.clone(), at.into());
+                }
                 None => {
                     let known: Vec<&str> =
                         plan.rules.iter().map(|rule| &*rule.id).chain(plan.signatures.keys().map(String::as_str)).collect();

@@ -90,6 +90,7 @@ impl VerdictFunctions {
             temperature: None,
             fitted_temperature: None,
             learned: None,
+            learned_at: BTreeMap::new(),
             vars: Content::new(crate::script::View::null()),
             data: Hash::of_json(&json!([data.evidence.address(), data.content.hash()])),
             functions: Hash::of(b""),

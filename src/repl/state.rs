@@ -351,6 +351,7 @@ impl ReplState {
             state,
             vars,
             considered: &considered,
+            changed: here.changed,
         };
         let saved = made.save(session, Some(file).filter(|file| !file.is_empty()).map(Path::new))?;
         self.lines(&[saved.text.trim_end().to_owned(), saved.location()])

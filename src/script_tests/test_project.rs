@@ -25,7 +25,8 @@ pub(super) struct TestProject {
     default: Arc<Project>,
     /// Those of others, linked when a test first asks for them.
     others: Mutex<BTreeMap<String, Arc<Project>>>,
-    /// The same without the domain, the vars and the repositories of the project file: what bundled tests run on. `None` if it has none.
+    /// The same with the bundled pipelines, and without the domain, the vars and the repositories of the project file: what bundled tests
+    /// run on. `None` if that makes no difference.
     plain: Option<Arc<Self>>,
 }
 
@@ -54,7 +55,8 @@ impl TestProject {
             let (limits, others) = (limits.clone(), Mutex::default());
             Ok(Self { session, library, scripts, edited: None, limits, probes, default, others, plain })
         };
-        let plain = plain_setup(session.setup()).map(|setup| with(&Session::new(setup), None)).transpose()?;
+        // Scripts of the project that need its own pipelines or data do not link without them.
+        let plain = plain_setup(session).and_then(|setup| with(&Session::new(setup), None).ok());
         with(session, plain.map(Arc::new))
     }
 
@@ -151,13 +153,17 @@ impl TestProject {
     }
 }
 
-/// The setup without the settings of a project file that change what bundled rules decide; `None` if it has none.
-fn plain_setup(setup: &Setup) -> Option<Setup> {
+/// The setup with the bundled pipelines, and without the settings of a project file that change what bundled rules decide; `None` if it
+/// is that already.
+fn plain_setup(session: &Session) -> Option<Setup> {
+    let setup = session.setup();
+    let bundled = session.pipelines().is_ok_and(|listed| listed.iter().all(|one| one.source.is_bundled()));
     let none = json!({ "repositories": [] });
     let is_plain = setup.domain.is_none()
         && setup.project_vars.is_empty()
+        && bundled
         && setup.workspace["repositories"].as_array().is_none_or(Vec::is_empty);
-    let plain = || Setup { domain: None, project_vars: ProjectVars::new(), workspace: none, ..setup.clone() };
+    let plain = || Setup { domain: None, project_vars: ProjectVars::new(), workspace: none, pipelines: None, ..setup.clone() };
     (!is_plain).then(plain)
 }
 

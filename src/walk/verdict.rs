@@ -46,6 +46,8 @@ pub struct VerdictPlan {
     pub fitted_temperature: Option<f64>,
     /// The address of the learned weights that stand in the place of declared ones, if there are any.
     pub learned: Option<Hash>,
+    /// Where the learned weights of a rule or signature are written, by its id.
+    pub learned_at: BTreeMap<String, Name>,
     /// The vars of the pipeline that it is of.
     pub vars: Content,
     /// The address of the data that verdicts depend on.

@@ -293,3 +293,21 @@ fn the_smallest_project_is_sound() {
     std::fs::write(dir.join("scripts/rules/decisions_test.rhai"), "//! Mine.\n").unwrap();
     assert!(inside(&["init", "--minimal"]).exits(2).stderr.contains("--force"));
 }
+
+#[test]
+fn a_verdict_rule_that_always_fails_fails_the_job() {
+    let project = tested();
+    project.file("pipelines/rca.yaml", "extends: rca\nverdict:\n  rules:\n    - { id: V90, name: broken, for: { en001: 1.0 }, rule: \"verdicts/own.rhai#broken\" }\n");
+    project.file("scripts/verdicts/own.rhai", "/// Always fails.\nfn broken(evidence, context, vars) { throw \"out of order\"; }\n");
+    let ran = ci(&project, &[], &[]).exits(1);
+    let said = "warning: rule V90 (pipelines/rca.yaml:4) failed in the only case in which it was evaluated (";
+    assert!(ran.stderr.contains(said) && ran.stderr.contains("out of order"), "{}", ran.text());
+    assert!(project.read("asterisk-report/summary.md").contains("**A rule failed:** rule V90"));
+    // A run says so and goes on; a gate may refuse it.
+    let run = ["run", "--input", "target/surefire-reports", "--fail-on", "failed_rules > 0"];
+    assert!(project.asterisk(&run).exits(1).stderr.contains("failed_rules 1"));
+    let test = "fn test_a_failure() { judge(#{ failure: #{ error_message: \"x\" } }); }\n";
+    project.file("scripts/own_test.rhai", test);
+    let failed = project.asterisk(&["test", "own_test.rhai"]).exits(1);
+    assert!(failed.stderr.contains("rule V90 (pipelines/rca.yaml:4) failed"), "{}", failed.text());
+}

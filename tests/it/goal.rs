@@ -1,7 +1,7 @@
 //! The goal loop: goals about files and launches by scripts alone, a model that plans badly, lies and loops, tools that harm nothing, memories,
 //! and an auditor that nobody silences.
 
-use crate::harness::{Project, Ran, repository, stride, strings};
+use crate::harness::{Project, Ran, repository, stride, strings, copy};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -1003,19 +1003,5 @@ fn the_bundled_goals_come_out_as_they_should() {
             }
         }
         assert_eq!(wrong, Vec::<String>::new());
-    }
-}
-
-/// Copies a directory.
-fn copy(from: &std::path::Path, to: &std::path::Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
-        }
     }
 }

@@ -387,6 +387,20 @@ pub(crate) fn fixture(path: &str) -> PathBuf {
     repository().join("tests/fixtures").join(path)
 }
 
+/// Copies a directory.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
 /// The strings of a JSON list.
 #[track_caller]
 pub(crate) fn strings(value: &Value) -> Vec<&str> {

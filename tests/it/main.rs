@@ -60,6 +60,7 @@ mod peers;
 mod policy;
 mod policy_gallery;
 mod policy_vectors;
+mod projects;
 mod prompts;
 mod rca_rules;
 mod recall;

@@ -21,6 +21,9 @@ fn every_skeleton_lints_clean_and_passes_its_tests() {
         ("domain", "shop", 0),
         ("pipeline", "nightly", 0),
         ("test", "recalls", 2),
+        ("judge-test", "is_known", 1),
+        ("root", "device", 2),
+        ("owner-rule", "driver", 0),
     ] {
         let project = project();
         let made = project.asterisk(&["new", kind, name, "--format", "json"]).ok().json();
@@ -38,6 +41,29 @@ fn every_skeleton_lints_clean_and_passes_its_tests() {
             assert_eq!(ran.json()["passed"], tests, "{kind}: {}", ran.text());
         }
     }
+}
+
+#[test]
+fn a_signature_is_used_once_a_domain_includes_it() {
+    let project = project();
+    project.asterisk(&["new", "signature", "probe"]).exits(0);
+    let alone = project.asterisk(&["lint"]).exits(1);
+    assert!(alone.stderr.contains("no domain includes the signatures of `data/signatures/probe.yaml`"), "{}", alone.text());
+    project.file("scripts/data/domains/lab.yaml", "extends: generic\ndescription: a lab\ninclude: [probe]\n");
+    project.asterisk(&["lint"]).exits(0);
+}
+
+#[test]
+fn a_pipeline_from_another_one_extends_it() {
+    let project = project();
+    project.asterisk(&["new", "pipeline", "nightly", "--from", "rca"]).exits(0);
+    let text = project.read("pipelines/nightly.yaml");
+    assert!(text.contains("extends: rca\npipeline: nightly\n"), "{text}");
+    project.file("pipelines/nightly.yaml", format!("{text}edges:\n  - {{ id: X1, from: triage, to: review, condition: \"skip_investigation\", after: H4 }}\n"));
+    project.asterisk(&["run", "nightly", "--files", "never"]).exits(0);
+    project.file("pipelines/nightly.yaml", format!("{text}edges:\n  - {{ id: H99, remove: true }}\n"));
+    let refused = project.asterisk(&["run", "nightly"]);
+    assert!(refused.stderr.contains("the extended file has no entry `H99`") && refused.stderr.contains("nightly.yaml:"), "{}", refused.text());
 }
 
 #[test]

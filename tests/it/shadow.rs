@@ -103,3 +103,18 @@ fn a_resumed_run_goes_on_with_its_candidates() {
     let again = project.asterisk(&["run", "--resume", "latest", "--format", "json"]).exits(0);
     assert_eq!(again.json()["shadow"], json!({ "decisions": 3, "differ": 1, "by": { "A2": 1 } }));
 }
+
+#[test]
+fn verdicts_of_candidate_rules_are_compared_too() {
+    let rule = |strength: &str| format!("/// Always.\nfn own(evidence, context, vars) {{ #{{ strength: {strength}, because: \"x\" }} }}\n");
+    let project = Project::with(&[
+        ("asterisk.yaml", "scripts: scripts\npipelines: pipelines\n"),
+        ("pipelines/rca.yaml", "extends: rca\nverdict:\n  rules:\n    - { id: V90, name: own, for: { fw001: 19 }, rule: \"verdicts/own.rhai#own\" }\n"),
+        ("scripts/verdicts/own.rhai", &rule("0.0")),
+        ("new/verdicts/own.rhai", &rule("1.0")),
+    ]);
+    let ran = project.asterisk(&["run", "--shadow", "new", "--files", "never", "--format", "json"]).exits(0);
+    assert!(ran.stderr.contains("verdicts would name another defect: ") && ran.stderr.contains("fw001"), "{}", ran.text());
+    let shadow = &ran.json()["shadow"];
+    assert_eq!(shadow["verdicts"], shadow["verdicts_by"]["fw001"], "{shadow}");
+}

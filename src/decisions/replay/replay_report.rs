@@ -22,6 +22,8 @@ pub struct ReplayReport {
     pub verdicts: usize,
     /// The verdicts that are others now, in the order of runs and cases.
     pub changed_verdicts: Vec<ChangedVerdict>,
+    /// The verdicts that name the same defect with a probability that moved by [`MOVED`] or more.
+    pub moved_verdicts: Vec<ChangedVerdict>,
     /// The rules that fail in verdicts made again.
     pub failed_rules: RuleFailures,
     /// The steps with changed effects, in their order.
@@ -72,7 +74,10 @@ pub struct ChangedAnswer {
     pub fields: BTreeMap<String, [Value; 2]>,
 }
 
-/// A verdict that names another defect.
+/// How far a probability moves before a verdict that names the same defect is reported.
+pub(super) const MOVED: f64 = 0.05;
+
+/// A verdict that names another defect, or the same one with another probability.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChangedVerdict {
     pub run: String,

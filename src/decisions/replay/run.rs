@@ -6,7 +6,7 @@ use super::gates::gates;
 use super::pass::{ReplayPass, ReplayedCase, ReplayedVerdict};
 use super::replay_report::{ChangedAnswer, ChangedVerdict, Flip, ReplayReport, UnknownOutcome};
 use super::replay_walk::{AnswerChanged, ReplayedDecision};
-use super::verdicts::changed_verdict;
+use super::verdicts::{changed_verdict, moved_verdict};
 use crate::decisions::StepEnd;
 use crate::project::Project;
 use crate::session::{Record, Session, SessionError};
@@ -42,6 +42,7 @@ pub fn replay(session: &Session, spec: &ReplaySpec) -> Result<ReplayReport, Sess
                 done.answers.extend(case.answers);
                 done.verdicts += usize::from(case.verdict);
                 done.changed_verdicts.extend(case.changed_verdict);
+                done.moved_verdicts.extend(case.moved_verdict);
                 done.failed_rules.add(&case.name, case.failed_rules);
                 done.unknown.extend(case.unknown);
             },
@@ -101,6 +102,7 @@ struct CaseComparison {
     /// Whether the verdict was made again.
     verdict: bool,
     changed_verdict: Option<ChangedVerdict>,
+    moved_verdict: Option<ChangedVerdict>,
     failed_rules: Vec<FailedRule>,
     unknown: Vec<UnknownOutcome>,
 }
@@ -134,6 +136,7 @@ impl CaseComparison {
                 Some(now) => {
                     result.verdict = true;
                     result.changed_verdict = changed_verdict((run, case), &before, &now);
+                    result.moved_verdict = moved_verdict((run, case), &before, &now);
                     result.failed_rules.clone_from(&now.failed);
                 }
                 None if result.unknown.is_empty() => result.unknown.push(unknown((event.node, event.path))),

@@ -1,6 +1,6 @@
 //! Recorded verdicts, and in what others differ from them.
 
-use super::replay_report::ChangedVerdict;
+use super::replay_report::{ChangedVerdict, MOVED};
 use crate::decisions::steps::damaged;
 use crate::model::Hash;
 use crate::session::{Record, SessionError};
@@ -34,6 +34,20 @@ fn read(record: &Record, case: &str, verdict: &Hash) -> Result<Verdict, SessionE
 /// A verdict that names another defect now, with what speaks otherwise.
 pub(super) fn changed_verdict((run, case): (&str, &str), before: &Verdict, now: &Verdict) -> Option<ChangedVerdict> {
     (before.defect != now.defect).then(|| ChangedVerdict {
+        run: run.to_owned(),
+        case: case.to_owned(),
+        from: before.defect.to_string(),
+        to: now.defect.to_string(),
+        before: before.probability,
+        after: now.probability,
+        because: differences(before, now),
+    })
+}
+
+/// A verdict that names the same defect with a probability that moved.
+pub(super) fn moved_verdict((run, case): (&str, &str), before: &Verdict, now: &Verdict) -> Option<ChangedVerdict> {
+    let moved = before.defect == now.defect && (before.probability - now.probability).abs() >= MOVED;
+    moved.then(|| ChangedVerdict {
         run: run.to_owned(),
         case: case.to_owned(),
         from: before.defect.to_string(),

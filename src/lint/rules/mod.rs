@@ -14,6 +14,9 @@ mod verdicts;
 
 use super::rule::LintRule;
 
+/// The rules whose findings `--fix` mends.
+pub const FIXABLE: &[&str] = &["robustness/bool-comparison", "robustness/unused-import"];
+
 /// The rules by category, in listing order.
 pub(super) const RULES: &[&[LintRule]] = &[
     correctness::RULES,

@@ -28,7 +28,11 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let (from, to) = (lexemes[at].span.start, lexemes[at + 3].span.end);
             let (source, span) = unit.locate(Span::new(from, to));
             let found = Diagnostic::warning(RULE.id, format!("nothing uses the import `{name}`"));
-            report.push(found.label(&source, span, "never used").help("remove it"));
+            let found = found.label(&source, span, "never used").help("remove it");
+            // With what ends the statement and its line.
+            let rest = &source.text()[span.end..];
+            let tail = rest.len() - rest.trim_start_matches([';', ' ']).strip_prefix('\n').map_or(rest.len(), str::len);
+            report.fixable(found, "remove the import", &source, Span::new(span.start, span.end + tail), "");
         }
     }
 }
