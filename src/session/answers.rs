@@ -8,7 +8,7 @@ use crate::agent::{
     self, AnswerCache, AnswererKind, BudgetStatus, ExternalContext, MANUAL, RunDir, STUB, StageAnswerer, StageFiles, StubAnswers,
     SubmittedAnswer, SubmittedAnswers, TokenBudget,
 };
-use crate::diag::{Diagnostics, Source, did_you_mean};
+use crate::diag::{Code, Diagnostics, Source, did_you_mean};
 use crate::files::OutDir;
 use crate::model::Hash;
 use crate::pipeline::EdgeTarget;
@@ -208,7 +208,7 @@ fn node_named(plan: &Plan, asked: &str) -> Result<String, SessionError> {
     look(plan, asked).ok_or_else(|| {
         let known = plan.pipeline.nodes.iter().map(|node| node.name.as_str());
         let message = format!("the pipeline `{}` has no node `{asked}`", *plan.pipeline.name);
-        SessionError::bad_request("input/no-node", message, did_you_mean(asked, known))
+        SessionError::bad_request(Code::InputNoNode, message, did_you_mean(asked, known))
     })
 }
 

@@ -9,7 +9,7 @@ use super::recorded::{linked, named};
 use super::run_args::text;
 use super::{RunListener, RunResult, Session, SessionError};
 use crate::agent::{self, SubmittedAnswer};
-use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::diag::{Code, Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::files::OutDir;
 use crate::model::{Kind, Shape, shell};
 use crate::pipeline::{Edge, EdgeOrigin, EdgeTarget};
@@ -413,12 +413,12 @@ fn sent_back_to<'p>(plan: &'p Plan, node: &str, to: &str) -> Result<&'p str, Ses
     let Some(EdgeTarget::Node(target)) = pipeline.resolve_target(to) else {
         let message = format!("the pipeline `{}` has no node `{to}`", *pipeline.name);
         let hint = did_you_mean(to, known).map_or_else(|| may.clone(), |hint| format!("{hint}\n{may}"));
-        return Err(SessionError::bad_request("input/no-node", message, Some(hint)));
+        return Err(SessionError::bad_request(Code::InputNoNode, message, Some(hint)));
     };
     let target = plan.node(target).name.as_str();
     if !allowed.contains(&target) {
         let message = format!("no edge leads from `{node}` back to `{target}`");
-        return Err(SessionError::bad_request("input/no-node", message, Some(may)));
+        return Err(SessionError::bad_request(Code::InputNoNode, message, Some(may)));
     }
     Ok(target)
 }

@@ -2,7 +2,7 @@
 
 use super::run_args::{self, manifests};
 use super::{Session, SessionError};
-use crate::diag::{Diagnostics, Source, did_you_mean};
+use crate::diag::{Code, Diagnostics, Source, did_you_mean};
 use crate::model::{Hash, shell};
 use crate::project::ProjectManifest;
 use crate::prompt::{Template, Templates, Values};
@@ -243,7 +243,7 @@ fn named(store: &Store, manifest: Option<&ProjectManifest>, name: &str) -> Resul
         _ => {
             let known = pipeline.nodes.iter().map(|node| node.name.as_str());
             let message = format!("the pipeline `{}` has no node `{name}`", *pipeline.name);
-            Err(SessionError::bad_request("input/no-node", message, did_you_mean(name, known)))
+            Err(SessionError::bad_request(Code::InputNoNode, message, did_you_mean(name, known)))
         }
     }
 }

@@ -12,7 +12,7 @@ use super::worker_pool::WorkerPool;
 use super::{Files, RunListener, RunResult, Session, SessionError};
 use crate::agent::TokenBudget;
 use crate::clock::Timestamp;
-use crate::diag::Source;
+use crate::diag::{CodeArea, Source};
 use crate::files::FileIdentity;
 use crate::model::Launch;
 use crate::project::{AnswererNames, CurrentProject, LinkSettings, Project, ProjectManifest};
@@ -138,7 +138,7 @@ impl Session {
         let used = Arc::clone(&stored.project);
         let mut result = stored.result(self, store)?;
         result.notes = self.write_files(store, &result, files, &HashSet::new())?;
-        let unmade = result.notes.values().flatten().any(|note| note.code.starts_with("template/"));
+        let unmade = result.notes.values().flatten().any(|note| note.area() == Some(CodeArea::Template));
         if let (true, Some(current), Some((seen, project))) = (unmade, current, newer) {
             let record = store.run(&run)?;
             let journal = store.journal(&run)?;
