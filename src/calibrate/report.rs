@@ -148,7 +148,7 @@ pub fn calibrate(
     let setup = scenario_setup(session, &scenario, &out);
     let pack = ScriptPack::link(setup.clone(), spec, "")?;
     let candidate = match &spec.compare {
-        Some(dir) => Some(ScriptPack::link(Setup { scripts: Some(dir.clone()), ..setup }, spec, "-candidate")?),
+        Some(dir) => Some(ScriptPack::link(setup.with_scripts(dir), spec, "-candidate")?),
         None => None,
     };
     scenario.canonical(pack.project.data.files.all());
@@ -368,7 +368,7 @@ fn report_of(
 pub(super) fn scenario_setup(session: &Session, scenario: &CalibrationScenario, out: &Path) -> Setup {
     let mut setup = session.setup().clone();
     out.clone_into(&mut setup.out);
-    setup.domain = setup.domain.or_else(|| scenario.domain.clone());
+    setup.texts.domain = setup.texts.domain.or_else(|| scenario.domain.clone());
     if let Some(repositories) = &scenario.repositories {
         setup.workspace = json!({ "repositories": repositories });
     }

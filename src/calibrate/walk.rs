@@ -12,7 +12,7 @@ use crate::evidence::Masker;
 use crate::model::Launch;
 use crate::project::{CurrentProject, Project};
 use crate::script::View;
-use crate::session::{CaseResult, Record, RunInputs, RunSpec, Session, SessionError, Setup, Via, masked};
+use crate::session::{CaseResult, Record, RunInputs, RunSettings, RunSpec, Session, SessionError, Setup, Via, masked};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -102,13 +102,16 @@ impl ScenarioWalk<'_> {
         let no_recall = !self.via.is_stub() && unit.cases.iter().any(|case| would_be_told(case, first));
         let stub = if self.via.is_stub() { Some(self.answers(&launch, unit, &places, first)?) } else { None };
         let spec = RunSpec {
-            pipeline: self.pipeline.map(str::to_owned),
-            via: self.via.clone(),
+            settings: RunSettings {
+                pipeline: self.pipeline.map(str::to_owned),
+                via: self.via.clone(),
+                seed: self.seed,
+                budget: self.budget,
+                no_recall,
+                ..RunSettings::default()
+            },
             stub,
             parallel: self.parallel,
-            seed: self.seed,
-            budget: self.budget,
-            no_recall,
             ..RunSpec::of(RunInputs::Given(Arc::new(launch)))
         };
         let run = session.run_by(self.current, &spec, &(), &AtomicBool::new(false))?;

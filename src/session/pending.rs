@@ -6,7 +6,7 @@ use super::pending_batch::{PendingBatch, PendingTask};
 use super::projection::{StepFileNames, case_dir, place_dir};
 use super::prompt::KeptTemplates;
 use super::recorded::{linked, named};
-use super::run_args::text;
+use super::run_settings::text;
 use super::{RunListener, RunResult, Session, SessionError};
 use crate::agent::{self, SubmittedAnswer};
 use crate::diag::{Code, Diagnostic, Diagnostics, Source, Span, did_you_mean};
@@ -217,7 +217,7 @@ impl Session {
 
     /// The plan that a run uses.
     fn plan_of(&self, store: &Store, run: &str) -> Result<Arc<Plan>, SessionError> {
-        let manifests = super::run_args::manifests(store, run)?;
+        let manifests = super::run_settings::manifests(store, run)?;
         let (_, manifest) = manifests.last().ok_or_else(|| crate::store::StoreError::UnknownRun(run.to_owned()))?;
         Ok(linked(self, store, manifest, AnswererNames::Others, Probes::None)?.plan)
     }
