@@ -16,7 +16,7 @@ use asterisk::store::{Durability, NewRun, RunStatus, Store};
 use asterisk::walk::{Blob, Plan, StepMoment, WalkState};
 use bundled::{Canned, artifacts, decisions_only, launch, setup, walk};
 use harness::{Table, measure};
-use serde_json::{Map, json};
+use serde_json::json;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::ExitCode;
@@ -40,8 +40,7 @@ fn record(path: &Path) {
         run: "run",
         pipeline: "rca-investigation",
         started_at: Timestamp::default(),
-        seed: 0,
-        args: Blob::new(json!({ "via": "script", "stub": null, "files": "never", "pipeline": "rca-investigation" }).to_string()),
+        settings: Blob::new(json!({ "via": "script", "pipeline": "rca-investigation" }).to_string()),
         manifest: manifest.blob(),
         blobs,
         launch: &launch,

@@ -133,8 +133,13 @@ impl Record {
         Ok(names.or_else(|| session.setup().pipelines.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file())))
     }
 
+    /// The settings of a run.
+    pub fn settings(&self, run: &str) -> Result<RunSettings, SessionError> {
+        settings_of(&self.store, run)
+    }
+
     fn started(&self, run: &str) -> Result<(Session, RunSettings), SessionError> {
-        let settings = settings_of(&self.store, run)?;
+        let settings = self.settings(run)?;
         Ok((self.session.like(&settings), settings))
     }
 

@@ -206,13 +206,7 @@ impl Session {
     pub(super) fn like(&self, run: &RunSettings) -> Self {
         let mut setup = self.setup.clone();
         setup.texts.complete(&run.origin.texts);
-        Self {
-            setup,
-            queue: self.queue.clone(),
-            approve: self.approve.clone(),
-            unconfined: self.unconfined,
-            investigate: self.investigate,
-        }
+        Self { setup, ..self.clone() }
     }
 
     /// The origin of a run, to read its texts as they are now.

@@ -56,7 +56,7 @@ pub struct RunSources {
 
 /// The settings of a run.
 pub(super) fn settings_of(store: &Store, run: &str) -> Result<RunSettings, SessionError> {
-    parse(&text(store, &store.run(run)?.args)?)
+    parse(&text(store, &store.run(run)?.settings)?)
 }
 
 /// The manifests of a run, in order, each with its revision.
