@@ -15,10 +15,10 @@ use crate::agent::StubAnswers;
 use crate::audit::{AuditError, AuditedJournal, AuditedRun, Auditor, has_other_names};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source};
-use crate::files::{Area, read_input};
+use crate::files::{Area, FileIdentity, read_input};
 use crate::model::{Case, Launch, shell};
 use crate::project::Project;
-use crate::store::{RunFindings, RunStatus, Store};
+use crate::store::{RunFindings, RunStatus, Store, StoreError};
 use crate::walk::{
     CaseParams, FailedRule, Journal, JournalError, Name, PEERS, Plan, ReadEvidence, TokenUsage, WORKDIR, WalkStatus,
 };
@@ -53,13 +53,16 @@ impl RunContext<'_> {
             revisions.migrate(project)?;
         }
         let answer = answerer(&self, stub);
-        let since = || if self.fresh { Ok(u64::MAX) } else { session.audited(self.store(), self.id()) };
-        let plan = || Arc::clone(&revisions.project().plan);
-        let auditor = if recorded { session.auditor(self.id(), &plan(), &self.launch, since()?)? } else { None };
+        let auditor = if recorded { self.auditor(&revisions.project().plan)? } else { None };
         let audited = auditor.as_ref().map(|auditor| AuditedJournal { journal: &self.journal, auditor });
         let journal = audited.as_ref().map_or(&self.journal as &dyn Journal, |audited| audited as &dyn Journal);
         let executor = RunExecutor { run: &self, revisions: &revisions, answer: &*answer, journal };
-        let work = session.unless_lost(self.identity.clone(), executor.walk(work, &mut needs))?;
+        let walked = executor.walk(work, &mut needs);
+        let store = &session.setup.store;
+        if self.identity.is_some() && FileIdentity::of(store) != self.identity {
+            return Err(StoreError::Lost(store.clone()).into());
+        }
+        let work = walked?;
         drop(answer);
         let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
         let (project, revision) = revisions.in_use();
@@ -78,6 +81,28 @@ impl RunContext<'_> {
         }
         Ok(result)
     }
+
+    /// The auditor, if the pipeline is audited. Its rules are those compiled into the program, or the operator's.
+    fn auditor(&self, plan: &Arc<Plan>) -> Result<Option<Auditor>, SessionError> {
+        let workdirs = self.launch.cases.iter().filter_map(|case| case.attributes.get(WORKDIR));
+        let workdirs: Vec<_> = workdirs.filter(|workdir| !workdir.is_empty()).collect();
+        workdirs.iter().try_for_each(|workdir| self.session.check_workdir(Path::new(workdir)))?;
+        let log = &self.session.setup.audit.log;
+        // How many entries the log had at the last commit of this run that it was written for.
+        let since = match log.canonicalize() {
+            _ if self.fresh => u64::MAX,
+            Ok(log) => self.store().last_audit_anchor(self.id(), &log.display().to_string())?.unwrap_or_default(),
+            Err(_) => 0,
+        };
+        let (bundled, own) = self.session.audit_rules()?;
+        let audited = AuditedRun { run: self.id(), plan, goal: !workdirs.is_empty(), since };
+        Auditor::new(bundled, own, log, &audited).map_err(|error| {
+            audit_error(error, |source| {
+                let message = format!("the auditor's log `{}` cannot be used: {source}", log.display());
+                SessionError::Journal(JournalError::Audit(message))
+            })
+        })
+    }
 }
 
 /// The error of an auditor; `of_log` makes that of its log.
@@ -90,30 +115,6 @@ fn audit_error(error: AuditError, of_log: impl FnOnce(io::Error) -> SessionError
 }
 
 impl Session {
-    /// How many entries the auditor's log had at the last commit of a run that it was written for; 0 if there is none.
-    fn audited(&self, store: &Store, run: &str) -> Result<u64, SessionError> {
-        let Ok(log) = self.setup.audit.log.canonicalize() else { return Ok(0) };
-        Ok(store.last_audit_anchor(run, &log.display().to_string())?.unwrap_or_default())
-    }
-
-    /// The auditor of a run, if its pipeline is audited. Its rules are those compiled into the program, or the operator's. `since`: how many
-    /// entries its log had at the run's last commit.
-    fn auditor(&self, run: &str, plan: &Arc<Plan>, launch: &Launch, since: u64) -> Result<Option<Auditor>, SessionError> {
-        let mut goal = false;
-        for workdir in launch.cases.iter().filter_map(|case| case.attributes.get(WORKDIR)).filter(|workdir| !workdir.is_empty()) {
-            self.check_workdir(Path::new(workdir))?;
-            goal = true;
-        }
-        let log = &self.setup.audit.log;
-        let (bundled, own) = self.audit_rules()?;
-        Auditor::new(bundled, own, log, &AuditedRun { run, plan, goal, since }).map_err(|error| {
-            audit_error(error, |source| {
-                let message = format!("the auditor's log `{}` cannot be used: {source}", log.display());
-                SessionError::Journal(JournalError::Audit(message))
-            })
-        })
-    }
-
     /// The bundled scripts, and the operator's own rules if there are any.
     fn audit_rules(&self) -> Result<(Vec<Source>, Option<Source>), SessionError> {
         let bundled = Area::Scripts.embedded().iter().filter(|file| file.name().ends_with(".rhai")).cloned().collect();

@@ -3,7 +3,6 @@
 use super::run_settings::{RunSettings, manifests, settings_of, text};
 use super::{Session, SessionError};
 use crate::environment::Variables;
-use crate::files::FileIdentity;
 use crate::model::Hash;
 use crate::project::{AnswererNames, LinkSettings, Project, ProjectManifest};
 use crate::script::probe::Probes;
@@ -59,19 +58,6 @@ impl Session {
     pub fn no_store_yet(&self) -> Option<&Path> {
         let path = self.setup.store.as_path();
         path.try_exists().is_ok_and(|there| !there).then_some(path)
-    }
-
-    /// Returns the result of a walk, or an error if the store's file was replaced or removed since it was opened.
-    pub(super) fn unless_lost<T, E: Into<SessionError>>(
-        &self,
-        opened: Option<FileIdentity>,
-        walked: Result<T, E>,
-    ) -> Result<T, SessionError> {
-        let path = &self.setup.store;
-        if opened.is_some() && FileIdentity::of(path) != opened {
-            return Err(StoreError::Lost(path.clone()).into());
-        }
-        walked.map_err(Into::into)
     }
 
     /// Opens the record of past runs. Fails if there is no store.
