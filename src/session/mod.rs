@@ -69,7 +69,7 @@ pub use doctor::{CheckResult, CheckState};
 pub use dream::{DreamResult, DreamWording};
 pub use error::SessionError;
 pub use input::ReadReports;
-pub use knowledge::SymptomQuery;
+pub use knowledge::{Knowledge, SymptomQuery};
 pub use labelled::{
     CaseLocation, LabelSource, LabelledCase, LabelledCases, LocatedCase, alone, count_labelled, defect_code, masked,
 };
