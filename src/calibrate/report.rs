@@ -10,7 +10,7 @@ use crate::files::OutDir;
 use crate::model::counted;
 use crate::project::{AnswererNames, CurrentProject, Project};
 use crate::script::View;
-use crate::session::{Record, Session, SessionError, Setup, Via, WorkerPool};
+use crate::session::{Record, RunSettings, Session, SessionError, Setup, WorkerPool};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,16 +42,12 @@ pub struct ScenarioSpec {
 #[derive(Clone, Debug)]
 pub struct CalibrateSpec {
     pub scenario: ScenarioSpec,
-    /// The answerers.
-    pub via: Via,
+    /// Of each launch; each further run of the scenario takes the next seed.
+    pub settings: RunSettings,
     /// How often the scenario is walked; at least 1.
     pub runs: usize,
     /// The most cases walked concurrently; at least 1.
     pub parallel: usize,
-    /// Seeds `state.chance`; each further run takes the next one.
-    pub seed: u64,
-    /// The token budget of each launch.
-    pub budget: Option<u64>,
     /// The directory of results and stores; one for the scenario below the project's, if `None`.
     pub out: Option<PathBuf>,
     /// Whether the stores of a scenario of several projects are kept.
@@ -157,7 +153,7 @@ pub fn calibrate(
     listener.begin(scenario.cases().count() * spec.runs * packs.len());
     let memory = if session.no_store_yet().is_some() { None } else { session.record().ok() };
     let calibration = Calibration { scenario: &scenario, spec, dir: &dir, listener, memory: memory.as_ref() };
-    let capped = if spec.via.is_stub() { scenario.dry_capped.clone() } else { BTreeSet::new() };
+    let capped = if spec.settings.via.is_stub() { scenario.dry_capped.clone() } else { BTreeSet::new() };
     let mut of_packs = Vec::new();
     for pack in packs {
         let runs = (0..spec.runs).map(|run| calibration.run(pack, run)).collect::<Result<Vec<CalibratedRun>, _>>()?;
@@ -212,7 +208,7 @@ pub fn calibrate(
     let left_out =
         scenario.left_out.iter().cloned().chain(first.left_out).map(|(case, why)| UnscoredCase { case, why }).collect();
     Ok(CalibrationReport {
-        via: spec.via.usual.join(","),
+        via: spec.settings.via.usual.join(","),
         runs: spec.runs,
         scored: first.cases,
         held_out: first.held_out,
@@ -386,7 +382,7 @@ impl ScriptPack {
 
     pub(super) fn link(setup: Setup, spec: &CalibrateSpec, suffix: &'static str) -> Result<Self, SessionError> {
         let session = Session::new(setup);
-        let project = Arc::new(session.whole_project(spec.scenario.pipeline.as_deref(), spec.via.answers())?);
+        let project = Arc::new(session.whole_project(spec.scenario.pipeline.as_deref(), spec.settings.via.answers())?);
         let card = Scorecard::find(&project, spec.scenario.scorecard.as_deref())?;
         Ok(Self { current: CurrentProject::new(Arc::clone(&project)), session, project, card, suffix })
     }
@@ -475,17 +471,19 @@ impl Calibration<'_> {
     ) -> Result<(), SessionError> {
         let projects = self.scenario.projects();
         let alone = projects.len() == 1;
+        let settings = &self.spec.settings;
         let walk = ScenarioWalk {
             session: &pack.session,
-            pipeline: self.spec.scenario.pipeline.as_deref(),
             current: &pack.current,
             project: &pack.project,
             card: &pack.card,
             data: View::plain(&Value::Object(pack.project.data.files.all().clone()), "data"),
             masker: Arc::new(pack.project.masker()),
-            via: &self.spec.via,
-            seed: self.spec.seed.wrapping_add(run as u64),
-            budget: self.spec.budget,
+            settings: RunSettings {
+                pipeline: self.spec.scenario.pipeline.clone(),
+                seed: settings.seed.wrapping_add(run as u64),
+                ..settings.clone()
+            },
             parallel: if alone { self.spec.parallel } else { 1 },
         };
         let heard = |unit: &WalkedUnit| unit.cases.iter().for_each(|case| self.listener.walked(case.id()));
