@@ -16,7 +16,6 @@ use std::sync::Arc;
 #[serde(default)]
 pub struct RunSettings {
     /// The pipeline, by path, stem or name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<String>,
     /// The answerers.
     pub via: Via,
@@ -25,13 +24,10 @@ pub struct RunSettings {
     /// Whether case directories are written.
     pub files: Files,
     /// The token budget.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<u64>,
     /// Whether memory is left aside: what other runs found is not seen.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_recall: bool,
     /// Whether the inputs are those of `asterisk goal`: the only ones whose cases may name a working directory for tools.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub goal: bool,
     /// What is set when the run begins.
     pub origin: RunSources,
@@ -44,13 +40,10 @@ pub struct RunSources {
     /// The settings of the session.
     pub(super) texts: TextSettings,
     /// The address of the canned answers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stub: Option<Hash>,
     /// The address of the candidates' manifest, if the run has a shadow.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) shadow: Option<Hash>,
     /// Where its launch was fetched from.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reportportal: Option<PortalLaunch>,
 }
 

@@ -66,19 +66,14 @@ pub struct Setup {
 #[serde(default)]
 pub struct TextSettings {
     /// A directory overlaid on the bundled scripts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub scripts: Option<PathBuf>,
     /// Vars set for this command; the pipeline must have them.
-    #[serde(skip_serializing_if = "Map::is_empty")]
     pub vars: Map<String, Value>,
     /// The domain, by name; the default one if `None`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
     /// Masks for all nodes that they apply to, by path (`masks/recall.rhai`).
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub masks: Vec<String>,
     /// The team that replaces the pipeline's, by its name in the data file `teams`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
 }
 
