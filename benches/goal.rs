@@ -85,7 +85,7 @@ impl Answerer for Roles {
 fn goal() -> Arc<Plan> {
     let mut setup = bundled::setup();
     for (var, value) in [("max_replans", json!(100)), ("kill_after", json!(100)), ("theta", json!(1.0))] {
-        setup.vars.insert(var.into(), value);
+        setup.texts.vars.insert(var.into(), value);
     }
     Session::new(setup).project(Some("goal"), AnswererNames::Others).expect("the bundled goal links").plan.clone()
 }

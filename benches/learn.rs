@@ -9,7 +9,7 @@ mod memory;
 use asterisk::calibrate::{CalibrateListener, CalibrateSpec, ScenarioSpec, calibrate};
 use asterisk::learn::{FittedTerms, FoldsBy, LabelOrigin, LearnSpec, learn};
 use asterisk::reportportal::LaunchFilter;
-use asterisk::session::{Session, Setup, Via};
+use asterisk::session::{RunSettings, Session, Setup};
 use bundled::setup;
 use harness::{Table, worst};
 use serde_json::{Value, json};
@@ -62,18 +62,16 @@ struct Unheard;
 impl CalibrateListener for Unheard {}
 
 fn session(dir: &Path) -> Session {
-    Session::new(Setup { root: dir.to_owned(), store: dir.join("store.db"), out: dir.join("out"), ..setup() })
+    Session::new(Setup::bare(dir.to_owned(), setup().clock))
 }
 
 fn calibrated(dir: &Path, path: &Path) -> usize {
     let scenario = ScenarioSpec { path: path.to_owned(), launches: None, pipeline: None, scorecard: None, resamples: 20 };
     let spec = CalibrateSpec {
         scenario,
-        via: Via::default(),
+        settings: RunSettings::default(),
         runs: 1,
         parallel: 2,
-        seed: 0,
-        budget: None,
         out: Some(dir.join("calibrated")),
         keep: false,
         compare: None,

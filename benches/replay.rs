@@ -16,7 +16,7 @@ use asterisk::store::{Durability, NewRun, RunStatus, Store};
 use asterisk::walk::{Blob, Plan, StepMoment, WalkState};
 use bundled::{Canned, artifacts, decisions_only, launch, setup, walk};
 use harness::{Table, measure};
-use serde_json::{Map, json};
+use serde_json::json;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::ExitCode;
@@ -40,8 +40,7 @@ fn record(path: &Path) {
         run: "run",
         pipeline: "rca-investigation",
         started_at: Timestamp::default(),
-        seed: 0,
-        args: Blob::new(json!({ "via": "script", "stub": null, "files": "never", "pipeline": "rca-investigation" }).to_string()),
+        settings: Blob::new(json!({ "via": "script", "pipeline": "rca-investigation" }).to_string()),
         manifest: manifest.blob(),
         blobs,
         launch: &launch,
@@ -92,8 +91,9 @@ fn main() -> ExitCode {
     let store = dir.path().join("store.db");
     record(&store);
     let with = |name: &str, value: f64| {
-        let vars = Map::from_iter([(name.to_owned(), json!(value))]);
-        Session::new(Setup { store: store.clone(), vars, ..setup() })
+        let mut setup = Setup { store: store.clone(), ..setup() };
+        setup.texts.vars.insert(name.to_owned(), json!(value));
+        Session::new(setup)
     };
     // No artifact is between the two values: none flips.
     let (same, flipped) = (with("recall_hit", 0.9), with("convergence_sufficient", 0.9));
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
         let scripts = dir.path().join(name);
         std::fs::create_dir_all(scripts.join("rules")).expect("a directory");
         std::fs::write(scripts.join("rules/rca.rhai"), edit(RULES)).expect("a script");
-        Session::new(Setup { store: store.clone(), scripts: Some(scripts), ..setup() })
+        Session::new(Setup { store: store.clone(), ..setup() }.with_scripts(&scripts))
     };
     let rule = rules("one", &|text| {
         let head = "fn recall_hit(artifact, state, vars) {";

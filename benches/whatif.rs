@@ -55,8 +55,8 @@ fn main() -> ExitCode {
     let pattern = edited(&dir.path().join("pattern"), "scripts", "data/signatures/network.yaml", PATTERN);
     let same = Session::new(own());
     let weight = Session::new(Setup { pipelines: Some(weight), ..own() });
-    let signature = Session::new(Setup { scripts: Some(signature), ..own() });
-    let pattern = Session::new(Setup { scripts: Some(pattern), ..own() });
+    let signature = Session::new(own().with_scripts(&signature));
+    let pattern = Session::new(own().with_scripts(&pattern));
     let (unchanged, changed) = (again(&same), again(&weight));
     assert_eq!((unchanged.verdicts, changed.verdicts), (0, changed.cases));
     #[expect(clippy::cast_precision_loss, reason = "hundreds")]

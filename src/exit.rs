@@ -1,13 +1,11 @@
 //! Exit codes: the one place that maps what happened to a number.
 
+use crate::diag::{Code, Diagnostic};
 use crate::files::FileError;
 use crate::session::SessionError;
 use crate::store::StoreError;
 use crate::walk::JournalError;
 use std::io::ErrorKind;
-
-/// What is wrong with the command line rather than with a text, though only linking finds it.
-const ASKED: &[&str] = &["project/unknown-var", "project/var-type"];
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +45,7 @@ impl From<&SessionError> for Exit {
             return Self::Cases;
         }
         match error {
-            SessionError::Texts(found) if !found.iter().all(|one| ASKED.contains(&one.code.as_ref())) => Self::Texts,
+            SessionError::Texts(found) if !found.iter().all(is_of_the_command) => Self::Texts,
             SessionError::File(FileError::NotText { .. } | FileError::TooLarge { .. } | FileError::Link { .. }) => Self::Texts,
             // Not the place is wrong but the system in trouble: what is recorded is there, and its files can be written again.
             SessionError::Write { source, .. } if !is_of_the_place(source.kind()) => Self::Stopped,
@@ -77,6 +75,11 @@ impl From<&StoreError> for Exit {
     }
 }
 
+/// Whether the command line is wrong rather than a text, though only linking finds it.
+fn is_of_the_command(found: &Diagnostic) -> bool {
+    matches!(found.known(), Some(Code::ProjectUnknownVar | Code::ProjectVarType))
+}
+
 /// Whether a file cannot be written because of where it was to be written.
 fn is_of_the_place(kind: ErrorKind) -> bool {
     matches!(
@@ -96,7 +99,7 @@ fn is_of_the_place(kind: ErrorKind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::{Diagnostic, Diagnostics};
+    use crate::diag::Diagnostics;
 
     #[test]
     fn each_kind_of_trouble_has_its_number() {

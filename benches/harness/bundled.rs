@@ -18,30 +18,7 @@ pub(crate) const EDGES: [&str; 7] = ["H2", "H6", "H8", "H9", "H15b", "H12", "H16
 
 /// A session that has nothing but what is bundled.
 pub(crate) fn setup() -> Setup {
-    Setup {
-        keep: asterisk::session::KEEP,
-        domain: None,
-        masks: Vec::new(),
-        team: None,
-        agents: std::collections::BTreeMap::new(),
-        reportportal: asterisk::reportportal::PortalSettings::default(),
-        servers: std::collections::BTreeMap::new(),
-        root: PathBuf::from("unused"),
-        store: PathBuf::from("unused"),
-        out: PathBuf::from("unused"),
-        scripts: None,
-        pipelines: None,
-        templates: None,
-        vars: serde_json::Map::new(),
-        set_places: std::collections::BTreeMap::new(),
-        project_vars: std::collections::BTreeMap::new(),
-        script_time: None,
-        workspace: json!({ "repositories": [] }),
-        job_url: None,
-        environment: asterisk::environment::Environment::default(),
-        audit: asterisk::session::AuditSettings::default(),
-        clock: Arc::new(clock()),
-    }
+    Setup::bare(PathBuf::from("unused"), Arc::new(clock()))
 }
 
 /// Links the bundled project.
@@ -120,8 +97,7 @@ pub(crate) fn begin(store: &Store, run: &str, launch: &Launch) -> RunJournal {
         run,
         pipeline: "bench",
         started_at: Timestamp::default(),
-        seed: 0,
-        args: Blob::new("{}"),
+        settings: Blob::new("{}"),
         manifest: Blob::new("{ }"),
         blobs: Vec::new(),
         launch,

@@ -6,10 +6,10 @@ use super::guard::guarded;
 use super::output_reader::OutputReader;
 use super::process::{self, CommandEnd, CommandOutput};
 use super::settings::{AgentBounds, AgentSettings};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::environment::Variables;
 use crate::net::SecretSource;
-use crate::walk::{Answerer, LATE, Name, NodeAnswer, PromptRequest, Refusal, Request};
+use crate::walk::{Answerer, Name, NodeAnswer, PromptRequest, Refusal, Request};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -99,7 +99,7 @@ impl Answerer for ExecAgent {
             CommandEnd::OutputLimit => return Err(reader.complain(request, too_long(max_bytes))),
             CommandEnd::TimedOut => {
                 let mut late = self.failed(request, &format!("it took longer than {} s", timeout.as_secs_f64()), &stderr);
-                late.diagnostic.code = LATE.into();
+                late.diagnostic.code = Code::AgentLate.into();
                 return Err(late);
             }
             CommandEnd::Failure(how) => return Err(self.failed(request, &how, &stderr)),

@@ -9,9 +9,9 @@ use super::signal::{AgentSignal, SIGNAL, SignalStatus};
 use super::tokens::taken;
 use super::wrapper::{UnwrappedAnswer, open};
 use crate::clock::Clock;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::model::Hash;
-use crate::walk::{AfterRefusal, Agent, Answerer, LATE, Name, NodeAnswer, PromptRequest, Refusal, Request};
+use crate::walk::{AfterRefusal, Agent, Answerer, Name, NodeAnswer, PromptRequest, Refusal, Request};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -206,7 +206,7 @@ impl<'a> FileAgent<'a> {
                     let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.name());
                     request.reject(&self.name, vec![why])?;
                     pending.run_dir.mark_answered(prompt_request.id);
-                    return Err(Refusal::again(Diagnostic::error("agent/answer", message)));
+                    return Err(Refusal::again(Diagnostic::error(Code::AgentAnswer, message)));
                 }
                 SignalPoll::Failed(why) => return Err(self.failed(request, pending, &why)),
                 SignalPoll::Nothing => {}
@@ -220,7 +220,7 @@ impl<'a> FileAgent<'a> {
                 let why = format!("timeout: there was no answer within {} s", timeout.as_secs_f64());
                 let mut late = self.failed(request, pending, &why);
                 if late.next == AfterRefusal::GiveUp {
-                    late.diagnostic.code = LATE.into();
+                    late.diagnostic.code = Code::AgentLate.into();
                 }
                 return Err(late);
             }

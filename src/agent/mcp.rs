@@ -5,8 +5,8 @@ use super::concurrency::stopped;
 use super::queue::{Offer, StepEvent, StepQueue, Task};
 use super::settings::AgentSettings;
 use super::tokens::taken;
-use crate::diag::Diagnostic;
-use crate::walk::{Agent, Answerer, LATE, Name, NodeAnswer, Refusal, Request, TokenUsage};
+use crate::diag::{Code, Diagnostic};
+use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TokenUsage};
 use std::sync::Arc;
 
 /// Name of the answerer.
@@ -54,7 +54,7 @@ impl QueueAgent {
                     let message = format!("the worker `{worker}` did not answer `{}` within {time} s", request.name());
                     request.unanswered(&self.name, &message)?;
                     if late + request.rejections(&self.name) >= self.settings.bounds.retry.attempts {
-                        return Err(Refusal::failed(Diagnostic::error(LATE, message)));
+                        return Err(Refusal::failed(Diagnostic::error(Code::AgentLate, message)));
                     }
                     offer.requeue();
                     continue;

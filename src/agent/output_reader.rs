@@ -4,7 +4,7 @@ use super::artifact::checked;
 use super::find_json;
 use super::settings::AgentSettings;
 use super::tokens::{MeasuredTokens, taken};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::net::shown;
 use crate::walk::{Agent, Name, NodeAnswer, PromptRequest, Refusal, Request};
 use serde_json::Value;
@@ -33,7 +33,7 @@ impl OutputReader<'_> {
     /// Refusal with a validation error, which the next attempt is given.
     pub(super) fn complain(&self, request: &Request<'_>, why: String) -> Refusal {
         let message = format!("the answer of `{}` to `{}` was not accepted: {why}", self.name, request.name());
-        let refusal = Refusal::again(Diagnostic::error("agent/answer", message));
+        let refusal = Refusal::again(Diagnostic::error(Code::AgentAnswer, message));
         request.reject(self.name, vec![why]).err().unwrap_or(refusal)
     }
 

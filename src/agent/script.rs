@@ -1,7 +1,7 @@
 //! Answers by responder scripts under `agents/`, and reviews by scripts of advisors, without an LLM.
 
-use crate::diag::Diagnostic;
-use crate::script::{self, DEADLINE};
+use crate::diag::{Code, Diagnostic};
+use crate::script;
 use crate::walk::{Answerer, NodeAnswer, Refusal, Request};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ impl Answerer for ScriptAnswerer {
         let (params, vars) = (request.params(), request.plan.vars());
         let answer = script::within(request.time(Duration::MAX), || responder.respond(params, vars));
         let artifact = answer.map_err(|mut diagnostic| {
-            if let Some(late) = request.overdue().filter(|_| diagnostic.code == DEADLINE) {
+            if let Some(late) = request.overdue().filter(|_| diagnostic.is(Code::ScriptDeadline)) {
                 let own = diagnostic.help.take().unwrap_or_default();
                 diagnostic.help = Some(format!("{}\n{own}", diagnostic.message));
                 diagnostic.message.clone_from(&late.diagnostic.message);

@@ -1,7 +1,7 @@
 //! Answers with files: reads what a command wrote, packs archives, and says of every artifact its size, hash and path.
 
 use super::package::pack;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::model::{safe_file_name, sha256};
 use crate::script::View;
 use crate::walk::{Answerer, CACHE, NodeAnswer, Refusal, Request};
@@ -63,7 +63,7 @@ impl Answerer for StageAnswerer<'_> {
                 let message = format!("an artifact of `{}` {message}", request.node_name());
                 let help = "an artifact is #{ name: \"a.md\", type: \"text\", content: \"text\" }, or has `base64`, the `path` of a file \
                             below the run's directory, or for a zip `entries: [#{ name, stage, artifact }, #{ name, content }]`";
-                Refusal::failed(Diagnostic::error("agent/artifact", message).help(help))
+                Refusal::failed(Diagnostic::error(Code::AgentArtifact, message).help(help))
             })?;
             self.keep(request, &answer);
             reply.artifact = Arc::new(answer);

@@ -11,7 +11,7 @@ pub use log::{AuditHead, AuditLog, BrokenLink, KNOWN, has_other_names, older_dir
 
 use self::log::{LogReader, NewEntry};
 use crate::clock::Timestamp;
-use crate::diag::{Diagnostic, Diagnostics, Source};
+use crate::diag::{Code, Diagnostic, Diagnostics, Source};
 use crate::model::{Effect, Hash};
 use crate::script::{FunctionRef, Library, LibraryInputs, ScriptFunction, ScriptLimits};
 use crate::walk::{Commit, Event, EventBody, Journal, JournalError, Plan};
@@ -193,7 +193,7 @@ impl AuditRules {
             library.function(&reference, arity).map_err(Diagnostics::from)
         };
         let optional = |name: &str, arity: usize| {
-            let missing = |found: &Diagnostics| found.iter().all(|one| one.code == "script/unknown-function");
+            let missing = |found: &Diagnostics| found.iter().all(|one| one.is(Code::ScriptUnknownFunction));
             function(name, arity).map(Some).or_else(|found| if missing(&found) { Ok(None) } else { Err(found) })
         };
         let period = optional("period", 0)?;

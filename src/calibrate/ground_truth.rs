@@ -9,7 +9,7 @@ use crate::environment::InputStream;
 use crate::files::read_input;
 use crate::form::yaml;
 use crate::model::{Launch, counted, recall_key};
-use crate::session::{LabelledCase, RunInputs, RunSpec, Session, SessionError};
+use crate::session::{LabelledCase, RunInputs, RunSettings, RunSpec, Session, SessionError};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -171,9 +171,8 @@ impl GroundTruth {
         let mut launch = Launch::clone(&first.launch);
         launch.cases = reviewed.iter().map(with_review).collect();
         let spec = RunSpec {
-            pipeline: Some(CURATION.to_owned()),
+            settings: RunSettings { pipeline: Some(CURATION.to_owned()), no_recall: true, ..RunSettings::default() },
             dry_run: true,
-            no_recall: true,
             ..RunSpec::of(RunInputs::Given(Arc::new(launch)))
         };
         let run = session.run(&spec, &(), &AtomicBool::new(false))?;

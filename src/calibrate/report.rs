@@ -10,7 +10,7 @@ use crate::files::OutDir;
 use crate::model::counted;
 use crate::project::{AnswererNames, CurrentProject, Project};
 use crate::script::View;
-use crate::session::{Record, Session, SessionError, Setup, Via, WorkerPool};
+use crate::session::{Record, RunSettings, Session, SessionError, Setup, WorkerPool};
 use crate::walk::RuleFailures;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -43,16 +43,12 @@ pub struct ScenarioSpec {
 #[derive(Clone, Debug)]
 pub struct CalibrateSpec {
     pub scenario: ScenarioSpec,
-    /// The answerers.
-    pub via: Via,
+    /// Of each launch; each further run of the scenario takes the next seed.
+    pub settings: RunSettings,
     /// How often the scenario is walked; at least 1.
     pub runs: usize,
     /// The most cases walked concurrently; at least 1.
     pub parallel: usize,
-    /// Seeds `state.chance`; each further run takes the next one.
-    pub seed: u64,
-    /// The token budget of each launch.
-    pub budget: Option<u64>,
     /// The directory of results and stores; one for the scenario below the project's, if `None`.
     pub out: Option<PathBuf>,
     /// Whether the stores of a scenario of several projects are kept.
@@ -152,7 +148,7 @@ pub fn calibrate(
     let setup = scenario_setup(session, &scenario, &out);
     let pack = ScriptPack::link(setup.clone(), spec, "")?;
     let candidate = match &spec.compare {
-        Some(dir) => Some(ScriptPack::link(Setup { scripts: Some(dir.clone()), ..setup }, spec, "-candidate")?),
+        Some(dir) => Some(ScriptPack::link(setup.with_scripts(dir), spec, "-candidate")?),
         None => None,
     };
     scenario.canonical(pack.project.data.files.all());
@@ -161,7 +157,7 @@ pub fn calibrate(
     listener.begin(scenario.cases().count() * spec.runs * packs.len());
     let memory = if session.no_store_yet().is_some() { None } else { session.record().ok() };
     let calibration = Calibration { scenario: &scenario, spec, dir: &dir, listener, memory: memory.as_ref() };
-    let capped = if spec.via.is_stub() { scenario.dry_capped.clone() } else { BTreeSet::new() };
+    let capped = if spec.settings.via.is_stub() { scenario.dry_capped.clone() } else { BTreeSet::new() };
     let mut of_packs = Vec::new();
     for pack in packs {
         let runs = (0..spec.runs).map(|run| calibration.run(pack, run)).collect::<Result<Vec<CalibratedRun>, _>>()?;
@@ -216,7 +212,7 @@ pub fn calibrate(
     let left_out =
         scenario.left_out.iter().cloned().chain(first.left_out).map(|(case, why)| UnscoredCase { case, why }).collect();
     Ok(CalibrationReport {
-        via: spec.via.usual.join(","),
+        via: spec.settings.via.usual.join(","),
         runs: spec.runs,
         scored: first.cases,
         held_out: first.held_out,
@@ -374,7 +370,7 @@ fn report_of(
 pub(super) fn scenario_setup(session: &Session, scenario: &CalibrationScenario, out: &Path) -> Setup {
     let mut setup = session.setup().clone();
     out.clone_into(&mut setup.out);
-    setup.domain = setup.domain.or_else(|| scenario.domain.clone());
+    setup.texts.domain = setup.texts.domain.or_else(|| scenario.domain.clone());
     if let Some(repositories) = &scenario.repositories {
         setup.workspace = json!({ "repositories": repositories });
     }
@@ -392,7 +388,7 @@ impl ScriptPack {
 
     pub(super) fn link(setup: Setup, spec: &CalibrateSpec, suffix: &'static str) -> Result<Self, SessionError> {
         let session = Session::new(setup);
-        let project = Arc::new(session.whole_project(spec.scenario.pipeline.as_deref(), spec.via.answers())?);
+        let project = Arc::new(session.whole_project(spec.scenario.pipeline.as_deref(), spec.settings.via.answers())?);
         let card = Scorecard::find(&project, spec.scenario.scorecard.as_deref())?;
         Ok(Self { current: CurrentProject::new(Arc::clone(&project)), session, project, card, suffix })
     }
@@ -483,17 +479,19 @@ impl Calibration<'_> {
     ) -> Result<(), SessionError> {
         let projects = self.scenario.projects();
         let alone = projects.len() == 1;
+        let settings = &self.spec.settings;
         let walk = ScenarioWalk {
             session: &pack.session,
-            pipeline: self.spec.scenario.pipeline.as_deref(),
             current: &pack.current,
             project: &pack.project,
             card: &pack.card,
             data: View::plain(&Value::Object(pack.project.data.files.all().clone()), "data"),
             masker: Arc::new(pack.project.masker()),
-            via: &self.spec.via,
-            seed: self.spec.seed.wrapping_add(run as u64),
-            budget: self.spec.budget,
+            settings: RunSettings {
+                pipeline: self.spec.scenario.pipeline.clone(),
+                seed: settings.seed.wrapping_add(run as u64),
+                ..settings.clone()
+            },
             parallel: if alone { self.spec.parallel } else { 1 },
         };
         let heard = |unit: &WalkedUnit| unit.cases.iter().for_each(|case| self.listener.walked(case.id()));

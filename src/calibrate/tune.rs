@@ -9,7 +9,7 @@ use crate::diag::{Diagnostic, Source, did_you_mean};
 use crate::files::OutDir;
 use crate::form::yaml;
 use crate::project::{Project, Sources};
-use crate::session::{Session, SessionError, Via};
+use crate::session::{RunSettings, Session, SessionError, Via};
 use crate::walk::VerdictPlan;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -95,11 +95,9 @@ pub fn tune(session: &Session, spec: &TuneSpec, listener: &dyn CalibrateListener
     let out = session.setup().root.join(DIR).join(file_name(&scenario.name)).join("tune");
     let calibrate = CalibrateSpec {
         scenario: spec.scenario.clone(),
-        via: spec.via.clone(),
+        settings: RunSettings { via: spec.via.clone(), ..RunSettings::default() },
         runs: 1,
         parallel: spec.parallel,
-        seed: 0,
-        budget: None,
         out: Some(out.clone()),
         keep: false,
         compare: None,

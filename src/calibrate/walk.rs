@@ -12,7 +12,7 @@ use crate::evidence::Masker;
 use crate::model::Launch;
 use crate::project::{CurrentProject, Project};
 use crate::script::View;
-use crate::session::{CaseResult, Record, RunInputs, RunSpec, Session, SessionError, Setup, Via, masked};
+use crate::session::{CaseResult, Record, RunInputs, RunSettings, RunSpec, Session, SessionError, Setup, masked};
 use crate::walk::RuleFailures;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -23,16 +23,13 @@ use std::sync::atomic::AtomicBool;
 /// How scenarios are walked.
 pub(super) struct ScenarioWalk<'a> {
     pub(super) session: &'a Session,
-    pub(super) pipeline: Option<&'a str>,
     pub(super) current: &'a CurrentProject,
     pub(super) project: &'a Project,
     pub(super) card: &'a Scorecard,
     /// The project's data, as scripts see it.
     pub(super) data: View,
     pub(super) masker: Arc<Masker>,
-    pub(super) via: &'a Via,
-    pub(super) seed: u64,
-    pub(super) budget: Option<u64>,
+    pub(super) settings: RunSettings,
     /// The most cases of a launch walked concurrently.
     pub(super) parallel: usize,
 }
@@ -102,16 +99,12 @@ impl ScenarioWalk<'_> {
             },
         };
         let places = places(&launch, &unit.cases);
-        let no_recall = !self.via.is_stub() && unit.cases.iter().any(|case| would_be_told(case, first));
-        let stub = if self.via.is_stub() { Some(self.answers(&launch, unit, &places, first)?) } else { None };
+        let no_recall = !self.settings.via.is_stub() && unit.cases.iter().any(|case| would_be_told(case, first));
+        let stub = if self.settings.via.is_stub() { Some(self.answers(&launch, unit, &places, first)?) } else { None };
         let spec = RunSpec {
-            pipeline: self.pipeline.map(str::to_owned),
-            via: self.via.clone(),
+            settings: RunSettings { no_recall, ..self.settings.clone() },
             stub,
             parallel: self.parallel,
-            seed: self.seed,
-            budget: self.budget,
-            no_recall,
             ..RunSpec::of(RunInputs::Given(Arc::new(launch)))
         };
         let run = session.run_by(self.current, &spec, &(), &AtomicBool::new(false))?;

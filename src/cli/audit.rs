@@ -89,12 +89,13 @@ pub(super) fn audit(global: &GlobalArgs, args: &AuditArgs) -> Result<Exit, Sessi
         verified => verified.map_err(|source| SessionError::Write { path: log.display().to_string(), source })?,
     };
     let log = log.canonicalize().unwrap_or(log).display().to_string();
-    let anchors = session.audit_anchors(&log)?;
+    let knowledge = session.knowledge()?;
+    let anchors = knowledge.audit_anchors(&log)?;
     let verified = match verified {
         Ok(head) => anchored(&anchors, &entries).map_or(Ok(head), Err),
         broken => broken,
     };
-    let (unknown, unaudited) = (unknown(&anchors, &entries), session.unaudited_goals(&log)?);
+    let (unknown, unaudited) = (unknown(&anchors, &entries), knowledge.unaudited_goals(&log)?);
     if let AuditCommand::Show { .. } = &args.command {
         match ui.format() {
             OutputFormat::Json => {

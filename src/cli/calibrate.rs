@@ -5,7 +5,7 @@ use super::run::via_of;
 use super::{GlobalArgs, ProjectArgs};
 use crate::calibrate::{CalibrateListener, CalibrateSpec, ScenarioSpec, calibrate as measure};
 use crate::exit::Exit;
-use crate::session::{SessionError, Via};
+use crate::session::{RunSettings, SessionError, Via};
 use crate::ui::Progress;
 use clap::Args;
 use std::num::NonZeroUsize;
@@ -108,11 +108,14 @@ pub(super) fn calibrate(global: &GlobalArgs, args: &CalibrateArgs) -> Result<Exi
     let session = global.session(&args.project, None)?;
     let spec = CalibrateSpec {
         scenario: args.scenario.spec(),
-        via: via_of(&args.via, Via::default())?,
+        settings: RunSettings {
+            via: via_of(&args.via, Via::default())?,
+            seed: args.seed,
+            budget: args.budget,
+            ..RunSettings::default()
+        },
         runs: args.runs.get(),
         parallel: args.parallel.or(available_parallelism().ok()).map_or(1, NonZeroUsize::get),
-        seed: args.seed,
-        budget: args.budget,
         out: args.out.clone(),
         keep: args.keep,
         compare: args.compare.clone(),

@@ -1,5 +1,6 @@
 //! The checks that `doctor` adds in a CI job: which reports there are, and what to add for a better analysis.
 
+use crate::diag::CodeArea;
 use crate::environment::Variables;
 use crate::files::find_reports;
 use crate::model::{CiSystem, Launch, counted};
@@ -28,7 +29,7 @@ pub(super) fn checks(session: &Session, variables: &Variables) -> Vec<CheckResul
             all.push(advice("reports", "none below the working directory", help));
         }
         // Linking errors are reported with the pipelines.
-        Err(SessionError::Texts(found)) if found.iter().all(|one| !one.code.starts_with("ingest/")) => {}
+        Err(SessionError::Texts(found)) if found.iter().all(|one| one.area() != Some(CodeArea::Ingest)) => {}
         Err(error) => {
             let help = "asterisk ci shows where; a report that was cut off may come of a job that was killed";
             all.push(CheckResult {

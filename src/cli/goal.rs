@@ -8,7 +8,9 @@ use crate::diag::Diagnostics;
 use crate::environment::Variables;
 use crate::exit::Exit;
 use crate::model::{Attributes, Case, Launch, shell};
-use crate::session::{Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, StartedRun, Via};
+use crate::session::{
+    Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, SessionError, StartedRun, Via,
+};
 use crate::store::Durability;
 use crate::ui::{OutputFormat, Ui, plain};
 use crate::walk::{Event, EventBody, WORKDIR, WORKDIR_OF, WalkStatus};
@@ -148,13 +150,16 @@ fn spec(args: &GoalArgs, session: &Session) -> Result<(RunSpec, Option<IsolatedD
     let case = Case { id: PIPELINE.into(), name: text, status: "OPEN".into(), attributes, ..Case::default() };
     let launch = Launch { run_id: PIPELINE.into(), name: PIPELINE.into(), cases: vec![case], ..Launch::default() };
     let spec = RunSpec {
-        pipeline: Some(PIPELINE.into()),
-        via,
+        settings: RunSettings {
+            pipeline: Some(PIPELINE.into()),
+            via,
+            files: Files::Auto,
+            budget: args.budget,
+            no_recall: args.no_recall,
+            goal: true,
+            ..RunSettings::default()
+        },
         durability: Durability::Step,
-        files: Files::Auto,
-        budget: args.budget,
-        no_recall: args.no_recall,
-        goal: true,
         ..RunSpec::of(RunInputs::Given(Arc::new(launch)))
     };
     Ok((spec, isolated))

@@ -127,7 +127,7 @@ fn unused(environment: &Environment, dir: &Path, areas: &[Area]) -> Vec<Area> {
         return areas.to_vec();
     };
     let used = |area: Area| match area {
-        Area::Scripts | Area::Tests => &setup.scripts,
+        Area::Scripts | Area::Tests => &setup.texts.scripts,
         Area::Pipelines => &setup.pipelines,
         Area::Templates => &setup.templates,
     };

@@ -64,7 +64,7 @@ pub(super) fn memory(global: &GlobalArgs, args: &MemoryArgs) -> Result<Exit, Ses
     let session = global.session(&ProjectArgs::default(), None)?;
     match &args.command {
         MemoryCommand::List { space, limit, .. } => {
-            let memories = session.memories(space.as_deref(), *limit)?;
+            let memories = session.knowledge()?.memories(space.as_deref(), *limit)?;
             match ui.format() {
                 OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "memories": memories })),
                 OutputFormat::Pretty if memories.is_empty() => nothing_yet(ui, &session, "there are no memories"),
@@ -79,15 +79,16 @@ pub(super) fn memory(global: &GlobalArgs, args: &MemoryArgs) -> Result<Exit, Ses
                 }
             }
         }
-        MemoryCommand::Show { id, .. } => shown(ui, &session.memory(*id)?, &[]),
+        MemoryCommand::Show { id, .. } => shown(ui, &session.knowledge()?.memory(*id)?, &[]),
         MemoryCommand::Why { id, .. } => {
-            let memory = session.memory(*id)?;
+            let knowledge = session.knowledge()?;
+            let memory = knowledge.memory(*id)?;
             // Sources may have been forgotten since.
-            let sources: Vec<Megram> = memory.sources.iter().filter_map(|id| session.memory(*id).ok()).collect();
+            let sources: Vec<Megram> = memory.sources.iter().filter_map(|id| knowledge.memory(*id).ok()).collect();
             shown(ui, &memory, &sources);
         }
         MemoryCommand::Forget { id, .. } => {
-            let memory = session.forget(*id)?;
+            let memory = session.knowledge()?.forget(*id)?;
             match ui.format() {
                 OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "forgotten": memory })),
                 OutputFormat::Pretty => ui.out(&plain(&format!("forgotten: {}", memory.content))),

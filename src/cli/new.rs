@@ -161,7 +161,7 @@ fn copied(kind: SkeletonKind, name: &str, from: &str, setup: &Setup) -> Result<S
 fn directory(kind: SkeletonKind, setup: &Setup) -> PathBuf {
     let (area, configured) = match kind {
         SkeletonKind::Pipeline => ("pipelines", &setup.pipelines),
-        _ => ("scripts", &setup.scripts),
+        _ => ("scripts", &setup.texts.scripts),
     };
     configured.clone().unwrap_or_else(|| setup.root.join(area))
 }

@@ -69,7 +69,7 @@ pub(super) fn push(global: &GlobalArgs, args: &PushArgs) -> Result<Exit, Session
     args.portal.override_settings(&mut setup.reportportal);
     let session = Session::new(setup);
     let result = session.result(&args.run)?;
-    let (passed, trouble) = report::passed(&result, || session.history(&result.run).map(Some), args.accept_auto)?;
+    let (passed, trouble) = report::passed(&result, || session.knowledge()?.history(&result.run).map(Some), args.accept_auto)?;
     ui.diagnostics(&trouble);
     let PushableReport { report, waiting } = &passed;
     let mut all = json!({

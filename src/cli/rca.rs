@@ -143,7 +143,7 @@ pub(super) fn rca(global: &GlobalArgs, args: &RcaArgs) -> Result<Exit, SessionEr
 fn status(global: &GlobalArgs, (id, became): (i64, RcaChange), word: &WordArgs, format: FormatArg) -> Result<Exit, SessionError> {
     let ui = &global.ui(format);
     let session = global.session(&ProjectArgs::default(), None)?;
-    let before = session.say_of_rca(id, became.status(), &word.by, &word.message)?;
+    let before = session.knowledge()?.say_of_rca(id, became.status(), &word.by, &word.message)?;
     match ui.format() {
         OutputFormat::Json => {
             let rca = json!({ "id": id, "title": before.title, "was": before.status, "status": became.status(),
@@ -158,7 +158,7 @@ fn status(global: &GlobalArgs, (id, became): (i64, RcaChange), word: &WordArgs, 
 fn merge(global: &GlobalArgs, (kept, other): (i64, i64), word: &WordArgs, format: FormatArg) -> Result<Exit, SessionError> {
     let ui = &global.ui(format);
     let session = global.session(&ProjectArgs::default(), None)?;
-    let done = session.merge_rcas(kept, other, &word.by, &word.message)?;
+    let done = session.knowledge()?.merge_rcas(kept, other, &word.by, &word.message)?;
     match ui.format() {
         OutputFormat::Json => {
             let merged = json!({ "kept": kept, "other": other, "root": done.root, "cases": done.cases, "by": word.by,
@@ -175,7 +175,7 @@ fn merge(global: &GlobalArgs, (kept, other): (i64, i64), word: &WordArgs, format
 fn split(global: &GlobalArgs, (id, of): (i64, &[String]), word: &WordArgs, format: FormatArg) -> Result<Exit, SessionError> {
     let ui = &global.ui(format);
     let session = global.session(&ProjectArgs::default(), None)?;
-    let done = session.split_rca(id, of, &word.by, &word.message)?;
+    let done = session.knowledge()?.split_rca(id, of, &word.by, &word.message)?;
     match ui.format() {
         OutputFormat::Json => {
             let split = json!({ "rca": id, "case_ids": of, "root": done.root, "cases": done.cases, "by": word.by,

@@ -1,7 +1,7 @@
 //! `asterisk route`.
 
 use super::{GlobalArgs, ProjectArgs};
-use crate::diag::{Diagnostic, Source, Span};
+use crate::diag::{Code, Diagnostic, Source, Span};
 use crate::environment::InputStream;
 use crate::exit::Exit;
 use crate::files::read_input;
@@ -80,7 +80,7 @@ pub(super) fn route(global: &GlobalArgs, args: &RouteArgs) -> Result<Exit, Sessi
                     lost |= matches!(routed, Routed::Lost { .. });
                     json!(routed)
                 }
-                Err(SessionError::BadRequest(diagnostic)) if diagnostic.code == "input/no-node" => {
+                Err(SessionError::BadRequest(diagnostic)) if diagnostic.is(Code::InputNoNode) => {
                     lost = true;
                     json!({ "error": "node_not_found", "message": diagnostic.message })
                 }

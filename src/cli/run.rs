@@ -17,7 +17,7 @@ use crate::pipeline::NodeIx;
 use crate::project::CurrentProject;
 use crate::reload::LoadProject;
 use crate::report::{Gate, RunReport};
-use crate::session::{ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, Via};
+use crate::session::{ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, SessionError, Via};
 use crate::store::Durability;
 use crate::ui::{OutputFormat, Ui};
 use crate::walk::{Plan, RuleFailures, WalkStatus};
@@ -295,24 +295,26 @@ fn check(variables: &Variables, args: &RunArgs) -> Result<(), SessionError> {
 fn spec(args: RunArgs, input: &InputStream, parallel: usize, durability: Durability) -> Result<RunSpec, SessionError> {
     let via = via(&args)?;
     Ok(RunSpec {
-        pipeline: args.pipeline,
+        settings: RunSettings {
+            pipeline: args.pipeline,
+            via,
+            seed: args.seed,
+            files: match args.checkpoint_store {
+                CheckpointStore::Sqlite => args.files,
+                CheckpointStore::Fs => FilesArg::Always,
+            }
+            .into(),
+            budget: args.budget,
+            no_recall: args.no_recall,
+            ..RunSettings::default()
+        },
         inputs: inputs(&args.input, args.launch),
         cases: args.cases,
-        via,
         stub: args.stub.as_deref().map(|path| read_input(path, input)).transpose()?,
         parallel,
         durability,
-        seed: args.seed,
         dry_run: args.dry_run,
-        files: match args.checkpoint_store {
-            CheckpointStore::Sqlite => args.files,
-            CheckpointStore::Fs => FilesArg::Always,
-        }
-        .into(),
         shadow: args.shadow,
-        budget: args.budget,
-        no_recall: args.no_recall,
-        goal: false,
     })
 }
 

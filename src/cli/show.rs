@@ -178,7 +178,7 @@ fn origin(origin: &FileOrigin) -> String {
 
 fn domains(ui: &Ui, session: &Session) -> Result<(), SessionError> {
     let listed = session.domains()?;
-    let used = session.setup().domain.as_deref().unwrap_or(DEFAULT_DOMAIN);
+    let used = session.setup().texts.domain.as_deref().unwrap_or(DEFAULT_DOMAIN);
     if ui.format() == OutputFormat::Json {
         let entry = |(entry, from): &(ListedDomain, FileOrigin)| {
             json!({

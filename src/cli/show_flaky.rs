@@ -20,7 +20,7 @@ pub(super) enum ListedRunner {
 
 /// Prints the flaky tests, as a table or as JSON.
 pub(super) fn flaky(ui: &Ui, session: &Session) -> Result<(), SessionError> {
-    let tests = session.flaky_tests()?;
+    let tests = session.knowledge()?.flaky_tests()?;
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "flaky": tests }));
         return Ok(());
@@ -42,7 +42,7 @@ pub(super) fn flaky(ui: &Ui, session: &Session) -> Result<(), SessionError> {
 
 /// Prints a list for a runner: an argument a line for pytest, an exclusion a line for `JUnit` (Surefire), one pattern for Go and Playwright.
 pub(super) fn quarantine(ui: &Ui, session: &Session, runner: ListedRunner) -> Result<(), SessionError> {
-    let tests = session.flaky_tests()?;
+    let tests = session.knowledge()?.flaky_tests()?;
     if tests.is_empty() {
         ui.note("no test is known to be flaky: the list is empty");
         return Ok(());

@@ -33,7 +33,7 @@ pub(super) struct KnowledgeFilter {
 pub(super) fn symptoms(ui: &Ui, session: &Session, which: &KnowledgeFilter) -> Result<(), SessionError> {
     let status = which.status.as_deref().map(status).transpose()?;
     let query = SymptomQuery { ids: None, run: which.run.clone(), status, limit: Some(which.limit) };
-    let rows = session.symptoms(query)?;
+    let rows = session.knowledge()?.symptoms(query)?;
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "symptoms": rows }));
         return Ok(());
@@ -57,9 +57,10 @@ pub(super) fn symptoms(ui: &Ui, session: &Session, which: &KnowledgeFilter) -> R
 }
 
 pub(super) fn symptom(ui: &Ui, session: &Session, id: Option<&str>) -> Result<(), SessionError> {
-    let row = session.symptom(number("symptom", id)?)?;
+    let knowledge = session.knowledge()?;
+    let row = knowledge.symptom(number("symptom", id)?)?;
     let ids = row.rcas.iter().map(|rca| rca.id).collect();
-    let causes = session.rcas(&RcaFilter { ids: Some(ids), cases: 0, ..RcaFilter::default() })?;
+    let causes = knowledge.rcas(&RcaFilter { ids: Some(ids), cases: 0, ..RcaFilter::default() })?;
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "symptom": row, "rcas": causes }));
         return Ok(());
@@ -93,7 +94,7 @@ pub(super) fn rcas(ui: &Ui, session: &Session, which: &KnowledgeFilter) -> Resul
         limit: which.limit,
         ..RcaFilter::default()
     };
-    let rows = session.rcas(&filter)?;
+    let rows = session.knowledge()?.rcas(&filter)?;
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "rcas": rows }));
         return Ok(());
@@ -117,7 +118,7 @@ pub(super) fn rcas(ui: &Ui, session: &Session, which: &KnowledgeFilter) -> Resul
 }
 
 pub(super) fn rca(ui: &Ui, session: &Session, id: Option<&str>) -> Result<(), SessionError> {
-    let row = session.rca(number("rca", id)?)?;
+    let row = session.knowledge()?.rca(number("rca", id)?)?;
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({ "schema_version": 1, "rca": row }));
         return Ok(());

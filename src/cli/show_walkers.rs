@@ -56,7 +56,7 @@ pub(super) fn personas(ui: &Ui, session: &Session, name: Option<&str>) -> Result
     let list = data["personas"].as_array().into_iter().flatten();
     let all: Vec<(String, Value)> = list.map(|persona| (text(&persona["name"]), persona.clone())).collect();
     let chosen = named("persona", name, &all)?;
-    let measured = session.walker_accuracy()?;
+    let measured = session.knowledge()?.walker_accuracy()?;
     let of = |name: &str| measured.iter().filter(|one| one.walker == name).collect::<Vec<_>>();
     if ui.format() == OutputFormat::Json {
         let list = chosen.iter().map(|(name, persona)| {

@@ -175,7 +175,7 @@ fn print(ui: &Ui, format: TestFormat, results: &TestResults, whole: bool, (spec,
         TestFormat::Pretty => {
             test_view::show(ui, results, whole);
             if spec.paths.is_empty() {
-                test_view::origins(ui, results, setup.scripts.as_deref());
+                test_view::origins(ui, results, setup.texts.scripts.as_deref());
             }
         }
         TestFormat::Json => ui.json(&as_json(results)),

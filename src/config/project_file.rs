@@ -2,7 +2,7 @@
 
 use super::keys::{PROJECT, REPOSITORY};
 use crate::agent::{AgentSettings, ServerSettings};
-use crate::diag::{Diagnostic, Diagnostics, SecretForm, Source, Span, names_secret, secrets_in, starred};
+use crate::diag::{Code, Diagnostic, Diagnostics, SecretForm, Source, Span, names_secret, secrets_in, starred};
 use crate::form::{FormFields, FormReader, fill, yaml};
 use crate::lint;
 use crate::observe;
@@ -48,12 +48,12 @@ pub(super) fn read(source: &Source) -> Result<ProjectConfig, Diagnostics> {
     };
     for (span, known) in secrets.into_iter().filter(|(span, _)| !is_comment(source.text(), *span)) {
         let reported = |one: &Diagnostic| {
-            let secret = matches!(&*one.code, "config/secret" | "config/url-secret");
+            let secret = matches!(one.known(), Some(Code::ConfigSecret | Code::ConfigUrlSecret));
             secret && one.labels.iter().any(|label| label.span.start < span.end && span.start < label.span.end)
         };
         if !found.iter().any(reported) {
             let (what, help) = instead(known);
-            let error = Diagnostic::error("config/secret", format!("this looks like a secret {what}"));
+            let error = Diagnostic::error(Code::ConfigSecret, format!("this looks like a secret {what}"));
             found.push(error.label(&shown, span, "not shown").help(help));
         }
     }
@@ -99,7 +99,7 @@ fn hide(mut one: Diagnostic, shown: &Source, source: &Source, secrets: &[(Span, 
     };
     one.message = without(&one.message);
     one.help = one.help.map(|help| without(&help));
-    if one.code == "config/unknown-key" && one.primary().is_some_and(|label| names_secret(source.slice(label.span))) {
+    if one.is(Code::ConfigUnknownKey) && one.primary().is_some_and(|label| names_secret(source.slice(label.span))) {
         one.help = Some(instead(SecretForm::Key).1.to_owned());
     }
     one

@@ -11,7 +11,7 @@ use crate::model::job_url_of_environment;
 use crate::pipeline::Spanned;
 use crate::project::domain::DEFAULT_DOMAIN;
 use crate::project::{ProjectVar, ProjectVars, VarPlaces};
-use crate::session::{AuditSettings, KEEP, SessionError, Setup, refuse_secret};
+use crate::session::{AuditSettings, KEEP, SessionError, Setup, TextSettings, refuse_secret};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -254,16 +254,12 @@ pub fn resolve(given: CommandLine, here: &Path, environment: &Environment) -> Re
         root: root.clone(),
         store: store.unwrap_or(usual),
         out: out.unwrap_or(runs),
-        scripts,
         pipelines,
         templates,
-        vars: set,
+        texts: TextSettings { scripts, vars: set, domain, ..TextSettings::default() },
         set_places,
         project_vars,
         workspace: json!({ "repositories": repositories }),
-        domain,
-        masks: Vec::new(),
-        team: None,
         agents,
         reportportal,
         servers,

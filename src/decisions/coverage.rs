@@ -1,7 +1,8 @@
 //! Coverage of the recorded decisions: how often each edge was evaluated, fired, failed, or was shadowed by another.
 
 use super::recorded::{Decisions, RecordedDecision};
-use super::root_coverage::{RootRuleHistory, RootTally};
+use super::root_coverage::RootRuleHistory;
+use super::rule_tally::RuleTally;
 use super::verdict_coverage::{VerdictRuleHistory, VerdictTally};
 use crate::pipeline::{EdgeCondition, EdgeIx, EdgeOrigin, Pipeline};
 use crate::project::Project;
@@ -115,7 +116,7 @@ pub fn coverage(session: &Session, runs: &[String]) -> Result<DecisionHistory, S
     let decisions = Decisions::open(session)?;
     let mut history = DecisionHistory { runs: decisions.record().runs(runs)?, ..DecisionHistory::default() };
     let mut tallies: BTreeMap<String, CoverageTally> = BTreeMap::new();
-    let (mut verdicts, mut roots) = (VerdictTally::default(), RootTally::default());
+    let (mut verdicts, mut roots) = (VerdictTally::default(), RuleTally::<RootRuleHistory>::default());
     for run in &history.runs {
         verdicts.add(&decisions, run)?;
         roots.add(&decisions, run)?;

@@ -15,6 +15,7 @@
 //! evidence, params   the evidence document of a case, and where signatures matched
 //! verdict, verdict_coverage  the verdict of a case: what spoke, and what would have changed it; how often rules spoke
 //! root, root_coverage  the root of a case, and why two cases are one cause or are not; how often rules decide
+//! rule_tally         the counts of rules that both have in common
 //! edge_counts        counts the edges taken by a run's cases, for a picture
 //! replay             replays runs with other texts
 //! ```
@@ -37,6 +38,7 @@ pub mod replay;
 mod root;
 mod root_coverage;
 mod root_page;
+mod rule_tally;
 mod rule_view;
 mod save;
 mod selection;

@@ -86,7 +86,7 @@ pub fn save_as_test(session: &Session, query: &StepQuery, file: Option<&Path>) -
     };
     let mut saved = made.save(&origin, file)?;
     // Tests use the current scripts and pipelines, from where the run took its own.
-    saved.scripts = origin.setup().scripts.clone().filter(|_| session.setup().scripts.is_none());
+    saved.scripts = origin.setup().texts.scripts.clone().filter(|_| session.setup().texts.scripts.is_none());
     Ok(saved)
 }
 
@@ -231,7 +231,10 @@ impl SavedTest {
                 format!("    let got = decide({node}, {});\n    assert_eq(got.error, {});\n", inputs(4), quoted(error))
             }
         };
-        format!("/// {}.\nfn {name}() {{\n{body}}}\n", if self.changed { "As decided with changed inputs, vars or texts" } else { "As a run decided it" })
+        format!(
+            "/// {}.\nfn {name}() {{\n{body}}}\n",
+            if self.changed { "As decided with changed inputs, vars or texts" } else { "As a run decided it" }
+        )
     }
 }
 
@@ -270,7 +273,7 @@ fn state(recorded: &Value) -> Value {
 /// The file beside the rule that decided, apart from tests written by hand and not overlaying a bundled file of tests; without a
 /// directory of scripts, `recorded_test.rhai`.
 fn default_file(session: &Session, made: &DecisionMade<'_>) -> PathBuf {
-    let Some(dir) = session.setup().scripts.clone() else { return PathBuf::from(FILE) };
+    let Some(dir) = session.setup().texts.scripts.clone() else { return PathBuf::from(FILE) };
     let pipeline = &made.project.plan.pipeline;
     let edge = |entry: &ConsideredEdge| pipeline.edge(&entry.edge).map(|ix| pipeline.edge_at(ix));
     let (fired, query) = (walk::EdgeOutcome::Fired, made.considered.iter().rev());

@@ -3,8 +3,7 @@
 
 use crate::clock::{FixedClock, Timestamp};
 use crate::diag::Source;
-use crate::session::{KEEP, RunInputs, RunResult, RunSpec, Session, Setup, Via};
-use serde_json::{Map, json};
+use crate::session::{AuditSettings, RunInputs, RunResult, RunSettings, RunSpec, Session, Setup, TextSettings, Via};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -25,29 +24,13 @@ impl TraceFixture {
             std::fs::write(path, text).unwrap();
         }
         let below = |name: &str| Some(dir.path().join(name)).filter(|path| path.is_dir());
+        let clock = Arc::new(FixedClock::new(Timestamp::from_millis(1_700_000_000_000), 7));
         let setup = Setup {
-            root: dir.path().to_owned(),
-            store: dir.path().join("store.db"),
-            out: dir.path().join("out"),
-            scripts: below("scripts"),
             pipelines: below("pipelines"),
-            templates: None,
-            vars: Map::new(),
-            set_places: std::collections::BTreeMap::new(),
-            project_vars: std::collections::BTreeMap::new(),
-            workspace: json!({"repositories": []}),
-            domain: None,
-            masks: Vec::new(),
-            team: None,
-            agents: std::collections::BTreeMap::new(),
-            reportportal: crate::reportportal::PortalSettings::default(),
-            servers: std::collections::BTreeMap::new(),
+            texts: TextSettings { scripts: below("scripts"), ..TextSettings::default() },
             script_time: Some(Duration::from_secs(60)),
-            keep: KEEP,
-            job_url: None,
-            environment: crate::environment::Environment::default(),
-            clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_700_000_000_000), 7)),
-            audit: crate::session::AuditSettings { log: dir.path().join("audit.jsonl"), rules: None },
+            audit: AuditSettings { log: dir.path().join("audit.jsonl"), rules: None },
+            ..Setup::bare(dir.path().to_owned(), clock)
         };
         Self { session: Session::new(setup), _dir: dir }
     }
@@ -64,8 +47,11 @@ impl TraceFixture {
 
     fn run(&self, pipeline: Option<&str>, inputs: RunInputs, stub: Option<&str>) -> RunResult {
         let spec = RunSpec {
-            pipeline: pipeline.map(str::to_owned),
-            via: if stub.is_some() { Via::stub() } else { Via::default() },
+            settings: RunSettings {
+                pipeline: pipeline.map(str::to_owned),
+                via: if stub.is_some() { Via::stub() } else { Via::default() },
+                ..RunSettings::default()
+            },
             stub: stub.map(|text| Source::new("answers.json", text)),
             parallel: 2,
             ..RunSpec::of(inputs)

@@ -1,13 +1,12 @@
 //! How often each rule of a verdict spoke over the recorded verdicts.
 
 use super::recorded::Decisions;
+use super::rule_tally::RuleTally;
 use super::steps::damaged;
-use crate::script::probe::Probes;
 use crate::session::SessionError;
-use crate::walk::{Content, EventBody, EventKind, Name, Verdict};
+use crate::walk::{Content, Event, EventBody, EventKind, Name, Plan, Verdict, VerdictFunction};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::ControlFlow;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How often a rule or a signature spoke.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -52,30 +51,24 @@ impl VerdictRuleHistory {
 /// The counts so far.
 #[derive(Default)]
 pub(super) struct VerdictTally {
-    verdicts: u64,
-    rules: BTreeMap<Name, VerdictRuleHistory>,
+    counts: RuleTally<VerdictRuleHistory>,
     /// The verdicts that each rule spoke in, by their numbers.
     where_spoken: BTreeMap<Name, BTreeSet<u64>>,
-    /// Rules in the order of the newest run's pipeline.
-    order: Vec<Name>,
 }
 
 impl VerdictTally {
-    /// Adds the verdicts of a run: the last of each case.
+    /// Adds the verdicts of a run.
     pub(super) fn add(&mut self, decisions: &Decisions, run: &str) -> Result<(), SessionError> {
-        let mut last = HashMap::new();
-        decisions.record().store().each_event_of(EventKind::Verdict, run, |event| {
-            if let EventBody::Verdict { verdict, .. } = &event.what {
-                last.insert(event.case.clone(), (event.path.clone(), Content::hash(verdict)));
-            }
-            ControlFlow::Continue(())
-        })?;
-        let mut last: Vec<_> = last.into_iter().collect();
-        last.sort_by(|(one, _), (other, _)| one.cmp(other));
-        if let Some((case, (path, _))) = last.first().filter(|_| self.order.is_empty()) {
-            self.declare(decisions, run, case, path);
-        }
-        for (case, (_, hash)) in last {
+        let history = |rule: &VerdictFunction| {
+            let (id, name, at) = (rule.id.to_string(), rule.name.to_string(), rule.at.to_string());
+            (rule.id.clone(), VerdictRuleHistory { id, name, at, ..VerdictRuleHistory::default() })
+        };
+        let declared = |plan: &Plan| plan.verdict.iter().flat_map(|plan| &plan.rules).map(history).collect();
+        let address = |event: &Event| match &event.what {
+            EventBody::Verdict { verdict, .. } => Some((event.case.clone(), Content::hash(verdict))),
+            _ => None,
+        };
+        for (case, hash) in self.counts.last((decisions, run, EventKind::Verdict), declared, address)? {
             let text =
                 decisions.record().store().blob(&hash)?.ok_or_else(|| damaged(format!("the content {hash} is missing")))?;
             let verdict: Verdict = serde_json::from_str(&text)
@@ -85,23 +78,10 @@ impl VerdictTally {
         Ok(())
     }
 
-    /// Lists the rules of the plan that a case went by, so that those that never spoke are listed too.
-    fn declare(&mut self, decisions: &Decisions, run: &str, case: &str, path: &str) {
-        let Ok(steps) = decisions.steps(run, case) else { return };
-        let Some(step) = steps.iter().find(|step| *step.path == *path) else { return };
-        // Texts that do not link any more tell nothing.
-        let Ok(project) = decisions.project(run, step, Probes::None) else { return };
-        for rule in project.plan.verdict.iter().flat_map(|plan| &plan.rules) {
-            let (id, name, at) = (rule.id.to_string(), rule.name.to_string(), rule.at.to_string());
-            self.rules.entry(rule.id.clone()).or_insert(VerdictRuleHistory { id, name, at, ..VerdictRuleHistory::default() });
-            self.order.push(rule.id.clone());
-        }
-    }
-
     fn take(&mut self, verdict: &Verdict) {
-        self.verdicts += 1;
+        self.counts.cases += 1;
         for rule in &verdict.spoke {
-            let known = self.rules.entry(rule.id.clone()).or_default();
+            let known = self.counts.rules.entry(rule.id.clone()).or_default();
             if known.id.is_empty() {
                 (known.id, known.name, known.at) = (rule.id.to_string(), rule.name.to_string(), rule.at.to_string());
                 known.signature = rule.signature;
@@ -110,16 +90,16 @@ impl VerdictTally {
             known.counted += u64::from(rule.counted);
             let decisive = rule.counted && verdict.without(|one| one.id == rule.id).defect != verdict.defect;
             known.decisive += u64::from(decisive);
-            self.where_spoken.entry(rule.id.clone()).or_default().insert(self.verdicts);
+            self.where_spoken.entry(rule.id.clone()).or_default().insert(self.counts.cases);
         }
         for failed in &verdict.failed {
-            let known = self.rules.entry(failed.id.clone()).or_default();
+            let known = self.counts.rules.entry(failed.id.clone()).or_default();
             (known.id, known.at) = (failed.id.to_string(), failed.at.to_string());
             known.failed += 1;
         }
     }
 
-    /// The number of verdicts, and the rules: those of the pipeline in its order, then others and signatures by id.
+    /// The number of verdicts, and the rules; signatures are among those that the pipeline lacks.
     pub(super) fn finish(mut self) -> (u64, Vec<VerdictRuleHistory>) {
         let mut first: BTreeMap<&BTreeSet<u64>, &Name> = BTreeMap::new();
         let mut together: Vec<(Name, String)> = Vec::new();
@@ -130,13 +110,11 @@ impl VerdictTally {
             }
         }
         for (id, other) in together {
-            if let Some(rule) = self.rules.get_mut(&id) {
+            if let Some(rule) = self.counts.rules.get_mut(&id) {
                 rule.together = Some(other);
             }
         }
-        let mut listed: Vec<VerdictRuleHistory> = self.order.iter().filter_map(|id| self.rules.remove(id)).collect();
-        listed.extend(self.rules.into_values());
-        (self.verdicts, listed)
+        self.counts.finish()
     }
 }
 
@@ -174,8 +152,8 @@ mod tests {
 
     #[test]
     fn rules_are_counted_and_remarked_on() {
-        let mut tally = VerdictTally { order: vec!["never".into()], ..VerdictTally::default() };
-        tally.rules.insert("never".into(), VerdictRuleHistory { id: "never".into(), ..VerdictRuleHistory::default() });
+        let mut tally = VerdictTally::default();
+        tally.counts.rules.insert("never".into(), VerdictRuleHistory { id: "never".into(), ..VerdictRuleHistory::default() });
         for _ in 0..OFTEN {
             tally.take(&verdict(&[("one", 2.0), ("two", 0.1)]));
         }

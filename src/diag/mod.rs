@@ -4,6 +4,7 @@
 //! everything they found as [`Diagnostics`]. Rendering is the business of `ui` alone.
 
 mod allow;
+mod code;
 mod diagnostic;
 mod disk;
 mod mapped_text;
@@ -12,6 +13,7 @@ mod source;
 mod suggest;
 
 pub use allow::{Allow, Comments};
+pub use code::{Code, CodeArea};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use disk::is_full;
 pub use mapped_text::MappedText;

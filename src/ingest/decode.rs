@@ -1,7 +1,7 @@
 //! Decodes the bytes of a file.
 
 use super::foreign;
-use crate::diag::{Diagnostic, Diagnostics, Source, Span};
+use crate::diag::{Code, Diagnostic, Diagnostics, Source, Span};
 
 /// Decodes a file: UTF-8, UTF-16, or Latin-1 (Windows-1252) if an XML declaration names it. Undecodable bytes become U+FFFD; the
 /// error of binary data names its format.
@@ -31,7 +31,7 @@ pub fn decode(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Result<Sour
 
 fn refuse(name: &str, what: &str, help: &str) -> Diagnostic {
     let source = Source::new(name, String::new());
-    Diagnostic::error("ingest/format", format!("{name} is no launch: it looks like {what}"))
+    Diagnostic::error(Code::IngestFormat, format!("{name} is no launch: it looks like {what}"))
         .label(&source, Span::new(0, 0), format!("looks like {what}"))
         .help(help)
 }

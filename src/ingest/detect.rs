@@ -2,7 +2,7 @@
 
 use super::foreign::{self, UnsupportedFormat};
 use super::json_span;
-use crate::diag::{Diagnostic, Source, Span};
+use crate::diag::{Code, Diagnostic, Source, Span};
 use json_span::JsonStep;
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -289,14 +289,14 @@ pub(super) fn key(source: &Source, path: &[JsonStep<'_>], known: UnsupportedForm
 
 /// The error for an empty text.
 fn empty(source: &Source) -> Diagnostic {
-    Diagnostic::error("ingest/empty", format!("{} is empty", source.name()))
+    Diagnostic::error(Code::IngestEmpty, format!("{} is empty", source.name()))
         .label(source, Span::new(0, 0), "nothing here")
         .help(format!("the tool that writes it may have stopped before it did; {WANTED}"))
 }
 
 /// The error for something that is no launch.
 pub(super) fn refuse(source: &Source, span: Span, what: &str, help: &str) -> Diagnostic {
-    Diagnostic::error("ingest/format", format!("{} is no launch: it looks like {what}", source.name()))
+    Diagnostic::error(Code::IngestFormat, format!("{} is no launch: it looks like {what}", source.name()))
         .label(source, span, format!("looks like {what}"))
         .help(help)
 }

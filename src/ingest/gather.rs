@@ -8,7 +8,7 @@ use super::room::TextRoom;
 use super::stream::Stream;
 use super::unique::Ids;
 use super::{TextLimits, decode, formats, merge, texts};
-use crate::diag::{Diagnostic, Diagnostics, Source, hide_secrets};
+use crate::diag::{Code, Diagnostic, Diagnostics, Source, hide_secrets};
 use crate::evidence::Masker;
 use crate::model::{Attributes, Hash, Launch, TestOutcomes};
 use std::borrow::Cow;
@@ -270,9 +270,11 @@ const MARKS: [&str; 11] = [
 
 /// Whether an input is no launch at all: another format, empty, or invalid without anything in it that a launch would have.
 pub fn is_no_launch(found: &Diagnostics) -> bool {
-    found.iter().all(|one| match one.code.as_ref() {
-        "ingest/format" | "ingest/empty" => true,
-        "ingest/json-syntax" | "ingest/xml-syntax" | "ingest/doctype" | "ingest/truncated" | "ingest/too-deep" => {
+    found.iter().all(|one| match one.known() {
+        Some(Code::IngestFormat | Code::IngestEmpty) => true,
+        Some(
+            Code::IngestJsonSyntax | Code::IngestXmlSyntax | Code::IngestDoctype | Code::IngestTruncated | Code::IngestTooDeep,
+        ) => {
             let text = one.primary().map_or("", |label| label.source.text());
             !MARKS.iter().any(|mark| text.contains(mark))
         }
@@ -300,6 +302,6 @@ fn refuse_head(name: &str, head: &[u8]) -> Result<(), InputError> {
 }
 
 fn too_large(name: &str) -> Diagnostic {
-    Diagnostic::error("ingest/too-large", format!("{name} has more than {} MiB", MAX_BYTES >> 20))
+    Diagnostic::error(Code::IngestTooLarge, format!("{name} has more than {} MiB", MAX_BYTES >> 20))
         .help("give the failed tests only, without attachments, or in several files")
 }

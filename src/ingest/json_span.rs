@@ -3,7 +3,7 @@
 //! `serde_json` parses and validates the text, but its values have no locations. A value is only located when an error is to be
 //! reported, by scanning text already known to be valid JSON.
 
-use crate::diag::{Diagnostic, Source, Span};
+use crate::diag::{Code, Diagnostic, Source, Span};
 use serde_json::error::Category;
 
 /// One step from a value to a value within it.
@@ -31,11 +31,11 @@ pub(super) fn syntax(source: &Source, error: &serde_json::Error) -> Diagnostic {
     let at = byte_offset(&source.text()[start..], error.line(), error.column()) + start;
     let span = char_at(source.text(), at);
     if words.contains("recursion limit") {
-        return Diagnostic::error("ingest/too-deep", "the JSON is nested more than 128 levels deep")
+        return Diagnostic::error(Code::IngestTooDeep, "the JSON is nested more than 128 levels deep")
             .label(source, span, "here")
             .help("a launch is a few levels deep: check which file this is");
     }
-    Diagnostic::error("ingest/json-syntax", format!("this is not valid JSON: {words}"))
+    Diagnostic::error(Code::IngestJsonSyntax, format!("this is not valid JSON: {words}"))
         .label(source, span, words)
         .help("export the launch again, or check the file with a JSON tool")
 }

@@ -1,6 +1,6 @@
 //! Reads an input line by line, each line of bounded length.
 
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Code, Diagnostic, Diagnostics};
 use std::io::{BufRead, Read as _};
 
 /// The maximum length of a line, in bytes.
@@ -36,7 +36,7 @@ impl<R: BufRead> LineReader<R> {
         self.number += 1;
         if read as u64 == MAX_LINE {
             let message = format!("line {} has more than {} MiB", self.number, MAX_LINE >> 20);
-            return Err(Diagnostic::error("ingest/too-large", message).help("give the events without attachments").into());
+            return Err(Diagnostic::error(Code::IngestTooLarge, message).help("give the events without attachments").into());
         }
         let text = str::from_utf8(&self.buffer).map_err(|_| Diagnostics::new())?;
         let is_whole = text.ends_with('\n');

@@ -5,7 +5,7 @@
 use super::damage::DamageLog;
 use super::json_span::last_char;
 use super::{cut, lines, markup, texts};
-use crate::diag::{Diagnostic, Source, Span};
+use crate::diag::{Code, Diagnostic, Source, Span};
 use crate::model::{Launch, counted};
 use quick_xml::Reader;
 use quick_xml::errors::{Error, IllFormedError, SyntaxError};
@@ -187,7 +187,7 @@ impl Pass {
                 }
                 Err(error) => error,
             };
-            if error.code == TRUNCATED && self.is_last(visitor) && !starts_test(&buffer, visitor) {
+            if error.is(Code::IngestTruncated) && self.is_last(visitor) && !starts_test(&buffer, visitor) {
                 return Ok(Some(self.close_truncated(visitor)));
             }
             return Err(error);
@@ -325,13 +325,13 @@ impl Pass {
 
     /// Drops the damaged element. Returns where reading continues: at the next test or end of a suite.
     fn resync(&mut self, text: &str, stop: usize, line: usize, error: &Diagnostic, visitor: &mut impl Visitor) -> Option<usize> {
-        let is_damage = matches!(error.code.as_ref(), "ingest/xml-syntax" | "ingest/too-deep" | TRUNCATED);
+        let is_damage = matches!(error.known(), Some(Code::IngestXmlSyntax | Code::IngestTooDeep | Code::IngestTruncated));
         if !is_damage || text.is_empty() || self.open.is_empty() {
             return None;
         }
         let Some(first) = self.open.iter().position(|open| !visitor.is_suite(&open.element.name)) else {
             let place = next_tag(text.as_bytes(), stop + 1, &self.open, visitor);
-            if place < text.len() || error.code != TRUNCATED {
+            if place < text.len() || !error.is(Code::IngestTruncated) {
                 self.damage.add(line, error.message.clone());
             }
             return Some(place);
@@ -449,9 +449,6 @@ impl<R: BufRead> BufRead for LineCounter<R> {
     }
 }
 
-/// The code of errors for a document that ends too early.
-const TRUNCATED: &str = "ingest/truncated";
-
 struct Parser<'s, R> {
     source: &'s Source,
     reader: Reader<LineCounter<R>>,
@@ -522,7 +519,7 @@ impl<'s, R: BufRead> Parser<'s, R> {
         for (count, attribute) in tag.attributes().enumerate() {
             if count == MAX_ATTRIBUTES {
                 return Err(self.too_much(
-                    "ingest/too-large",
+                    Code::IngestTooLarge,
                     &format!("an element has more than {MAX_ATTRIBUTES} attributes"),
                     span,
                 ));
@@ -571,15 +568,15 @@ impl<'s, R: BufRead> Parser<'s, R> {
 
     fn check_limits(&self, depth: usize, most: usize, elements: usize, span: Span) -> Result<(), Diagnostic> {
         if depth > most {
-            return Err(self.too_much("ingest/too-deep", &format!("the XML is nested more than {most} levels deep"), span));
+            return Err(self.too_much(Code::IngestTooDeep, &format!("the XML is nested more than {most} levels deep"), span));
         }
         if elements > MAX_ELEMENTS {
-            return Err(self.too_much("ingest/too-large", &format!("the XML has more than {MAX_ELEMENTS} elements"), span));
+            return Err(self.too_much(Code::IngestTooLarge, &format!("the XML has more than {MAX_ELEMENTS} elements"), span));
         }
         Ok(())
     }
 
-    fn too_much(&self, code: &'static str, message: &str, span: Span) -> Diagnostic {
+    fn too_much(&self, code: Code, message: &str, span: Span) -> Diagnostic {
         Diagnostic::error(code, message)
             .label(self.source, span, "here")
             .help("a report of tests is smaller: check which file this is, or split it")
@@ -587,7 +584,7 @@ impl<'s, R: BufRead> Parser<'s, R> {
 
     fn doctype(&self) -> Diagnostic {
         Diagnostic::error(
-            "ingest/doctype",
+            Code::IngestDoctype,
             "the XML has a document type, which is rejected: its entities could expand without limit",
         )
         .label(self.source, self.span(), "document type")
@@ -595,13 +592,13 @@ impl<'s, R: BufRead> Parser<'s, R> {
     }
 
     fn no_root(&self) -> Diagnostic {
-        Diagnostic::error("ingest/xml-syntax", "the XML has no root element")
+        Diagnostic::error(Code::IngestXmlSyntax, "the XML has no root element")
             .label(self.source, last_char(self.source.text()), "ends here")
             .help("the tool that writes it may have stopped before it did")
     }
 
     fn truncated(&self, open: &Element) -> Diagnostic {
-        Diagnostic::error(TRUNCATED, format!("the XML ends before `<{}>` is closed", open.name))
+        Diagnostic::error(Code::IngestTruncated, format!("the XML ends before `<{}>` is closed", open.name))
             .label(self.source, last_char(self.source.text()), "ends here")
             .label(self.source, open.span, "this is never closed")
             .help("the download or copy was cut off, or the test run was killed while it wrote: get the whole file")
@@ -616,7 +613,9 @@ impl<'s, R: BufRead> Parser<'s, R> {
     }
 
     fn syntax(&self, span: Span, what: &str, help: &str) -> Diagnostic {
-        Diagnostic::error("ingest/xml-syntax", format!("this is not valid XML: {what}")).label(self.source, span, what).help(help)
+        Diagnostic::error(Code::IngestXmlSyntax, format!("this is not valid XML: {what}"))
+            .label(self.source, span, what)
+            .help(help)
     }
 
     fn mismatched(&self, expected: &str, found: &str) -> Diagnostic {
@@ -652,7 +651,7 @@ impl<'s, R: BufRead> Parser<'s, R> {
             Error::Syntax(SyntaxError::InvalidBangMarkup) => {
                 self.syntax(span, "`<!` that starts nothing", "write `<` in texts as `&lt;`")
             }
-            Error::Syntax(syntax) => Diagnostic::error(TRUNCATED, format!("the XML ends too soon: {syntax}"))
+            Error::Syntax(syntax) => Diagnostic::error(Code::IngestTruncated, format!("the XML ends too soon: {syntax}"))
                 .label(self.source, span, "begins here and never ends")
                 .help("the download or copy was cut off, or the test run was killed while it wrote: get the whole file"),
             Error::IllFormed(IllFormedError::UnclosedReference) => {

@@ -54,6 +54,14 @@ pub struct ValidationError {
     pub path: String,
     /// The error message.
     pub message: String,
+    /// Whether a required field is missing.
+    pub missing: bool,
+}
+
+impl ValidationError {
+    fn wrong(path: impl Into<String>, message: String) -> Self {
+        Self { path: path.into(), message, missing: false }
+    }
 }
 
 impl fmt::Display for ValidationError {
@@ -77,14 +85,14 @@ impl Shape {
 
     fn check_at(&self, value: &Value, path: &str, out: &mut Vec<ValidationError>) {
         let Value::Object(object) = value else {
-            out.push(ValidationError { path: path.into(), message: format!("expected an object, got {}", name_of(value)) });
+            out.push(ValidationError::wrong(path, format!("expected an object, got {}", name_of(value))));
             return;
         };
         for field in &self.fields {
             let at = format!("{path}.{}", field.name);
             match object.get(&field.name) {
                 None | Some(Value::Null) if field.required => {
-                    out.push(ValidationError { path: at, message: "is required and missing".into() });
+                    out.push(ValidationError { path: at, message: "is required and missing".into(), missing: true });
                 }
                 None | Some(Value::Null) => {}
                 Some(value) => field.kind.check_at(value, &at, out),
@@ -93,10 +101,7 @@ impl Shape {
         for name in object.keys().filter(|name| self.field(name).is_none()) {
             let known = crate::diag::nearest(name, self.fields.iter().map(|field| field.name.as_str()));
             let hint = known.map_or(String::new(), |known| format!("; did you mean `{known}`?"));
-            out.push(ValidationError {
-                path: format!("{path}.{name}"),
-                message: format!("is not a field of the {}{hint}", self.name),
-            });
+            out.push(ValidationError::wrong(format!("{path}.{name}"), format!("is not a field of the {}{hint}", self.name)));
         }
     }
 }
@@ -124,7 +129,7 @@ impl Kind {
     }
 
     fn check_at(&self, value: &Value, path: &str, out: &mut Vec<ValidationError>) {
-        let mut bad = |message: String| out.push(ValidationError { path: path.into(), message });
+        let mut bad = |message: String| out.push(ValidationError::wrong(path, message));
         match (self, value) {
             (Self::Any, _) | (Self::Bool, Value::Bool(_)) => {}
             (Self::Int { min, max }, Value::Number(number)) if number.is_i64() => {

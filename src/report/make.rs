@@ -7,7 +7,7 @@ use crate::session::{RunResult, Session, SessionError};
 
 /// The report of a run, with its history if it is recorded, and diagnostics about results of the summary script.
 pub fn of_run(session: &Session, result: &RunResult) -> Result<(RunReport, Diagnostics), SessionError> {
-    build(result, || result.recorded.then(|| session.history(&result.run)).transpose())
+    build(result, || result.recorded.then(|| session.knowledge()?.history(&result.run)).transpose())
 }
 
 /// The pages of a report.

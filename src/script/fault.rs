@@ -1,6 +1,6 @@
 //! Errors raised during an evaluation, with code and help as data, so that nothing has to be parsed from a message.
 
-use crate::diag::{Diagnostic, Label};
+use crate::diag::{Code, Diagnostic, Label};
 use rhai::{Dynamic, EvalAltResult, Position};
 use std::borrow::Cow;
 
@@ -13,9 +13,9 @@ pub(crate) const READ_ONLY: &str = "rule/read-only";
 /// Reading an item beyond the end of a list.
 pub(crate) const INDEX: &str = "script/index";
 /// Exceeding a limit.
-pub const LIMIT: &str = "script/limit";
+pub(crate) const LIMIT: &str = Code::ScriptLimit.text();
 /// Exceeding the time limit.
-pub const DEADLINE: &str = "script/deadline";
+pub(crate) const DEADLINE: &str = Code::ScriptDeadline.text();
 /// Using something forbidden in scripts.
 pub(crate) const FORBIDDEN: &str = "script/forbidden";
 

@@ -87,7 +87,7 @@ mod testing;
 
 pub use condition::Condition;
 pub use engine::{Extend, build as build_engine};
-pub use fault::{DEADLINE, LIMIT, ScriptFault};
+pub use fault::ScriptFault;
 pub use guard::{apart, within};
 pub use invoke::ScriptFunction;
 pub use library::Library;

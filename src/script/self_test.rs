@@ -2,7 +2,8 @@
 //! dependency that changed its behaviour would otherwise change decisions silently. It also verifies that a call that holds too
 //! much memory is stopped: without the counting allocator, none would be.
 
-use super::{FunctionRef, LIMIT, Library, LibraryInputs, RuleOutcome, ScriptLimits, View};
+use super::fault::LIMIT;
+use super::{FunctionRef, Library, LibraryInputs, RuleOutcome, ScriptLimits, View};
 use crate::diag::{Diagnostic, Source};
 use crate::model::Kind;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! A failed assertion, with the values it was about: those of its own parts, and what the rule that it asked had seen.
 
-use crate::diag::{Diagnostic, Label, Span};
+use crate::diag::{Code, Diagnostic, Label, Span};
 use crate::script::probe::{Evaluation, NodeRole, Outline, ProbeTable, clipped, explanatory};
 use crate::script::{Unit, is_test_file};
 
@@ -16,7 +16,7 @@ type ProbedTexts<'t> = [(&'t Unit, &'t ProbeTable)];
 pub(super) fn blame(diagnostic: &Diagnostic, evaluation: &Evaluation, texts: &ProbedTexts<'_>) -> Diagnostic {
     let outline = Outline::new(texts.iter().copied());
     let mut clear = at_key(diagnostic);
-    if diagnostic.code == "test/assert" {
+    if diagnostic.is(Code::TestAssert) {
         let failed = innermost(evaluation);
         let mut shown = Vec::new();
         for part in &failed.inside {
@@ -43,7 +43,7 @@ pub(super) fn blame(diagnostic: &Diagnostic, evaluation: &Evaluation, texts: &Pr
 /// The complaint about a key of an artifact, labelled where the test writes that key, if it does.
 fn at_key(diagnostic: &Diagnostic) -> Diagnostic {
     let found = || {
-        let label = diagnostic.primary().filter(|_| diagnostic.code == "test/artifact")?;
+        let label = diagnostic.primary().filter(|_| diagnostic.is(Code::TestArtifact))?;
         let (path, _) = diagnostic.message.split_once("$.")?.1.split_once(": ")?;
         let key = path.rsplit('.').next()?.split('[').next()?;
         let text = label.source.text();

@@ -2,7 +2,7 @@
 
 use super::test_project::known_keys;
 use crate::clock::Timestamp;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::model::{Case, Kind, Launch};
 use crate::pipeline::NodeIx;
 use crate::script::View;
@@ -98,11 +98,13 @@ pub(super) fn state(given: &Value) -> DiagnosticResult<RouteState> {
 pub(super) fn check(kind: &Kind, artifact: &Value, whose: &str) -> DiagnosticResult<()> {
     let (Kind::Object(shape), false) = (kind, artifact.is_null()) else { return Ok(()) };
     let complaints = shape.check(artifact);
-    let Some(complaint) = complaints.iter().find(|complaint| complaint.message != "is required and missing") else {
+    let Some(complaint) = complaints.iter().find(|complaint| !complaint.missing) else {
         return Ok(());
     };
     let message = format!("this is no artifact of `{whose}`: {complaint}");
-    Err(Box::new(Diagnostic::error("test/artifact", message).help("the node's `schema:` in the pipeline says what it may hold")))
+    Err(Box::new(
+        Diagnostic::error(Code::TestArtifact, message).help("the node's `schema:` in the pipeline says what it may hold"),
+    ))
 }
 
 fn needs(given: &Value) -> DiagnosticResult<Vec<(String, View)>> {

@@ -6,7 +6,7 @@ use super::result::{TestFailure, TestResult, TestResults};
 use super::select::{SelectedFile, select};
 use super::test_host::ScriptTestHost;
 use super::test_project::TestProject;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::script::probe::{Probes, Recorder, RecordingScope};
 use crate::script::{FunctionRef, ScriptFunction, TestCallResult, TestHost};
 use crate::session::{Session, SessionError, TestFile, TestTexts, WorkerPool};
@@ -138,7 +138,7 @@ fn failures(
         failed
             .push(TestFailure { row: Some((tried.table, tried.index, tried.values)), diagnostic: clear.unwrap_or(*diagnostic) });
     }
-    if let Some(diagnostic) = trial.failure.filter(|failure| failure.code != crate::script::api::ROWS) {
+    if let Some(diagnostic) = trial.failure.filter(|failure| !failure.is(Code::TestRows)) {
         failed.push(TestFailure { row: None, diagnostic: whole(&diagnostic).unwrap_or(*diagnostic) });
     }
     failed

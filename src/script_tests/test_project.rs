@@ -4,7 +4,7 @@ use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use crate::project::{Project, ProjectVars};
 use crate::script::probe::{ProbeTable, Probes};
 use crate::script::{Library, LibraryInputs, ScriptLimits, Unit, apart};
-use crate::session::{Session, SessionError, Setup, TestFile, TestTexts};
+use crate::session::{Session, SessionError, Setup, TestFile, TestTexts, TextSettings};
 use crate::walk::Plan;
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
@@ -159,11 +159,12 @@ fn plain_setup(session: &Session) -> Option<Setup> {
     let setup = session.setup();
     let bundled = session.pipelines().is_ok_and(|listed| listed.iter().all(|one| one.source.is_bundled()));
     let none = json!({ "repositories": [] });
-    let is_plain = setup.domain.is_none()
+    let is_plain = setup.texts.domain.is_none()
         && setup.project_vars.is_empty()
         && bundled
         && setup.workspace["repositories"].as_array().is_none_or(Vec::is_empty);
-    let plain = || Setup { domain: None, project_vars: ProjectVars::new(), workspace: none, pipelines: None, ..setup.clone() };
+    let texts = TextSettings { domain: None, ..setup.texts.clone() };
+    let plain = || Setup { texts, project_vars: ProjectVars::new(), workspace: none, pipelines: None, ..setup.clone() };
     (!is_plain).then(plain)
 }
 

@@ -119,7 +119,7 @@ pub(super) fn lint_script(registry: &SessionRegistry, args: LintScript) -> Resul
 pub(super) fn replay(session: &Session, args: Replay) -> Result<Value, ToolFault> {
     pipeline_within(&session.setup().root, args.pipeline.as_deref())?;
     let mut setup = session.setup().clone();
-    setup.vars.extend(args.set);
+    setup.texts.vars.extend(args.set);
     let parallel = available_parallelism().map_or(1, usize::from);
     let query = decisions::replay::ReplaySpec { runs: args.runs, pipeline: args.pipeline, parallel };
     let done = decisions::replay::replay(&Session::new(setup), &query)?;

@@ -8,7 +8,8 @@ use crate::agent::{MCP, QueueClosed, StepQueue};
 use crate::model::Case;
 use crate::report;
 use crate::session::{
-    Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, SessionError, StartedRun, Via, refuse_secret,
+    Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, SessionError, StartedRun, Via,
+    refuse_secret,
 };
 use crate::store::Durability;
 use crate::walk::{Event, WalkStatus};
@@ -52,7 +53,7 @@ pub(super) fn start(registry: &Arc<SessionRegistry>, args: StartRun) -> Result<V
     for (name, value) in &args.set {
         refuse_secret(name, value.as_str().unwrap_or(&value.to_string()))?;
     }
-    setup.vars.extend(args.set.clone());
+    setup.texts.vars.extend(args.set.clone());
     let session = Session::new(setup).with_queue(Arc::clone(&queue));
     let job = job(&session, args, parallel)?;
     let (sender, receiver) = channel::<StartResult>();
@@ -114,14 +115,17 @@ fn job(session: &Session, args: StartRun, parallel: usize) -> Result<ServeJob, T
     let default_chain = args.via.map_or_else(|| vec![MCP.to_owned()], super::args::OneOrMany::all);
     let nodes = args.via_nodes.into_iter().map(|(node, names)| (node, names.all())).collect();
     Ok(ServeJob::Run(Box::new(RunSpec {
-        pipeline: args.pipeline,
+        settings: RunSettings {
+            pipeline: args.pipeline,
+            via: Via { usual: default_chain, nodes },
+            seed: args.seed,
+            files: Files::Auto,
+            budget: args.budget,
+            ..RunSettings::default()
+        },
         cases: args.cases,
-        via: Via { usual: default_chain, nodes },
         parallel,
         durability: Durability::Step,
-        seed: args.seed,
-        files: Files::Auto,
-        budget: args.budget,
         ..RunSpec::of(inputs)
     })))
 }

@@ -1,14 +1,15 @@
 //! The answerers of a run: names are checked before anything begins, then each is set up with its retries and budget.
 
 use super::projection::run_dir;
+use super::run_context::RunContext;
 use super::run_dir::RunDirectory;
 use super::stages::RunStageFiles;
 use super::{RunResult, Session, SessionError, Via};
 use crate::agent::{
     self, AnswerCache, AnswererKind, BudgetStatus, ExternalContext, MANUAL, RunDir, STUB, StageAnswerer, StageFiles, StubAnswers,
-    SubmittedAnswer, SubmittedAnswers, TokenBudget,
+    SubmittedAnswer, SubmittedAnswers,
 };
-use crate::diag::{Diagnostics, Source, did_you_mean};
+use crate::diag::{Code, Diagnostics, Source, did_you_mean};
 use crate::files::OutDir;
 use crate::model::Hash;
 use crate::pipeline::EdgeTarget;
@@ -18,7 +19,6 @@ use crate::walk::{Answerer, Name, Plan};
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// The file with the remaining budget.
 const BUDGET_FILE: &str = "budget-status.json";
@@ -38,24 +38,6 @@ pub(super) struct ReopenedCase {
     pub(super) node: String,
     /// The reviewer: `human` or `agent`.
     pub(super) by: &'static str,
-}
-
-/// What answerers need of a run.
-pub(super) struct AnsweringContext<'a> {
-    pub(super) run: &'a str,
-    pub(super) via: &'a Via,
-    pub(super) stub: Option<StubAnswers>,
-    pub(super) budget: &'a TokenBudget,
-    pub(super) stop: &'a AtomicBool,
-    /// Whether files may be written.
-    pub(super) writes: bool,
-    /// Whether stages write files.
-    pub(super) files: bool,
-    /// Whether the run has a single case.
-    pub(super) single: bool,
-    /// The store with earlier answers, if it may be read.
-    pub(super) cache: Option<Store>,
-    pub(super) given: Option<SubmittedAnswer>,
 }
 
 impl Session {
@@ -107,71 +89,70 @@ impl Session {
         };
         Err(SessionError::bad_request("input/via", message, Some(help)))
     }
+}
 
-    /// The answerer of a run, whose names were checked by [`Session::via`].
-    pub(super) fn answerer<'a>(&'a self, asked: AnsweringContext<'a>) -> Box<dyn Answerer + 'a> {
-        let AnsweringContext { given, .. } = &asked;
-        let dir = run_dir(&self.setup.out, asked.run);
-        let files = asked.files.then(|| Box::new(RunStageFiles { dir, single: asked.single }) as Box<dyn StageFiles>);
-        let cache = asked.cache.clone().map(|store| Box::new(StoredAnswers(store)) as Box<dyn AnswerCache>);
-        let inner: Box<dyn Answerer + 'a> = match given.clone() {
-            Some(given) => Box::new(SubmittedAnswers::new(self.others(asked), given)),
-            None => self.others(asked),
-        };
-        Box::new(StageAnswerer { inner, files, cache })
-    }
+/// The answerer of a run, whose names were checked by [`Session::via`].
+pub(super) fn answerer<'a>(run: &'a RunContext<'_>, stub: Option<StubAnswers>) -> Box<dyn Answerer + 'a> {
+    let dir = run_dir(&run.session.setup.out, run.id());
+    let single = run.launch.cases.len() == 1;
+    let files = run.has_files().then(|| Box::new(RunStageFiles { dir, single }) as Box<dyn StageFiles>);
+    let cache = run.recorded.then(|| Box::new(StoredAnswers(run.store().clone())) as Box<dyn AnswerCache>);
+    let others = stub.map_or_else(|| agents(run), |stub| Box::new(stub));
+    let inner: Box<dyn Answerer + 'a> = match run.given.clone() {
+        Some(given) => Box::new(SubmittedAnswers::new(others, given)),
+        None => others,
+    };
+    Box::new(StageAnswerer { inner, files, cache })
+}
 
-    fn others<'a>(&'a self, asked: AnsweringContext<'a>) -> Box<dyn Answerer + 'a> {
-        if let Some(stub) = asked.stub {
-            return Box::new(stub);
+fn agents<'a>(run: &'a RunContext<'_>) -> Box<dyn Answerer + 'a> {
+    let (session, writes, id) = (run.session, run.recorded, run.id());
+    let setup = &session.setup;
+    let run_files = run_dir(&setup.out, id);
+    let dir = writes.then(|| run_files.clone());
+    let spent = move |status: &BudgetStatus| {
+        if let Some(dir) = &dir {
+            write_budget(dir, status);
         }
-        let dir = asked.writes.then(|| run_dir(&self.setup.out, asked.run));
-        let spent = move |status: &BudgetStatus| {
-            if let Some(dir) = &dir {
-                write_budget(dir, status);
-            }
-        };
-        if let Some(status) = asked.budget.status() {
-            spent(&status);
-        }
-        let (writes, run) = (asked.writes, asked.run);
-        let run_files = run_dir(&self.setup.out, run);
-        let run_files = std::path::absolute(&run_files).unwrap_or(run_files);
-        // Commands find the directory that they are told of. One that cannot be made is reported when files are written.
-        let commands = || self.setup.agents.values().any(|agent| agent.kind == AnswererKind::Exec);
-        let files = asked.files && (!commands() || OutDir::private(&run_files).is_ok());
-        let dispatches = self.dispatches(run);
-        let run_dir = move |dir: Option<&Path>| {
-            let root = dir.map_or_else(|| self.setup.out.clone(), |dir| self.setup.root.join(dir));
-            writes.then(|| Arc::new(RunDirectory::new(&root, run, Arc::clone(&dispatches))) as Arc<dyn RunDir>)
-        };
-        let (texts, private) = self.setup.own_files();
-        let outside = ExternalContext {
-            texts,
-            private,
-            recorded: writes,
-            queue: self.queue.clone(),
-            withheld: self.setup.secret_variables(),
-            agents: &self.setup.agents,
-            servers: &self.setup.servers,
-            secret: self.setup.secrets(),
-            program: self.setup.environment.program(),
-            root: &self.setup.root,
-            approve: self.approve.clone(),
-            unconfined: self.unconfined,
-            investigate: Some(Arc::new(move |launch: &Path, cases: &[String], vars: &Map<String, Value>, time| {
-                (self.investigate)(self, launch, cases, vars, time)
-            })),
-            clock: &*self.setup.clock,
-            stop: asked.stop,
-            budget: asked.budget,
-            spent: Arc::new(spent),
-            run_dir: Box::new(run_dir),
-            run_files: files.then_some(run_files),
-            brief: Arc::new(move |batch| self.briefing(run, batch)),
-        };
-        Box::new(agent::build(&asked.via.usual, &asked.via.nodes, &outside))
+    };
+    if let Some(status) = run.budget.status() {
+        spent(&status);
     }
+    let run_files = std::path::absolute(&run_files).unwrap_or(run_files);
+    // Commands find the directory that they are told of. One that cannot be made is reported when files are written.
+    let commands = || setup.agents.values().any(|agent| agent.kind == AnswererKind::Exec);
+    let files = run.has_files() && (!commands() || OutDir::private(&run_files).is_ok());
+    let dispatches = session.dispatches(id);
+    let run_dir = move |dir: Option<&Path>| {
+        let root = dir.map_or_else(|| setup.out.clone(), |dir| setup.root.join(dir));
+        writes.then(|| Arc::new(RunDirectory::new(&root, id, Arc::clone(&dispatches))) as Arc<dyn RunDir>)
+    };
+    let (texts, private) = setup.own_files();
+    let outside = ExternalContext {
+        texts,
+        private,
+        recorded: writes,
+        queue: session.queue.clone(),
+        withheld: setup.secret_variables(),
+        agents: &setup.agents,
+        servers: &setup.servers,
+        secret: setup.secrets(),
+        program: setup.environment.program(),
+        root: &setup.root,
+        approve: session.approve.clone(),
+        unconfined: session.unconfined,
+        investigate: Some(Arc::new(move |launch: &Path, cases: &[String], vars: &Map<String, Value>, time| {
+            (session.investigate)(session, launch, cases, vars, time)
+        })),
+        clock: &*setup.clock,
+        stop: run.stop,
+        budget: &run.budget,
+        spent: Arc::new(spent),
+        run_dir: Box::new(run_dir),
+        run_files: files.then_some(run_files),
+        brief: Arc::new(move |batch| session.briefing(id, batch)),
+    };
+    Box::new(agent::build(&run.settings.via.usual, &run.settings.via.nodes, &outside))
 }
 
 /// The answers that the store keeps. One that cannot be read is requested again.
@@ -208,7 +189,7 @@ fn node_named(plan: &Plan, asked: &str) -> Result<String, SessionError> {
     look(plan, asked).ok_or_else(|| {
         let known = plan.pipeline.nodes.iter().map(|node| node.name.as_str());
         let message = format!("the pipeline `{}` has no node `{asked}`", *plan.pipeline.name);
-        SessionError::bad_request("input/no-node", message, did_you_mean(asked, known))
+        SessionError::bad_request(Code::InputNoNode, message, did_you_mean(asked, known))
     })
 }
 

@@ -1,128 +1,73 @@
 //! The assembly of a run, new or resumed: the parts it is executed with, its execution and its result.
 
-use super::answers::AnsweringContext;
-use super::executor::{RunExecutor, WalkPorts};
-use super::listener::{RunListener, StartedRun};
+use super::answers::answerer;
+use super::executor::RunExecutor;
+use super::listener::StartedRun;
 use super::outcome::{CaseResult, RunCases, RunResult, StoredCases};
 use super::revisions::{RunRevisions, RunTexts};
 use super::run_batches::RunBatch;
+use super::run_context::RunContext;
 use super::trim::LaunchTrimmer;
 use super::work::{CaseWork, OutsideDetails, StoredCaseBrief};
 use super::worker_pool::WorkerPool;
-use super::{AuditSettings, Files, Session, SessionError, Via, finding, shadow};
-use crate::agent::{StubAnswers, SubmittedAnswer, TokenBudget};
+use super::{AuditSettings, Files, Session, SessionError, finding, shadow};
+use crate::agent::StubAnswers;
 use crate::audit::{AuditError, AuditedJournal, AuditedRun, Auditor, has_other_names};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostics, Source};
 use crate::files::{Area, FileIdentity, read_input};
 use crate::model::{Case, Launch, shell};
 use crate::project::Project;
-use crate::store::{RunFindings, RunJournal, RunStatus, Store};
-use crate::walk::{CaseParams, JournalError, Name, PEERS, Plan, ReadEvidence, RuleFailures, TokenUsage, WORKDIR, WalkStatus};
+use crate::store::{RunFindings, RunStatus, Store, StoreError};
+use crate::walk::{
+    CaseParams, Journal, JournalError, Name, PEERS, Plan, ReadEvidence, RuleFailures, TokenUsage, WORKDIR, WalkStatus,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
-/// Everything that a run is executed with. New and resumed runs differ in where their cases come from only.
-#[expect(clippy::struct_excessive_bools, reason = "settings of a run, independent of one another")]
-pub(super) struct RunAssembly<'a> {
-    pub(super) session: &'a Session,
-    pub(super) store: &'a Store,
-    /// The identity of the store's file when it was opened; `None` for a private store.
-    pub(super) identity: Option<FileIdentity>,
-    pub(super) run: &'a str,
-    pub(super) started_at: Timestamp,
-    pub(super) seed: u64,
-    pub(super) journal: RunJournal,
-    pub(super) launch: Launch,
-    /// The repositories, for the run's queries.
-    pub(super) workspace: Value,
-    pub(super) texts: RunTexts<'a>,
-    /// The project of candidate rules, if the run has a shadow.
-    pub(super) candidate: Option<Project>,
-    pub(super) via: Via,
-    pub(super) stub: Option<StubAnswers>,
-    pub(super) budget: TokenBudget,
-    /// Whether memory is left aside.
-    pub(super) no_recall: bool,
-    pub(super) parallel: usize,
-    /// Whether cases and their states stay in memory between batches.
-    pub(super) keep: bool,
-    /// Whether the run begins: the launch is whole, and every case of it will be walked.
-    pub(super) fresh: bool,
-    pub(super) files: Files,
-    /// Whether the run is stored and may write files: a dry run is not.
-    pub(super) recorded: bool,
-    /// A submitted answer: other pending cases are left as they are.
-    pub(super) given: Option<SubmittedAnswer>,
-}
-
-impl RunAssembly<'_> {
+impl RunContext<'_> {
     /// Walks the cases as far as possible, and concludes the run.
     pub(super) fn execute(
-        self,
+        mut self,
+        texts: RunTexts<'_>,
+        stub: Option<StubAnswers>,
         mut work: Vec<CaseWork>,
-        watch: &dyn RunListener,
-        stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
-        let Self { session, store, run, journal, mut launch, candidate, via, stub, budget, keep, given, .. } = self;
-        let project = Arc::clone(&self.texts.project);
-        watch.began(&StartedRun::new(run, &project.plan, &launch, &work, RunBatch::after(&store.run_events(run)?)));
-        let pool = WorkerPool::new(self.parallel);
-        let needs = session.reads(store, run, &self.workspace, self.no_recall)?;
+        let (session, watch, recorded) = (self.session, self.watch, self.recorded);
+        let project = Arc::clone(&texts.project);
+        let batch = RunBatch::after(&self.store().run_events(self.id())?);
+        watch.began(&StartedRun::new(self.id(), &project.plan, &self.launch, &work, batch));
+        let mut needs = session.reads(self.store(), self.id(), &texts.manifest.workspace, self.settings.no_recall)?;
         if self.fresh && project.plan.declares(PEERS) {
-            let mut kept = KeptEvidence::new(run, &launch, &mut work, keep);
-            needs.peers.read(&launch, &project.plan, &pool, |case, evidence| kept.take(case, evidence));
+            let mut kept = KeptEvidence::new(self.id(), &self.launch, &mut work, self.keep);
+            needs.peers.read(&self.launch, &project.plan, &self.pool, |case, evidence| kept.take(case, evidence));
         }
-        if !keep {
-            LaunchTrimmer::launch(&mut launch);
+        if !self.keep {
+            LaunchTrimmer::launch(&mut self.launch);
         }
-        let revisions = RunRevisions::new(session, self.texts, &journal, watch);
+        let revisions = RunRevisions::new(session, texts, &self.journal, watch);
         if !self.fresh {
             revisions.migrate(project)?;
         }
-        let submitted = given.as_ref().map(|given| given.case.clone());
-        let executor = RunExecutor {
-            session,
-            revisions: &revisions,
-            launch: &launch,
-            shadow: candidate.as_ref().map(|project| &*project.plan),
-            run,
-            seed: self.seed,
-            watch,
-            stop,
-            submitted: submitted.as_deref(),
-            pool: &pool,
-            keep,
-        };
-        let writes = self.recorded;
-        let single = executor.launch.cases.len() == 1;
-        let cache = writes.then(|| store.clone());
-        let files = self.files.writes(executor.launch.cases.len());
-        let answer = session.answerer(AnsweringContext {
-            run,
-            via: &via,
-            stub,
-            budget: &budget,
-            stop,
-            writes,
-            files: files && writes,
-            single,
-            cache,
-            given,
-        });
-        let since = || if self.fresh { Ok(u64::MAX) } else { session.audited(store, run) };
-        let auditor = if writes { session.auditor(run, &revisions.project().plan, &launch, since()?)? } else { None };
-        let audited = auditor.as_ref().map(|auditor| AuditedJournal { journal: &journal, auditor });
-        let walked = executor.walk(work, WalkPorts { answer: &*answer, needs, journal: &journal, audited: audited.as_ref() });
-        let work = session.unless_lost(self.identity, walked)?;
+        let answer = answerer(&self, stub);
+        let auditor = if recorded { self.auditor(&revisions.project().plan)? } else { None };
+        let audited = auditor.as_ref().map(|auditor| AuditedJournal { journal: &self.journal, auditor });
+        let journal = audited.as_ref().map_or(&self.journal as &dyn Journal, |audited| audited as &dyn Journal);
+        let executor = RunExecutor { run: &self, revisions: &revisions, answer: &*answer, journal };
+        let walked = executor.walk(work, &mut needs);
+        let store = &session.setup.store;
+        if self.identity.is_some() && FileIdentity::of(store) != self.identity {
+            return Err(StoreError::Lost(store.clone()).into());
+        }
+        let work = walked?;
         drop(answer);
         let rested = work.iter().filter(|work| work.rested).map(|work| work.id.clone()).collect();
-        let (run, started_at, recorded) = (run.to_owned(), self.started_at, self.recorded);
         let (project, revision) = revisions.in_use();
+        let Self { settings, journal, started_at, launch, candidate, budget, pool, .. } = self;
+        let (run, store) = (journal.run().to_owned(), journal.store());
         let ended = EndedRun { run, started_at, project: &project, revision, launch, recorded, pool };
         let mut result = ended.result(store, work);
         result.note_budget(&budget);
@@ -130,11 +75,33 @@ impl RunAssembly<'_> {
         if !recorded {
             return Ok(result);
         }
-        let mut result = session.conclude(store, result, self.files, &rested)?;
+        let mut result = session.conclude(store, result, settings.files, &rested)?;
         if result.status == WalkStatus::Done {
             result.note(session.dream_after(store, &project, &result.run));
         }
         Ok(result)
+    }
+
+    /// The auditor, if the pipeline is audited. Its rules are those compiled into the program, or the operator's.
+    fn auditor(&self, plan: &Arc<Plan>) -> Result<Option<Auditor>, SessionError> {
+        let workdirs = self.launch.cases.iter().filter_map(|case| case.attributes.get(WORKDIR));
+        let workdirs: Vec<_> = workdirs.filter(|workdir| !workdir.is_empty()).collect();
+        workdirs.iter().try_for_each(|workdir| self.session.check_workdir(Path::new(workdir)))?;
+        let log = &self.session.setup.audit.log;
+        // How many entries the log had at the last commit of this run that it was written for.
+        let since = match log.canonicalize() {
+            _ if self.fresh => u64::MAX,
+            Ok(log) => self.store().last_audit_anchor(self.id(), &log.display().to_string())?.unwrap_or_default(),
+            Err(_) => 0,
+        };
+        let (bundled, own) = self.session.audit_rules()?;
+        let audited = AuditedRun { run: self.id(), plan, goal: !workdirs.is_empty(), since };
+        Auditor::new(bundled, own, log, &audited).map_err(|error| {
+            audit_error(error, |source| {
+                let message = format!("the auditor's log `{}` cannot be used: {source}", log.display());
+                SessionError::Journal(JournalError::Audit(message))
+            })
+        })
     }
 }
 
@@ -148,30 +115,6 @@ fn audit_error(error: AuditError, of_log: impl FnOnce(io::Error) -> SessionError
 }
 
 impl Session {
-    /// How many entries the auditor's log had at the last commit of a run that it was written for; 0 if there is none.
-    fn audited(&self, store: &Store, run: &str) -> Result<u64, SessionError> {
-        let Ok(log) = self.setup.audit.log.canonicalize() else { return Ok(0) };
-        Ok(store.last_audit_anchor(run, &log.display().to_string())?.unwrap_or_default())
-    }
-
-    /// The auditor of a run, if its pipeline is audited. Its rules are those compiled into the program, or the operator's. `since`: how many
-    /// entries its log had at the run's last commit.
-    fn auditor(&self, run: &str, plan: &Arc<Plan>, launch: &Launch, since: u64) -> Result<Option<Auditor>, SessionError> {
-        let mut goal = false;
-        for workdir in launch.cases.iter().filter_map(|case| case.attributes.get(WORKDIR)).filter(|workdir| !workdir.is_empty()) {
-            self.check_workdir(Path::new(workdir))?;
-            goal = true;
-        }
-        let log = &self.setup.audit.log;
-        let (bundled, own) = self.audit_rules()?;
-        Auditor::new(bundled, own, log, &AuditedRun { run, plan, goal, since }).map_err(|error| {
-            audit_error(error, |source| {
-                let message = format!("the auditor's log `{}` cannot be used: {source}", log.display());
-                SessionError::Journal(JournalError::Audit(message))
-            })
-        })
-    }
-
     /// The bundled scripts, and the operator's own rules if there are any.
     fn audit_rules(&self) -> Result<(Vec<Source>, Option<Source>), SessionError> {
         let bundled = Area::Scripts.embedded().iter().filter(|file| file.name().ends_with(".rhai")).cloned().collect();

@@ -33,7 +33,8 @@ impl Session {
             let _ = writeln!(text, "- {name}: {}", cell(&value));
         }
         let query = SymptomQuery { run: Some(run.to_owned()), limit: Some(ROWS), ..SymptomQuery::default() };
-        let symptoms = self.symptoms(query).unwrap_or_default();
+        let knowledge = self.knowledge().ok();
+        let symptoms = knowledge.as_ref().and_then(|known| known.symptoms(query).ok()).unwrap_or_default();
         let component =
             |symptom: Option<i64>| symptoms.iter().find(|row| Some(row.id) == symptom).map(|row| row.component.clone());
         let rows = store.triages(run, ROWS).unwrap_or_default().into_iter().map(|(case, triage, symptom)| {
@@ -47,11 +48,9 @@ impl Session {
         });
         table(&mut text, "Clusters", &["cluster", "representative", "members", "key"], rows);
         let filter = RcaFilter { run: Some(run.to_owned()), limit: ROWS, ..RcaFilter::default() };
-        let rows = self
-            .rcas(&filter)
-            .unwrap_or_default()
-            .into_iter()
-            .map(|row| vec![row.rca.id.to_string(), row.rca.component, row.rca.defect_type, row.rca.message]);
+        let rcas = knowledge.and_then(|known| known.rcas(&filter).ok()).unwrap_or_default();
+        let rows =
+            rcas.into_iter().map(|row| vec![row.rca.id.to_string(), row.rca.component, row.rca.defect_type, row.rca.message]);
         table(&mut text, "Prior RCAs", &["id", "component", "defect type", "summary"], rows);
         let common = symptoms.iter().filter(|row| row.seen.occurrences > 1);
         let rows = common.map(|row| vec![row.seen.occurrences.to_string(), row.error.clone()]);

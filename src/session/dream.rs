@@ -1,7 +1,7 @@
 //! `asterisk dream`: all memories consolidated, and what is distilled worded by an agent.
 
 use super::memories::{PIPELINE, changes, consolidate};
-use super::{Files, RunInputs, RunSpec, Session, SessionError, Via};
+use super::{Files, RunInputs, RunSettings, RunSpec, Session, SessionError, Via};
 use crate::model::{Case, Launch};
 use crate::project::AnswererNames;
 use crate::store::{DistilledMegram, Durability};
@@ -82,12 +82,15 @@ impl Session {
         });
         let launch = Launch { run_id: WORDING.into(), name: WORDING.into(), cases: cases.collect(), ..Launch::default() };
         let spec = RunSpec {
-            pipeline: Some(WORDING.into()),
-            via: wording.via.clone(),
+            settings: RunSettings {
+                pipeline: Some(WORDING.into()),
+                via: wording.via.clone(),
+                files: Files::Auto,
+                budget: wording.budget,
+                no_recall: true,
+                ..RunSettings::default()
+            },
             durability: Durability::Step,
-            files: Files::Auto,
-            budget: wording.budget,
-            no_recall: true,
             ..RunSpec::of(RunInputs::Given(Arc::new(launch)))
         };
         let run = self.run(&spec, &(), &AtomicBool::new(false))?;

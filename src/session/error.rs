@@ -4,6 +4,7 @@ use crate::diag::{Diagnostic, Diagnostics, is_full};
 use crate::files::{FileError, WatchError};
 use crate::store::StoreError;
 use crate::walk::JournalError;
+use std::borrow::Cow;
 
 /// Why a session could not do what was requested.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +33,7 @@ pub enum SessionError {
 
 impl SessionError {
     /// The error of a request for something that does not exist.
-    pub fn bad_request(code: &'static str, message: impl Into<String>, help: Option<String>) -> Self {
+    pub fn bad_request(code: impl Into<Cow<'static, str>>, message: impl Into<String>, help: Option<String>) -> Self {
         Self::BadRequest(Box::new(Diagnostic::error(code, message).maybe_help(help)))
     }
 

@@ -1,52 +1,31 @@
 //! Walking the cases of a run, batch by batch, on several threads.
 
-use super::listener::RunListener;
+use super::SessionError;
 use super::queries::QueryRouter;
 use super::revisions::RunRevisions;
-use super::run_args::text;
 use super::run_batches::{CaseSchedule, RunBatch, phase_of};
+use super::run_context::RunContext;
+use super::run_settings::text;
 use super::work::{CaseReader, CaseWork};
-use super::worker_pool::WorkerPool;
-use super::{Session, SessionError};
 use crate::agent::manual_names;
-use crate::audit::AuditedJournal;
-use crate::model::{Launch, canonical};
-use crate::project::Project;
-use crate::store::{RunJournal, StoreError};
+use crate::model::canonical;
+use crate::store::{Store, StoreError};
 use crate::walk::RevisionSource;
 use crate::walk::{
     Answerer, CaseParams, Cluster, Clustering, Commit, Content, Event, EventBody, Journal, JournalError, Name, Plan, StepContext,
     WalkEnd, WalkStatus, Walker,
 };
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// The ports of walks.
-pub(super) struct WalkPorts<'a> {
-    pub(super) answer: &'a dyn Answerer,
-    pub(super) needs: QueryRouter,
-    pub(super) journal: &'a RunJournal,
-    /// The journal as the auditor reads it, if the run is audited.
-    pub(super) audited: Option<&'a AuditedJournal<'a>>,
-}
 
 /// Executes the walks of one run.
 pub(super) struct RunExecutor<'a> {
-    pub(super) session: &'a Session,
+    pub(super) run: &'a RunContext<'a>,
     pub(super) revisions: &'a RunRevisions<'a>,
-    pub(super) launch: &'a Launch,
-    /// Candidate rules, evaluated beside those of the run.
-    pub(super) shadow: Option<&'a Plan>,
-    pub(super) run: &'a str,
-    pub(super) seed: u64,
-    pub(super) watch: &'a dyn RunListener,
-    pub(super) stop: &'a AtomicBool,
-    /// The case that an answer was submitted for: other pending cases are left as they are.
-    pub(super) submitted: Option<&'a str>,
-    pub(super) pool: &'a WorkerPool,
-    /// Whether cases and their states stay in memory between batches.
-    pub(super) keep: bool,
+    pub(super) answer: &'a dyn Answerer,
+    /// The journal, as the auditor reads it if the run is audited.
+    pub(super) journal: &'a dyn Journal,
 }
 
 /// A case in progress.
@@ -64,7 +43,7 @@ impl ActiveCase {
 impl RunExecutor<'_> {
     /// Walks every case as far as possible, one phase after the other, from where the run's own events left it. The results are
     /// in the order of the work.
-    pub(super) fn walk(&self, work: Vec<CaseWork>, mut ports: WalkPorts<'_>) -> Result<Vec<CaseWork>, SessionError> {
+    pub(super) fn walk(&self, work: Vec<CaseWork>, needs: &mut QueryRouter) -> Result<Vec<CaseWork>, SessionError> {
         let project = self.revisions.project();
         let pipeline = &project.plan.pipeline;
         let walking = work.into_iter().map(|work| {
@@ -73,25 +52,25 @@ impl RunExecutor<'_> {
         });
         let mut walking: Vec<ActiveCase> = walking.collect();
         let (mut batch, mut begun) = (RunBatch::FIRST, true);
-        for (seq, event) in ports.journal.store().run_events(self.run)? {
+        for (seq, event) in self.run.store().run_events(self.run.id())? {
             let EventBody::Barrier { wave, phase, turn, clusters } = event.what else { continue };
-            let clusters = clusters.map(|clusters| clusters_at(&ports, &clusters)).transpose()?.unwrap_or_default();
+            let clusters = clusters.map(|clusters| clusters_at(self.run.store(), &clusters)).transpose()?.unwrap_or_default();
             defer_members(&mut walking, &clusters);
-            ports.needs.advance(seq, clusters);
+            needs.advance(seq, clusters);
             batch = RunBatch { wave, phase, turn };
         }
-        self.walk_reopened(&mut walking, &ports)?;
+        self.walk_reopened(&mut walking, needs)?;
         loop {
             if walking.iter().any(|case| case.place.walks(batch, pipeline)) {
                 if !begun {
-                    self.begin(batch, &mut walking, &mut ports)?;
+                    self.begin(batch, &mut walking, needs)?;
                 }
                 // While an answer is pending, no case enters a later phase.
-                if self.batch(batch, &mut walking, &ports)? {
+                if self.batch(batch, &mut walking, needs)? {
                     break;
                 }
             }
-            if self.stop.load(Ordering::Relaxed) {
+            if self.run.stop.load(Ordering::Relaxed) {
                 break;
             }
             let Some(next) = batch.next(pipeline) else { break };
@@ -112,32 +91,32 @@ impl RunExecutor<'_> {
     }
 
     /// Records the barrier before a batch: queries see what is committed so far.
-    fn begin(&self, batch: RunBatch, walking: &mut [ActiveCase], ports: &mut WalkPorts<'_>) -> Result<(), SessionError> {
-        let clusters = self.clusters(batch, walking, ports)?;
+    fn begin(&self, batch: RunBatch, walking: &mut [ActiveCase], needs: &mut QueryRouter) -> Result<(), SessionError> {
+        let clusters = self.clusters(batch, walking)?;
         let content = (!clusters.is_empty()).then(|| Cluster::content(&clusters));
         let RunBatch { wave, phase, turn } = batch;
         let what = EventBody::Barrier { wave, phase, turn, clusters: content.clone() };
-        let event = Event { case: "".into(), path: "".into(), at: self.session.setup().clock.now(), what };
-        ports.journal.commit(Commit::of(vec![event]))?;
-        let events = ports.journal.store().run_events(self.run)?;
+        let event = Event { case: "".into(), path: "".into(), at: self.run.session.setup().clock.now(), what };
+        self.run.journal.commit(Commit::of(vec![event]))?;
+        let events = self.run.store().run_events(self.run.id())?;
         let last = events.into_iter().rfind(|(_, event)| matches!(event.what, EventBody::Barrier { .. }));
         let (seq, event) = last.ok_or_else(|| StoreError::Damaged("a barrier was not recorded".into()))?;
-        self.watch.event(&event);
+        self.run.watch.event(&event);
         defer_members(walking, &clusters);
-        ports.needs.advance(seq, clusters);
+        needs.advance(seq, clusters);
         Ok(())
     }
 
     /// The clusters of the cases that would walk in a batch. A script returns the features of each case: cases with equal
     /// features are alike; a case with none joins no cluster.
-    fn clusters(&self, batch: RunBatch, walking: &[ActiveCase], ports: &WalkPorts<'_>) -> Result<Vec<Cluster>, SessionError> {
+    fn clusters(&self, batch: RunBatch, walking: &[ActiveCase]) -> Result<Vec<Cluster>, SessionError> {
         let plan = &*Arc::clone(&self.revisions.current()?.plan);
         let (Some(spec), Some(by)) = (&plan.pipeline.clusters, &plan.cluster) else { return Ok(Vec::new()) };
         if !batch.forms_clusters(&plan.pipeline) {
             return Ok(Vec::new());
         }
         let project = self.revisions.project();
-        let cases = self.cases(&project, ports);
+        let cases = self.run.cases(&project);
         let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(batch, &plan.pipeline)).collect();
         let key = |walking: &&ActiveCase| {
             let mut work = walking.work();
@@ -146,14 +125,15 @@ impl RunExecutor<'_> {
             let node = state.node.as_deref().and_then(|name| plan.pipeline.node(name)).unwrap_or(plan.pipeline.start);
             let step = StepContext::between(plan, node, state);
             let params =
-                CaseParams::new(self.run, self.launch, case).for_step(case, &step, &step.state(None), &[], &|_| Vec::new());
+                CaseParams::new(self.run.id(), &self.run.launch, case)
+                    .for_step(case, &step, &step.state(None), &[], &|_| Vec::new());
             let key = by.respond(&params.view, plan.vars()).map_err(|error| SessionError::Texts((*error).into()))?;
             let alike = key.as_object().is_some_and(|parts| !parts.is_empty());
-            work.whole = self.keep.then_some(whole);
+            work.whole = self.run.keep.then_some(whole);
             Ok::<_, SessionError>((work.id.clone(), alike.then(|| canonical(&key))))
         };
         let mut clustering = Clustering::new(spec.most);
-        self.pool.in_order(&members, key, |(case, key)| {
+        self.run.pool.in_order(&members, key, |(case, key)| {
             clustering.add(case, key);
             Ok(())
         })?;
@@ -161,11 +141,11 @@ impl RunExecutor<'_> {
     }
 
     /// Walks reopened cases as far as possible, outside of batches.
-    fn walk_reopened(&self, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<(), SessionError> {
-        let show = |event: &Event| self.watch.event(event);
+    fn walk_reopened(&self, walking: &mut [ActiveCase], needs: &QueryRouter) -> Result<(), SessionError> {
+        let show = |event: &Event| self.run.watch.event(event);
         let project = self.revisions.project();
-        let walker = Walker { until: usize::MAX, ..self.walker(&project.plan, ports, RunBatch::FIRST, &show) };
-        let cases = self.cases(&project, ports);
+        let walker = Walker { until: usize::MAX, ..self.walker(&project.plan, needs, RunBatch::FIRST, &show) };
+        let cases = self.run.cases(&project);
         for case in walking {
             if case.work().alone {
                 if case.place.phase.is_some() {
@@ -181,7 +161,7 @@ impl RunExecutor<'_> {
     fn walker<'w>(
         &'w self,
         plan: &'w Plan,
-        ports: &'w WalkPorts<'_>,
+        needs: &'w QueryRouter,
         batch: RunBatch,
         show: &'w (dyn Fn(&Event) + Sync),
     ) -> Walker<'w> {
@@ -189,46 +169,46 @@ impl RunExecutor<'_> {
             plan,
             inherited: None,
             plans: Some(self.revisions),
-            shadow: self.shadow,
-            answer: ports.answer,
-            needs: &ports.needs,
-            journal: ports.audited.map_or(ports.journal as &dyn Journal, |audited| audited as &dyn Journal),
-            clock: &*self.session.setup().clock,
-            since: self.session.setup().clock.now(),
-            run: self.run,
-            seed: self.seed,
-            launch: self.launch,
+            shadow: self.run.candidate.as_ref().map(|project| &*project.plan),
+            answer: self.answer,
+            needs,
+            journal: self.journal,
+            clock: &*self.run.session.setup().clock,
+            since: self.run.session.setup().clock.now(),
+            run: self.run.id(),
+            seed: self.run.settings.seed,
+            launch: &self.run.launch,
             until: batch.limit(),
-            stop: self.stop,
+            stop: self.run.stop,
             watch: Some(show),
         }
     }
 
     /// Walks the cases of a batch as far as they may. Returns whether any is pending on an external answer.
-    fn batch(&self, batch: RunBatch, walking: &mut [ActiveCase], ports: &WalkPorts<'_>) -> Result<bool, SessionError> {
-        let show = |event: &Event| self.watch.event(event);
+    fn batch(&self, batch: RunBatch, walking: &mut [ActiveCase], needs: &QueryRouter) -> Result<bool, SessionError> {
+        let show = |event: &Event| self.run.watch.event(event);
         let project = self.revisions.project();
-        let walker = self.walker(&project.plan, ports, batch, &show);
+        let walker = self.walker(&project.plan, needs, batch, &show);
         let pipeline = &project.plan.pipeline;
         let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(batch, pipeline)).collect();
-        self.watch.phase(batch.limit() + 1, pipeline.phases, members.len());
+        self.run.watch.phase(batch.limit() + 1, pipeline.phases, members.len());
         let next = AtomicUsize::new(0);
         let broken: Mutex<Option<SessionError>> = Mutex::new(None);
-        let cases = self.cases(&project, ports);
-        let manual = manual_names(&self.session.setup.agents);
+        let cases = self.run.cases(&project);
+        let manual = manual_names(&self.run.session.setup.agents);
         let walk_next = || {
             while let Some(case) = members.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if self.rests(case, &manual) {
                     continue;
                 }
                 if let Err(error) = self.one(&walker, &cases, case) {
-                    self.stop.store(true, Ordering::Relaxed);
+                    self.run.stop.store(true, Ordering::Relaxed);
                     broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                     return;
                 }
             }
         };
-        if !self.pool.each(walk_next) {
+        if !self.run.pool.each(walk_next) {
             let lost = JournalError::Failed("a walk ended in a panic, which is a bug; the run can be resumed".into());
             broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(lost.into());
         }
@@ -245,7 +225,7 @@ impl RunExecutor<'_> {
     /// Whether a case is pending on an answer by one of `manual`, while the answer of another case was submitted.
     fn rests(&self, walking: &ActiveCase, manual: &[String]) -> bool {
         let mut work = walking.work();
-        if self.submitted.is_none_or(|case| work.id == case) {
+        if self.run.given.as_ref().is_none_or(|given| work.id == given.case) {
             return false;
         }
         let waits = work.own.as_ref().and_then(|own| own.waits.as_ref());
@@ -262,27 +242,22 @@ impl RunExecutor<'_> {
         let params = params.unwrap_or_default();
         let end = walker.walk_with(case, state, &params)?;
         work.note(state, phase_of(state, &walker.plan.pipeline));
-        self.watch.case_went(case);
+        self.run.watch.case_went(case);
         if !matches!(end, WalkEnd::Waiting) {
-            self.watch.case_over(case, state.status);
+            self.run.watch.case_over(case, state.status);
         }
         if let WalkEnd::Failed(failure) = end {
             work.fail(failure);
         }
         work.params = (keeps && work.phase.is_some()).then_some(params);
-        work.whole = self.keep.then_some(whole);
+        work.whole = self.run.keep.then_some(whole);
         Ok(())
-    }
-
-    /// The reader of cases that are not kept in memory.
-    fn cases<'s>(&'s self, project: &'s Project, ports: &'s WalkPorts<'_>) -> CaseReader<'s> {
-        CaseReader { store: ports.journal.store(), run: self.run, plan: &project.plan }
     }
 }
 
 /// The clusters that a barrier recorded.
-fn clusters_at(ports: &WalkPorts<'_>, content: &Content) -> Result<Vec<Cluster>, SessionError> {
-    let text = text(ports.journal.store(), &content.hash())?;
+fn clusters_at(store: &Store, content: &Content) -> Result<Vec<Cluster>, SessionError> {
+    let text = text(store, &content.hash())?;
     Ok(serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?)
 }
 

@@ -1,7 +1,7 @@
 //! The launch to analyse, from files and directories.
 
 use super::{Session, SessionError};
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::environment::InputStream;
 use crate::evidence::Masker;
 use crate::files::{FileError, FoundReports, InputFile, list_inputs};
@@ -137,7 +137,7 @@ impl InputReading {
 
 /// Whether a file is refused for its size alone.
 fn is_too_large(wrong: &Diagnostics) -> bool {
-    wrong.iter().all(|one| matches!(&*one.code, "ingest/too-large" | "ingest/too-deep"))
+    wrong.iter().all(|one| matches!(one.known(), Some(Code::IngestTooLarge | Code::IngestTooDeep)))
 }
 
 /// Describes what a file is instead of a launch.

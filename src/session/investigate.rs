@@ -1,7 +1,7 @@
 //! Investigating a launch for a goal: the default pipeline by its scripts, in memory.
 
 use super::run::{RunInputs, RunSpec};
-use super::{Session, SessionError};
+use super::{RunSettings, Session, SessionError};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,11 +43,11 @@ fn found(
     stop: &AtomicBool,
 ) -> Result<String, SessionError> {
     let mut setup = session.setup().clone();
-    setup.vars.clone_from(vars);
+    setup.texts.vars.clone_from(vars);
     let spec = RunSpec {
         cases: cases.to_vec(),
         dry_run: true,
-        no_recall: true,
+        settings: RunSettings { no_recall: true, ..RunSettings::default() },
         ..RunSpec::of(RunInputs::Files(vec![launch.to_owned()]))
     };
     let result = Session::new(setup).run(&spec, &(), stop)?;

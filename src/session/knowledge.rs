@@ -1,9 +1,10 @@
 //! Symptoms and root causes, stored across runs.
 
 use super::{Session, SessionError};
+use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::store::{
-    Dormancy, Durability, KnownHistory, Rca, RcaFilter, RcaRow, RcaStatusChange, RootWord, RootWordDone, Store, SymptomFilter,
+    Durability, KnownHistory, Rca, RcaFilter, RcaRow, RcaStatusChange, RootWord, RootWordDone, Store, StoreError, SymptomFilter,
     SymptomRow, SymptomStatus, TestStability, WalkerAccuracy,
 };
 use serde::Deserialize;
@@ -22,44 +23,73 @@ pub struct SymptomQuery {
     pub limit: Option<usize>,
 }
 
+/// What is known across runs: symptoms, root causes, tests, walkers, memories. Nothing if there is no store yet.
+pub struct Knowledge<'a> {
+    pub(super) session: &'a Session,
+    store: Option<Store>,
+}
+
 impl Session {
-    /// Lists root causes, most recently seen first; empty if there is no store yet.
-    pub fn rcas(&self, filter: &RcaFilter) -> Result<Vec<RcaRow>, SessionError> {
-        Ok(self.reader()?.map(|store| store.rcas(filter)).transpose()?.unwrap_or_default())
+    /// Opens what the store knows across runs.
+    pub fn knowledge(&self) -> Result<Knowledge<'_>, SessionError> {
+        Ok(Knowledge { session: self, store: self.reader()? })
     }
 
-    /// Lists symptoms, most recently seen first; empty if there is no store yet. The data file `recall` (`dormant: {days,
-    /// launches}`) determines which are dormant, as of the session's clock.
+    /// Opens the store for reading, if it exists.
+    pub(super) fn reader(&self) -> Result<Option<Store>, SessionError> {
+        if self.setup.store.try_exists().is_ok_and(|there| !there) {
+            return Ok(None);
+        }
+        Ok(Some(Store::read_only(&self.setup.store)?))
+    }
+}
+
+impl Knowledge<'_> {
+    pub(super) fn now(&self) -> Timestamp {
+        self.session.setup.clock.now()
+    }
+
+    pub(super) fn read<T: Default>(&self, read: impl FnOnce(&Store) -> Result<T, StoreError>) -> Result<T, SessionError> {
+        Ok(self.store.as_ref().map(read).transpose()?.unwrap_or_default())
+    }
+
+    /// Lists root causes, most recently seen first.
+    pub fn rcas(&self, filter: &RcaFilter) -> Result<Vec<RcaRow>, SessionError> {
+        self.read(|store| store.rcas(filter))
+    }
+
+    /// Lists symptoms, most recently seen first. The data file `recall` (`dormant: {days, launches}`) determines which are dormant, as of
+    /// the session's clock.
     pub fn symptoms(&self, query: SymptomQuery) -> Result<Vec<SymptomRow>, SessionError> {
-        let Some(store) = self.reader()? else { return Ok(Vec::new()) };
+        let Some(store) = &self.store else { return Ok(Vec::new()) };
         let SymptomQuery { ids, run, status, limit } = query;
-        let (now, dormancy) = (self.setup.clock.now(), self.dormancy()?);
+        let (now, dormancy) = (self.now(), self.recall_setting("dormant")?);
         Ok(store.symptoms(&SymptomFilter { ids, run, status, limit: limit.unwrap_or(usize::MAX), now, dormancy })?)
     }
 
     /// The earlier runs that a run's queries may see.
     pub fn history(&self, run: &str) -> Result<KnownHistory, SessionError> {
-        Ok(self.reader()?.map(|store| store.history(run)).transpose()?.unwrap_or_default())
+        self.read(|store| store.history(run))
     }
 
-    /// The flaky tests, by the latest launches that the store has outcomes of; empty if there is no store yet. The data file `recall` (`flaky:
-    /// {retried, commits, flips, launches}`) determines which are.
+    /// The flaky tests, by the latest launches that the store has outcomes of. The data file `recall` (`flaky: {retried, commits, flips,
+    /// launches}`) determines which are.
     pub fn flaky_tests(&self) -> Result<Vec<TestStability>, SessionError> {
-        let Some(store) = self.reader()? else { return Ok(Vec::new()) };
+        let Some(store) = &self.store else { return Ok(Vec::new()) };
         let bounds: FlakyBounds = self.recall_setting("flaky")?;
         Ok(store.test_stability()?.into_iter().filter(|test| bounds.is_flaky(test)).collect())
     }
 
-    /// How often walkers' answers at a node stood in review; empty if there is no store yet.
+    /// How often walkers' answers at a node stood in review.
     pub fn walker_accuracy(&self) -> Result<Vec<WalkerAccuracy>, SessionError> {
-        Ok(self.reader()?.map(|store| store.walker_accuracy()).transpose()?.unwrap_or_default())
+        self.read(Store::walker_accuracy)
     }
 
     /// Sets the status of a root cause on behalf of a person, and returns it as it was before.
     pub fn say_of_rca(&self, id: i64, status: &str, by: &str, message: &str) -> Result<Rca, SessionError> {
         self.rca(id)?;
-        let store = self.store(Durability::Step)?;
-        let word = RcaStatusChange { status: status.into(), by: by.into(), at: self.setup.clock.now(), message: message.into() };
+        let store = self.session.store(Durability::Step)?;
+        let word = RcaStatusChange { status: status.into(), by: by.into(), at: self.now(), message: message.into() };
         Ok(store.set_rca_status(id, &word)?)
     }
 
@@ -71,15 +101,15 @@ impl Session {
             let error = Diagnostic::error("input/same-rca", format!("{kept} is one root cause already"));
             return Err(SessionError::BadRequest(Box::new(error.help("name two root causes: asterisk rca merge KEPT OTHER"))));
         }
-        let word = RootWord { by, at: self.setup.clock.now(), message };
-        Ok(self.store(Durability::Step)?.merge_rcas(kept, other, word)?)
+        let word = RootWord { by, at: self.now(), message };
+        Ok(self.session.store(Durability::Step)?.merge_rcas(kept, other, word)?)
     }
 
     /// Records that cases are not of a root cause.
     pub fn split_rca(&self, id: i64, cases: &[String], by: &str, message: &str) -> Result<RootWordDone, SessionError> {
         self.rca(id)?;
-        let word = RootWord { by, at: self.setup.clock.now(), message };
-        Ok(self.store(Durability::Step)?.split_rca(id, cases, word)?)
+        let word = RootWord { by, at: self.now(), message };
+        Ok(self.session.store(Durability::Step)?.split_rca(id, cases, word)?)
     }
 
     /// The root cause of that id; the error suggests a similar one.
@@ -103,21 +133,9 @@ impl Session {
         Err(unknown("symptom", id, &ids, mixed_up.then(|| format!("it is a root cause: asterisk show rca {id}"))))
     }
 
-    /// Opens the store for reading, if it exists.
-    pub(super) fn reader(&self) -> Result<Option<Store>, SessionError> {
-        if self.setup.store.try_exists().is_ok_and(|there| !there) {
-            return Ok(None);
-        }
-        Ok(Some(Store::read_only(&self.setup.store)?))
-    }
-
-    fn dormancy(&self) -> Result<Dormancy, SessionError> {
-        self.recall_setting("dormant")
-    }
-
     /// A setting of the data file `recall`.
     fn recall_setting<T: Default + DeserializeOwned>(&self, name: &str) -> Result<T, SessionError> {
-        let data = self.data()?;
+        let data = self.session.data()?;
         let setting = data.get("recall").and_then(|recall| recall.get(name)).cloned().unwrap_or_default();
         if setting.is_null() {
             return Ok(T::default());

@@ -78,7 +78,7 @@ impl Session {
     pub(super) fn sources_below(&self, pipeline: Option<&str>, over: Option<&Path>) -> Result<Sources, SessionError> {
         let pipeline = self.pipeline(pipeline.unwrap_or(DEFAULT_PIPELINE))?;
         let LoadedSubpipelines { subpipelines, missing } = self.subpipelines(&pipeline)?;
-        let mut scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
+        let mut scripts = Overlay::load(Area::Scripts, self.setup.texts.scripts.as_deref())?;
         if let Some(over) = over {
             scripts.add(Area::Scripts, over)?;
         }
@@ -141,10 +141,10 @@ impl Session {
 
     /// The directories and files that a project's texts are read from, existing or not.
     pub fn text_paths(&self, pipeline: Option<&str>) -> Vec<PathBuf> {
-        let Setup { scripts, pipelines, templates, .. } = &self.setup;
+        let Setup { texts, pipelines, templates, .. } = &self.setup;
         let named = pipeline.map(PathBuf::from).filter(|path| path.is_file());
         let beside = named.as_deref().map(|path| self.paths_beside(path)).unwrap_or_default();
-        [scripts, pipelines, templates].into_iter().flatten().cloned().chain(named).chain(beside).collect()
+        [&texts.scripts, pipelines, templates].into_iter().flatten().cloned().chain(named).chain(beside).collect()
     }
 
     /// The files that a pipeline given by its path refers to by theirs: sub-pipelines and policies.
@@ -178,14 +178,14 @@ impl Session {
 
     /// The data files, by stem.
     pub fn data(&self) -> Result<Map<String, Value>, SessionError> {
-        let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
+        let scripts = Overlay::load(Area::Scripts, self.setup.texts.scripts.as_deref())?;
         let data = self.check_domain(data_files(&scripts))?;
-        Ok(crate::project::read_data(&data, self.setup.domain.as_deref())?)
+        Ok(crate::project::read_data(&data, self.setup.texts.domain.as_deref())?)
     }
 
     /// Lists the available domains, each with its origin.
     pub fn domains(&self) -> Result<Vec<(domain::ListedDomain, FileOrigin)>, SessionError> {
-        let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
+        let scripts = Overlay::load(Area::Scripts, self.setup.texts.scripts.as_deref())?;
         let origin = |listed: &domain::ListedDomain| {
             let path = format!("data/{}", listed.file);
             let found = scripts.files().find(|(name, ..)| *name == path);
@@ -198,7 +198,7 @@ impl Session {
     /// Returns the data files, or an error if the selected domain is not among them.
     fn check_domain(&self, data: Vec<Source>) -> Result<Vec<Source>, SessionError> {
         let names = domain::names(&data);
-        match &self.setup.domain {
+        match &self.setup.texts.domain {
             Some(name) if !names.contains(&name.as_str()) => {
                 let message = format!("there is no vocabulary `{name}`");
                 Err(SessionError::bad_request("domain/unknown", message, did_you_mean(name, names)))
@@ -209,7 +209,7 @@ impl Session {
 
     /// The colour of each element in the data file `elements`, for diagrams of pipelines.
     pub fn element_colours(&self) -> Result<BTreeMap<String, String>, SessionError> {
-        let scripts = Overlay::load(Area::Scripts, self.setup.scripts.as_deref())?;
+        let scripts = Overlay::load(Area::Scripts, self.setup.texts.scripts.as_deref())?;
         let mut files = data_files(&scripts);
         files.retain(|file| file.name().rsplit_once('.').is_some_and(|(stem, _)| stem == "elements"));
         let data = crate::project::read_data(&files, None)?;
@@ -240,14 +240,14 @@ impl Session {
         LinkSettings {
             scope: LinkScope::Reached,
             called: vec![MEMORY_SCRIPT.to_owned()],
-            vars: self.setup.vars.clone(),
+            vars: self.setup.texts.vars.clone(),
             set_places: self.setup.set_places.clone(),
             project_vars: self.project_vars(),
             answers,
             workspace: self.setup.workspace.clone(),
-            domain: self.setup.domain.clone(),
-            masks: self.setup.masks.clone(),
-            team: self.setup.team.clone(),
+            domain: self.setup.texts.domain.clone(),
+            masks: self.setup.texts.masks.clone(),
+            team: self.setup.texts.team.clone(),
             agents: Some(crate::agent::names(&self.setup.agents)),
             servers: Some(self.setup.servers.keys().cloned().collect()),
             limits,

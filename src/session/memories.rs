@@ -1,5 +1,6 @@
 //! What goals leave in the store: memories, listed, forgotten and consolidated; anchors of the auditor's log.
 
+use super::knowledge::Knowledge;
 use super::{Session, SessionError};
 use crate::clock::Timestamp;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -16,40 +17,39 @@ pub(super) const PIPELINE: &str = "goal";
 /// The function that says whether there is a dream after a run: `(vars)`.
 const DREAMS: &str = "lib/memory.rhai#dreams";
 
-impl Session {
-    /// Memories, newest first; empty if there is no store yet.
+impl Knowledge<'_> {
+    /// Memories, newest first.
     pub fn memories(&self, space: Option<&str>, limit: usize) -> Result<Vec<Megram>, SessionError> {
-        let now = self.setup.clock.now();
-        Ok(self.reader()?.map(|store| store.megrams(space, limit, now)).transpose()?.unwrap_or_default())
+        self.read(|store| store.megrams(space, limit, self.now()))
     }
 
     /// A memory.
     pub fn memory(&self, id: i64) -> Result<Megram, SessionError> {
-        let now = self.setup.clock.now();
-        let found = self.reader()?.map(|store| store.megram(id, now)).transpose()?.flatten();
-        found.ok_or_else(|| {
+        self.read(|store| store.megram(id, self.now()))?.ok_or_else(|| {
             let error = Diagnostic::error("input/no-memory", format!("there is no memory {id}"));
             SessionError::BadRequest(Box::new(error.help("`asterisk memory list` lists them")))
         })
     }
 
-    /// What the journal knows of an auditor's log; nothing if there is no store yet.
+    /// What the journal knows of an auditor's log.
     pub fn audit_anchors(&self, log: &str) -> Result<Vec<AuditAnchor>, SessionError> {
-        Ok(self.reader()?.map(|store| store.audit_anchors(log)).transpose()?.unwrap_or_default())
+        self.read(|store| store.audit_anchors(log))
     }
 
     /// The goals in the store that an auditor's log does not have.
     pub fn unaudited_goals(&self, log: &str) -> Result<Vec<String>, SessionError> {
-        Ok(self.reader()?.map(|store| store.unanchored_runs(PIPELINE, log)).transpose()?.unwrap_or_default())
+        self.read(|store| store.unanchored_runs(PIPELINE, log))
     }
 
     /// Forgets a memory.
     pub fn forget(&self, id: i64) -> Result<Megram, SessionError> {
         let memory = self.memory(id)?;
-        self.store(Durability::Step)?.forget_megram(id)?;
+        self.session.store(Durability::Step)?.forget_megram(id)?;
         Ok(memory)
     }
+}
 
+impl Session {
     /// Consolidates the memories about what a run has written of, if the scripts want that. Called when all is walked and recorded; a dream
     /// that fails is a note, and the next one does its work.
     pub(super) fn dream_after(&self, store: &Store, project: &Project, run: &str) -> Option<Diagnostic> {

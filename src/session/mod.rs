@@ -6,8 +6,8 @@
 //! error, setup, finding, run_batches, trim, worker_pool  shared by all others
 //! input, texts, load, overlay_listing, test_texts, case_texts, labelled  reading projects, launches, tests and labelled cases
 //! route, queries, runs, knowledge, dream, doctor, answer_file, briefing  single queries
-//! run_args, recorded, work, prompt  a run as it is stored
-//! listener, migrate, portal, shadow, outcome, revisions  progress and result of a run
+//! run_settings, recorded, work, prompt  a run as it is stored
+//! listener, migrate, portal, shadow, outcome, revisions, run_context  progress and result of a run
 //! executor, projection, clean, dispatch, run_dir  walking cases, and the files of a run
 //! answers, pending_batch, assembly, pending  answerers, and the assembly of a run
 //! resume, run, labels  resuming and starting runs, labels from past ones
@@ -50,9 +50,10 @@ mod resume;
 mod revisions;
 mod route;
 mod run;
-mod run_args;
 mod run_batches;
+mod run_context;
 mod run_dir;
+mod run_settings;
 mod runs;
 mod setup;
 mod shadow;
@@ -70,7 +71,7 @@ pub use doctor::{CheckResult, CheckState};
 pub use dream::{DreamResult, DreamWording};
 pub use error::SessionError;
 pub use input::ReadReports;
-pub use knowledge::SymptomQuery;
+pub use knowledge::{Knowledge, SymptomQuery};
 pub use labelled::{
     CaseLocation, LabelSource, LabelledCase, LabelledCases, LocatedCase, alone, count_labelled, defect_code, masked,
 };
@@ -87,8 +88,9 @@ pub use recorded::{Record, RecordedTexts};
 pub use resume::{ResumeSpec, RunOrigin};
 pub use route::{RouteState, RouteVisit, Routed};
 pub use run::{RunInputs, RunSpec};
+pub use run_settings::{RunSettings, RunSources};
 use serde_json::{Map, Value};
-pub use setup::{AuditSettings, Files, KEEP, Setup, Via, refuse_secret};
+pub use setup::{AuditSettings, Files, KEEP, Setup, TextSettings, Via, refuse_secret};
 pub use shadow::ShadowSummary;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -119,21 +121,21 @@ impl Session {
     /// Adds masks, by path, on all nodes that they apply to. A file below the directory of scripts is known by its path there.
     #[must_use]
     pub fn with_masks(mut self, masks: &[PathBuf]) -> Self {
-        let scripts = self.setup.scripts.clone();
+        let scripts = self.setup.texts.scripts.clone();
         let below = |mask: &PathBuf| {
             let inside = scripts
                 .as_ref()
                 .and_then(|dir| mask.canonicalize().ok()?.strip_prefix(dir.canonicalize().ok()?).ok().map(PathBuf::from));
             inside.as_ref().unwrap_or(mask).to_string_lossy().into_owned()
         };
-        self.setup.masks = masks.iter().map(below).collect();
+        self.setup.texts.masks = masks.iter().map(below).collect();
         self
     }
 
     /// Replaces the pipeline's team by the one of that name.
     #[must_use]
     pub fn with_team(mut self, team: Option<&str>) -> Self {
-        self.setup.team = team.map(str::to_owned);
+        self.setup.texts.team = team.map(str::to_owned);
         self
     }
 

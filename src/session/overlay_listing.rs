@@ -64,7 +64,7 @@ impl Session {
 
     pub(super) fn overlaid(&self, area: Area) -> Option<&Path> {
         match area {
-            Area::Scripts | Area::Tests => self.setup.scripts.as_deref(),
+            Area::Scripts | Area::Tests => self.setup.texts.scripts.as_deref(),
             Area::Pipelines => self.setup.pipelines.as_deref(),
             Area::Templates => self.setup.templates.as_deref(),
         }

@@ -6,10 +6,10 @@ use super::pending_batch::{PendingBatch, PendingTask};
 use super::projection::{StepFileNames, case_dir, place_dir};
 use super::prompt::KeptTemplates;
 use super::recorded::{linked, named};
-use super::run_args::text;
+use super::run_settings::text;
 use super::{RunListener, RunResult, Session, SessionError, case_named};
 use crate::agent::{self, SubmittedAnswer};
-use crate::diag::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use crate::diag::{Code, Diagnostic, Diagnostics, Source, Span, did_you_mean};
 use crate::files::OutDir;
 use crate::model::{Kind, Shape, shell};
 use crate::pipeline::{Edge, EdgeOrigin, EdgeTarget};
@@ -220,7 +220,7 @@ impl Session {
 
     /// The plan that a run uses.
     fn plan_of(&self, store: &Store, run: &str) -> Result<Arc<Plan>, SessionError> {
-        let manifests = super::run_args::manifests(store, run)?;
+        let manifests = super::run_settings::manifests(store, run)?;
         let (_, manifest) = manifests.last().ok_or_else(|| crate::store::StoreError::UnknownRun(run.to_owned()))?;
         Ok(linked(self, store, manifest, AnswererNames::Others, Probes::None)?.plan)
     }
@@ -413,12 +413,12 @@ fn sent_back_to<'p>(plan: &'p Plan, node: &str, to: &str) -> Result<&'p str, Ses
     let Some(EdgeTarget::Node(target)) = pipeline.resolve_target(to) else {
         let message = format!("the pipeline `{}` has no node `{to}`", *pipeline.name);
         let hint = did_you_mean(to, known).map_or_else(|| may.clone(), |hint| format!("{hint}\n{may}"));
-        return Err(SessionError::bad_request("input/no-node", message, Some(hint)));
+        return Err(SessionError::bad_request(Code::InputNoNode, message, Some(hint)));
     };
     let target = plan.node(target).name.as_str();
     if !allowed.contains(&target) {
         let message = format!("no edge leads from `{node}` back to `{target}`");
-        return Err(SessionError::bad_request("input/no-node", message, Some(may)));
+        return Err(SessionError::bad_request(Code::InputNoNode, message, Some(may)));
     }
     Ok(target)
 }

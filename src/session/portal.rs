@@ -1,7 +1,7 @@
 //! Launches fetched from ReportPortal, and pushing the findings on their failures back.
 
 use super::recorded::named;
-use super::run_args::args_of;
+use super::run_settings::settings_of;
 use super::{Session, SessionError};
 use crate::diag::{Diagnostic, Source};
 use crate::evidence::Masker;
@@ -82,7 +82,7 @@ impl Session {
         let run = named(&store, run)?;
         let place = self.setup.reportportal.place();
         let place = place.map_err(|(why, help)| SessionError::bad_request("reportportal/setup", why, Some(help)))?;
-        if let Some(from) = args_of(&store, &run)?.reportportal.filter(|from| *from != place) {
+        if let Some(from) = settings_of(&store, &run)?.origin.reportportal.filter(|from| *from != place) {
             let message = format!(
                 "the launch of the run {run} came from the project `{}` of {}, and asterisk.yaml has `{}` of {}",
                 from.project, from.url, place.project, place.url

@@ -1,8 +1,8 @@
 //! The prompts of a run, rendered again from the recorded template and parameters.
 
-use super::run_args::{self, manifests};
+use super::run_settings::{self, manifests};
 use super::{Session, SessionError, case_named};
-use crate::diag::{Diagnostics, Source, did_you_mean};
+use crate::diag::{Code, Diagnostics, Source, did_you_mean};
 use crate::model::{Hash, shell};
 use crate::project::ProjectManifest;
 use crate::prompt::{Template, Templates, Values};
@@ -143,7 +143,7 @@ impl ContentBuilder for RecordedValues<'_> {
             known.case = self.case;
             return Ok(known.values.clone());
         }
-        let values = build_content(&run_args::text(self.store, hash)?, self)?;
+        let values = build_content(&run_settings::text(self.store, hash)?, self)?;
         self.made.insert(*hash, RecordedValue { values: values.clone(), case: self.case });
         Ok(values)
     }
@@ -212,7 +212,7 @@ impl<'a> KeptTemplates<'a> {
             let mut sources = Vec::new();
             if let Some((_, manifest)) = found {
                 for (name, hash) in &manifest.templates {
-                    sources.push(Source::new(name.as_str(), run_args::text_of(self.store, manifest, hash)?));
+                    sources.push(Source::new(name.as_str(), run_settings::text_of(self.store, manifest, hash)?));
                 }
             }
             vacant.insert(Templates::compile(sources)?);
@@ -228,14 +228,14 @@ impl<'a> KeptTemplates<'a> {
 fn named(store: &Store, manifest: Option<&ProjectManifest>, name: &str) -> Result<String, SessionError> {
     let Some(manifest) = manifest else { return Ok(name.to_owned()) };
     let (path, hash) = &manifest.pipeline;
-    let source = Source::new(path.as_str(), run_args::text_of(store, manifest, hash)?);
+    let source = Source::new(path.as_str(), run_settings::text_of(store, manifest, hash)?);
     let pipeline = crate::pipeline::parse(&source).map_err(|problems: Diagnostics| SessionError::Texts(problems))?;
     match pipeline.resolve_target(name) {
         Some(crate::pipeline::EdgeTarget::Node(node)) => Ok(pipeline.at(node).name.value.clone()),
         _ => {
             let known = pipeline.nodes.iter().map(|node| node.name.as_str());
             let message = format!("the pipeline `{}` has no node `{name}`", *pipeline.name);
-            Err(SessionError::bad_request("input/no-node", message, did_you_mean(name, known)))
+            Err(SessionError::bad_request(Code::InputNoNode, message, did_you_mean(name, known)))
         }
     }
 }

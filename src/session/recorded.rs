@@ -1,9 +1,8 @@
 //! The record of past runs: which there are, and the texts of each, linked again.
 
-use super::run_args::{RecordedRunArgs, args_of, manifests, text};
+use super::run_settings::{RunSettings, manifests, settings_of, text};
 use super::{Session, SessionError, case_named};
 use crate::environment::Variables;
-use crate::files::FileIdentity;
 use crate::model::Hash;
 use crate::project::{AnswererNames, LinkSettings, Project, ProjectManifest};
 use crate::script::probe::Probes;
@@ -55,7 +54,7 @@ impl Session {
     /// Whether a run was begun by `asterisk goal`.
     pub fn is_goal(&self, run: &str) -> Result<bool, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
-        Ok(args_of(&store, &named(&store, run)?)?.goal)
+        Ok(settings_of(&store, &named(&store, run)?)?.goal)
     }
 
     /// The command that resumes a run: the one that began it.
@@ -68,19 +67,6 @@ impl Session {
     pub fn no_store_yet(&self) -> Option<&Path> {
         let path = self.setup.store.as_path();
         path.try_exists().is_ok_and(|there| !there).then_some(path)
-    }
-
-    /// Returns the result of a walk, or an error if the store's file was replaced or removed since it was opened.
-    pub(super) fn unless_lost<T, E: Into<SessionError>>(
-        &self,
-        opened: Option<FileIdentity>,
-        walked: Result<T, E>,
-    ) -> Result<T, SessionError> {
-        let path = &self.setup.store;
-        if opened.is_some() && FileIdentity::of(path) != opened {
-            return Err(StoreError::Lost(path.clone()).into());
-        }
-        walked.map_err(Into::into)
     }
 
     /// Opens the record of past runs. Fails if there is no store.
@@ -125,26 +111,31 @@ impl Record {
 
     /// Which of these texts of a run have changed since, where it read them from.
     pub fn changed_since(&self, run: &str, manifest: &ProjectManifest) -> Result<Vec<TextChange>, SessionError> {
-        let (session, args) = self.started(run)?;
-        Ok(session.changed_since(&args, manifest))
+        let (session, settings) = self.started(run)?;
+        Ok(session.changed_since(&settings, manifest))
     }
 
     /// The file that a run read a script from, unless it is bundled or gone.
     pub fn script_file(&self, run: &str, name: &str) -> Result<Option<PathBuf>, SessionError> {
         let (session, _) = self.started(run)?;
-        Ok(session.setup().scripts.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file()))
+        Ok(session.setup().texts.scripts.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file()))
     }
 
     /// The file that a run read its pipeline from, unless it is bundled or gone.
     pub fn pipeline_file(&self, run: &str, name: &str) -> Result<Option<PathBuf>, SessionError> {
-        let (session, args) = self.started(run)?;
-        let names = args.asked.map(PathBuf::from).filter(|file| file.is_file());
+        let (session, settings) = self.started(run)?;
+        let names = settings.pipeline.map(PathBuf::from).filter(|file| file.is_file());
         Ok(names.or_else(|| session.setup().pipelines.as_ref().map(|dir| dir.join(name)).filter(|file| file.is_file())))
     }
 
-    fn started(&self, run: &str) -> Result<(Session, RecordedRunArgs), SessionError> {
-        let args = args_of(&self.store, run)?;
-        Ok((self.session.like(&args), args))
+    /// The settings of a run.
+    pub fn settings(&self, run: &str) -> Result<RunSettings, SessionError> {
+        settings_of(&self.store, run)
+    }
+
+    fn started(&self, run: &str) -> Result<(Session, RunSettings), SessionError> {
+        let settings = self.settings(run)?;
+        Ok((self.session.like(&settings), settings))
     }
 
     /// Links recorded texts. Answerers are not checked.

@@ -1,18 +1,20 @@
 //! Resuming a run, with its recorded texts or with the current ones.
 
 use super::answers::{self, ReopenedCase, SubmittedWork};
-use super::assembly::{EndedRun, RunAssembly};
+use super::assembly::EndedRun;
+use super::load::DEFAULT_PIPELINE;
 use super::recorded::{linked, named};
 use super::revisions::{RunRevisions, RunTexts};
-use super::run_args::{RecordedRunArgs, args_of, manifests, text};
 use super::run_batches::{phase_of, waves};
+use super::run_context::RunContext;
+use super::run_settings::{RunSettings, manifests, settings_of, text};
 use super::trim::LaunchTrimmer;
 use super::work::{CaseReader, CaseWork};
 use super::worker_pool::WorkerPool;
 use super::{Files, RunListener, RunResult, Session, SessionError};
 use crate::agent::TokenBudget;
 use crate::clock::Timestamp;
-use crate::diag::Source;
+use crate::diag::{CodeArea, Source};
 use crate::files::FileIdentity;
 use crate::model::Launch;
 use crate::project::{AnswererNames, CurrentProject, LinkSettings, Project, ProjectManifest};
@@ -72,11 +74,11 @@ impl Session {
             // The process that ended the run may have been killed before it wrote the files.
             return self.again(store, stored, (spec.migrate, newer), watch);
         }
-        let StoredRun { project, manifest, revision, launch, seed, keep, args, started_at, mut work, stub, .. } = stored;
+        let StoredRun { project, manifest, revision, launch, keep, settings, started_at, mut work, stub, .. } = stored;
         if spec.migrate.is_some() {
             super::migrate::fits(&project, &work, &CaseReader { store, run, plan: &project.plan })?;
         } else {
-            self.report_changes(&args, &manifest, watch);
+            self.report_changes(&settings, &manifest, watch);
         }
         let journal = store.journal(run)?;
         self.sweep(run);
@@ -84,10 +86,9 @@ impl Session {
             let reads = CaseReader { store, run, plan: &project.plan };
             self.reopen(reopened, &journal, &mut work, &reads, watch)?;
         }
-        let via = self.via(&args.via, &project.plan)?;
+        let via = self.via(&settings.via, &project.plan)?;
         let stub = answers::stub(&via, stub.as_ref())?;
         let used = work.iter().filter_map(|case| case.own.as_ref()).map(|own| own.tokens.total()).sum();
-        let budget = TokenBudget::new(spec.budget.or(args.budget), used);
         let pinned;
         let (current, seen) = match (spec.migrate, &newer) {
             (Some(current), Some((seen, _))) => (current, *seen),
@@ -96,31 +97,27 @@ impl Session {
                 (&pinned, 0)
             }
         };
-        let candidate = super::shadow::again(self, store, args.shadow.as_ref())?;
-        let assembly = RunAssembly {
+        let candidate = super::shadow::again(self, store, settings.origin.shadow.as_ref())?;
+        let settings = RunSettings { via, budget: spec.budget.or(settings.budget), ..settings };
+        let texts = RunTexts { current, seen, number: revision, manifest, project };
+        let run = RunContext {
             session: self,
-            store,
-            identity,
-            run,
-            started_at,
-            seed,
+            budget: TokenBudget::new(settings.budget, used),
+            settings,
             journal,
+            identity,
+            started_at,
             launch,
-            workspace: manifest.workspace.clone(),
-            texts: RunTexts { current, seen, number: revision, manifest, project },
             candidate,
-            via,
-            stub,
-            budget,
-            no_recall: args.no_recall,
-            parallel: spec.parallel,
+            given,
+            pool: WorkerPool::new(spec.parallel),
             keep,
             fresh: false,
-            files: args.files,
             recorded: true,
-            given,
+            watch,
+            stop,
         };
-        assembly.execute(work, watch, stop)
+        run.execute(texts, stub, work)
     }
 
     /// The result of a run that is over, with its files written again. Prompts whose templates fail are rendered with those of
@@ -133,12 +130,12 @@ impl Session {
         watch: &dyn RunListener,
     ) -> Result<RunResult, SessionError> {
         self.sweep(&stored.run);
-        let files = stored.args.files;
+        let files = stored.settings.files;
         let (run, revision, manifest) = (stored.run.clone(), stored.revision, stored.manifest.clone());
         let used = Arc::clone(&stored.project);
         let mut result = stored.result(self, store)?;
         result.notes = self.write_files(store, &result, files, &HashSet::new())?;
-        let unmade = result.notes.values().flatten().any(|note| note.code.starts_with("template/"));
+        let unmade = result.notes.values().flatten().any(|note| note.area() == Some(CodeArea::Template));
         if let (true, Some(current), Some((seen, project))) = (unmade, current, newer) {
             let record = store.run(&run)?;
             let journal = store.journal(&run)?;
@@ -177,8 +174,8 @@ impl Session {
     }
 
     /// Reports which texts have changed since those that a run continues with.
-    fn report_changes(&self, args: &RecordedRunArgs, manifest: &ProjectManifest, watch: &dyn RunListener) {
-        let changed = self.like(args).changed_since(args, manifest);
+    fn report_changes(&self, run: &RunSettings, manifest: &ProjectManifest, watch: &dyn RunListener) {
+        let changed = self.like(run).changed_since(run, manifest);
         if !changed.is_empty() {
             watch.pinned(&changed);
         }
@@ -186,8 +183,8 @@ impl Session {
 
     /// Which texts of a session like the run's have changed since this manifest. Empty if they cannot be read: the run does not
     /// need them.
-    pub(super) fn changed_since(&self, args: &RecordedRunArgs, manifest: &ProjectManifest) -> Vec<TextChange> {
-        let Ok(sources) = self.sources(args.asked.as_deref()) else { return Vec::new() };
+    pub(super) fn changed_since(&self, run: &RunSettings, manifest: &ProjectManifest) -> Vec<TextChange> {
+        let Ok(sources) = self.sources(run.pipeline.as_deref()) else { return Vec::new() };
         let (mut now, _) = ProjectManifest::of(
             &sources,
             &LinkSettings {
@@ -206,30 +203,18 @@ impl Session {
     }
 
     /// This session, completed with the settings that a run was started with.
-    pub(super) fn like(&self, args: &RecordedRunArgs) -> Self {
+    pub(super) fn like(&self, run: &RunSettings) -> Self {
         let mut setup = self.setup.clone();
-        setup.scripts = setup.scripts.or_else(|| args.scripts.clone());
-        setup.domain = setup.domain.or_else(|| args.domain.clone());
-        if setup.masks.is_empty() {
-            setup.masks.clone_from(&args.masks);
-        }
-        setup.team = setup.team.or_else(|| args.team.clone());
-        let own = std::mem::replace(&mut setup.vars, args.set.clone());
-        setup.vars.extend(own);
-        Self {
-            setup,
-            queue: self.queue.clone(),
-            approve: self.approve.clone(),
-            unconfined: self.unconfined,
-            investigate: self.investigate,
-        }
+        setup.texts.complete(&run.origin.texts);
+        Self { setup, ..self.clone() }
     }
 
     /// The origin of a run, to read its texts as they are now.
     pub fn origin(&self, run: &str) -> Result<RunOrigin, SessionError> {
         let store = Store::read_only(&self.setup.store)?;
-        let args = args_of(&store, &named(&store, run)?)?;
-        Ok(RunOrigin { session: self.like(&args), pipeline: args.asked.unwrap_or(args.pipeline), answers: args.via.answers() })
+        let settings = settings_of(&store, &named(&store, run)?)?;
+        let (session, answers) = (self.like(&settings), settings.via.answers());
+        Ok(RunOrigin { session, pipeline: settings.pipeline.unwrap_or_else(|| DEFAULT_PIPELINE.to_owned()), answers })
     }
 
     /// The result of a run so far, without resuming it.
@@ -243,7 +228,7 @@ impl Session {
         let store = Store::read_only(&self.setup.store)?;
         let stored = StoredRun::read(self, &store, &named(&store, run)?, None)?;
         self.check_output()?;
-        let files = files.unwrap_or(stored.args.files);
+        let files = files.unwrap_or(stored.settings.files);
         let mut result = stored.result(self, &store)?;
         result.notes = self.write_files(&store, &result, files, &HashSet::new())?;
         Ok(result)
@@ -276,7 +261,7 @@ pub struct RunOrigin {
 /// A run read back from its store.
 struct StoredRun {
     run: String,
-    args: RecordedRunArgs,
+    settings: RunSettings,
     project: Arc<Project>,
     /// The manifest of its current texts, and its revision.
     manifest: ProjectManifest,
@@ -284,7 +269,6 @@ struct StoredRun {
     launch: Launch,
     started_at: Timestamp,
     stub: Option<Source>,
-    seed: u64,
     finished: bool,
     work: Vec<CaseWork>,
     keep: bool,
@@ -294,13 +278,14 @@ impl StoredRun {
     /// `newer`: the project to use instead of the recorded texts.
     fn read(session: &Session, store: &Store, run: &str, newer: Option<Arc<Project>>) -> Result<Self, SessionError> {
         let record = store.run(run)?;
-        let args = args_of(store, run)?;
+        let settings = settings_of(store, run)?;
         let (revision, manifest) = manifests(store, run)?.pop().ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?;
         let project = match newer {
             Some(newer) => newer,
-            None => Arc::new(linked(session, store, &manifest, args.via.answers(), Probes::None)?),
+            None => Arc::new(linked(session, store, &manifest, settings.via.answers(), Probes::None)?),
         };
-        let stub = args.stub.map(|hash| Ok::<_, SessionError>(Source::new("stub", text(store, &hash)?))).transpose()?;
+        let stub =
+            settings.origin.stub.map(|hash| Ok::<_, SessionError>(Source::new("stub", text(store, &hash)?))).transpose()?;
         let mut lighten = LaunchTrimmer::default();
         let launch = store.launch(run, |cases, case| if session.keeps(cases) { Some(case) } else { lighten.case(case) })?;
         let keep = session.keeps(launch.failures());
@@ -322,14 +307,13 @@ impl StoredRun {
         let finished = matches!(record.status, crate::store::RunStatus::Done | crate::store::RunStatus::Error);
         Ok(Self {
             run: run.to_owned(),
-            args,
+            settings,
             project,
             manifest,
             revision,
             launch,
             started_at: record.started_at,
             stub,
-            seed: record.seed,
             finished,
             work,
             keep,
@@ -337,10 +321,10 @@ impl StoredRun {
     }
 
     fn result(self, session: &Session, store: &Store) -> Result<RunResult, SessionError> {
-        let Self { run, project, revision, launch, started_at, work, args, .. } = self;
+        let Self { run, project, revision, launch, started_at, work, settings, .. } = self;
         let report = super::projection::report_path(&session.setup.out, &run);
         let report = report.is_file().then_some(report);
-        let shadow = args.shadow.map(|_| super::shadow::sum(store, &run)).transpose()?;
+        let shadow = settings.origin.shadow.map(|_| super::shadow::sum(store, &run)).transpose()?;
         let ended = EndedRun { run, started_at, project: &project, revision, launch, recorded: true, pool: WorkerPool::all() };
         let mut result = RunResult { report, shadow, ..ended.result(store, work) };
         result.load_statuses(store)?;

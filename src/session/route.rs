@@ -2,7 +2,7 @@
 
 use super::{Session, SessionError};
 use crate::clock::{Timestamp, chance};
-use crate::diag::{Diagnostics, did_you_mean};
+use crate::diag::{Code, Diagnostics, did_you_mean};
 use crate::pipeline::NodeIx;
 use crate::project::Project;
 use crate::script::{FunctionRef, View};
@@ -99,7 +99,7 @@ impl Session {
         let Some(ix) = pipeline.resolve_target(node).and_then(as_node) else {
             let known = pipeline.nodes.iter().map(|node| node.name.as_str());
             let message = format!("the pipeline `{}` has no node `{node}`", *pipeline.name);
-            return Err(SessionError::bad_request("input/no-node", message, did_you_mean(node, known)));
+            return Err(SessionError::bad_request(Code::InputNoNode, message, did_you_mean(node, known)));
         };
         let artifact = plan.artifact(ix, artifact);
         let (walk, view) = state.at(&plan, Some(ix), &artifact, self.setup.clock.now());

@@ -1,13 +1,13 @@
 //! Running a pipeline over a launch.
 
 use super::answers;
-use super::assembly::RunAssembly;
 use super::listener::RunListener;
 use super::outcome::RunResult;
 use super::revisions::RunTexts;
-use super::run_args::{RecordedRunArgs, json_blob};
-use super::setup::{Files, Via};
+use super::run_context::RunContext;
+use super::run_settings::{RunSettings, RunSources, json_blob};
 use super::work::CaseWork;
+use super::worker_pool::WorkerPool;
 use super::{Session, SessionError, case_named, shadow};
 use crate::agent::TokenBudget;
 use crate::clock::Timestamp;
@@ -39,36 +39,23 @@ pub enum RunInputs {
     Files(Vec<PathBuf>),
 }
 
-/// The options of a run.
+/// A run to begin.
 #[derive(Clone, Debug)]
 pub struct RunSpec {
-    /// The pipeline, by path, stem or name.
-    pub pipeline: Option<String>,
+    pub settings: RunSettings,
     /// What to analyse.
     pub inputs: RunInputs,
     /// Only these cases; all if empty.
     pub cases: Vec<String>,
-    /// The answerers.
-    pub via: Via,
     /// The canned answers, if all answers are canned.
     pub stub: Option<Source>,
     /// The most cases walked concurrently; at least 1.
     pub parallel: usize,
     pub durability: Durability,
-    /// Seeds `state.chance`.
-    pub seed: u64,
     /// Whether to touch no store and write no file.
     pub dry_run: bool,
-    /// Whether case directories are written.
-    pub files: Files,
     /// A directory of scripts whose rules are evaluated beside those of the run, without any effect on it.
     pub shadow: Option<PathBuf>,
-    /// The token budget.
-    pub budget: Option<u64>,
-    /// Whether the findings of other runs are ignored.
-    pub no_recall: bool,
-    /// Whether the inputs are those of `asterisk goal`: the only ones whose cases may name a working directory for tools.
-    pub goal: bool,
 }
 
 impl RunSpec {
@@ -76,20 +63,14 @@ impl RunSpec {
     /// synced once a batch, and no case directories are written.
     pub fn of(inputs: RunInputs) -> Self {
         Self {
-            pipeline: None,
+            settings: RunSettings::default(),
             inputs,
             cases: Vec::new(),
-            via: Via::default(),
             stub: None,
             parallel: 1,
             durability: Durability::Batch,
-            seed: 0,
             dry_run: false,
-            files: Files::Never,
             shadow: None,
-            budget: None,
-            no_recall: false,
-            goal: false,
         }
     }
 }
@@ -102,7 +83,7 @@ impl Session {
 
     /// Runs a pipeline over a launch. `stop` ends it between two steps; it can then be resumed.
     pub fn run(&self, spec: &RunSpec, watch: &dyn RunListener, stop: &AtomicBool) -> Result<RunResult, SessionError> {
-        let project = self.project(spec.pipeline.as_deref(), spec.via.answers())?;
+        let project = self.project(spec.settings.pipeline.as_deref(), spec.settings.via.answers())?;
         self.run_by(&CurrentProject::new(project), spec, watch, stop)
     }
 
@@ -115,14 +96,15 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let (seen, project) = current.get();
-        if !spec.via.is_stub() {
+        let RunSettings { pipeline, via, goal, .. } = &spec.settings;
+        if !via.is_stub() {
             project.prepare();
         }
         // A pipeline with a policy works on tasks, not on failures: without inputs it has one empty case, not the example launch.
         let tasks = project.plan.policy.is_some() && matches!(spec.inputs, RunInputs::Example);
         let inputs = if tasks { &RunInputs::None } else { &spec.inputs };
         let (mut launch, reportportal) = self.launch(inputs, &project, watch, stop)?;
-        if !spec.goal {
+        if !goal {
             // What was read from elsewhere does not say where tools work, nor what they may do there.
             for case in &mut launch.cases {
                 for name in [WORKDIR, WORKDIR_OF, "allow_hosts"] {
@@ -134,10 +116,10 @@ impl Session {
             launch.set_job_url(url);
         }
         let cases = select(&launch, &spec.cases)?;
-        let via = self.via(&spec.via, &project.plan)?;
+        let via = self.via(via, &project.plan)?;
         let stub = answers::stub(&via, spec.stub.as_ref())?;
-        let candidate = spec.shadow.as_deref().map(|dir| self.candidate(dir, spec.pipeline.as_deref())).transpose()?;
-        let (shadow, texts) = candidate.as_ref().map(shadow::recorded).unzip();
+        let candidate = spec.shadow.as_deref().map(|dir| self.candidate(dir, pipeline.as_deref())).transpose()?;
+        let (shadow, candidates) = candidate.as_ref().map(shadow::recorded).unzip();
         watch.warnings(&project.warnings);
         let started = self.setup.clock.now();
         let keep = self.keeps(launch.cases.len());
@@ -148,22 +130,14 @@ impl Session {
         if !spec.dry_run {
             self.check_output()?;
         }
-        let args = RecordedRunArgs {
-            via: via.clone(),
-            budget: spec.budget,
-            stub: spec.stub.as_ref().map(|stub| Hash::of(stub.text().as_bytes())),
-            files: spec.files,
-            pipeline: project.plan.pipeline.name.value.clone(),
-            asked: asked(spec.pipeline.as_deref()),
-            scripts: self.setup.scripts.as_ref().map(|dir| std::path::absolute(dir).unwrap_or_else(|_| dir.clone())),
-            domain: self.setup.domain.clone(),
-            shadow,
-            reportportal,
-            set: self.setup.vars.clone(),
-            masks: self.setup.masks.clone(),
-            team: self.setup.team.clone(),
-            no_recall: spec.no_recall,
-            goal: spec.goal,
+        let mut texts = self.setup.texts.clone();
+        texts.scripts = texts.scripts.map(|dir| std::path::absolute(&dir).unwrap_or(dir));
+        let stub_hash = spec.stub.as_ref().map(|stub| Hash::of(stub.text().as_bytes()));
+        let settings = RunSettings {
+            pipeline: anywhere(pipeline.as_deref()).or_else(|| Some(project.plan.pipeline.name.value.clone())),
+            via,
+            origin: RunSources { texts, stub: stub_hash, shadow, reportportal },
+            ..spec.settings.clone()
         };
         // A dry run is not read again.
         let (manifest, mut blobs) = project.manifest();
@@ -174,23 +148,22 @@ impl Session {
         }
         let list = manifest.blob();
         blobs.extend(spec.stub.as_ref().map(|stub| Blob::new(stub.text())));
-        blobs.extend(texts.into_iter().flatten());
+        blobs.extend(candidates.into_iter().flatten());
         let new = NewRun {
             run: "",
-            pipeline: &args.pipeline,
+            pipeline: &project.plan.pipeline.name.value,
             started_at: started,
-            seed: spec.seed,
-            args: json_blob(&args),
+            settings: json_blob(&settings),
             manifest: list,
             blobs,
             launch: &launch,
             cases,
         };
         let mut attempt = 0;
-        let (run, journal) = loop {
+        let journal = loop {
             let run = run_id(started, &launch, attempt);
             match store.begin_run(&NewRun { run: &run, ..new.clone() }) {
-                Ok(journal) => break (run, journal),
+                Ok(journal) => break journal,
                 Err(StoreError::RunExists(_)) if attempt < 1000 => attempt += 1,
                 Err(error) => return Err(error.into()),
             }
@@ -198,30 +171,25 @@ impl Session {
         drop(new);
         // The store has them now.
         launch.outcomes = TestOutcomes::default();
-        let assembly = RunAssembly {
+        let texts = RunTexts { current, seen, number: FIRST, manifest, project };
+        let run = RunContext {
             session: self,
-            store: &store,
-            identity,
-            run: &run,
-            started_at: started,
-            seed: spec.seed,
+            budget: TokenBudget::new(settings.budget, 0),
+            settings,
             journal,
+            identity,
+            started_at: started,
             launch,
-            workspace: self.setup.workspace.clone(),
-            texts: RunTexts { current, seen, number: FIRST, manifest, project },
             candidate,
-            via,
-            stub,
-            budget: TokenBudget::new(spec.budget, 0),
-            no_recall: spec.no_recall,
-            parallel: spec.parallel,
+            given: None,
+            pool: WorkerPool::new(spec.parallel),
             keep,
             fresh: true,
-            files: spec.files,
             recorded: !spec.dry_run,
-            given: None,
+            watch,
+            stop,
         };
-        assembly.execute(work, watch, stop).map_err(SessionError::of_a_run)
+        run.execute(texts, stub, work).map_err(SessionError::of_a_run)
     }
 
     /// Reads the launch to analyse, without secrets and personal data, and returns where it was fetched from.
@@ -250,7 +218,7 @@ impl Session {
 }
 
 /// A name or path that finds a pipeline from any directory.
-fn asked(pipeline: Option<&str>) -> Option<String> {
+fn anywhere(pipeline: Option<&str>) -> Option<String> {
     let pipeline = pipeline.unwrap_or(super::load::DEFAULT_PIPELINE);
     let path = Path::new(pipeline);
     let whole = if path.is_file() { std::path::absolute(path).ok()? } else { path.to_owned() };

@@ -10,7 +10,7 @@ use crate::net::{SecretReader, SecretSource};
 use crate::project::{AnswererNames, ProjectVars, SCRIPT, VarPlaces};
 use crate::reportportal;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,26 +31,18 @@ pub struct Setup {
     pub store: PathBuf,
     /// The output root of runs.
     pub out: PathBuf,
-    /// A directory overlaid on the bundled scripts.
-    pub scripts: Option<PathBuf>,
     /// A directory overlaid on the bundled pipelines.
     pub pipelines: Option<PathBuf>,
     /// A directory overlaid on the bundled templates.
     pub templates: Option<PathBuf>,
-    /// Vars set for this command; the pipeline must have them.
-    pub vars: Map<String, Value>,
-    /// The places where those are set, where known.
+    /// What its runs are recorded with.
+    pub texts: TextSettings,
+    /// The places where vars are set, where known.
     pub set_places: VarPlaces,
     /// Vars of the project file, for the pipelines that have them.
     pub project_vars: ProjectVars,
     /// The repositories of the project file: `{ "repositories": [{name, path, purpose, branch}] }`.
     pub workspace: Value,
-    /// The domain, by name; the default one if `None`.
-    pub domain: Option<String>,
-    /// Masks for all nodes that they apply to, by path (`masks/recall.rhai`).
-    pub masks: Vec<String>,
-    /// The team that replaces the pipeline's, by its name in the data file `teams`.
-    pub team: Option<String>,
     /// The configured agents, by name.
     pub agents: Agents,
     pub reportportal: reportportal::PortalSettings,
@@ -69,6 +61,37 @@ pub struct Setup {
     pub environment: Environment,
 }
 
+/// The scripts that a session and its runs go by, and what they are linked with.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TextSettings {
+    /// A directory overlaid on the bundled scripts.
+    pub scripts: Option<PathBuf>,
+    /// Vars set for this command; the pipeline must have them.
+    pub vars: Map<String, Value>,
+    /// The domain, by name; the default one if `None`.
+    pub domain: Option<String>,
+    /// Masks for all nodes that they apply to, by path (`masks/recall.rhai`).
+    pub masks: Vec<String>,
+    /// The team that replaces the pipeline's, by its name in the data file `teams`.
+    pub team: Option<String>,
+}
+
+impl TextSettings {
+    /// Completes them with those of a run.
+    pub(super) fn complete(&mut self, run: &Self) {
+        let Self { scripts, vars, domain, masks, team } = run.clone();
+        self.scripts = self.scripts.take().or(scripts);
+        self.domain = self.domain.take().or(domain);
+        self.team = self.team.take().or(team);
+        if self.masks.is_empty() {
+            self.masks = masks;
+        }
+        let own = std::mem::replace(&mut self.vars, vars);
+        self.vars.extend(own);
+    }
+}
+
 /// The auditor's files.
 #[derive(Clone, Debug, Default)]
 pub struct AuditSettings {
@@ -79,11 +102,42 @@ pub struct AuditSettings {
 }
 
 impl Setup {
+    /// A directory without settings: bundled texts only, no agents. The store is its `store.db`, and runs are written to `out`.
+    pub fn bare(root: PathBuf, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            store: root.join("store.db"),
+            out: root.join("out"),
+            root,
+            pipelines: None,
+            templates: None,
+            texts: TextSettings::default(),
+            set_places: VarPlaces::new(),
+            project_vars: ProjectVars::new(),
+            workspace: json!({ "repositories": [] }),
+            agents: Agents::new(),
+            reportportal: reportportal::PortalSettings::default(),
+            servers: Servers::new(),
+            script_time: None,
+            keep: KEEP,
+            job_url: None,
+            clock,
+            audit: AuditSettings::default(),
+            environment: Environment::default(),
+        }
+    }
+
+    /// With another directory overlaid on the bundled scripts.
+    #[must_use]
+    pub fn with_scripts(mut self, scripts: &Path) -> Self {
+        self.texts.scripts = Some(scripts.to_owned());
+        self
+    }
+
     /// The project's texts, those that are not there yet included, and what is private: the store, the runs, the auditor's files. Tools
     /// of goals change none of them.
     pub(super) fn own_files(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let usual = ["asterisk.yaml", "scripts", "pipelines", "templates"].map(|name| self.root.join(name));
-        let named = [&self.scripts, &self.pipelines, &self.templates].into_iter().flatten().cloned();
+        let named = [&self.texts.scripts, &self.pipelines, &self.templates].into_iter().flatten().cloned();
         let beside = |path: &PathBuf, suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
         let store = ["", "-wal", "-shm"].map(|suffix| beside(&self.store, suffix));
         let log = [self.audit.log.clone(), older_dir(&self.audit.log)].map(Some);
@@ -188,9 +242,9 @@ impl From<Via> for RecordedVia {
 #[serde(rename_all = "snake_case")]
 pub enum Files {
     /// For up to 1 000 cases (`decisions.md` 53).
-    #[default]
     Auto,
     Always,
+    #[default]
     Never,
 }
 

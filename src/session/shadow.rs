@@ -1,7 +1,7 @@
 //! `run --shadow`: candidate rules, linked beside those of a run and recorded with it, and the summary of their decisions.
 
 use super::recorded::linked;
-use super::run_args::manifest_at;
+use super::run_settings::manifest_at;
 use super::{Session, SessionError};
 use crate::diag::Diagnostic;
 use crate::model::Hash;

@@ -30,7 +30,7 @@ impl Session {
     /// Reads the tests at these paths (files or directories on disk, or names below the script root; all tests of the project if
     /// there are none), with the project's scripts.
     pub fn tests(&self, paths: &[PathBuf]) -> Result<TestTexts, SessionError> {
-        let dir = self.setup.scripts.as_deref();
+        let dir = self.setup.texts.scripts.as_deref();
         let scripts = Overlay::load(Area::Scripts, dir)?;
         let scripts = scripts.files().filter(|(name, ..)| name.ends_with(".rhai"));
         let scripts = scripts.map(|(_, source, origin)| (source.clone(), origin.clone())).collect();
@@ -52,7 +52,7 @@ impl Session {
 
     fn tests_at(&self, path: &Path, own: &[Source]) -> Result<Vec<TestFile>, SessionError> {
         let below = match path.canonicalize() {
-            Ok(real) => match self.setup.scripts.as_deref().and_then(|dir| dir.canonicalize().ok()) {
+            Ok(real) => match self.setup.texts.scripts.as_deref().and_then(|dir| dir.canonicalize().ok()) {
                 Some(root) if real.starts_with(&root) => real.strip_prefix(&root).unwrap_or(&real).to_owned(),
                 _ => return elsewhere(path),
             },
@@ -82,7 +82,7 @@ impl Session {
         }
         let dir = test.source.name().rsplit_once('/').map_or("", |(dir, _)| dir);
         let full = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
-        let here = self.setup.scripts.as_deref().map_or(Ok(None), |root| read_below(&root.join(dir), name))?;
+        let here = self.setup.texts.scripts.as_deref().map_or(Ok(None), |root| read_below(&root.join(dir), name))?;
         if here.is_some() {
             return Ok(here);
         }

@@ -2,8 +2,8 @@
 
 use super::SessionError;
 use super::finding::DAMAGED;
-use super::run_args::{parse, text};
 use super::run_batches::{phase_of, waves};
+use super::run_settings::{parse, text};
 use crate::model::{Case, Kind};
 use crate::script::View;
 use crate::store::{Store, StoreError};

@@ -22,10 +22,8 @@ pub struct NewRun<'a> {
     pub pipeline: &'a str,
     /// Start time.
     pub started_at: Timestamp,
-    /// Seed of the run's random numbers.
-    pub seed: u64,
-    /// Options and vars of the run, as JSON.
-    pub args: Blob,
+    /// Settings of the run, as JSON.
+    pub settings: Blob,
     /// Names and content addresses of the project's sources, as JSON.
     pub manifest: Blob,
     /// The sources named by the manifest, and any other content to store with the run.
@@ -48,7 +46,7 @@ impl Store {
         })?;
         let (run, cases) = writer.exclusively(|conn| {
             let launch = store_launch(conn, new.launch)?;
-            for blob in [&new.args, &new.manifest] {
+            for blob in [&new.settings, &new.manifest] {
                 insert_blob(conn, &blob.hash, &blob.text)?;
             }
             insert_blobs(conn, &new.blobs)?;
@@ -72,15 +70,14 @@ impl Store {
 
 fn insert_run(conn: &Connection, new: &NewRun<'_>, launch: Hash) -> Result<i64, StoreError> {
     let mut insert = conn.prepare_cached(
-        "INSERT INTO runs (name, pipeline, status, started_at, seed, start_seq, args, manifest, launch) \
-         VALUES (?1, ?2, 'running', ?3, ?4, (SELECT ifnull(max(seq), 0) FROM events), ?5, ?6, ?7)",
+        "INSERT INTO runs (name, pipeline, status, started_at, start_seq, settings, manifest, launch) \
+         VALUES (?1, ?2, 'running', ?3, (SELECT ifnull(max(seq), 0) FROM events), ?4, ?5, ?6)",
     )?;
     let inserted = insert.execute(params![
         new.run,
         new.pipeline,
         new.started_at.millis(),
-        new.seed.cast_signed(),
-        new.args.hash.bytes(),
+        new.settings.hash.bytes(),
         new.manifest.hash.bytes(),
         launch.bytes(),
     ]);

@@ -154,7 +154,7 @@ fn remove(conn: &Connection, cleaned: &mut Cleaned, now: Timestamp) -> Result<()
 fn live(conn: &Connection) -> Result<HashSet<[u8; 32]>, StoreError> {
     let mut live = HashSet::new();
     let mut roots = conn.prepare(
-        "SELECT args FROM runs WHERE cleaned_at IS NULL UNION SELECT manifest FROM runs WHERE cleaned_at IS NULL \
+        "SELECT settings FROM runs WHERE cleaned_at IS NULL UNION SELECT manifest FROM runs WHERE cleaned_at IS NULL \
          UNION SELECT launch FROM runs WHERE cleaned_at IS NULL \
          UNION SELECT content FROM run_cases JOIN runs ON runs.id = run WHERE cleaned_at IS NULL",
     )?;

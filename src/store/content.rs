@@ -73,8 +73,8 @@ fn owners(conn: &Connection, hash: &Hash) -> Vec<Owner> {
 
 fn direct(conn: &Connection, hash: &Hash, found: &mut BTreeSet<Owner>) -> rusqlite::Result<()> {
     let mut runs = conn.prepare_cached(
-        "SELECT name, '', CASE ?1 WHEN args THEN 'what it was started with' WHEN manifest THEN 'the list of texts' ELSE 'the launch' END \
-         FROM runs WHERE cleaned_at IS NULL AND ?1 IN (args, manifest, launch) \
+        "SELECT name, '', CASE ?1 WHEN settings THEN 'what it was started with' WHEN manifest THEN 'the list of texts' ELSE 'the launch' END \
+         FROM runs WHERE cleaned_at IS NULL AND ?1 IN (settings, manifest, launch) \
          UNION ALL SELECT name, item, 'the failure' FROM run_cases JOIN runs ON runs.id = run \
          WHERE cleaned_at IS NULL AND content = ?1 ORDER BY 1 LIMIT ?2",
     )?;
@@ -144,7 +144,7 @@ pub(super) fn verify(conn: &Connection, mut show: impl FnMut(BadContent)) -> Res
         stored.insert(hash);
     }
     let mut needed = conn.prepare(
-        "SELECT args FROM runs WHERE cleaned_at IS NULL UNION SELECT manifest FROM runs WHERE cleaned_at IS NULL \
+        "SELECT settings FROM runs WHERE cleaned_at IS NULL UNION SELECT manifest FROM runs WHERE cleaned_at IS NULL \
          UNION SELECT launch FROM runs WHERE cleaned_at IS NULL \
          UNION SELECT content FROM run_cases JOIN runs ON runs.id = run WHERE cleaned_at IS NULL",
     )?;

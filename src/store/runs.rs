@@ -84,12 +84,10 @@ pub struct RunRecord {
     pub started_at: Timestamp,
     /// When it ended or last paused; `None` while it is executed.
     pub ended_at: Option<Timestamp>,
-    /// Seed of its random numbers.
-    pub seed: u64,
     /// Number of the last event in the store when it began, the horizon of its `needs:` queries.
     pub start_seq: i64,
-    /// Address of its options and vars.
-    pub args: Hash,
+    /// Address of its settings.
+    pub settings: Hash,
     /// Address of the project's manifest.
     pub manifest: Hash,
 }
@@ -172,9 +170,8 @@ impl Store {
                     status: RunStatus::of_column(row, "status")?,
                     started_at: Timestamp::from_millis(row.get("started_at")?),
                     ended_at: row.get::<_, Option<i64>>("ended_at")?.map(Timestamp::from_millis),
-                    seed: row.get::<_, i64>("seed")?.cast_unsigned(),
                     start_seq: row.get("start_seq")?,
-                    args: Hash::from_bytes(row.get("args")?),
+                    settings: Hash::from_bytes(row.get("settings")?),
                     manifest: Hash::from_bytes(row.get("manifest")?),
                 })
             });
@@ -297,8 +294,7 @@ mod tests {
             run: "r",
             pipeline: "rca",
             started_at: at(5),
-            seed: 1 << 63,
-            args: Blob::new(r#"{"set":{}}"#),
+            settings: Blob::new(r#"{"seed":1}"#),
             manifest: Blob::new("{}"),
             blobs: vec![],
             launch: &launch,
@@ -307,9 +303,9 @@ mod tests {
         drop(fixture.store.begin_run(&new).unwrap());
         let reopened = Store::read_only(fixture.store.path()).unwrap();
         let record = reopened.run("r").unwrap();
-        assert_eq!((record.pipeline.as_str(), record.seed, record.started_at), ("rca", 1 << 63, at(5)));
+        assert_eq!((record.pipeline.as_str(), record.started_at), ("rca", at(5)));
         assert_eq!((record.start_seq, record.ended_at), (4, None));
-        assert_eq!(reopened.blob(&record.args).unwrap().as_deref(), Some(r#"{"set":{}}"#));
+        assert_eq!(reopened.blob(&record.settings).unwrap().as_deref(), Some(r#"{"seed":1}"#));
         assert_eq!(reopened.launch("r", |_, case| Some(case)).unwrap(), launch);
         let alone = reopened.launch_alone("r").unwrap();
         assert_eq!((alone.failures(), alone.cases.len(), &alone.name), (launch.failures(), 0, &launch.name));

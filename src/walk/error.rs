@@ -1,12 +1,8 @@
 //! Failures of a walk.
 
-use crate::diag::Diagnostic;
-use crate::script::{DEADLINE, LIMIT};
+use crate::diag::{Code, Diagnostic};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// The code of answers that come after the time of the case.
-pub(super) const OVERDUE: &str = "agent/deadline";
 
 /// The kinds of failure, with the same words everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,9 +68,9 @@ impl Failure {
 
     /// An answerer's failure.
     pub fn answer(diagnostic: Box<Diagnostic>) -> Self {
-        let kind = match diagnostic.code.as_ref() {
-            LIMIT | DEADLINE | OVERDUE => FailureKind::Limit,
-            "walk/schema" | "walk/review" => FailureKind::Schema,
+        let kind = match diagnostic.known() {
+            Some(Code::ScriptLimit | Code::ScriptDeadline | Code::AgentDeadline) => FailureKind::Limit,
+            Some(Code::WalkSchema | Code::WalkReview) => FailureKind::Schema,
             _ => FailureKind::AgentError,
         };
         Self { kind, diagnostic }
@@ -82,7 +78,7 @@ impl Failure {
 
     /// A script's failure; exceeded limits become [`FailureKind::Limit`].
     pub fn script(diagnostic: Box<Diagnostic>) -> Self {
-        let limit = matches!(diagnostic.code.as_ref(), LIMIT | DEADLINE);
+        let limit = matches!(diagnostic.known(), Some(Code::ScriptLimit | Code::ScriptDeadline));
         Self { kind: if limit { FailureKind::Limit } else { FailureKind::RuleError }, diagnostic }
     }
 }

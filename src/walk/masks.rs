@@ -9,7 +9,7 @@ use super::params::Params;
 use super::plan::Plan;
 use super::queries::Query;
 use super::team_plan::TeamMember;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::model;
 use crate::pipeline::NodeIx;
 use crate::script::{ScriptFunction, View};
@@ -86,7 +86,7 @@ impl<'a> Masks<'a> {
         }
         let list: Vec<String> = errors.iter().map(|error| format!("  {error}")).collect();
         let message = format!("what the mask `{}` makes of the artifact of `{}` does not fit its schema", mask.path, *node.name);
-        let mut diagnostic = Diagnostic::error("walk/schema", message).help(list.join("\n"));
+        let mut diagnostic = Diagnostic::error(Code::WalkSchema, message).help(list.join("\n"));
         if let Some((source, span)) = post.definition() {
             diagnostic = diagnostic.label(&source, span, "made here");
         }

@@ -118,7 +118,7 @@ pub use policy_params::rendered;
 pub use policy_step::CACHE;
 pub use queries::{NEEDS, PEERS, Queries, Query, QuerySubject, SubjectEvidence, unknown_history};
 pub use read_evidence::ReadEvidence;
-pub use request::{AnswerTimeout, LATE, PromptRequest, Request, review_violation, schema_violation, validate};
+pub use request::{AnswerTimeout, PromptRequest, Request, review_violation, schema_violation, validate};
 pub use review::{AdvisorReview, validate_review};
 pub use revisions::{Revision, RevisionSource};
 pub use root::{Root, RootFunction, RootPlan, RootWords, key_of};

@@ -4,27 +4,24 @@ use super::agent::Agent;
 use super::answer::{AfterRefusal, NodeAnswer};
 use super::attempt::ReviewedStep;
 use super::content::Content;
-use super::error::{Failure, FailureKind, OVERDUE};
+use super::error::{Failure, FailureKind};
 use super::event::EventBody;
 use super::gate::{AdvisorPlan, GateDecision, ReviewInquiry};
 use super::name::Name;
 use super::plan::PlanNode;
 use super::policy::StepPolicy;
-use super::request::{LATE, Request};
+use super::request::Request;
 use super::review::AdvisorReview;
 use super::walker::Walker;
 use crate::clock::Timestamp;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, CodeArea, Diagnostic};
 use crate::pipeline::RetryReason;
-use crate::script::{DEADLINE, View};
+use crate::script::View;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The `by` of an answer from the cache.
 pub const CACHE: &str = "cache";
-
-/// The codes of failures that mean that an answer took too long.
-const LATE_CODES: [&str; 3] = [DEADLINE, LATE, OVERDUE];
 
 /// An attempt that did not pass.
 pub(super) struct AttemptFailure {
@@ -71,23 +68,21 @@ impl From<Failure> for Box<AttemptFailure> {
 impl AttemptFailure {
     /// A failure of the answerer: a late answer, one that is none, or a failure that no further attempt mends.
     pub(super) fn of(failure: Failure) -> Self {
-        let code = failure.diagnostic.code.as_ref();
-        let reason = match failure.kind {
-            _ if LATE_CODES.contains(&code) => Some(RetryReason::Timeout),
-            FailureKind::Schema => Some(RetryReason::InvalidOutput),
+        let reason = match failure.diagnostic.known() {
+            Some(Code::ScriptDeadline | Code::AgentLate | Code::AgentDeadline) => Some(RetryReason::Timeout),
+            Some(Code::AgentAnswer | Code::AgentArtifact) => Some(RetryReason::InvalidOutput),
+            _ if failure.kind == FailureKind::Schema => Some(RetryReason::InvalidOutput),
             // A script that throws gave no answer.
-            _ if ["script/", "rule/", "responder/"].iter().any(|area| code.starts_with(area)) => Some(RetryReason::InvalidOutput),
-            _ if code == "agent/answer" || code == "agent/artifact" => Some(RetryReason::InvalidOutput),
-            _ => None,
+            _ => (failure.diagnostic.area() == Some(CodeArea::Scripts)).then_some(RetryReason::InvalidOutput),
         };
         Self { reason, failure, output: None, decision: None, agent: None }
     }
 
     /// What is wrong, in a sentence: with each error of the form of an answer.
     fn message(&self) -> String {
-        let Diagnostic { code, message, help, .. } = &*self.failure.diagnostic;
+        let Diagnostic { message, help, .. } = &*self.failure.diagnostic;
         match help {
-            Some(errors) if ["walk/schema", "walk/review"].contains(&code.as_ref()) => {
+            Some(errors) if matches!(self.failure.diagnostic.known(), Some(Code::WalkSchema | Code::WalkReview)) => {
                 let errors: Vec<&str> = errors.lines().map(str::trim).collect();
                 format!("{message}: {}", errors.join("; "))
             }

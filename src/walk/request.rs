@@ -3,7 +3,6 @@
 use super::answer::{AfterRefusal, Refusal};
 use super::bare_prompt::{called, of_review, untemplated};
 use super::content::Content;
-use super::error::OVERDUE;
 use super::event::EventBody;
 use super::gate::ReviewInquiry;
 use super::name::Name;
@@ -15,7 +14,7 @@ use super::review::{REVIEW, validate_review};
 use super::sourced::Sourced;
 use super::tool::Call;
 use crate::clock::{Deadline, derived_id};
-use crate::diag::{Diagnostic, did_you_mean};
+use crate::diag::{Code, Diagnostic, did_you_mean};
 use crate::model::{Case, Hash, Kind, visible};
 use crate::pipeline::{KnownField, NodeIx};
 use crate::prompt::Values;
@@ -32,9 +31,6 @@ pub struct PromptRequest {
     /// The prompt, with the validation errors of the previous answer.
     pub prompt: String,
 }
-
-/// The code of answers that take too long.
-pub const LATE: &str = "agent/late";
 
 /// The time within which a node has to be answered.
 #[derive(Clone, Copy)]
@@ -146,12 +142,12 @@ impl<'a> Request<'a> {
         let name = self.node_name();
         let (code, message, help) = match limit {
             TimeLimit::Node(setting) => (
-                LATE,
+                Code::AgentLate,
                 format!("`{name}` was not answered within its timeout of {} s ({})", setting.value, setting.from),
                 "give it more time: `timeout:` of the node, or `timeouts:` of the policy".to_owned(),
             ),
             TimeLimit::Case(var, seconds) => (
-                OVERDUE,
+                Code::AgentDeadline,
                 format!("`{name}` was not answered within the {seconds} s that all may take (`{var}`)"),
                 format!("give it more time: --set {var}=..."),
             ),
@@ -363,7 +359,7 @@ pub fn schema_violation(plan: &Plan, node: NodeIx, via: &str, errors: &[String])
     let node = plan.pipeline.at(node);
     let list: Vec<String> = errors.iter().map(|error| format!("  {error}")).collect();
     let message = format!("the artifact of `{}` from `{via}` does not fit its schema", *node.name);
-    Diagnostic::error("walk/schema", message)
+    Diagnostic::error(Code::WalkSchema, message)
         .label(&plan.pipeline.source, node.name.span, "the node's `schema` says what is accepted")
         .help(list.join("\n"))
 }
@@ -373,7 +369,7 @@ pub fn review_violation(plan: &Plan, node: NodeIx, (advisor, via): (&Name, &str)
     let list: Vec<String> = errors.iter().map(|error| format!("  {error}")).collect();
     let node = plan.node(node);
     let message = format!("the answer of `{via}` is no review of `{}` as the advisor `{advisor}`", node.name);
-    let mut diagnostic = Diagnostic::error("walk/review", message).help(list.join("\n"));
+    let mut diagnostic = Diagnostic::error(Code::WalkReview, message).help(list.join("\n"));
     if let Some(gate) = node.policy.as_ref().and_then(|policy| policy.gate.as_ref()) {
         diagnostic = diagnostic.label(&gate.place.0, gate.place.1, "reviewed here");
     }

@@ -53,7 +53,7 @@ const OWN: &[(&str, &str)] = &[
     ("session/executor.rs", "recorded contents, canonical when they were stored"),
     ("session/dispatch.rs", "numbers that this program keeps in the run's directory; what is none is an error of the file"),
     ("session/projection.rs", "recorded contents, canonical when they were stored"),
-    ("session/run_args.rs", "arguments that this program stored"),
+    ("session/run_settings.rs", "settings that this program stored"),
     ("store/packing.rs", "columns of the store, used only if they are what their address or sum says"),
     ("store/addresses.rs", "digits of an address, between brackets that were found"),
     ("store/clean.rs", "columns of the store"),

@@ -298,7 +298,8 @@ fn the_smallest_project_is_sound() {
 fn a_verdict_rule_that_always_fails_fails_the_job() {
     let project = tested();
     project.file("pipelines/rca.yaml", "extends: rca\nverdict:\n  rules:\n    - { id: V90, name: broken, for: { en001: 1.0 }, rule: \"verdicts/own.rhai#broken\" }\n");
-    project.file("scripts/verdicts/own.rhai", "/// Always fails.\nfn broken(evidence, context, vars) { throw \"out of order\"; }\n");
+    project
+        .file("scripts/verdicts/own.rhai", "/// Always fails.\nfn broken(evidence, context, vars) { throw \"out of order\"; }\n");
     let ran = ci(&project, &[], &[]).exits(1);
     let said = "warning: rule V90 (pipelines/rca.yaml:4) failed in the only case in which it was evaluated (";
     assert!(ran.stderr.contains(said) && ran.stderr.contains("out of order"), "{}", ran.text());

@@ -1,7 +1,7 @@
 //! The goal loop: goals about files and launches by scripts alone, a model that plans badly, lies and loops, tools that harm nothing, memories,
 //! and an auditor that nobody silences.
 
-use crate::harness::{Project, Ran, repository, stride, strings, copy};
+use crate::harness::{Project, Ran, copy, repository, stride, strings};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

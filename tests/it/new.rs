@@ -59,11 +59,18 @@ fn a_pipeline_from_another_one_extends_it() {
     project.asterisk(&["new", "pipeline", "nightly", "--from", "rca"]).exits(0);
     let text = project.read("pipelines/nightly.yaml");
     assert!(text.contains("extends: rca\npipeline: nightly\n"), "{text}");
-    project.file("pipelines/nightly.yaml", format!("{text}edges:\n  - {{ id: X1, from: triage, to: review, condition: \"skip_investigation\", after: H4 }}\n"));
+    project.file(
+        "pipelines/nightly.yaml",
+        format!("{text}edges:\n  - {{ id: X1, from: triage, to: review, condition: \"skip_investigation\", after: H4 }}\n"),
+    );
     project.asterisk(&["run", "nightly", "--files", "never"]).exits(0);
     project.file("pipelines/nightly.yaml", format!("{text}edges:\n  - {{ id: H99, remove: true }}\n"));
     let refused = project.asterisk(&["run", "nightly"]);
-    assert!(refused.stderr.contains("the extended file has no entry `H99`") && refused.stderr.contains("nightly.yaml:"), "{}", refused.text());
+    assert!(
+        refused.stderr.contains("the extended file has no entry `H99`") && refused.stderr.contains("nightly.yaml:"),
+        "{}",
+        refused.text()
+    );
 }
 
 #[test]

@@ -38,7 +38,13 @@ fn projects_run_with_rules_of_their_own() {
 fn bundled_tests_do_not_depend_on_the_project() {
     for (name, _) in PROJECTS {
         let project = project(name);
-        for file in ["agents/resolve_test.rhai", "agents/triage_test.rhai", "agents/verdict_test.rhai", "lib/gaps_test.rhai", "rules/rca_test.rhai"] {
+        for file in [
+            "agents/resolve_test.rhai",
+            "agents/triage_test.rhai",
+            "agents/verdict_test.rhai",
+            "lib/gaps_test.rhai",
+            "rules/rca_test.rhai",
+        ] {
             let ran = project.asterisk(&["test", file]);
             assert_eq!(ran.code, Some(0), "{name}, {file}: {}", ran.text());
         }

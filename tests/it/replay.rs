@@ -6,7 +6,7 @@ use crate::harness::{Project, repository};
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::decisions::replay::{ReplayReport, ReplaySpec, replay};
 use asterisk::diag::Source;
-use asterisk::session::{KEEP, RunInputs, RunResult, RunSpec, Session, Setup, Via};
+use asterisk::session::{RunInputs, RunResult, RunSettings, RunSpec, Session, Setup, TextSettings, Via};
 use asterisk::store::Store;
 use asterisk::walk::EventBody;
 use proptest::prelude::*;
@@ -64,38 +64,24 @@ fn replays_that_make_no_sense_are_refused() {
 /// A session in a directory.
 fn session(dir: &Path, scripts: Option<PathBuf>, pipelines: Option<PathBuf>, vars: &Map<String, Value>) -> Session {
     Session::new(Setup {
-        domain: None,
-        masks: Vec::new(),
-        team: None,
-        agents: std::collections::BTreeMap::new(),
-        reportportal: asterisk::reportportal::PortalSettings::default(),
-        servers: std::collections::BTreeMap::new(),
-        root: dir.to_path_buf(),
-        store: dir.join("store.db"),
-        out: dir.join("out"),
-        scripts,
         pipelines,
-        templates: None,
-        vars: vars.clone(),
-        set_places: std::collections::BTreeMap::new(),
-        project_vars: std::collections::BTreeMap::new(),
+        texts: TextSettings { scripts, vars: vars.clone(), ..TextSettings::default() },
         workspace: json!({ "repositories": [{ "name": "shop", "path": "/shop" }] }),
         script_time: Some(Duration::from_secs(60)),
-        keep: KEEP,
-        job_url: None,
-        environment: asterisk::environment::Environment::default(),
-        audit: asterisk::session::AuditSettings::default(),
-        clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)),
+        ..Setup::bare(dir.to_path_buf(), Arc::new(FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)))
     })
 }
 
 fn run(session: &Session, pipeline: Option<&str>, inputs: RunInputs, stub: Option<&Value>, dry_run: bool) -> RunResult {
     let spec = RunSpec {
-        pipeline: pipeline.map(str::to_owned),
-        via: if stub.is_some() { Via::stub() } else { Via::default() },
+        settings: RunSettings {
+            pipeline: pipeline.map(str::to_owned),
+            via: if stub.is_some() { Via::stub() } else { Via::default() },
+            seed: 3,
+            ..RunSettings::default()
+        },
         stub: stub.map(|stub| Source::new("stub", stub.to_string())),
         parallel: 2,
-        seed: 3,
         dry_run,
         ..RunSpec::of(inputs)
     };
@@ -379,7 +365,12 @@ fn a_rule_of_the_verdict_that_fails_is_told() {
     let json = project.asterisk(&["replay", "--scripts", "broken", "--format", "json"]).exits(0).json();
     assert_eq!(json["verdicts"]["failed_rules"][0]["cases"], 16, "{json}");
     let ran = project.asterisk(&["run", "--no-recall", "--scripts", "broken", "--format", "json"]).exits(0);
-    assert!(ran.stderr.contains(said) && ran.stderr.contains("in all 16 cases in which it was evaluated (first 880101) and was ignored"), "{}", ran.text());
+    assert!(
+        ran.stderr.contains(said)
+            && ran.stderr.contains("in all 16 cases in which it was evaluated (first 880101) and was ignored"),
+        "{}",
+        ran.text()
+    );
     assert_eq!(ran.json()["failed_rules"][0]["id"], "V40");
     // Rules go by id or name, in any case; signatures are told from rules.
     let asked = |what: &str| project.asterisk(&["explain", "latest", "--case", "880201", "--why-not", what]);

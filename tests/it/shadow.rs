@@ -106,10 +106,15 @@ fn a_resumed_run_goes_on_with_its_candidates() {
 
 #[test]
 fn verdicts_of_candidate_rules_are_compared_too() {
-    let rule = |strength: &str| format!("/// Always.\nfn own(evidence, context, vars) {{ #{{ strength: {strength}, because: \"x\" }} }}\n");
+    let rule = |strength: &str| {
+        format!("/// Always.\nfn own(evidence, context, vars) {{ #{{ strength: {strength}, because: \"x\" }} }}\n")
+    };
     let project = Project::with(&[
         ("asterisk.yaml", "scripts: scripts\npipelines: pipelines\n"),
-        ("pipelines/rca.yaml", "extends: rca\nverdict:\n  rules:\n    - { id: V90, name: own, for: { fw001: 19 }, rule: \"verdicts/own.rhai#own\" }\n"),
+        (
+            "pipelines/rca.yaml",
+            "extends: rca\nverdict:\n  rules:\n    - { id: V90, name: own, for: { fw001: 19 }, rule: \"verdicts/own.rhai#own\" }\n",
+        ),
         ("scripts/verdicts/own.rhai", &rule("0.0")),
         ("new/verdicts/own.rhai", &rule("1.0")),
     ]);

@@ -4,7 +4,7 @@
 use asterisk::clock::{FixedClock, Timestamp};
 use asterisk::diag::Diagnostics;
 use asterisk::report;
-use asterisk::session::{KEEP, ResumeSpec, RunInputs, RunListener, RunResult, RunSpec, Session, Setup};
+use asterisk::session::{KEEP, ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, Setup};
 use asterisk::store::{Durability, Store};
 use asterisk::walk::{Event, EventBody, WalkStatus};
 use proptest::prelude::*;
@@ -49,34 +49,22 @@ fn launch(failures: &[Failure]) -> String {
 /// A session that keeps runs of up to `keep` cases in memory.
 fn session(dir: &Path, keep: usize) -> Session {
     Session::new(Setup {
-        domain: None,
-        masks: Vec::new(),
-        team: None,
-        agents: std::collections::BTreeMap::new(),
-        reportportal: asterisk::reportportal::PortalSettings::default(),
-        servers: std::collections::BTreeMap::new(),
-        root: dir.to_path_buf(),
-        store: dir.join("store.db"),
-        out: dir.join("out"),
-        scripts: None,
         pipelines: Some(dir.join("pipelines")),
-        templates: None,
-        vars: Map::new(),
-        set_places: std::collections::BTreeMap::new(),
-        project_vars: std::collections::BTreeMap::new(),
         workspace: json!({ "repositories": [{ "name": "shop", "path": "/shop" }, { "name": "ptp", "path": "/ptp", "purpose": "clock" }] }),
         script_time: Some(Duration::from_secs(60)),
         keep,
-        job_url: None,
-        environment: asterisk::environment::Environment::default(),
-        audit: asterisk::session::AuditSettings::default(),
-        clock: Arc::new(FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)),
+        ..Setup::bare(dir.to_path_buf(), Arc::new(FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)))
     })
 }
 
 fn spec(dir: &Path, parallel: usize, dry_run: bool) -> RunSpec {
     let inputs = RunInputs::Files(vec![dir.join("launch.json")]);
-    RunSpec { pipeline: Some("waves".into()), parallel, seed: 3, dry_run, ..RunSpec::of(inputs) }
+    RunSpec {
+        settings: RunSettings { pipeline: Some("waves".into()), seed: 3, ..RunSettings::default() },
+        parallel,
+        dry_run,
+        ..RunSpec::of(inputs)
+    }
 }
 
 fn project(failures: &[Failure]) -> tempfile::TempDir {

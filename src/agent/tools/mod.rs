@@ -14,10 +14,10 @@ use self::connection::{Connection, ToolError};
 use self::result::{ToolResult, given};
 use super::concurrency::stopped;
 use super::context::ExternalContext;
-use crate::diag::{Diagnostic, did_you_mean};
+use crate::diag::{Code, Diagnostic, did_you_mean};
 use crate::environment::Variables;
 use crate::net::SecretReader;
-use crate::walk::{Agent, Answerer, LATE, Name, NodeAnswer, Refusal, Request, TOOL, ToolPlan};
+use crate::walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TOOL, ToolPlan};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -102,7 +102,7 @@ impl<'a> ToolAnswerer<'a> {
                 let why = format!("it took longer than {} s", timeout.as_secs_f64());
                 let mut refusal = self.refusal(request, &talk, tool, ToolError::Talk(why));
                 talk.connection.give_up();
-                refusal.diagnostic.code = LATE.into();
+                refusal.diagnostic.code = Code::AgentLate.into();
                 return Err(refusal);
             }
             Err(CallEnd::Trouble(trouble)) => return Err(self.refusal(request, &talk, tool, trouble)),

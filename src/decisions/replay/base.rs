@@ -40,7 +40,7 @@ impl<'a> ReplayProjects<'a> {
         let origin = self.session.origin(run)?;
         let pipeline = self.pipeline.map_or(origin.pipeline, str::to_owned);
         let setup = origin.session.setup();
-        let key = format!("{:?}", (&setup.scripts, &setup.domain, &setup.vars, &setup.masks, &setup.team, &pipeline));
+        let key = format!("{:?}", (&setup.texts, &pipeline));
         if let Some((_, base)) = self.known.iter().find(|(known, _)| *known == key) {
             return Ok(Arc::clone(base));
         }

@@ -17,7 +17,7 @@ use crate::model::{Hash, Launch};
 use crate::pipeline::NodeIx;
 use crate::project::{AnswererNames, Project};
 use crate::script::View;
-use crate::session::{Session, SessionError, Setup};
+use crate::session::{Session, SessionError};
 use crate::store::Store;
 use crate::walk::{
     Answerer, EventBody, NullJournal, NullQueries, Plan, Queries, QuerySubject, WalkEnd, WalkState, Walker, assemble,
@@ -120,7 +120,7 @@ impl World {
         let dir = self.scripts.path();
         std::fs::create_dir_all(dir.join("rules")).unwrap();
         std::fs::write(dir.join("rules/rca.rhai"), rules).unwrap();
-        let session = Session::new(Setup { scripts: Some(dir.to_owned()), ..self.ground.session.setup().clone() });
+        let session = Session::new(self.ground.session.setup().clone().with_scripts(dir));
         session.project_after(None, AnswererNames::Others, Some(&self.base)).ok()
     }
 
@@ -356,7 +356,7 @@ fn replays_make_scripted_answers_as_fresh_walks_do() {
         let path = dir.path().join(file);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, bundled.replace(from, to)).unwrap();
-        let session = Session::new(Setup { scripts: Some(dir.path().to_owned()), ..world.ground.session.setup().clone() });
+        let session = Session::new(world.ground.session.setup().clone().with_scripts(dir.path()));
         let project = session.project(None, AnswererNames::Others).unwrap();
         let (plan, same) = (&project.plan, AnswerInputs::of(&project));
         let check = AnswerCheck::of(Some(&world.base), plan, &same);

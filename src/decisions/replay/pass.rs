@@ -106,7 +106,7 @@ impl ReplayPass<'_> {
         mut take: impl FnMut(R),
     ) -> Result<usize, SessionError> {
         let store = self.record.store();
-        let seed = store.run(self.run)?.seed;
+        let seed = self.record.settings(self.run)?.seed;
         let launch = store.launch_alone(self.run)?;
         let cases: Vec<String> = store.case_names(self.run)?.into_iter().map(|(case, _)| case).collect();
         let artifacts = ArtifactCache::default();

@@ -4,8 +4,9 @@ use super::answer_maker::{AnswerAgain, AnswerMaker, ChangedFields, ReplayedStep}
 use super::case_record::{VerdictAgain, views};
 use super::recorded_walk::{RecordedAnswer, RecordedStep, RecordedWalk, enter, event};
 use super::replay_walk::ReplayWalk;
+use crate::diag::Code;
 use crate::model::{Hash, Kind};
-use crate::script::{DEADLINE, View};
+use crate::script::View;
 use crate::session::SessionError;
 use crate::walk::{
     BranchKind, Content, EventBody, Name, Params, Query, RecordedVerdict, ScriptedStep, StepContext, VerdictQueries, WalkState,
@@ -61,7 +62,7 @@ impl ReplayWalk<'_> {
                 if content.hash() == answer.artifact { AnswerAgain::Recorded } else { AnswerAgain::Other(content) }
             }
             // How long a script takes depends on the machine.
-            Err(failure) if failure.diagnostic.code == DEADLINE => AnswerAgain::Unknown,
+            Err(failure) if failure.diagnostic.is(Code::ScriptDeadline) => AnswerAgain::Unknown,
             Err(failure) => AnswerAgain::Failed(failure),
         })
     }

@@ -2,6 +2,7 @@
 
 use super::HostFn;
 use super::args::{HostFnResult, Number, list, number, text};
+use crate::diag::Code;
 use crate::model::counted;
 use crate::script::View;
 use crate::script::array_methods::pointer;
@@ -17,9 +18,9 @@ use serde_json::Value;
 const GROUP: &str = "tests";
 
 /// The error code of a failed assertion.
-const ASSERT: &str = "test/assert";
+const ASSERT: &str = Code::TestAssert.text();
 /// The error code of a table with failed rows.
-pub(crate) const ROWS: &str = "test/rows";
+const ROWS: &str = Code::TestRows.text();
 
 /// The assertions.
 pub(super) const TABLE: &[HostFn] = &[

@@ -18,7 +18,6 @@ mod patterns;
 mod test_api;
 mod text;
 
-pub(crate) use asserts::ROWS;
 pub(super) use patterns::compile;
 use rhai::Engine;
 use std::sync::LazyLock;

@@ -5,9 +5,9 @@ use super::mutant::{Mutant, mutants};
 use super::reach::TestReach;
 use super::scope::MutateScope;
 use super::words::ScriptWords;
-use crate::diag::{Diagnostic, Source, did_you_mean};
+use crate::diag::{Code, Diagnostic, Source, did_you_mean};
 use crate::script::probe::Probes;
-use crate::script::{LIMIT, LinkedScript, TestCallResult, is_test_file};
+use crate::script::{LinkedScript, TestCallResult, is_test_file};
 use crate::script_tests::run::{SelectedTests, TestSpec, function, scene};
 use crate::script_tests::test_project::TestProject;
 use crate::session::{Session, SessionError, TestFile, WorkerPool};
@@ -151,7 +151,7 @@ fn fate<'t>(ground: &Arc<TestProject>, tests: impl Iterator<Item = (&'t TestFile
         let mut failures = trial.rows.iter().map(|row| &row.failure).chain([&trial.failure]).flatten();
         if let Some(first) = failures.next() {
             let id = format!("{}#{name}", file.source.name());
-            let endless = first.code == LIMIT || failures.any(|failure| failure.code == LIMIT);
+            let endless = first.is(Code::ScriptLimit) || failures.any(|failure| failure.is(Code::ScriptLimit));
             return if endless { MutantFate::Endless(id) } else { MutantFate::Killed(id) };
         }
     }

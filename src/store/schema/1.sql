@@ -43,9 +43,8 @@ CREATE TABLE runs (
   status     TEXT NOT NULL CHECK (status IN ('running', 'paused', 'done', 'error')),
   started_at INTEGER NOT NULL,
   ended_at   INTEGER,
-  seed       INTEGER NOT NULL,
   start_seq  INTEGER NOT NULL,
-  args       BLOB NOT NULL,
+  settings   BLOB NOT NULL,
   manifest   BLOB NOT NULL,
   launch     BLOB NOT NULL,
   cleaned_at INTEGER

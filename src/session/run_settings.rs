@@ -1,6 +1,6 @@
-//! What runs store beside their events: their arguments, and the manifests of their texts.
+//! What runs store beside their events: their settings, and the manifests of their texts.
 
-use super::{Files, SessionError, Via};
+use super::{Files, SessionError, TextSettings, Via};
 use crate::files::bundle;
 use crate::model::{Hash, canonical};
 use crate::project::{ProjectManifest, TextBundle};
@@ -9,54 +9,47 @@ use crate::store::{Store, StoreError};
 use crate::walk::{Blob, EventBody, FIRST};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The arguments of a run, beside its project and launch, stored for resuming it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct RecordedRunArgs {
-    pub(super) via: Via,
-    pub(super) stub: Option<Hash>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) budget: Option<u64>,
-    pub(super) files: Files,
-    pub(super) pipeline: String,
-    /// The requested pipeline: a path, or a name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) asked: Option<String>,
-    /// The directory of scripts, if one was named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) scripts: Option<PathBuf>,
-    /// The requested domain.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) domain: Option<String>,
-    /// The address of the candidates' manifest, if the run has a shadow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) shadow: Option<Hash>,
-    /// Where its launch was fetched from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) reportportal: Option<PortalLaunch>,
-    /// The vars set for this run only.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(super) set: Map<String, Value>,
-    /// The masks added by the command.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) masks: Vec<String>,
+/// The settings of a run. They are stored with it as they are, and it is resumed by them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunSettings {
+    /// The pipeline, by path, stem or name.
+    pub pipeline: Option<String>,
+    /// The answerers.
+    pub via: Via,
+    /// Seeds `state.chance`.
+    pub seed: u64,
+    /// Whether case directories are written.
+    pub files: Files,
+    /// The token budget.
+    pub budget: Option<u64>,
     /// Whether memory is left aside: what other runs found is not seen.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) no_recall: bool,
-    /// Whether `asterisk goal` began it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) goal: bool,
-    /// The team chosen by the command.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) team: Option<String>,
+    pub no_recall: bool,
+    /// Whether the inputs are those of `asterisk goal`: the only ones whose cases may name a working directory for tools.
+    pub goal: bool,
+    /// What is set when the run begins.
+    pub origin: RunSources,
 }
 
-/// The arguments of a run.
-pub(super) fn args_of(store: &Store, run: &str) -> Result<RecordedRunArgs, SessionError> {
-    parse(&text(store, &store.run(run)?.args)?)
+/// What a run was begun with, beside its launch and the texts of its manifest.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunSources {
+    /// The settings of the session.
+    pub(super) texts: TextSettings,
+    /// The address of the canned answers.
+    pub(super) stub: Option<Hash>,
+    /// The address of the candidates' manifest, if the run has a shadow.
+    pub(super) shadow: Option<Hash>,
+    /// Where its launch was fetched from.
+    pub(super) reportportal: Option<PortalLaunch>,
+}
+
+/// The settings of a run.
+pub(super) fn settings_of(store: &Store, run: &str) -> Result<RunSettings, SessionError> {
+    parse(&text(store, &store.run(run)?.settings)?)
 }
 
 /// The manifests of a run, in order, each with its revision.
