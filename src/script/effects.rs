@@ -1,7 +1,7 @@
 //! Effects: functions of artifact and parameters that return writes to the store.
 
 use super::invoke::{Parameters, ScriptFunction};
-use super::rule::described;
+use super::returned_map::described;
 use super::view::View;
 use crate::diag::Diagnostic;
 use serde_json::Value;

@@ -163,11 +163,11 @@ mod tests {
         let library = link(&[("rules/a.rhai", "fn hit(artifact, state, vars) { true } private fn p() { 1 }")]);
         assert_eq!(
             refused(&library, "rules/b.rhai#hit", 3),
-            "script/unknown-file @ : there is no script `rules/b.rhai` | did you mean `rules/a.rhai`?"
+            "script/unknown-file @ : there is no script `rules/b.rhai` for `rules/b.rhai#hit` | did you mean `rules/a.rhai`?"
         );
         assert_eq!(
             refused(&library, "rules/a.rhai#hits", 3),
-            "script/unknown-function @ : `rules/a.rhai` has no function `hits` | did you mean `hit`?"
+            "script/unknown-function @ : there is no function `rules/a.rhai#hits` | did you mean `hit`?"
         );
         assert_eq!(
             refused(&library, "rules/a.rhai#hit", 2),

@@ -62,6 +62,7 @@ mod resolver;
 mod responder;
 mod rhai_internals;
 mod role;
+mod returned_map;
 mod root_rule;
 mod rule;
 mod running_test;

@@ -1,7 +1,7 @@
 //! Responders: functions of parameters and vars that return the artifact of a node.
 
 use super::invoke::{Parameters, ScriptFunction};
-use super::rule::described;
+use super::returned_map::described;
 use super::view::View;
 use crate::diag::Diagnostic;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Schedulers and masks: functions that choose a walker, and functions that wrap a step.
 
 use super::invoke::{Parameters, ScriptFunction};
-use super::rule::described;
+use super::returned_map::described;
 use super::view::{ListView, ObjectView, View};
 use crate::diag::{Diagnostic, did_you_mean};
 use rhai::Dynamic;

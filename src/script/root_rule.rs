@@ -1,10 +1,9 @@
 //! Rules of roots: functions of evidence, context and vars that say what a failure has in common with others of its cause.
 
 use super::invoke::{Parameters, ScriptFunction};
-use super::rule::described;
+use super::returned_map::{ABOUT, BECAUSE, ReturnForm, ReturnedKey, ReturnedMap, ReturnedType, described};
 use super::view::View;
-use crate::diag::{Diagnostic, nearest};
-use rhai::Map;
+use crate::diag::Diagnostic;
 use serde_json::Value;
 
 /// What a rule of roots says.
@@ -18,11 +17,14 @@ pub struct RootKey {
     pub about: Vec<String>,
 }
 
-pub(crate) const CODE: &str = "root/return";
-pub(crate) const HELP: &str = "a rule of roots returns `()` or `false` if it knows no root, or \
-                    `#{ key: #{ missing: \"file\", name: \"cart.yaml\" }, because: \"why\", about: [\"e1\"] }` (`because` and `about` may be \
-                    left out); a key is a text or a map, and not empty";
-const KEYS: [&str; 3] = ["key", "because", "about"];
+/// What rules of roots return.
+pub(crate) const FORM: ReturnForm = ReturnForm {
+    code: "root/return",
+    help: "a root rule returns `()` or `false` if it knows no root, or \
+           `#{ key: #{ missing: \"file\", name: \"cart.yaml\" }, because: \"why\", about: [\"e1\"] }` (`because` and `about` may be \
+           left out); a key is a text or a map, and not empty",
+    keys: &[ReturnedKey { name: "key", holds: &[ReturnedType::Text, ReturnedType::Map] }, BECAUSE, ABOUT],
+};
 
 impl ScriptFunction {
     /// Evaluates a rule of roots; `None` if it gives no key.
@@ -31,49 +33,17 @@ impl ScriptFunction {
         if value.is_unit() || value.as_bool() == Ok(false) {
             return Ok(None);
         }
-        match value.as_map_ref() {
-            Ok(map) => self.root_key(&map).map(Some),
-            Err(_) => self.refuse_root(format!("`{}` returned {}", self.name(), described(&value))),
-        }
-    }
-
-    fn root_key(&self, map: &Map) -> Result<RootKey, Box<Diagnostic>> {
-        if let Some(key) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            let hint = nearest(key, KEYS).map_or(String::new(), |known| format!("; did you mean `{known}`?"));
-            return self.refuse_root(format!("`{}` returned a map with the key `{key}`{hint}", self.name()));
-        }
-        let given = |key: &str| map.get(key).filter(|value| !value.is_unit());
-        let key = match given("key").map(|value| self.data(value, CODE)).transpose()? {
+        let Ok(map) = value.as_map_ref() else {
+            return self.refuse(&FORM, format!("`{}` returned {}", self.name(), described(&value)));
+        };
+        let map = ReturnedMap::of(self, &map, &FORM)?;
+        let key = match map.data("key")? {
             Some(Value::String(text)) if !text.trim().is_empty() => Value::String(text),
             Some(Value::Object(parts)) if !parts.is_empty() => Value::Object(parts),
-            Some(Value::String(_) | Value::Object(_)) => {
-                return self.refuse_root(format!("`{}` returned an empty `key`", self.name()));
-            }
-            _ => return self.refuse_root(format!("`{}` returned a `key` that is neither a text nor a map", self.name())),
+            Some(Value::String(_) | Value::Object(_)) => return map.refuse("returned an empty `key`".to_owned()),
+            _ => return map.refuse("returned a `key` that is neither a text nor a map".to_owned()),
         };
-        let because = match given("because") {
-            None => None,
-            Some(value) if value.is_string() => Some(value.to_string()),
-            Some(value) => {
-                let message = format!("`{}` returned {} as `because`, which is a string", self.name(), described(value));
-                return self.refuse_root(message);
-            }
-        };
-        let about = match given("about").map(|value| self.data(value, CODE)).transpose()? {
-            None => Vec::new(),
-            Some(value) => match serde_json::from_value(value) {
-                Ok(ids) => ids,
-                Err(_) => {
-                    return self.refuse_root(format!("`{}` returned an `about` that is no list of strings", self.name()));
-                }
-            },
-        };
-        Ok(RootKey { key, because, about })
-    }
-
-    #[cold]
-    fn refuse_root<T>(&self, message: String) -> Result<T, Box<Diagnostic>> {
-        Err(Box::new(self.blame(Diagnostic::error(CODE, message).help(HELP))))
+        Ok(Some(RootKey { key, because: map.text("because")?, about: map.texts("about")? }))
     }
 }
 
@@ -112,7 +82,7 @@ mod tests {
             ("#{ key: 1 }", "`f` returned a `key` that is neither a text nor a map"),
             ("#{ kye: 1 }", "`f` returned a map with the key `kye`; did you mean `key`?"),
             ("#{ key: \"x\", because: 1 }", "`f` returned a number (`1`) as `because`, which is a string"),
-            ("#{ key: \"x\", about: 1 }", "`f` returned an `about` that is no list of strings"),
+            ("#{ key: \"x\", about: 1 }", "`f` returned an `about` that is not a list of strings"),
         ] {
             let got = root(body).expect_err(body);
             assert!(got.starts_with(&format!("root/return @ t.rhai:f: {message}")), "{body}: {got}");

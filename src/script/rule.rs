@@ -1,10 +1,9 @@
 //! Rules: functions of artifact, state and vars that decide whether an edge is taken.
 
-use super::compare::{kind_of, show};
 use super::invoke::{Parameters, ScriptFunction};
+use super::returned_map::{BECAUSE, ReturnForm, ReturnedKey, ReturnedMap, ReturnedType, described};
 use super::view::View;
-use crate::diag::{Diagnostic, nearest};
-use rhai::{Dynamic, Map};
+use crate::diag::Diagnostic;
 
 /// The outcome of a rule.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,12 +28,17 @@ impl RuleOutcome {
     }
 }
 
-/// The code of errors about a value that is not an outcome.
-pub(crate) const CODE: &str = "rule/return";
-/// Help text on the results of a rule.
-pub(crate) const HELP: &str = "a rule returns `()` or `false` for no, `true` for yes, or `#{ to: \"node\", because: \"why\", context: #{} }` for yes \
-                    with more (each key may be left out)";
-const KEYS: [&str; 3] = ["to", "because", "context"];
+/// What rules of edges return.
+pub(crate) const FORM: ReturnForm = ReturnForm {
+    code: "rule/return",
+    help: "a rule returns `()` or `false` for no, `true` for yes, or `#{ to: \"node\", because: \"why\", context: #{} }` for yes \
+           with more (each key may be left out)",
+    keys: &[
+        ReturnedKey { name: "to", holds: &[ReturnedType::Text] },
+        BECAUSE,
+        ReturnedKey { name: "context", holds: &[ReturnedType::Map] },
+    ],
+};
 
 impl ScriptFunction {
     /// Evaluates a rule.
@@ -48,53 +52,22 @@ impl ScriptFunction {
         }
         if self.is_condition() {
             let message = format!("this condition is {}, not `true` or `false`", described(&value));
-            return Err(Box::new(self.blame(Diagnostic::error(CODE, message).help("compare it with something"))));
+            return Err(Box::new(self.blame(Diagnostic::error(FORM.code, message).help("compare it with something"))));
         }
-        match value.as_map_ref() {
-            Ok(map) => self.read(&map),
-            Err(_) => self.refuse(format!("`{}` returned {}", self.name(), described(&value))),
-        }
-    }
-
-    fn read(&self, map: &Map) -> Result<RuleOutcome, Box<Diagnostic>> {
-        if let Some(key) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            let hint = nearest(key, KEYS).map_or(String::new(), |known| format!("; did you mean `{known}`?"));
-            return self.refuse(format!("`{}` returned a map with the key `{key}`{hint}", self.name()));
-        }
-        let text = |key: &str| match map.get(key) {
-            None => Ok(None),
-            Some(value) if value.is_unit() => Ok(None),
-            Some(value) if value.is_string() => Ok(Some(value.to_string())),
-            Some(value) => self.refuse(format!("`{}` returned {} as `{key}`, which is a string", self.name(), described(value))),
+        let Ok(map) = value.as_map_ref() else {
+            return self.refuse(&FORM, format!("`{}` returned {}", self.name(), described(&value)));
         };
-        let (to, because) = (text("to")?, text("because")?);
-        let context = match map.get("context") {
+        let map = ReturnedMap::of(self, &map, &FORM)?;
+        let (to, because) = (map.text("to")?, map.text("because")?);
+        let context = match map.data("context")? {
             None => serde_json::Map::new(),
-            Some(value) if value.is_unit() => serde_json::Map::new(),
-            Some(value) => match self.data(value, CODE)? {
-                serde_json::Value::Object(context) => context,
-                _ => {
-                    return self.refuse(format!("`{}` returned {} as `context`, which is a map", self.name(), described(value)));
-                }
-            },
+            Some(serde_json::Value::Object(context)) => context,
+            Some(_) => {
+                let given = map.given("context").map(described).unwrap_or_default();
+                return map.refuse(format!("returned {given} as `context`, which is a map"));
+            }
         };
         Ok(RuleOutcome::Yes { to, because, context })
-    }
-
-    #[cold]
-    fn refuse<T>(&self, message: String) -> Result<T, Box<Diagnostic>> {
-        Err(Box::new(self.blame(Diagnostic::error(CODE, message).help(HELP))))
-    }
-}
-
-/// A value with its type, for messages.
-pub(crate) fn described(value: &Dynamic) -> String {
-    match kind_of(value) {
-        "nothing" => "nothing (`()`)".to_owned(),
-        kind => {
-            let shown = show(value);
-            if shown == kind { kind.to_owned() } else { format!("{kind} (`{shown}`)") }
-        }
     }
 }
 

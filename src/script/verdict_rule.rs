@@ -1,10 +1,10 @@
 //! Rules of a verdict: functions of evidence, context and vars that say how strongly a reason speaks.
 
 use super::invoke::{Parameters, ScriptFunction};
-use super::rule::described;
+use super::returned_map::{ABOUT, BECAUSE, ReturnForm, ReturnedKey, ReturnedMap, ReturnedType, described};
 use super::view::View;
-use crate::diag::{Diagnostic, nearest};
-use rhai::{Dynamic, Map};
+use crate::diag::Diagnostic;
+use rhai::Dynamic;
 
 /// What a rule of a verdict says.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,10 +17,13 @@ pub struct RuleStrength {
     pub about: Vec<String>,
 }
 
-pub(crate) const CODE: &str = "verdict/return";
-pub(crate) const HELP: &str = "a rule of a verdict returns `()` or `false` if it says nothing, `true` if it speaks fully, or \
-                    `#{ strength: 0.5, because: \"why\", about: [\"e1\"] }` (each key may be left out); a strength is a number from 0 to 1";
-const KEYS: [&str; 3] = ["strength", "because", "about"];
+/// What rules of a verdict return.
+pub(crate) const FORM: ReturnForm = ReturnForm {
+    code: "verdict/return",
+    help: "a verdict rule returns `()` or `false` if it does not match, `true` if it matches fully, or \
+           `#{ strength: 0.5, because: \"why\", about: [\"e1\"] }` (each key may be left out); a strength is a number from 0 to 1",
+    keys: &[ReturnedKey { name: "strength", holds: &[ReturnedType::Share] }, BECAUSE, ABOUT],
+};
 
 impl ScriptFunction {
     /// Evaluates a rule of a verdict; `None` if it says nothing.
@@ -34,55 +37,24 @@ impl ScriptFunction {
             return Ok(truth.then(|| whole(1.0)));
         }
         let said = match value.as_map_ref() {
-            Ok(map) => self.spoken(&map)?,
-            Err(_) => whole(self.number(&value, "")?),
+            Ok(map) => {
+                let map = ReturnedMap::of(self, &map, &FORM)?;
+                let strength = map.given("strength").map_or(Ok(1.0), |value| self.share(value, " as `strength`"))?;
+                RuleStrength { strength, because: map.text("because")?, about: map.texts("about")? }
+            }
+            Err(_) => whole(self.share(&value, "")?),
         };
         Ok((said.strength > 0.0).then_some(said))
     }
 
-    fn spoken(&self, map: &Map) -> Result<RuleStrength, Box<Diagnostic>> {
-        if let Some(key) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            let hint = nearest(key, KEYS).map_or(String::new(), |known| format!("; did you mean `{known}`?"));
-            return self.refuse_strength(format!("`{}` returned a map with the key `{key}`{hint}", self.name()));
-        }
-        let given = |key: &str| map.get(key).filter(|value| !value.is_unit());
-        let strength = given("strength").map_or(Ok(1.0), |value| self.number(value, " as `strength`"))?;
-        let because = match given("because") {
-            None => None,
-            Some(value) if value.is_string() => Some(value.to_string()),
-            Some(value) => {
-                return self.refuse_strength(format!(
-                    "`{}` returned {} as `because`, which is a string",
-                    self.name(),
-                    described(value)
-                ));
-            }
-        };
-        let about = match given("about").map(|value| self.data(value, CODE)).transpose()? {
-            None => Vec::new(),
-            Some(value) => match serde_json::from_value(value) {
-                Ok(ids) => ids,
-                Err(_) => {
-                    return self.refuse_strength(format!("`{}` returned an `about` that is no list of strings", self.name()));
-                }
-            },
-        };
-        Ok(RuleStrength { strength, because, about })
-    }
-
-    /// A strength: a number from 0 to 1.
-    fn number(&self, value: &Dynamic, place: &str) -> Result<f64, Box<Diagnostic>> {
+    /// A number from 0 to 1.
+    fn share(&self, value: &Dynamic, place: &str) -> Result<f64, Box<Diagnostic>> {
         #[expect(clippy::cast_precision_loss, reason = "whole numbers beyond 1 are refused")]
         let number = value.as_float().or_else(|_| value.as_int().map(|whole| whole as f64));
         match number {
             Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
-            _ => self.refuse_strength(format!("`{}` returned {}{place}", self.name(), described(value))),
+            _ => self.refuse(&FORM, format!("`{}` returned {}{place}", self.name(), described(value))),
         }
-    }
-
-    #[cold]
-    fn refuse_strength<T>(&self, message: String) -> Result<T, Box<Diagnostic>> {
-        Err(Box::new(self.blame(Diagnostic::error(CODE, message).help(HELP))))
     }
 }
 
@@ -121,7 +93,7 @@ mod tests {
             ("#{ strength: 7 }", "`f` returned a number (`7`) as `strength`"),
             ("#{ strenght: 1 }", "`f` returned a map with the key `strenght`; did you mean `strength`?"),
             ("#{ because: 1 }", "`f` returned a number (`1`) as `because`, which is a string"),
-            ("#{ about: 1 }", "`f` returned an `about` that is no list of strings"),
+            ("#{ about: 1 }", "`f` returned an `about` that is not a list of strings"),
         ] {
             let got = weigh(body).expect_err(body);
             assert!(got.starts_with(&format!("verdict/return @ t.rhai:f: {message}")), "{body}: {got}");

@@ -47,8 +47,11 @@ pub enum RouteVisit {
         #[serde(alias = "step")]
         node: String,
         /// The edge taken.
-        #[serde(default, alias = "edge_id", alias = "outcome")]
+        #[serde(default, alias = "edge_id")]
         edge: String,
+        /// The same, as rules see it.
+        #[serde(default)]
+        outcome: String,
         #[serde(default, alias = "timestamp")]
         at: Option<Timestamp>,
     },
@@ -155,7 +158,8 @@ impl RouteState {
             RouteVisit::Node(node) => {
                 Visit { node: node.into(), edge: "".into(), because: "".into(), advisories: Vec::new(), at: now }
             }
-            RouteVisit::Record { node, edge, at } => {
+            RouteVisit::Record { node, edge, outcome, at } => {
+                let edge = if edge.is_empty() { outcome } else { edge };
                 Visit { node: node.into(), edge: edge.into(), because: "".into(), advisories: Vec::new(), at: at.unwrap_or(now) }
             }
         };

@@ -15,7 +15,7 @@ mod verdicts;
 use super::rule::LintRule;
 
 /// The rules whose findings `--fix` mends.
-pub const FIXABLE: &[&str] = &["robustness/bool-comparison", "robustness/unused-import"];
+pub const FIXABLE: &[&str] = &["allows/unused", "robustness/bool-comparison", "robustness/unused-import"];
 
 /// The rules by category, in listing order.
 pub(super) const RULES: &[&[LintRule]] = &[

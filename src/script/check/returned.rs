@@ -8,6 +8,7 @@ use super::value::{MapField, MapLiteral, TypedValue};
 use crate::diag::{Diagnostic, Severity, Span, did_you_mean, nearest};
 use crate::model::{EFFECTS, Kind, Shape, effect_has};
 use crate::script::tree::{self, Expr, Function, Node, Position, Stmt};
+use crate::script::returned_map::{ReturnForm, ReturnedKey, ReturnedType};
 use crate::script::{root_rule, rule, verdict_rule};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -29,25 +30,6 @@ pub enum ReturnedValue<'a> {
     Document(&'a Shape),
 }
 
-/// A key of a returned map.
-struct ReturnedKey {
-    name: &'static str,
-    /// Its types; any if there are none.
-    classes: &'static [Class],
-    /// Whether it is a share, from 0 to 1.
-    is_share: bool,
-}
-
-const fn key(name: &'static str, classes: &'static [Class]) -> ReturnedKey {
-    ReturnedKey { name, classes, is_share: false }
-}
-
-const BECAUSE: ReturnedKey = key("because", &[Class::Text]);
-const ABOUT: ReturnedKey = key("about", &[Class::List]);
-const OUTCOME: &[ReturnedKey] = &[key("to", &[Class::Text]), BECAUSE, key("context", &[Class::Map])];
-const STRENGTH: &[ReturnedKey] = &[ReturnedKey { name: "strength", classes: &[Class::Number], is_share: true }, BECAUSE, ABOUT];
-const ROOT: &[ReturnedKey] = &[key("key", &[Class::Text, Class::Map]), BECAUSE, ABOUT];
-
 impl<'a> TypeFlow<'a> {
     /// Checks what a function returns; `last` is the value of its last expression.
     pub(super) fn returned(
@@ -60,7 +42,7 @@ impl<'a> TypeFlow<'a> {
         let set = self.set_in_returned(function);
         let at_end = (!leaves(&function.body)).then_some(last);
         let all: Vec<&TypedValue<'a>> = returns.iter().chain(at_end).collect();
-        let (keys, code, help) = match as_what {
+        let form = match as_what {
             ReturnedValue::Any => return,
             ReturnedValue::Effects => {
                 self.effects();
@@ -72,10 +54,11 @@ impl<'a> TypeFlow<'a> {
                 }
                 return;
             }
-            ReturnedValue::Outcome => (OUTCOME, rule::CODE, rule::HELP),
-            ReturnedValue::Strength => (STRENGTH, verdict_rule::CODE, verdict_rule::HELP),
-            ReturnedValue::Root => (ROOT, root_rule::CODE, root_rule::HELP),
+            ReturnedValue::Outcome => &rule::FORM,
+            ReturnedValue::Strength => &verdict_rule::FORM,
+            ReturnedValue::Root => &root_rule::FORM,
         };
+        let ReturnForm { code, help, keys } = *form;
         for field in set.iter().flat_map(|literal| &literal.fields) {
             if let (Some(message), Some(literal)) = (wrong_key(keys, field), &set) {
                 self.report(at(literal, field.at, code, message, help));
@@ -231,15 +214,26 @@ fn wrong_key(keys: &[ReturnedKey], field: &MapField<'_>) -> Option<String> {
         let hint = did_you_mean(&field.name, names).map_or_else(String::new, |hint| format!("; {hint}"));
         return Some(format!("unknown key `{}` in the returned map{hint}", field.name));
     };
-    if let Some(given) = field.value.ty.class().filter(|given| !known.classes.contains(given) && *given != Class::Unit) {
-        let wanted: Vec<&str> = known.classes.iter().map(|class| class.name()).collect();
+    let wanted: Vec<Class> = known.holds.iter().map(|holds| class_of(*holds)).collect();
+    if let Some(given) = field.value.ty.class().filter(|given| !wanted.contains(given) && *given != Class::Unit) {
+        let wanted: Vec<&str> = wanted.iter().map(|class| class.name()).collect();
         return Some(format!("`{}` is {}, not {}", field.name, wanted.join(" or "), given.name()));
     }
     if field.name == "key" && field.text.as_deref() == Some("") {
         return Some("`key` is empty".to_owned());
     }
-    let number = field.number.filter(|number| known.is_share && !(0.0..=1.0).contains(number))?;
+    let is_share = known.holds.contains(&ReturnedType::Share);
+    let number = field.number.filter(|number| is_share && !(0.0..=1.0).contains(number))?;
     Some(format!("`{}` is a number from 0 to 1, not {number}", field.name))
+}
+
+fn class_of(holds: ReturnedType) -> Class {
+    match holds {
+        ReturnedType::Text => Class::Text,
+        ReturnedType::Texts => Class::List,
+        ReturnedType::Map => Class::Map,
+        ReturnedType::Share => Class::Number,
+    }
 }
 
 fn at(literal: &MapLiteral<'_>, place: Position, code: &'static str, message: String, help: &str) -> Diagnostic {

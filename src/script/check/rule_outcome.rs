@@ -32,12 +32,12 @@ impl<'a> TypeFlow<'a> {
         let finding = if unit.is_condition() {
             let what = name(first);
             let (source, span) = unit.locate(unit.text().whole());
-            Diagnostic::error(rule::CODE, format!("this condition is {what}, not `true` or `false`"))
+            Diagnostic::error(rule::FORM.code, format!("this condition is {what}, not `true` or `false`"))
                 .label(&source, span, "")
                 .help("compare it with something")
         } else {
             let message = format!("`{}` is used as a rule, but returns {}", function.name(), name(first));
-            let mut finding = Diagnostic::warning(rule::CODE, message).help(rule::HELP);
+            let mut finding = Diagnostic::warning(rule::FORM.code, message).help(rule::FORM.help);
             for way in ways.iter().take(MAX_LABELS) {
                 let ScriptPlace { source, span } = self.place(way.at);
                 finding = finding.label(&source, span, format!("{} is no verdict", name(way)));

@@ -109,7 +109,7 @@ fn strings_are_compared_with_possible_values() {
 fn unknown_fields_are_found_in_every_access() {
     assert_eq!(
         found("artifact.confidense >= 0.8"),
-        ["rule/unknown-field [confidense] `artifact` has no field `confidense`; did you mean `confidence`?"]
+        ["rule/unknown-field [confidense] `artifact` has no field `confidense`; did you mean `artifact.confidence` instead of `artifact.confidense`?"]
     );
     finds("let a = artifact; a.confidense", "unknown-field", "confidense");
     finds("artifact[\"labl\"] == \"x\"", "unknown-field", "\"labl\"");
@@ -170,7 +170,7 @@ fn possible_fields_are_accepted() {
 fn undeclared_vars_are_reported() {
     assert_eq!(
         found("artifact.confidence >= vars.recal_hit"),
-        ["rule/unknown-var [recal_hit] there is no var `recal_hit`; did you mean `recall_hit`?"]
+        ["rule/unknown-var [recal_hit] there is no var `recal_hit`; did you mean `vars.recall_hit` instead of `vars.recal_hit`?"]
     );
 }
 
