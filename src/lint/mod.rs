@@ -39,7 +39,7 @@ pub use baseline::Baseline;
 pub use config::Config;
 pub use config_form::KEYS;
 pub use finding::{Fix, LintFinding, TextEdit, json};
-pub use fix::{Mended, mend, uncommitted};
+pub use fix::{FixedText, fix, uncommitted};
 pub use input::{CaseText, LintInput};
 pub use level::LintLevel;
 pub use registry::{find, rules};
