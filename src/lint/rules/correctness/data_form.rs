@@ -10,7 +10,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/data-form",
     level: LintLevel::Error,
-    summary: "a data file or vocabulary that does not hold together",
+    summary: "an invalid data file, or an inconsistent domain",
     manual: include_str!("../../manual/correctness/data-form.md"),
     options: &[],
     check: Some(check),

@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/dropped-value",
     level: LintLevel::Warning,
-    summary: "a block that ends with a value which nothing takes",
+    summary: "a block whose last value is discarded",
     manual: include_str!("../../manual/correctness/dropped-value.md"),
     options: &[],
     check: None,

@@ -9,7 +9,7 @@ use crate::model::is_invisible;
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/hidden-character",
     level: LintLevel::Error,
-    summary: "a character that shows nothing, or turns the direction of writing",
+    summary: "an invisible character, or one that changes the text direction",
     manual: include_str!("../../manual/correctness/hidden-character.md"),
     options: &[],
     check: Some(check),

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/missing-return",
     level: LintLevel::Warning,
-    summary: "a function that gives a value on one way and nothing on another",
+    summary: "a function that returns a value on one path and none on another",
     manual: include_str!("../../manual/correctness/missing-return.md"),
     options: &[],
     check: Some(check),

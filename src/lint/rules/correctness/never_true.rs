@@ -10,7 +10,7 @@ use crate::pipeline::EdgeIx;
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/never-true",
     level: LintLevel::Warning,
-    summary: "a rule or condition that can never say yes",
+    summary: "a rule or condition that can never be true",
     manual: include_str!("../../manual/correctness/never-true.md"),
     options: &[],
     check: Some(check),

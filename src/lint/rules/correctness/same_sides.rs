@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/same-sides",
     level: LintLevel::Warning,
-    summary: "both sides of an operator are the same",
+    summary: "an operator with the same operand on both sides",
     manual: include_str!("../../manual/correctness/same-sides.md"),
     options: &[],
     check: Some(check),

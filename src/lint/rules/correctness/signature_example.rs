@@ -14,7 +14,7 @@ use serde_json::Value;
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/signature-example",
     level: LintLevel::Error,
-    summary: "an example of a signature that it does not match, or a near miss that it does",
+    summary: "a signature that fails one of its examples",
     manual: include_str!("../../manual/correctness/signature-example.md"),
     options: &[],
     check: Some(check),

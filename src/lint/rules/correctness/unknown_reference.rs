@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-reference",
     level: LintLevel::Error,
-    summary: "a file, node, template or query that there is not",
+    summary: "an unknown file, node, template or query",
     manual: include_str!("../../manual/correctness/unknown-reference.md"),
     options: &[],
     check: Some(check),

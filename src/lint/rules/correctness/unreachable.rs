@@ -10,7 +10,7 @@ use crate::script::tree::{Expr, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unreachable",
     level: LintLevel::Warning,
-    summary: "statements behind a return, throw or break",
+    summary: "statements after a return, throw or break",
     manual: include_str!("../../manual/correctness/unreachable.md"),
     options: &[],
     check: Some(check),

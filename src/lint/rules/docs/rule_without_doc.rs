@@ -9,7 +9,7 @@ use crate::lint::syntax::name_of;
 pub(super) const RULE: LintRule = LintRule {
     id: "docs/rule-without-doc",
     level: LintLevel::Warning,
-    summary: "a function that a pipeline names and nobody explains",
+    summary: "an undocumented function that a pipeline refers to",
     manual: include_str!("../../manual/docs/rule-without-doc.md"),
     options: &[],
     check: Some(check),

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/hard-coded-id",
     level: LintLevel::Warning,
-    summary: "a UUID, commit or address in a script",
+    summary: "a UUID, commit or address in a script or data file",
     manual: include_str!("../../manual/overfit/hard-coded-id.md"),
     options: &[],
     check: Some(check),

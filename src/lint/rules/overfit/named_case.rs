@@ -9,7 +9,7 @@ use crate::script::check::Operand;
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/named-case",
     level: LintLevel::Warning,
-    summary: "a script that asks for one test, launch or case by name",
+    summary: "a script that decides by the name of one test, launch or case",
     manual: include_str!("../../manual/overfit/named-case.md"),
     options: &[],
     check: Some(check),

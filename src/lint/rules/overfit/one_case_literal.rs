@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/one-case-literal",
     level: LintLevel::Note,
-    summary: "a text of a script that occurs in one known case only",
+    summary: "a string in a script that occurs in only one known case",
     manual: include_str!("../../manual/overfit/one-case-literal.md"),
     options: &[
         RuleOption { name: "min_cases", default: OptionDefault::Int(3), doc: "From how many known cases on it is looked for." },

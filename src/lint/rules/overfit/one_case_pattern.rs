@@ -10,7 +10,7 @@ use crate::lint::syntax::{alternatives, texts};
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/one-case-pattern",
     level: LintLevel::Note,
-    summary: "a pattern of a data file that matches one known case only",
+    summary: "a pattern in a data file that matches only one known case",
     manual: include_str!("../../manual/overfit/one-case-pattern.md"),
     options: &[
         RuleOption { name: "min_cases", default: OptionDefault::Int(3), doc: "From how many known cases on it is looked for." },

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/ticket-id",
     level: LintLevel::Warning,
-    summary: "the id of a ticket in a script or data file",
+    summary: "a ticket id in a script or data file",
     manual: include_str!("../../manual/overfit/ticket-id.md"),
     options: &[RuleOption {
         name: "standards",

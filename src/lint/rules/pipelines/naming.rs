@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/naming",
     level: LintLevel::Note,
-    summary: "a name that is written otherwise than the house writes names",
+    summary: "a name that breaks the naming convention",
     manual: include_str!("../../manual/pipelines/naming.md"),
     options: &[],
     check: Some(check),

@@ -8,7 +8,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/node-without-zone",
     level: LintLevel::Note,
-    summary: "a node in no zone, though others are in some",
+    summary: "a node without a zone, in a pipeline with zones",
     manual: include_str!("../../manual/pipelines/node-without-zone.md"),
     options: &[],
     check: Some(check),

@@ -9,7 +9,7 @@ use crate::project::FunctionUse;
 pub(super) const RULE: LintRule = LintRule {
     id: "purity/hidden-nondeterminism",
     level: LintLevel::Warning,
-    summary: "a rule that decides by chance or by the clock",
+    summary: "a decision that depends on chance or on the clock",
     manual: include_str!("../../manual/purity/hidden-nondeterminism.md"),
     options: &[],
     check: Some(check),

@@ -9,7 +9,7 @@ use crate::script::tree::{Position, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/deep-nesting",
     level: LintLevel::Note,
-    summary: "blocks nested so deep that nobody knows where they are",
+    summary: "deeply nested blocks",
     manual: include_str!("../../manual/robustness/deep-nesting.md"),
     options: &[RuleOption { name: "max_depth", default: OptionDefault::Int(5), doc: "The most blocks inside one another." }],
     check: Some(check),

@@ -9,7 +9,7 @@ use crate::script::tree::{Node, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/empty-catch",
     level: LintLevel::Warning,
-    summary: "a failure that is caught and forgotten",
+    summary: "an error that is caught and ignored",
     manual: include_str!("../../manual/robustness/empty-catch.md"),
     options: &[],
     check: Some(check),

@@ -11,7 +11,7 @@ use crate::script::check::Operand;
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/float-equality",
     level: LintLevel::Warning,
-    summary: "a number with a fraction compared by `==`",
+    summary: "a floating-point number compared with `==`",
     manual: include_str!("../../manual/robustness/float-equality.md"),
     options: &[],
     check: Some(check),

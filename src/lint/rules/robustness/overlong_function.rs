@@ -9,7 +9,7 @@ use crate::lint::syntax::{name_of, text_of};
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/overlong-function",
     level: LintLevel::Note,
-    summary: "a function with more lines than one sees at once",
+    summary: "a function with too many lines",
     manual: include_str!("../../manual/robustness/overlong-function.md"),
     options: &[RuleOption {
         name: "max_lines",

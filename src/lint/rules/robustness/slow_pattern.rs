@@ -12,7 +12,7 @@ use crate::script::Pattern;
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/slow-pattern",
     level: LintLevel::Note,
-    summary: "a pattern of a signature that is tried on every line, for want of a literal",
+    summary: "a signature pattern without a literal, which is tried on every line",
     manual: include_str!("../../manual/robustness/slow-pattern.md"),
     options: &[],
     check: Some(check),

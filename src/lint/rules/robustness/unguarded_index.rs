@@ -10,7 +10,7 @@ use crate::model::Kind;
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unguarded-index",
     level: LintLevel::Warning,
-    summary: "an item of a list that may be empty",
+    summary: "an index into a list that may be empty",
     manual: include_str!("../../manual/robustness/unguarded-index.md"),
     options: &[],
     check: Some(check),

@@ -12,7 +12,7 @@ use crate::script::check::Operand;
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unguarded-optional",
     level: LintLevel::Warning,
-    summary: "an optional number whose absence decides",
+    summary: "a comparison that holds when its optional number is absent",
     manual: include_str!("../../manual/robustness/unguarded-optional.md"),
     options: &[],
     check: Some(check),

@@ -11,7 +11,7 @@ use crate::pipeline::EdgeIx;
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/dead-edge",
     level: LintLevel::Warning,
-    summary: "an edge that is never taken, because earlier ones always are",
+    summary: "an edge that is never taken, because earlier ones always fire first",
     manual: include_str!("../../manual/routing/dead-edge.md"),
     options: &[],
     check: Some(check),

@@ -9,7 +9,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/no-exit",
     level: LintLevel::Warning,
-    summary: "a node that some answer leaves without a way out",
+    summary: "a node where no edge fires for some answer",
     manual: include_str!("../../manual/routing/no-exit.md"),
     options: &[],
     check: Some(check),

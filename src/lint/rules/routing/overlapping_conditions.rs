@@ -11,7 +11,7 @@ use crate::pipeline::EdgeIx;
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/overlapping-conditions",
     level: LintLevel::Warning,
-    summary: "two edges whose conditions overlap in part, with different targets",
+    summary: "two edges with different targets whose conditions partly overlap",
     manual: include_str!("../../manual/routing/overlapping-conditions.md"),
     options: &[],
     check: Some(check),

@@ -11,7 +11,7 @@ use crate::script::tree::{self, Expr, Node, Position, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/target-outside",
     level: LintLevel::Error,
-    summary: "a rule that sends the walk where its edge does not lead",
+    summary: "a rule that chooses a target its edge does not list",
     manual: include_str!("../../manual/routing/target-outside.md"),
     options: &[],
     check: Some(check),

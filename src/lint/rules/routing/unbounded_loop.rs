@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/unbounded-loop",
     level: LintLevel::Warning,
-    summary: "a cycle of edges that nothing bounds but the limit on steps",
+    summary: "a cycle bounded only by the step limit",
     manual: include_str!("../../manual/routing/unbounded-loop.md"),
     options: &[],
     check: Some(check),

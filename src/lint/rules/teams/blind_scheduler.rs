@@ -10,7 +10,7 @@ use crate::project::FunctionUse;
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/blind-scheduler",
     level: LintLevel::Warning,
-    summary: "a scheduler that does not look at the walkers",
+    summary: "a scheduler that does not read the walkers",
     manual: include_str!("../../manual/teams/blind-scheduler.md"),
     options: &[],
     check: Some(check),

@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/idle-mask",
     level: LintLevel::Warning,
-    summary: "a mask that changes nothing and brings nothing",
+    summary: "a mask that changes nothing and adds no reads",
     manual: include_str!("../../manual/teams/idle-mask.md"),
     options: &[],
     check: Some(check),

@@ -11,7 +11,7 @@ use crate::script::tree::{self, Expr, Node};
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/ignored-answer",
     level: LintLevel::Warning,
-    summary: "a mask whose `post` does not look at the answer",
+    summary: "a mask whose `post` does not read the answer",
     manual: include_str!("../../manual/teams/ignored-answer.md"),
     options: &[],
     check: Some(check),

@@ -11,7 +11,7 @@ use crate::script::tree::{self, Expr, Node, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/unknown-walker",
     level: LintLevel::Warning,
-    summary: "a scheduler that names a walker who is not in the team",
+    summary: "a scheduler that names a walker outside the team",
     manual: include_str!("../../manual/teams/unknown-walker.md"),
     options: &[],
     check: Some(check),

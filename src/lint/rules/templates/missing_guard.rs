@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(super) const RULE: LintRule = LintRule {
     id: "templates/missing-guard",
     level: LintLevel::Warning,
-    summary: "a value that may not be there, used without asking",
+    summary: "an optional value used without a check",
     manual: include_str!("../../manual/templates/missing-guard.md"),
     options: &[],
     check: Some(check),

@@ -9,7 +9,7 @@ use crate::lint::tags::{TagKind, filters, paths, tags};
 pub(super) const RULE: LintRule = LintRule {
     id: "templates/unfenced-text",
     level: LintLevel::Warning,
-    summary: "a text from outside that is shown as if it were the prompt",
+    summary: "external text in a prompt without a fence",
     manual: include_str!("../../manual/templates/unfenced-text.md"),
     options: &[RuleOption {
         name: "outside",

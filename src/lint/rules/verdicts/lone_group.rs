@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) const RULE: LintRule = LintRule {
     id: "verdicts/lone-group",
     level: LintLevel::Warning,
-    summary: "a group of one rule or signature, written almost like another group",
+    summary: "a group of one rule or signature, named almost like another group",
     manual: include_str!("../../manual/verdicts/lone-group.md"),
     options: &[],
     check: Some(check),

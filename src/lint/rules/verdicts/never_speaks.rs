@@ -11,7 +11,7 @@ use crate::script::tree::{self, Expr, Node, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "verdicts/never-speaks",
     level: LintLevel::Warning,
-    summary: "a rule of a verdict that is always silent, or adds nothing when it speaks",
+    summary: "a verdict rule that never matches, or has no weight",
     manual: include_str!("../../manual/verdicts/never-speaks.md"),
     options: &[],
     check: Some(check),

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 pub(super) const RULE: LintRule = LintRule {
     id: "verdicts/no-example",
     level: LintLevel::Note,
-    summary: "a rule of a verdict that no test calls, so that nothing shows it speaking",
+    summary: "a verdict rule that no test calls",
     manual: include_str!("../../manual/verdicts/no-example.md"),
     options: &[],
     check: Some(check),

@@ -10,7 +10,7 @@ use crate::pipeline::VerdictRule;
 pub(super) const RULE: LintRule = LintRule {
     id: "verdicts/no-group",
     level: LintLevel::Note,
-    summary: "a rule without a group beside rules of its file that speak for the same defect",
+    summary: "a rule without a group, next to rules of its file for the same defect",
     manual: include_str!("../../manual/verdicts/no-group.md"),
     options: &[],
     check: Some(check),

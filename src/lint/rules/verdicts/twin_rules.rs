@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub(super) const RULE: LintRule = LintRule {
     id: "verdicts/twin-rules",
     level: LintLevel::Warning,
-    summary: "two rules of a verdict, or two signatures, that always speak together",
+    summary: "two verdict rules, or two signatures, that always match together",
     manual: include_str!("../../manual/verdicts/twin-rules.md"),
     options: &[],
     check: Some(check),
