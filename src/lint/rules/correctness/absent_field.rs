@@ -1,4 +1,4 @@
-//! `correctness/absent-field`: a field read that may be absent.
+//! `correctness/absent-field`: reads of fields that may be absent.
 
 use crate::lint::rule::{LintLevel, LintRule};
 

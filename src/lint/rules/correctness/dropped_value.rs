@@ -1,4 +1,4 @@
-//! `correctness/dropped-value`: a value at the end of a block that is discarded, because the function continues after it.
+//! `correctness/dropped-value`: values at the end of a block that are discarded, because the function continues after it.
 
 use crate::lint::rule::{LintLevel, LintRule};
 

@@ -33,10 +33,10 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let more = names.len().saturating_sub(SHOWN);
             names.truncate(SHOWN);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let message = format!("a character here is hidden, or hides others: {}{more}", names.join(", "));
+            let message = format!("invisible or reordering characters: {}{more}", names.join(", "));
             report.push(
                 Diagnostic::error(RULE.id, message)
-                    .label(source, Span::new(start, end), "between what is seen")
+                    .label(source, Span::new(start, end), "here")
                     .help("remove it; if a string needs it, write an escape such as \"\\u202e\""),
             );
         }

@@ -1,4 +1,4 @@
-//! `correctness/returned-map`: a returned map with a key or a value that its reader refuses.
+//! `correctness/returned-map`: a returned map with an invalid key or value.
 
 use crate::lint::rule::{LintLevel, LintRule};
 

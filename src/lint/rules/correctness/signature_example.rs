@@ -26,7 +26,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let items = yaml.get("signatures").and_then(Yaml::as_list).unwrap_or_default();
         all.extend(items.iter().map(|item| (source, item)));
     }
-    // Each compiles patterns of its own, which is most of what a lint of the bundled files takes.
+    // Each signature compiles its patterns, which takes most of the time of linting the bundled files.
     let found = all.par_iter().map(|(source, item)| {
         let mut found = FindingCollector::default();
         one(item, source, &cx.domains, &mut found);

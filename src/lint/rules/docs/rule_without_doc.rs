@@ -27,7 +27,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let (source, span) = name_of(one.unit, function);
         let found = Diagnostic::warning(RULE.id, format!("`{}` is not documented", one.name));
         report.push(
-            found.label(&source, span, "named by a pipeline").help("write a `///` comment above it: when it fires, and why"),
+            found.label(&source, span, "used by a pipeline").help("write a `///` comment above it: when it fires, and why"),
         );
     }
 }

@@ -38,7 +38,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             if text.is_empty() || !NAMES.contains(&path.as_str()) {
                 continue;
             }
-            let found = Diagnostic::warning(RULE.id, format!("this decides for one case: `{path}` is compared with its name"));
+            let found = Diagnostic::warning(RULE.id, format!("this decides for one case: `{path}` is compared with a name"));
             let found = found.label(&compared.source, *span, "one case");
             report.push(found.help("decide by the error or the log"));
         }

@@ -22,7 +22,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 && handler.iter().all(Stmt::is_nothing)
                 && let Some((source, span)) = unit.token(*at)
             {
-                let found = Diagnostic::warning(RULE.id, "whatever fails here is forgotten");
+                let found = Diagnostic::warning(RULE.id, "errors here are ignored");
                 report.push(
                     found
                         .label(&source, span, "its `catch` is empty")

@@ -24,9 +24,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             continue;
         }
         let found =
-            Diagnostic::warning(RULE.id, "no three characters in a row are needed by this pattern: it is tried on every line");
+            Diagnostic::warning(RULE.id, "this pattern requires no literal of three characters: it is tried on every line");
         let help = "give every branch a literal of three letters or more, such as the name of the error";
-        report.push(found.label(&source, span, "needs no literal").help(help));
+        report.push(found.label(&source, span, "no literal").help(help));
     }
 }
 

@@ -25,7 +25,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         for node in pipeline.nodes.iter().filter(|node| node.fallback.is_none()) {
             let help = "give the node a `fallback:`, or add an edge for this";
             if node.edges.is_empty() {
-                let found = Diagnostic::warning(RULE.id, format!("no edge leads on from `{}`", *node.name));
+                let found = Diagnostic::warning(RULE.id, format!("no edge leaves `{}`", *node.name));
                 let found = found.label(&pipeline.source, node.name.span, "a walk that gets here ends with an error");
                 report.push(found.help(format!("add an edge, if only to `{}`", *pipeline.done)));
                 continue;

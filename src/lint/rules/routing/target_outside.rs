@@ -33,7 +33,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 let help =
                     if known { Some(format!("add it to the edge's `targets: [{text}]`")) } else { did_you_mean(&text, names) };
                 let found = Diagnostic::error(RULE.id, message).label(&source, span, "chosen here");
-                report.push(found.label(&pipe.pipeline.source, edge.id.span, "of this edge").maybe_help(help));
+                report.push(found.label(&pipe.pipeline.source, edge.id.span, "by this edge").maybe_help(help));
             }
         }
     }

@@ -56,7 +56,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 *span,
                 "goes back, regardless of what happened before",
             );
-            report.push(found.help("mark it `loop: true`, and let its condition ask `state.loops` for how often it was taken"));
+            report.push(found.help("mark it `loop: true`, and limit `state.loops` in its condition"));
         }
     }
 }

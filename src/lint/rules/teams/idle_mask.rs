@@ -59,7 +59,7 @@ mod tests {
             found(RULE.id, &Example::of(&[ExampleFile { path: "scripts/masks/m.rhai".into(), text }]))
         };
         for body in [
-            "/// Tells.\nfn pre(ctx) { let told = ctx.to_map(); told.meta = #{}; told }",
+            "/// Changes.\nfn pre(ctx) { let made = ctx.to_map(); made.meta = #{}; made }",
             "/// Hands on.\nfn pre(ctx) { ctx }\n/// Changes.\nfn post(ctx, artifact) { let made = artifact.to_map(); made.match = true; made }",
         ] {
             assert_eq!(with(body), [""; 0], "{body}");

@@ -34,8 +34,8 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 }
                 if reported.insert(needed.clone()) {
                     let span = Span::new(tag.span.start + at, tag.span.start + at + named.len());
-                    let found = Diagnostic::warning(RULE.id, format!("`{needed}` may not be there"));
-                    let found = found.label(&source, span, "used without asking");
+                    let found = Diagnostic::warning(RULE.id, format!("`{needed}` may be absent"));
+                    let found = found.label(&source, span, "used without a check");
                     report.push(found.help(format!("put it into `{{% if {needed} is defined %}}`")));
                 }
             }

@@ -1,4 +1,4 @@
-//! `verdicts/no-reason`: a returned map that does not say why.
+//! `verdicts/no-reason`: returned maps without a reason.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
