@@ -185,7 +185,7 @@ impl LintJob {
 
     /// Applies automatic fixes; returns whether there were any. Fixes that break linking are not written.
     fn fix(&self, texts: &[ProjectText], outcome: &LintReport, force: bool) -> Result<bool, SessionError> {
-        let fixed = lint::mend(texts, &outcome.findings);
+        let fixed = lint::fix(texts, &outcome.findings);
         if fixed.is_empty() {
             return Ok(false);
         }
@@ -233,7 +233,7 @@ impl LintJob {
 }
 
 /// The text with its fixes.
-fn with_fixes(text: &ProjectText, fixed: &[lint::Mended]) -> ProjectText {
+fn with_fixes(text: &ProjectText, fixed: &[lint::FixedText]) -> ProjectText {
     let FileOrigin::File(path) = &text.origin else { return text.clone() };
     match fixed.iter().find(|one| one.path == *path) {
         Some(one) => ProjectText { source: crate::diag::Source::new(text.source.name(), one.text.clone()), ..text.clone() },

@@ -67,7 +67,7 @@ pub(super) fn report_misuse(allows: &[LintAllow], config: &Config, report: &mut 
         };
         if allow.reason.is_empty() {
             let found =
-                Diagnostic::warning("allows/without-reason", format!("this allow of `{id}` says no reason, and allows nothing"));
+                Diagnostic::warning("allows/without-reason", format!("this allow of `{id}` has no reason, and is ignored"));
             let found = found.label(&allow.source, allow.comment, "no reason");
             report.push(found.help(format!("write the reason after the id: `lint: allow({id}) why it is right here`")));
             continue;
@@ -75,11 +75,11 @@ pub(super) fn report_misuse(allows: &[LintAllow], config: &Config, report: &mut 
         if rule.level_in(config) == Some(LintLevel::Off) {
             continue;
         }
-        let found = Diagnostic::warning("allows/unused", format!("nothing here is found by `{id}`"));
-        let found = found.label(&allow.source, allow.id, "allows nothing").help("take it away");
+        let found = Diagnostic::warning("allows/unused", format!("`{id}` reports nothing here"));
+        let found = found.label(&allow.source, allow.id, "suppresses nothing").help("remove it");
         if allow.alone {
             let span = whole(allow);
-            report.fixable(found, "take the allow away", &allow.source, span, "");
+            report.fixable(found, "remove the allow comment", &allow.source, span, "");
         } else {
             report.push(found);
         }

@@ -87,7 +87,7 @@ impl<'a> LintContext<'a> {
     /// The only case that a pattern matches; `None` if a match can be shorter than `least` bytes.
     pub(super) fn only_case(&self, pattern: &str, least: usize) -> Option<&CaseText> {
         let read = Pattern::read(pattern).ok().filter(|read| read.shortest() >= least)?;
-        // Most match none, which is found out without compiling them.
+        // Most patterns match no case; their prefixes show it without compiling them.
         let prefixes = read.prefixes();
         if !self.cases.iter().any(|case| prefixes.may_match_in(&case.text)) {
             return None;
@@ -101,7 +101,7 @@ impl<'a> LintContext<'a> {
     /// Whether a string or pattern contains something specific to one case: a number, or a word that occurs in the name of its
     /// test and in no other case.
     pub(super) fn is_of(&self, text: &str, case: &CaseText) -> bool {
-        // The counts of a repetition are no numbers of the case.
+        // Repetition counts are not numbers of the case.
         let plain: String = text
             .split('{')
             .enumerate()
@@ -124,7 +124,7 @@ impl<'a> LintContext<'a> {
     }
 }
 
-/// A pattern without its escaped letters, which are classes and places (`\d`, `\b`), no part of a text.
+/// Replaces the escaped letters of a pattern by spaces: classes and anchors (`\d`, `\b`) are not part of a text.
 fn without_classes(pattern: &str) -> String {
     let mut plain = String::with_capacity(pattern.len());
     let mut chars = pattern.chars().peekable();

@@ -10,7 +10,7 @@ use std::process::Command;
 
 /// A fixed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mended {
+pub struct FixedText {
     pub path: PathBuf,
     /// The new text.
     pub text: String,
@@ -18,9 +18,9 @@ pub struct Mended {
     pub fixes: usize,
 }
 
-/// Applies the fixes to the files of a project. Overlapping fixes are left for the next round; embedded files are not changed.
-pub fn mend(texts: &[ProjectText], findings: &[LintFinding]) -> Vec<Mended> {
-    let mut mended = Vec::new();
+/// Applies the fixes to the files of a project. Overlapping fixes wait for the next round; embedded files are not changed.
+pub fn fix(texts: &[ProjectText], findings: &[LintFinding]) -> Vec<FixedText> {
+    let mut fixed = Vec::new();
     for text in texts.iter().filter(|text| text.requested) {
         let FileOrigin::File(path) = &text.origin else { continue };
         let own = |edit: &&TextEdit| edit.source.name() == text.source.name() && edit.source.text() == text.source.text();
@@ -39,10 +39,10 @@ pub fn mend(texts: &[ProjectText], findings: &[LintFinding]) -> Vec<Mended> {
             for ((start, end), edit) in edits.iter().rev() {
                 new.replace_range(*start..*end, &edit.text);
             }
-            mended.push(Mended { path: path.clone(), text: new, fixes: count });
+            fixed.push(FixedText { path: path.clone(), text: new, fixes: count });
         }
     }
-    mended
+    fixed
 }
 
 /// Selects the files with changes that are not committed to version control; all of them without version control.

@@ -22,7 +22,7 @@ pub(super) struct LinkedTexts {
     pub(super) loose: Vec<Unit>,
     /// The pipelines that parse.
     pub(super) pipelines: Vec<Pipeline>,
-    /// The policy files beside them.
+    /// The policy files next to them.
     pub(super) policies: Vec<Source>,
     /// The templates that compile.
     pub(super) templates: Vec<Source>,
@@ -76,7 +76,7 @@ pub(super) fn gather(input: &LintInput<'_>) -> LinkedTexts {
     LinkedTexts { library, loose, pipelines, policies, templates, data, found, left_out }
 }
 
-/// The errors of the project's own tests: they are linked with the scripts, but no part of the library.
+/// The errors of the project's own tests: they are linked with the scripts, but not part of the library.
 fn unlinked_tests(library: &Library, tests: &[Source], input: &LintInput<'_>) -> Vec<Diagnostic> {
     let own: Vec<&Source> = tests.iter().filter(|test| !test.is_bundled() && Unit::read(test).is_ok()).collect();
     if own.is_empty() {

@@ -1,8 +1,8 @@
-//! Manual pages: prose, followed by a bad example that the rule finds and its corrected version.
+//! Manual pages: prose, a bad example that the rule reports, and its corrected version.
 //!
-//! A page is the Markdown file `manual/CATEGORY/RULE.md`. After a line `Found:` come the fenced blocks of the bad example, after
-//! `Mended:` those of the good one. The word after a fence's language is the file (`pipelines/example.yaml`); by default it is
-//! the file of that language in [`AROUND`]. Files that an example does not show are taken from there.
+//! A page is the Markdown file `manual/CATEGORY/RULE.md`. The fenced blocks of the bad example follow a line `Bad:`, those of the
+//! good one a line `Good:`. The word after a fence's language is the file (`pipelines/example.yaml`); by default it is the file of
+//! that language in [`AROUND`]. Files that an example does not show are taken from there.
 //!
 //! A line `# ... PART, PART` stands for parts of the pipeline in [`AROUND`], each of which begins with `# part: PART`. A
 //! character reference (`&#x202e;`) stands for a character that would be invisible in the file.
@@ -65,7 +65,7 @@ pub(super) struct ExampleFile {
     pub(super) text: String,
 }
 
-/// The files after a heading (`Found`, `Mended`) of an expanded page.
+/// The files after a heading (`Bad`, `Good`) of an expanded page.
 #[cfg(test)]
 pub(super) fn example(page: &str, heading: &str) -> Vec<ExampleFile> {
     let Some(rest) = page.split(&format!("\n{heading}:\n")).nth(1) else { return Vec::new() };

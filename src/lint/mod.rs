@@ -9,7 +9,7 @@
 //! | 1 values | `level`, `config`, `input`, `finding`, `manual` | the input and output of rules; manual pages |
 //! | 2 analysis | `syntax`, `tags`, `codes`, `shown`, `model` | walking scripts and templates; the condition under which a rule fires, as a formula |
 //! | 3 rules | `context`, `rule`, `rules`, `registry` | the data available to rules, the definition of a rule, all rules |
-//! | 4 settings | `config_form`, `allow`, `baseline`, `gather` | `lint:`, `// lint: allow(id) reason`, baselines; linking as much as links |
+//! | 4 settings | `config_form`, `allow`, `baseline`, `gather` | `lint:`, `// lint: allow(id) reason`, baselines; linking everything that links |
 //! | 5 linting | `run`, `fix` | running all rules, and applying fixes |
 
 mod allow;
@@ -39,7 +39,7 @@ pub use baseline::Baseline;
 pub use config::Config;
 pub use config_form::KEYS;
 pub use finding::{Fix, LintFinding, TextEdit, json};
-pub use fix::{Mended, mend, uncommitted};
+pub use fix::{FixedText, fix, uncommitted};
 pub use input::{CaseText, LintInput};
 pub use level::LintLevel;
 pub use registry::{find, rules};

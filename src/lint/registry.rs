@@ -32,14 +32,14 @@ mod tests {
             let plain = |text: &str| text.chars().all(|c| c.is_ascii_lowercase() || c == '-');
             assert!(plain(category) && plain(name), "{}", rule.id);
             let file = root.join(category).join(name.replace('-', "_") + ".rs");
-            let text = std::fs::read_to_string(&file).unwrap_or_else(|_| panic!("{} has no file of its own", rule.id));
+            let text = std::fs::read_to_string(&file).unwrap_or_else(|_| panic!("{}: no file of its own", rule.id));
             assert!(text.starts_with(&format!("//! `{}`: ", rule.id)), "{}: the head of its file", rule.id);
             assert!(text.contains(&format!("manual/{}.md\")", rule.id)), "{}: its page", rule.id);
-            assert!(!rule.manual().contains("# ..."), "{}: a part that there is not", rule.id);
+            assert!(!rule.manual().contains("# ..."), "{}: an unknown part", rule.id);
             assert!(!rule.summary.ends_with('.') && rule.summary.len() <= 100, "{}: {}", rule.id, rule.summary);
             assert!(rule.options.iter().all(|option| !option.doc.is_empty()), "{}", rule.id);
             let special = rule.id == "correctness/prose-condition" || rule.category() == "allows";
-            assert!(special || rule.check.is_some() || is_linked(rule.id), "{}: nothing looks for it", rule.id);
+            assert!(special || rule.check.is_some() || is_linked(rule.id), "{}: nothing checks it", rule.id);
         }
     }
 
@@ -49,7 +49,7 @@ mod tests {
         let mut wrong = Vec::new();
         for rule in rules() {
             let page = rule.manual();
-            let (bad, good) = (example(&page, "Found"), example(&page, "Mended"));
+            let (bad, good) = (example(&page, "Bad"), example(&page, "Good"));
             assert!(!bad.is_empty() && !good.is_empty(), "{}: no examples", rule.id);
             let shown = |found: &[crate::lint::LintFinding]| {
                 let line = |one: &crate::lint::LintFinding| format!("\n    {} {}", one.rule, one.diagnostic);
@@ -58,14 +58,14 @@ mod tests {
             let found = all(&Example::of(&bad));
             let ids: BTreeSet<&str> = found.iter().map(|finding| finding.rule).collect();
             if ids != BTreeSet::from([rule.id]) {
-                wrong.push(format!("{}, found: {}", rule.id, shown(&found)));
+                wrong.push(format!("{}, bad: {}", rule.id, shown(&found)));
             }
             if !found.iter().all(|finding| finding.diagnostic.help.is_some()) {
                 wrong.push(format!("{}: no help", rule.id));
             }
             let found = all(&Example::of(&good));
             if !found.is_empty() {
-                wrong.push(format!("{}, mended: {}", rule.id, shown(&found)));
+                wrong.push(format!("{}, good: {}", rule.id, shown(&found)));
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));

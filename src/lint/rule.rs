@@ -48,7 +48,7 @@ impl LintRule {
         self.id.split('/').next().unwrap_or_default()
     }
 
-    /// Its manual page: prose, then examples in fences under `Found:` and `Mended:`.
+    /// Its manual page: prose, then examples in fences under `Bad:` and `Good:`.
     pub fn manual(&self) -> String {
         manual::expanded(self.manual)
     }

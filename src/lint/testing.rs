@@ -41,12 +41,12 @@ impl Example {
         Self::with(AROUND[1].0, text)
     }
 
-    /// With these edges of the node `look`, which has no fallback.
+    /// With these edges of the node `look`, without a fallback.
     pub(super) fn edges(edges: &str) -> Self {
         Self::pipeline(&Self::with_edges(edges).replace("    fallback: judge\n", ""))
     }
 
-    /// With these edges of the node `look`, which has a fallback.
+    /// With these edges of the node `look`, with a fallback.
     pub(super) fn fallback(edges: &str) -> Self {
         Self::pipeline(&Self::with_edges(edges))
     }

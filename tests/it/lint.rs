@@ -104,7 +104,7 @@ fn rules_are_listed_and_explained() {
     );
     for rule in rules {
         let text = project.asterisk(&["lint", "--explain", rule["id"].as_str().unwrap()]).ok().stdout;
-        assert!(text.contains("Found:") && text.contains("Mended:"), "{text}");
+        assert!(text.contains("\nBad:\n") && text.contains("\nGood:\n"), "{text}");
     }
     shows(&project, "list", "lint --list").ok();
     shows(&project, "explain", "lint --explain robustness/overlong-function").ok();

@@ -202,7 +202,7 @@ impl SymbolicReading<'_, '_> {
 
     fn value(&mut self, expr: &Expr, env: &SymbolicEnv) -> SymbolicValue {
         self.steps = self.steps.saturating_sub(1);
-        #[expect(clippy::cast_precision_loss, reason = "what is compared with is small")]
+        #[expect(clippy::cast_precision_loss, reason = "the compared numbers are small")]
         match expr {
             _ if self.steps == 0 => SymbolicValue::Unknown,
             Expr::Bool(true, _) => SymbolicValue::Truth(Formula::True),
@@ -321,7 +321,7 @@ fn flipped(op: &str) -> &str {
     }
 }
 
-/// Whether the function may return within it.
+/// Whether the function may return within the statement.
 fn leaves(statement: &Stmt) -> bool {
     let mut found = false;
     statement.each(&mut |node| found |= matches!(node, Node::Stmt(Stmt::Return { .. })));

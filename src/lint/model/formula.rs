@@ -79,7 +79,7 @@ impl Formula {
         }
     }
 
-    /// Whether it has no unknowns.
+    /// Whether all of its inputs are known.
     pub(crate) fn is_exact(&self) -> bool {
         self.subjects().iter().all(|subject| !subject.starts_with('?'))
     }

@@ -112,7 +112,7 @@ impl<'a> Solver<'a> {
 }
 
 impl Term {
-    /// Whether it has no unknowns.
+    /// Whether all of its inputs are known.
     pub(crate) fn is_exact(&self) -> bool {
         self.0.keys().all(|subject| !subject.starts_with('?'))
     }

@@ -14,7 +14,7 @@ mod verdicts;
 
 use super::rule::LintRule;
 
-/// The rules whose findings `--fix` mends.
+/// The rules with findings that `--fix` fixes.
 pub const FIXABLE: &[&str] = &["allows/unused", "robustness/bool-comparison", "robustness/unused-import"];
 
 /// The rules by category, in listing order.

@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "allows/unknown-rule",
     level: LintLevel::Warning,
-    summary: "an allow of a rule that there is not",
+    summary: "an allow comment for an unknown rule",
     manual: include_str!("../../manual/allows/unknown-rule.md"),
     options: &[],
     check: Some(|_, _| ()),

@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "allows/unused",
     level: LintLevel::Warning,
-    summary: "an allow of something that is not found there",
+    summary: "an allow comment that suppresses nothing",
     manual: include_str!("../../manual/allows/unused.md"),
     options: &[],
     check: Some(|_, _| ()),

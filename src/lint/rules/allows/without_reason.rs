@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "allows/without-reason",
     level: LintLevel::Warning,
-    summary: "an allow that does not say why",
+    summary: "an allow comment without a reason",
     manual: include_str!("../../manual/allows/without-reason.md"),
     options: &[],
     check: Some(|_, _| ()),

@@ -1,4 +1,4 @@
-//! `correctness/absent-field`: a field read that may be absent.
+//! `correctness/absent-field`: reads of fields that may be absent.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/absent-field",
     level: LintLevel::Error,
-    summary: "a field read that may be absent",
+    summary: "a read of a field that may be absent",
     manual: include_str!("../../manual/correctness/absent-field.md"),
     options: &[],
     check: None,

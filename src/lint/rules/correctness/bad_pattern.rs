@@ -1,5 +1,5 @@
-//! `correctness/bad-pattern`: regular expressions that do not compile. Those are patterns of `regex_` functions, and constants and
-//! arguments of other functions that look like patterns, since helpers pass them on.
+//! `correctness/bad-pattern`: regular expressions that do not compile: patterns of `regex_` functions, and constants and arguments
+//! of other functions that look like patterns, since helpers pass them on.
 
 use crate::diag::{Diagnostic, Span};
 use crate::lint::context::LintContext;
@@ -61,7 +61,7 @@ fn arguments(call: &CallExpr, pattern: usize, texts: &mut Vec<(CompactString, Po
     }
 }
 
-/// Whether a text has what only patterns have.
+/// Whether a text contains syntax that only patterns use.
 fn is_like_pattern(text: &str) -> bool {
     ["(?", "\\b", "\\d", "\\w", "\\s", "[^"].iter().any(|mark| text.contains(mark))
 }

@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/compare-types",
     level: LintLevel::Error,
-    summary: "values of different types compared: a number with a string",
+    summary: "a comparison of values of different types",
     manual: include_str!("../../manual/correctness/compare-types.md"),
     options: &[],
     check: None,

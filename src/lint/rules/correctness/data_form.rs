@@ -10,7 +10,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/data-form",
     level: LintLevel::Error,
-    summary: "a data file or vocabulary that does not hold together",
+    summary: "an invalid data file, or an inconsistent domain",
     manual: include_str!("../../manual/correctness/data-form.md"),
     options: &[],
     check: Some(check),
@@ -26,7 +26,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         for rule in above.iter().filter(|rule| rule.as_map().is_some_and(|map| !map.is_empty())) {
             let is_given = |key: &&str| rule.get(key).is_some();
             if !["languages", "paths", "functions"].iter().any(|key| is_given(key)) {
-                let message = "an owner rule without patterns matches every frame, so that no rule below it is tried";
+                let message = "an owner rule without patterns matches every frame, so no rule below it is tried";
                 let found = Diagnostic::warning(RULE.id, message).label(source, rule.head(source), "matches every frame");
                 report.push(found.help("give it `paths`, `functions` or `languages`, or make it the last one"));
             }

@@ -1,4 +1,4 @@
-//! `correctness/dropped-value`: a value at the end of a block that is discarded, because the function continues after it.
+//! `correctness/dropped-value`: values at the end of a block that are discarded, because the function continues after it.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/dropped-value",
     level: LintLevel::Warning,
-    summary: "a block that ends with a value which nothing takes",
+    summary: "a block whose last value is discarded",
     manual: include_str!("../../manual/correctness/dropped-value.md"),
     options: &[],
     check: None,

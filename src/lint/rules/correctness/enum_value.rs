@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/enum-value",
     level: LintLevel::Error,
-    summary: "a text field compared with a text that it never is",
+    summary: "a field compared with a value that is not in its enum",
     manual: include_str!("../../manual/correctness/enum-value.md"),
     options: &[],
     check: None,

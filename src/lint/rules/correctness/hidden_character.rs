@@ -9,7 +9,7 @@ use crate::model::is_invisible;
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/hidden-character",
     level: LintLevel::Error,
-    summary: "a character that shows nothing, or turns the direction of writing",
+    summary: "an invisible character, or one that changes the text direction",
     manual: include_str!("../../manual/correctness/hidden-character.md"),
     options: &[],
     check: Some(check),
@@ -33,10 +33,10 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let more = names.len().saturating_sub(SHOWN);
             names.truncate(SHOWN);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let message = format!("a character here is hidden, or hides others: {}{more}", names.join(", "));
+            let message = format!("invisible or reordering characters: {}{more}", names.join(", "));
             report.push(
                 Diagnostic::error(RULE.id, message)
-                    .label(source, Span::new(start, end), "between what is seen")
+                    .label(source, Span::new(start, end), "here")
                     .help("remove it; if a string needs it, write an escape such as \"\\u202e\""),
             );
         }

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/missing-return",
     level: LintLevel::Warning,
-    summary: "a function that gives a value on one way and nothing on another",
+    summary: "a function that returns a value on one path and none on another",
     manual: include_str!("../../manual/correctness/missing-return.md"),
     options: &[],
     check: Some(check),
@@ -45,24 +45,24 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             if says_nothing_is_found(&source.text()[..span.start.min(source.text().len())]) {
                 continue;
             }
-            let message = format!("`{}` returns a value on one path, and nothing at its end", function.name());
-            let found = Diagnostic::warning(RULE.id, message).label(&source, span, "runs off its end");
+            let message = format!("`{}` returns a value on one path, and none at its end", function.name());
+            let found = Diagnostic::warning(RULE.id, message).label(&source, span, "can reach its end");
             let found = match unit.token(given) {
-                Some((source, span)) => found.label(&source, span, "a value is given here"),
+                Some((source, span)) => found.label(&source, span, "a value is returned here"),
                 None => found,
             };
-            report.push(found.help("end it with a value, `()` if nothing is meant"));
+            report.push(found.help("end it with a value, or with `()` if that is intended"));
         }
     }
 }
 
-/// Whether the comment above a function says that it may give `()`.
+/// Whether the comment above a function says that it may return `()`.
 fn says_nothing_is_found(before: &str) -> bool {
     let above = before.lines().rev().skip(1);
     above.map(str::trim).take_while(|line| line.starts_with("///")).any(|line| line.contains("`()`"))
 }
 
-/// The ways in which a function ends.
+/// How a function ends.
 struct FunctionEnd {
     /// A path that returns a value.
     gives: Option<Position>,

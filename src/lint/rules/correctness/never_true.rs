@@ -10,7 +10,7 @@ use crate::pipeline::EdgeIx;
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/never-true",
     level: LintLevel::Warning,
-    summary: "a rule or condition that can never say yes",
+    summary: "a rule or condition that can never be true",
     manual: include_str!("../../manual/correctness/never-true.md"),
     options: &[],
     check: Some(check),
@@ -29,13 +29,13 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let mut named = rule.unit.tree().named().filter(|function| function.name() == rule.name);
             let Some((source, span)) = named.find_map(|function| rule.unit.definition(&function.head)) else { continue };
             let what = if rule.unit.is_condition() { "this condition".to_owned() } else { format!("`{}`", rule.name) };
-            let found = Diagnostic::warning(RULE.id, format!("{what} never fires")).label(&source, span, "whatever it is asked");
+            let found = Diagnostic::warning(RULE.id, format!("{what} never fires")).label(&source, span, "false for every input");
             let found = if rule.unit.is_condition() {
                 found
             } else {
                 found.label(&pipe.pipeline.source, edge.id.span, "so this edge is never taken")
             };
-            report.push(found.help("look at what it compares: some of it contradicts the rest, or the schema"));
+            report.push(found.help("check its comparisons: they contradict each other, or the schema"));
         }
     }
 }

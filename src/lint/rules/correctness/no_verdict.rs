@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/no-verdict",
     level: LintLevel::Error,
-    summary: "a rule that never answers with a verdict",
+    summary: "a rule whose return value is not an outcome",
     manual: include_str!("../../manual/correctness/no-verdict.md"),
     options: &[],
     check: None,

@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/pipeline-form",
     level: LintLevel::Error,
-    summary: "a pipeline that says what cannot be said",
+    summary: "an invalid pipeline",
     manual: include_str!("../../manual/correctness/pipeline-form.md"),
     options: &[],
     check: None,

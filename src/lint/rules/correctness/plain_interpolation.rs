@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/plain-interpolation",
     level: LintLevel::Warning,
-    summary: "`${..}` in a text between plain quotes",
+    summary: "`${..}` in a plain string, which is not interpolated",
     manual: include_str!("../../manual/correctness/plain-interpolation.md"),
     options: &[],
     check: None,

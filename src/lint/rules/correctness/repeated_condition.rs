@@ -36,7 +36,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                         let one =
                             Diagnostic::warning(RULE.id, "this branch is never taken: an earlier one has the same condition");
                         let one = one.label(&source, span, "again here").label(&source, first, "taken here");
-                        found.push(one.help("one of them is meant to ask something else"));
+                        found.push(one.help("one of them should test something else"));
                     }
                     seen.push((text, span));
                 }

@@ -1,4 +1,4 @@
-//! `correctness/returned-map`: a returned map with a key or a value that its reader refuses.
+//! `correctness/returned-map`: a returned map with an invalid key or value.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/returned-map",
     level: LintLevel::Error,
-    summary: "a returned map with a key or a value that its reader refuses",
+    summary: "a returned map with an invalid key or value",
     manual: include_str!("../../manual/correctness/returned-map.md"),
     options: &[],
     check: None,

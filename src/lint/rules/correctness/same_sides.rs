@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/same-sides",
     level: LintLevel::Warning,
-    summary: "both sides of an operator are the same",
+    summary: "an operator with the same operand on both sides",
     manual: include_str!("../../manual/correctness/same-sides.md"),
     options: &[],
     check: Some(check),
@@ -50,7 +50,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             if let Some((source, span)) = unit.token(at) {
                 one = one.label(&source, span, "of this");
             }
-            texts.entry(span).or_insert_with(|| one.help("one of the sides is meant to be another, or one is enough"));
+            texts.entry(span).or_insert_with(|| one.help("one side should be something else, or one is enough"));
         });
         report.extend(texts.into_values());
     }

@@ -14,7 +14,7 @@ use serde_json::Value;
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/signature-example",
     level: LintLevel::Error,
-    summary: "an example of a signature that it does not match, or a near miss that it does",
+    summary: "a signature that fails one of its examples",
     manual: include_str!("../../manual/correctness/signature-example.md"),
     options: &[],
     check: Some(check),
@@ -26,7 +26,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let items = yaml.get("signatures").and_then(Yaml::as_list).unwrap_or_default();
         all.extend(items.iter().map(|item| (source, item)));
     }
-    // Each compiles patterns of its own, which is most of what a lint of the bundled files takes.
+    // Each signature compiles its patterns, which takes most of the time of linting the bundled files.
     let found = all.par_iter().map(|(source, item)| {
         let mut found = FindingCollector::default();
         one(item, source, &cx.domains, &mut found);

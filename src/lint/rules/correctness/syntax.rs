@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/syntax",
     level: LintLevel::Error,
-    summary: "what cannot be parsed: scripts, pipelines, templates and data",
+    summary: "a script, pipeline, template or data file that cannot be parsed",
     manual: include_str!("../../manual/correctness/syntax.md"),
     options: &[],
     check: None,

@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-counter",
     level: LintLevel::Warning,
-    summary: "a loop counter that no edge counts",
+    summary: "a loop counter that no edge increments",
     manual: include_str!("../../manual/correctness/unknown-counter.md"),
     options: &[],
     check: None,

@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-function",
     level: LintLevel::Error,
-    summary: "a function, variable, module or constant that there is not",
+    summary: "an unknown function, variable, module or constant",
     manual: include_str!("../../manual/correctness/unknown-function.md"),
     options: &[],
     check: None,

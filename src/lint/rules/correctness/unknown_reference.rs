@@ -10,12 +10,12 @@ use crate::lint::rule::{LintLevel, LintRule};
 use crate::script::FunctionRef;
 use std::collections::BTreeSet;
 
-/// What pipelines, scripts and templates refer to is checked by linking; references in data files, and names that only have to be
-/// known somewhere, are checked here.
+/// Linking checks the references in pipelines, scripts and templates; this rule checks those in data files, and names that only
+/// have to exist somewhere.
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unknown-reference",
     level: LintLevel::Error,
-    summary: "a file, node, template or query that there is not",
+    summary: "an unknown file, node, template or query",
     manual: include_str!("../../manual/correctness/unknown-reference.md"),
     options: &[],
     check: Some(check),
@@ -25,7 +25,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let nodes: BTreeSet<&str> =
         cx.pipelines.iter().flat_map(|pipe| pipe.pipeline.nodes.iter().map(|node| node.name.as_str())).collect();
     let pipelines: BTreeSet<&str> = cx.pipelines.iter().map(|pipe| pipe.pipeline.name.as_str()).collect();
-    // What a pipeline that does not parse has is not known.
+    // The nodes of a pipeline that does not parse are unknown.
     let all_read = cx.texts.iter().filter(|text| text.area == Area::Pipelines).count() == cx.pipelines.len();
     for (source, yaml) in cx.data {
         functions(cx, source, yaml, report);
@@ -83,7 +83,7 @@ fn functions(cx: &LintContext<'_>, source: &Source, yaml: &Yaml, report: &mut Fi
     }
 }
 
-/// Families without a script and a template that are written like one that has them.
+/// Reports families with neither a script nor a template whose names resemble one that has them.
 fn families(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let stem = |path: &str, dir: &str, ending: &str| {
         path.strip_prefix(dir).and_then(|name| name.strip_suffix(ending)).filter(|name| !name.contains('/')).map(str::to_owned)

@@ -10,7 +10,7 @@ use crate::script::tree::{Expr, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/unreachable",
     level: LintLevel::Warning,
-    summary: "statements behind a return, throw or break",
+    summary: "statements after a return, throw or break",
     manual: include_str!("../../manual/correctness/unreachable.md"),
     options: &[],
     check: Some(check),
@@ -31,12 +31,12 @@ fn block(unit: &Unit, statements: &[Stmt], report: &mut FindingCollector) {
     if let Some((left, behind)) = behind
         && let (Some((source, span)), Some((_, why))) = (begin(unit, behind), unit.token(left.position()))
     {
-        let found = Diagnostic::warning(RULE.id, "this is never run").label(&source, span, "from here on").label(
+        let found = Diagnostic::warning(RULE.id, "this code never runs").label(&source, span, "from here on").label(
             &source,
             why,
             "left here",
         );
-        report.push(found.help("remove it, or move it before the statement that leaves"));
+        report.push(found.help("remove it, or move it before that statement"));
     }
     for statement in statements {
         inside(statement, &mut |statements| block(unit, statements, report));

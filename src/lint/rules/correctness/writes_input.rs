@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/writes-input",
     level: LintLevel::Error,
-    summary: "an input is written to",
+    summary: "a write to an input",
     manual: include_str!("../../manual/correctness/writes-input.md"),
     options: &[],
     check: None,

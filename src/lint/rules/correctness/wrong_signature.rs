@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/wrong-signature",
     level: LintLevel::Error,
-    summary: "a function that takes other parameters than its role gives",
+    summary: "a function with the wrong parameters for its role",
     manual: include_str!("../../manual/correctness/wrong-signature.md"),
     options: &[],
     check: None,

@@ -8,7 +8,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "docs/pipeline-without-description",
     level: LintLevel::Note,
-    summary: "a pipeline that does not say what it is for",
+    summary: "a pipeline without a description",
     manual: include_str!("../../manual/docs/pipeline-without-description.md"),
     options: &[],
     check: Some(check),

@@ -9,7 +9,7 @@ use crate::lint::syntax::name_of;
 pub(super) const RULE: LintRule = LintRule {
     id: "docs/rule-without-doc",
     level: LintLevel::Warning,
-    summary: "a function that a pipeline names and nobody explains",
+    summary: "an undocumented function that a pipeline refers to",
     manual: include_str!("../../manual/docs/rule-without-doc.md"),
     options: &[],
     check: Some(check),
@@ -27,7 +27,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let (source, span) = name_of(one.unit, function);
         let found = Diagnostic::warning(RULE.id, format!("`{}` is not documented", one.name));
         report.push(
-            found.label(&source, span, "named by a pipeline").help("write a `///` comment above it: when it fires, and why"),
+            found.label(&source, span, "used by a pipeline").help("write a `///` comment above it: when it fires, and why"),
         );
     }
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const RULE: LintRule = LintRule {
     id: "docs/test-without-assertion",
     level: LintLevel::Warning,
-    summary: "a test that asserts nothing",
+    summary: "a test without an assertion",
     manual: include_str!("../../manual/docs/test-without-assertion.md"),
     options: &[],
     check: Some(check),

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/hard-coded-id",
     level: LintLevel::Warning,
-    summary: "a UUID, commit or address in a script",
+    summary: "a UUID, commit or address in a script or data file",
     manual: include_str!("../../manual/overfit/hard-coded-id.md"),
     options: &[],
     check: Some(check),
@@ -25,9 +25,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         if what == ADDRESS && ["127.", "0.", "10.", "192.168.", "255."].iter().any(|known| id.as_str().starts_with(known)) {
             continue;
         }
-        let found = Diagnostic::warning(RULE.id, format!("`{}` is {what} of one time and place", id.as_str()));
+        let found = Diagnostic::warning(RULE.id, format!("`{}` is {what} of one run or machine", id.as_str()));
         report.push(
-            found.label(&source, span, "written out here").help("match its format with a pattern, or match the text around it"),
+            found.label(&source, span, "hard-coded here").help("match its format with a pattern, or match the text around it"),
         );
     }
 }

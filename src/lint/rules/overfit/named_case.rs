@@ -9,7 +9,7 @@ use crate::script::check::Operand;
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/named-case",
     level: LintLevel::Warning,
-    summary: "a script that asks for one test, launch or case by name",
+    summary: "a script that decides by the name of one test, launch or case",
     manual: include_str!("../../manual/overfit/named-case.md"),
     options: &[],
     check: Some(check),
@@ -38,7 +38,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             if text.is_empty() || !NAMES.contains(&path.as_str()) {
                 continue;
             }
-            let found = Diagnostic::warning(RULE.id, format!("this decides for one case: `{path}` is compared with its name"));
+            let found = Diagnostic::warning(RULE.id, format!("this decides for one case: `{path}` is compared with a name"));
             let found = found.label(&compared.source, *span, "one case");
             report.push(found.help("decide by the error or the log"));
         }

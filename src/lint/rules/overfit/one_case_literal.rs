@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/one-case-literal",
     level: LintLevel::Note,
-    summary: "a text of a script that occurs in one known case only",
+    summary: "a string in a script that occurs in only one known case",
     manual: include_str!("../../manual/overfit/one-case-literal.md"),
     options: &[
-        RuleOption { name: "min_cases", default: OptionDefault::Int(3), doc: "From how many known cases on it is looked for." },
-        RuleOption { name: "min_length", default: OptionDefault::Int(8), doc: "The least bytes of a text." },
+        RuleOption { name: "min_cases", default: OptionDefault::Int(3), doc: "The minimum number of known cases." },
+        RuleOption { name: "min_length", default: OptionDefault::Int(8), doc: "The minimum length of a string, in bytes." },
     ],
     check: Some(check),
 };
@@ -46,9 +46,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             }
             let Some(case) = only(cx, text, pattern).filter(|case| cx.is_of(text, case)) else { return };
             if let Some((source, span)) = unit.token(*at) {
-                let message = format!("of {} known cases only `{}` has this", cx.cases.len(), case.name);
+                let message = format!("of {} known cases, only `{}` contains this", cx.cases.len(), case.name);
                 let one = Diagnostic::warning(RULE.id, message).label(&source, span, "fits one case");
-                found.insert(span.start, one.help("look for the part that other failures of the kind have too"));
+                found.insert(span.start, one.help("search for the part that other failures of this kind share"));
             }
         });
         for (pattern, at) in pattern_constants(unit) {
@@ -57,16 +57,16 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let Some((part, case)) = parts.iter().find_map(|part| Some((part, one_case(part)?))) else { continue };
             if let Some((source, span)) = unit.token(at) {
                 let what = if parts.len() == 1 { "this".to_owned() } else { format!("the alternative `{part}` of this") };
-                let message = format!("of {} known cases only `{}` matches {what}", cx.cases.len(), case.name);
+                let message = format!("of {} known cases, only `{}` matches {what}", cx.cases.len(), case.name);
                 let one = Diagnostic::warning(RULE.id, message).label(&source, span, "fits one case");
-                found.insert(span.start, one.help("look for the part that other failures of the kind have too"));
+                found.insert(span.start, one.help("search for the part that other failures of this kind share"));
             }
         }
         report.extend(found.into_values());
     }
 }
 
-/// The constants of a script that are patterns, judging by their looks: the rules of a verdict keep theirs so.
+/// The constants of a script that look like patterns: verdict rules keep their patterns in constants.
 fn pattern_constants(unit: &Unit) -> impl Iterator<Item = (&str, Position)> {
     unit.tree().statements.iter().filter_map(|statement| match statement {
         Stmt::Var { value: Expr::Text(text, at), constant: true, .. } => {

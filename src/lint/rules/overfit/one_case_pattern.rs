@@ -10,11 +10,11 @@ use crate::lint::syntax::{alternatives, texts};
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/one-case-pattern",
     level: LintLevel::Note,
-    summary: "a pattern of a data file that matches one known case only",
+    summary: "a pattern in a data file that matches only one known case",
     manual: include_str!("../../manual/overfit/one-case-pattern.md"),
     options: &[
-        RuleOption { name: "min_cases", default: OptionDefault::Int(3), doc: "From how many known cases on it is looked for." },
-        RuleOption { name: "min_length", default: OptionDefault::Int(12), doc: "The least bytes that a pattern must match." },
+        RuleOption { name: "min_cases", default: OptionDefault::Int(3), doc: "The minimum number of known cases." },
+        RuleOption { name: "min_length", default: OptionDefault::Int(12), doc: "The minimum length of a match, in bytes." },
     ],
     check: Some(check),
 };
@@ -28,9 +28,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         for (text, source, span) in under(source, yaml) {
             let one_case = |pattern: &String| cx.only_case(pattern, least).filter(|case| cx.is_of(pattern, case));
             let Some(case) = alternatives(&text).iter().find_map(one_case) else { continue };
-            let message = format!("of {} known cases only `{}` matches this", cx.cases.len(), case.name);
+            let message = format!("of {} known cases, only `{}` matches this", cx.cases.len(), case.name);
             let found = Diagnostic::warning(RULE.id, message).label(&source, span, "fits one case");
-            report.push(found.help("leave out what differs from failure to failure: names, numbers, paths"));
+            report.push(found.help("leave out what differs between failures: names, numbers, paths"));
         }
     }
 }

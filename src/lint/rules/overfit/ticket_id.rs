@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 pub(super) const RULE: LintRule = LintRule {
     id: "overfit/ticket-id",
     level: LintLevel::Warning,
-    summary: "the id of a ticket in a script or data file",
+    summary: "a ticket id in a script or data file",
     manual: include_str!("../../manual/overfit/ticket-id.md"),
     options: &[RuleOption {
         name: "standards",
@@ -32,7 +32,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let found = Diagnostic::warning(RULE.id, format!("`{}` is the id of a ticket", &id[0]));
         report.push(
             found
-                .label(&source, span, "written out here")
+                .label(&source, span, "hard-coded here")
                 .help("match the problem described in the ticket; put its id in a comment"),
         );
     }

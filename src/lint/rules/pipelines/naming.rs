@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/naming",
     level: LintLevel::Note,
-    summary: "a name that is written otherwise than the house writes names",
+    summary: "a name that breaks the naming convention",
     manual: include_str!("../../manual/pipelines/naming.md"),
     options: &[],
     check: Some(check),
@@ -23,7 +23,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             if !fits.is_match(name) {
                 let found = Diagnostic::warning(RULE.id, format!("the name of the {what} `{name}` is not {form}"));
                 let found = found.label(&pipeline.source, span, "");
-                report.push(found.help(format!("call it `{}`", plain(name, form))));
+                report.push(found.help(format!("rename it to `{}`", plain(name, form))));
             }
         };
         check_name("pipeline", &pipeline.name, pipeline.name.span, &WORDS, DASHED);

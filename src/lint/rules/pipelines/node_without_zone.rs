@@ -8,7 +8,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "pipelines/node-without-zone",
     level: LintLevel::Note,
-    summary: "a node in no zone, though others are in some",
+    summary: "a node without a zone, in a pipeline with zones",
     manual: include_str!("../../manual/pipelines/node-without-zone.md"),
     options: &[],
     check: Some(check),
@@ -19,8 +19,8 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let pipeline = pipe.pipeline;
         for node in pipeline.nodes.iter().filter(|node| node.zone.is_none()) {
             let zones: Vec<String> = pipeline.zones.iter().map(|zone| format!("`{}`", *zone.name)).collect();
-            let found = Diagnostic::warning(RULE.id, format!("`{}` is in no zone", *node.name));
-            let found = found.label(&pipeline.source, node.name.span, "in none");
+            let found = Diagnostic::warning(RULE.id, format!("`{}` is not in a zone", *node.name));
+            let found = found.label(&pipeline.source, node.name.span, "without a zone");
             report.push(found.help(format!("list it in one of {}", zones.join(", "))));
         }
     }

@@ -28,7 +28,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             functions.filter(|function| mentions(unit.script(), function.name()) <= definitions(unit, function.name()))
         {
             let (source, span) = name_of(unit, function);
-            let found = Diagnostic::warning(RULE.id, format!("`{}` is no test and nothing calls it", function.name()));
+            let found = Diagnostic::warning(RULE.id, format!("`{}` is not a test, and nothing calls it", function.name()));
             report.push(found.label(&source, span, "never run").help("the names of tests begin with `test_`"));
         }
     }

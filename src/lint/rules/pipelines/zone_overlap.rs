@@ -22,7 +22,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let mut zones = pipeline.zones.iter().filter(|zone| zone.nodes.contains(&NodeIx(at)));
             let (Some(first), Some(second)) = (zones.next(), zones.next()) else { continue };
             let message = format!("`{}` is in the zones `{}` and `{}`", *node.name, *first.name, *second.name);
-            let found = Diagnostic::warning(RULE.id, message).label(&pipeline.source, second.name.span, "does not count for it");
+            let found = Diagnostic::warning(RULE.id, message).label(&pipeline.source, second.name.span, "ignored for it");
             let found = found.label(&pipeline.source, first.name.span, "it belongs to this one");
             report.push(found.help("list it in one of them"));
         }

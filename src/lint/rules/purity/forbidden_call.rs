@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "purity/forbidden-call",
     level: LintLevel::Error,
-    summary: "a call that would let the outside in: time, printing, evaluation",
+    summary: "a call with side effects or external input: time, printing, evaluation",
     manual: include_str!("../../manual/purity/forbidden-call.md"),
     options: &[],
     check: None,

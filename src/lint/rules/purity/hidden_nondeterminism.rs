@@ -9,7 +9,7 @@ use crate::project::FunctionUse;
 pub(super) const RULE: LintRule = LintRule {
     id: "purity/hidden-nondeterminism",
     level: LintLevel::Warning,
-    summary: "a rule that decides by chance or by the clock",
+    summary: "a decision that depends on chance or on the clock",
     manual: include_str!("../../manual/purity/hidden-nondeterminism.md"),
     options: &[],
     check: Some(check),
@@ -33,10 +33,10 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         for read in one.analysis.reads.iter().filter(|read| DIFFERENT.contains(&read.path.as_str())) {
             let what = match one.place {
                 FunctionUse::Edge(_) => "this decision",
-                FunctionUse::Scheduler => "who takes a step",
-                _ => "what is kept",
+                FunctionUse::Scheduler => "the choice of a walker",
+                _ => "the stored result",
             };
-            let found = Diagnostic::warning(RULE.id, format!("{what} depends on `{}`, which is another in every run", read.path));
+            let found = Diagnostic::warning(RULE.id, format!("{what} depends on `{}`, which differs in every run", read.path));
             let found = found.label(&read.source, read.span, "read here");
             report.push(found.help("decide by the artifact, or by `state.loops` and `state.steps`"));
         }

@@ -38,7 +38,7 @@ fn report_comparison(one: &ExaminedFunction<'_>, whole: &Expr, side: &Expr, want
     let written = source.slice(inner);
     let plain = if wanted { written.to_owned() } else { format!("!{written}") };
     let found = Diagnostic::warning(RULE.id, "a bool is a condition by itself").label(&source, span, "compared with a bool");
-    report.fixable(found.help(format!("write `{plain}`")), "leave out the comparison", &source, span, plain);
+    report.fixable(found.help(format!("write `{plain}`")), "remove the comparison", &source, span, plain);
 }
 
 /// Whether an expression is a field declared as a bool.

@@ -9,9 +9,9 @@ use crate::script::tree::{Position, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/deep-nesting",
     level: LintLevel::Note,
-    summary: "blocks nested so deep that nobody knows where they are",
+    summary: "deeply nested blocks",
     manual: include_str!("../../manual/robustness/deep-nesting.md"),
-    options: &[RuleOption { name: "max_depth", default: OptionDefault::Int(5), doc: "The most blocks inside one another." }],
+    options: &[RuleOption { name: "max_depth", default: OptionDefault::Int(5), doc: "The maximum nesting depth." }],
     check: Some(check),
 };
 
@@ -26,7 +26,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 report.push(
                     found
                         .label(&source, span, "too deep from here on")
-                        .help("leave early with `return` or `continue`, or make a function of the inside"),
+                        .help("leave early with `return` or `continue`, or move the inside to a function"),
                 );
             }
         }

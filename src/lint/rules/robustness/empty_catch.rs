@@ -9,7 +9,7 @@ use crate::script::tree::{Node, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/empty-catch",
     level: LintLevel::Warning,
-    summary: "a failure that is caught and forgotten",
+    summary: "an error that is caught and ignored",
     manual: include_str!("../../manual/robustness/empty-catch.md"),
     options: &[],
     check: Some(check),
@@ -22,7 +22,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 && handler.iter().all(Stmt::is_nothing)
                 && let Some((source, span)) = unit.token(*at)
             {
-                let found = Diagnostic::warning(RULE.id, "whatever fails here is forgotten");
+                let found = Diagnostic::warning(RULE.id, "errors here are ignored");
                 report.push(
                     found
                         .label(&source, span, "its `catch` is empty")

@@ -11,7 +11,7 @@ use crate::script::check::Operand;
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/float-equality",
     level: LintLevel::Warning,
-    summary: "a number with a fraction compared by `==`",
+    summary: "a floating-point number compared with `==`",
     manual: include_str!("../../manual/robustness/float-equality.md"),
     options: &[],
     check: Some(check),
@@ -40,9 +40,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 }
                 let found = Diagnostic::warning(
                     RULE.id,
-                    format!("`{}` is compared by `{}`, and is seldom exactly that", subject.0, compared.op),
+                    format!("`{}` is compared with `{}`, and is rarely exactly equal", subject.0, compared.op),
                 );
-                let found = found.label(&compared.source, compared.span, "exact");
+                let found = found.label(&compared.source, compared.span, "exact comparison");
                 report.push(found.help("use `>=` or `<`, or compare the distance with a tolerance: `(a - b).abs() < 0.001`"));
             }
         }

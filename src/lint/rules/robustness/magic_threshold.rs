@@ -36,8 +36,8 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                     continue;
                 }
                 let written = compared.source.slice(literal.span);
-                let message = format!("`{path}` is compared with {written}, which nobody can set");
-                let found = Diagnostic::warning(RULE.id, message).label(&compared.source, literal.span, "written out here");
+                let message = format!("`{path}` is compared with {written}, which cannot be set");
+                let found = Diagnostic::warning(RULE.id, message).label(&compared.source, literal.span, "hard-coded here");
                 let name = path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]");
                 let mut near = pipe
                     .pipeline

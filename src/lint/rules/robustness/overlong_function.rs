@@ -9,12 +9,12 @@ use crate::lint::syntax::{name_of, text_of};
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/overlong-function",
     level: LintLevel::Note,
-    summary: "a function with more lines than one sees at once",
+    summary: "a function with too many lines",
     manual: include_str!("../../manual/robustness/overlong-function.md"),
     options: &[RuleOption {
         name: "max_lines",
         default: OptionDefault::Int(60),
-        doc: "The most lines of a function, without blank ones and comments.",
+        doc: "The maximum lines of a function, without blank lines and comments.",
     }],
     check: Some(check),
 };
@@ -29,7 +29,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             if lines > most {
                 let (source, span) = name_of(unit, function);
                 let found = Diagnostic::warning(RULE.id, format!("`{}` has {lines} lines, more than {most}", function.name()));
-                report.push(found.label(&source, span, "goes on and on").help("give parts of it names: functions of their own"));
+                report.push(found.label(&source, span, "too long").help("move parts of it to functions of their own"));
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::script::Pattern;
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/slow-pattern",
     level: LintLevel::Note,
-    summary: "a pattern of a signature that is tried on every line, for want of a literal",
+    summary: "a signature pattern without a literal, which is tried on every line",
     manual: include_str!("../../manual/robustness/slow-pattern.md"),
     options: &[],
     check: Some(check),
@@ -24,9 +24,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             continue;
         }
         let found =
-            Diagnostic::warning(RULE.id, "no three characters in a row are needed by this pattern: it is tried on every line");
+            Diagnostic::warning(RULE.id, "this pattern requires no literal of three characters: it is tried on every line");
         let help = "give every branch a literal of three letters or more, such as the name of the error";
-        report.push(found.label(&source, span, "needs no literal").help(help));
+        report.push(found.label(&source, span, "no literal").help(help));
     }
 }
 

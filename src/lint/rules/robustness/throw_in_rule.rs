@@ -10,7 +10,7 @@ use crate::script::tree::{self, Node, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/throw-in-rule",
     level: LintLevel::Warning,
-    summary: "a rule that stops the walk on purpose",
+    summary: "a rule that throws, which stops the walk",
     manual: include_str!("../../manual/robustness/throw-in-rule.md"),
     options: &[],
     check: Some(check),

@@ -10,7 +10,7 @@ use crate::model::Kind;
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unguarded-index",
     level: LintLevel::Warning,
-    summary: "an item of a list that may be empty",
+    summary: "an index into a list that may be empty",
     manual: include_str!("../../manual/robustness/unguarded-index.md"),
     options: &[],
     check: Some(check),
@@ -28,7 +28,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let start = text[..at].rfind("fn ").unwrap_or(0);
             let word = |ch: char| ch.is_alphanumeric() || ch == '_';
             let before = text[..at].trim_end_matches(['[', '(', '-', ' ']);
-            // What the list is called here, which may be a selection of it.
+            // The local name of the list, or of a selection of it.
             let called = &before[before.trim_end_matches(word).len()..];
             let above = &text[start..at];
             let variables = variables(above, name);
@@ -44,7 +44,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let found = Diagnostic::warning(RULE.id, format!("`{}` may have no item {}", indexed.path, indexed.index));
             let found = found.label(&indexed.source, indexed.span, "an error if there is no such item");
             report.push(found.help(format!(
-                "ask first: `{name}.len() > {}`, or take it by `get({})`, which gives `()`",
+                "check first: `{name}.len() > {}`, or use `get({})`, which returns `()`",
                 indexed.index.max(0),
                 indexed.index
             )));
@@ -52,7 +52,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     }
 }
 
-/// What follows a list where its items are asked for, or one is added.
+/// What follows the name of a list where code checks its items or adds one.
 const ASKING: &[&str] =
     &[".len()", ".len ", ".len;", ".is_empty", " == []", " != []", ".any(", ".some(", ".contains(", ".find(", ".push("];
 

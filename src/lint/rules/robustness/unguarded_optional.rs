@@ -12,7 +12,7 @@ use crate::script::check::Operand;
 pub(super) const RULE: LintRule = LintRule {
     id: "robustness/unguarded-optional",
     level: LintLevel::Warning,
-    summary: "an optional number whose absence decides",
+    summary: "a comparison that holds when its optional number is absent",
     manual: include_str!("../../manual/robustness/unguarded-optional.md"),
     options: &[],
     check: Some(check),
@@ -44,10 +44,10 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 if !passes || guarded(compared.source.text(), compared.span.start, &path, name) {
                     continue;
                 }
-                let found = Diagnostic::warning(RULE.id, format!("`{path}` is optional: where it is absent, this holds as well"));
+                let found = Diagnostic::warning(RULE.id, format!("`{path}` is optional: this also holds where it is absent"));
                 let found = found.label(&compared.source, span, "reads as 0 then");
                 report.push(
-                    found.help(format!("ask whether it is there, `contains(\"{name}\")`, or make it required in the schema")),
+                    found.help(format!("check that it is present, `contains(\"{name}\")`, or make it required in the schema")),
                 );
             }
         }

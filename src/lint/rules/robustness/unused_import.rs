@@ -29,7 +29,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let (source, span) = unit.locate(Span::new(from, to));
             let found = Diagnostic::warning(RULE.id, format!("nothing uses the import `{name}`"));
             let found = found.label(&source, span, "never used").help("remove it");
-            // With what ends the statement and its line.
+            // Includes the semicolon and the line break.
             let rest = &source.text()[span.end..];
             let tail = rest.len() - rest.trim_start_matches([';', ' ']).strip_prefix('\n').map_or(rest.len(), str::len);
             report.fixable(found, "remove the import", &source, Span::new(span.start, span.end + tail), "");

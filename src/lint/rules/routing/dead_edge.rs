@@ -11,7 +11,7 @@ use crate::pipeline::EdgeIx;
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/dead-edge",
     level: LintLevel::Warning,
-    summary: "an edge that is never taken, because earlier ones always are",
+    summary: "an edge that is never taken, because earlier ones always fire first",
     manual: include_str!("../../manual/routing/dead-edge.md"),
     options: &[],
     check: Some(check),
@@ -44,7 +44,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 let found = match always {
                     Some(other) => {
                         let other = pipeline.edge_at(*other);
-                        found.label(&pipeline.source, other.id.span, "this one always is, before it")
+                        found.label(&pipeline.source, other.id.span, "always taken before it")
                     }
                     None => before.iter().filter(|other| meets(pipe, **other, own)).fold(found, |found, other| {
                         found.label(&pipeline.source, pipeline.edge_at(*other).id.span, "taken before it")

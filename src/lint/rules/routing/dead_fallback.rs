@@ -32,7 +32,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let found = Diagnostic::warning(RULE.id, format!("the fallback of `{}` is never taken", *node.name));
             let found = found.label(&pipeline.source, node.name.span, "its `fallback:` has no effect");
             let found = found.label(&pipeline.source, pipeline.edge_at(*always).id.span, "this edge is always taken");
-            report.push(found.help("take the fallback away, or give the edge a condition"));
+            report.push(found.help("remove the fallback, or give the edge a condition"));
         }
     }
 }

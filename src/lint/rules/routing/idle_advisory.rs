@@ -32,7 +32,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             };
             if !adds {
                 let found = Diagnostic::warning(RULE.id, format!("the advisory `{}` adds nothing", *edge.id));
-                let found = found.label(&pipe.pipeline.source, edge.id.span, "has no `context`");
+                let found = found.label(&pipe.pipeline.source, edge.id.span, "without `context`");
                 report.push(found.help("put what it should add under `context:`, or return it: `#{ context: #{ .. } }`"));
             }
         }

@@ -9,7 +9,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/no-exit",
     level: LintLevel::Warning,
-    summary: "a node that some answer leaves without a way out",
+    summary: "a node where no edge fires for some answer",
     manual: include_str!("../../manual/routing/no-exit.md"),
     options: &[],
     check: Some(check),
@@ -25,7 +25,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         for node in pipeline.nodes.iter().filter(|node| node.fallback.is_none()) {
             let help = "give the node a `fallback:`, or add an edge for this";
             if node.edges.is_empty() {
-                let found = Diagnostic::warning(RULE.id, format!("no edge leads on from `{}`", *node.name));
+                let found = Diagnostic::warning(RULE.id, format!("no edge leaves `{}`", *node.name));
                 let found = found.label(&pipeline.source, node.name.span, "a walk that gets here ends with an error");
                 report.push(found.help(format!("add an edge, if only to `{}`", *pipeline.done)));
                 continue;

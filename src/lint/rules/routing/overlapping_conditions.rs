@@ -11,7 +11,7 @@ use crate::pipeline::EdgeIx;
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/overlapping-conditions",
     level: LintLevel::Warning,
-    summary: "two edges whose conditions overlap in part, with different targets",
+    summary: "two edges with different targets whose conditions partly overlap",
     manual: include_str!("../../manual/routing/overlapping-conditions.md"),
     options: &[],
     check: Some(check),
@@ -30,9 +30,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                     let Some(words) = overlap(pipe, *first, *second) else { continue };
                     let message = format!("the conditions of `{}` and `{}` overlap: both fire where {words}", *one.id, *other.id);
                     let found = Diagnostic::warning(RULE.id, message);
-                    let found = found.label(&pipeline.source, other.id.span, "only where the other does not");
-                    let found = found.label(&pipeline.source, one.id.span, "goes first");
-                    report.push(found.help("end one where the other begins, or drop the part that the order decides anyway"));
+                    let found = found.label(&pipeline.source, other.id.span, "taken only where the other does not fire");
+                    let found = found.label(&pipeline.source, one.id.span, "tried first");
+                    report.push(found.help("make them exclude each other, or drop the part that the order already decides"));
                 }
             }
         }

@@ -11,7 +11,7 @@ use crate::script::tree::{self, Expr, Node, Position, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/target-outside",
     level: LintLevel::Error,
-    summary: "a rule that sends the walk where its edge does not lead",
+    summary: "a rule that chooses a target its edge does not list",
     manual: include_str!("../../manual/routing/target-outside.md"),
     options: &[],
     check: Some(check),
@@ -33,7 +33,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 let help =
                     if known { Some(format!("add it to the edge's `targets: [{text}]`")) } else { did_you_mean(&text, names) };
                 let found = Diagnostic::error(RULE.id, message).label(&source, span, "chosen here");
-                report.push(found.label(&pipe.pipeline.source, edge.id.span, "of this edge").maybe_help(help));
+                report.push(found.label(&pipe.pipeline.source, edge.id.span, "by this edge").maybe_help(help));
             }
         }
     }

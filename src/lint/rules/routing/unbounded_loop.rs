@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/unbounded-loop",
     level: LintLevel::Warning,
-    summary: "a cycle of edges that nothing bounds but the limit on steps",
+    summary: "a cycle bounded only by the step limit",
     manual: include_str!("../../manual/routing/unbounded-loop.md"),
     options: &[],
     check: Some(check),
@@ -56,7 +56,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 *span,
                 "goes back, regardless of what happened before",
             );
-            report.push(found.help("mark it `loop: true`, and let its condition ask `state.loops` for how often it was taken"));
+            report.push(found.help("mark it `loop: true`, and limit `state.loops` in its condition"));
         }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(super) const RULE: LintRule = LintRule {
     id: "routing/unreachable-node",
     level: LintLevel::Warning,
-    summary: "a node that no walk comes to",
+    summary: "a node that no walk can reach",
     manual: include_str!("../../manual/routing/unreachable-node.md"),
     options: &[],
     check: Some(check),

@@ -10,7 +10,7 @@ use crate::project::FunctionUse;
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/blind-scheduler",
     level: LintLevel::Warning,
-    summary: "a scheduler that does not look at the walkers",
+    summary: "a scheduler that does not read the walkers",
     manual: include_str!("../../manual/teams/blind-scheduler.md"),
     options: &[],
     check: Some(check),
@@ -24,8 +24,8 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         }
         let Some(function) = one.unit.tree().named().find(|function| function.name() == one.name) else { continue };
         let (source, span) = name_of(one.unit, function);
-        let found = Diagnostic::warning(RULE.id, format!("`{}` does not look at the walkers", one.name));
+        let found = Diagnostic::warning(RULE.id, format!("`{}` does not read the walkers", one.name));
         let found = found.label(&source, span, "it chooses the same for any team");
-        report.push(found.help("choose one of `ctx.walkers` by what they are: `affinities`, `element`, `home`"));
+        report.push(found.help("choose one of `ctx.walkers` by `affinities`, `element` or `home`"));
     }
 }

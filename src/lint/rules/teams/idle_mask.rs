@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/idle-mask",
     level: LintLevel::Warning,
-    summary: "a mask that changes nothing and brings nothing",
+    summary: "a mask that changes nothing and adds no reads",
     manual: include_str!("../../manual/teams/idle-mask.md"),
     options: &[],
     check: Some(check),
@@ -59,7 +59,7 @@ mod tests {
             found(RULE.id, &Example::of(&[ExampleFile { path: "scripts/masks/m.rhai".into(), text }]))
         };
         for body in [
-            "/// Tells.\nfn pre(ctx) { let told = ctx.to_map(); told.meta = #{}; told }",
+            "/// Changes.\nfn pre(ctx) { let made = ctx.to_map(); made.meta = #{}; made }",
             "/// Hands on.\nfn pre(ctx) { ctx }\n/// Changes.\nfn post(ctx, artifact) { let made = artifact.to_map(); made.match = true; made }",
         ] {
             assert_eq!(with(body), [""; 0], "{body}");

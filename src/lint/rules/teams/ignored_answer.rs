@@ -11,7 +11,7 @@ use crate::script::tree::{self, Expr, Node};
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/ignored-answer",
     level: LintLevel::Warning,
-    summary: "a mask whose `post` does not look at the answer",
+    summary: "a mask whose `post` does not read the answer",
     manual: include_str!("../../manual/teams/ignored-answer.md"),
     options: &[],
     check: Some(check),
@@ -26,9 +26,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         });
         if !looked {
             let (source, span) = name_of(unit, post);
-            let found = Diagnostic::warning(RULE.id, format!("`post` of the mask `{}` does not look at the answer", unit.name()));
+            let found = Diagnostic::warning(RULE.id, format!("`post` of the mask `{}` does not read the answer", unit.name()));
             let found = found.label(&source, span, format!("`{}` is not used", post.params[1]));
-            report.push(found.help("change a copy of it: `let made = artifact.to_map(); ... made`; or return `()` to leave it"));
+            report.push(found.help("change a copy of it: `let made = artifact.to_map(); ... made`; or return `()` to keep it"));
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::script::tree::{self, Expr, Node, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "teams/unknown-walker",
     level: LintLevel::Warning,
-    summary: "a scheduler that names a walker who is not in the team",
+    summary: "a scheduler that names a walker outside the team",
     manual: include_str!("../../manual/teams/unknown-walker.md"),
     options: &[],
     check: Some(check),
@@ -36,7 +36,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 }
             }
             for (name, source, span) in names_used.iter().filter(|(name, ..)| !names.contains(name)) {
-                let found = Diagnostic::warning(RULE.id, format!("nobody in the team is called `{name}`"));
+                let found = Diagnostic::warning(RULE.id, format!("no walker of the team is called `{name}`"));
                 let found = found.label(source, *span, "named here").label(&team.source, team.span, "the team");
                 let known = format!("the team has {}", names.join(", "));
                 report.push(found.help(did_you_mean(name, names.iter().map(String::as_str)).unwrap_or(known)));

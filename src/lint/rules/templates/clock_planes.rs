@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(super) const RULE: LintRule = LintRule {
     id: "templates/clock-planes",
     level: LintLevel::Warning,
-    summary: "times in a prompt without a word on whose clock they are of",
+    summary: "times in a prompt without a note on their clocks",
     manual: include_str!("../../manual/templates/clock-planes.md"),
     options: &[],
     check: Some(check),

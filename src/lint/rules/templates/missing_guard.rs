@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(super) const RULE: LintRule = LintRule {
     id: "templates/missing-guard",
     level: LintLevel::Warning,
-    summary: "a value that may not be there, used without asking",
+    summary: "an optional value used without a check",
     manual: include_str!("../../manual/templates/missing-guard.md"),
     options: &[],
     check: Some(check),
@@ -34,8 +34,8 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 }
                 if reported.insert(needed.clone()) {
                     let span = Span::new(tag.span.start + at, tag.span.start + at + named.len());
-                    let found = Diagnostic::warning(RULE.id, format!("`{needed}` may not be there"));
-                    let found = found.label(&source, span, "used without asking");
+                    let found = Diagnostic::warning(RULE.id, format!("`{needed}` may be absent"));
+                    let found = found.label(&source, span, "used without a check");
                     report.push(found.help(format!("put it into `{{% if {needed} is defined %}}`")));
                 }
             }

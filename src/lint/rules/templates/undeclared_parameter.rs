@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "templates/undeclared-parameter",
     level: LintLevel::Error,
-    summary: "a parameter that there is not, or that the node does not ask for",
+    summary: "an unknown parameter, or one that the node does not declare",
     manual: include_str!("../../manual/templates/undeclared-parameter.md"),
     options: &[],
     check: None,

@@ -9,7 +9,7 @@ use crate::lint::tags::{TagKind, filters, paths, tags};
 pub(super) const RULE: LintRule = LintRule {
     id: "templates/unfenced-text",
     level: LintLevel::Warning,
-    summary: "a text from outside that is shown as if it were the prompt",
+    summary: "external text in a prompt without a fence",
     manual: include_str!("../../manual/templates/unfenced-text.md"),
     options: &[RuleOption {
         name: "outside",
@@ -27,7 +27,7 @@ pub(super) const RULE: LintRule = LintRule {
             "git.branch",
             "git.remote",
         ]),
-        doc: "The parameters that hold texts from outside.",
+        doc: "The parameters that hold external text.",
     }],
     check: Some(check),
 };
@@ -47,9 +47,9 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 let full = tag.resolve(&named);
                 let Some(known) = outside.iter().find(|known| full == known.as_str()) else { continue };
                 let span = Span::new(tag.span.start + at, tag.span.start + at + named.len());
-                let found = Diagnostic::warning(RULE.id, format!("`{known}` is a text from outside, and shown without a fence"));
+                let found = Diagnostic::warning(RULE.id, format!("`{known}` is external text, shown without a fence"));
                 let found = found.label(&source, span, "may contain anything");
-                report.push(found.help(format!("write `{{{{ {named} | code }}}}`, or `| fence` for more than a line")));
+                report.push(found.help(format!("write `{{{{ {named} | code }}}}`, or `| fence` for several lines")));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `verdicts/lone-group`: groups of one member that are written almost like another group.
+//! `verdicts/lone-group`: groups of one member, named almost like another group.
 
 use crate::diag::{Diagnostic, Source, misspelt};
 use crate::form::Spanned;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) const RULE: LintRule = LintRule {
     id: "verdicts/lone-group",
     level: LintLevel::Warning,
-    summary: "a group of one rule or signature, written almost like another group",
+    summary: "a group of one rule or signature, named almost like another group",
     manual: include_str!("../../manual/verdicts/lone-group.md"),
     options: &[],
     check: Some(check),
@@ -31,7 +31,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for (group, _) in &named {
         *members.entry(group).or_default() += 1;
     }
-    // A signature without a group is of that of its category.
+    // A signature without a group belongs to the group of its category.
     let categories = cx.domains.iter().filter_map(|domain| domain.value["categories"].as_object()).flat_map(|all| all.keys());
     for category in categories {
         *members.entry(category).or_default() += 2;
@@ -39,7 +39,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for (group, source) in named.iter().filter(|(group, _)| members.get(group.as_str()) == Some(&1)) {
         let others = members.iter().filter(|(_, count)| **count > 1).map(|(name, _)| *name);
         let Some(near) = misspelt(group, others) else { continue };
-        let found = Diagnostic::warning(RULE.id, format!("nothing else is in the group `{}`", **group));
+        let found = Diagnostic::warning(RULE.id, format!("the group `{}` has one member", **group));
         report.push(found.label(source, group.span, "alone here").help(format!("did you mean `{near}`?")));
     }
 }

@@ -1,4 +1,4 @@
-//! Rules about the rules of verdicts.
+//! Rules about verdict rules.
 
 mod lone_group;
 mod never_speaks;
@@ -17,7 +17,7 @@ use crate::script::tree::Function;
 pub(super) const RULES: &[LintRule] =
     &[lone_group::RULE, never_speaks::RULE, no_example::RULE, no_group::RULE, no_reason::RULE, twin_rules::RULE];
 
-/// A rule of a verdict with its function.
+/// A verdict rule with its function.
 struct LinkedVerdictRule<'a> {
     rule: &'a VerdictRule,
     unit: &'a Unit,

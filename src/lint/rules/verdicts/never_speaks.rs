@@ -1,4 +1,4 @@
-//! `verdicts/never-speaks`: rules of a verdict that cannot add anything.
+//! `verdicts/never-speaks`: verdict rules that cannot contribute.
 
 use super::linked;
 use crate::diag::Diagnostic;
@@ -11,7 +11,7 @@ use crate::script::tree::{self, Expr, Node, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "verdicts/never-speaks",
     level: LintLevel::Warning,
-    summary: "a rule of a verdict that is always silent, or adds nothing when it speaks",
+    summary: "a verdict rule that never matches, or has no weight",
     manual: include_str!("../../manual/verdicts/never-speaks.md"),
     options: &[],
     check: Some(check),
@@ -22,16 +22,16 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         for one in linked(pipe) {
             let id = &*one.rule.id;
             if one.rule.weights.iter().all(|weight| weight.weight == 0.0) {
-                let message = format!("the rule `{id}` adds nothing to any defect");
+                let message = format!("the rule `{id}` has no weight for any defect");
                 let found = Diagnostic::warning(RULE.id, message);
                 let found = found.label(&pipe.pipeline.source, one.rule.id.span, "all of its weights are 0");
                 report.push(found.help("give it a weight under `for:`, or remove it"));
             } else if is_silent(&one.function.body) {
                 let (source, span) = name_of(one.unit, one.function);
-                let message = format!("the rule `{id}` never speaks: every path through `{}` ends in no", one.function.name());
-                let found = Diagnostic::warning(RULE.id, message).label(&source, span, "returns `false` or nothing only");
-                let found = found.label(&pipe.pipeline.source, one.rule.id.span, "weighed here");
-                report.push(found.help("return `true`, or a map with `because`, where the evidence speaks for it"));
+                let message = format!("the rule `{id}` never matches: no path through `{}` returns a match", one.function.name());
+                let found = Diagnostic::warning(RULE.id, message).label(&source, span, "returns only `false` or `()`");
+                let found = found.label(&pipe.pipeline.source, one.rule.id.span, "declared here");
+                report.push(found.help("return `true`, or a map with `because`, where the evidence supports it"));
             }
         }
     }
@@ -48,7 +48,7 @@ fn is_silent(body: &[Stmt]) -> bool {
     silent
 }
 
-/// Whether the last statement of a block gives `false`, `()` or no value.
+/// Whether the last statement of a block evaluates to `false`, `()` or no value.
 fn ends_silent(body: &[Stmt]) -> bool {
     match body.last() {
         Some(Stmt::Expr(value)) => is_no(value),
@@ -56,7 +56,7 @@ fn ends_silent(body: &[Stmt]) -> bool {
         Some(Stmt::Switch { arms, .. }) => arms.iter().all(|arm| is_no(&arm.value)),
         Some(Stmt::Block(inner, _)) => ends_silent(inner),
         Some(Stmt::Try { body, handler, .. }) => ends_silent(body) && ends_silent(handler),
-        // A loop may give a value by `break`.
+        // A loop may return a value with `break`.
         Some(Stmt::While { body, .. } | Stmt::Do { body, .. } | Stmt::For { body, .. }) => !breaks_with_value(body),
         _ => true,
     }

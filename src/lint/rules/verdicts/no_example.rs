@@ -1,4 +1,4 @@
-//! `verdicts/no-example`: rules of a verdict that no test calls.
+//! `verdicts/no-example`: verdict rules that no test calls.
 
 use super::linked;
 use crate::diag::Diagnostic;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 pub(super) const RULE: LintRule = LintRule {
     id: "verdicts/no-example",
     level: LintLevel::Note,
-    summary: "a rule of a verdict that no test calls, so that nothing shows it speaking",
+    summary: "a verdict rule that no test calls",
     manual: include_str!("../../manual/verdicts/no-example.md"),
     options: &[],
     check: Some(check),
@@ -25,7 +25,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     }
     let tests: Vec<&Unit> = cx.units.iter().filter(|unit| is_test(unit.name())).map(|unit| &**unit).collect();
     let called: BTreeSet<&str> = tests.iter().flat_map(|unit| words(unit)).collect();
-    // A test may ask for the whole verdict and name the rules that spoke.
+    // A test may compute the whole verdict and name the contributing rules.
     let judging: Vec<&Unit> = tests.into_iter().filter(|unit| words(unit).any(|word| word == "judge")).collect();
     let cited = |text: &str| judging.iter().any(|unit| !text.is_empty() && unit.text().script().contains(&format!("\"{text}\"")));
     for pipe in &cx.pipelines {
@@ -34,16 +34,15 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 continue;
             }
             let (source, span) = name_of(one.unit, one.function);
-            let message = format!("no test shows the rule `{}` speaking", &*one.rule.id);
+            let message = format!("no test covers the rule `{}`", &*one.rule.id);
             let found = Diagnostic::warning(RULE.id, message).label(&source, span, "called by no test");
-            let found = found.label(&pipe.pipeline.source, one.rule.id.span, "weighed here");
-            report
-                .push(found.help("call it in a `*_test.rhai` with evidence that it speaks for, and with some that it does not"));
+            let found = found.label(&pipe.pipeline.source, one.rule.id.span, "declared here");
+            report.push(found.help("call it in a `*_test.rhai` with evidence that it matches, and with some that it does not"));
         }
     }
 }
 
-/// The words of the code of a script.
+/// The words in the code of a script.
 fn words(unit: &Unit) -> impl Iterator<Item = &str> {
     unit.text().words().filter(|(word, _)| !word.starts_with("//")).map(|(word, _)| word)
 }

@@ -1,4 +1,4 @@
-//! `verdicts/no-group`: rules of a verdict that add to what their neighbours say already.
+//! `verdicts/no-group`: verdict rules without a group, next to others for the same defect.
 
 use super::linked;
 use crate::diag::Diagnostic;
@@ -10,7 +10,7 @@ use crate::pipeline::VerdictRule;
 pub(super) const RULE: LintRule = LintRule {
     id: "verdicts/no-group",
     level: LintLevel::Note,
-    summary: "a rule without a group beside rules of its file that speak for the same defect",
+    summary: "a rule without a group, next to rules of its file for the same defect",
     manual: include_str!("../../manual/verdicts/no-group.md"),
     options: &[],
     check: Some(check),
@@ -26,19 +26,18 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let Some((other, defect)) = beside.and_then(|other| Some((other.rule, shared(one.rule, other.rule)?))) else {
                 continue;
             };
-            let message =
-                format!("`{}` speaks for {defect} as `{}` of the same file does, and adds to it", &*one.rule.id, &*other.id);
-            let found = Diagnostic::warning(RULE.id, message).label(&pipe.pipeline.source, one.rule.id.span, "has no `group:`");
-            let found = found.label(&pipe.pipeline.source, other.id.span, "speaks for it too");
+            let message = format!("`{}` and `{}` of the same file both add to {defect}", &*one.rule.id, &*other.id);
+            let found = Diagnostic::warning(RULE.id, message).label(&pipe.pipeline.source, one.rule.id.span, "without `group:`");
+            let found = found.label(&pipe.pipeline.source, other.id.span, "adds to it too");
             report.push(found.help(
-                "rules that read the same sign share a `group:`, of which the strongest alone counts; give it a group of its own if \
-                 it tells something else",
+                "put rules that read the same sign in one `group:`, of which only the strongest counts; give it a group of its own if \
+                 it reads another sign",
             ));
         }
     }
 }
 
-/// A defect that both rules speak for.
+/// A defect that both rules support.
 fn shared<'a>(one: &'a VerdictRule, other: &VerdictRule) -> Option<&'a str> {
     let speaks_for =
         |rule: &VerdictRule, defect: &str| rule.weights.iter().any(|weight| *weight.defect == *defect && weight.weight > 0.0);

@@ -1,4 +1,4 @@
-//! `verdicts/no-reason`: a returned map that does not say why.
+//! `verdicts/no-reason`: returned maps without a reason.
 
 use crate::lint::rule::{LintLevel, LintRule};
 
@@ -6,7 +6,7 @@ use crate::lint::rule::{LintLevel, LintRule};
 pub(super) const RULE: LintRule = LintRule {
     id: "verdicts/no-reason",
     level: LintLevel::Warning,
-    summary: "a returned map that does not say why",
+    summary: "a returned map without a reason",
     manual: include_str!("../../manual/verdicts/no-reason.md"),
     options: &[],
     check: None,

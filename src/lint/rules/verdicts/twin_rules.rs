@@ -1,4 +1,4 @@
-//! `verdicts/twin-rules`: rules of a verdict, or signatures, that always agree.
+//! `verdicts/twin-rules`: verdict rules, or signatures, that always match together.
 
 use super::{LinkedVerdictRule, linked};
 use crate::diag::{Diagnostic, Source, Span};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub(super) const RULE: LintRule = LintRule {
     id: "verdicts/twin-rules",
     level: LintLevel::Warning,
-    summary: "two rules of a verdict, or two signatures, that always speak together",
+    summary: "two verdict rules, or two signatures, that always match together",
     manual: include_str!("../../manual/verdicts/twin-rules.md"),
     options: &[],
     check: Some(check),
@@ -30,7 +30,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             let source = &pipe.pipeline.source;
             let other = source.slice(first);
             let message =
-                format!("the rule `{}` speaks whenever `{other}` does: `{}` does the same", &*one.rule.id, &*one.rule.rule);
+                format!("the rule `{}` matches whenever `{other}` does: `{}` has the same code", &*one.rule.id, &*one.rule.rule);
             report.push(twin(message, (source, span), (source, first)));
         }
     }
@@ -64,11 +64,11 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
 }
 
 fn twin(message: String, (source, span): (&Source, Span), (first, at): (&Source, Span)) -> Diagnostic {
-    let found = Diagnostic::warning(RULE.id, message).label(source, span, "says the same");
-    found.label(first, at, "as this").help("remove one of them, and give the other the weight that both are meant to have")
+    let found = Diagnostic::warning(RULE.id, message).label(source, span, "the same");
+    found.label(first, at, "as this").help("remove one of them, and give the other the weight meant for both")
 }
 
-/// What a rule's function does: its file, whose helpers it calls, and its body without the layout.
+/// The code of a rule's function: its file, whose helpers it calls, and its body without the layout.
 fn body(one: &LinkedVerdictRule<'_>) -> (String, String) {
     let text = text_of(one.unit, one.function);
     let code = text.find('{').map_or(text, |at| &text[at..]);
