@@ -88,7 +88,7 @@ pub struct WordWeight {
 }
 
 /// The most words that are listed.
-const WORDS: usize = 8;
+const WORDS: usize = 3;
 
 /// The words of a verdict that weigh most.
 fn words(verdict: &Verdict, plan: &VerdictPlan) -> Vec<WordWeight> {

@@ -152,7 +152,10 @@ mod tests {
         let errors = check(&[("a.md", "failure.sute {{ failure.sute }} {{ failur.name }} {{ nobody }} {% include 'b.md' %}")]);
         assert_eq!(errors.len(), 4, "{errors:?}");
         assert!(errors[0].starts_with("template/include `b.md`"), "{errors:?}");
-        assert!(errors.iter().any(|line| line.contains("unknown-field `failure.sute` did you mean `failure.suite` instead")), "{errors:?}");
+        assert!(
+            errors.iter().any(|line| line.contains("unknown-field `failure.sute` did you mean `failure.suite` instead")),
+            "{errors:?}"
+        );
         assert!(errors.iter().any(|line| line.contains("unknown-group `failur` did you mean `failure`?")), "{errors:?}");
         assert!(errors.iter().any(|line| line.contains("unknown-group `nobody`")), "{errors:?}");
         let inner = [("a.md", "{% for nobdy in prior %}{% include 'b.md' %}{% endfor %}"), ("b.md", "{{ nobody }}{{ failurr }}")];

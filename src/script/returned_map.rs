@@ -67,7 +67,9 @@ impl<'a> ReturnedMap<'a> {
     /// The string of a key.
     pub(super) fn text(&self, key: &str) -> Result<Option<String>, Box<Diagnostic>> {
         match self.given(key) {
-            Some(value) if !value.is_string() => self.refuse(format!("returned {} as `{key}`, which is a string", described(value))),
+            Some(value) if !value.is_string() => {
+                self.refuse(format!("returned {} as `{key}`, which is a string", described(value)))
+            }
             value => Ok(value.map(ToString::to_string)),
         }
     }

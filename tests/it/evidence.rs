@@ -42,8 +42,8 @@ fn the_evidence_of_a_recorded_case_is_shown() {
 #[test]
 fn a_case_that_is_not_there_is_told_with_the_nearest() {
     let project = walked();
-    let ran = narrow(&project, "show evidence latest --case 88010").exits(2);
-    assert!(ran.stderr.contains("has no case `88010`") && ran.stderr.contains("did you mean `880101`?"), "{}", ran.text());
+    let ran = narrow(&project, "show evidence latest --case 880109").exits(2);
+    assert!(ran.stderr.contains("has no case `880109`") && ran.stderr.contains("did you mean `880101`?"), "{}", ran.text());
     let ran = narrow(&project, "show evidence").exits(0);
     assert!(ran.stdout.contains("880101") && ran.stderr.contains("asterisk show evidence "), "{}", ran.text());
     let ran = Project::new().asterisk(&["show", "evidence", "--case", "1"]);

@@ -10,7 +10,19 @@ const WALK: &[&[&str]] = &[
     &["name", "sourced", "path", "error", "outcome", "content", "bounds", "because", "cluster", "fields", "views"],
     &["agent", "branch", "event_kind", "event", "event_outline", "journal", "queries", "memory", "review"],
     &["mask", "team_plan", "foreach_plan", "tool", "gate", "policy", "verdict", "root", "plan", "node_view"],
-    &["visit", "open_request", "attempt", "state", "fork", "foreach", "revisions", "loop_detector", "thermal", "budget"],
+    &[
+        "visit",
+        "open_request",
+        "attempt",
+        "state",
+        "rule_failures",
+        "fork",
+        "foreach",
+        "revisions",
+        "loop_detector",
+        "thermal",
+        "budget",
+    ],
     &["step_context", "read_evidence", "policy_params", "params", "bare_prompt"],
     &["answer", "step_log", "request_log", "request", "answerer"],
     &["route", "rule_inputs", "shadow", "decision_step", "masks", "scripted", "team"],
@@ -19,7 +31,7 @@ const WALK: &[&[&str]] = &[
 ];
 
 const SESSION: &[&[&str]] = &[
-    &["error", "setup", "finding", "run_batches", "trim", "worker_pool", "peers"],
+    &["error", "case_name", "setup", "finding", "run_batches", "trim", "worker_pool", "peers"],
     &["input", "texts", "load", "overlay_listing", "test_texts", "case_texts", "labelled"],
     &["route", "queries", "runs", "knowledge", "memories", "doctor", "answer_file", "briefing"],
     &["run_settings", "recorded", "work", "prompt"],
@@ -49,7 +61,19 @@ const SCRIPT: &[&[&str]] = &[
     &["probe", "running_test"],
     &["api", "builtins", "pattern"],
     &["call_check", "call_site", "eval_trace", "explain", "import_order", "link", "linked", "outline", "parse"],
-    &["effects", "eval_cache", "invoke", "library", "reachable", "responder", "role", "root_rule", "rule", "verdict_rule"],
+    &[
+        "effects",
+        "eval_cache",
+        "invoke",
+        "library",
+        "reachable",
+        "responder",
+        "returned_map",
+        "role",
+        "root_rule",
+        "rule",
+        "verdict_rule",
+    ],
     &["check", "checked", "self_test", "test_call"],
 ];
 

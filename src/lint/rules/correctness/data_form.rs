@@ -1,10 +1,12 @@
 //! `correctness/data-form`: invalid data files.
 
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Source};
+use crate::files::Area;
 use crate::form::yaml::Yaml;
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
+use std::collections::BTreeMap;
 
 /// Most of it is checked by linking.
 pub(super) const RULE: LintRule = LintRule {
@@ -20,6 +22,7 @@ pub(super) const RULE: LintRule = LintRule {
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     let lists = || cx.data.iter().filter_map(|(_, yaml)| yaml.get("include")?.as_list());
     let is_included = |name: &str| lists().flatten().filter_map(Yaml::as_text).any(|included| included == name);
+    overridden(cx, report);
     for (source, yaml) in cx.data {
         let owners = if source.name() == "evidence.yaml" { yaml.get("owners").and_then(Yaml::as_list) } else { None };
         let above = owners.and_then(<[Yaml]>::split_last).map_or(&[][..], |(_, above)| above);
@@ -40,4 +43,30 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
             report.push(found.help(format!("add `{name}` to `include:` of the domain, in `data/domains/`")));
         }
     }
+}
+
+/// Reports signatures of the project that have the id of a bundled one and all of its required keys: they replace it, while a signature
+/// that changes some keys leaves out the others.
+fn overridden(cx: &LintContext<'_>, report: &mut FindingCollector) {
+    const REQUIRED: [&str; 6] = ["title", "category", "certainty", "severity", "means", "patterns"];
+    let mut bundled: BTreeMap<&str, &Source> = BTreeMap::new();
+    for (source, yaml) in cx.data.iter().filter(|(source, _)| source.is_bundled()) {
+        let ids = signatures(yaml).iter().filter_map(|item| item.get("id")?.as_text());
+        bundled.extend(ids.map(|id| (id, source)));
+    }
+    // A file that stands in the place of a bundled one holds the same signatures.
+    let is_bundled_path = |name: &str| Area::Scripts.embedded_file(&format!("data/{name}")).is_some();
+    for (source, yaml) in cx.data.iter().filter(|(source, _)| !source.is_bundled() && !is_bundled_path(source.name())) {
+        for item in signatures(yaml).iter().filter(|item| REQUIRED.iter().all(|key| item.get(key).is_some())) {
+            let Some(id) = item.get("id").and_then(Yaml::text) else { continue };
+            let Some(first) = bundled.get(id.as_str()) else { continue };
+            let message = format!("the signature `{}` replaces the bundled one of `data/{}`", *id, first.name());
+            let found = Diagnostic::warning(RULE.id, message).label(source, id.span, "the id of a bundled signature");
+            report.push(found.help("give it an id of its own; to change the bundled one, write only the keys that differ"));
+        }
+    }
+}
+
+fn signatures(yaml: &Yaml) -> &[Yaml] {
+    yaml.get("signatures").and_then(Yaml::as_list).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! `correctness/hidden-character`: characters that make a text look different from what it does.
 
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Source, Span};
+use crate::form::yaml::{QuoteStyle, Yaml, YamlKind};
 use crate::lint::context::LintContext;
 use crate::lint::finding::FindingCollector;
 use crate::lint::rule::{LintLevel, LintRule};
@@ -16,8 +17,12 @@ pub(super) const RULE: LintRule = LintRule {
 };
 
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
+    for (source, yaml) in cx.data {
+        eaten_escapes(source, yaml, report);
+    }
     for text in cx.texts {
         let source = &text.source;
+        mixed_alphabets(source, report);
         let mut chars = source.text().char_indices().peekable();
         while let Some((start, first)) = chars.next() {
             if !hides(first, start, chars.peek().map(|(_, next)| *next)) {
@@ -60,9 +65,50 @@ fn name(ch: char) -> String {
     format!("U+{:04X}", u32::from(ch))
 }
 
+/// Letters of other alphabets that look like Latin ones.
+const LOOK_ALIKES: &str = "\u{410}\u{412}\u{415}\u{41a}\u{41c}\u{41d}\u{41e}\u{420}\u{421}\u{422}\u{425}\u{430}\u{435}\u{43e}\u{440}\u{441}\u{443}\u{445}\u{455}\u{456}\u{458}\
+                           \u{391}\u{392}\u{395}\u{396}\u{397}\u{399}\u{39a}\u{39c}\u{39d}\u{39f}\u{3a1}\u{3a4}\u{3a5}\u{3a7}\u{3bf}";
+
+/// Reports words with Latin letters and look-alikes of other alphabets.
+fn mixed_alphabets(source: &Source, report: &mut FindingCollector) {
+    let text = source.text();
+    if text.is_ascii() {
+        return;
+    }
+    for (start, first) in text.char_indices().filter(|(_, ch)| LOOK_ALIKES.contains(*ch)) {
+        let in_word = |ch: char| ch.is_alphanumeric() || ch == '_';
+        let before = text[..start].chars().rev().take_while(|ch| in_word(*ch));
+        let after = text[start..].chars().take_while(|ch| in_word(*ch));
+        if !before.chain(after).any(|ch| ch.is_ascii_alphabetic()) {
+            continue;
+        }
+        let message = format!("{} looks like a Latin letter in a word of Latin letters", name(first));
+        let found =
+            Diagnostic::error(RULE.id, message).label(source, Span::new(start, start + first.len_utf8()), "another letter");
+        report.push(found.help("type the Latin letter"));
+    }
+}
+
+/// Reports escapes in double quotes that YAML turns into control characters: `"\b"` is a backspace, not a word boundary.
+fn eaten_escapes(source: &Source, yaml: &Yaml, report: &mut FindingCollector) {
+    match &yaml.kind {
+        YamlKind::List(items) => items.iter().for_each(|item| eaten_escapes(source, item, report)),
+        YamlKind::Map(entries) => entries.iter().for_each(|entry| eaten_escapes(source, &entry.value, report)),
+        YamlKind::Text(text) if text.style == QuoteStyle::Double => {
+            let eaten = |ch: char| matches!(ch, '\u{7}' | '\u{8}' | '\u{b}' | '\u{c}' | '\u{1b}' | '\0');
+            let Some(found) = text.value.chars().find(|ch| eaten(*ch)) else { return };
+            let message = format!("YAML reads an escape in these double quotes as the control character {}", name(found));
+            let error = Diagnostic::error(RULE.id, message).label(source, yaml.span, "not the escape of a pattern");
+            report.push(error.help("write the pattern in single quotes"));
+        }
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lint::manual::ExampleFile;
     use crate::lint::testing::{Example, found};
 
     #[test]
@@ -71,6 +117,25 @@ mod tests {
         assert_eq!(found(RULE.id, &comment), ["\u{202e}", "\u{2066}"]);
         assert_eq!(found(RULE.id, &Example::template("{# a\u{200b}\u{200b} #}")), ["\u{200b}\u{200b}"]);
         assert_eq!(found(RULE.id, &Example::rule("artifact.confidence > 0.5 /* \u{2028} a \r b */")), ["\u{2028}", "\r"]);
+    }
+
+    #[test]
+    fn look_alikes_and_eaten_escapes_are_found() {
+        let look_alike = Example::rule("artifact.m\u{430}tch");
+        assert_eq!(found(RULE.id, &look_alike), ["\u{430}"]);
+        assert_eq!(
+            found(RULE.id, &Example::rule("artifact.label == \"\u{43c}\u{438}\u{440}\"")),
+            [""; 0],
+            "a word of one alphabet"
+        );
+        let file = |pattern: &str| ExampleFile {
+            path: "scripts/data/signatures/own.yaml".into(),
+            text: format!(
+                "signatures:\n  - {{ id: x, title: x, category: infra, certainty: 0.5, severity: low, means: x, patterns: [{pattern}] }}\n"
+            ),
+        };
+        assert_eq!(found(RULE.id, &Example::of(&[file("\"\\bboard busy\"")])), ["\"\\bboard busy\""]);
+        assert_eq!(found(RULE.id, &Example::of(&[file("'\\bboard busy'")])), [""; 0]);
     }
 
     #[test]

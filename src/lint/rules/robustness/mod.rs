@@ -6,6 +6,7 @@ mod empty_catch;
 mod float_equality;
 mod magic_threshold;
 mod overlong_function;
+mod shadowed_name;
 mod slow_pattern;
 mod throw_in_rule;
 mod unguarded_index;
@@ -22,6 +23,7 @@ pub(super) const RULES: &[LintRule] = &[
     float_equality::RULE,
     magic_threshold::RULE,
     overlong_function::RULE,
+    shadowed_name::RULE,
     slow_pattern::RULE,
     throw_in_rule::RULE,
     unguarded_index::RULE,

@@ -5,6 +5,7 @@ mod never_speaks;
 mod no_example;
 mod no_group;
 mod no_reason;
+mod only_against;
 mod twin_rules;
 
 use crate::lint::context::LintedPipeline;
@@ -14,8 +15,15 @@ use crate::project::FunctionUse;
 use crate::script::Unit;
 use crate::script::tree::Function;
 
-pub(super) const RULES: &[LintRule] =
-    &[lone_group::RULE, never_speaks::RULE, no_example::RULE, no_group::RULE, no_reason::RULE, twin_rules::RULE];
+pub(super) const RULES: &[LintRule] = &[
+    lone_group::RULE,
+    never_speaks::RULE,
+    no_example::RULE,
+    no_group::RULE,
+    no_reason::RULE,
+    only_against::RULE,
+    twin_rules::RULE,
+];
 
 /// A verdict rule with its function.
 struct LinkedVerdictRule<'a> {

@@ -109,7 +109,9 @@ fn strings_are_compared_with_possible_values() {
 fn unknown_fields_are_found_in_every_access() {
     assert_eq!(
         found("artifact.confidense >= 0.8"),
-        ["rule/unknown-field [confidense] `artifact` has no field `confidense`; did you mean `artifact.confidence` instead of `artifact.confidense`?"]
+        [
+            "rule/unknown-field [confidense] `artifact` has no field `confidense`; did you mean `artifact.confidence` instead of `artifact.confidense`?"
+        ]
     );
     finds("let a = artifact; a.confidense", "unknown-field", "confidense");
     finds("artifact[\"labl\"] == \"x\"", "unknown-field", "\"labl\"");
