@@ -175,7 +175,7 @@ fn next(kind: SkeletonKind, name: &str, path: &str) -> String {
             )
         }
         SkeletonKind::VerdictRule => format!(
-            "asterisk test verdicts/{name}_test.rhai; then a verdict rule in pipelines/rca.yaml:\n  extends: rca\n  verdict:\n    rules:\n      - {{ id: X1, name: {name}, group: {name}, for: {{ en001: 1.0 }}, rule: \"verdicts/{name}.rhai#{name}\" }}"
+            "asterisk test verdicts/{name}_test.rhai; then a verdict rule in pipelines/rca.yaml:\n  extends: rca\n  verdict:\n    rules:\n      - {{ id: X1, name: {name}, group: {name}, for: {{ DEFECT: 1.0 }}, rule: \"verdicts/{name}.rhai#{name}\" }}"
         ),
         SkeletonKind::Root => format!(
             "asterisk test roots/{name}_test.rhai; then a root rule in pipelines/rca.yaml:\n  extends: rca\n  roots:\n    - {{ id: X1, name: {name}, confidence: 0.9, rule: \"roots/{name}.rhai#{name}\" }}"

@@ -90,7 +90,7 @@ enum ShowTarget {
     Domains,
     /// The data files of the scripts.
     Data,
-    /// The signatures of the domain, and how often each matched in recorded cases.
+    /// The signatures of the domain, and in how many recorded failures each matched.
     Signatures,
     /// The evidence extracted from the texts of a recorded case.
     Evidence,

@@ -26,6 +26,19 @@ pub struct Label {
     pub text: String,
 }
 
+impl Label {
+    /// A label at a place of a text, or of the one that it extends. A span that begins or ends within a character (parsers count bytes) is
+    /// widened to the whole of it, so that the labelled text can always be had.
+    pub fn new(source: &Source, span: Span, text: impl Into<String>) -> Self {
+        let (source, span) = source.resolve(span);
+        let whole = source.text();
+        let is_boundary = |at: &usize| whole.is_char_boundary(*at);
+        let start = (0..=span.start.min(whole.len())).rev().find(is_boundary).unwrap_or_default();
+        let end = (span.end.min(whole.len())..=whole.len()).find(is_boundary).unwrap_or(whole.len());
+        Self { source, span: Span::new(start, end), text: text.into() }
+    }
+}
+
 /// One finding, for people and programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -52,17 +65,10 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(code, message) }
     }
 
-    /// Adds a label; the first added is the primary one. A span that begins or ends within a character (parsers count bytes) is
-    /// widened to the whole of it, so that the labelled text can always be had.
+    /// Adds a label; the first added is the primary one.
     #[must_use]
     pub fn label(mut self, source: &Source, span: Span, text: impl Into<String>) -> Self {
-        let (source, span) = source.resolve(span);
-        let whole = source.text();
-        let is_boundary = |at: &usize| whole.is_char_boundary(*at);
-        let start = (0..=span.start.min(whole.len())).rev().find(is_boundary).unwrap_or_default();
-        let end = (span.end.min(whole.len())..=whole.len()).find(is_boundary).unwrap_or(whole.len());
-        let span = Span::new(start, end);
-        self.labels.push(Label { source, span, text: text.into() });
+        self.labels.push(Label::new(source, span, text));
         self
     }
 

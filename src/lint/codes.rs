@@ -61,7 +61,6 @@ pub(super) fn rule_of(code: &str) -> &'static str {
 }
 
 /// Whether a rule is checked by linking.
-#[cfg(test)]
 pub(super) fn is_linked(rule: &str) -> bool {
     CODES.iter().any(|(_, known)| *known == rule)
 }

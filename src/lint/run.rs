@@ -1,7 +1,7 @@
 //! Runs the linter: links what links, runs every rule, and collects the findings.
 
 use super::allow::{self, LintAllow};
-use super::codes::rule_of;
+use super::codes::{is_linked, rule_of};
 use super::config::Config;
 use super::context::{LintContext, LintedPipeline};
 use super::finding::{FindingCollector, Fix, LintFinding};
@@ -200,7 +200,7 @@ fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintA
     for (one, fix) in report.found {
         let text = one.primary().and_then(|label| shown.text(label));
         // An error that prevents linking cannot be allowed.
-        let links = find(&one.code).is_none_or(|rule| rule.check.is_some()) || one.severity != Severity::Error;
+        let links = !is_linked(&one.code) || one.severity != Severity::Error;
         if links && allow::covers(&mut allows, text, &one) {
             outcome.allowed += 1;
         } else if text.is_none_or(|text| text.requested) {
@@ -213,7 +213,7 @@ fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintA
     for (one, fix) in kept {
         let Some(rule) = find(&one.code) else { continue };
         let level =
-            rule.level_in(input.config).unwrap_or_else(|| if rule.check.is_some() { rule.level } else { one.severity.into() });
+            rule.level_in(input.config).unwrap_or_else(|| if is_linked(rule.id) { one.severity.into() } else { rule.level });
         if level == LintLevel::Off {
             continue;
         }

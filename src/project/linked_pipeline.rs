@@ -69,7 +69,7 @@ impl ProjectLinker<'_> {
 
 /// Prepends the location in the pipeline to the labels of a diagnostic.
 fn label_first(mut diagnostic: Diagnostic, pipeline: &Pipeline, span: Span) -> Diagnostic {
-    let label = crate::diag::Label { source: pipeline.source.clone(), span, text: "referred to here".into() };
+    let label = crate::diag::Label::new(&pipeline.source, span, "referred to here");
     // A function that is there, in another form, is to be changed where it is.
     let at = if matches!(&*diagnostic.code, "script/arity" | "script/private") { diagnostic.labels.len() } else { 0 };
     diagnostic.labels.insert(at, label);

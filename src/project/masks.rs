@@ -13,7 +13,7 @@ pub(super) fn of_node(linker: &ProjectLinker<'_>, node: &PipelineNode, found: &m
     let source = &linker.pipeline.source;
     let mut masks = Vec::with_capacity(node.masks.len());
     for reference in &node.masks {
-        let label = Label { source: source.clone(), span: reference.span, text: "put on here".into() };
+        let label = Label::new(source, reference.span, "put on here");
         let Some(mask) = link(linker, reference, Some(&label), found) else { continue };
         if mask.fits(&node.name) {
             masks.push(Arc::new(mask));
@@ -46,7 +46,7 @@ pub(super) fn of_persona(
     found: &mut Diagnostics,
 ) -> Option<Arc<Mask>> {
     let text = format!("brought by `{}`", **walker);
-    let label = Label { source: linker.pipeline.source.clone(), span: walker.span, text };
+    let label = Label::new(&linker.pipeline.source, walker.span, text);
     link(linker, path, Some(&label), found).map(Arc::new)
 }
 

@@ -48,7 +48,7 @@ fn a_signature_is_used_once_a_domain_includes_it() {
     let project = project();
     project.asterisk(&["new", "signature", "probe"]).exits(0);
     let alone = project.asterisk(&["lint"]).exits(1);
-    assert!(alone.stderr.contains("no domain includes the signatures of `data/signatures/probe.yaml`"), "{}", alone.text());
+    assert!(alone.stdout.contains("no domain includes the signatures of `data/signatures/probe.yaml`"), "{}", alone.text());
     project.file("scripts/data/domains/lab.yaml", "extends: generic\ndescription: a lab\ninclude: [probe]\n");
     project.asterisk(&["lint"]).exits(0);
 }

@@ -300,7 +300,12 @@ fn a_slip_in_a_template_is_found_before_anything_is_walked() {
     let mine = "Hello {{ failure.nam }} {{ sibling }} {{ needs.rcas_recent }}\n";
     let project = Project::with(&[("asterisk.yaml", "templates: mine\n"), ("mine/recall.md", mine)]);
     let ran = project.asterisk(&["run", "--dry-run"]).exits(3);
-    for said in ["did you mean `name`?", "did you mean `siblings`?", "add `rcas.recent` to the node's `needs:`", "recall.md:1:"] {
+    for said in [
+        "did you mean `failure.name` instead of `failure.nam`?",
+        "did you mean `siblings`?",
+        "add `rcas.recent` to the node's `needs:`",
+        "recall.md:1:",
+    ] {
         assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
     }
 }

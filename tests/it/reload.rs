@@ -481,7 +481,7 @@ fn on_a_terminal_edits_are_told_and_an_interruption_ends_the_run_resumable() {
     terminal.exp_string("cases").unwrap();
     until(|| halted.exists());
     project.edit("scripts/rules/t.rhai", "fn far(artifact, state, vars) { artifact.m > 1 }");
-    for told in ["`artifact` has no field `m`", "did you mean `n`?", "reload: not taken"] {
+    for told in ["`artifact` has no field `m`", "did you mean `artifact.n`", "reload: not taken"] {
         terminal.exp_string(told).unwrap();
     }
     project.edit("scripts/rules/t.rhai", rules("second"));

@@ -204,7 +204,11 @@ fn edited_scripts_are_gone_by_after_a_reload_and_recorded_ones_again() {
     insta::assert_snapshot!(session(&project, &["--run"], &lines).exits(0).text());
     project.file("scripts/rules/t.rhai", "fn far(artifact, state, vars) { artifact.m > 1 }");
     let ran = session(&project, &["--run"], &[":reload", ":why"]).exits(3);
-    assert!(ran.stderr.contains("did you mean `n`?") && ran.stdout.contains("a -> _done by near"), "{}", ran.text());
+    assert!(
+        ran.stderr.contains("did you mean `artifact.n` instead of") && ran.stdout.contains("a -> _done by near"),
+        "{}",
+        ran.text()
+    );
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn a_review_says_only_what_the_domain_and_the_pipeline_know() {
         ("880501 reassess --to F0", 2, "it may go back to: resolve, triage, investigate"),
         ("880501 reassess --to investigat", 2, "`investigate`"),
         ("880501 reassess --to report", 2, "no edge leads from `review` back to `report`"),
-        ("88050 approve", 2, "`880501`"),
+        ("880509 approve", 2, "`880501`"),
         ("--next 880501", 2, "--next"),
         ("880501", 2, "<VERDICT>"),
     ] {
