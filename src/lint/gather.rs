@@ -8,7 +8,7 @@ use crate::pipeline::{self, Pipeline};
 use crate::project::{self, fields};
 use crate::prompt::Templates;
 pub(super) use crate::script::is_test_file as is_test;
-use crate::script::{Condition, FunctionRef, Library, LibraryInputs, Unit};
+use crate::script::{Condition, FunctionRef, Library, LibraryInputs, LinkedScript, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of rounds of removing texts that do not link.
@@ -63,7 +63,7 @@ pub(super) fn gather(input: &LintInput<'_>) -> LinkedTexts {
     let templates = templates(of(Area::Templates).cloned().collect(), &mut left_out, &mut found);
     let (tests, scripts): (Vec<Source>, Vec<Source>) = scripts.into_iter().partition(|source| is_test(source.name()));
     let (library, dropped) = library(scripts, &pipelines, input, &mut found);
-    found.extend(unlinked_tests(&library, &tests, &input));
+    found.extend(unlinked_tests(&library, &tests, input));
     let mut loose = Vec::new();
     for source in tests {
         match Unit::read(&source) {
@@ -83,7 +83,7 @@ fn unlinked_tests(library: &Library, tests: &[Source], input: &LintInput<'_>) ->
         return Vec::new();
     }
     let scripts =
-        library.files().map(|file| file.source()).chain(tests.iter().filter(|test| test.is_bundled())).chain(own.iter().copied());
+        library.files().map(LinkedScript::source).chain(tests.iter().filter(|test| test.is_bundled())).chain(own.iter().copied());
     let inputs =
         LibraryInputs { scripts: scripts.cloned().collect(), limits: input.settings.limits.clone(), ..LibraryInputs::default() };
     let Err(problems) = Library::link(inputs, Some(library)) else { return Vec::new() };

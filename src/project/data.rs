@@ -16,7 +16,7 @@ use crate::script::View;
 use crate::walk::Content;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The stem of the file of learned weights, which is no data for scripts.
 const LEARNED: &str = "learned";
@@ -49,21 +49,26 @@ pub struct ProjectData {
     pub(super) terms: Deferred<Option<DeclaredTerms>>,
     /// Errors and warnings.
     found: Diagnostics,
+    /// See [`ProjectData::written_in_domains`].
+    written: OnceLock<[Vec<String>; 2]>,
 }
 
 impl ProjectData {
-    /// The values of a key in the files of all domains and signatures, whether they are of the domain in force or not. Read off the
+    /// The ids and the topics in the files of all domains and signatures, whether they are of the current domain or not. Read off the
     /// lines, without parsing the files.
-    pub(super) fn written_in_domains(&self, key: &str) -> Vec<String> {
-        let files = self.sources.iter().filter(|source| domain::is_domain_file(source));
-        let lines = files.flat_map(|source| source.text().lines());
-        let value = |line: &str| {
-            let rest =
-                line.trim_start().trim_start_matches("- ").trim_start_matches(['{', ' ']).strip_prefix(key)?.strip_prefix(':')?;
-            let word = rest.split([',', '}', '#']).next()?.trim().trim_matches(['"', '\'']);
-            (!word.is_empty()).then(|| word.to_owned())
-        };
-        lines.filter_map(value).collect()
+    pub(super) fn written_in_domains(&self) -> &[Vec<String>; 2] {
+        self.written.get_or_init(|| {
+            let files: Vec<&Source> = self.sources.iter().filter(|source| domain::is_domain_file(source)).collect();
+            let value = |line: &str, key: &str| {
+                let start = line.trim_start().trim_start_matches("- ").trim_start_matches(['{', ' ']);
+                let rest = start.strip_prefix(key)?.strip_prefix(':')?;
+                let word = rest.split([',', '}', '#']).next()?.trim().trim_matches(['"', '\'']);
+                (!word.is_empty()).then(|| word.to_owned())
+            };
+            let all =
+                |key: &str| files.iter().flat_map(|source| source.text().lines()).filter_map(|line| value(line, key)).collect();
+            ["id", "topic"].map(all)
+        })
     }
 
     /// Reads data files, with the domain of that name. If bundled texts are trusted, they are read when they are needed.
@@ -108,6 +113,7 @@ impl ProjectData {
             learned,
             terms,
             found,
+            written: OnceLock::new(),
         }
     }
 

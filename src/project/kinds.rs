@@ -20,8 +20,9 @@ pub fn known_words(pipeline: &Pipeline, data: &ProjectData, known: KnownWords) -
         // A script may serve several domains.
         KnownWords::Signatures | KnownWords::Topics => {
             let of_domain = words(pipeline, data.files.get("domain").unwrap_or(&Value::Null), known);
-            let key = if known == KnownWords::Signatures { "id" } else { "topic" };
-            let all: BTreeSet<String> = of_domain.into_iter().chain(data.written_in_domains(key)).collect();
+            let [ids, topics] = data.written_in_domains();
+            let written = if known == KnownWords::Signatures { ids } else { topics };
+            let all: BTreeSet<String> = of_domain.into_iter().chain(written.iter().cloned()).collect();
             all.into_iter().collect()
         }
         _ => words(pipeline, data.files.get("domain").unwrap_or(&Value::Null), known),

@@ -68,7 +68,7 @@ impl<'a> ReturnedMap<'a> {
     pub(super) fn text(&self, key: &str) -> Result<Option<String>, Box<Diagnostic>> {
         match self.given(key) {
             Some(value) if !value.is_string() => {
-                self.refuse(format!("returned {} as `{key}`, which is a string", described(value)))
+                self.refuse(&format!("returned {} as `{key}`, which is a string", described(value)))
             }
             value => Ok(value.map(ToString::to_string)),
         }
@@ -79,7 +79,7 @@ impl<'a> ReturnedMap<'a> {
         match self.data(key)?.map(serde_json::from_value) {
             None => Ok(Vec::new()),
             Some(Ok(texts)) => Ok(texts),
-            Some(Err(_)) => self.refuse(format!("returned an `{key}` that is not a list of strings")),
+            Some(Err(_)) => self.refuse(&format!("returned an `{key}` that is not a list of strings")),
         }
     }
 
@@ -89,7 +89,7 @@ impl<'a> ReturnedMap<'a> {
     }
 
     /// The error for what the function did.
-    pub(super) fn refuse<T>(&self, what: String) -> Result<T, Box<Diagnostic>> {
+    pub(super) fn refuse<T>(&self, what: &str) -> Result<T, Box<Diagnostic>> {
         self.function.refuse(self.form, format!("`{}` {what}", self.function.name()))
     }
 }

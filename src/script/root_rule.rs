@@ -40,8 +40,8 @@ impl ScriptFunction {
         let key = match map.data("key")? {
             Some(Value::String(text)) if !text.trim().is_empty() => Value::String(text),
             Some(Value::Object(parts)) if !parts.is_empty() => Value::Object(parts),
-            Some(Value::String(_) | Value::Object(_)) => return map.refuse("returned an empty `key`".to_owned()),
-            _ => return map.refuse("returned a `key` that is neither a text nor a map".to_owned()),
+            Some(Value::String(_) | Value::Object(_)) => return map.refuse("returned an empty `key`"),
+            _ => return map.refuse("returned a `key` that is neither a text nor a map"),
         };
         Ok(Some(RootKey { key, because: map.text("because")?, about: map.texts("about")? }))
     }

@@ -64,7 +64,7 @@ impl ScriptFunction {
             Some(serde_json::Value::Object(context)) => context,
             Some(_) => {
                 let given = map.given("context").map(described).unwrap_or_default();
-                return map.refuse(format!("returned {given} as `context`, which is a map"));
+                return map.refuse(&format!("returned {given} as `context`, which is a map"));
             }
         };
         Ok(RuleOutcome::Yes { to, because, context })

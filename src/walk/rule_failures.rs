@@ -108,6 +108,15 @@ impl RuleFailures {
     }
 }
 
+impl<'a> IntoIterator for &'a RuleFailures {
+    type Item = &'a RuleFailure;
+    type IntoIter = std::slice::Iter<'a, RuleFailure>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl fmt::Display for RuleFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { id, at, error, cases, first, always } = self;

@@ -104,8 +104,8 @@ impl<'a> TypeFlow<'a> {
     pub(super) fn no_field(&self, at: Position, value: &TypedValue<'_>, name: &str) -> Diagnostic {
         let place = self.place(at);
         let calls = self.frames.iter().filter_map(|frame| frame.call.as_ref()).rev();
-        let outside = calls.take_while(|(call, _)| value.ty.shape().is_none() || call.source == place.source);
-        match outside.filter(|(call, _)| call.source != place.source).next() {
+        let mut outside = calls.take_while(|(call, _)| value.ty.shape().is_none() || call.source == place.source);
+        match outside.find(|(call, _)| call.source != place.source) {
             Some((call, function)) if value.path().is_some() => findings::wrong_argument(call, function, &place, value, name),
             _ => findings::no_field(&place, value, name),
         }

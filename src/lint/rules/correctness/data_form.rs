@@ -28,7 +28,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let above = owners.and_then(<[Yaml]>::split_last).map_or(&[][..], |(_, above)| above);
         for rule in above.iter().filter(|rule| rule.as_map().is_some_and(|map| !map.is_empty())) {
             let is_given = |key: &&str| rule.get(key).is_some();
-            if !["languages", "paths", "functions"].iter().any(|key| is_given(key)) {
+            if !["languages", "paths", "functions"].iter().any(is_given) {
                 let message = "an owner rule without patterns matches every frame, so no rule below it is tried";
                 let found = Diagnostic::warning(RULE.id, message).label(source, rule.head(source), "matches every frame");
                 report.push(found.help("give it `paths`, `functions` or `languages`, or make it the last one"));
