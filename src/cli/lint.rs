@@ -268,7 +268,6 @@ fn list(ui: &Ui) {
     let fix = |rule: &LintRule| if is_fixable(rule) { "yes" } else { "" };
     lint::rules().for_each(|rule: &LintRule| table.row([rule.id, rule.level.name(), fix(rule), rule.summary]));
     ui.out(&table.text());
-    ui.note("fix: what --fix mends");
 }
 
 /// Whether `--fix` mends the findings of a rule.

@@ -49,7 +49,7 @@ pub fn ci_summary(report: &RunReport, failed: &[String], size: SummarySize) -> S
     for gap in &report.launch.gaps {
         let _ = writeln!(out, "**Not all results could be read:** {}\n", text(gap, 300));
     }
-    for rule in report.failed_rules.iter() {
+    for rule in &report.failed_rules {
         let _ = writeln!(out, "**A rule failed:** {}\n", text(&rule.to_string(), 300));
     }
     if !report.causes.is_empty() {
