@@ -208,9 +208,9 @@ mod tests {
         assert_eq!(source.own(), "extends: rca\nb: 3");
         let texts: Vec<&str> = source.parts().into_iter().map(|part| source.slice(part)).collect();
         assert_eq!(texts, ["extends: rca\nb: 3", "a: 1\nb: 2\n"]);
-        let place = |of: &str, after: usize| source.place(after + source.text()[after..].find(of).unwrap());
+        let place = |of: &str, after: usize| source.place(after + source.text()[after..].find(of).expect("there"));
         assert_eq!([place("b:", 0), place("b:", source.own().len())], ["rca.yaml:2", "rca.yaml (bundled):2"]);
-        let at = source.text().find("2").unwrap();
+        let at = source.text().find('2').expect("there");
         let (part, span) = source.resolve(Span::new(at, at + 1));
         assert_eq!((part.slice(span), part.name()), ("2", "rca.yaml (bundled)"));
     }

@@ -185,6 +185,7 @@ pub struct Review {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::walk::FINDING;
     use serde_json::json;
