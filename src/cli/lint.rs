@@ -106,7 +106,7 @@ pub(super) fn lint(global: &GlobalArgs, args: &LintArgs) -> Result<Exit, Session
         error = SessionError::Texts(found.into());
     }
     match error {
-        // A program that reads findings is told as people are.
+        // In a format for programs, errors of the settings are findings.
         SessionError::Texts(found) if args.format != LintFormat::Pretty => {
             let exit = Exit::from(&SessionError::Texts(found.clone()));
             show(ui, args.format, &LintReport::unreadable(found), &[]);
@@ -270,7 +270,7 @@ fn list(ui: &Ui) {
     ui.out(&table.text());
 }
 
-/// Whether `--fix` mends the findings of a rule.
+/// Whether `--fix` fixes findings of a rule.
 fn is_fixable(rule: &LintRule) -> bool {
     lint::FIXABLE.contains(&rule.id)
 }

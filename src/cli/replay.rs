@@ -117,10 +117,12 @@ fn print(ui: &Ui, done: &ReplayReport, took: f64) {
         ui.out(&table.text());
     }
     if !done.changed_verdicts.is_empty() {
-        changed_verdicts(ui, done);
+        verdicts(ui, done, "verdict", done.changed_verdicts.iter());
     }
     if !done.moved_verdicts.is_empty() {
-        moved_verdicts(ui, done);
+        let mut moved: Vec<&ChangedVerdict> = done.moved_verdicts.iter().collect();
+        moved.sort_by(|a, b| (b.after - b.before).abs().total_cmp(&(a.after - a.before).abs()));
+        verdicts(ui, done, "same defect", moved.into_iter());
     }
     if !done.answers.is_empty() {
         answers(ui, done);
@@ -160,33 +162,18 @@ fn print(ui: &Ui, done: &ReplayReport, took: f64) {
     ));
 }
 
-/// Prints the verdicts that name another defect.
-fn changed_verdicts(ui: &Ui, done: &ReplayReport) {
-    let several = done.runs.len() > 1;
-    let mut table = ui.table(&["run", "case", "verdict", "probability", "because"][usize::from(!several)..]);
-    for ChangedVerdict { run, case, from, to, before, after, because } in done.changed_verdicts.iter().take(SHOWN) {
-        let cells =
-            [run.clone(), case.clone(), format!("{from} -> {to}"), format!("{before:.2} -> {after:.2}"), because.join("\n")];
+/// Prints verdicts that changed, under the heading of their column.
+fn verdicts<'v>(ui: &Ui, done: &ReplayReport, heading: &str, changed: impl ExactSizeIterator<Item = &'v ChangedVerdict>) {
+    let (several, all) = (done.runs.len() > 1, changed.len());
+    let mut table = ui.table(&["run", "case", heading, "probability", "because"][usize::from(!several)..]);
+    for ChangedVerdict { run, case, from, to, before, after, because } in changed.take(SHOWN) {
+        let verdict = if from == to { to.clone() } else { format!("{from} -> {to}") };
+        let cells = [run.clone(), case.clone(), verdict, format!("{before:.2} -> {after:.2}"), because.join("\n")];
         table.row(&cells[usize::from(!several)..]);
     }
     ui.out("");
     ui.out(&table.text());
-    more(ui, done.changed_verdicts.len());
-}
-
-/// Prints the verdicts whose probability moved, those that moved most first.
-fn moved_verdicts(ui: &Ui, done: &ReplayReport) {
-    let mut moved: Vec<&ChangedVerdict> = done.moved_verdicts.iter().collect();
-    moved.sort_by(|a, b| (b.after - b.before).abs().total_cmp(&(a.after - a.before).abs()));
-    let several = done.runs.len() > 1;
-    let mut table = ui.table(&["run", "case", "same defect", "probability", "because"][usize::from(!several)..]);
-    for ChangedVerdict { run, case, to, before, after, because, .. } in moved.iter().take(SHOWN) {
-        let cells = [run.clone(), case.clone(), to.clone(), format!("{before:.2} -> {after:.2}"), because.join("\n")];
-        table.row(&cells[usize::from(!several)..]);
-    }
-    ui.out("");
-    ui.out(&table.text());
-    more(ui, moved.len());
+    more(ui, all);
 }
 
 /// Prints the scripted answers that are others now, by what differs in them.

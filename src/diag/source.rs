@@ -129,7 +129,7 @@ impl Source {
 }
 
 /// The beginning of the line between a text and the one that it extends; the name of that one follows.
-const EXTENDED: &str = "\n--- # ";
+const EXTENDED: &str = "\n--- # extended file: ";
 
 /// A YAML file that extends another one is one source with two documents: its own text and, below a line with its name, that of the
 /// other one, which may extend a third.

@@ -50,6 +50,10 @@ pub use verdict::{DefectWeight, VerdictRule, VerdictRules};
 /// Parses a pipeline and reports all errors at once; a text that is not valid YAML has only its first error.
 pub fn parse(source: &Source) -> Result<Pipeline, Diagnostics> {
     let tree = yaml::parse(source)?;
+    // What the missing file has would be reported as missing, too.
+    if let Some(error) = yaml::unresolved("pipeline", source, &tree) {
+        return Err(error.into());
+    }
     let (mut reader, raw) = read::pipeline(source, &tree);
     let pipeline = link::link(&mut reader, raw);
     let found = reader.finish();

@@ -206,6 +206,10 @@ fn read(sources: &[Source], name: Option<&str>, trusted: bool, found: &mut Diagn
 /// Reads one file: by its form, if it has one, otherwise unchecked.
 fn file(source: &Source, tree: &Yaml, stem: &str, domain: Option<&Domain>, found: &mut Diagnostics) -> Value {
     let Some(form) = forms::of(stem) else { return tree.to_json() };
+    if let Some(error) = yaml::unresolved("data", source, tree) {
+        found.push(error);
+        return Value::Object(Map::new());
+    }
     let mut check = DataReader::new(source, "data");
     let mut value = check.file(tree, form, None);
     fill(&mut value, form);

@@ -6,7 +6,7 @@ use super::gates::gates;
 use super::pass::{ReplayPass, ReplayedCase, ReplayedVerdict};
 use super::replay_report::{ChangedAnswer, ChangedVerdict, Flip, ReplayReport, UnknownOutcome};
 use super::replay_walk::{AnswerChanged, ReplayedDecision};
-use super::verdicts::{changed_verdict, moved_verdict};
+use super::verdicts::changed_verdict;
 use crate::decisions::StepEnd;
 use crate::project::Project;
 use crate::session::{Record, Session, SessionError};
@@ -41,8 +41,10 @@ pub fn replay(session: &Session, spec: &ReplaySpec) -> Result<ReplayReport, Sess
                 done.flips.extend(case.flips);
                 done.answers.extend(case.answers);
                 done.verdicts += usize::from(case.verdict);
-                done.changed_verdicts.extend(case.changed_verdict);
-                done.moved_verdicts.extend(case.moved_verdict);
+                if let Some(changed) = case.changed_verdict {
+                    let flipped = changed.from != changed.to;
+                    if flipped { &mut done.changed_verdicts } else { &mut done.moved_verdicts }.push(changed);
+                }
                 done.failed_rules.add(&case.name, case.failed_rules);
                 done.unknown.extend(case.unknown);
             },
@@ -102,7 +104,6 @@ struct CaseComparison {
     /// Whether the verdict was made again.
     verdict: bool,
     changed_verdict: Option<ChangedVerdict>,
-    moved_verdict: Option<ChangedVerdict>,
     failed_rules: Vec<FailedRule>,
     unknown: Vec<UnknownOutcome>,
 }
@@ -136,7 +137,6 @@ impl CaseComparison {
                 Some(now) => {
                     result.verdict = true;
                     result.changed_verdict = changed_verdict((run, case), &before, &now);
-                    result.moved_verdict = moved_verdict((run, case), &before, &now);
                     result.failed_rules.clone_from(&now.failed);
                 }
                 None if result.unknown.is_empty() => result.unknown.push(unknown((event.node, event.path))),

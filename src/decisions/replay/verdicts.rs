@@ -31,23 +31,10 @@ fn read(record: &Record, case: &str, verdict: &Hash) -> Result<Verdict, SessionE
     serde_json::from_str(&text).map_err(|error| damaged(format!("the verdict of `{case}` cannot be read: {error}")))
 }
 
-/// A verdict that names another defect now, with what speaks otherwise.
+/// How a verdict changed: the defect that it names, or else its probability by [`MOVED`] or more.
 pub(super) fn changed_verdict((run, case): (&str, &str), before: &Verdict, now: &Verdict) -> Option<ChangedVerdict> {
-    (before.defect != now.defect).then(|| ChangedVerdict {
-        run: run.to_owned(),
-        case: case.to_owned(),
-        from: before.defect.to_string(),
-        to: now.defect.to_string(),
-        before: before.probability,
-        after: now.probability,
-        because: differences(before, now),
-    })
-}
-
-/// A verdict that names the same defect with a probability that moved.
-pub(super) fn moved_verdict((run, case): (&str, &str), before: &Verdict, now: &Verdict) -> Option<ChangedVerdict> {
-    let moved = before.defect == now.defect && (before.probability - now.probability).abs() >= MOVED;
-    moved.then(|| ChangedVerdict {
+    let changed = before.defect != now.defect || (before.probability - now.probability).abs() >= MOVED;
+    changed.then(|| ChangedVerdict {
         run: run.to_owned(),
         case: case.to_owned(),
         from: before.defect.to_string(),

@@ -9,7 +9,7 @@ use crate::diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use crate::form::Spanned;
 
 /// The key that names the extended file.
-pub const EXTENDS: &str = "extends";
+const EXTENDS: &str = "extends";
 
 /// Keys of an entry that say what becomes of it.
 const REMOVE: &str = "remove";
@@ -26,6 +26,16 @@ pub(super) fn extend(own: Yaml, base: Yaml, source: &Source, found: &mut Diagnos
     let own = own.into_iter().filter(|entry| *entry.key != EXTENDS).collect();
     let YamlKind::Map(base) = base.kind else { return Yaml { span, kind: YamlKind::Map(own) } };
     Yaml { span, kind: YamlKind::Map(ExtendedFile { source, found }.maps(own, base)) }
+}
+
+/// The error for a file that extends one that is not there: its `extends:` was not resolved when it was read.
+pub fn unresolved(area: &str, source: &Source, tree: &Yaml) -> Option<Diagnostic> {
+    let named = tree.get(EXTENDS)?;
+    let what = named.as_text().unwrap_or_default();
+    let error = Diagnostic::error(format!("{area}/extends"), format!("there is no file `{what}` to extend"));
+    Some(error.label(source, named.span, "not there").help(
+        "name a file of the same directory without its ending, or, by the file's own name, the bundled file that it extends",
+    ))
 }
 
 struct ExtendedFile<'a> {
@@ -196,6 +206,13 @@ mod tests {
         let tree = merged("vars: { bar: 0.9, own: 1 }\n").unwrap();
         assert_eq!(tree["vars"], json!({ "bar": { "default": 0.9, "type": "number" }, "most": 3, "own": 1 }));
         assert_eq!(tree.get("extends"), None);
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_one_error() {
+        let source = Source::new("rca.yaml", "extends: rcaa\n");
+        let error = super::unresolved("pipeline", &source, &parse(&source).unwrap()).unwrap();
+        assert_eq!((&*error.code, &*error.message), ("pipeline/extends", "there is no file `rcaa` to extend"));
     }
 
     #[test]

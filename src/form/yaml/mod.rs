@@ -17,6 +17,6 @@ mod scalar;
 mod tree;
 
 pub use build::parse;
-pub use extend::EXTENDS;
+pub use extend::unresolved;
 pub use read::{YamlFields, YamlReader, expression};
 pub use tree::{QuoteStyle, Yaml, YamlEntry, YamlKind, YamlText};

@@ -1,6 +1,5 @@
 //! Reads typed values from a tree. A value of the wrong type and a missing or unknown key become diagnostics; reading continues.
 
-use super::extend::EXTENDS;
 use super::tree::{QuoteStyle, Yaml, YamlEntry, YamlKind};
 use crate::diag::{Diagnostic, Diagnostics, MappedText, Source, Span, did_you_mean, nearest};
 use crate::form::Spanned;
@@ -16,10 +15,6 @@ pub struct YamlReader<'a> {
     area: &'static str,
     found: Diagnostics,
 }
-
-/// The help for a file that extends another one which is not there.
-const NOTHING_TO_EXTEND: &str = "there is no such file: `extends: NAME` names a file of the same directory without its ending, or the bundled file of the \
-                                 file's own name";
 
 /// The help for a null value.
 const EMPTY: &str = "give it a value, or leave the key out";
@@ -209,9 +204,8 @@ impl<'a> YamlReader<'a> {
                 self.error("not-supported", format!("`{key}` of {what} is not supported yet"), entry.key.span, "")
                     .help("leave it out for now")
             } else {
-                self.error("unknown-key", format!("`{key}` is not a key of {what}"), entry.key.span, "unknown key").maybe_help(
-                    if key == EXTENDS { Some(NOTHING_TO_EXTEND.to_owned()) } else { did_you_mean(key, known.iter().copied()) },
-                )
+                self.error("unknown-key", format!("`{key}` is not a key of {what}"), entry.key.span, "unknown key")
+                    .maybe_help(did_you_mean(key, known.iter().copied()))
             };
             self.push(error);
         }

@@ -103,11 +103,11 @@ impl<'a> TypeFlow<'a> {
     /// A field that a value does not have. A list that a function of another script takes for a map is the fault of the call.
     pub(super) fn no_field(&self, at: Position, value: &TypedValue<'_>, name: &str) -> Diagnostic {
         let place = self.place(at);
-        let calls = self.frames.iter().filter_map(|frame| frame.call.as_ref()).rev();
-        let mut outside = calls.take_while(|(call, _)| value.ty.shape().is_none() || call.source == place.source);
-        match outside.find(|(call, _)| call.source != place.source) {
-            Some((call, function)) if value.path().is_some() => findings::wrong_argument(call, function, &place, value, name),
-            _ => findings::no_field(&place, value, name),
+        let mut calls = self.frames.iter().filter_map(|frame| frame.call.as_ref()).rev();
+        let is_known_list = value.ty.shape().is_none() && value.path().is_some();
+        match calls.find(|(call, _)| is_known_list && call.source != place.source) {
+            Some((call, function)) => findings::wrong_argument(call, function, &place, value, name),
+            None => findings::no_field(&place, value, name),
         }
     }
 
