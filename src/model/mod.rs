@@ -29,7 +29,7 @@ pub use command_line::{CommandErrors, CommandJoin, CommandWord, SimpleCommand, r
 pub use deferred::Deferred;
 pub use effect::{EFFECTS, Effect, Handle, UnresolvedHandle, effect_has};
 pub use hash::{Hash, Hasher, canonical};
-pub use invisible::{is_invisible, visible};
+pub use invisible::{is_invisible, looks_latin, visible};
 pub use job_url::job_url_of_environment;
 pub use launch::{Case, Cut, Launch, LaunchCheckout};
 pub use markdown::markdown_line;

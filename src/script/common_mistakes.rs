@@ -2,6 +2,7 @@
 
 use super::unit::UnitText;
 use crate::diag::Span;
+use crate::model::looks_latin;
 use rhai::{LexError, ParseErrorType as Kind};
 
 /// Help text with an example, for conditions written as prose.
@@ -64,6 +65,10 @@ pub(super) fn recognise(text: &UnitText, kind: &Kind, fault: Span, open: Option<
         Kind::BadInput(LexError::UnexpectedInput(_)) if matches!(word, "}" | ")" | "]") => {
             CommonMistake::new(format!("something is missing before `{word}`"), "what stands before it is not finished")
         }
+        Kind::BadInput(LexError::UnexpectedInput(_)) if rest.starts_with(looks_latin) => CommonMistake::new(
+            format!("unexpected `{word}`: a letter of another alphabet that looks like a Latin one"),
+            "type the Latin letter",
+        ),
         Kind::VariableExpected => {
             CommonMistake::new(format!("expected the name of a variable, not `{word}`"), "write for example `let n = 1;`")
         }

@@ -294,6 +294,10 @@ mod tests {
             ("throw #{a: 1}", "script/throw @ t.rhai:throw: the script gave up: {\"a\":1}"),
             ("let é = 1; é", "script/syntax @ t.rhai:é: unexpected 'é'"),
             (
+                "artifact.l\u{430}bel",
+                "script/syntax @ t.rhai:\u{430}: unexpected `\u{430}`: a letter of another alphabet that looks like a Latin one | type the Latin letter",
+            ),
+            (
                 "artifact.label == \"é\" && artifact.confidense > 1",
                 "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
             ),

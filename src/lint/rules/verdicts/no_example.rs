@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn a_test_may_judge_and_name_the_rule() {
         let with = |test: &str| {
-            let mut files = example(&expanded(RULE.manual), "Found");
+            let mut files = example(&expanded(RULE.manual), "Bad");
             let last = files.last_mut().expect("the test");
             last.text += test;
             found(RULE.id, &Example::of(&files))
