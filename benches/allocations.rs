@@ -1,4 +1,4 @@
-//! Allocations of a walk: the figure that does not depend on the machine. Apart from the benches of time, since counting costs.
+//! Allocations of a walk, which do not depend on the machine. Separate from the timing benchmarks, because counting takes time.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -7,7 +7,7 @@ mod harness;
 mod native;
 
 use alloc_metrics::MetricAlloc;
-use asterisk::walk::NullJournal;
+use asterisk_walk::NullJournal;
 use bundled::{Canned, decisions_only, launch, plan, walk};
 use harness::Table;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: MetricAlloc<&StatsAlloc<System>> = MetricAlloc::new(&INSTRUMENTED_SYSTEM);
 
-/// Allocations and bytes of one call, once warm.
+/// The allocations and bytes of one call after warm-up.
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn count(mut work: impl FnMut()) -> (f64, f64) {
     const CALLS: usize = 50;
@@ -46,5 +46,5 @@ fn main() -> ExitCode {
     table.finish()
 }
 
-/// What a walk may allocate: what it does, and a little more.
+/// The bound on the allocations of a walk: the current number plus a margin.
 const BOUND: f64 = 400.0;

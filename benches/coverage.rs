@@ -1,4 +1,4 @@
-//! The bundled tests with coverage against the same tests without: what watching every decision costs.
+//! The bundled tests with and without coverage: the cost of observing every decision.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -6,8 +6,8 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::script_tests::{TestSpec, run};
-use asterisk::session::Session;
+use asterisk_script_tests::{TestSpec, run};
+use asterisk_session::Session;
 use bundled::setup;
 use harness::{Table, measure};
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! The walk of `walk.rs` made durable, against the same rows written by hand with prepared statements, a transaction a step; and what the
-//! store takes for a failure that the bundled scripts analyse.
+//! The walk of `walk.rs` into a store, against the same rows written by hand with prepared statements, one transaction per step; and the
+//! store size per failure analysed by the bundled scripts.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -7,9 +7,9 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::model::Launch;
-use asterisk::store::{Durability, RunJournal, Store};
-use asterisk::walk::{Commit, Journal, JournalError, NullJournal, Plan};
+use asterisk_base::model::Launch;
+use asterisk_store::{Durability, RunJournal, Store};
+use asterisk_walk::{Commit, Journal, JournalError, NullJournal, Plan};
 use bundled::{Canned, begin, decisions_only, launch, plan, walk};
 use harness::{Table, worst};
 use rusqlite::{Connection, params};
@@ -19,10 +19,10 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// Upper bound of what the store grows by with each failure of a launch of distinct ones.
+/// The bound on the growth of the store per failure, for distinct failures.
 const BYTES_A_FAILURE: f64 = 27_000.0;
 
-/// Keeps the commits of a walk.
+/// Collects the commits of a walk.
 #[derive(Default)]
 struct Recorder(Mutex<Vec<Commit>>);
 
@@ -33,7 +33,7 @@ impl Journal for Recorder {
     }
 }
 
-/// The rows of a step, ready to be written.
+/// The prepared rows of a step.
 struct Rows {
     events: Vec<(String, i64, String)>,
     blobs: Vec<([u8; 32], String)>,
@@ -41,7 +41,7 @@ struct Rows {
 }
 
 fn rows(commit: &Commit) -> Rows {
-    let event = |event: &asterisk::walk::Event| {
+    let event = |event: &asterisk_walk::Event| {
         (event.path.to_string(), event.at.millis(), serde_json::to_string(&event.what).expect("an event is JSON"))
     };
     let status = match &*commit.events[0].path {
@@ -62,7 +62,7 @@ fn opened(path: &Path, durability: Durability, launch: &Launch) -> (Store, RunJo
     (store, journal)
 }
 
-/// The rows of every step in a transaction of its own, statements prepared once. Microseconds a walk.
+/// Writes the rows of each step in a transaction, with statements prepared once. Returns microseconds per walk.
 fn by_hand(path: &Path, durability: Durability, launch: &Launch, walks: &[Vec<Rows>]) -> f64 {
     drop(opened(path, durability, launch));
     let conn = Connection::open(path).expect("the store");
@@ -98,7 +98,7 @@ fn by_hand(path: &Path, durability: Durability, launch: &Launch, walks: &[Vec<Ro
     per_walk(start, walks.len())
 }
 
-/// The walks themselves, committing to the store. Microseconds a walk.
+/// Walks and commits to the store. Returns microseconds per walk.
 fn stored(path: &Path, durability: Durability, threads: usize, launch: &Launch, plan: &Plan, canned: &Canned) -> f64 {
     let (_store, journal) = opened(path, durability, launch);
     let start = Instant::now();
@@ -118,11 +118,11 @@ fn per_walk(start: Instant, walks: usize) -> f64 {
     start.elapsed().as_secs_f64() * 1e6 / walks as f64
 }
 
-/// A JUnit report of so many failures, no two of them alike: of five kinds, each with a stack of its own.
+/// A JUnit report with the given number of distinct failures of five kinds, each with its own stack.
 fn distinct(failures: usize) -> String {
     const WORDS: [&str; 12] =
         ["order", "cart", "price", "stock", "ledger", "queue", "token", "session", "parser", "buffer", "socket", "replica"];
-    // Numbers of no order that are the same each time.
+    // Deterministic pseudo-random numbers.
     let mut chance = 7_u64;
     let mut number = |most: u64| {
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -150,7 +150,7 @@ fn distinct(failures: usize) -> String {
     text + "</testsuite></testsuites>"
 }
 
-/// The bytes that the store grows by with each failure of a launch, analysed by the bundled scripts. The texts of the project are there before.
+/// The growth of the store in bytes per failure analysed by the bundled scripts, excluding the sources of the project.
 #[expect(clippy::cast_precision_loss, reason = "some megabytes")]
 fn bytes_a_failure(failures: usize) -> f64 {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");

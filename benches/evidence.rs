@@ -1,5 +1,5 @@
-//! The evidence of a failure of 4 KB, against searching its text for one word; what it shares with others; a large catalogue against a
-//! small one; the verdict.
+//! The evidence of a 4 KB failure, against searching its text for one word; its keys for the index of peers; a large catalogue of
+//! signatures against a small one; the verdict.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -7,15 +7,15 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::evidence::{Evidence, EvidenceReader, EvidenceRules, FailureTexts, PeerIndex, PeerIndexBuilder, SignatureSpec};
-use asterisk::model::{Case, Hash, Launch};
-use asterisk::walk::CaseParams;
+use asterisk_base::model::{Case, Hash, Launch};
+use asterisk_evidence::{Evidence, EvidenceReader, EvidenceRules, FailureTexts, PeerIndex, PeerIndexBuilder, SignatureSpec};
+use asterisk_walk::CaseParams;
 use harness::{Table, measure};
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::process::ExitCode;
 
-/// A stack of two causes and a log, together 4 KB.
+/// A stack trace with two causes, and a log: 4 KB in total.
 fn texts() -> (String, String) {
     let mut error = "com.shop.CartException: the cart could not be stored\n".to_owned();
     for at in 1..=12 {
@@ -34,7 +34,7 @@ fn texts() -> (String, String) {
     (error, log)
 }
 
-/// A catalogue of so many signatures of two patterns each.
+/// A catalogue with the given number of signatures of two patterns each.
 fn catalogue(many: u64) -> EvidenceReader {
     let signatures = (0..many).map(|at| {
         let word = format!("{:x}", (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -44,7 +44,7 @@ fn catalogue(many: u64) -> EvidenceReader {
     EvidenceReader::new(EvidenceRules { signatures: signatures.collect(), ..EvidenceRules::default() }, Hash::of(b""))
 }
 
-/// The index of a launch of so many failures of a hundred suites, all with this evidence.
+/// The index of a launch with the given number of failures in a hundred suites, all with this evidence.
 fn index(reader: &EvidenceReader, found: &Evidence, case: &Case, many: usize) -> PeerIndex {
     let mut index = PeerIndexBuilder::default();
     for at in 0..many {
@@ -110,7 +110,7 @@ fn main() -> ExitCode {
     table.at_most("the same, bounded", us[1], 300.0);
     table.at_most("its keys for the index of the launch, bounded", us[2], 60.0);
     table.at_most("what it shares with 10 000 failures, bounded", us[3], 20.0);
-    // The evidence is read once, and kept.
+    // The evidence is read once and cached.
     table.at_most("the verdict of the case, bounded", us[4], 200.0);
     table.plain("a recorded verdict weighed again", us[5]);
     table.plain("by 300 generated signatures", us[6]);

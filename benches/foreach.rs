@@ -1,5 +1,5 @@
-//! A node taken in 1 000 branches that become one list, against as many steps one after the other; a part of ten nodes against the
-//! same nodes inlined. Nobody computes anything: what is measured is the walk.
+//! A node with 1 000 branches whose artifacts are appended to a list, against as many steps in sequence; a sub-pipeline of ten nodes against
+//! the same nodes inlined. All answers are constant, so only the walk is measured.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -7,10 +7,10 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::diag::Source;
-use asterisk::model::Launch;
-use asterisk::project::{LinkSettings, Project, Sources};
-use asterisk::walk::{NullJournal, Plan, WalkStatus};
+use asterisk_base::model::Launch;
+use asterisk_diag::Source;
+use asterisk_project::{LinkSettings, Project, Sources};
+use asterisk_walk::{NullJournal, Plan, WalkStatus};
 use bundled::{Same, launch, walk};
 use harness::{Table, measure};
 use serde_json::json;
@@ -36,7 +36,7 @@ fn plan(text: &str, part: Option<&str>) -> Plan {
     Plan::clone(&project.plan)
 }
 
-/// Ten nodes, one after the other, so many times.
+/// Ten nodes in sequence, repeated the given number of times.
 fn chain(name: &str, rounds: usize) -> String {
     let nodes = 10;
     let list: String = (0..nodes).fold(String::new(), |text, at| format!("{text}  - {{ name: n{at} }}\n"));

@@ -1,5 +1,5 @@
-//! The goal loop without agents: a round of one sub-task and what of it is the journal's and the auditor's, a round of 1 000 sub-tasks, against
-//! the same graph with nothing in it; recall over 100 000 memories, against the same rows by hand.
+//! The goal loop without agents: a round of one sub-task, with the shares of journal and auditor; a round of 1 000 sub-tasks, against the same
+//! empty graph; recall over 100 000 memories, against reading the same rows by hand.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -7,16 +7,16 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::agent::ScriptAnswerer;
-use asterisk::audit::{AuditedJournal, AuditedRun, Auditor};
-use asterisk::clock::Timestamp;
-use asterisk::diag::Source;
-use asterisk::files::Area;
-use asterisk::model::{Attributes, Case, Effect, Launch};
-use asterisk::project::{AnswererNames, LinkSettings, Project, Sources};
-use asterisk::session::Session;
-use asterisk::store::{Durability, Store, StoreQueries};
-use asterisk::walk::{
+use asterisk_adapters::agent::ScriptAnswerer;
+use asterisk_adapters::audit::{AuditedJournal, AuditedRun, Auditor};
+use asterisk_base::clock::Timestamp;
+use asterisk_base::model::{Attributes, Case, Effect, Launch};
+use asterisk_diag::Source;
+use asterisk_files::Area;
+use asterisk_project::{AnswererNames, LinkSettings, Project, Sources};
+use asterisk_session::Session;
+use asterisk_store::{Durability, Store, StoreQueries};
+use asterisk_walk::{
     Answerer, Commit, Event, EventBody, Journal, NodeAnswer, NullJournal, NullQueries, Plan, Queries, QuerySubject, Refusal,
     Request, WalkEnd, WalkState, Walker,
 };
@@ -31,15 +31,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// How many memories the store holds, and of how many kinds of goals.
+/// The number of memories in the store, and of kinds of goals.
 const MEMORIES: usize = 100_000;
 const KINDS: usize = 1_000;
-/// The tools that goals remember.
+/// The tools named by memories.
 const TOOLS: [&str; 7] = ["shell", "read_file", "write_file", "glob", "grep", "http_get", "investigate"];
-/// The rounds of a goal that is not reached.
+/// The number of rounds of a goal that is not reached.
 const ROUNDS: usize = 3;
 
-/// Answers the roles with the same each time; what is pure computation is computed. The last round is accepted if `accepts`.
+/// Answers each role with a constant, except for pure computations. Accepts the last round if `accepts`.
 struct Roles {
     subtasks: Arc<Value>,
     accepts: bool,
@@ -81,7 +81,7 @@ impl Answerer for Roles {
     }
 }
 
-/// The bundled loop, whose budget is not used up by its rounds.
+/// The bundled loop, with a budget that its rounds do not exhaust.
 fn goal() -> Arc<Plan> {
     let mut setup = bundled::setup();
     for (var, value) in [("max_replans", json!(100)), ("kill_after", json!(100)), ("theta", json!(1.0))] {
@@ -90,7 +90,7 @@ fn goal() -> Arc<Plan> {
     Session::new(setup).project(Some("goal"), AnswererNames::Others).expect("the bundled goal links").plan.clone()
 }
 
-/// The graph of the loop with nothing in it: so many rounds of so many branches of three nodes each.
+/// The empty graph of the loop, with the given numbers of rounds and of branches of three nodes each.
 fn bare(rounds: usize, subtasks: usize) -> Plan {
     let items = (0..subtasks).map(|item| item.to_string()).collect::<Vec<_>>().join(", ");
     let again = if rounds > 1 {
@@ -119,7 +119,7 @@ fn bare(rounds: usize, subtasks: usize) -> Plan {
     Plan::clone(&project.plan)
 }
 
-/// A launch of the goal.
+/// The launch of a goal.
 fn launch() -> Launch {
     let mut attributes = Attributes::default();
     attributes.insert("workdir", "/unused");
@@ -127,7 +127,7 @@ fn launch() -> Launch {
     Launch { run_id: "goal".into(), name: "goal".into(), cases: vec![case], ..Launch::default() }
 }
 
-/// Walks the goal, up to so many rounds.
+/// Walks the goal for at most the given number of rounds.
 fn pursue(plan: &Plan, answer: &dyn Answerer, journal: &dyn Journal, run: &str, rounds: usize) -> WalkState {
     let (clock, stop, launch) = (bundled::clock(), AtomicBool::new(false), launch());
     let seen = std::sync::atomic::AtomicUsize::new(0);
@@ -145,7 +145,7 @@ fn pursue(plan: &Plan, answer: &dyn Answerer, journal: &dyn Journal, run: &str, 
         needs: &NullQueries,
         journal,
         clock: &clock,
-        since: asterisk::clock::Timestamp::default(),
+        since: asterisk_base::clock::Timestamp::default(),
         run,
         seed: 0,
         launch: &launch,
@@ -160,7 +160,7 @@ fn pursue(plan: &Plan, answer: &dyn Answerer, journal: &dyn Journal, run: &str, 
     state
 }
 
-/// The microseconds of a round: of a goal with several, less those of one, by the fastest of some goals.
+/// The microseconds per round: the difference between a goal with several rounds and one with a single round, each the fastest of 15.
 fn a_round(mut goal: impl FnMut(usize) -> f64) -> f64 {
     let (mut one, mut all) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..15 {
@@ -178,7 +178,7 @@ fn micros(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64() * 1e6
 }
 
-/// A store with memories of many kinds of goals, and as many of the tools.
+/// Fills a store with memories of many kinds of goals and of all tools.
 fn fill(store: &Store) {
     let journal = begin(store, "before", &launch());
     for from in (0..MEMORIES).step_by(50) {
@@ -205,7 +205,7 @@ fn fill(store: &Store) {
     }
 }
 
-/// The same rows by prepared statements, without reading them as memories.
+/// Reads the same rows with prepared statements, without parsing them as memories.
 fn by_hand(path: &Path, spaces: &[String]) -> impl FnMut() {
     let conn = Connection::open(path).expect("the store");
     let spaces = spaces.to_vec();
@@ -232,7 +232,7 @@ fn main() -> ExitCode {
     let floor =
         a_round(|rounds| micros(|| drop(pursue(&floors[usize::from(rounds > 1)], &same, &NullJournal, "run", usize::MAX))));
     let memory = a_round(|rounds| micros(|| drop(pursue(&plan, &fails, &NullJournal, "run", rounds))));
-    table.plain("the same graph with nothing in it", floor);
+    table.plain("the same empty graph", floor);
     table.against("in memory", memory, floor);
     let mut goals = 0;
     let mut stored = |durability: Durability, audited: bool| {
@@ -244,7 +244,7 @@ fn main() -> ExitCode {
             let scripts = Area::Scripts.embedded().iter().filter(|file| file.name().ends_with(".rhai"));
             let scripts = scripts.cloned().collect();
             let auditor = audited.then(|| {
-                // A log of its own for each goal: what is measured is the round, not how the log grows.
+                // Each goal has its own log, so that the growth of the log is not measured.
                 let log = dir.path().join(format!("{goals}.jsonl"));
                 Auditor::new(scripts, None, &log, &AuditedRun { run: &run, plan: &plan, goal: true, since: u64::MAX })
                     .expect("rules")
@@ -283,7 +283,7 @@ fn main() -> ExitCode {
         let run = format!("run {runs}");
         let journal = begin(&store, &run, &launch());
         let state = pursue(&plan, &many, &journal, &run, usize::MAX);
-        assert_eq!(state.status, asterisk::walk::WalkStatus::Done);
+        assert_eq!(state.status, asterisk_walk::WalkStatus::Done);
     };
     let durable = measure(3, 1, &mut [("durable", &mut walk)])[0] / 1e6;
     table.at_most("into a store (`step`: waits for the disk)", durable, 2_000.0);

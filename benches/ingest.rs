@@ -1,4 +1,4 @@
-//! Reading large launches: throughput against the bare parsers on the same bytes in the same run, and the memory it takes.
+//! Reading large launches: throughput, against the bare parsers on the same bytes in the same run, and peak memory.
 
 mod harness;
 #[path = "harness/launches.rs"]
@@ -6,8 +6,8 @@ mod launches;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::ingest::{LaunchMerger, TextLimits};
-use asterisk::model::Launch;
+use asterisk_base::model::Launch;
+use asterisk_launch::{LaunchMerger, TextLimits};
 use harness::{Table, measure, worst};
 use std::fs::File;
 use std::hint::black_box;
@@ -15,10 +15,10 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-/// What the process that reads the large launch may take at its peak, in MiB.
+/// The bound on the peak memory of the process that reads the large launch, in MiB.
 const PEAK: f64 = 200.0;
 
-/// Reads a file as the program does.
+/// Reads a file like the program.
 fn read(path: &Path) -> Launch {
     let mut gather = LaunchMerger::new(TextLimits::default());
     let size = path.metadata().map(|meta| meta.len()).ok();
@@ -26,14 +26,14 @@ fn read(path: &Path) -> Launch {
     gather.finish()
 }
 
-/// What the parser alone takes: every value made and dropped.
+/// The parser alone: creates and drops every value.
 fn bare_json(path: &Path) {
     let file = BufReader::with_capacity(256 << 10, File::open(path).expect("a file"));
     let value: serde::de::IgnoredAny = serde_json::from_reader(file).expect("json");
     black_box(value);
 }
 
-/// Every event of the document.
+/// Reads every event of the document.
 fn bare_xml(path: &Path) {
     let file = BufReader::with_capacity(256 << 10, File::open(path).expect("a file"));
     let mut reader = quick_xml::Reader::from_reader(file);
@@ -43,14 +43,14 @@ fn bare_xml(path: &Path) {
     }
 }
 
-/// The peak of this process's memory in MiB; nothing where there is no `/proc`.
+/// The peak memory of this process in MiB; `None` without `/proc`.
 fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? / 1024.0)
 }
 
-/// Reads a launch in a process of its own and tells how many cases it has and what that took at the peak.
+/// Reads a launch in a child process. Returns the number of cases and the peak memory.
 fn child(path: &Path) -> Option<(f64, f64)> {
     let program = std::env::current_exe().ok()?;
     let ran = Command::new(program).arg("--peak-of").arg(path).stderr(Stdio::null()).output().ok()?;

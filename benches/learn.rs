@@ -1,4 +1,4 @@
-//! Weights learned from 10 000 synthetic reviews, and scenarios of growing size calibrated: the time of a case and the peak of memory.
+//! Learning weights from 10 000 synthetic reviews, and calibrating scenarios of two sizes: time per case and peak memory.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -6,10 +6,10 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::calibrate::{CalibrateListener, CalibrateSpec, ScenarioSpec, calibrate};
-use asterisk::learn::{FittedTerms, FoldsBy, LabelOrigin, LearnSpec, learn};
-use asterisk::reportportal::LaunchFilter;
-use asterisk::session::{RunSettings, Session, Setup};
+use asterisk_adapters::reportportal::LaunchFilter;
+use asterisk_calibrate::{CalibrateListener, CalibrateSpec, ScenarioSpec, calibrate};
+use asterisk_learn::{FittedTerms, FoldsBy, LabelOrigin, LearnSpec, learn};
+use asterisk_session::{RunSettings, Session, Setup};
 use bundled::setup;
 use harness::{Table, worst};
 use serde_json::{Value, json};
@@ -17,14 +17,14 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-/// The labels that are learned from.
+/// The number of labels.
 const LABELS: usize = 10_000;
-/// What that may take, in seconds.
+/// The bound on the time of learning, in seconds.
 const SECONDS: f64 = 10.0;
-/// The cases of the two scenarios.
+/// The numbers of cases of the two scenarios.
 const SIZES: [usize; 2] = [300, 3_000];
 
-/// Texts of failures with the defect that they are.
+/// Error texts with their defect.
 const KINDS: &[(&str, &str)] = &[
     ("connect ECONNREFUSED 10.0.0.{n}:7070 while calling the gatekeeper", "pb001"),
     ("the conveyor did not settle within {n} ms", "en001"),
@@ -79,14 +79,14 @@ fn calibrated(dir: &Path, path: &Path) -> usize {
     calibrate(&session(dir), &spec, &Unheard).expect("it is calibrated").scored
 }
 
-/// The peak of this process's memory in MiB.
+/// The peak memory of this process in MiB.
 fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().trim_end_matches(" kB");
     kib.parse::<f64>().ok().map(|kib| kib / 1024.0)
 }
 
-/// Calibrates a scenario in a process of its own: the seconds, and the peak. A child that fails ends the bench.
+/// Calibrates a scenario in a child process. Returns the seconds and the peak memory; panics if the child fails.
 fn child(path: &Path) -> (f64, f64) {
     let program = std::env::current_exe().expect("the bench");
     let ran = Command::new(program).arg("--calibrate").arg(path).stderr(Stdio::inherit()).output().expect("a process");

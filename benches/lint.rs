@@ -1,27 +1,27 @@
-//! Linting a thousand rule files with every rule on, beside parsing them and doing nothing else.
+//! Linting a thousand rule files with every rule, against only parsing them.
 
 mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::diag::Source;
-use asterisk::files::Area;
-use asterisk::lint::{Config, LintInput, lint};
-use asterisk::project::LinkSettings;
-use asterisk::script::{Library, LibraryInputs, ScriptLimits, build_engine};
-use asterisk::session::ProjectText;
+use asterisk_diag::Source;
+use asterisk_files::Area;
+use asterisk_lint::{Config, LintInput, lint};
+use asterisk_project::LinkSettings;
+use asterisk_script::{Library, LibraryInputs, ScriptLimits, build_engine};
+use asterisk_session::ProjectText;
 use harness::{Table, measure};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
 const FILES: usize = 1_000;
-/// The files that one pipeline names: a file of YAML holds 10 000 values at most.
+/// The number of files per pipeline: a YAML file may contain at most 10 000 values.
 const EACH: usize = 250;
 
-/// A file with a rule and a helper, as people write them.
+/// A typical file with a rule and a helper.
 fn script(at: usize) -> String {
     format!(
-        "//! Rule {at}.\n\n/// Fires on a match that is sure enough, and not seen too often.\nfn rule_{at}(artifact, state, vars) {{\n    \
+        "//! Rule {at}.\n\n/// Fires on a confident match that was not seen too often.\nfn rule_{at}(artifact, state, vars) {{\n    \
          if !artifact.match || artifact.confidence < vars.enough {{ return false; }}\n    \
          let taken = state.loops.again_{at};\n    if taken >= vars.most {{ return false; }}\n    \
          let names = artifact.places.filter(|place| place.weight > vars.enough).map(|place| place.path);\n    \
@@ -30,7 +30,7 @@ fn script(at: usize) -> String {
     )
 }
 
-/// A pipeline with a node and an edge for each of some files.
+/// A pipeline with a node and an edge for each file.
 fn pipeline(files: std::ops::Range<usize>) -> String {
     let (first, end) = (files.start, files.end);
     let mut text = format!("pipeline: wide-{first}\ndescription: many rules\nvars: {{ enough: 0.8, most: 3 }}\nnodes:\n");
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     let input = LintInput { texts: &texts, settings: &settings, config: &config, cases: &[] };
     let findings = lint(input).findings;
     assert!(findings.is_empty(), "{:?}", findings.first());
-    let engine = build_engine(&ScriptLimits::default(), [], asterisk::script::api::register);
+    let engine = build_engine(&ScriptLimits::default(), [], asterisk_script::api::register);
     let inputs = || LibraryInputs { scripts: sources.clone(), ..LibraryInputs::default() };
     let figures = measure(
         7,

@@ -1,6 +1,6 @@
-//! Workers that pull steps over HTTP, against the same messages to and fro over a bare loopback connection.
+//! Workers that pull steps over HTTP, against the same messages over a bare loopback connection.
 //!
-//! 200 workers, 5 000 steps of a pipeline with one node. A step is two round trips, its own commit, and that of its request.
+//! 200 workers, 5 000 steps of a pipeline with one node. A step takes two round trips and two commits: of its request and of itself.
 
 mod harness;
 
@@ -18,7 +18,7 @@ const STEPS: usize = 5000;
 const PIPELINE: &str = "pipeline: one\nnodes:\n  - { name: look, schema: { found: bool } }\nedges:\n  - { id: E1, from: look, to: _done }\n\
                         start: look\ndone: _done\n";
 
-/// A connection over which texts are posted.
+/// A connection for POST requests.
 struct Http(BufReader<TcpStream>, String);
 
 impl Http {
@@ -45,7 +45,7 @@ impl Http {
     }
 }
 
-/// The body of a message, by its length.
+/// Reads the body of a message by its `Content-Length`.
 fn receive(from: &mut impl std::io::BufRead) -> Option<String> {
     let mut length = 0;
     loop {
@@ -66,7 +66,7 @@ fn receive(from: &mut impl std::io::BufRead) -> Option<String> {
     String::from_utf8(body).ok()
 }
 
-/// Says the same back to whoever comes.
+/// Echoes every request.
 fn echo() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let at = listener.local_addr().expect("an address").to_string();
@@ -87,7 +87,7 @@ fn echo() -> String {
     at
 }
 
-/// Has all workers work at once; what each did, and microseconds for each step.
+/// Runs all workers at once. Returns the steps of each worker, and the microseconds per step.
 #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
 fn all(at: &str, work: impl Fn(Http, usize) -> usize + Sync) -> (Vec<usize>, f64) {
     let began = Instant::now();

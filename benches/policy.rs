@@ -1,5 +1,5 @@
-//! 200 stages in 20 waves, answered by an agent that does nothing, against the same nodes as plain steps of the same waves; and the same
-//! stages answered from the cache in the store.
+//! 200 stages in 20 waves with a no-op agent, against the same nodes as plain steps in the same waves; and the same stages answered from
+//! the cache in the store.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -7,12 +7,12 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::agent::{AnswerCache, StageAnswerer};
-use asterisk::diag::Source;
-use asterisk::model::{Hash, Launch};
-use asterisk::project::{LinkSettings, Project, Sources};
-use asterisk::store::{Durability, Store};
-use asterisk::walk::{Answerer, NodeAnswer, NullJournal, Plan, Refusal, Request, WalkStatus};
+use asterisk_adapters::agent::{AnswerCache, StageAnswerer};
+use asterisk_base::model::{Hash, Launch};
+use asterisk_diag::Source;
+use asterisk_project::{LinkSettings, Project, Sources};
+use asterisk_store::{Durability, Store};
+use asterisk_walk::{Answerer, NodeAnswer, NullJournal, Plan, Refusal, Request, WalkStatus};
 use bundled::{Same, begin, launch, walk};
 use harness::{Table, measure, worst};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 const WAVES: usize = 20;
 const EACH: usize = 10;
 
-/// Is never asked.
+/// Panics if it is called.
 struct Never;
 
 impl Answerer for Never {
@@ -38,7 +38,7 @@ impl Answerer for Never {
     }
 }
 
-/// The answers that a store keeps.
+/// The cached answers of a store.
 struct Kept(Store);
 
 impl AnswerCache for Kept {
@@ -47,7 +47,7 @@ impl AnswerCache for Kept {
     }
 }
 
-/// A store with the answers of a walk of the plan.
+/// A store with the cached answers of a walk of the plan.
 fn kept(path: &std::path::Path, plan: &Plan, launch: &Launch) -> Store {
     let store = Store::open(path, Durability::Batch).expect("a store");
     let journal = begin(&store, "run", launch);
@@ -57,7 +57,7 @@ fn kept(path: &std::path::Path, plan: &Plan, launch: &Launch) -> Store {
     store
 }
 
-/// The nodes of all waves; each waits for one of the wave before.
+/// The nodes of all waves; each depends on one of the previous wave.
 fn plan(more: &str) -> Plan {
     let mut text = String::from("pipeline: p\nmax_steps: 0\nnodes:\n");
     for wave in 0..WAVES {
@@ -117,7 +117,7 @@ fn main() -> ExitCode {
     table.against("stages with a task and an advisor", gated, plain);
     let stages = table.finish();
     let mut table = Table::new("policy: an answer from the cache", "us");
-    // The whole step is beside the hit: what it takes more than one that is answered at once is the hit.
+    // The cost of a hit is the difference to a step whose answer is constant.
     #[expect(clippy::cast_precision_loss, reason = "a small number")]
     let hit = (cached - tasks) * 1000.0 / (WAVES * EACH) as f64;
     table.within("a hit: key, read, parse", hit, 200.0, 1.0);

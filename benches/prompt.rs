@@ -7,17 +7,17 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::files::{Area, Overlay};
-use asterisk::model::{Case, Launch};
-use asterisk::prompt::Values;
-use asterisk::walk::{CaseParams, Plan, StepContext, StepMoment, WalkState};
+use asterisk_base::model::{Case, Launch};
+use asterisk_files::{Area, Overlay};
+use asterisk_prompt::Values;
+use asterisk_walk::{CaseParams, Plan, StepContext, StepMoment, TemplateView, WalkState};
 use harness::{Table, measure};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use std::hint::black_box;
 use std::process::ExitCode;
 
-/// minijinja with the bundled templates and the least that they need: no limits, no check of what they say, no places.
+/// minijinja with the bundled templates and only what they need: without limits, checks and source locations.
 fn bare() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -44,7 +44,7 @@ fn run(text: &str) -> usize {
     text.split(|ch| ch != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// A launch with one failure of the usual size.
+/// A launch with one failure of typical size.
 fn launch() -> (Launch, Case) {
     let error = "Timed out after 60.001s.\nExpected\n    <string>: FREERUN\nto equal\n    <string>: LOCKED\n\tsuite/clock_test.go:88 +0x1d\n";
     let line = "2026-02-14T12:00:01Z daemon[7]: port 1 offset 512 s0 freq -20000 path delay 0\n";
@@ -65,17 +65,17 @@ fn main() -> ExitCode {
     let (launch, case) = launch();
     let node = plan.pipeline.node("recall").expect("a node");
     let state = WalkState::default();
-    let moment = StepMoment { now: asterisk::clock::Timestamp::from_millis(1_771_104_069_000), chance: 0.5 };
+    let moment = StepMoment { now: asterisk_base::clock::Timestamp::from_millis(1_771_104_069_000), chance: 0.5 };
     let step = StepContext { path: "1", moment, ..StepContext::between(&plan, node, &state) };
     let groups = CaseParams::new("run", &launch, &case);
-    let needs: Vec<(String, asterisk::script::View)> = ["symptoms_similar", "rcas_of_symptom"]
-        .map(|name| (name.to_owned(), asterisk::script::View::list("params.needs", [])))
+    let needs: Vec<(String, asterisk_script::View)> = ["symptoms_similar", "rcas_of_symptom"]
+        .map(|name| (name.to_owned(), asterisk_script::View::list("params.needs", [])))
         .into();
     let make = || groups.for_step(&case, &step, &step.state(None), &needs, &|_| Vec::new());
     let params = make();
     let template = plan.node(node).template.clone().expect("a template");
     let json = params.view.json();
-    let ours = template.render(Values::of(&params.view)).expect("renders");
+    let ours = template.render(Values::of(&TemplateView(params.view.clone()))).expect("renders");
     let environment = bare();
     let floor = environment.get_template("recall.md").expect("there");
     let data = minijinja::Value::from(minijinja::value::Serde(&json));
@@ -83,8 +83,8 @@ fn main() -> ExitCode {
 
     let (mut bare, mut lazy, mut whole, mut from_json) = (
         || drop(black_box(floor.render(&data))),
-        || drop(black_box(template.render(Values::of(&params.view)))),
-        || drop(black_box(template.render(Values::of(&make().view)))),
+        || drop(black_box(template.render(Values::of(&TemplateView(params.view.clone()))))),
+        || drop(black_box(template.render(Values::of(&TemplateView(make().view))))),
         || drop(black_box(template.render(&json))),
     );
     let figures =

@@ -1,5 +1,5 @@
-//! The recall step of a failure that is not known by its key, with few and many symptoms in the store. Of it what it asks of
-//! the store, against the same number of point queries by hand; and what the index of words adds to writing symptoms.
+//! The recall step of a failure with an unknown key, with few and many symptoms in the store; its queries alone, against the
+//! same number of point queries by hand; and writing symptoms with the index of words.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -7,11 +7,11 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::agent::ScriptAnswerer;
-use asterisk::clock::Timestamp;
-use asterisk::model::{Case, Effect, Launch};
-use asterisk::store::{Durability, Store, StoreQueries};
-use asterisk::walk::{Commit, Event, EventBody, Journal, NullJournal, Plan, Queries, QuerySubject, WalkEnd, WalkState, Walker};
+use asterisk_adapters::agent::ScriptAnswerer;
+use asterisk_base::clock::Timestamp;
+use asterisk_base::model::{Case, Effect, Launch};
+use asterisk_store::{Durability, Store, StoreQueries};
+use asterisk_walk::{Commit, Event, EventBody, Journal, NullJournal, Plan, Queries, QuerySubject, WalkEnd, WalkState, Walker};
 use bundled::begin;
 use harness::{Table, measure};
 use rusqlite::Connection;
@@ -21,22 +21,22 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// How many symptoms the stores hold.
+/// The numbers of symptoms in the stores.
 const STORES: [usize; 3] = [100, 10_000, 100_000];
-/// How many failures ask, one after the other.
+/// The number of failures that are looked up in sequence.
 const ASKING: usize = 200;
-/// About as many lists and rows are looked at for a failure: 14 terms, 16 symptoms, and of 10 what they were seen with.
+/// The approximate number of lists and rows read per failure: 14 terms, 16 symptoms, and the details of 10 of them.
 const POINT_QUERIES: u32 = 70;
-/// A tenth of the vocabulary is in half of all errors.
+/// The number of distinct words. Half of the words of an error come from a tenth of them.
 const VOCABULARY: usize = 2_000;
 
-/// A sequence without pattern, the same at each run.
+/// A deterministic pseudo-random sequence.
 fn chance(n: usize) -> usize {
     let mixed = (n as u64 ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     usize::try_from((mixed ^ (mixed >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 40).unwrap_or(0)
 }
 
-/// A word of letters.
+/// A word of lower-case letters.
 fn word(mut n: usize) -> String {
     let mut word = String::from("w");
     for _ in 0..(3 + n % 7) {
@@ -46,7 +46,7 @@ fn word(mut n: usize) -> String {
     word
 }
 
-/// An error of twenty words, some of them common, and a number.
+/// An error of twenty words, some of them frequent, and a number.
 fn error(n: usize) -> String {
     let of = |at: usize| {
         let chance = chance(n * 31 + at);
@@ -70,8 +70,8 @@ fn launch(run: &str, cases: Vec<Case>) -> Launch {
     Launch { run_id: run.into(), name: "nightly".into(), cases, ..Launch::default() }
 }
 
-/// A store of so many symptoms, each with a root cause, found by runs of at most 5 000 cases. Returns the microseconds that
-/// each symptom took to write.
+/// A store with the given number of symptoms, each with a root cause, written by runs of at most 5 000 cases. Returns the
+/// microseconds per symptom written.
 fn fill(store: &Store, symptoms: usize) -> f64 {
     let mut seconds = 0.0;
     for from in (0..symptoms).step_by(5_000) {
@@ -118,15 +118,15 @@ fn per(seconds: f64, count: usize) -> f64 {
     seconds * 1e6 / count as f64
 }
 
-/// All that recall asks for a failure.
+/// Runs all queries of recall for a failure.
 fn ask(needs: &StoreQueries, launch: &Launch, case: &Case) -> usize {
     let about = QuerySubject::new(launch, case);
     let told = |query| needs.query(query, &about).expect("an answer").as_array().map_or(0, Vec::len);
     ["symptoms.similar", "rcas.of_symptom"].into_iter().map(told).sum()
 }
 
-/// The first step of a failure, and no more: its reads, the mask that brings earlier root causes, the bundled script that
-/// answers, its effect and the decision.
+/// The first step of a failure: its queries, the mask that adds earlier root causes, the bundled script that answers, its
+/// effect and the decision.
 fn recall(plan: &Plan, needs: &StoreQueries, launch: &Launch, case: &Case) {
     let (clock, stop) = (bundled::clock(), AtomicBool::new(false));
     let watch = |event: &Event| {
@@ -142,7 +142,7 @@ fn recall(plan: &Plan, needs: &StoreQueries, launch: &Launch, case: &Case) {
         needs,
         journal: &NullJournal,
         clock: &clock,
-        since: asterisk::clock::Timestamp::default(),
+        since: asterisk_base::clock::Timestamp::default(),
         run: "asking",
         seed: 0,
         launch,
@@ -156,7 +156,7 @@ fn recall(plan: &Plan, needs: &StoreQueries, launch: &Launch, case: &Case) {
     assert!(!matches!(end, WalkEnd::Failed(_)) && state.steps == 1, "{end:?} after {} steps", state.steps);
 }
 
-/// As many rows as recall may look at, by prepared statements.
+/// Reads as many rows as recall may read, with prepared statements.
 fn by_hand(path: &Path) -> impl FnMut() {
     let conn = Connection::open(path).expect("the store");
     let mut next = 0;
@@ -174,7 +174,7 @@ fn by_hand(path: &Path) -> impl FnMut() {
 fn main() -> ExitCode {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let mut table = Table::new("recall: the step of a failure not known by its key, and its queries of the store", "us");
-    // A failure that shares most words with an old one.
+    // A failure that shares most words with an earlier one.
     let asking = |n: usize| Case {
         error_message: format!("{} once more", error(n % 100)),
         name: "another test".into(),
@@ -192,13 +192,13 @@ fn main() -> ExitCode {
     }
     let plan = bundled::plan();
     let (mut asked, mut stepped) = ([f64::INFINITY; STORES.len()], [f64::INFINITY; STORES.len()]);
-    let mut told = [0; STORES.len()];
+    let mut counts = [0; STORES.len()];
     for _ in 0..9 {
         for (at, (_, _, store, _)) in stores.iter().enumerate() {
-            // What a run has found it keeps, and in a small store it soon has all of it: each failure asks as a run's first does.
+            // A run caches query results, and soon has all of a small store: each failure uses a fresh cache.
             let fresh = || StoreQueries::new(store, "asking", json!([])).expect("a run");
             let start = Instant::now();
-            told[at] = failures.cases.iter().map(|case| ask(&fresh(), &failures, case)).sum();
+            counts[at] = failures.cases.iter().map(|case| ask(&fresh(), &failures, case)).sum();
             asked[at] = asked[at].min(per(start.elapsed().as_secs_f64(), ASKING));
             let start = Instant::now();
             failures.cases.iter().for_each(|case| recall(&plan, &fresh(), &failures, case));
@@ -208,7 +208,7 @@ fn main() -> ExitCode {
     let mut hand = by_hand(&stores[0].1);
     let hand = measure(9, 200, &mut [("by hand", &mut hand)])[0] / 1e3;
     table.plain(&format!("{POINT_QUERIES} point queries by hand"), hand);
-    assert!(told.iter().all(|told| *told >= ASKING), "every failure is like another: {told:?}");
+    assert!(counts.iter().all(|count| *count >= ASKING), "every failure is similar to another: {counts:?}");
     table.against(&format!("{} symptoms: its queries", STORES[0]), asked[0], hand);
     table.against(&format!("{} symptoms: its queries, by {}", STORES[1], STORES[0]), asked[1], asked[0]);
     table.against(&format!("{} symptoms: its queries, by {}", STORES[2], STORES[1]), asked[2], asked[1]);

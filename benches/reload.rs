@@ -1,16 +1,16 @@
-//! From saving a script to its being in force, in a project of a thousand scripts. The floor is the debounce: how long nothing must
-//! be written before anybody looks.
+//! The time from saving a script until it is active, in a project of a thousand scripts. The floor is the debounce: the time without
+//! writes before a reload starts.
 
 mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::diag::Source;
-use asterisk::files::{Area, DEBOUNCE, Overlay};
-use asterisk::project::{CurrentProject, LinkSettings, Project, Sources};
-use asterisk::reload::{LoadProject, ReloadFollower, ReloadListener};
-use asterisk::session::SessionError;
-use asterisk::walk::TextChange;
+use asterisk_diag::Source;
+use asterisk_files::{Area, DEBOUNCE, Overlay};
+use asterisk_project::{CurrentProject, LinkSettings, Project, Sources};
+use asterisk_session::SessionError;
+use asterisk_session::reload::{LoadProject, ReloadFollower, ReloadListener};
+use asterisk_walk::TextChange;
 use harness::Table;
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +25,7 @@ const ROUNDS: usize = 15;
 const PIPELINE: &str = "pipeline: t\nnodes:\n  - { name: a, schema: { n: int } }\nedges:\n  - { id: A, from: a, to: _done, rule: \
                         \"rules/r0.rhai#far\" }\nstart: a\ndone: _done\n";
 
-/// Three functions over what they import.
+/// A script with three functions and an import.
 fn rules(at: usize, round: usize) -> String {
     format!(
         "import \"lib/base\" as base;\n/// Far enough.\nfn far(artifact, state, vars) {{ artifact.n > base::least({round}) && near(artifact) }}\n\
@@ -136,10 +136,10 @@ fn main() -> ExitCode {
         stopper.stop();
     });
     let floor = milliseconds(DEBOUNCE);
-    let mut table = Table::new("reload: from saving to being in force; floor: the debounce", "ms");
+    let mut table = Table::new("reload: from saving until active; floor: the debounce", "ms");
     table.plain("reading 1 000 files", read);
     table.plain("linking 1 000 files cold", cold);
-    table.plain("linking 1 000 files of which none changed", same);
+    table.plain("linking 1 000 unchanged files", same);
     for (name, best, worst) in figures {
         table.against(&format!("{name}, edited"), best, floor);
         table.at_most("  beyond the debounce", best - floor, 100.0);

@@ -1,4 +1,4 @@
-//! 100 000 recorded decisions made again, read from the store and all, against as many bare calls of the same rules.
+//! Replay of 100 000 recorded decisions, including reading them from the store, against as many bare calls of the same rules.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -6,14 +6,14 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::clock::Timestamp;
-use asterisk::decisions::replay::{ReplaySpec, replay};
-use asterisk::pipeline::EdgeIx;
-use asterisk::project::AnswererNames;
-use asterisk::script::View;
-use asterisk::session::{Session, Setup};
-use asterisk::store::{Durability, NewRun, RunStatus, Store};
-use asterisk::walk::{Blob, Plan, StepMoment, WalkState};
+use asterisk_base::clock::Timestamp;
+use asterisk_decisions::replay::{ReplaySpec, replay};
+use asterisk_pipeline::EdgeIx;
+use asterisk_project::AnswererNames;
+use asterisk_script::View;
+use asterisk_session::{Session, Setup};
+use asterisk_store::{Durability, NewRun, RunStatus, Store};
+use asterisk_walk::{Blob, Plan, StepMoment, WalkState};
 use bundled::{Canned, artifacts, decisions_only, launch, setup, walk};
 use harness::{Table, measure};
 use serde_json::json;
@@ -21,15 +21,15 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The rules that are edited.
+/// The edited rules.
 const RULES: &str = include_str!("../scripts/rules/rca.rhai");
 
-/// Cases; each makes seven decisions.
+/// The number of cases; each has seven decisions.
 const CASES: usize = 14_286;
 #[expect(clippy::cast_precision_loss, reason = "a hundred thousand")]
 const DECISIONS: f64 = CASES as f64 * 7.0;
 
-/// A store with one run over so many cases, walked by the bundled rules.
+/// A store with one run over the given number of cases, with the bundled rules.
 fn record(path: &Path) {
     let project = Session::new(setup()).project(None, AnswererNames::Others).expect("the bundled project links");
     let plan = decisions_only(Plan::clone(&project.plan));
@@ -52,7 +52,7 @@ fn record(path: &Path) {
     store.finish_run("run", RunStatus::Done, Timestamp::default()).expect("it ends");
 }
 
-/// The rules that the seven decisions ask, called with inputs that are ready.
+/// Calls the rules of the seven decisions with prepared inputs.
 fn bare(plan: &Plan) -> impl FnMut() + '_ {
     let state = WalkState::default();
     let mut calls = Vec::new();
@@ -77,7 +77,7 @@ fn bare(plan: &Plan) -> impl FnMut() + '_ {
     }
 }
 
-/// The whole of a replay with an edited threshold.
+/// A whole replay with an edited threshold.
 fn again(session: &Session, parallel: usize, flips: usize) -> impl FnMut() + '_ {
     move || {
         let asked = ReplaySpec { runs: Vec::new(), pipeline: None, parallel };
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
         setup.texts.vars.insert(name.to_owned(), json!(value));
         Session::new(setup)
     };
-    // No artifact is between the two values: none flips.
+    // No artifact is between the two values, so no decision flips.
     let (same, flipped) = (with("recall_hit", 0.9), with("convergence_sufficient", 0.9));
     let rules = |name: &str, edit: &dyn Fn(&str) -> String| {
         let scripts = dir.path().join(name);
@@ -108,7 +108,7 @@ fn main() -> ExitCode {
         assert!(text.contains(head), "the rule is there");
         text.replace(head, &format!("{head}\n    let edited = 0;"))
     });
-    // What stands outside of functions may be read by all of them: every decision is made again.
+    // Any function may read what is outside functions, so every decision is re-evaluated.
     let every = rules("all", &|text| format!("{text}\nconst EDITED = 0;\n"));
     let plan = Session::new(setup()).project(None, AnswererNames::Others).expect("links").plan;
     let (mut bare, mut one, mut two) = (bare(&plan), again(&same, 1, 0), again(&same, 2, 0));

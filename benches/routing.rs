@@ -1,14 +1,14 @@
-//! One routing decision whose inputs are ready, against a bare Rhai evaluation of the same expression over scope constants.
+//! One routing decision with prepared inputs, against a bare Rhai evaluation of the same expression over scope constants.
 
 mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::diag::Source;
-use asterisk::model::Kind;
-use asterisk::project::{LinkSettings, Project, Sources};
-use asterisk::script::{FunctionRef, ScriptFunction, View};
-use asterisk::walk::{Plan, StepMoment, WalkState, decide};
+use asterisk_base::model::Kind;
+use asterisk_diag::Source;
+use asterisk_project::{LinkSettings, Project, Sources};
+use asterisk_script::{FunctionRef, ScriptFunction, View};
+use asterisk_walk::{Plan, StepMoment, WalkState, decide};
 use harness::{Table, measure};
 use rhai::{Dynamic, Engine, Scope};
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ fn project() -> Project {
     Project::link(sources, LinkSettings::default()).unwrap_or_else(|found| panic!("{found:?}"))
 }
 
-/// The decision of a node by its name.
+/// The decision of the named node.
 fn route<'a>(plan: &'a Plan, node: &str, artifact: &'a View, state: &'a View) -> impl FnMut() + 'a {
     let node = plan.pipeline.node(node).expect("a node");
     move || assert!(black_box(decide(plan, node, artifact, state)).is_ok_and(|decision| decision.choice.is_some()))
@@ -55,7 +55,7 @@ fn call<'a>(function: &'a ScriptFunction, plan: &'a Plan, artifact: &'a View, st
     move || drop(black_box(function.decide(artifact, state, plan.vars())).expect("a verdict"))
 }
 
-/// A bare evaluation: maps as scope constants, the expression compiled beforehand.
+/// A bare evaluation of the compiled expression, with maps as scope constants.
 fn bare(engine: &Engine, artifact: &Value) -> impl FnMut() {
     let ast = engine.compile_expression(EXPRESSION).expect("compiles");
     let mut scope = Scope::new();
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     let plan = &*project.plan;
     let rule = project.library.function(&FunctionRef { file: "r.rhai".into(), function: "hit".into() }, 3).expect("the rule");
     let condition = project.library.condition("C").expect("the condition");
-    let moment = StepMoment { now: asterisk::clock::Timestamp::default(), chance: 0.5 };
+    let moment = StepMoment { now: asterisk_base::clock::Timestamp::default(), chance: 0.5 };
     let state = WalkState::default().view(&plan.nodes[0].view, None, moment, &plan.walker.view, 0);
     let mut table = Table::new("routing: one decision, inputs ready", "ns");
     for keys in [15, 15_000] {

@@ -1,5 +1,5 @@
-//! Cold starts: the optimised program is run as a process, and its wall time is compared with `/bin/true` and with what bare Rhai
-//! takes to parse the scripts that the bundled pipeline reaches. Start this on a quiet machine.
+//! Cold starts: the wall time of the optimised program as a process, against `/bin/true` and against bare Rhai parsing the scripts
+//! that the bundled pipeline reaches. Needs a quiet machine.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -15,10 +15,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use asterisk::clock::Clock;
-use asterisk::project::AnswererNames;
-use asterisk::script::{ScriptLimits, build_engine};
-use asterisk::session::{RunInputs, RunSpec, Session, Setup};
+use asterisk_base::clock::Clock;
+use asterisk_project::AnswererNames;
+use asterisk_script::{ScriptLimits, build_engine};
+use asterisk_session::{RunInputs, RunSpec, Session, Setup};
 
 const ROUNDS: u32 = 20;
 
@@ -28,7 +28,7 @@ const ONE: &str = "pipeline: one\nnodes: [{ name: look, schema: { found: bool } 
 const RULE: &str = "/// It was found.\nfn found(artifact, state, vars) { artifact.found }\n";
 const STUB: &str = r#"{"*": {"look": [{"found": true}]}}"#;
 
-/// The fastest of some runs, in milliseconds.
+/// The fastest of several runs, in milliseconds.
 fn fastest(rounds: u32, mut run: impl FnMut()) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..rounds {
@@ -47,11 +47,11 @@ fn process(dir: &Path, program: &str, args: &[&str]) -> f64 {
     })
 }
 
-/// What bare Rhai takes to parse the scripts that the bundled pipeline reaches.
+/// The time in which bare Rhai parses the scripts that the bundled pipeline reaches.
 fn bare_parsing() -> f64 {
     let project = Session::new(setup()).project(None, AnswererNames::Scripts).expect("the bundled project links");
     let texts: Vec<String> = project.library.files().map(|file| file.source().text().to_owned()).collect();
-    // An engine with the lexer's settings and no functions.
+    // An engine with the same lexer settings, without functions.
     let engine = build_engine(&ScriptLimits::default(), [], |_| {});
     fastest(ROUNDS, || {
         for text in &texts {
@@ -60,7 +60,7 @@ fn bare_parsing() -> f64 {
     })
 }
 
-/// The failures' own time: the bundled launch in a process that has linked and run it before.
+/// The time for the failures alone: the bundled launch in a process that has already linked and run it.
 fn warm(dir: &Path) -> f64 {
     let clock: Arc<dyn Clock> = Arc::new(clock());
     let session = Session::new(Setup { root: dir.to_owned(), clock, ..setup() });
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
     let floor = process(&dir, "/bin/true", &[]);
     let mut table = Table::new("start: wall time of a process, the fastest of 20", "ms");
     table.plain("/bin/true", floor);
-    table.plain("version", of(&["version"]));
+    table.plain("--version", of(&["--version"]));
     let one = ["run", "one.yaml", "--input", "none", "--stub", "stub.json", "--scripts", "scripts", "--dry-run"];
     table.at_most("run --dry-run, one node and one rule, beyond /bin/true", of(&one) - floor, 8.0);
     table.plain("the same, recorded, beyond /bin/true", of(&one[..one.len() - 1]) - floor);
@@ -93,7 +93,7 @@ fn main() -> ExitCode {
     table.plain("its failures' own time, in a process that is warm", own);
     table.within("the rest of it, against F", launch - own, parsing, 1.2);
     process(&dir, asterisk, &["run"]);
-    for args in [&["status"][..], &["report", "latest"], &["show", "signatures"], &["runs"]] {
+    for args in [&["status", "latest"][..], &["report", "latest"], &["show", "signatures"], &["status"]] {
         table.at_most(&args.join(" "), of(args) - floor, 15.0);
     }
     table.at_most("explain latest --case 880101", of(&["explain", "latest", "--case", "880101"]) - floor, 40.0);

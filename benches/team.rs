@@ -6,10 +6,10 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::diag::Source;
-use asterisk::project::{LinkSettings, Project};
-use asterisk::session::Session;
-use asterisk::walk::{NullJournal, Plan};
+use asterisk_diag::Source;
+use asterisk_project::{LinkSettings, Project};
+use asterisk_session::Session;
+use asterisk_walk::{NullJournal, Plan};
 use bundled::{Canned, EDGES, decisions_only, launch, walk};
 use harness::{Table, measure};
 use std::hint::black_box;
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 /// The bundled project with a team.
 fn with_team() -> Plan {
-    let project = Session::new(bundled::setup()).project(None, asterisk::project::AnswererNames::Others).expect("it links");
+    let project = Session::new(bundled::setup()).project(None, asterisk_project::AnswererNames::Others).expect("it links");
     let mut sources = project.sources.clone();
     let team = "team: { walkers: [Herald, Seeker, Sentinel, Weaver], scheduler: schedulers/affinity.rhai }\n";
     sources.pipeline = Source::new(sources.pipeline.name(), format!("{}\n{team}", sources.pipeline.text()));
@@ -25,7 +25,7 @@ fn with_team() -> Plan {
     Plan::clone(&linked.plan)
 }
 
-/// A plan without effects and reads, but with its masks.
+/// A plan without effects and queries, but with its masks.
 fn masked(plan: &Plan) -> Plan {
     let masks: Vec<_> = plan.nodes.iter().map(|node| node.masks.clone()).collect();
     let mut plan = decisions_only(plan.clone());

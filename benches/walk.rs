@@ -1,4 +1,4 @@
-//! A stubbed walk of seven steps and fifteen edge evaluations in memory: decision records are made, and stored nowhere.
+//! A walk of seven steps and fifteen edge evaluations with canned answers, in memory: decision records are created and dropped.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -8,7 +8,7 @@ mod memory;
 #[path = "harness/native.rs"]
 mod native;
 
-use asterisk::walk::NullJournal;
+use asterisk_walk::NullJournal;
 use bundled::{Canned, EDGES, decisions_only, launch, plan, walk};
 use harness::Table;
 use std::hint::black_box;
@@ -17,22 +17,22 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Walks in a row of one thread; so many native ones take about as long as a scripted one.
+/// Consecutive walks of one thread, and the number of native walks that take about as long as a scripted one.
 const BATCH: u32 = 100;
 const NATIVE: u32 = 150;
 const ROUNDS: u32 = 150;
 
-/// The nanoseconds that this thread has been on a processor: unlike the time on the wall, they do not count those it had to
-/// wait for one. Nothing where the system does not tell.
+/// The CPU time of this thread in nanoseconds, without the time it waited for a processor. `None` if the system does not
+/// report it.
 fn on_processor() -> Option<f64> {
-    // The system brings the figure up to date when the thread leaves the processor.
+    // The system updates the figure when the thread leaves the processor.
     thread::sleep(Duration::from_micros(1));
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// The same work on so many threads at once: the nanoseconds that a thread took for a piece of it. Infinite if one of them had
-/// to wait for a processor: then they were not at work at once.
+/// Runs the same work on several threads at once. Returns the nanoseconds per call of a thread; infinite if a thread had to
+/// wait for a processor, because then they did not run at the same time.
 fn on_threads(threads: u32, work: &(impl Fn(usize) + Sync)) -> f64 {
     let begin = Barrier::new(threads as usize);
     let batch = |thread: u32| {

@@ -1,4 +1,4 @@
-//! Verdicts and scripted answers made again in replay, after edits of a weight and of a signature: a case of the bundled launch.
+//! Verdicts and scripted answers recomputed by replay after edits of a weight and of a signature, per case of the bundled launch.
 
 #[path = "harness/bundled.rs"]
 mod bundled;
@@ -6,30 +6,30 @@ mod harness;
 #[path = "harness/memory.rs"]
 mod memory;
 
-use asterisk::decisions::replay::{ReplayReport, ReplaySpec, replay};
-use asterisk::session::{RunInputs, RunSpec, Session, Setup};
+use asterisk_decisions::replay::{ReplayReport, ReplaySpec, replay};
+use asterisk_session::{RunInputs, RunSpec, Session, Setup};
 use bundled::setup;
 use harness::{Table, measure};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-/// How often the launch is run.
+/// The number of runs of the launch.
 const RUNS: usize = 12;
 
-/// A weight that some verdicts of the launch go by, in the pipeline.
+/// A weight in the pipeline that affects some verdicts of the launch.
 const WEIGHT: (&str, &str) =
     ("group: siblings, for: { en001: 0.7, au001: 0.5 }", "group: siblings, for: { en001: 0.71, au001: 0.5 }");
 
-/// The same of a signature.
+/// The same for a signature.
 const SIGNATURE: (&str, &str) =
     ("weights: { pb001: 1, en001: 0.2 }\n    group: schema", "weights: { pb001: 1.1 }\n    group: schema");
 
-/// A pattern that the texts of the launch do not have.
+/// A pattern that matches nothing in the launch.
 const PATTERN: (&str, &str) =
     ("      - 'no such host is known", "      - 'no host of that kind'\n      - 'no such host is known");
 
-/// A bundled file with an edit, below a directory.
+/// Writes an edited copy of a bundled file below a directory.
 fn edited(dir: &Path, area: &str, file: &str, (from, to): (&str, &str)) -> PathBuf {
     let text = std::fs::read_to_string(format!("{}/{area}/{file}", env!("CARGO_MANIFEST_DIR"))).expect("a bundled file");
     assert!(text.contains(from), "{file} has {from}");

@@ -1,24 +1,24 @@
 //! Exit codes: the one place that maps what happened to a number.
 
-use crate::diag::{Code, Diagnostic};
-use crate::files::FileError;
-use crate::session::SessionError;
-use crate::store::StoreError;
-use crate::walk::JournalError;
+use asterisk_diag::{Code, Diagnostic};
+use asterisk_files::FileError;
+use asterisk_session::SessionError;
+use asterisk_store::StoreError;
+use asterisk_walk::JournalError;
 use std::io::ErrorKind;
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// All is well.
+    /// Success.
     Ok = 0,
-    /// Something was found wrong.
+    /// There are findings.
     Findings = 1,
-    /// The command line, or what it names, makes no sense.
+    /// The command line is invalid, or refers to something that does not exist.
     Usage = 2,
     /// A pipeline, script, template or input does not compile or parse.
     Texts = 3,
-    /// Some case or agent failed, `route` found no way, or there is no room for what came of it.
+    /// A case or agent failed, no edge fired in `eval route`, or the result cannot be written.
     Cases = 4,
     /// Stopped, and resumable.
     Stopped = 5,
@@ -75,7 +75,7 @@ impl From<&StoreError> for Exit {
     }
 }
 
-/// Whether the command line is wrong rather than a text, though only linking finds it.
+/// Whether the command line is wrong rather than a source, although only linking detects it.
 fn is_of_the_command(found: &Diagnostic) -> bool {
     matches!(found.known(), Some(Code::ProjectUnknownVar | Code::ProjectVarType))
 }
@@ -99,7 +99,7 @@ fn is_of_the_place(kind: ErrorKind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Diagnostics;
+    use asterisk_diag::Diagnostics;
 
     #[test]
     fn each_kind_of_trouble_has_its_number() {

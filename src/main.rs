@@ -1,8 +1,8 @@
 //! The program.
 
 #[global_allocator]
-static MEMORY: asterisk::memory::Allocator = asterisk::memory::allocator();
+static MEMORY: asterisk_base::memory::Allocator = asterisk_base::memory::allocator();
 
 fn main() -> std::process::ExitCode {
-    asterisk::cli::main(&asterisk::environment::Environment::of_process()).into()
+    asterisk::cli::main(&asterisk_base::environment::Environment::of_process()).into()
 }

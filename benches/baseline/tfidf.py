@@ -1,11 +1,11 @@
-"""A TF-IDF logistic regression on the folds of `asterisk learn`, and intervals for all three over resampled projects.
+"""A TF-IDF logistic regression on the folds of `asterisk learn`, and bootstrap intervals over projects for all three classifiers.
 
     asterisk learn --from LABELS.json --launches DIR --format json > learned.json
     python3 tfidf.py LABELS.json DIR learned.json
 
-Needs scikit-learn (PyPI). The texts are those of the failures in the launches (JUnit: the name of the test, its error and output). The
-regression sees the same cases as the weights: in each fold those that are not held out, projects whole. Its C is chosen by the log loss of
-an inner split by project.
+Needs scikit-learn (PyPI). It reads the texts of the failures in the launches (JUnit: test name, error and output). The regression is
+trained on the same cases as the weights: in each fold those that are not held out, by whole projects. Its C is chosen by the log loss of an
+inner split by project.
 """
 
 import json
@@ -22,12 +22,12 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
 RESAMPLES = 2000
-# Of defects that are equally likely, the one that the bundled pipeline declares first is said.
+# Ties are broken by the order in which the bundled pipeline declares the defects.
 ORDER = ("pb001", "au001", "en001", "nd001", "fw001")
 
 
 def text_of(launches, case):
-    """What a failure says: the first failed test of its launch."""
+    """The text of a failure: that of the first failed test of its launch."""
     for path in sorted(launches.glob(case["id"] + ".*")):
         for test in tree.parse(path).iter("testcase"):
             failed = [part for part in test if part.tag in ("failure", "error")]
@@ -60,7 +60,7 @@ def fitted(texts, labels, groups):
 
 
 def figures(cases, of):
-    """Right and macro recall of the decidable, Brier score of the confidence of all."""
+    """Accuracy and macro recall of the decidable cases, Brier score of the confidence of all cases."""
     hits, recall, brier = [], {}, []
     for case in cases:
         shares = case[of]

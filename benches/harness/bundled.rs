@@ -2,21 +2,21 @@
 
 #![allow(dead_code, reason = "not every bench uses everything")]
 
-use asterisk::clock::{FixedClock, Timestamp};
-use asterisk::model::{Case, Launch};
-use asterisk::project::AnswererNames;
-use asterisk::session::{Session, Setup};
-use asterisk::store::{NewRun, RunJournal, Store};
-use asterisk::walk::{Answerer, Blob, Journal, NodeAnswer, NullQueries, Plan, Refusal, Request, WalkEnd, WalkState, Walker};
+use asterisk_base::clock::{FixedClock, Timestamp};
+use asterisk_base::model::{Case, Launch};
+use asterisk_project::AnswererNames;
+use asterisk_session::{Session, Setup};
+use asterisk_store::{NewRun, RunJournal, Store};
+use asterisk_walk::{Answerer, Blob, Journal, NodeAnswer, NullQueries, Plan, Refusal, Request, WalkEnd, WalkState, Walker};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The edges of the path that the canned answers lead along.
+/// The edges of the path that the canned answers produce.
 pub(crate) const EDGES: [&str; 7] = ["H2", "H6", "H8", "H9", "H15b", "H12", "H16"];
 
-/// A session that has nothing but what is bundled.
+/// The setup of a session with only the bundled files.
 pub(crate) fn setup() -> Setup {
     Setup::bare(PathBuf::from("unused"), Arc::new(clock()))
 }
@@ -27,7 +27,7 @@ pub(crate) fn plan() -> Plan {
     Plan::clone(&project.plan)
 }
 
-/// The plan without reads, masks, effects and lists of items: the walk and its decisions alone.
+/// The plan without queries, masks, effects and item lists: only the walk and its decisions.
 pub(crate) fn decisions_only(mut plan: Plan) -> Plan {
     for node in &mut plan.nodes {
         node.needs.clear();
@@ -38,12 +38,12 @@ pub(crate) fn decisions_only(mut plan: Plan) -> Plan {
     plan
 }
 
-/// A clock that stands still.
+/// A stopped clock.
 pub(crate) fn clock() -> FixedClock {
     FixedClock::new(Timestamp::from_millis(1_771_104_069_000), 0)
 }
 
-/// A launch of so many cases.
+/// A launch with the given number of cases.
 pub(crate) fn launch(cases: usize) -> Launch {
     let case = |n: usize| Case {
         id: format!("case-{n}"),
@@ -55,11 +55,11 @@ pub(crate) fn launch(cases: usize) -> Launch {
     Launch { run_id: "1".into(), name: "nightly".into(), cases: (1..=cases).map(case).collect(), ..Launch::default() }
 }
 
-/// Answers every node of a case with an artifact of its own, made beforehand.
+/// Answers every node of a case with a prepared artifact.
 pub(crate) struct Canned(Vec<Vec<(&'static str, Arc<Value>)>>);
 
 impl Canned {
-    /// Answers for so many cases.
+    /// Prepares answers for the given number of cases.
     pub(crate) fn new(cases: usize) -> Self {
         Self((1..=cases).map(|n| artifacts(n).into_iter().map(|(node, value)| (node, Arc::new(value))).collect()).collect())
     }
@@ -78,7 +78,7 @@ impl Answerer for Canned {
     }
 }
 
-/// Answers everything with the same.
+/// Answers every request with the same artifact.
 pub(crate) struct Same(pub(crate) Arc<Value>);
 
 impl Answerer for Same {
@@ -106,7 +106,7 @@ pub(crate) fn begin(store: &Store, run: &str, launch: &Launch) -> RunJournal {
     store.begin_run(&new).expect("a run")
 }
 
-/// What the stub answers: artifacts of the usual size.
+/// The canned answers: artifacts of typical size.
 pub(crate) fn artifacts(n: usize) -> [(&'static str, Value); 7] {
     let why = format!("case {n}: the offset rises right after the clock servo was restarted, as in the two runs before this one");
     [
@@ -138,7 +138,7 @@ pub(crate) fn artifacts(n: usize) -> [(&'static str, Value); 7] {
     ]
 }
 
-/// One walk, from the first node to the end.
+/// Walks one case from the first node to the end.
 pub(crate) fn walk(plan: &Plan, answer: &dyn Answerer, journal: &dyn Journal, launch: &Launch, case: usize) -> WalkState {
     let (clock, stop) = (clock(), AtomicBool::new(false));
     let walker = Walker {
@@ -149,7 +149,7 @@ pub(crate) fn walk(plan: &Plan, answer: &dyn Answerer, journal: &dyn Journal, la
         needs: &NullQueries,
         journal,
         clock: &clock,
-        since: asterisk::clock::Timestamp::default(),
+        since: asterisk_base::clock::Timestamp::default(),
         run: "run",
         seed: 0,
         launch,

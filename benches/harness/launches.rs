@@ -1,5 +1,4 @@
-//! Large launches, made the same way each time: failures of a few dozen kinds, each with its own numbers, in ReportPortal's
-//! JSON and as JUnit XML.
+//! Large deterministic launches: failures of a few dozen kinds, each with its own numbers, as ReportPortal JSON and JUnit XML.
 
 #![allow(dead_code, reason = "not every bench uses everything")]
 
@@ -8,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// What fails, with room for a number.
+/// Errors, with a placeholder for a number.
 const ERRORS: [&str; 8] = [
     "AssertionError: expected <200> but was <{}>\n    at shop.checkout.TotalTest.adds(TotalTest.java:41)",
     "java.net.ConnectException: Connection refused: ledger:{}\n    at shop.net.Client.open(Client.java:88)",
@@ -20,16 +19,16 @@ const ERRORS: [&str; 8] = [
     "OutOfMemoryError: could not reserve {} bytes",
 ];
 
-/// A line of a log, with room for numbers.
+/// A line of a log, with placeholders for numbers.
 const LINE: &str = "2026-03-02T02:00:00.123Z INFO  worker step {} of request & response <{}> took 12 ms";
 
-/// The next of a fixed sequence of numbers.
+/// The next number of a fixed sequence.
 pub(crate) fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
 }
 
-/// The error and the log of a failure, about `bytes` together.
+/// The error and the log of a failure, together about `bytes` long.
 fn texts(state: &mut u64, bytes: usize) -> (String, String) {
     let number = next(state);
     let kind = usize::try_from(number % ERRORS.len() as u64).unwrap_or_default();
@@ -42,7 +41,7 @@ fn texts(state: &mut u64, bytes: usize) -> (String, String) {
     (error, log)
 }
 
-/// Writes a ReportPortal launch of so many failures with texts of about so many bytes each.
+/// Writes a ReportPortal launch with the given number of failures, and texts of about the given size.
 pub(crate) fn reportportal(path: &Path, failures: usize, bytes: usize) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     write!(out, r#"{{"run_id": "1", "name": "large", "number": 1, "status": "FAILED", "failure_list": ["#)?;
@@ -64,7 +63,7 @@ pub(crate) fn reportportal(path: &Path, failures: usize, bytes: usize) -> io::Re
     out.flush()
 }
 
-/// Writes a JUnit report of so many failures, with as many tests that passed.
+/// Writes a JUnit report with the given number of failures, and as many passed tests.
 pub(crate) fn junit(path: &Path, failures: usize, bytes: usize) -> io::Result<()> {
     let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&apos;");
     let mut out = BufWriter::new(File::create(path)?);

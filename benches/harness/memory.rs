@@ -1,4 +1,4 @@
-//! The allocator of the program: what is measured is what runs.
+//! The allocator of the program, so that benchmarks measure the same code.
 
 #[global_allocator]
-static MEMORY: asterisk::memory::Allocator = asterisk::memory::allocator();
+static MEMORY: asterisk_base::memory::Allocator = asterisk_base::memory::allocator();

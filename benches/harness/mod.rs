@@ -1,8 +1,8 @@
-//! What the benches share: interleaved measuring, the table they print, and the gate.
+//! Shared by all benchmarks: interleaved measurement, the printed table, and the gate.
 //!
-//! The machine is assumed to be noisy. Subjects are measured in turns, many short rounds each, and of every subject the
-//! fastest round counts: noise only ever adds. A bound is on a ratio to a floor measured in the same run wherever there is a
-//! floor; with `ASTERISK_BENCH_GATE=1` a broken bound fails the bench.
+//! The machine is assumed to be noisy. Subjects alternate in many short rounds, and the fastest round of each counts, because
+//! noise only adds time. Where there is a floor, the bound is on the ratio to the floor measured in the same run. With
+//! `ASTERISK_BENCH_GATE=1`, a broken bound fails the benchmark.
 
 #![allow(
     clippy::print_stdout,
@@ -14,11 +14,11 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Work that is measured.
+/// Measured work.
 pub(crate) type Subject<'a> = (&'a str, &'a mut dyn FnMut());
 
-/// Measures subjects in turns: `rounds` times, each subject `calls` times in a row. Returns the nanoseconds of one call in
-/// the fastest round of each.
+/// Measures subjects alternately: `rounds` rounds of `calls` calls of each subject. Returns the nanoseconds per call in the
+/// fastest round of each.
 pub(crate) fn measure(rounds: u32, calls: u32, subjects: &mut [Subject<'_>]) -> Vec<f64> {
     let mut best = vec![f64::INFINITY; subjects.len()];
     for _ in 0..rounds {
@@ -33,50 +33,50 @@ pub(crate) fn measure(rounds: u32, calls: u32, subjects: &mut [Subject<'_>]) -> 
     best
 }
 
-/// The table of a bench.
+/// The table of a benchmark.
 pub(crate) struct Table {
     unit: &'static str,
     broken: usize,
 }
 
 impl Table {
-    /// Begins a table; figures are in this unit.
+    /// Begins a table with figures in this unit.
     pub(crate) fn new(title: &str, unit: &'static str) -> Self {
         println!("{title}\n{:<58} {:>10} {:>10} {:>7}", "", unit, "floor", "ratio");
         Self { unit, broken: 0 }
     }
 
-    /// A floor, or a figure that nothing is asked of.
+    /// A floor, or a figure without a bound.
     pub(crate) fn plain(&mut self, name: &str, figure: f64) {
         println!("{name:<58} {figure:>10.2}");
     }
 
-    /// A figure against a floor of the same run, for comparison.
+    /// A figure with its ratio to a floor of the same run.
     pub(crate) fn against(&mut self, name: &str, figure: f64, floor: f64) {
         println!("{name:<58} {figure:>10.2} {floor:>10.2} {:>7.2}", figure / floor);
     }
 
-    /// A figure that must be within so many times a floor.
+    /// A figure whose ratio to a floor must not exceed `times`.
     pub(crate) fn within(&mut self, name: &str, figure: f64, floor: f64, times: f64) {
         let ratio = figure / floor;
         let verdict = self.judge(ratio <= times);
         println!("{name:<58} {figure:>10.2} {floor:>10.2} {ratio:>7.2}  {verdict}: at most {times}");
     }
 
-    /// A figure that must not be above a bound.
+    /// A figure that must not exceed a bound.
     pub(crate) fn at_most(&mut self, name: &str, figure: f64, bound: f64) {
         let verdict = self.judge(figure <= bound);
         println!("{name:<58} {figure:>10.2} {:>18}  {verdict}: at most {bound} {}", "", self.unit);
     }
 
-    /// A share of a floor that must be reached.
+    /// A figure that must reach a share of a floor.
     pub(crate) fn at_least(&mut self, name: &str, figure: f64, floor: f64, share: f64) {
         let ratio = figure / floor;
         let verdict = self.judge(ratio >= share);
         println!("{name:<58} {figure:>10.2} {floor:>10.2} {ratio:>7.2}  {verdict}: at least {share}");
     }
 
-    /// Ends the bench: a failure if a bound is broken and the gate is on.
+    /// Ends the benchmark: a failure if a bound is broken and the gate is on.
     pub(crate) fn finish(self) -> ExitCode {
         println!();
         let gate = std::env::var_os("ASTERISK_BENCH_GATE").is_some_and(|value| value == "1");
@@ -89,7 +89,7 @@ impl Table {
     }
 }
 
-/// The exit code of a bench with several tables: a failure if one of them failed.
+/// The exit code of a benchmark with several tables: a failure if one of them failed.
 pub(crate) fn worst(ends: impl IntoIterator<Item = ExitCode>) -> ExitCode {
     ends.into_iter().find(|end| *end != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! The floor of a walk: the same decisions as native closures over structs, with a record of each.
+//! The floor of a walk: the same decisions as native closures over structs, with a record of each decision.
 
 use super::bundled;
 use serde::Deserialize;
@@ -19,7 +19,7 @@ pub(crate) struct Artifact {
     decision: String,
 }
 
-/// An edge as it was considered.
+/// A considered edge.
 pub(crate) struct Considered {
     _edge: &'static str,
     _fired: bool,
@@ -61,7 +61,7 @@ pub(crate) fn artifacts() -> Vec<Artifact> {
     bundled::artifacts(1).into_iter().map(parse).collect()
 }
 
-/// The edges taken, and how many were considered.
+/// Returns the edges taken, and the number considered.
 pub(crate) fn walk(artifacts: &[Artifact]) -> (Vec<&'static str>, usize) {
     let vars = Vars { hit: 0.8, uncertain: 0.4, sufficient: 0.7 };
     let (mut node, mut considered, mut taken) = (0, Vec::new(), Vec::new());

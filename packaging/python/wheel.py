@@ -1,8 +1,8 @@
-"""Makes a wheel that carries the binary: `pip install` puts it into the environment's `bin`.
+"""Builds a wheel with the binary, which `pip install` puts into the environment's `bin`.
 
     wheel.py STAGE VERSION OUT [--static] [--fast]
 
-A static binary runs on any Linux of its processor, one that is linked with a C library on this machine's kind.
+A static binary runs on any Linux with the same architecture; a dynamically linked one needs a C library like that of this machine.
 """
 
 import base64
@@ -51,7 +51,7 @@ for name, data, _ in files:
 record += f"{info}/RECORD,,\n"
 files.append((f"{info}/RECORD", record.encode(), 0o644))
 
-# ZIP has no time before 1980.
+# ZIP cannot store times before 1980.
 moment = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), 315532800))[:6]
 path = out / f"{NAME}-{version}-py3-none-{'.'.join(platforms)}.whl"
 with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1 if "--fast" in sys.argv[4:] else 9) as archive:

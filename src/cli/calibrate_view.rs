@@ -3,30 +3,30 @@
 use super::GlobalArgs;
 use super::junit::{self, JunitCase, JunitNote, JunitSuite};
 use super::run::{print_failed_rules, with_failed_rules};
-use crate::calibrate::{CalibrationReport, MetricComparison, MetricResult, PackComparison, bar, markdown, page, plain, word};
 use crate::exit::Exit;
-use crate::model::counted;
-use crate::session::SessionError;
 use crate::ui::{OutputFormat, Ui};
+use asterisk_calibrate::{CalibrationReport, MetricComparison, MetricResult, PackComparison, bar, markdown, page, plain, word};
+use asterisk_diag::counted;
+use asterisk_session::SessionError;
 use clap::ValueEnum;
 use std::io;
 
-/// The most cases listed for people.
+/// The maximum number of cases listed.
 const LISTED: usize = 50;
-/// The most ids that a note names.
+/// The maximum number of ids in a note.
 const NAMED: usize = 10;
 
 /// The format of a calibration's report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum CalibrationFormat {
-    /// For people.
+    /// Text.
     #[default]
     Pretty,
-    /// For programs.
+    /// JSON.
     Json,
     /// A document.
     Markdown,
-    /// A page by itself, with the verdict of each case.
+    /// A self-contained page, with the verdict of each case.
     Html,
     /// For CI systems: a test per metric.
     Junit,
@@ -60,7 +60,7 @@ fn pretty(ui: &Ui, report: &CalibrationReport, all: bool) -> io::Result<()> {
     let runs = if report.runs > 1 { format!(", {} runs", report.runs) } else { String::new() };
     let cases = counted(report.scored, "case", "cases");
     ui.out(&format!("{}: {cases}{held_out}{runs}, by the scorecard {}\n", report.scenario, report.scorecard));
-    let mut header = vec!["id", "metric", "value", "90 % interval", "bar", ""];
+    let mut header = vec!["id", "metric", "value", "90 % interval", "threshold", ""];
     if report.held_out > 0 {
         header.insert(3, "held out");
     }
@@ -98,17 +98,17 @@ fn pretty(ui: &Ui, report: &CalibrationReport, all: bool) -> io::Result<()> {
         ui.out(&format!("note: {note}"));
     }
     for out in report.left_out.iter().take(NAMED) {
-        ui.out(&format!("left out: {}: {}", out.case, out.why));
+        ui.out(&format!("skipped: {}: {}", out.case, out.why));
     }
     if report.left_out.len() > NAMED {
-        ui.out(&format!("left out: {} more", report.left_out.len() - NAMED));
+        ui.out(&format!("skipped: {} more", report.left_out.len() - NAMED));
     }
     let judged = report.metrics.iter().filter(|metric| metric.bar.is_some() && metric.pass.is_some());
     let missed: Vec<&str> = judged.clone().filter(|metric| metric.pass == Some(false)).map(|metric| metric.id.as_str()).collect();
     let judged = counted(judged.count(), "metric that applies passes", "metrics that apply pass");
     match missed.as_slice() {
         [] => ui.out(&format!("\n{judged}")),
-        missed => ui.out(&format!("\nbelow the bar: {}", missed.join(", "))),
+        missed => ui.out(&format!("\nbelow the threshold: {}", missed.join(", "))),
     }
     ui.note(&format!("results: {}", report.cases.path().display()));
     Ok(())
@@ -145,7 +145,7 @@ fn compared(ui: &Ui, comparison: &PackComparison) {
     } else {
         ui.out(&table.text());
     }
-    for (what, cases) in [("right only there", &comparison.won), ("right only here", &comparison.lost)] {
+    for (what, cases) in [("correct only there", &comparison.won), ("correct only here", &comparison.lost)] {
         let more = if cases.len() > NAMED { ", ..." } else { "" };
         let named: Vec<&str> = cases.iter().take(NAMED).map(String::as_str).collect();
         let list = if named.is_empty() { String::new() } else { format!(": {}{more}", named.join(", ")) };
@@ -175,7 +175,7 @@ fn cases_of(ui: &Ui, report: &CalibrationReport, all: bool) -> io::Result<()> {
         table.row(keys.map(of));
     })?;
     if listed > 0 {
-        ui.out(if all { "\nCases" } else { "\nCases that went another way than expected" });
+        ui.out(if all { "\nCases" } else { "\nCases that differ from what was expected" });
         ui.out(&table.text());
     }
     if more > 0 {

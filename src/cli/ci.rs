@@ -3,17 +3,18 @@
 use super::run::{exit_of, failed_gates, on_interrupt, print_failed_gates, print_failed_rules, with_failed_rules};
 use super::run_view::{self, LiveView};
 use super::{FormatArg, GlobalArgs, ProjectArgs, run_table};
-use crate::diag::Diagnostic;
-use crate::environment::Variables;
 use crate::exit::Exit;
-use crate::files::{FoundReports, OutDir, SourceTree, find_reports, list_inputs};
-use crate::model::{CiSystem, Launch, counted};
-use crate::project::CurrentProject;
-use crate::report::{
+use crate::ui::{Colour, OutputFormat, Ui};
+use asterisk_base::environment::Variables;
+use asterisk_base::model::{CiSystem, Launch};
+use asterisk_diag::Diagnostic;
+use asterisk_diag::counted;
+use asterisk_files::{FoundReports, OutDir, SourceTree, find_reports, list_inputs};
+use asterisk_project::CurrentProject;
+use asterisk_report::{
     Annotation, Gate, RunReport, SummarySize, annotations, causes_sarif, ci_comment, ci_summary, code_quality, pages,
 };
-use crate::session::{ReadReports, RunInputs, RunResult, RunSpec, SessionError, Via};
-use crate::ui::{Colour, OutputFormat, Ui};
+use asterisk_session::{ReadReports, RunInputs, RunResult, RunSpec, SessionError, Via};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -36,14 +37,14 @@ const MAX_LISTED: usize = 12;
 /// Analyse the test reports of a CI job and publish the root causes in the CI system's own format.
 ///
 /// Looks for reports below the working directory, in the locations where test tools usually write them. Publishes the causes in the job's
-/// log, in its summary and as code annotations, as far as the CI system supports these. The directory --output receives `summary.md`,
+/// log, in its summary and as code annotations, as far as the CI system supports these. The directory --out receives `summary.md`,
 /// `comment.md`, `causes.sarif`, `gl-code-quality-report.json`, `report.html`, `report.md` and `rca.json`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exits as `asterisk run` does; with 1 if a verdict or root rule failed in every case in which it was evaluated; without a report \
                         with 2, unless --allow-empty is given.\n\n\
                         Examples:\n  asterisk ci\n  asterisk ci reports\n  asterisk ci --fail-on 'regressions > 0'\n  \
-                        asterisk ci --system gitlab --output public"
+                        asterisk ci --system gitlab --out public"
 )]
 pub(super) struct CiArgs {
     /// Reports, or directories of reports [default: those found below the working directory].
@@ -54,7 +55,7 @@ pub(super) struct CiArgs {
     system: Option<SystemArg>,
     /// The output directory.
     #[arg(long, value_name = "DIR", default_value = "asterisk-report")]
-    output: PathBuf,
+    out: PathBuf,
     /// Exit with 1 if this expression over the figures of the report is true (`asterisk run --help`, --fail-on); may be given several times.
     #[arg(long, value_name = "EXPR")]
     fail_on: Vec<String>,
@@ -115,7 +116,7 @@ pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionErro
     live.finish();
     let mut result = result?;
     let (report, report_exit) = super::report::build(ui, &session, &result)?;
-    if crate::report::write(&session, &result, &report)?.is_some() {
+    if asterisk_report::write(&session, &result, &report)?.is_some() {
         result.report = Some(session.report_path(&result.run));
     }
     let failed = failed_gates(&args.fail_on, &report, &result.plan)?;
@@ -124,7 +125,7 @@ pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionErro
     let shown = annotations(&report, |path| tree.find(path).map(str::to_owned));
     let fallback_location = read.read.first().map_or("", |file| file.name.as_str());
     let job = CiOutput { ui, system, report: &report, failed: &failed, annotations: &shown, fallback_location, tests };
-    let dir = job.write(&args.output)?;
+    let dir = job.write(&args.out)?;
     match ui.format() {
         OutputFormat::Json => ui.json(&job.json(&result, &read)),
         OutputFormat::Pretty => job.print(&result, &dir),
@@ -177,7 +178,7 @@ fn listed(ui: &Ui, lines: &[String]) {
 /// Handles a job without reports. Missing reports must not look like success.
 fn no_reports(ui: &Ui, args: &CiArgs, read: &ReadReports) -> Result<Exit, SessionError> {
     if args.allow_empty {
-        ui.note("there is no report of tests: nothing was analysed");
+        ui.note("no test reports found: nothing was analysed");
         if ui.format() == OutputFormat::Json {
             ui.json(&json!({ "schema_version": 1, "run": null, "reports": [], "skipped": skipped(read) }));
         }
@@ -186,7 +187,7 @@ fn no_reports(ui: &Ui, args: &CiArgs, read: &ReadReports) -> Result<Exit, Sessio
     let place = if args.paths.is_empty() { "below the working directory" } else { "at these paths" };
     let help = "run the tests first, or give the paths of their reports: asterisk ci PATH; the usual places are \
                 target/surefire-reports, build/test-results, test-results, reports, TestResults and junit*.xml; with --allow-empty, having none is a success";
-    let error = Diagnostic::error("ci/nothing", format!("there is no report of tests {place}")).help(help);
+    let error = Diagnostic::error("ci/nothing", format!("no test reports found {place}")).help(help);
     Err(SessionError::BadRequest(Box::new(error)))
 }
 
@@ -251,7 +252,7 @@ impl CiOutput<'_> {
                 tests => format!(" in {}", counted(tests, "test", "tests")),
             };
             let what = if result.launch.gaps.is_empty() { "no failures" } else { "no failure could be read" };
-            self.ui.out(&format!("{what}{of}: there is nothing to analyse"));
+            self.ui.out(&format!("{what}{of}: nothing to analyse"));
         } else {
             // Uncoloured, since workflow commands are only recognised in plain text.
             let plain = Ui::new(self.ui.environment(), Colour::Never, OutputFormat::Pretty).in_job(self.system);
@@ -288,7 +289,7 @@ impl CiOutput<'_> {
 
     /// The annotations that fit the CI system's limit per level.
     fn limited_annotations(&self) -> impl Iterator<Item = &Annotation> {
-        let mut seen: Vec<crate::report::AnnotationLevel> = Vec::new();
+        let mut seen: Vec<asterisk_report::AnnotationLevel> = Vec::new();
         self.annotations.iter().filter(move |one| {
             seen.push(one.level);
             seen.iter().filter(|level| **level == one.level).count() <= MAX_ANNOTATIONS

@@ -1,10 +1,11 @@
 //! The checks that `doctor` adds in a CI job: which reports there are, and what to add for a better analysis.
 
-use crate::diag::CodeArea;
-use crate::environment::Variables;
-use crate::files::find_reports;
-use crate::model::{CiSystem, Launch, counted};
-use crate::session::{CheckResult, CheckState, Session, SessionError, Via};
+use asterisk_base::environment::Variables;
+use asterisk_base::model::{CiSystem, Launch};
+use asterisk_diag::CodeArea;
+use asterisk_diag::counted;
+use asterisk_files::find_reports;
+use asterisk_session::{CheckResult, CheckState, Session, SessionError, Via};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ pub(super) fn checks(session: &Session, variables: &Variables) -> Vec<CheckResul
         // Linking errors are reported with the pipelines.
         Err(SessionError::Texts(found)) if found.iter().all(|one| one.area() != Some(CodeArea::Ingest)) => {}
         Err(error) => {
-            let help = "asterisk ci shows where; a report that was cut off may come of a job that was killed";
+            let help = "asterisk ci shows where; a truncated report may come from a job that was killed";
             all.push(CheckResult {
                 help: Some(help.into()),
                 ..CheckResult::new("ci", "reports", CheckState::Wrong, error.to_string())
@@ -45,7 +46,7 @@ pub(super) fn checks(session: &Session, variables: &Variables) -> Vec<CheckResul
             CiSystem::Gitlab => "set the variable GIT_DEPTH to 100",
             _ => "have the job fetch the last hundred commits",
         };
-        all.push(advice("clone", "shallow: what changed before the failure cannot be looked at", help));
+        all.push(advice("clone", "shallow: earlier changes cannot be inspected", help));
     }
     all
 }
@@ -95,7 +96,7 @@ fn commit(launch: &Launch, system: CiSystem, variables: &Variables) -> CheckResu
         Some(commit) => found("commit", &commit),
         None => advice(
             "commit",
-            "not known",
+            "unknown",
             "give the job's commit in the variable of its system (GIT_COMMIT, BUILDKITE_COMMIT), or a property `commit` of the report; tests that \
              passed on the same commit are known to be unstable",
         ),
@@ -107,12 +108,12 @@ fn history(session: &Session, system: CiSystem) -> CheckResult {
         (None, Ok(runs)) if !runs.is_empty() => found("history", &counted(runs.len(), "earlier run", "earlier runs")),
         _ => {
             let help = match system {
-                CiSystem::Github => "keep .asterisk between jobs with actions/cache (the action of this project does)",
+                CiSystem::Github => "keep .asterisk between jobs with actions/cache (Asterisk's action does this)",
                 CiSystem::Gitlab => "keep .asterisk between jobs: cache: { key: asterisk, paths: [.asterisk] }",
                 CiSystem::Circleci => "keep .asterisk between jobs with save_cache and restore_cache",
-                _ => "keep the directory .asterisk between jobs; ASTERISK_STORE names another place for the store",
+                _ => "keep the directory .asterisk between jobs; ASTERISK_STORE sets another location of the store",
             };
-            advice("history", "none: every cause is new, and flaky tests cannot be recognized", help)
+            advice("history", "none: every cause is new, and flaky tests cannot be detected", help)
         }
     }
 }

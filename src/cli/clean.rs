@@ -1,13 +1,13 @@
 //! `asterisk clean`.
 
 use super::{FormatArg, GlobalArgs, ProjectArgs};
-use crate::clock::Timestamp;
-use crate::diag::Diagnostic;
 use crate::exit::Exit;
-use crate::model::counted;
-use crate::session::{CleanResult, SessionError};
-use crate::store::Retention;
 use crate::ui::{OutputFormat, Ui};
+use asterisk_base::clock::Timestamp;
+use asterisk_diag::Diagnostic;
+use asterisk_diag::counted;
+use asterisk_session::{CleanResult, SessionError};
+use asterisk_store::Retention;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -15,17 +15,17 @@ use std::path::PathBuf;
 /// Remove the data of old runs (events, contents, directories); keep the symptoms and root causes they found.
 ///
 /// Symptoms, root causes and everything that recall uses are kept. A run in progress is never removed, a paused one only with
-/// --include-paused. With both bounds, a run is removed if it is older and not among the latest. Whatever the bounds, how the tests
-/// ended is only kept of the latest 200 launches of each name.
+/// --include-paused. With both bounds, a run is removed if it is older and not among the latest. Regardless of the bounds, test
+/// outcomes are kept for the latest 200 launches of each name only.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk clean --older-than 30d --dry-run\n  asterisk clean --older-than 30d --keep-latest 20\n  asterisk clean --cache"
 )]
 pub(super) struct CleanArgs {
-    /// Remove runs that began longer ago: a number with `m`, `h`, `d` or `w`, such as 30d.
+    /// Remove runs that started longer ago than this: a number with `m`, `h`, `d` or `w`, such as 30d.
     #[arg(long, value_name = "AGE", value_parser = age)]
     older_than: Option<i64>,
-    /// Keep this many of the latest runs, however old they are.
+    /// Keep this number of the latest runs, regardless of age.
     #[arg(long, value_name = "N")]
     keep_latest: Option<usize>,
     /// Also remove paused runs, which then cannot be resumed.
@@ -37,7 +37,7 @@ pub(super) struct CleanArgs {
     /// Only show what would be removed.
     #[arg(long)]
     dry_run: bool,
-    /// Where runs write their directories.
+    /// The directory in which runs create theirs.
     #[arg(id = "ASTERISK_OUT", long = "out", value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub(super) struct CleanArgs {
 
 /// Parses an age to milliseconds.
 fn age(text: &str) -> Result<i64, String> {
-    let wrong = || format!("`{text}` is no age: give a number with m, h, d or w, such as 30d");
+    let wrong = || format!("`{text}` is not an age: use a number with m, h, d or w, such as 30d");
     let (number, unit) = text.split_at(text.len() - text.chars().last().map_or(0, char::len_utf8));
     let unit: i64 = match unit {
         "m" => 60_000,
@@ -76,9 +76,9 @@ pub(super) fn clean(global: &GlobalArgs, args: &CleanArgs) -> Result<Exit, Sessi
         }
     }
     if args.older_than.is_none() && args.keep_latest.is_none() {
-        let diagnostic = Diagnostic::error("input/no-bound", "`clean` needs a bound: which runs to remove");
+        let diagnostic = Diagnostic::error("input/no-bound", "`clean` needs to know which runs to remove");
         return Err(SessionError::BadRequest(Box::new(
-            diagnostic.help("--older-than 30d, or --keep-latest 20, or both; --cache alone for cached answers"),
+            diagnostic.help("pass --older-than 30d, --keep-latest 20, or both; for cached answers only, pass --cache"),
         )));
     }
     let now = session.setup().clock.now();
@@ -111,11 +111,11 @@ fn print(ui: &Ui, result: &CleanResult) {
     }
     ui.out(&format!("{did} {} events and {} contents of the store ({} bytes)", store.events, store.blobs, store.bytes));
     if store.test_outcomes > 0 {
-        ui.out(&format!("{did} the outcomes of the tests of {}", counted(store.test_outcomes, "launch", "launches")));
+        ui.out(&format!("{did} the test outcomes of {}", counted(store.test_outcomes, "launch", "launches")));
     }
     ui.out(&format!("{did} {} directories ({directory_bytes} bytes)", directories.len()));
     if !dry_run && !store.runs.is_empty() && !result.shrunk {
-        ui.note("a run is being executed: the store's file keeps its size, and the free pages are used again");
+        ui.note("a run is in progress: the store file keeps its size, and its free pages are reused");
     }
 }
 

@@ -8,8 +8,11 @@ use clap_complete::{Shell, generate};
 
 /// Print a shell's completions.
 #[derive(Clone, Copy, Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk completions bash > asterisk.bash\n  \
-                        asterisk completions zsh > _asterisk\n  asterisk completions fish > asterisk.fish")]
+#[command(
+    hide = true,
+    after_help = "Examples:\n  asterisk completions bash > asterisk.bash\n  \
+                        asterisk completions zsh > _asterisk\n  asterisk completions fish > asterisk.fish"
+)]
 pub(super) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]

@@ -3,8 +3,8 @@
 use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::config::{Setting, SettingOrigin};
 use crate::exit::Exit;
-use crate::session::SessionError;
 use crate::ui::{OutputFormat, plain};
+use asterisk_session::SessionError;
 use clap::{Args, ValueEnum as _};
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ pub(super) fn config(global: &GlobalArgs, args: &ConfigArgs) -> Result<Exit, Ses
     }
     ui.out(&table.text());
     for (path, exists) in &resolved.files {
-        let missing = if *exists { "" } else { " (not there)" };
+        let missing = if *exists { "" } else { " (missing)" };
         ui.note(&plain(&format!("read: {}{missing}", path.display())));
     }
     Ok(Exit::Ok)

@@ -2,18 +2,18 @@
 
 use super::explain::versioned;
 use super::{FormatArg, GlobalArgs, ProjectArgs};
-use crate::decisions::{DecisionHistory, EdgeHistory, coverage as over_history};
-use crate::diag::Diagnostic;
 use crate::exit::Exit;
-use crate::model::counted;
-use crate::session::SessionError;
 use crate::ui::{OutputFormat, Ui};
+use asterisk_decisions::{DecisionHistory, EdgeHistory, coverage as over_history};
+use asterisk_diag::Diagnostic;
+use asterisk_diag::counted;
+use asterisk_session::SessionError;
 use clap::Args;
 
 /// Count how often every edge of past runs was evaluated, fired, failed, or was shadowed by another, and how often each rule of a
-/// verdict spoke, counted and decided, and each rule of roots decided.
+/// verdict matched, counted and decided, and each root rule decided.
 ///
-/// An edge is shadowed if it was not evaluated, because another fired first, but would have fired: its rule is evaluated now, on
+/// An edge is shadowed if it was not evaluated because another fired first, but would have fired: its rule is evaluated now, on
 /// the recorded inputs. `asterisk test --coverage` shows the coverage of tests.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk coverage\n  asterisk coverage latest --format json")]
@@ -21,7 +21,7 @@ pub(super) struct CoverageArgs {
     /// The runs; `latest` is the one started last [default: all of the store].
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// Do not fail if nothing was decided yet.
+    /// Do not fail if there are no decisions yet.
     #[arg(long)]
     allow_empty: bool,
     #[command(flatten)]
@@ -33,8 +33,8 @@ pub(super) fn coverage(global: &GlobalArgs, args: &CoverageArgs) -> Result<Exit,
     let session = global.session(&ProjectArgs::default(), None)?;
     let history = over_history(&session, &args.runs)?;
     if history.decisions == 0 && history.passed_over.is_empty() && !args.allow_empty {
-        let help = "make a run with: asterisk run (--allow-empty accepts none)";
-        let error = Diagnostic::error("coverage/nothing", "no run decided anything yet").help(help);
+        let help = "start a run with: asterisk run (--allow-empty allows none)";
+        let error = Diagnostic::error("coverage/nothing", "no decisions are recorded yet").help(help);
         return Err(SessionError::BadRequest(Box::new(error)));
     }
     if ui.format() == OutputFormat::Json {
@@ -43,7 +43,7 @@ pub(super) fn coverage(global: &GlobalArgs, args: &CoverageArgs) -> Result<Exit,
         print(ui, &history);
     }
     for (run, why) in &history.passed_over {
-        ui.note(&format!("passed over {run}: {why}"));
+        ui.note(&format!("skipped {run}: {why}"));
     }
     Ok(Exit::Ok)
 }

@@ -2,16 +2,16 @@
 
 use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::exit::Exit;
-use crate::model::shell;
-use crate::session::{CheckedOutTasks, PendingTask, SessionError};
 use crate::ui::{OutputFormat, plain};
+use asterisk_base::model::shell;
+use asterisk_session::{CheckedOutTasks, PendingTask, SessionError};
 use clap::Args;
 use serde_json::json;
 
-/// Take the prompt of a step that waits for an answer.
+/// Get the prompt of a step that waits for an answer.
 ///
 /// The steps of a run started with `asterisk run --via manual`, and nodes with `via: manual`, wait until their answer is
-/// submitted with `asterisk save`. The prompt is shown, and written to a file; the answer may be written beside it.
+/// submitted with `asterisk save`. The prompt is shown, and written to a file; the answer may be written next to it.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk cursor\n  asterisk cursor --case-id 880501 --suite-id 20260214-212109-ab12cd\n  asterisk cursor --batch --format json"
@@ -23,8 +23,8 @@ pub(super) struct CursorArgs {
     /// The suite: the id of the run.
     #[arg(long, value_name = "RUN", default_value = "latest")]
     suite_id: String,
-    /// Take the prompts of all waiting cases: they are written to files and listed, with a manifest, a briefing, and a signal
-    /// beside each prompt, as `batch-file` writes them.
+    /// Get the prompts of all waiting cases: they are written to files and listed, with a manifest, a briefing, and a signal next
+    /// to each prompt, as `batch-file` writes them.
     #[arg(long)]
     batch: bool,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub(super) fn cursor(global: &GlobalArgs, args: &CursorArgs) -> Result<Exit, Ses
         (OutputFormat::Pretty, [one]) if !args.batch => {
             ui.note(&format!("{} of case {}; the prompt is in {}", one.step, one.case, one.prompt_path.display()));
             ui.out(plain(&one.prompt.replace('\t', "    ")).trim_end());
-            ui.note(&format!("\nbring the answer with: {}", save(&run, one)));
+            ui.note(&format!("\nsubmit the answer with: {}", save(&run, one)));
         }
         (OutputFormat::Pretty, tasks) => {
             let mut table = ui.table(&["case", "step", "request", "prompt"]);
@@ -57,7 +57,7 @@ pub(super) fn cursor(global: &GlobalArgs, args: &CursorArgs) -> Result<Exit, Ses
             ui.out(&table.text());
             if let Some(batch) = batch {
                 let (manifest, briefing) = (batch.manifest_path.display(), batch.briefing_path.display());
-                ui.note(&format!("batch {}: {manifest}\nwhat the run found so far: {briefing}", batch.batch_id));
+                ui.note(&format!("batch {}: {manifest}\nfindings so far: {briefing}", batch.batch_id));
             }
             if let Some(first) = tasks.first() {
                 ui.note(&format!("submit each answer like this one: {}", save(&run, first)));

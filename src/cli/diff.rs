@@ -2,17 +2,17 @@
 
 use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::exit::Exit;
-use crate::model::counted;
-use crate::report::{CaseDiff, DiffedCase, RunDiff};
-use crate::session::SessionError;
 use crate::ui::{OutputFormat, Ui, plain};
+use asterisk_diag::counted;
+use asterisk_report::{CaseDiff, DiffedCase, RunDiff};
+use asterisk_session::SessionError;
 use clap::Args;
 use serde_json::json;
 
 /// The maximum number of cases printed.
 const SHOWN: usize = 100;
 
-/// Compare two runs case by case: verdict, cause, component, and the way that each case took.
+/// Compare two runs case by case: verdict, cause, component and path.
 ///
 /// Cases are the same if their suite and test have the same names. The exit code is 1 if the verdict of any case differs.
 #[derive(Debug, Args)]
@@ -59,7 +59,7 @@ fn print(ui: &Ui, diff: &RunDiff) {
         }
         ui.out(&table.text());
         if diff.changed.len() > SHOWN {
-            ui.out(&format!("and {} more; --format json has all of them", diff.changed.len() - SHOWN));
+            ui.out(&format!("and {} more; --format json lists all", diff.changed.len() - SHOWN));
         }
         ui.out("");
     }

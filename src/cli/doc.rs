@@ -1,29 +1,64 @@
 //! `asterisk doc`.
 
 use super::{FormatArg, GlobalArgs, ProjectArgs};
+use crate::config;
 use crate::exit::Exit;
-use crate::pipeline::{self, Pipeline};
-use crate::project::AnswererNames;
-use crate::session::SessionError;
 use crate::ui::{Fields, FunctionDocs, OutputFormat, plain};
-use clap::Args;
+use asterisk_calibrate as calibrate;
+use asterisk_pipeline::{self as pipeline, Pipeline};
+use asterisk_project::{self as project, AnswererNames};
+use asterisk_session::SessionError;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-/// Print the functions that scripts may call, of the host and of the scripts themselves, and the data they are given.
+/// Print the functions that scripts can call, both built-in and defined in scripts, and the data passed to them, or the JSON
+/// Schema of a kind of file.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk doc\n  asterisk doc fingerprint\n  asterisk doc rules/rca.rhai\n  \
-                        asterisk doc state\n  asterisk doc params.failure\n  asterisk doc evidence\n  asterisk doc vars")]
+#[command(after_help = "Most editors complete and check a file by the schema that its first line names:\n  \
+                        # yaml-language-server: $schema=pipeline.schema.json\n\nExamples:\n  asterisk doc\n  asterisk doc fingerprint\n  asterisk doc rules/rca.rhai\n  \
+                        asterisk doc state\n  asterisk doc params.failure\n  asterisk doc evidence\n  asterisk doc vars\n  \
+                        asterisk doc --schema pipeline > pipeline.schema.json")]
 pub(super) struct DocArgs {
     /// Only this function, group or script file; or the fields of: state, params, vars, evidence, verdict, `params.GROUP`.
     name: Option<String>,
+    /// Print the JSON Schema of this kind of file instead.
+    #[arg(long, value_enum, value_name = "KIND", conflicts_with = "name")]
+    schema: Option<SchemaKind>,
     #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
     format: FormatArg,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SchemaKind {
+    /// A pipeline.
+    Pipeline,
+    /// A domain.
+    Domain,
+    /// `asterisk.yaml`.
+    Project,
+    /// A scenario for `asterisk calibrate`.
+    Scenario,
+}
+
+impl SchemaKind {
+    fn schema(self) -> Value {
+        match self {
+            Self::Pipeline => pipeline::json_schema(),
+            Self::Domain => project::domain::json_schema(),
+            Self::Project => config::json_schema(),
+            Self::Scenario => calibrate::json_schema(),
+        }
+    }
+}
+
 pub(super) fn doc(global: &GlobalArgs, args: &DocArgs) -> Result<Exit, SessionError> {
     let ui = &global.ui(args.format);
+    if let Some(kind) = args.schema {
+        ui.json(&kind.schema());
+        return Ok(Exit::Ok);
+    }
     let session = global.session(&args.project, None)?;
     let pipelines = || -> Vec<Pipeline> {
         let listed = session.pipelines().unwrap_or_default();

@@ -1,13 +1,13 @@
 //! `asterisk doctor`.
 
 use super::{FormatArg, GlobalArgs, ProjectArgs, ci_advice};
-use crate::diag::did_you_mean;
-use crate::environment::Variables;
 use crate::exit::Exit;
-use crate::files::FileOrigin;
-use crate::session::{CheckResult, CheckState, OverlaidFile, Session, SessionError};
-use crate::store::Depth;
 use crate::ui::{OutputFormat, plain};
+use asterisk_base::environment::Variables;
+use asterisk_diag::did_you_mean;
+use asterisk_files::FileOrigin;
+use asterisk_session::{CheckResult, CheckState, OverlaidFile, Session, SessionError};
+use asterisk_store::Depth;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(super) struct DoctorArgs {
     /// Also list every file and where it comes from.
     #[arg(long)]
     files: bool,
-    /// Also read the whole store: compare its indices with its tables, and every content with its address.
+    /// Also read the whole store: compare its indices with its tables, and the hash of every content with its address.
     #[arg(long)]
     deep: bool,
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub(super) fn doctor(global: &GlobalArgs, args: &DoctorArgs) -> Result<Exit, Ses
     let version = format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
     let mut all = vec![CheckResult::new("program", "version", CheckState::Ok, version)];
     for (path, exists) in &resolved.files {
-        let found = if *exists { "read" } else { "not there" };
+        let found = if *exists { "read" } else { "missing" };
         all.push(CheckResult::new("settings", path.display().to_string(), CheckState::Ok, found));
     }
     all.extend(variables(global.variables()));
@@ -71,9 +71,9 @@ pub(super) fn doctor(global: &GlobalArgs, args: &DoctorArgs) -> Result<Exit, Ses
         }
         ui.out(&table.text());
         ui.note(&match wrong {
-            0 => "nothing is wrong".to_owned(),
-            1 => "1 thing is wrong".to_owned(),
-            many => format!("{many} things are wrong"),
+            0 => "no problems found".to_owned(),
+            1 => "1 problem found".to_owned(),
+            many => format!("{many} problems found"),
         });
     }
     Ok(if wrong > 0 { Exit::Findings } else { Exit::Ok })
@@ -107,7 +107,7 @@ fn variables(variables: &Variables) -> Vec<CheckResult> {
 fn origin(file: &OverlaidFile) -> String {
     match &file.origin {
         FileOrigin::Embedded => "bundled".to_owned(),
-        FileOrigin::File(path) if file.replaces => format!("{} (instead of the bundled one)", path.display()),
+        FileOrigin::File(path) if file.replaces => format!("{} (replaces the bundled one)", path.display()),
         FileOrigin::File(path) => path.display().to_string(),
     }
 }

@@ -1,53 +1,64 @@
 //! `asterisk explain`.
 
-use super::{GlobalArgs, ProjectArgs};
-use crate::decisions::{
-    CaseList, Explanation, FoundRoot, FoundVerdict, StepQuery, explain as explained, markdown, page, root, root_page,
-    save_as_test, verdict, verdict_page,
-};
+use super::{GlobalArgs, ProjectArgs, RunArg};
 use crate::exit::Exit;
-use crate::model::shell;
-use crate::session::SessionError;
 use crate::ui::{OutputFormat, Ui, plain};
+use asterisk_base::model::shell;
+use asterisk_decisions::{
+    CaseList, Explanation, FoundRoot, FoundVerdict, StepQuery, blame, blame_page, explain as explained, markdown, page, prompt,
+    root, root_page, save_as_test, verdict, verdict_page,
+};
+use asterisk_session::{Prompt, SessionError};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;
 
 /// Explain why a case took its path: every edge of every step, its outcome, and how close the others came.
 ///
-/// Each decision is evaluated again, with the recorded texts on the recorded inputs. --step shows everything: the values of all
+/// Each decision is re-evaluated with the recorded sources and inputs. --step shows everything: the values of all
 /// parts of every rule that was evaluated.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = "Examples:\n  asterisk explain latest\n  asterisk explain latest --case 880501\n  \
                         asterisk explain latest --case 880501 --step F0\n  \
                         asterisk explain latest --case 880501 --verdict\n  \
                         asterisk explain 20260214-212109-ab12cd --case 880501 --with 880502\n  \
+                        asterisk explain latest --case 880501 --step F0 --blame\n  \
+                        asterisk explain latest --case 880501 --step F5 --prompt\n  \
                         asterisk explain latest --case 880501 --step 1 --save-as-test recall_test.rhai")]
 pub(super) struct ExplainArgs {
-    /// The run; `latest` is the one started last.
-    run: String,
+    #[command(flatten)]
+    run: RunArg,
     /// The case; by default the only one, or a list of the cases if there are several.
     #[arg(long, value_name = "ID")]
     case: Option<String>,
     /// The step, by its path in the record, or by its node's name or code (all visits).
     #[arg(long, value_name = "PATH")]
     step: Option<String>,
-    /// Explain the verdict instead: which defect the case is, which rules and signatures spoke, how much, and where they are
-    /// written.
-    #[arg(long, conflicts_with_all = ["step", "save_as_test"])]
+    /// Explain the verdict instead: the defect of the case, the rules and signatures that contributed, by how much, and where
+    /// they are defined.
+    #[arg(long, group = "view", conflicts_with = "step")]
     verdict: bool,
-    /// Explain the verdict, and why it is not this defect, or why this rule of it was silent.
-    #[arg(long, value_name = "CODE|RULE", conflicts_with_all = ["step", "save_as_test"])]
+    /// Explain the verdict, and why it is not this defect, or why this rule did not match.
+    #[arg(long, value_name = "CODE|RULE", group = "view", conflicts_with = "step")]
     why_not: Option<String>,
-    /// Explain the root instead: what the failure has in common with the others of its cause, and which rule tells.
-    #[arg(long, conflicts_with_all = ["step", "save_as_test", "verdict", "why_not"])]
+    /// Explain the root instead: what the failure has in common with the others of its cause, and which rule found it.
+    #[arg(long, group = "view", conflicts_with = "step")]
     root: bool,
-    /// Explain the root, and why this other case is one cause with it, or is not.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["step", "save_as_test", "verdict", "why_not"])]
+    /// Explain the root, and why this other case has the same cause or a different one.
+    #[arg(long, value_name = "ID", group = "view", conflicts_with = "step")]
     with: Option<String>,
-    /// Save the decision of the step as a test, with as little of its inputs as needed, in FILE (`.._test.rhai`) [default: beside
+    /// Show what decided each step instead: the rule, the line, the version of its source, and in a git checkout the commit. With
+    /// --step, show the whole rule.
+    #[arg(long, group = "view")]
+    blame: bool,
+    /// Show the prompt of the step instead, rendered from the recorded template and parameters. For a node with several visits,
+    /// it is that of the last one [default step: the last answered one].
+    #[arg(long, group = "view")]
+    prompt: bool,
+    /// Save the decision of the step as a test, with as few of its inputs as needed, in FILE (`.._test.rhai`) [default: next to
     /// the rule that decided].
-    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, group = "view")]
     #[expect(clippy::option_option, reason = "the flag may stand alone")]
     save_as_test: Option<Option<PathBuf>>,
     /// Output format.
@@ -58,12 +69,12 @@ pub(super) struct ExplainArgs {
 /// The format of printed pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum PageFormat {
-    /// For people.
+    /// Text.
     #[default]
     Pretty,
-    /// For programs.
+    /// JSON.
     Json,
-    /// For a ticket or a review.
+    /// For pasting into a ticket or a review.
     Markdown,
 }
 
@@ -82,7 +93,7 @@ pub(super) fn versioned<T: Serialize>(data: T) -> impl Serialize {
 pub(super) fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Exit, SessionError> {
     let ui = &global.printer(if args.format == PageFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty });
     let session = global.session(&ProjectArgs::default(), None)?;
-    let query = StepQuery { run: args.run.clone(), case: args.case.clone(), step: args.step.clone() };
+    let query = StepQuery { run: args.run.run.clone(), case: args.case.clone(), step: args.step.clone() };
     if let Some(file) = &args.save_as_test {
         let saved = save_as_test(&session, &query, file.as_deref())?;
         if args.format == PageFormat::Json {
@@ -92,7 +103,7 @@ pub(super) fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Exit, S
             let scripts =
                 saved.scripts.as_ref().map_or(String::new(), |dir| format!(" --scripts {}", shell(&dir.display().to_string())));
             ui.note(&format!(
-                "{}; run it by: asterisk test {} --filter {}{scripts}",
+                "{}; run it with: asterisk test {} --filter {}{scripts}",
                 saved.location(),
                 shell(&saved.file.display().to_string()),
                 shell(&saved.test)
@@ -116,6 +127,22 @@ pub(super) fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Exit, S
         }
         return Ok(Exit::Ok);
     }
+    if args.blame {
+        match blame(&session, &query)? {
+            Err(list) => cases(ui, &list, "explain --blame"),
+            Ok(blame) if args.format == PageFormat::Json => ui.json(&versioned(&blame)),
+            Ok(blame) => ui.page(&blame_page(&blame, ui.width())),
+        }
+        return Ok(Exit::Ok);
+    }
+    if args.prompt {
+        match prompt(&session, &query)? {
+            Err(list) => cases(ui, &list, "explain --prompt"),
+            Ok(prompt) if args.format == PageFormat::Json => ui.json(&versioned(&prompt)),
+            Ok(prompt) => print_prompt(ui, &prompt),
+        }
+        return Ok(Exit::Ok);
+    }
     match explained(&session, &query)? {
         Explanation::Cases(list) => cases(ui, &list, "explain"),
         Explanation::Case(case) => match args.format {
@@ -125,6 +152,13 @@ pub(super) fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Exit, S
         },
     }
     Ok(Exit::Ok)
+}
+
+fn print_prompt(ui: &Ui, prompt: &Prompt) {
+    let Prompt { run, case, node, path, template, .. } = prompt;
+    let visit = if prompt.visits > 1 { format!(", visit {} of {}", prompt.visit, prompt.visits) } else { String::new() };
+    ui.note(&format!("step {path} ({node}{visit}) of case {case} in run {run}, from {template}"));
+    ui.out(plain(&prompt.text.replace('\t', "    ")).trim_end());
 }
 
 /// Prints the cases of a run, for the user to name one.
@@ -143,5 +177,5 @@ pub(super) fn cases(ui: &Ui, list: &CaseList, command: &str) {
     if more > 0 {
         ui.note(&format!("and {more} more"));
     }
-    ui.note(&format!("one of them: asterisk {command} {} --case ID", list.run));
+    ui.note(&format!("to select one: asterisk {command} {} --case ID", list.run));
 }

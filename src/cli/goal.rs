@@ -1,21 +1,21 @@
 //! `asterisk goal`.
 
-use super::run::{on_interrupt, via_of};
+use super::run::{ViaArg, on_interrupt};
 use super::run_view::{self, LiveView};
-use super::{FormatArg, GlobalArgs, ProjectArgs};
-use crate::agent::Approve;
-use crate::diag::Diagnostics;
-use crate::environment::Variables;
+use super::{FormatArg, GlobalArgs, ProjectArgs, goal_audit, goal_dream, goal_memory};
 use crate::exit::Exit;
-use crate::model::{Attributes, Case, Launch, shell};
-use crate::session::{
+use crate::ui::{OutputFormat, Ui, plain};
+use asterisk_adapters::agent::Approve;
+use asterisk_adapters::workspace::{IsolatedDir, Isolation, TreeChanges};
+use asterisk_base::environment::Variables;
+use asterisk_base::model::{Attributes, Case, Launch, shell};
+use asterisk_diag::Diagnostics;
+use asterisk_session::{
     Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, SessionError, StartedRun, Via,
 };
-use crate::store::Durability;
-use crate::ui::{OutputFormat, Ui, plain};
-use crate::walk::{Event, EventBody, WORKDIR, WORKDIR_OF, WalkStatus};
-use crate::workspace::{IsolatedDir, Isolation, TreeChanges};
-use clap::Args;
+use asterisk_store::Durability;
+use asterisk_walk::{Event, EventBody, WORKDIR, WORKDIR_OF, WalkStatus};
+use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::BufRead as _;
@@ -35,50 +35,55 @@ const SHOWN: usize = 10;
 ///
 /// Every tool call is judged before it runs (`scripts/policy/tools.rhai`): irreversible commands are refused, existing files are not
 /// overwritten, and tools cannot write outside the working directory. Without an LLM, goals about files (find, count, collect, summarise)
-/// and launches are understood; with `--via`, any text. The run is stored like any other, so `asterisk explain`, `replay` and `sweep`
-/// apply.
+/// and launches are understood; with `--via`, any text. The run is stored like any other, so `asterisk explain` and `replay` apply.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk goal \"count the lines of all *.rhai files\" --workdir scripts\n  \
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Examples:\n  asterisk goal \"count the lines of all *.rhai files\" --workdir scripts\n  \
                   asterisk goal \"find the *.rhai files\" --workdir scripts --format json\n  \
-                  asterisk goal \"summarise the *.rhai files\" --workdir scripts --via claude,script --budget 200000")]
+                  asterisk goal \"summarise the *.rhai files\" --workdir scripts --via claude,script --budget 200000\n  \
+                  asterisk goal memory list\n  asterisk goal dream\n  asterisk goal audit verify"
+)]
 pub(super) struct GoalArgs {
+    #[command(subcommand)]
+    command: Option<GoalCommand>,
     /// The goal.
     #[arg(required_unless_present = "resume")]
     text: Option<String>,
-    /// The working directory. The project's own texts and its store are not written; `--isolate` protects everything else
+    /// The working directory. The project's own sources and its store are not written; `--isolate` protects everything else
     /// [default: the current directory].
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     workdir: Option<PathBuf>,
-    /// Work in a copy of the working directory, or in a git worktree of it, which is made beside it. The result says what was changed there,
-    /// and how to take it over; if nothing was changed, it is removed.
+    /// Work in a copy of the working directory, or in a git worktree of it, created next to it. The result lists the changes made
+    /// there, and how to apply them; if nothing was changed, it is removed.
     #[arg(long, value_name = "copy|worktree", conflicts_with = "resume", value_parser = isolation_of)]
     isolate: Option<Isolation>,
     /// The launch that the goal is about: a file below the working directory.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
-    launch: Option<PathBuf>,
-    /// Who answers the roles instead of the scripts, as for `asterisk run`.
-    #[arg(long, alias = "agent", value_name = "[NODE=]NAME", conflicts_with = "resume")]
-    via: Vec<String>,
+    input: Option<PathBuf>,
+    #[command(flatten)]
+    via: ViaArg,
     /// The maximum number of replans; the same as `--set max_replans=N`.
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     max_replans: Option<u16>,
-    /// The token budget of the agents.
+    /// The number of tokens that the agents may spend.
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u64>,
-    /// Ask on the terminal about tool calls that need a person's approval. Without it, they are refused.
+    /// Ask on the terminal about tool calls that need approval. Without it, they are refused.
     #[arg(long)]
     approve: bool,
-    /// Run shell commands although this system cannot confine them (`asterisk doctor` says whether it can).
+    /// Run shell commands even if this system cannot confine them (`asterisk doctor` shows whether it can).
     #[arg(long)]
     unconfined: bool,
     /// Allow `http_get` to read from this server; may be repeated.
     #[arg(long, value_name = "HOST", conflicts_with = "resume")]
     allow_host: Vec<String>,
-    /// Do not recall what earlier goals taught.
+    /// Do not recall memories of earlier goals.
     #[arg(long, conflicts_with = "resume")]
     no_recall: bool,
     /// Resume a goal that was stopped.
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", conflicts_with = "via")]
     resume: Option<String>,
     #[command(flatten)]
     project: ProjectArgs,
@@ -86,7 +91,20 @@ pub(super) struct GoalArgs {
     format: FormatArg,
 }
 
+#[derive(Debug, Subcommand)]
+enum GoalCommand {
+    Memory(goal_memory::MemoryArgs),
+    Dream(goal_dream::DreamArgs),
+    Audit(goal_audit::AuditArgs),
+}
+
 pub(super) fn goal(global: &GlobalArgs, mut args: GoalArgs) -> Result<Exit, SessionError> {
+    match &args.command {
+        Some(GoalCommand::Memory(args)) => return goal_memory::memory(global, args),
+        Some(GoalCommand::Dream(args)) => return goal_dream::dream(global, args),
+        Some(GoalCommand::Audit(args)) => return goal_audit::audit(global, args),
+        None => {}
+    }
     let ui = &global.ui(args.format);
     args.project.set.extend(args.max_replans.map(|most| format!("max_replans={most}")));
     let session =
@@ -99,8 +117,8 @@ pub(super) fn goal(global: &GlobalArgs, mut args: GoalArgs) -> Result<Exit, Sess
     let result = match &args.resume {
         Some(run) => {
             if !session.is_goal(run)? {
-                let message = format!("the run `{run}` pursues no goal");
-                let help = format!("go on with: asterisk run --resume {run}");
+                let message = format!("the run `{run}` does not pursue a goal");
+                let help = format!("continue with: asterisk run --resume {run}");
                 return Err(SessionError::bad_request("input/resume", message, Some(help)));
             }
             let spec = ResumeSpec { run, parallel: 1, durability: Durability::Step, migrate: None, budget: args.budget };
@@ -109,7 +127,7 @@ pub(super) fn goal(global: &GlobalArgs, mut args: GoalArgs) -> Result<Exit, Sess
         None => {
             let (spec, isolated) = spec(&args, &session)?;
             let result = session.run(&spec, &progress, &stop);
-            // Nobody could resume what did not begin.
+            // A run that did not start cannot be resumed.
             if let (Err(_), Some(isolated), false) = (&result, isolated, progress.begun.load(Ordering::Relaxed)) {
                 drop(isolated.discard_unchanged(global.variables()));
             }
@@ -125,18 +143,18 @@ pub(super) fn goal(global: &GlobalArgs, mut args: GoalArgs) -> Result<Exit, Sess
 fn spec(args: &GoalArgs, session: &Session) -> Result<(RunSpec, Option<IsolatedDir>), SessionError> {
     let text = args.text.clone().unwrap_or_default();
     if text.trim().is_empty() {
-        return Err(SessionError::bad_request("input/goal", "the goal is empty", Some("say what is wanted".into())));
+        return Err(SessionError::bad_request("input/goal", "the goal is empty", Some("describe what to do".into())));
     }
     let dir = args.workdir.clone().unwrap_or_else(|| PathBuf::from("."));
     let workdir = dir.canonicalize().ok().filter(|dir| dir.is_dir()).ok_or_else(|| {
-        let message = format!("`{}` is no directory to work in", dir.display());
-        SessionError::bad_request("input/workdir", message, Some("make it, or name another one with --workdir".into()))
+        let message = format!("`{}` is not a directory", dir.display());
+        SessionError::bad_request("input/workdir", message, Some("create it, or pass another one with --workdir".into()))
     })?;
     session.check_workdir(&workdir)?;
-    let via = via_of(&args.via, Via::default())?;
+    let via = args.via.parse(Via::default())?;
     let mut attributes = Attributes::default();
     attributes.insert("allow_hosts", args.allow_host.join(","));
-    if let Some(launch) = &args.launch {
+    if let Some(launch) = &args.input {
         attributes.insert("launch", below(&workdir, launch)?);
     }
     let isolated =
@@ -165,12 +183,12 @@ fn spec(args: &GoalArgs, session: &Session) -> Result<(RunSpec, Option<IsolatedD
     Ok((spec, isolated))
 }
 
-/// Makes a directory that stands in for the working directory.
+/// Creates a directory that replaces the working directory.
 fn isolated(variables: &Variables, isolation: Isolation, workdir: &Path) -> Result<IsolatedDir, SessionError> {
     IsolatedDir::create(variables, isolation, workdir).map_err(|why| {
         let help = match isolation {
-            Isolation::Copy => "make room beside it, or copy what is needed yourself and name the copy with --workdir",
-            Isolation::Worktree => "a worktree needs a git repository where all is committed; or work in a copy: --isolate copy",
+            Isolation::Copy => "free some space next to it, or copy the needed files and pass the copy with --workdir",
+            Isolation::Worktree => "a worktree needs a git repository without uncommitted changes; --isolate copy copies",
         };
         SessionError::bad_request("input/isolate", why, Some(help.into()))
     })
@@ -183,7 +201,7 @@ fn isolated_of(result: &RunResult) -> Option<IsolatedDir> {
     Some(IsolatedDir { isolation, origin: attributes.get(WORKDIR_OF)?.into(), dir: attributes.get(WORKDIR)?.into() })
 }
 
-/// What became of the isolated directory of a goal that is over; without changes it is removed. `None` if it was removed before.
+/// The outcome of the isolated directory of a finished goal; without changes it is removed. `None` if it was removed before.
 fn changes(variables: &Variables, isolated: &IsolatedDir) -> Option<IsolatedChanges> {
     if !isolated.dir.is_dir() {
         return None;
@@ -227,10 +245,10 @@ impl IsolatedChanges {
     fn note(&self) -> String {
         let Self { dir, of, changes, .. } = self;
         if self.removed {
-            return format!("nothing was changed: {dir} is removed again");
+            return format!("nothing was changed: {dir} was removed");
         }
         let what = match &self.problem {
-            Some(why) => format!("the changes are not known ({why})"),
+            Some(why) => format!("the changes are unknown ({why})"),
             None => [("new", &changes.new), ("changed", &changes.changed), ("removed", &changes.removed)]
                 .into_iter()
                 .filter(|(_, paths)| !paths.is_empty())
@@ -239,8 +257,8 @@ impl IsolatedChanges {
                 .join("; "),
         };
         let Self { take_over, discard, .. } = self;
-        let removed = if self.changes.removed.is_empty() { "" } else { " (what was removed stays there)" };
-        format!("{what}\n  in {dir}; {of} was not touched\n  take over{removed}: {take_over}\n  discard: {discard}")
+        let removed = if self.changes.removed.is_empty() { "" } else { " (files removed in it are kept)" };
+        format!("{what}\n  in {dir}; {of} was not touched\n  apply{removed}: {take_over}\n  discard: {discard}")
     }
 }
 
@@ -260,8 +278,8 @@ fn below(workdir: &Path, file: &Path) -> Result<String, SessionError> {
     let whole = workdir.join(file).canonicalize().ok().filter(|whole| whole.is_file());
     let inside = whole.as_deref().and_then(|whole| whole.strip_prefix(workdir).ok());
     inside.map(|inside| inside.to_string_lossy().into_owned()).ok_or_else(|| {
-        let message = format!("`{}` is no file below the working directory", file.display());
-        SessionError::bad_request("input/launch", message, Some("tools read nothing outside of it: copy the launch there".into()))
+        let message = format!("`{}` is not a file below the working directory", file.display());
+        SessionError::bad_request("input/launch", message, Some("tools cannot read outside of it: copy the launch there".into()))
     })
 }
 
@@ -271,7 +289,7 @@ fn ask(ui: &Ui) -> Approve {
     let ui = ui.clone();
     Arc::new(move |question: &str| {
         let _turn = one_at_a_time.lock();
-        ui.note(&plain(&format!("may this be done? {question}\n[y/N]")));
+        ui.note(&plain(&format!("allow this? {question}\n[y/N]")));
         let mut said = String::new();
         let read = ui.environment().input().lock().read_line(&mut said);
         read.is_ok() && matches!(said.trim().to_lowercase().as_str(), "y" | "yes")
@@ -323,7 +341,7 @@ impl RunListener for GoalProgress<'_> {
     }
 }
 
-/// The branch that a step belongs to, as people count: `3/branch[1]/1/work/2` is of sub-task 1.
+/// The branch that a step belongs to, counted from 1: `3/branch[1]/1/work/2` is of sub-task 1.
 fn subtask(path: &str) -> String {
     let number = path.split_once("branch[").and_then(|(_, rest)| Some(rest.split_once(']')?.0));
     number.map_or_else(|| path.to_owned(), |number| format!("sub-task {number}:"))
@@ -332,11 +350,12 @@ fn subtask(path: &str) -> String {
 /// Prints the outcome of the goal.
 fn conclude(ui: &Ui, session: &Session, result: &RunResult, interrupted: bool, store_flag: &str) -> Result<Exit, SessionError> {
     let (report, _) = super::report::build(ui, session, result)?;
-    crate::report::write(session, result, &report)?;
+    asterisk_report::write(session, result, &report)?;
     let mut artifact = Value::Null;
     result.each(|case| {
         if case.state.status == WalkStatus::Done {
-            artifact = case.state.last_artifact().and_then(|last| last.view().map(crate::script::View::json)).unwrap_or_default();
+            artifact =
+                case.state.last_artifact().and_then(|last| last.view().map(asterisk_script::View::json)).unwrap_or_default();
         }
         Ok(())
     })?;

@@ -1,24 +1,24 @@
 //! `asterisk graph`.
 
 use super::{GlobalArgs, ProjectArgs};
-use crate::decisions;
-use crate::diag::{Diagnostic, Source};
 use crate::exit::Exit;
-use crate::pipeline::{self, Pipeline, draw::Picture};
-use crate::project::check_conditions;
-use crate::session::{Session, SessionError};
 use crate::ui::OutputFormat;
-use crate::walk::Plan;
+use asterisk_decisions as decisions;
+use asterisk_diag::{Diagnostic, Source};
+use asterisk_pipeline::{self as pipeline, Pipeline, draw::Picture};
+use asterisk_project::check_conditions;
+use asterisk_session::{Session, SessionError};
+use asterisk_walk::Plan;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Draw a pipeline, or the paths that cases took through it.
+/// Draw a pipeline, or the paths of cases through it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  asterisk graph rca --format svg > rca.svg\n  asterisk graph rca --format dot > rca.dot\n  \
                         asterisk graph rca --format mermaid > rca.mmd\n  asterisk graph --run latest --format svg > run.svg")]
 pub(super) struct GraphArgs {
-    /// The pipeline: a path, a file stem, or a `pipeline:` name. With --run it is the run's own.
+    /// The pipeline: a path, a file stem, or a `pipeline:` name. With --run, that of the run.
     #[arg(required_unless_present = "run")]
     pipeline: Option<String>,
     /// Show how often the cases of this run visited each node and took each edge, on the graph of the run; `latest` is the run
@@ -28,7 +28,7 @@ pub(super) struct GraphArgs {
     /// Only this case of the run.
     #[arg(long, value_name = "ID", requires = "run")]
     case: Option<String>,
-    /// The format of the picture: `svg` needs no other program, `json` is the graph for programs.
+    /// The output format: `svg` needs no other program, `json` is the graph as data.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: GraphFormat,
 }
@@ -51,10 +51,10 @@ pub(super) fn graph(global: &GlobalArgs, args: &GraphArgs) -> Result<Exit, Sessi
     let mut waves: Option<Vec<Vec<String>>> = None;
     let picture = match (&args.run, &args.pipeline) {
         (Some(_), _) if matches!(args.format, GraphFormat::Yaml) => {
-            let help = "leave --run out, and name the pipeline";
+            let help = "omit --run, and name the pipeline";
             return Err(SessionError::bad_request(
                 "input/format",
-                "`--format yaml` is of a pipeline, not of a run",
+                "`--format yaml` prints a pipeline, not a run",
                 Some(help.into()),
             ));
         }
@@ -111,8 +111,8 @@ fn of_run(
         let named = pipeline::parse(&session.pipeline(asked)?)?.name.value;
         let own = &taken.plan.pipeline.name.value;
         if named != *own {
-            let message = format!("the run {} went by `{own}`, and not by `{named}`", taken.run);
-            let help = format!("leave the pipeline out: asterisk graph --run {}", taken.run);
+            let message = format!("the run {} used `{own}`, not `{named}`", taken.run);
+            let help = format!("omit the pipeline: asterisk graph --run {}", taken.run);
             return Err(SessionError::BadRequest(Box::new(Diagnostic::error("input/pipeline", message).help(help))));
         }
     }
@@ -122,7 +122,7 @@ fn of_run(
         (None, 1) => "1 case".to_owned(),
         (None, cases) => format!("{cases} cases"),
     };
-    let shown = format!("The ways of {whose} of run {}, and how often each was taken (×).", taken.run);
+    let shown = format!("The paths of {whose} of run {}, and how often each was taken (×).", taken.run);
     let before = picture.description.trim_end_matches('.');
     picture.description = if before.is_empty() { shown } else { format!("{before}. {shown}") };
     picture.show(&taken.counts);

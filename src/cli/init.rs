@@ -2,13 +2,13 @@
 
 use super::{FormatArg, GlobalArgs};
 use crate::config;
-use crate::diag::Diagnostic;
-use crate::environment::Environment;
 use crate::exit::Exit;
-use crate::files::{Area, UnpackError, unpack};
-use crate::model::shell;
-use crate::session::SessionError;
 use crate::ui::{OutputFormat, plain};
+use asterisk_base::environment::Environment;
+use asterisk_base::model::shell;
+use asterisk_diag::Diagnostic;
+use asterisk_files::{Area, UnpackError, unpack};
+use asterisk_session::SessionError;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ pub(super) fn init(global: &GlobalArgs, args: &InitArgs) -> Result<Exit, Session
         return Ok(Exit::Ok);
     }
     let dir = plain(&args.dir.display().to_string());
-    ui.out(&format!("{} files written to {dir}, {} were there already", done.written.len(), done.same.len()));
+    ui.out(&format!("{} files written to {dir}, {} already existed", done.written.len(), done.same.len()));
     if args.minimal {
         done.written.iter().for_each(|name| ui.out(&format!("  {name}")));
     }
@@ -71,7 +71,7 @@ pub(super) fn init(global: &GlobalArgs, args: &InitArgs) -> Result<Exit, Session
     let unused = unused(&global.environment, &args.dir, &areas);
     if !unused.is_empty() && !done.written.iter().chain(&done.same).any(own) {
         let keys: Vec<String> = unused.iter().map(|area| format!("{0}: {0}", area.name())).collect();
-        ui.note(&format!("{} is left as it is; to use what was written it needs: {}", config::PROJECT_FILE, keys.join(", ")));
+        ui.note(&format!("{} is unchanged; to use the new files, add: {}", config::PROJECT_FILE, keys.join(", ")));
     }
     let cd = if dir == "." { String::new() } else { format!("cd {} && ", shell(&args.dir.display().to_string())) };
     if args.minimal {
@@ -140,11 +140,11 @@ pub(super) fn unpack_error(error: UnpackError) -> SessionError {
     match error {
         UnpackError::Io { path, source } => SessionError::Write { path: path.display().to_string(), source },
         UnpackError::Exists(_) => {
-            let help = "--force overwrites them; --only writes some parts only; another directory is another argument";
+            let help = "--force overwrites them; --only selects parts; to write elsewhere, pass another directory";
             SessionError::BadRequest(Box::new(Diagnostic::error("output/exists", error.to_string()).help(help)))
         }
         UnpackError::NotAFile(_) => {
-            let help = "move it away, or give another directory";
+            let help = "move it away, or pass another directory";
             SessionError::BadRequest(Box::new(Diagnostic::error("output/not-a-file", error.to_string()).help(help)))
         }
     }

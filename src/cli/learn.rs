@@ -2,26 +2,26 @@
 
 use super::run::print_failed_rules;
 use super::{FormatArg, GlobalArgs, PortalArgs, ProjectArgs};
-use crate::diag::Diagnostic;
 use crate::exit::Exit;
-use crate::learn::{
+use crate::ui::{OutputFormat, Ui};
+use asterisk_adapters::reportportal::LaunchFilter;
+use asterisk_diag::Diagnostic;
+use asterisk_diag::counted;
+use asterisk_learn::{
     BetterWeights, FittedTerms, FoldReport, FoldsBy, LabelOrigin, LearnReport, LearnSpec, LearnedWeight, VerdictComparison,
     VerdictFigures, WeightOf, learn as fit, learned_file,
 };
-use crate::model::counted;
-use crate::reportportal::LaunchFilter;
-use crate::session::{Session, SessionError};
-use crate::ui::{OutputFormat, Ui};
+use asterisk_session::{Session, SessionError};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// The least move of a weight that is shown.
+/// The smallest change of a weight that is shown.
 const SHOWN: f64 = 0.1;
-/// The most ids of left out cases that are named for a reason.
+/// The maximum number of skipped cases listed per reason.
 const NAMED: usize = 5;
 
-/// Fit the weights of a verdict to labelled failures, and tell whether that helps on failures it was not fitted to.
+/// Fit the weights of a verdict to labelled failures, and report whether that helps on held-out failures.
 ///
 /// Labels come from files, from reviews (`store`), and from the defect types set in `reportportal`. Weights are regularised towards their
 /// hand-set values, so that few labels change them little. They are only written if they are significantly better on held-out failures;
@@ -31,8 +31,8 @@ const NAMED: usize = 5;
     after_help = "A file is JSON or YAML: a list of cases, or `cases:`. A case has an `id`, a `defect` (or `label`), and its texts: in\n\
                   `failure: {name, suite, error_message, log_snippet}`, in the launch that `launch:` names (its first failure, or that\n\
                   of `case:`), or in a launch DIR/ID.*; `project` says which cases belong together, `decidable` whether the text suffices,\n\
-                  `date` when it was labelled, `weight` how much it counts. Nothing is written without --out; data/learned.yaml below the\n\
-                  directory of scripts is in force.\n\n\
+                  `date` when it was labelled, `weight` how much it counts. Nothing is written without --out; the weights in use are\n\
+                  those of data/learned.yaml below the directory of scripts.\n\n\
                   Examples:\n  asterisk learn --from labelled.yaml --audit\n  \
                   asterisk learn --from labels.json --launches launches --out scripts/data/learned.yaml --force"
 )]
@@ -74,7 +74,7 @@ pub(super) struct LearnArgs {
         default_missing_value = "with-rules"
     )]
     terms: Option<TermsArg>,
-    /// Show which cases each rule and signature decides, and which of them serve only one project or cause.
+    /// Show which cases each rule and signature decides, and which rules serve only one project or cause.
     #[arg(long)]
     audit: bool,
     /// Write the fitted weights to a data file if they are better on held-out failures.
@@ -84,7 +84,7 @@ pub(super) struct LearnArgs {
     #[arg(long, requires = "out")]
     force: bool,
     /// The pipeline whose verdict to fit [default: rca].
-    #[arg(value_name = "PIPELINE")]
+    #[arg(long, value_name = "PIPELINE")]
     pipeline: Option<String>,
     #[command(flatten)]
     portal: PortalArgs,
@@ -113,7 +113,8 @@ enum FoldsByArg {
 enum TermsArg {
     /// With the rules.
     WithRules,
-    /// Without the rules, which keep their weights, so that a word weighs the same whatever else speaks: what data/terms.yaml holds.
+    /// Without the rules, which keep their weights, so that a word weighs the same regardless of what else matches: the content
+    /// of data/terms.yaml.
     Alone,
 }
 
@@ -177,9 +178,9 @@ pub(super) fn learn(global: &GlobalArgs, args: &LearnArgs) -> Result<Exit, Sessi
             Some(folds) => {
                 format!("on held-out failures the fitted weights are not better beyond noise{}", labels_needed(&folds.comparison))
             }
-            None => "nothing was held out, so nothing tells whether the fitted weights are better".to_owned(),
+            None => "no case was held out, so it is unknown whether the fitted weights are better".to_owned(),
         };
-        ui.note(&format!("`{}` is not written: {why}; --force writes it all the same", path.display()));
+        ui.note(&format!("`{}` is not written: {why}; --force writes it anyway", path.display()));
         return Ok(Exit::Findings);
     }
     let failed = |error| {
@@ -196,7 +197,7 @@ pub(super) fn learn(global: &GlobalArgs, args: &LearnArgs) -> Result<Exit, Sessi
 
 /// Says how many more labels would make the comparison conclusive.
 fn labels_needed(comparison: &VerdictComparison) -> String {
-    let labels = |more| format!(" (about {} like these would tell)", counted(more, "more label", "more labels"));
+    let labels = |more| format!(" (about {} like these would decide)", counted(more, "more label", "more labels"));
     comparison.more_labels.map_or_else(String::new, labels)
 }
 
@@ -205,19 +206,19 @@ fn print(ui: &Ui, report: &LearnReport) {
     let cases = counted(report.written, "case", "cases");
     ui.out(&format!("{}: fitted to {} of {cases} ({})", report.pipeline, report.cases, labels.join(", ")));
     for from in report.from.iter().filter(|_| report.from.len() > 1) {
-        ui.out(&format!("from {}: {} of {}, which count as {}", from.from, from.cases, from.written, from.weight));
+        ui.out(&format!("from {}: {} of {}, counted as {}", from.from, from.cases, from.written, from.weight));
     }
     for out in &report.left_out {
         let named: Vec<&str> = out.cases.iter().take(NAMED).map(String::as_str).collect();
         let more = if out.cases.len() > NAMED { ", ..." } else { "" };
-        ui.out(&format!("left out {}: {} ({}{more})", out.cases.len(), out.why, named.join(", ")));
+        ui.out(&format!("skipped {}: {} ({}{more})", out.cases.len(), out.why, named.join(", ")));
     }
     match &report.folds {
         Some(folds) => print_folds(ui, folds, report.terms_alone),
-        None => ui.out("\nall cases are in one fold, so nothing tells how good the fitted weights are on others"),
+        None => ui.out("\nall cases are in one fold, so it is unknown how good the fitted weights are on others"),
     }
     if let Some(temperature) = report.temperature {
-        ui.out(&format!("The fitted log-odds are divided by {temperature}: held-out probabilities are better with that."));
+        ui.out(&format!("The fitted log-odds are divided by {temperature}: this improves the held-out probabilities."));
     }
     if let Some(bar) = &report.review_bar {
         let cases = counted(bar.verdicts, "held-out verdict", "held-out verdicts");
@@ -255,7 +256,7 @@ fn print_audit(ui: &Ui, report: &LearnReport) {
     ui.out(&table.text());
     let one = report.audit.iter().filter(|rule| !rule.serves_one.is_empty()).count();
     let silent = report.never_spoke.len();
-    ui.out(&format!("\n{one} of {} that spoke serve one group alone; {silent} spoke in no case", report.audit.len()));
+    ui.out(&format!("\n{one} of {} that matched serve only one group; {silent} matched no case", report.audit.len()));
 }
 
 fn print_folds(ui: &Ui, folds: &FoldReport, words_alone: bool) {
@@ -284,11 +285,11 @@ fn print_folds(ui: &Ui, folds: &FoldReport, words_alone: bool) {
     };
     let folds_of = counted(folds.folds, "fold", "folds");
     ui.out(&format!(
-        "\n{folds_of} by {by}, {groups}; temperatures {:.2} and {:.2} fit best (above the {:.2} in force: too sure)",
+        "\n{folds_of} by {by}, {groups}; temperatures {:.2} and {:.2} fit best (above the current {:.2}: overconfident)",
         folds.hand_set_temperature, folds.fitted_temperature, folds.declared_temperature
     ));
     ui.out(&better(&folds.comparison));
-    ui.out("Whoever set weights by hand with these cases in view held out none of them: hand-set figures then flatter.");
+    ui.out("If the weights were set by hand on these cases, none was held out then, and the hand-set figures are too good.");
 }
 
 /// Says which weights are better on the folds.
@@ -368,7 +369,7 @@ mod tests {
             more_labels: Some(7),
         };
         let said = "On the folds neither is clearly better: fitting changes the log loss by -0.010 (90 % interval -0.030 to \
-                    +0.010); of the decidable, 1 turn right and 2 wrong (about 7 more labels like these would tell)";
+                    +0.010); of the decidable, 1 turn right and 2 wrong (about 7 more labels like these would decide)";
         assert_eq!(better(&comparison), said);
     }
 }

@@ -2,16 +2,16 @@
 
 use super::{GlobalArgs, ProjectArgs, lint_report};
 use crate::config::{ResolvedSettings, Setting, SettingOrigin};
-use crate::diag::{Diagnostic, Source, Span, did_you_mean};
-use crate::environment::InputStream;
 use crate::exit::Exit;
-use crate::files::{FileError, FileOrigin, read_answer};
-use crate::lint::{self, Baseline, CaseText, Config, LintFinding, LintInput, LintLevel, LintReport, LintRule};
-use crate::model::counted;
-use crate::project::{AnswererNames, LinkScope, LinkSettings};
-use crate::session::{ProjectText, Session, SessionError};
-use crate::store::StoreError;
 use crate::ui::{OutputFormat, Ui, plain};
+use asterisk_base::environment::InputStream;
+use asterisk_diag::counted;
+use asterisk_diag::{Diagnostic, Source, Span, did_you_mean};
+use asterisk_files::{FileError, FileOrigin, read_answer};
+use asterisk_lint::{self as lint, Baseline, CaseText, Config, LintFinding, LintInput, LintLevel, LintReport, LintRule};
+use asterisk_project::{AnswererNames, LinkScope, LinkSettings};
+use asterisk_session::{ProjectText, Session, SessionError};
+use asterisk_store::StoreError;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ const ROUNDS: usize = 8;
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = "Without PATH the whole project is linted. Exits with 1 if anything above a note is found.\n\
-                        A finding that is right as it is takes a comment on its line or the one before:\n  \
+                        To accept a finding, add a comment on its line or the line before:\n  \
                         // lint: allow(ID) why it is right here\n\
                         Levels and options are set under `lint:` in asterisk.yaml.\n\n\
                         Examples:\n  asterisk lint\n  asterisk lint --explain routing/no-exit\n  asterisk lint --format sarif > lint.sarif\n  \
@@ -45,7 +45,7 @@ pub(super) struct LintArgs {
     /// Fix files with uncommitted changes too.
     #[arg(long, requires = "fix")]
     force: bool,
-    /// Leave out the findings that are listed in this file.
+    /// Ignore the findings listed in this file.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Write the findings to the baseline file instead of reporting them.
@@ -67,10 +67,10 @@ pub(super) struct LintArgs {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum LintFormat {
-    /// For people.
+    /// Text.
     #[default]
     Pretty,
-    /// For programs.
+    /// JSON.
     Json,
     /// SARIF 2.1.0, for code scanning.
     Sarif,
@@ -123,8 +123,8 @@ fn unknown_directory(path: &Path, settings: &[Setting]) -> Option<Diagnostic> {
     let source = Source::new(file.file_name()?.to_string_lossy().into_owned(), std::fs::read_to_string(file).ok()?);
     let start = source.offset(*line, 1);
     let end = source.text()[start..].find('\n').map_or(source.text().len(), |length| start + length);
-    let error = Diagnostic::error("input/directory", format!("there is no directory `{}`", path.display()));
-    Some(error.label(&source, Span::new(start, end), "named here").help("make it, or name another"))
+    let error = Diagnostic::error("input/directory", format!("the directory `{}` does not exist", path.display()));
+    Some(error.label(&source, Span::new(start, end), "named here").help("create it, or name another"))
 }
 
 fn lint_project(global: &GlobalArgs, args: &LintArgs, ui: &Ui, resolved: ResolvedSettings) -> Result<Exit, SessionError> {
@@ -133,7 +133,7 @@ fn lint_project(global: &GlobalArgs, args: &LintArgs, ui: &Ui, resolved: Resolve
     let cases = match session.case_texts(&args.input) {
         // Linting never changes a store, and works without its cases.
         Err(SessionError::Store(error @ StoreError::Older { .. })) => {
-            ui.note(&format!("{error}; until then scripts are not checked against its cases"));
+            ui.note(&format!("{error}; until this is fixed, scripts are not checked against its cases"));
             Vec::new()
         }
         cases => cases?,
@@ -142,8 +142,8 @@ fn lint_project(global: &GlobalArgs, args: &LintArgs, ui: &Ui, resolved: Resolve
     let job = LintJob { session, config, cases, ui: ui.clone() };
     let mut texts = job.session.texts(&args.paths)?;
     if !texts.iter().any(|text| text.requested) && !args.allow_empty {
-        let help = "scripts end in `.rhai`, pipelines and data in `.yaml`, templates in `.md`; --allow-empty takes this as fine";
-        return Err(bad_request("lint/nothing", "there is nothing to lint there", help));
+        let help = "scripts end in `.rhai`, pipelines and data in `.yaml`, templates in `.md`; --allow-empty allows this";
+        return Err(bad_request("lint/nothing", "nothing to lint", help));
     }
     let mut outcome = job.lint(&texts);
     if args.fix {
@@ -162,7 +162,7 @@ fn lint_project(global: &GlobalArgs, args: &LintArgs, ui: &Ui, resolved: Resolve
         }
         let (known, gone) = read_baseline(path, global.environment.input())?.apply(&mut outcome.findings);
         if gone > 0 {
-            ui.note(&format!("{gone} of the {} findings of the baseline are gone: --write-baseline removes them", known + gone));
+            ui.note(&format!("{gone} of the {} baseline findings no longer occur: --write-baseline removes them", known + gone));
         }
     }
     show(ui, args.format, &outcome, &texts);
@@ -193,20 +193,20 @@ impl LintJob {
         let changed = if force { Vec::new() } else { lint::uncommitted(self.ui.environment().variables(), &paths) };
         if let Some(first) = changed.first() {
             let more = if changed.len() > 1 { format!(" and {} more files", changed.len() - 1) } else { String::new() };
-            let message = format!("`{}`{more} would be mended, and version control does not have it as it is", first.display());
-            return Err(bad_request("lint/uncommitted", &message, "commit it first, or say --force"));
+            let message = format!("`{}`{more} would be fixed, but has uncommitted changes", first.display());
+            return Err(bad_request("lint/uncommitted", &message, "commit it first, or pass --force"));
         }
         let errors = |outcome: &LintReport| outcome.findings.iter().filter(|finding| finding.level == LintLevel::Error).count();
         let trial: Vec<ProjectText> = texts.iter().map(|text| with_fixes(text, &fixed)).collect();
         if errors(&self.lint(&trial)) > errors(outcome) {
-            self.ui.note("nothing was mended: the mended texts would not link");
+            self.ui.note("nothing was fixed: the fixed files would not link");
             return Ok(false);
         }
         for one in &fixed {
             std::fs::write(&one.path, &one.text)
                 .map_err(|source| SessionError::Write { path: one.path.display().to_string(), source })?;
             let what = counted(one.fixes, "finding", "findings");
-            self.ui.note(&format!("mended {what} in {}", one.path.display()));
+            self.ui.note(&format!("fixed {what} in {}", one.path.display()));
         }
         Ok(true)
     }
@@ -236,7 +236,7 @@ impl LintJob {
 fn with_fixes(text: &ProjectText, fixed: &[lint::FixedText]) -> ProjectText {
     let FileOrigin::File(path) = &text.origin else { return text.clone() };
     match fixed.iter().find(|one| one.path == *path) {
-        Some(one) => ProjectText { source: crate::diag::Source::new(text.source.name(), one.text.clone()), ..text.clone() },
+        Some(one) => ProjectText { source: asterisk_diag::Source::new(text.source.name(), one.text.clone()), ..text.clone() },
         None => text.clone(),
     }
 }
@@ -245,11 +245,11 @@ fn with_fixes(text: &ProjectText, fixed: &[lint::FixedText]) -> ProjectText {
 const BASELINE: usize = 64 << 20;
 
 fn read_baseline(path: &Path, input: &InputStream) -> Result<Baseline, SessionError> {
-    let help = "--write-baseline makes it";
+    let help = "--write-baseline creates it";
     let bytes = read_answer(path, input, BASELINE)
         .map_err(|error| bad_request("lint/baseline", &format!("`{}` cannot be read: {error}", path.display()), help))?;
     serde_json::from_slice(&bytes)
-        .map_err(|error| bad_request("lint/baseline", &format!("`{}` is no baseline: {error}", path.display()), help))
+        .map_err(|error| bad_request("lint/baseline", &format!("`{}` is not a baseline: {error}", path.display()), help))
 }
 
 fn bad_request(code: &'static str, message: &str, help: &str) -> SessionError {
@@ -279,7 +279,7 @@ fn explain(ui: &Ui, id: &str) -> Result<Exit, SessionError> {
     let Some(rule) = lint::find(id) else {
         let hint =
             did_you_mean(id, lint::rules().map(|rule| rule.id)).unwrap_or_else(|| "asterisk lint --list shows them".to_owned());
-        return Err(bad_request("lint/unknown-rule", &format!("there is no rule `{id}`"), &hint));
+        return Err(bad_request("lint/unknown-rule", &format!("unknown rule `{id}`"), &hint));
     };
     if ui.format() == OutputFormat::Json {
         ui.json(&json!({
@@ -339,7 +339,7 @@ fn summary(outcome: &LintReport, texts: &[ProjectText]) -> String {
     format!("{found}{allowed} in {files}{}", origins(texts))
 }
 
-/// Where the requested texts are: the project's own directories, or bundled.
+/// Where the requested files are: the project's own directories, or bundled.
 fn origins(texts: &[ProjectText]) -> String {
     let (own, bundled): (Vec<&ProjectText>, Vec<&ProjectText>) =
         texts.iter().filter(|text| text.requested).partition(|text| matches!(text.origin, FileOrigin::File(_)));

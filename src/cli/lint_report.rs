@@ -1,8 +1,8 @@
 //! Findings in the formats of other programs: SARIF 2.1.0, GitHub workflow commands, `JUnit` XML.
 
 use super::junit::{self, JunitCase, JunitNote, JunitSuite};
-use crate::lint::{self, LintFinding, LintLevel, TextEdit};
-use crate::report::{github_command, sarif_log, sarif_uri};
+use asterisk_lint::{self as lint, LintFinding, LintLevel, TextEdit};
+use asterisk_report::{github_command, sarif_log, sarif_uri};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ fn level(level: LintLevel) -> &'static str {
     }
 }
 
-fn related((at, label): (usize, &crate::diag::Label)) -> Value {
+fn related((at, label): (usize, &asterisk_diag::Label)) -> Value {
     let (line, column) = label.source.line_column(label.span.start);
     let (end_line, end_column) = label.source.line_column(label.span.end);
     json!({
@@ -94,7 +94,7 @@ pub(super) fn github(finding: &LintFinding) -> String {
     github_command(word, &properties, &format!("{}{help}", finding.diagnostic.message))
 }
 
-/// `JUnit` XML: one suite per file, one failure per finding. Notes are no failures.
+/// `JUnit` XML: one suite per file, one failure per finding. Notes are not failures.
 pub(super) fn junit(findings: &[LintFinding], texts: usize) -> String {
     let mut files: BTreeMap<&str, Vec<JunitCase>> = BTreeMap::new();
     for finding in findings {

@@ -2,16 +2,16 @@
 
 use super::{FormatArg, GlobalArgs, command_line};
 use crate::exit::Exit;
-use crate::files::unpack;
-use crate::session::SessionError;
 use crate::ui::OutputFormat;
+use asterisk_files::unpack;
+use asterisk_session::SessionError;
 use clap::{Args, Command};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Write the manual pages of the program and of each command.
+/// Write the man pages of the program and of each command.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk man man1\n  asterisk man > asterisk.1")]
+#[command(hide = true, after_help = "Examples:\n  asterisk man man1\n  asterisk man > asterisk.1")]
 pub(super) struct ManArgs {
     /// The directory to write them to [default: print the program's own page].
     dir: Option<PathBuf>,

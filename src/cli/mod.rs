@@ -1,14 +1,11 @@
 //! The command line: one file per command, each with an argument struct and a function.
 
-mod audit;
-mod blame;
 mod calibrate;
+mod calibrate_truth;
 mod calibrate_view;
-mod call;
 mod ci;
 mod ci_advice;
 mod clean;
-mod command_groups;
 mod completions;
 mod config;
 mod coverage;
@@ -16,69 +13,66 @@ mod cursor;
 mod diff;
 mod doc;
 mod doctor;
-mod dream;
+mod eval;
 mod explain;
 mod goal;
+mod goal_audit;
+mod goal_dream;
+mod goal_memory;
 mod graph;
-mod gt;
+mod help;
 mod init;
 mod junit;
 mod learn;
 mod lint;
 mod lint_report;
 mod man;
-mod memory;
 mod new;
 mod policy_args;
-mod prompt;
 mod push;
 mod rca;
 mod repl;
 mod replay;
+mod replay_sweep;
 mod report;
 mod review;
-mod route;
 mod run;
 mod run_observe;
 mod run_table;
 mod run_view;
 mod run_watch;
-mod runs;
 mod save;
-mod schema;
-mod score;
 mod serve;
 mod show;
 mod show_evidence;
 mod show_flaky;
-mod show_knowledge;
 mod show_policy;
 mod show_signatures;
+mod show_symptoms;
 mod show_walkers;
 mod status;
-mod sweep;
 mod test;
 mod test_mutants;
 mod test_view;
 mod tour;
 mod variables;
-mod version;
 
 use crate::config::{CommandLine, ResolvedSettings, resolve};
-use crate::environment::{Environment, Variables};
 use crate::exit::Exit;
-use crate::model::shell;
-use crate::session::{Session, SessionError};
 use crate::ui::{Colour, OutputFormat, Ui};
+use asterisk_base::environment::{Environment, Variables};
+use asterisk_base::model::shell;
+use asterisk_session::{Session, SessionError};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 
 /// The maximum width of help, in columns.
 const WIDTH: usize = 100;
 
-/// Investigate failed CI launches with pipelines whose every transition is decided by a small, explainable script.
+/// Investigate failed CI launches with pipelines in which a small, explainable script decides every transition.
 #[derive(Debug, Parser)]
-#[command(name = "asterisk", version, max_term_width = WIDTH)]
+#[command(name = "asterisk", version, max_term_width = WIDTH, disable_help_subcommand = true)]
 struct Cli {
     #[command(flatten)]
     global: GlobalArgs,
@@ -87,6 +81,7 @@ struct Cli {
 }
 
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Global options")]
 struct GlobalArgs {
     /// The store [default: .asterisk/asterisk.db in the project's directory].
     #[arg(id = "ASTERISK_STORE", long = "store", global = true, value_name = "FILE")]
@@ -129,17 +124,39 @@ struct PortalArgs {
     /// The address of ReportPortal [default: `reportportal.url` of asterisk.yaml].
     #[arg(id = "ASTERISK_REPORTPORTAL_URL", long = "reportportal-url", value_name = "URL")]
     reportportal_url: Option<String>,
-    /// The project there [default: `reportportal.project` of asterisk.yaml].
+    /// The project on the server [default: `reportportal.project` of asterisk.yaml].
     #[arg(id = "ASTERISK_REPORTPORTAL_PROJECT", long = "reportportal-project", value_name = "NAME")]
     reportportal_project: Option<String>,
 }
 
 impl PortalArgs {
-    /// Overrides settings by what was given.
-    fn override_settings(&self, settings: &mut crate::reportportal::PortalSettings) {
+    /// Overrides settings by the flags given.
+    fn override_settings(&self, settings: &mut asterisk_adapters::reportportal::PortalSettings) {
         let given = |value: &Option<String>| value.clone().filter(|value| !value.trim().is_empty());
         settings.url = given(&self.reportportal_url).or_else(|| settings.url.take());
         settings.project = given(&self.reportportal_project).or_else(|| settings.project.take());
+    }
+}
+
+/// The run, for commands about one run.
+#[derive(Clone, Debug, Args)]
+struct RunArg {
+    /// The run: its id, or `latest`.
+    #[arg(default_value = "latest")]
+    run: String,
+}
+
+/// `--parallel`, for commands that walk or evaluate cases.
+#[derive(Clone, Copy, Debug, Default, Args)]
+struct ParallelArg {
+    /// The number of cases processed at once [default: the number of processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    parallel: Option<u16>,
+}
+
+impl ParallelArg {
+    fn count(self) -> usize {
+        self.parallel.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from)
     }
 }
 
@@ -147,77 +164,74 @@ impl PortalArgs {
 enum Command {
     Run(Box<run::RunArgs>),
     Ci(ci::CiArgs),
-    Goal(Box<goal::GoalArgs>),
-    Memory(memory::MemoryArgs),
-    Dream(dream::DreamArgs),
-    Audit(audit::AuditArgs),
-    Route(route::RouteArgs),
-    Replay(replay::ReplayArgs),
-    Sweep(sweep::SweepArgs),
-    Call(call::CallArgs),
-    Test(test::TestArgs),
-    Learn(learn::LearnArgs),
-    Calibrate(Box<calibrate::CalibrateArgs>),
-    Score(score::ScoreArgs),
-    Gt(gt::GtArgs),
-    Runs(runs::RunsArgs),
     Status(status::StatusArgs),
+    Report(report::ReportArgs),
+    Review(review::ReviewArgs),
+    Rca(rca::RcaArgs),
+    Push(push::PushArgs),
+    Goal(Box<goal::GoalArgs>),
+    Explain(explain::ExplainArgs),
+    Diff(diff::DiffArgs),
+    Replay(replay::ReplayArgs),
+    Coverage(coverage::CoverageArgs),
+    Graph(graph::GraphArgs),
+    Repl(repl::ReplArgs),
+    Tour(tour::TourArgs),
+    Init(init::InitArgs),
+    New(new::NewArgs),
+    Lint(lint::LintArgs),
+    Test(test::TestArgs),
+    Calibrate(Box<calibrate::CalibrateArgs>),
+    Learn(learn::LearnArgs),
+    Eval(eval::EvalArgs),
+    Show(show::ShowArgs),
+    Doc(doc::DocArgs),
+    Serve(serve::ServeArgs),
     Cursor(cursor::CursorArgs),
     Save(save::SaveArgs),
-    Review(review::ReviewArgs),
-    Push(push::PushArgs),
-    Serve(serve::ServeArgs),
-    Rca(rca::RcaArgs),
-    Explain(explain::ExplainArgs),
-    Blame(blame::BlameArgs),
-    Coverage(coverage::CoverageArgs),
-    Clean(clean::CleanArgs),
-    Report(report::ReportArgs),
-    Lint(lint::LintArgs),
-    Graph(graph::GraphArgs),
-    Prompt(prompt::PromptArgs),
-    Repl(repl::ReplArgs),
-    New(new::NewArgs),
-    Show(show::ShowArgs),
-    Diff(diff::DiffArgs),
-    Doc(doc::DocArgs),
-    Init(init::InitArgs),
-    Tour(tour::TourArgs),
     Doctor(doctor::DoctorArgs),
     Config(config::ConfigArgs),
-    Schema(schema::SchemaArgs),
+    Clean(clean::CleanArgs),
+    Help(help::HelpArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
-    Version(version::VersionArgs),
 }
 
 /// Runs the program; returns its exit code.
 pub fn main(environment: &Environment) -> u8 {
     #[cfg(unix)]
     if environment.owns_process() {
-        if let Some(code) = crate::agent::become_guard(environment).or_else(|| crate::agent::become_confined(environment)) {
+        if let Some(code) =
+            asterisk_adapters::agent::become_guard(environment).or_else(|| asterisk_adapters::agent::become_confined(environment))
+        {
             return code;
         }
         environment.outlive_file_limit();
-        crate::agent::adopt_orphans();
+        asterisk_adapters::agent::adopt_orphans();
     }
     let ui = &Ui::new(environment, Colour::Auto, OutputFormat::Pretty);
-    let width = ui.width().min(WIDTH);
-    let command = command_groups::grouped(variables::filled_in(command_line(), environment.variables()), width);
-    let matches = command.term_width(width).try_get_matches_from(environment.arguments());
+    let matches = full_command_line(ui).try_get_matches_from(environment.arguments());
     let exit = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(mut cli) => {
             cli.global.environment = environment.clone();
             let ui = cli.global.printer(OutputFormat::Pretty);
             check_output(&ui, dispatch(cli))
         }
-        Err(error) => {
-            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
-            ui.usage(&error);
-            check_output(ui, exit)
-        }
+        Err(error) => check_output(ui, usage(ui, &error)),
     };
     exit as u8
+}
+
+/// Prints a help page or a usage error.
+fn usage(ui: &Ui, error: &clap::Error) -> Exit {
+    ui.usage(error);
+    if error.use_stderr() { Exit::Usage } else { Exit::Ok }
+}
+
+/// The command line as it is parsed and shown in help.
+fn full_command_line(ui: &Ui) -> clap::Command {
+    let width = ui.width().min(WIDTH);
+    help::grouped(variables::filled_in(command_line(), ui.environment().variables()), width).term_width(width)
 }
 
 /// The command line, with the variables that arguments take their values from.
@@ -225,7 +239,7 @@ fn command_line() -> clap::Command {
     variables::documented(Cli::command())
 }
 
-/// The exit code, considering that lost output is no success.
+/// The exit code; lost output is a failure.
 fn check_output(ui: &Ui, exit: Exit) -> Exit {
     let Some(source) = ui.environment().output().take_failure() else { return exit };
     let error = SessionError::Write { path: "standard output".into(), source };
@@ -240,48 +254,37 @@ fn dispatch(cli: Cli) -> Exit {
     let done = match command {
         Command::Run(args) => run::run(&global, *args),
         Command::Ci(args) => ci::ci(&global, &args),
-        Command::Goal(args) => goal::goal(&global, *args),
-        Command::Memory(args) => memory::memory(&global, &args),
-        Command::Dream(args) => dream::dream(&global, &args),
-        Command::Audit(args) => audit::audit(&global, &args),
-        Command::Route(args) => route::route(&global, &args),
-        Command::Replay(args) => replay::replay(&global, &args),
-        Command::Sweep(args) => sweep::sweep(&global, &args),
-        Command::Call(args) => call::call(&global, &args),
-        Command::Test(args) => test::test(&global, &args),
-        Command::Learn(args) => learn::learn(&global, &args),
-        Command::Gt(args) => gt::gt(&global, &args),
-        Command::Calibrate(args) => calibrate::calibrate(&global, &args),
-        Command::Score(args) => score::score(&global, &args),
-        Command::Runs(args) => runs::runs(&global, args),
         Command::Status(args) => status::status(&global, &args),
-        Command::Cursor(args) => cursor::cursor(&global, &args),
-        Command::Save(args) => save::save(&global, &args),
-        Command::Review(args) => review::review(&global, &args),
-        Command::Push(args) => push::push(&global, &args),
-        Command::Serve(args) => serve::serve(&global, &args),
-        Command::Clean(args) => clean::clean(&global, &args),
-        Command::Explain(args) => explain::explain(&global, &args),
-        Command::Blame(args) => blame::blame(&global, &args),
-        Command::Coverage(args) => coverage::coverage(&global, &args),
-        Command::Rca(args) => rca::rca(&global, &args),
         Command::Report(args) => report::report(&global, &args),
-        Command::Prompt(args) => prompt::prompt(&global, &args),
-        Command::Lint(args) => lint::lint(&global, &args),
+        Command::Review(args) => review::review(&global, &args),
+        Command::Rca(args) => rca::rca(&global, &args),
+        Command::Push(args) => push::push(&global, &args),
+        Command::Goal(args) => goal::goal(&global, *args),
+        Command::Explain(args) => explain::explain(&global, &args),
+        Command::Diff(args) => diff::diff(&global, &args),
+        Command::Replay(args) => replay::replay(&global, &args),
+        Command::Coverage(args) => coverage::coverage(&global, &args),
         Command::Graph(args) => graph::graph(&global, &args),
         Command::Repl(args) => repl::repl(&global, &args),
-        Command::New(args) => new::new(&global, &args),
-        Command::Show(args) => show::show(&global, &args),
-        Command::Diff(args) => diff::diff(&global, &args),
-        Command::Doc(args) => doc::doc(&global, &args),
-        Command::Init(args) => init::init(&global, &args),
         Command::Tour(args) => tour::tour(&global, &args),
+        Command::Init(args) => init::init(&global, &args),
+        Command::New(args) => new::new(&global, &args),
+        Command::Lint(args) => lint::lint(&global, &args),
+        Command::Test(args) => test::test(&global, &args),
+        Command::Calibrate(args) => calibrate::calibrate(&global, &args),
+        Command::Learn(args) => learn::learn(&global, &args),
+        Command::Eval(args) => eval::eval(&global, &args),
+        Command::Show(args) => show::show(&global, &args),
+        Command::Doc(args) => doc::doc(&global, &args),
+        Command::Serve(args) => serve::serve(&global, &args),
+        Command::Cursor(args) => cursor::cursor(&global, &args),
+        Command::Save(args) => save::save(&global, &args),
         Command::Doctor(args) => doctor::doctor(&global, &args),
         Command::Config(args) => config::config(&global, &args),
-        Command::Schema(args) => Ok(schema::schema(&global, args)),
+        Command::Clean(args) => clean::clean(&global, &args),
+        Command::Help(args) => Ok(help::help(ui, &args)),
         Command::Completions(args) => Ok(completions::completions(&global, args)),
         Command::Man(args) => man::man(&global, &args),
-        Command::Version(args) => Ok(version::version(&global, args)),
     };
     done.unwrap_or_else(|error| {
         ui.failure(&error, resume);
@@ -289,10 +292,10 @@ fn dispatch(cli: Cli) -> Exit {
     })
 }
 
-/// Prints that there is nothing to list, or that there is no store.
+/// Prints that there is nothing to list, or that the store does not exist.
 fn nothing_yet(ui: &Ui, session: &Session, message: &str) {
     match session.no_store_yet() {
-        Some(path) => ui.note(&format!("no store yet at {}; `asterisk run` makes one", path.display())),
+        Some(path) => ui.note(&format!("no store yet at {}; `asterisk run` creates one", path.display())),
         None => ui.note(message),
     }
 }

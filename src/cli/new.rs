@@ -1,12 +1,12 @@
 //! `asterisk new`.
 
 use super::{FormatArg, GlobalArgs, ProjectArgs};
-use crate::diag::Diagnostic;
 use crate::exit::Exit;
-use crate::files::{UnpackError, unpack};
-use crate::model::shell;
-use crate::session::{Session, SessionError, Setup};
 use crate::ui::{OutputFormat, plain};
+use asterisk_base::model::shell;
+use asterisk_diag::Diagnostic;
+use asterisk_files::{UnpackError, unpack};
+use asterisk_session::{Session, SessionError, Setup};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Create a rule, signature, domain, pipeline, test or another part of a project from a commented skeleton.
 ///
 /// It is created where the project has its scripts and pipelines (`asterisk.yaml`; otherwise `scripts/` and `pipelines/`), with a
-/// test beside it. Nothing is overwritten.
+/// test next to it. Nothing is overwritten.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk new rule looks_flaky\n  asterisk new pipeline nightly\n  asterisk new domain shop\n  asterisk new pipeline landing --from rca"
@@ -64,7 +64,7 @@ enum SkeletonKind {
     Scheduler,
 }
 
-/// A file of a skeleton; `NAME` stands for the name.
+/// A file of a skeleton; `NAME` is replaced by the name.
 struct Skeleton {
     path: &'static str,
     text: &'static str,
@@ -134,7 +134,7 @@ pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionEr
         return Ok(Exit::Ok);
     }
     done.written.iter().for_each(|name| ui.out(&shown(name)));
-    done.same.iter().for_each(|name| ui.out(&format!("{} was there already", shown(name))));
+    done.same.iter().for_each(|name| ui.out(&format!("{} already exists", shown(name))));
     ui.note(&format!("next: {}", next(kind, name, &shown(&files[0].0))));
     Ok(Exit::Ok)
 }
@@ -142,10 +142,10 @@ pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionEr
 /// Returns the text of a pipeline that extends another one.
 fn copied(kind: SkeletonKind, name: &str, from: &str, setup: &Setup) -> Result<String, SessionError> {
     if kind != SkeletonKind::Pipeline {
-        let help = "leave `--from` out, or create a pipeline";
+        let help = "omit `--from`, or create a pipeline";
         return Err(SessionError::bad_request(
             "new/from",
-            format!("a {} is no copy of a pipeline", kind.word()),
+            format!("a {} cannot extend a pipeline", kind.word()),
             Some(help.into()),
         ));
     }
@@ -190,16 +190,16 @@ fn next(kind: SkeletonKind, name: &str, path: &str) -> String {
         }
         SkeletonKind::Responder => format!("asterisk test agents/{name}_test.rhai; it answers the nodes of the family `{name}`"),
         SkeletonKind::Effect => {
-            format!("asterisk test effects/{name}_test.rhai; a node names it with `effect: effects/{name}.rhai#{name}`")
+            format!("asterisk test effects/{name}_test.rhai; a node uses it with `effect: effects/{name}.rhai#{name}`")
         }
         SkeletonKind::Domain => format!("asterisk run --domain {name}"),
         SkeletonKind::Pipeline => format!("asterisk graph {}", shell(path)),
         SkeletonKind::Test | SkeletonKind::JudgeTest => format!("asterisk test tests/{name}_test.rhai"),
         SkeletonKind::Mask => {
-            format!("asterisk test masks/{name}_test.rhai; a node puts it on with `masks: [masks/{name}.rhai]`")
+            format!("asterisk test masks/{name}_test.rhai; a node uses it with `masks: [masks/{name}.rhai]`")
         }
         SkeletonKind::Scheduler => {
-            format!("asterisk test schedulers/{name}_test.rhai; a team names it with `scheduler: schedulers/{name}.rhai`")
+            format!("asterisk test schedulers/{name}_test.rhai; a team uses it with `scheduler: schedulers/{name}.rhai`")
         }
     }
 }
@@ -209,15 +209,15 @@ fn check_name(kind: SkeletonKind, name: &str) -> Result<(), SessionError> {
     let fits = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || (dash && b == b'-'));
     if fits && name.ends_with("_test") {
-        let message = format!("`{name}` ends as the names of files with tests do");
-        let help = "take a name without `_test` at its end".to_owned();
+        let message = format!("`{name}` ends with `_test`, like the names of test files");
+        let help = "use a name that does not end with `_test`".to_owned();
         return Err(SessionError::bad_request("new/name", message, Some(help)));
     }
     if fits {
         return Ok(());
     }
-    let message = format!("`{name}` is no name for a {}", kind.word());
-    let help = "begin with a small letter, and go on with small letters, digits and `_`".to_owned();
+    let message = format!("`{name}` is not a valid name for a {}", kind.word());
+    let help = "start with a lower-case letter; use only lower-case letters, digits and `_`".to_owned();
     Err(SessionError::bad_request("new/name", message, Some(help)))
 }
 
@@ -225,7 +225,7 @@ fn unpack_error(error: UnpackError) -> SessionError {
     match error {
         UnpackError::Exists(_) => {
             let diagnostic = Diagnostic::error("output/exists", error.to_string());
-            SessionError::BadRequest(Box::new(diagnostic.help("take another name, or move the file away")))
+            SessionError::BadRequest(Box::new(diagnostic.help("use another name, or move the file away")))
         }
         other => super::init::unpack_error(other),
     }

@@ -1,8 +1,8 @@
 //! `--mem`, `--preset`, `--fail-fast` and `--no-cache`: shorthands for policy settings.
 
-use crate::diag::Diagnostic;
-use crate::project::{MEMORY_PREFIX, POLICY_PREFIX};
-use crate::session::SessionError;
+use asterisk_diag::Diagnostic;
+use asterisk_project::{MEMORY_PREFIX, POLICY_PREFIX};
+use asterisk_session::SessionError;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -10,8 +10,8 @@ use std::path::Path;
 /// Flags of policy pipelines.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct PolicyArgs {
-    /// Set a value that tasks refer to as `{NAME}`. VALUE is JSON, or else a string; `@FILE` reads the text of a file. One argument may
-    /// hold several: 'a="x" b="y"'. The same as --set mem.NAME=VALUE.
+    /// Set a value that tasks refer to as `{NAME}`. VALUE is JSON, or otherwise a string; `@FILE` reads a file. One argument may
+    /// set several: 'a="x" b="y"'. The same as --set mem.NAME=VALUE.
     #[arg(long, value_name = "NAME=VALUE", conflicts_with = "resume")]
     mem: Vec<String>,
     /// A preset of `data/policy.yaml`, or a policy file, that overrides the pipeline's settings.
@@ -25,7 +25,7 @@ pub(super) struct PolicyArgs {
     no_cache: bool,
 }
 
-/// Where checkpoints are.
+/// Where checkpoints are stored.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(super) enum CheckpointStore {
     #[default]

@@ -1,13 +1,14 @@
 //! `asterisk push`.
 
-use super::{FormatArg, GlobalArgs, PortalArgs, ProjectArgs};
-use crate::diag::Diagnostic;
+use super::{FormatArg, GlobalArgs, PortalArgs, ProjectArgs, RunArg};
 use crate::exit::Exit;
-use crate::files::OutDir;
-use crate::model::{counted, shell};
-use crate::report::{self, Draft, IssueTracker, PushableReport, UnreviewedCase};
-use crate::session::{PushRemark, PushResult, Session, SessionError};
 use crate::ui::{OutputFormat, Ui, plain};
+use asterisk_base::model::shell;
+use asterisk_diag::Diagnostic;
+use asterisk_diag::counted;
+use asterisk_files::OutDir;
+use asterisk_report::{self as report, Draft, IssueTracker, PushableReport, UnreviewedCase};
+use asterisk_session::{PushRemark, PushResult, Session, SessionError};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -16,17 +17,16 @@ use std::path::{Path, PathBuf};
 /// Send reviewed results to another system.
 ///
 /// Only cases that a person approved or overturned are sent (`asterisk review`). ReportPortal receives the defect type and a
-/// comment for each case; what was sent before is not sent again. For Jira and GitHub a draft is made of each root cause, and
-/// nothing is sent: its key is stable, so that an existing issue can be found.
+/// comment for each case, once. For Jira and GitHub, a draft of each root cause is written and nothing is sent; the draft's key
+/// is stable, so that an existing issue can be found.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk push latest --to reportportal --dry-run\n  asterisk push latest --to reportportal\n  \
                         asterisk push latest --to jira-json --out drafts\n  asterisk push latest --to github-md"
 )]
 pub(super) struct PushArgs {
-    /// The run, or `latest`.
-    #[arg(default_value = "latest")]
-    run: String,
+    #[command(flatten)]
+    run: RunArg,
     /// The target.
     #[arg(long, value_enum, value_name = "TARGET")]
     to: PushTarget,
@@ -58,17 +58,17 @@ enum PushTarget {
 pub(super) fn push(global: &GlobalArgs, args: &PushArgs) -> Result<Exit, SessionError> {
     let ui = &global.ui(args.format);
     if args.to == PushTarget::Reportportal && args.out.is_some() {
-        let help = "leave it out; `--dry-run` shows what would be sent";
+        let help = "omit it; `--dry-run` shows what would be sent";
         return Err(SessionError::bad_request(
             "input/push",
-            "`--out` is for drafts: nothing is written for ReportPortal",
+            "`--out` is for drafts: no files are written for ReportPortal",
             Some(help.into()),
         ));
     }
     let mut setup = global.resolve(&ProjectArgs::default(), None)?.setup;
     args.portal.override_settings(&mut setup.reportportal);
     let session = Session::new(setup);
-    let result = session.result(&args.run)?;
+    let result = session.result(&args.run.run)?;
     let (passed, trouble) = report::passed(&result, || session.knowledge()?.history(&result.run).map(Some), args.accept_auto)?;
     ui.diagnostics(&trouble);
     let PushableReport { report, waiting } = &passed;
@@ -143,7 +143,7 @@ fn print_sent(ui: &Ui, dry: bool, remarks: &[PushRemark], outcomes: &[(String, P
         }
     }
     if !outcomes.is_empty() && outcomes.iter().all(|(_, outcome)| matches!(outcome, PushResult::Before)) {
-        ui.note("nothing was sent: all of it was sent before");
+        ui.note("nothing was sent: everything was sent before");
     }
 }
 
@@ -192,7 +192,7 @@ fn print_drafts(ui: &Ui, dir: Option<&Path>, drafts: &[Draft], written: Option<&
         ui.out(&format!("{}: {}", outcome.replace('_', " "), dir.join(&draft.file).display()));
     }
     if !written.is_empty() && written.iter().all(|outcome| *outcome == "unchanged") {
-        ui.note("nothing was written: all drafts stand there already");
+        ui.note("nothing was written: all drafts are up to date");
     }
 }
 
@@ -205,17 +205,17 @@ fn print_waiting(ui: &Ui, run: &str, passed: usize, waiting: &[UnreviewedCase]) 
         return;
     };
     let count = waiting.len();
-    let cases = counted(count, "case awaits", "cases await");
-    let mut help = format!("asterisk review {} approve --suite-id {run}", shell(&first.case));
+    let cases = counted(count, "case needs", "cases need");
+    let mut help = format!("asterisk review {} approve --run {run}", shell(&first.case));
     let auto = waiting.iter().filter(|case| case.over && case.reviewed_by.is_some()).count();
     if auto > 0 {
         let which = if count == 1 { "it".to_owned() } else { format!("{auto} of them") };
-        let _ = write!(help, "\n{which} passed by the word of a script or an agent alone; --accept-auto lets that leave too");
+        let _ = write!(help, "\n{which} passed the review of a script or an agent only; --accept-auto sends these too");
     }
     if passed == 0 {
-        let message = format!("nothing to push: {cases} a person's review");
+        let message = format!("nothing to push yet: {cases} review");
         ui.diagnostic(&Diagnostic::error("push/review", message).help(help));
     } else {
-        ui.note(&format!("{cases} a person's review: {help}"));
+        ui.note(&format!("{cases} review: {help}"));
     }
 }

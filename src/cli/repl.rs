@@ -4,8 +4,8 @@ use super::{GlobalArgs, ProjectArgs};
 use crate::config::history_file;
 use crate::exit::Exit;
 use crate::repl::{self, ReplSpec};
-use crate::session::SessionError;
 use crate::ui::OutputFormat;
+use asterisk_session::SessionError;
 use clap::Args;
 
 /// Explore a run step by step, or try expressions on an artifact of your own.
@@ -20,7 +20,7 @@ pub(super) struct ReplArgs {
     /// The pipeline, without a run: a path, a file stem, or a `pipeline:` name [default: rca].
     #[arg(conflicts_with = "run")]
     pipeline: Option<String>,
-    /// The run to look at [without a value: latest].
+    /// The run to explore [without a value: latest].
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "latest")]
     run: Option<String>,
     /// The first case to show [default: the first of the run].

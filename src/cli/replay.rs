@@ -1,45 +1,53 @@
 //! `asterisk replay`.
 
+use super::replay_sweep::{SweepArgs, nothing};
 use super::run::print_failed_rules;
-use super::{FormatArg, GlobalArgs, ProjectArgs};
-use crate::decisions::replay::{
+use super::{FormatArg, GlobalArgs, ParallelArg, ProjectArgs, replay_sweep};
+use crate::exit::Exit;
+use crate::ui::{OutputFormat, Ui, plain};
+use asterisk_decisions::replay::{
     ChangedAnswer, ChangedEffects, ChangedVerdict, Flip, ReplayReport, ReplaySpec, UnknownOutcome, replay as decide_again,
 };
-use crate::diag::Diagnostic;
-use crate::exit::Exit;
-use crate::model::counted;
-use crate::session::SessionError;
-use crate::ui::{OutputFormat, Ui, plain};
+use asterisk_diag::counted;
+use asterisk_session::SessionError;
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::thread::available_parallelism;
 
 /// The maximum number of flips and unknown outcomes printed.
 const SHOWN: usize = 100;
 
-/// Evaluate past decisions again with edited scripts, pipeline or vars, and list those that flip.
+/// Re-evaluate past decisions with edited scripts, pipeline or vars, and list those that flip.
+///
+/// With --sweep, try a range of values instead, on past runs or a scenario: what flips, which edges are taken, and where nothing
+/// changes.
 #[derive(Debug, Args)]
-#[command(after_help = "Every case is walked again on the recorded answers; no agent is asked, and nothing is written.\n\
-                        Answers of scripts and verdicts are made again where what they depend on has changed; the\n\
-                        results of queries are the recorded ones. Answers of agents are held as long as their\n\
+#[command(after_help = "Every case is walked again on the recorded answers; no agent is called, and nothing is written.\n\
+                        Scripted answers and verdicts are re-evaluated where their inputs have changed; the\n\
+                        results of queries are the recorded ones. Answers of agents are kept as long as their\n\
                         prompts would have been the same; the rest is unknown.\n\n\
+                        A scenario of --sweep is YAML or JSON: `cases: [{id, answers: {NODE: [artifact, ...]}}]`, walked on these answers,\n\
+                        and `decisions: [{id, node, artifact, state, vars}]`, as `asterisk eval route --batch` takes them. Its flips are\n\
+                        counted against the current value. A scenario of labelled failures, as `asterisk calibrate` takes it, is walked with\n\
+                        every value, and measured by a metric of its scorecard, separately for the cases that are held out.\n\n\
                         Examples:\n  asterisk replay --set recall_hit=0.9\n  asterisk replay latest --pipeline rca --max-flips 0\n  \
-                        asterisk replay --format json")]
+                        asterisk replay --format json\n  asterisk replay --sweep recall_hit=0.6..0.9:0.1\n  \
+                        asterisk replay latest --sweep max_investigate_loops=0,1,2,3 --svg sweep.svg")]
 pub(super) struct ReplayArgs {
     /// The runs; `latest` is the one started last [default: all].
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// The pipeline to use: a path, a file stem, or a `pipeline:` name [default: the current version of each run's own]. Without
-    /// RUN, the runs of this pipeline.
-    #[arg(long, value_name = "FILE")]
+    /// The pipeline to use: a path, a file stem, or a `pipeline:` name [default: for each run, the current version of its own].
+    /// Without RUN, replays the runs of this pipeline.
+    #[arg(long, value_name = "PIPELINE")]
     pipeline: Option<String>,
     /// Exit with 1 if more decisions and verdicts than this flip.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "sweep")]
     max_flips: Option<usize>,
-    /// The number of cases evaluated at once [default: the number of processors].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    parallel: Option<u16>,
+    #[command(flatten)]
+    sweep: SweepArgs,
+    #[command(flatten)]
+    parallel: ParallelArg,
     /// Do not fail if there is nothing to evaluate.
     #[arg(long)]
     allow_empty: bool,
@@ -52,13 +60,16 @@ pub(super) struct ReplayArgs {
 pub(super) fn replay(global: &GlobalArgs, args: &ReplayArgs) -> Result<Exit, SessionError> {
     let ui = &global.ui(args.format);
     let session = global.session(&args.project, None)?;
+    let query = ReplaySpec { runs: args.runs.clone(), pipeline: args.pipeline.clone(), parallel: args.parallel.count() };
+    if args.sweep.is_given() {
+        return replay_sweep::sweep(ui, global, &session, &args.sweep, &query, args.allow_empty);
+    }
     let clock = session.setup().clock.clone();
     let began = clock.now();
-    let query = ReplaySpec { runs: args.runs.clone(), pipeline: args.pipeline.clone(), parallel: parallel(args.parallel) };
     let done = decide_again(&session, &query)?;
     let took = clock.now().seconds_since(began);
     for (run, why) in &done.left_out {
-        ui.note(&format!("run {run} is left out: {why}"));
+        ui.note(&format!("skipped run {run}: {why}"));
     }
     if done.decisions == 0 && !args.allow_empty {
         return Err(nothing());
@@ -88,21 +99,10 @@ pub(super) fn replay(global: &GlobalArgs, args: &ReplayArgs) -> Result<Exit, Ses
     let most = args.max_flips.unwrap_or(usize::MAX);
     let flips = done.flips.len() + done.changed_verdicts.len();
     if flips > most {
-        ui.note(&format!("{}, where --max-flips allows {most}", counted(flips, "flip", "flips")));
+        ui.note(&format!("{}; --max-flips allows {most}", counted(flips, "flip", "flips")));
         return Ok(Exit::Findings);
     }
     Ok(Exit::Ok)
-}
-
-/// The number of cases to evaluate at once.
-pub(super) fn parallel(given: Option<u16>) -> usize {
-    given.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from)
-}
-
-/// The error when there were no decisions to evaluate.
-pub(super) fn nothing() -> SessionError {
-    let help = "`asterisk runs` lists the runs of the store; --allow-empty accepts this";
-    SessionError::BadRequest(Box::new(Diagnostic::error("replay/nothing", "there are no decisions to be made again").help(help)))
 }
 
 fn print(ui: &Ui, done: &ReplayReport, took: f64) {
@@ -136,23 +136,23 @@ fn print(ui: &Ui, done: &ReplayReport, took: f64) {
     if done.verdicts > 0 {
         let made = counted(done.verdicts, "verdict", "verdicts");
         let flipped = match done.changed_verdicts.len() {
-            0 => "none flips".to_owned(),
+            0 => "no flips".to_owned(),
             flips => counted(flips, "flip", "flips"),
         };
         let moved = match done.moved_verdicts.len() {
             0 => String::new(),
             moved => format!("; {} with another probability", counted(moved, "verdict", "verdicts")),
         };
-        ui.out(&format!("\n{made} made again: {flipped}{moved}"));
+        ui.out(&format!("\n{made} re-evaluated: {flipped}{moved}"));
     }
     let time = if took > 0.0 { format!(" in {took:.1} s") } else { String::new() };
     ui.out(&format!(
-        "\n{} of {} of {} decided again{time}: {}",
+        "\n{} of {} of {} re-evaluated{time}: {}",
         counted(done.decisions, "decision", "decisions"),
         counted(done.cases, "case", "cases"),
         counted(done.runs.len(), "run", "runs"),
         match done.flips.len() {
-            0 => "all go the way they went".to_owned(),
+            0 => "no flips".to_owned(),
             flips => {
                 let cases: BTreeSet<(&str, &str)> =
                     done.flips.iter().map(|flip| (flip.run.as_str(), flip.case.as_str())).collect();
@@ -176,7 +176,7 @@ fn verdicts<'v>(ui: &Ui, done: &ReplayReport, heading: &str, changed: impl Exact
     more(ui, all);
 }
 
-/// Prints the scripted answers that are others now, by what differs in them.
+/// Prints the scripted answers that changed, by their differences.
 fn answers(ui: &Ui, done: &ReplayReport) {
     let several = done.runs.len() > 1;
     let mut table = ui.table(&["run", "case", "step", "node", "answer"][usize::from(!several)..]);
@@ -211,14 +211,14 @@ fn differences(fields: &BTreeMap<String, [Value; 2]>) -> String {
     lines.join("\n")
 }
 
-/// Prints which texts differ from those of the runs.
+/// Prints which sources differ from those of the runs.
 pub(super) fn changed(ui: &Ui, done: &ReplayReport) {
     let names: Vec<&str> = done.changed.iter().map(|change| change.what.as_str()).collect();
     let names: BTreeSet<&str> = names.into_iter().collect();
     ui.note(&if names.is_empty() {
-        "nothing is other than what the runs went by".to_owned()
+        "the sources are the same as those of the runs".to_owned()
     } else {
-        format!("other than what the runs went by: {}", names.into_iter().collect::<Vec<_>>().join(", "))
+        format!("changed since the runs: {}", names.into_iter().collect::<Vec<_>>().join(", "))
     });
 }
 
@@ -237,7 +237,7 @@ fn effects(ui: &Ui, effects: &[ChangedEffects]) {
     ui.out("");
     ui.out(&table.text());
     if let Some(more @ 1..) = effects.len().checked_sub(SHOWN) {
-        ui.out(&format!("and {more} more; --format json has all of them"));
+        ui.out(&format!("and {more} more; --format json lists all"));
     }
 }
 
@@ -263,7 +263,7 @@ fn flips(ui: &Ui, done: &ReplayReport) {
     more(ui, done.flips.len());
 }
 
-/// The further path of the walk: `review report`, with `?` where there is no recorded answer.
+/// The further path of the walk: `review report`, with `?` where no answer is recorded.
 fn then(done: &ReplayReport, flip: &Flip) -> String {
     let unknown = done.unknown.iter().find(|unknown| unknown.case == flip.case && unknown.run == flip.run);
     let mut nodes: Vec<String> = flip.then.clone();
@@ -280,10 +280,7 @@ fn arrow(flip: &Flip) -> String {
 
 /// Prints walks with unknown outcome; those that flipped before show it in their own line.
 fn unknown(ui: &Ui, done: &ReplayReport) {
-    ui.out(&format!(
-        "\n?: unknown beyond here, for nobody recorded an answer to go on with ({})",
-        counted(done.unknown.len(), "case", "cases")
-    ));
+    ui.out(&format!("\n?: unknown beyond here, as no answer is recorded ({})", counted(done.unknown.len(), "case", "cases")));
     let flipped: BTreeSet<(&str, &str)> = done.flips.iter().map(|flip| (flip.run.as_str(), flip.case.as_str())).collect();
     let unflipped = done.unknown.iter().filter(|unknown| !flipped.contains(&(unknown.run.as_str(), unknown.case.as_str())));
     for UnknownOutcome { run, case, path, node } in unflipped.take(SHOWN) {
@@ -293,6 +290,6 @@ fn unknown(ui: &Ui, done: &ReplayReport) {
 
 fn more(ui: &Ui, count: usize) {
     if count > SHOWN {
-        ui.out(&format!("({} more; --format json has all of them)", count - SHOWN));
+        ui.out(&format!("({} more; --format json lists all)", count - SHOWN));
     }
 }

@@ -1,25 +1,24 @@
 //! `asterisk report`.
 
-use super::{GlobalArgs, ProjectArgs};
+use super::{GlobalArgs, ProjectArgs, RunArg};
 use crate::exit::Exit;
-use crate::report::{self, RunReport};
-use crate::session::{Files, RunResult, Session, SessionError};
 use crate::ui::{OutputFormat, Ui};
+use asterisk_report::{self as report, RunReport};
+use asterisk_session::{Files, RunResult, Session, SessionError};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Write the reports and case directories of a run again, from its journal.
+/// Rewrite the reports and case directories of a run from its journal.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk report latest\n  asterisk report 20260214-212109-ab12cd --format html > report.html\n  asterisk report latest --format csv > cases.csv\n  \
                         asterisk report latest --files always --out /tmp/reports"
 )]
 pub(super) struct ReportArgs {
-    /// The run, or `latest`.
-    #[arg(default_value = "latest")]
-    run: String,
-    /// Also print this: the page, the Markdown, the data (`rca.json`), or a table of the cases (CSV).
+    #[command(flatten)]
+    run: RunArg,
+    /// Also print one of: the page, the Markdown, the data (`rca.json`), or a table of the cases (CSV).
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<ReportFormat>,
     /// Whether to write a directory for each case [default: as for the run].
@@ -76,7 +75,7 @@ impl ReportFormat {
 pub(super) fn report(global: &GlobalArgs, args: &ReportArgs) -> Result<Exit, SessionError> {
     let ui = &global.printer(OutputFormat::Pretty);
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
-    let result = session.rebuild(&args.run, args.files.map(Files::from))?;
+    let result = session.rebuild(&args.run.run, args.files.map(Files::from))?;
     let (report, exit) = build(ui, &session, &result)?;
     let Some(pages) = report::write(&session, &result, &report)? else { return Ok(exit) };
     match args.format.map(|format| (format, format.file())) {
@@ -109,7 +108,7 @@ pub(super) fn build(ui: &Ui, session: &Session, result: &RunResult) -> Result<(R
         }
     }
     for (kind, count) in kinds.into_iter().filter(|(_, count)| *count > MAX_PRINTED) {
-        ui.note(&format!("{} more of {kind}: the report has all", count - MAX_PRINTED));
+        ui.note(&format!("{} more of {kind}: the report lists all", count - MAX_PRINTED));
     }
     Ok((report, if diagnostics.has_errors() { Exit::Cases } else { Exit::Ok }))
 }

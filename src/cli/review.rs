@@ -3,23 +3,24 @@
 use super::run_view::LiveView;
 use super::{FormatArg, GlobalArgs, ProjectArgs, report, save};
 use crate::exit::Exit;
-use crate::model::{counted, shell};
-use crate::report::{CaseReport, QueuedReview, RunReport, confidence};
-use crate::session::{HUMAN, ReviewRequest, ReviewWord, Session, SessionError};
 use crate::ui::{OutputFormat, Ui, plain};
+use asterisk_base::model::shell;
+use asterisk_diag::counted;
+use asterisk_report::{CaseReport, QueuedReview, RunReport, confidence};
+use asterisk_session::{HUMAN, ReviewRequest, ReviewWord, Session, SessionError};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Approve, reassess or overturn the analysis of a case, as a person; list what waits for one.
+/// Approve, reassess or overturn the analysis of a case, as a person; list the cases that need review.
 ///
-/// A case that waits for its review takes it as the answer; a finished one is reopened at its review. From then on, what a person
-/// approves or overturns is remembered for that failure: later runs recall it, and no script or agent can revert it. Other failures
-/// with the same root cause stay as they are.
+/// A case that waits for its review takes it as the answer; a finished one is reopened at its review. The decision is remembered
+/// for that failure: later runs recall it, and no script or agent can revert it. Other failures with the same root cause are
+/// unchanged.
 ///
-/// The queue has one case of each cause that the scripted review deferred, ordered by doubt (1 - confidence) times the failures
-/// that the cause explains.
+/// The queue has one case of each cause that the scripted review deferred, ordered by doubt (1 - confidence) times the number of
+/// failures that the cause explains.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk review --next\n  asterisk review --list --format json\n  asterisk review 880501 approve\n  asterisk review 880501 reassess --to investigate --message \"look at the proxy\"\n  \
@@ -29,16 +30,16 @@ pub(super) struct ReviewArgs {
     /// The case.
     #[arg(required_unless_present_any = ["next", "list"])]
     case: Option<String>,
-    /// The suite: the id of the run.
+    /// The run: its id, or `latest`.
     #[arg(long, value_name = "RUN", default_value = "latest")]
-    suite_id: String,
-    /// Your verdict.
+    run: String,
+    /// Your decision.
     #[arg(value_enum, required_unless_present_any = ["next", "list"])]
     verdict: Option<ReviewWordArg>,
     /// Show the case whose review helps most.
     #[arg(long, conflicts_with_all = ["case", "verdict", "list", "to", "defect_type", "message"])]
     next: bool,
-    /// List all that waits for a person.
+    /// List all cases that need review.
     #[arg(long, conflicts_with_all = ["case", "verdict", "to", "defect_type", "message"])]
     list: bool,
     /// For `reassess`: the node to continue from, by name or code.
@@ -69,8 +70,8 @@ pub(super) fn review(global: &GlobalArgs, args: &ReviewArgs) -> Result<Exit, Ses
     let session = global.session(&ProjectArgs::default(), None)?;
     let (Some(case), Some(verdict)) = (&args.case, args.verdict) else { return queue(ui, &session, args) };
     let unused = |flag: &str, of: &str| {
-        let message = format!("`{flag}` is for `{of}` alone");
-        Err(SessionError::bad_request("input/review", message, Some(format!("leave it out, or use `{of}`"))))
+        let message = format!("`{flag}` is for `{of}` only");
+        Err(SessionError::bad_request("input/review", message, Some(format!("omit it, or use `{of}`"))))
     };
     let verdict = match (verdict, &args.to, &args.defect_type) {
         (ReviewWordArg::Approve | ReviewWordArg::Overturn, Some(_), _) => return unused("--to", "reassess"),
@@ -81,7 +82,7 @@ pub(super) fn review(global: &GlobalArgs, args: &ReviewArgs) -> Result<Exit, Ses
     };
     let live = LiveView::new(ui, global.verbose, Arc::new(AtomicBool::new(false)), false);
     let message = args.message.as_deref();
-    let request = ReviewRequest { run: &args.suite_id, case, verdict: &verdict, message, by: HUMAN };
+    let request = ReviewRequest { run: &args.run, case, verdict: &verdict, message, by: HUMAN };
     let result = session.review(request, &live, &AtomicBool::new(false));
     live.finish();
     save::print_case(ui, &session, global, result?, case)
@@ -89,7 +90,7 @@ pub(super) fn review(global: &GlobalArgs, args: &ReviewArgs) -> Result<Exit, Ses
 
 /// Prints the queue, or its first entry.
 fn queue(ui: &Ui, session: &Session, args: &ReviewArgs) -> Result<Exit, SessionError> {
-    let result = session.result(&args.suite_id)?;
+    let result = session.result(&args.run)?;
     let (report, exit) = report::build(ui, session, &result)?;
     let queue = report.review_queue();
     if args.next {
@@ -118,7 +119,7 @@ fn queue(ui: &Ui, session: &Session, args: &ReviewArgs) -> Result<Exit, SessionE
 }
 
 fn nothing(report: &RunReport) -> String {
-    format!("nothing of the run {} waits for a person", report.run)
+    format!("no case of the run {} needs review", report.run)
 }
 
 /// Prints what a person needs in order to review a case, and how to answer.
@@ -144,26 +145,26 @@ fn next(ui: &Ui, report: &RunReport, entry: Option<&QueuedReview>, waiting: usiz
     lines.push(format!("why: {}", entry.why));
     lines.extend(whole.into_iter().flat_map(details));
     ui.out(&plain(&lines.join("\n")));
-    let suite = format!("--suite-id {}", report.run);
+    let run = format!("--run {}", report.run);
     let id = shell(&entry.case);
     ui.note(&format!(
-        "{} of the run {}; answer with one of:\n  asterisk review {id} approve {suite}\n  asterisk review {id} reassess --to NODE {suite}\n  \
-         asterisk review {id} overturn --defect-type CODE --message TEXT {suite}",
+        "{} of the run {}; answer with one of:\n  asterisk review {id} approve {run}\n  asterisk review {id} reassess --to NODE {run}\n  \
+         asterisk review {id} overturn --defect-type CODE --message TEXT {run}",
         if waiting == 1 { "the last one waiting".to_owned() } else { format!("the first of {waiting} waiting") },
         report.run
     ));
 }
 
-/// What was found, by what, and what else it may be.
+/// The finding, its source, and the alternatives.
 fn details(case: &CaseReport) -> Vec<String> {
     let finding = &case.finding;
     let mut lines = vec![String::new(), finding.summary.clone()];
     let other = finding.alternatives.iter().map(|other| format!("{} {:.2}", other.defect_name, other.probability));
     let other: Vec<String> = other.collect();
     if !other.is_empty() {
-        lines.push(format!("it may also be: {}", other.join(", ")));
+        lines.push(format!("alternatives: {}", other.join(", ")));
     }
-    for (title, items) in [("evidence", &finding.evidence), ("missing", &finding.gaps), ("what next", &finding.next_steps)] {
+    for (title, items) in [("evidence", &finding.evidence), ("missing", &finding.gaps), ("next steps", &finding.next_steps)] {
         if !items.is_empty() {
             lines.push(format!("{title}:"));
             lines.extend(items.iter().map(|item| format!("  - {item}")));

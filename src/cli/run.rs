@@ -6,27 +6,26 @@ use super::run_observe;
 use super::run_table;
 use super::run_view::{self, LiveView};
 use super::run_watch::{self, WatchedTexts};
-use super::{FormatArg, GlobalArgs, PortalArgs, ProjectArgs};
-use crate::agent::STUB;
-use crate::diag::Diagnostic;
-use crate::environment::{Environment, InputStream, Variables};
+use super::{FormatArg, GlobalArgs, ParallelArg, PortalArgs, ProjectArgs};
 use crate::exit::Exit;
-use crate::files::read_input;
-use crate::observe::ObserverFanout;
-use crate::pipeline::NodeIx;
-use crate::project::CurrentProject;
-use crate::reload::LoadProject;
-use crate::report::{Gate, RunReport};
-use crate::session::{ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, SessionError, Via};
-use crate::store::Durability;
 use crate::ui::{OutputFormat, Ui};
-use crate::walk::{Plan, RuleFailures, WalkStatus};
+use asterisk_adapters::agent::STUB;
+use asterisk_base::environment::{Environment, InputStream, Variables};
+use asterisk_diag::Diagnostic;
+use asterisk_files::read_input;
+use asterisk_observe::ObserverFanout;
+use asterisk_pipeline::NodeIx;
+use asterisk_project::CurrentProject;
+use asterisk_report::{Gate, RunReport};
+use asterisk_session::reload::LoadProject;
+use asterisk_session::{ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, SessionError, Via};
+use asterisk_store::Durability;
+use asterisk_walk::{Plan, RuleFailures, WalkStatus};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::available_parallelism;
 
 /// Walk every failure of a launch through a pipeline and report its root cause.
 #[derive(Debug, Args)]
@@ -40,7 +39,7 @@ pub(super) struct RunArgs {
     /// standard input, or `none` for one empty case; several are merged into one launch [default: the bundled example].
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
-    /// The launch with this number or uuid, fetched from ReportPortal (configured by `reportportal:` of asterisk.yaml).
+    /// The launch with this number or UUID, fetched from ReportPortal (configured by `reportportal:` in asterisk.yaml).
     #[arg(long, value_name = "ID", conflicts_with = "input")]
     launch: Option<String>,
     #[command(flatten)]
@@ -48,31 +47,27 @@ pub(super) struct RunArgs {
     /// Walk only this case.
     #[arg(long = "case", value_name = "ID")]
     cases: Vec<String>,
-    /// The answerer of nodes that declare none: `script` (the scripts), `stub` (--stub), `manual` (`asterisk cursor` and `save`),
-    /// or a name or kind of `agents:` in asterisk.yaml. Several are tried in turn: NAME,NAME. NODE=NAME sets it for one node,
-    /// whatever that declares [default: script].
-    #[arg(long, alias = "agent", value_name = "[NODE=]NAME")]
-    pub(super) via: Vec<String>,
+    #[command(flatten)]
+    via: ViaArg,
     /// Canned answers: {"CASE or *": {"NODE": [artifact, ...]}}. Implies --via stub.
     #[arg(long, value_name = "FILE")]
     pub(super) stub: Option<PathBuf>,
     #[command(flatten)]
     pub(super) project: ProjectArgs,
-    /// The number of cases walked at once [default: the number of processors].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    parallel: Option<u16>,
-    /// Continue a stopped run, or show a finished one. Uses the recorded texts, unless --migrate is given.
+    #[command(flatten)]
+    parallel: ParallelArg,
+    /// Continue a stopped run, or show a finished one. Uses the recorded sources, unless --migrate is given.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["pipeline", "input", "launch", "cases", "via", "stub", "dry_run", "seed", "files"])]
     pub(super) resume: Option<String>,
-    /// Resume with the current scripts, pipeline, templates, data and vars, if they still fit the paths of the cases.
+    /// Resume with the current scripts, pipeline, templates, data and vars, if these still fit the paths of the cases.
     #[arg(long, requires = "resume")]
     migrate: bool,
     /// Watch the scripts, pipelines, templates, data and the project file: each case uses an edit from its next step on, keeping
-    /// the graph it started with. An edit that does not compile is reported, and the last valid texts stay in use. If they do not
-    /// compile at the start, the run waits until they do. Watching ends with the run.
+    /// the graph it started with. An edit that does not compile is reported, and the last valid version stays in use. If the
+    /// sources do not compile at the start, the run waits until they do. Watching ends with the run.
     #[arg(long)]
     watch: bool,
-    /// With --watch: wait until the texts compile, then use them unchanged, whatever is edited meanwhile.
+    /// With --watch: wait until the sources compile, then use them unchanged, regardless of later edits.
     #[arg(long, conflicts_with = "migrate")]
     pin: bool,
     /// Also evaluate the rules of the scripts in DIR, each time with the same inputs: their decisions are recorded and
@@ -82,11 +77,11 @@ pub(super) struct RunArgs {
     /// Have doubtful conclusions reviewed by the court of the pipeline; the same as --set court=true.
     #[arg(long)]
     court: bool,
-    /// Apply a mask to every node it is for, inside those that the pipeline applies: a script such as masks/recall.rhai.
+    /// Apply a mask to every node it is meant for, inside those that the pipeline applies: a script such as masks/recall.rhai.
     #[arg(long = "mask", value_name = "FILE", conflicts_with = "resume")]
     pub(super) masks: Vec<PathBuf>,
     /// Use this team instead of the pipeline's own: a name in `data/teams.yaml` of the scripts (`light`, `zone`, `cycle`,
-    /// `calibrated`, or one of yours). Sub-pipelines with a team of their own keep it.
+    /// `calibrated`, or one of yours). Sub-pipelines with their own team keep it.
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     pub(super) team: Option<String>,
     #[command(flatten)]
@@ -94,11 +89,11 @@ pub(super) struct RunArgs {
     /// What a committed step survives: `step` a power loss, `batch` the end of the process.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     durability: DurabilityArg,
-    /// The number of tokens that the agents may spend. Once they are spent, no agent is asked any more and the run stops;
-    /// continue with --resume and a larger budget. budget-status.json beside the report has the rest.
+    /// The number of tokens that the agents may spend. Once they are spent, no further agent is called and the run stops;
+    /// continue with --resume and a larger budget. Details are in budget-status.json next to the report.
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u64>,
-    /// Leave memory aside: what other runs found is not recalled.
+    /// Disable memory: findings of other runs are not recalled.
     #[arg(long, conflicts_with = "resume")]
     no_recall: bool,
     /// Walk without writing to the store or to files. A policy pipeline is not walked; its stage order is printed instead.
@@ -110,18 +105,18 @@ pub(super) struct RunArgs {
     /// Whether to write a directory for each case: `auto` up to 1 000 cases.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     files: FilesArg,
-    /// Where the checkpoints of a policy pipeline are: in the store alone, or `fs`, also as `checkpoints.json` in the run's directory. The
-    /// same as --files always: a run is resumed from the store.
+    /// Where the checkpoints of a policy pipeline are stored: in the store only, or with `fs` also as `checkpoints.json` in the
+    /// run's directory. The same as --files always: a run is resumed from the store.
     #[arg(long, value_enum, default_value_t, value_name = "WHERE", conflicts_with = "files")]
     checkpoint_store: CheckpointStore,
     /// The output directory [default: .asterisk/investigations in the project's directory].
     #[arg(id = "ASTERISK_OUT", long = "out", value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
-    /// Attach an observer, without any effect on the run: `narration` (sentences for people), `log` (a line for each turn,
+    /// Attach an observer, without any effect on the run: `narration` (readable sentences), `log` (a line for each turn,
     /// warning and error; more with -v), `jsonl` (every event), `metrics` (Prometheus), `trace` (Chrome), `otlp` (OpenTelemetry,
     /// in builds with the feature `otel`). The first two write to standard error unless FILE is given; `otlp` sends to the
     /// collector at URL, or at that of `OTEL_EXPORTER_OTLP_ENDPOINT` (by default on this machine); the others need a FILE; `-` is
-    /// standard output, which then has nothing else.
+    /// standard output, which then receives nothing else.
     #[arg(long, value_name = "KIND[=FILE|URL]")]
     observe: Vec<String>,
     /// Exit with 1 if this expression over the figures of the report is true, for example `new_causes > 0`; may be
@@ -151,7 +146,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     let mut setup = resolved.setup;
     args.portal.override_settings(&mut setup.reportportal);
     let session = Session::new(setup).with_masks(&args.masks).with_team(args.team.as_deref());
-    let parallel = args.parallel.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
+    let parallel = args.parallel.count();
     let durability = match args.durability {
         DurabilityArg::Step => Durability::Step,
         DurabilityArg::Batch => Durability::Batch,
@@ -233,7 +228,7 @@ fn print_order(ui: &Ui, plan: &Plan) {
     }
 }
 
-/// Compiles the gates before anything is walked. A resumed run compiles them by its recorded texts, at its end.
+/// Compiles the gates before anything is walked. A resumed run compiles them with its recorded sources, at the end.
 fn check_gates(session: &Session, args: &RunArgs) -> Result<(), SessionError> {
     if args.fail_on.is_empty() || args.resume.is_some() || args.watch {
         return Ok(());
@@ -271,8 +266,8 @@ struct RunEnding<'a> {
 /// Rejects flags that do not apply to this way of running or resuming.
 fn check(variables: &Variables, args: &RunArgs) -> Result<(), SessionError> {
     if args.pin && !args.watch {
-        let message = "`--pin` without `--watch` has no effect: a run uses the texts of its start anyway";
-        let help = "leave it out; `--watch --pin` waits until the texts compile and then uses these";
+        let message = "`--pin` without `--watch` has no effect: a run uses the sources from its start anyway";
+        let help = "omit it; `--watch --pin` waits until the sources compile and then uses them";
         return Err(SessionError::bad_request("input/pin", message, Some(help.into())));
     }
     if args.resume.is_none() || args.migrate {
@@ -287,8 +282,8 @@ fn check(variables: &Variables, args: &RunArgs) -> Result<(), SessionError> {
         () if given("ASTERISK_DOMAIN", project.domain.as_deref().map(std::ffi::OsStr::new)) => "--domain",
         () => return Ok(()),
     };
-    let message = format!("a run is resumed by the texts it went by, so `{flag}` has no use");
-    let help = "add --migrate to go on by the texts of now";
+    let message = format!("a run is resumed with its recorded sources, so `{flag}` has no effect");
+    let help = "add --migrate to continue with the current sources";
     Err(SessionError::BadRequest(Box::new(Diagnostic::error("input/resume", message).help(help))))
 }
 
@@ -320,11 +315,31 @@ fn spec(args: RunArgs, input: &InputStream, parallel: usize, durability: Durabil
 
 /// Parses `--via` and `--stub`.
 fn via(args: &RunArgs) -> Result<Via, SessionError> {
-    via_of(&args.via, if args.stub.is_some() { Via::stub() } else { Via::default() })
+    args.via.parse(if args.stub.is_some() { Via::stub() } else { Via::default() })
 }
 
-/// Parses `--via`; without any for all nodes, those are answered as `usual` says.
-pub(super) fn via_of(given: &[String], usual: Via) -> Result<Via, SessionError> {
+/// `--via`, for commands that walk.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct ViaArg {
+    /// The answerer of nodes that declare none: `script` (the scripts), `stub` (canned answers), `manual` (`asterisk cursor` and
+    /// `save`), or a name or kind of `agents:` in asterisk.yaml. Several are tried in turn: NAME,NAME. NODE=NAME sets it for one
+    /// node and overrides its declaration [default: script].
+    #[arg(long, alias = "agent", value_name = "[NODE=]NAME")]
+    via: Vec<String>,
+}
+
+impl ViaArg {
+    pub(super) fn is_empty(&self) -> bool {
+        self.via.is_empty()
+    }
+
+    /// Parses the flags; nodes without any are answered by `usual`.
+    pub(super) fn parse(&self, usual: Via) -> Result<Via, SessionError> {
+        via_of(&self.via, usual)
+    }
+}
+
+fn via_of(given: &[String], usual: Via) -> Result<Via, SessionError> {
     let mut via = usual;
     let mut default = Vec::new();
     for one in given {
@@ -337,18 +352,21 @@ pub(super) fn via_of(given: &[String], usual: Via) -> Result<Via, SessionError> 
     }
     let bad_request = |message: String, help| SessionError::bad_request("input/via", message, Some(String::from(help)));
     if via.is_stub() && (!via.nodes.is_empty() || default.iter().any(|name| name != STUB)) {
-        let message = format!("`--stub` answers every node, so `--via {}` would not", given.join(","));
-        return Err(bad_request(message, "give one of the two"));
+        let message = format!("`--stub` answers every node, so `--via {}` would have no effect", given.join(","));
+        return Err(bad_request(message, "use one of the two"));
     }
     if !default.is_empty() {
         via.usual = default;
     }
     let chains = || via.nodes.values().chain([&via.usual]);
     if chains().any(Vec::is_empty) {
-        return Err(bad_request(format!("`--via {}` names no answerer", given.join(",")), "write --via NAME or --via NODE=NAME"));
+        return Err(bad_request(
+            format!("`--via {}` does not name an answerer", given.join(",")),
+            "write --via NAME or --via NODE=NAME",
+        ));
     }
     if !via.nodes.values().all(|names| names.iter().all(|name| name != STUB)) || (via.is_stub() && via.usual.len() > 1) {
-        return Err(bad_request("canned answers apply to all nodes or to none".into(), "give --stub FILE alone"));
+        return Err(bad_request("canned answers apply to all nodes or to none".into(), "pass only --stub FILE"));
     }
     Ok(via)
 }
@@ -362,7 +380,7 @@ fn inputs(paths: &[PathBuf], launch: Option<String>) -> RunInputs {
 }
 
 /// The first interrupt stops the walks after their current step; the second ends the process at once. Before any walk has begun,
-/// there is no step to finish.
+/// no step needs to finish.
 pub(super) fn on_interrupt(environment: &Environment, stop: &Arc<AtomicBool>, walking: &Arc<AtomicBool>) -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let (stop, walking, seen, ours) = (Arc::clone(stop), Arc::clone(walking), Arc::clone(&interrupted), environment.clone());
@@ -381,13 +399,13 @@ fn conclude(ui: &Ui, session: &Session, mut result: RunResult, ending: &RunEndin
     let RunEnding { interrupted, silent, store_flag, gates } = *ending;
     if result.cases.is_empty() {
         ui.note(if result.launch.gaps.is_empty() {
-            "this launch has no failures: there is nothing to analyse"
+            "no failures in this launch: nothing to analyse"
         } else {
-            "no failure could be read: there is nothing to analyse in what is left of this launch"
+            "no failure could be read from this launch: nothing to analyse"
         });
     }
     let (report, report_exit) = super::report::build(ui, session, &result)?;
-    if crate::report::write(session, &result, &report)?.is_some() {
+    if asterisk_report::write(session, &result, &report)?.is_some() {
         result.report = Some(session.report_path(&result.run));
     }
     let over = matches!(result.status, WalkStatus::Done | WalkStatus::Error);

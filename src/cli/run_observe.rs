@@ -1,11 +1,11 @@
 //! `--observe` and `observers:`: observers and their outputs.
 
 use super::run_view::LiveView;
-use crate::diag::Diagnostic;
-use crate::files::open_private;
-use crate::observe::{Attached, DefaultOutput, MakeObserver, ObserverKind, ObserverOptions, ObserverOutput, parse};
-use crate::session::SessionError;
 use crate::ui::{Ui, plain};
+use asterisk_diag::Diagnostic;
+use asterisk_files::open_private;
+use asterisk_observe::{Attached, DefaultOutput, MakeObserver, ObserverKind, ObserverOptions, ObserverOutput, parse};
+use asterisk_session::SessionError;
 use std::io::{self, BufWriter, LineWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -46,8 +46,8 @@ pub(super) fn wanted(given: &[String], permanent: &[String], root: &Path) -> Res
     for one in &all {
         if one.to != ObserverDestination::Stderr && taken.contains(&&one.to) {
             return Err(bad_request(
-                format!("the observer `{}` writes where another observer writes", one.text),
-                "give each a file of its own",
+                format!("the observer `{}` writes to the same place as another observer", one.text),
+                "give each its own file",
             ));
         }
         taken.push(&one.to);
@@ -111,7 +111,7 @@ fn output<'o>(wanted: &WantedObserver, live: &'o LiveView, ui: &'o Ui) -> Result
         ObserverDestination::Stdout => Box::new(LineSplitter { emit: move |line: &str| ui.out(line), rest: Vec::new() }),
         ObserverDestination::File(path) => open(path, wanted.kind.usual).map_err(|error| {
             let message = format!("the observer `{}` cannot write `{}`: {error}", wanted.kind.name, path.display());
-            bad_request(message, "name a file that can be written")
+            bad_request(message, "use a writable file")
         })?,
         ObserverDestination::Server(_) => Box::new(io::sink()),
     })

@@ -1,10 +1,10 @@
 //! The tables printed by `run` and `status`.
 
-use crate::model::counted;
-use crate::report::{CaseReport, RunReport, confidence};
-use crate::session::RunResult;
 use crate::ui::{Painted, TextStyle, Ui};
-use crate::walk::WalkState;
+use asterisk_diag::counted;
+use asterisk_report::{CaseReport, RunReport, confidence};
+use asterisk_session::RunResult;
+use asterisk_walk::WalkState;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -39,10 +39,10 @@ pub(super) fn lines(ui: &Ui, report: &RunReport, result: &RunResult) -> Vec<Pain
     }
     lines.push(TextStyle::Plain.paint(&totals(report)));
     if report.totals.needs_review > 0 {
-        let waiting = counted(report.totals.needs_review, "case waits", "cases wait");
-        // Of a run that nothing has stored there is no queue.
+        let waiting = counted(report.totals.needs_review, "case needs", "cases need");
+        // A run that is not stored does not have a queue.
         let queue = if result.report.is_some() { ": asterisk review --next" } else { "" };
-        lines.push(TextStyle::Plain.paint(&format!("{waiting} for a person{queue}")));
+        lines.push(TextStyle::Plain.paint(&format!("{waiting} review{queue}")));
     }
     if let Some(path) = &result.report {
         lines.push(TextStyle::Plain.paint(&format!("report: {}", path.display())));
@@ -92,9 +92,9 @@ fn files(state: &WalkState, node: &str) -> String {
 fn findings(ui: &Ui, report: &RunReport, lines: &mut Vec<Painted>) {
     let narrow = ui.width() < NARROW;
     let columns: &[&str] = if narrow {
-        &["case", "category", "defect", "component", "what next"]
+        &["case", "category", "defect", "component", "next steps"]
     } else {
-        &["case", "category", "defect", "component", "conf.", "path", "what next"]
+        &["case", "category", "defect", "component", "conf.", "path", "next steps"]
     };
     let mut table = ui.table(columns);
     for case in (0..report.cases.len()).filter_map(|at| report.cases.whole(at)) {
@@ -110,7 +110,7 @@ fn findings(ui: &Ui, report: &RunReport, lines: &mut Vec<Painted>) {
 }
 
 fn causes(ui: &Ui, report: &RunReport, lines: &mut Vec<Painted>) {
-    let mut table = ui.table(&["cases", "what happened", "category", "defect", "component", "conf.", "what next"]);
+    let mut table = ui.table(&["cases", "what happened", "category", "defect", "component", "conf.", "next steps"]);
     for cause in report.causes.iter().take(CAUSES) {
         let finding = &cause.finding;
         table.row([

@@ -1,10 +1,11 @@
-//! Output of `run` and `status` for people.
+//! Text output of `run` and `status`.
 
-use crate::diag::{Diagnostic, Diagnostics};
-use crate::model::{Case, Hash, counted};
-use crate::session::{AppliedReload, RunListener, RunResult, Session, StartedRun};
 use crate::ui::{Progress, Ui, plain};
-use crate::walk::{Event, EventBody, ReloadCause, TextChange};
+use asterisk_base::model::{Case, Hash};
+use asterisk_diag::counted;
+use asterisk_diag::{Diagnostic, Diagnostics};
+use asterisk_session::{AppliedReload, RunListener, RunResult, Session, StartedRun};
+use asterisk_walk::{Event, EventBody, ReloadCause, TextChange};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -80,30 +81,32 @@ impl RunListener for LiveView {
     fn reloaded(&self, reloaded: &AppliedReload) {
         let AppliedReload { revision, cause, changed, graph_kept } = reloaded;
         if *cause == ReloadCause::Migrate {
-            self.print(&format!("migrated to the texts of now (generation {revision}):\n{}", changes(changed)));
+            self.print(&format!("migrated to the current sources (revision {revision}):\n{}", changes(changed)));
         } else if self.verbose > 0 {
-            self.print(&format!("generation {revision}:\n{}", changes(changed)));
+            self.print(&format!("revision {revision}:\n{}", changes(changed)));
         }
         if *graph_kept {
-            self.print("reload: nodes or edges of the pipeline changed; this run keeps those it began with, and takes the rest");
+            self.print(
+                "reload: nodes or edges of the pipeline changed; this run keeps its original ones, and uses the other edits",
+            );
         }
     }
 
     fn kept(&self, problems: &Diagnostics) {
         self.with_bar_hidden(|ui| {
             ui.diagnostics(problems);
-            ui.note("reload: not taken, for it does not fit the nodes and edges that this run began with");
+            ui.note("reload: rejected; it does not fit the nodes and edges of this run");
         });
     }
 
     fn pinned(&self, changed: &[TextChange]) {
-        let message = "these texts changed since; the run goes on by those it went by (--migrate takes the texts of now)";
+        let message = "these sources changed since; the run continues with the recorded ones (--migrate uses the current ones)";
         self.print(&format!("{message}:\n{}", changes(changed)));
     }
 
     fn over(&self) {
         if self.migrate {
-            self.print("the run is over: there is nothing to migrate");
+            self.print("the run is over: nothing to migrate");
         }
     }
 
@@ -112,7 +115,7 @@ impl RunListener for LiveView {
             (0, 0) => self.bar.get_or_init(|| self.ui.progress(of)).begin("fetching ", of),
             (0, _) => self.bar.get_or_init(|| self.ui.progress(of)).step(""),
             _ if done.is_multiple_of(FETCH_STEP) => {
-                self.print(&format!("fetching: the logs of {done} of {of} failures are read"));
+                self.print(&format!("fetching: read the logs of {done} of {of} failures"));
             }
             _ => {}
         }
@@ -202,12 +205,12 @@ pub(super) fn stopped(session: &Session, result: &RunResult, store_flag: &str) -
     if let Some((status, true)) = &result.budget {
         let more = status.used.max(status.total_budget) * 2;
         return format!(
-            "stopped: the budget is used up; go on with: asterisk {command} --resume {run} --budget {more}{store_flag}"
+            "stopped: the budget is spent; continue with: asterisk {command} --resume {run} --budget {more}{store_flag}"
         );
     }
     match waiting {
-        0 => format!("stopped; go on with: asterisk {command} --resume {run}{store_flag}"),
-        1 => format!("1 case waits for an answer; take its prompt with: asterisk cursor --suite-id {run}{store_flag}"),
-        n => format!("{n} cases wait for an answer; take the next prompt with: asterisk cursor --suite-id {run}{store_flag}"),
+        0 => format!("stopped; continue with: asterisk {command} --resume {run}{store_flag}"),
+        1 => format!("1 case waits for an answer; get its prompt with: asterisk cursor --suite-id {run}{store_flag}"),
+        n => format!("{n} cases wait for an answer; get the next prompt with: asterisk cursor --suite-id {run}{store_flag}"),
     }
 }

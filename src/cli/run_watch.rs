@@ -4,15 +4,15 @@ use super::run_view::LiveView;
 use super::{GlobalArgs, ProjectArgs};
 use crate::config::PROJECT_FILE;
 use crate::exit::Exit;
-use crate::files::{DEBOUNCE, FileError, project_root};
-use crate::project::{AnswererNames, CurrentProject, Project};
-use crate::reload::{LoadProject, ReloadFollower, ReloadListener};
-use crate::session::{RunResult, Session, SessionError};
-use crate::walk::TextChange;
+use asterisk_files::{DEBOUNCE, FileError, project_root};
+use asterisk_project::{AnswererNames, CurrentProject, Project};
+use asterisk_session::reload::{LoadProject, ReloadFollower, ReloadListener};
+use asterisk_session::{RunResult, Session, SessionError};
+use asterisk_walk::TextChange;
 use std::path::PathBuf;
 use std::thread;
 
-/// The location of a run's texts: the settings are resolved again each time, for the project file may be edited too.
+/// The location of a run's sources: the settings are resolved again each time, as the project file may be edited too.
 pub(super) struct WatchedTexts {
     pub(super) global: GlobalArgs,
     pub(super) project: ProjectArgs,
@@ -60,7 +60,7 @@ impl LoadProject for WatchedTexts {
     }
 }
 
-/// Runs while the texts are watched; with `pin`, only until they compile.
+/// Runs while the sources are watched; with `pin`, only until they compile.
 pub(super) fn run_watched(
     texts: WatchedTexts,
     pin: bool,
@@ -68,7 +68,7 @@ pub(super) fn run_watched(
     run: impl FnOnce(&CurrentProject) -> Result<RunResult, SessionError>,
 ) -> Result<RunResult, SessionError> {
     let mut follower = ReloadFollower::new(texts, DEBOUNCE)?;
-    // Nothing stops it earlier: an interrupt ends the process, as there is no step to finish.
+    // Nothing stops it earlier: an interrupt ends the process, as no step is in progress.
     let Some(first) = follower.first(live)? else { return Err(SessionError::Journal(interrupted())) };
     let current = CurrentProject::new(first);
     if pin {
@@ -83,8 +83,8 @@ pub(super) fn run_watched(
     })
 }
 
-fn interrupted() -> crate::walk::JournalError {
-    crate::walk::JournalError::Failed("edits are not watched any more".into())
+fn interrupted() -> asterisk_walk::JournalError {
+    asterisk_walk::JournalError::Failed("edits are no longer watched".into())
 }
 
 impl ReloadListener<SessionError> for LiveView {
@@ -92,9 +92,9 @@ impl ReloadListener<SessionError> for LiveView {
         self.with_bar_hidden(|ui| {
             ui.failure(error, "run");
             ui.note(if last {
-                "reload: not taken; the run goes on by the last good texts"
+                "reload: rejected; the last valid version stays in use"
             } else {
-                "watching: the run begins when this is mended (Ctrl-C ends it)"
+                "watching: the run starts when this is fixed (Ctrl-C ends it)"
             });
         });
     }
@@ -102,8 +102,8 @@ impl ReloadListener<SessionError> for LiveView {
     fn loaded(&self, _project: &Project, changed: &[TextChange]) {
         let names: Vec<&str> = changed.iter().map(|change| change.what.as_str()).collect();
         self.with_bar_hidden(|ui| match names.as_slice() {
-            [] => ui.note("reload: mended"),
-            names => ui.note(&format!("reload: {}; each case takes it at its next step", names.join(", "))),
+            [] => ui.note("reload: fixed"),
+            names => ui.note(&format!("reload: {}; each case uses it from its next step on", names.join(", "))),
         });
     }
 }

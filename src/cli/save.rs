@@ -3,9 +3,9 @@
 use super::run_view::{LiveView, stopped, tokens};
 use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::exit::Exit;
-use crate::session::{CaseResult, RunResult, Session, SessionError, Submission};
 use crate::ui::{OutputFormat, Ui, plain};
-use crate::walk::WalkStatus;
+use asterisk_session::{CaseResult, RunResult, Session, SessionError, Submission};
+use asterisk_walk::WalkStatus;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 /// Submit the answer to a step that waits for one.
 ///
 /// The answer is checked against the schema of its node. An invalid one is rejected with the reasons and changes nothing; a valid
-/// one is recorded, and the case continues as far as it can: to the next step that waits, or to its end. Wrapped as
+/// one is recorded, and the case continues as far as it can: to the next step that waits, or to completion. Wrapped as
 /// `{dispatch_id, data}`, or with --request, it is accepted only for that request.
 #[derive(Debug, Args)]
 #[command(
@@ -31,10 +31,10 @@ pub(super) struct SaveArgs {
     /// The suite: the id of the run.
     #[arg(long, value_name = "RUN", default_value = "latest")]
     suite_id: String,
-    /// The request it answers, as shown by `cursor`.
+    /// The request that it answers, as shown by `cursor`.
     #[arg(long, value_name = "ID")]
     request: Option<i64>,
-    /// The author. Only an answer of a person counts as a review.
+    /// The author. Only an answer from a person counts as a review.
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
     by: AnswerAuthor,
     #[command(flatten)]
@@ -78,7 +78,7 @@ pub(super) fn print_case(
     if over {
         let (report, exit) = super::report::build(ui, session, &result)?;
         damaged = exit != Exit::Ok;
-        if crate::report::write(session, &result, &report)?.is_some() {
+        if asterisk_report::write(session, &result, &report)?.is_some() {
             result.report = Some(session.report_path(&result.run));
         }
     }

@@ -1,13 +1,13 @@
 //! `asterisk serve`.
 
 use super::{GlobalArgs, ProjectArgs};
-use crate::diag::Diagnostic;
-use crate::environment::Variables;
 use crate::exit::Exit;
-use crate::files::read_secret;
 use crate::serve::{IDLE, NetworkGuard, ServeMode, Token, serve as served};
-use crate::session::{Session, SessionError};
 use crate::ui::OutputFormat;
+use asterisk_base::environment::Variables;
+use asterisk_diag::Diagnostic;
+use asterisk_files::read_secret;
+use asterisk_session::{Session, SessionError};
 use clap::{Args, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -16,12 +16,12 @@ use std::time::Duration;
 /// The environment variable with the token.
 const TOKEN: &str = "ASTERISK_TOKEN";
 
-/// Serve agents over MCP: they start runs, pull steps, submit answers, read reports, and query decisions.
+/// Serve agents over MCP: they can start runs, pull steps, submit answers, read reports, and query decisions.
 #[derive(Debug, Args)]
 #[command(
     after_help = "An agent's settings name the program: {\"command\": \"asterisk\", \"args\": [\"serve\", \"--mcp\", \"stdio\"]}.\n\
                   The tools: start_run, get_next_step, submit_artifact, get_report, emit_signal, get_signals, get_worker_health,\n\
-                  explain, route, lint_script, replay. The prompt `worker` tells an agent how to go about it.\n\n\
+                  explain, route, lint_script, replay. The prompt `worker` instructs an agent.\n\n\
                   Examples:\n  asterisk serve\n  asterisk serve --mcp http --http 127.0.0.1:8700\n  \
                   asterisk serve --mcp http --http 0.0.0.0:8700 --allow-host ci.example.com --token-file token"
 )]
@@ -70,8 +70,8 @@ pub(super) fn serve(global: &GlobalArgs, args: &ServeArgs) -> Result<Exit, Sessi
     let idle = Duration::try_from_secs_f64(args.idle).ok().filter(|idle| !idle.is_zero()).ok_or_else(|| {
         SessionError::bad_request(
             "serve/idle",
-            format!("`--idle {}` is no time", args.idle),
-            Some("give seconds, more than 0".into()),
+            format!("`--idle {}` is not a duration", args.idle),
+            Some("use a number of seconds above 0".into()),
         )
     })?;
     let resolved = global.resolve(&args.project, args.out.clone())?;
@@ -86,8 +86,8 @@ pub(super) fn serve(global: &GlobalArgs, args: &ServeArgs) -> Result<Exit, Sessi
 fn network_guard(variables: &Variables, args: &ServeArgs) -> Result<NetworkGuard, SessionError> {
     let token = token(variables, args)?;
     if token.is_none() && !args.http.ip().is_loopback() {
-        let message = format!("`{}` can be reached from other machines, so whoever comes must show a token", args.http);
-        let help = format!("set {TOKEN}, or name a file of mode 0600 with --token-file");
+        let message = format!("`{}` is reachable from other machines, so clients must present a token", args.http);
+        let help = format!("set {TOKEN}, or pass a file of mode 0600 with --token-file");
         return Err(SessionError::bad_request("serve/token", message, Some(help)));
     }
     Ok(NetworkGuard {

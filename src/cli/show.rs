@@ -2,31 +2,31 @@
 
 use super::show_flaky::ListedRunner;
 use super::{
-    FormatArg, GlobalArgs, ProjectArgs, show_evidence, show_flaky, show_knowledge, show_policy, show_signatures, show_walkers,
+    FormatArg, GlobalArgs, ProjectArgs, show_evidence, show_flaky, show_policy, show_signatures, show_symptoms, show_walkers,
 };
 use crate::exit::Exit;
-use crate::files::FileOrigin;
-use crate::model::shell;
-use crate::project::domain::{DEFAULT_DOMAIN, ListedDomain};
-use crate::session::{Session, SessionError};
 use crate::ui::{OutputFormat, Ui};
+use asterisk_base::model::shell;
+use asterisk_files::FileOrigin;
+use asterisk_project::domain::{DEFAULT_DOMAIN, ListedDomain};
+use asterisk_session::{Session, SessionError};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-/// Show elements, personas, cycles, masks, pipelines and their policies, domains, signatures, data files, or what the store knows: the evidence of a
-/// case, flaky tests, symptoms and root causes.
+/// Show elements, personas, cycles, masks, pipelines and their policies, domains, signatures, data files, or data of the store:
+/// the evidence of a case, flaky tests and symptoms.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk show elements\n  asterisk show personas herald\n  asterisk show domains\n  asterisk show data domain --domain ptp --format json\n  \
-                  asterisk show flaky --format pytest\n  asterisk show rcas --status open\n  asterisk show rca 4711\n  \
+                  asterisk show flaky --format pytest\n  asterisk show symptoms --status active\n  \
                   asterisk show evidence latest --case 880501\n  asterisk show signatures connection-refused"
 )]
 pub(super) struct ShowArgs {
     /// What to show.
     #[arg(value_enum)]
     what: ShowTarget,
-    /// For `elements`, `personas`, `masks` and `cycles`: only this one. For `data`: only this file, by its stem. For `symptom`
-    /// and `rca`: the id. For `signatures`: everything about this one. For `evidence`: the run [default: latest]. For `policy`: the
+    /// For `elements`, `personas`, `masks` and `cycles`: only this one. For `data`: only this file, by its stem. For `symptom`:
+    /// the id. For `signatures`: everything about this one. For `evidence`: the run [default: latest]. For `policy`: the
     /// pipeline.
     #[arg(allow_negative_numbers = true)]
     name: Option<String>,
@@ -34,20 +34,20 @@ pub(super) struct ShowArgs {
     #[arg(long, value_name = "ID")]
     case: Option<String>,
     #[command(flatten)]
-    which: show_knowledge::KnowledgeFilter,
+    which: show_symptoms::SymptomListArgs,
     #[command(flatten)]
     project: ProjectArgs,
-    /// Output format; `pytest`, `junit`, `go` and `playwright` are for `flaky`: a list that takes the tests out of a run.
+    /// Output format; `pytest`, `junit`, `go` and `playwright` are for `flaky`: a list that excludes the tests from a test run.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: ShowFormat,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ShowFormat {
-    /// For people.
+    /// Text.
     #[default]
     Pretty,
-    /// For programs.
+    /// JSON.
     Json,
     /// Arguments for pytest, one a line: `pytest @FILE`.
     Pytest,
@@ -100,10 +100,6 @@ enum ShowTarget {
     Symptoms,
     /// One symptom.
     Symptom,
-    /// The known root causes.
-    Rcas,
-    /// One root cause.
-    Rca,
 }
 
 pub(super) fn show(global: &GlobalArgs, args: &ShowArgs) -> Result<Exit, SessionError> {
@@ -112,10 +108,10 @@ pub(super) fn show(global: &GlobalArgs, args: &ShowArgs) -> Result<Exit, Session
     let session = global.session(&args.project, None)?;
     if let Some(runner) = args.format.runner() {
         if args.what != ShowTarget::Flaky {
-            let help = "leave it out, or use: asterisk show flaky";
+            let help = "omit it, or use: asterisk show flaky";
             return Err(SessionError::bad_request(
                 "input/format",
-                "lists for test runners are of flaky tests alone",
+                "lists for test runners contain flaky tests only",
                 Some(help.into()),
             ));
         }
@@ -142,10 +138,8 @@ pub(super) fn show(global: &GlobalArgs, args: &ShowArgs) -> Result<Exit, Session
         ShowTarget::Domains => domains(ui, &session)?,
         ShowTarget::Policy => show_policy::policy(ui, &session, args.name.as_deref())?,
         ShowTarget::Flaky => show_flaky::flaky(ui, &session)?,
-        ShowTarget::Symptoms => show_knowledge::symptoms(ui, &session, &args.which)?,
-        ShowTarget::Symptom => show_knowledge::symptom(ui, &session, args.name.as_deref())?,
-        ShowTarget::Rcas => show_knowledge::rcas(ui, &session, &args.which)?,
-        ShowTarget::Rca => show_knowledge::rca(ui, &session, args.name.as_deref())?,
+        ShowTarget::Symptoms => show_symptoms::symptoms(ui, &session, &args.which)?,
+        ShowTarget::Symptom => show_symptoms::symptom(ui, &session, args.name.as_deref())?,
         ShowTarget::Elements => show_walkers::elements(ui, &session, args.name.as_deref())?,
         ShowTarget::Personas => show_walkers::personas(ui, &session, args.name.as_deref())?,
         ShowTarget::Masks => show_walkers::masks(ui, &session, args.name.as_deref())?,
@@ -201,8 +195,8 @@ fn domains(ui: &Ui, session: &Session) -> Result<(), SessionError> {
 /// Prints one data file: a table for each of its maps of records, the rest as JSON.
 fn one(ui: &Ui, name: &str, data: &Map<String, Value>) -> Result<(), SessionError> {
     let Some(value) = data.get(name) else {
-        let hint = crate::diag::did_you_mean(name, data.keys().map(String::as_str));
-        let diagnostic = crate::diag::Diagnostic::error("input/no-data", format!("there is no data file `{name}`"));
+        let hint = asterisk_diag::did_you_mean(name, data.keys().map(String::as_str));
+        let diagnostic = asterisk_diag::Diagnostic::error("input/no-data", format!("unknown data file `{name}`"));
         return Err(SessionError::BadRequest(Box::new(diagnostic.maybe_help(hint))));
     };
     if ui.format() == OutputFormat::Json {

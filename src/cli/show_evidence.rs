@@ -1,9 +1,9 @@
 //! `asterisk show evidence`: the evidence extracted from the texts of a recorded case.
 
 use super::explain::{cases, versioned};
-use crate::decisions::{FoundEvidence, StepQuery, evidence as found, evidence_page};
-use crate::session::{Session, SessionError};
 use crate::ui::{OutputFormat, Ui};
+use asterisk_decisions::{FoundEvidence, StepQuery, evidence as found, evidence_page};
+use asterisk_session::{Session, SessionError};
 
 /// The default run.
 const LATEST: &str = "latest";

@@ -1,11 +1,11 @@
 //! `asterisk show flaky`: tests that pass and fail without a change, and lists that take them out of a run.
 
 use super::nothing_yet;
-use crate::model::counted;
-use crate::script::escape;
-use crate::session::{Session, SessionError};
-use crate::store::TestStability;
 use crate::ui::{OutputFormat, Ui};
+use asterisk_diag::counted;
+use asterisk_script::escape;
+use asterisk_session::{Session, SessionError};
+use asterisk_store::TestStability;
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -26,7 +26,8 @@ pub(super) fn flaky(ui: &Ui, session: &Session) -> Result<(), SessionError> {
         return Ok(());
     }
     if tests.is_empty() {
-        let none = "no test is known to be flaky; the store learns from launches that list the tests that passed, too: asterisk run --input FILE";
+        let none =
+            "no flaky tests are known; the store learns from launches that also list passed tests: asterisk run --input FILE";
         nothing_yet(ui, session, none);
         return Ok(());
     }
@@ -44,7 +45,7 @@ pub(super) fn flaky(ui: &Ui, session: &Session) -> Result<(), SessionError> {
 pub(super) fn quarantine(ui: &Ui, session: &Session, runner: ListedRunner) -> Result<(), SessionError> {
     let tests = session.knowledge()?.flaky_tests()?;
     if tests.is_empty() {
-        ui.note("no test is known to be flaky: the list is empty");
+        ui.note("no flaky tests are known: the list is empty");
         return Ok(());
     }
     ui.out(&list(runner, &tests));

@@ -1,22 +1,22 @@
 //! `asterisk show policy`: the effective policy of a pipeline, with the origin of each value.
 
-use crate::project::AnswererNames;
-use crate::session::{Session, SessionError};
 use crate::ui::{OutputFormat, Ui};
-use crate::walk::{AdvisorPlan, Plan, PlanNode, StepPolicy};
+use asterisk_project::AnswererNames;
+use asterisk_session::{Session, SessionError};
+use asterisk_walk::{AdvisorPlan, Plan, PlanNode, StepPolicy};
 use serde_json::{Value, json};
 
 /// Shows the policy settings of a pipeline and their effective values per node.
 pub(super) fn policy(ui: &Ui, session: &Session, pipeline: Option<&str>) -> Result<(), SessionError> {
     let Some(pipeline) = pipeline else {
         let help = "name it: asterisk show policy PIPELINE";
-        return Err(SessionError::bad_request("input/pipeline", "a policy is of a pipeline", Some(help.into())));
+        return Err(SessionError::bad_request("input/pipeline", "a policy belongs to a pipeline", Some(help.into())));
     };
     let project = session.project(Some(pipeline), AnswererNames::Others)?;
     let plan = &project.plan;
     let Some(whole) = &plan.policy else {
-        let message = format!("the pipeline `{}` has no policy", *plan.pipeline.name);
-        let help = "a policy is of pipelines with `stages:`, or with nodes that have `gate:`, `retry:`, `timeout:` or `cache:`";
+        let message = format!("the pipeline `{}` does not have a policy", *plan.pipeline.name);
+        let help = "policies apply to pipelines with `stages:`, or with `gate:`, `retry:`, `timeout:` or `cache:` in nodes";
         return Err(SessionError::bad_request("input/no-policy", message, Some(help.into())));
     };
     if ui.format() == OutputFormat::Json {

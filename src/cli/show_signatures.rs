@@ -1,11 +1,11 @@
 //! `asterisk show signatures`: the known failures of the domain, and how often each matched.
 
-use crate::decisions::{SignatureHits, signature_hits};
-use crate::diag::{Diagnostic, did_you_mean};
-use crate::model::counted;
-use crate::project::AnswererNames;
-use crate::session::{Session, SessionError};
 use crate::ui::{OutputFormat, Ui, plain};
+use asterisk_decisions::{SignatureHits, signature_hits};
+use asterisk_diag::counted;
+use asterisk_diag::{Diagnostic, did_you_mean};
+use asterisk_project::AnswererNames;
+use asterisk_session::{Session, SessionError};
 use serde_json::{Value, json};
 
 /// Prints all signatures in a table, or one of them in full.
@@ -31,9 +31,9 @@ pub(super) fn signatures(ui: &Ui, session: &Session, id: Option<&str>) -> Result
         all.retain(|(signature, _)| text(&signature["id"]) == id);
         if all.is_empty() {
             let help = did_you_mean(id, ids.iter().map(String::as_str));
-            let help = help.unwrap_or_else(|| "asterisk show signatures lists what there is".to_owned());
+            let help = help.unwrap_or_else(|| "asterisk show signatures lists them".to_owned());
             let domain = text(&domain["name"]);
-            let message = format!("the domain `{domain}` has no signature `{id}`");
+            let message = format!("unknown signature `{id}` in the domain `{domain}`");
             return Err(SessionError::BadRequest(Box::new(Diagnostic::error("input/unknown", message).help(help))));
         }
     }
@@ -79,13 +79,13 @@ fn one(ui: &Ui, signature: &Value, hits: &SignatureHits) {
     };
     add("written at", cell("at"), &mut lines);
     let verdict = format!(
-        "{}, {}, {}, sure to {}",
+        "{}, {}, {}, certainty {}",
         cell("category"),
         cell("defect"),
         cell("severity"),
         signature["certainty"].as_f64().unwrap_or_default()
     );
-    add("says", &verdict, &mut lines);
+    add("verdict", &verdict, &mut lines);
     let weights = signature["weights"].as_object().into_iter().flatten();
     let weights: Vec<String> = weights.map(|(defect, weight)| format!("{defect} {weight}")).collect();
     let group = match cell("group") {

@@ -1,11 +1,11 @@
 //! `asterisk show elements|personas|cycles|masks`: walkers and masks.
 
-use crate::diag::{Diagnostic, did_you_mean};
-use crate::project::AnswererNames;
-use crate::script::LinkedScript;
-use crate::session::{Session, SessionError};
-use crate::store::WalkerAccuracy;
 use crate::ui::{CellPaint, OutputFormat, Ui};
+use asterisk_diag::{Diagnostic, did_you_mean};
+use asterisk_project::AnswererNames;
+use asterisk_script::LinkedScript;
+use asterisk_session::{Session, SessionError};
+use asterisk_store::WalkerAccuracy;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ fn derived(record: &Value, elements: &Value) -> Value {
     traits
 }
 
-/// Prints the personas, or one of them, with how often their answers stood when their cases were reviewed.
+/// Prints the personas, or one of them, with how often their answers were confirmed in review.
 pub(super) fn personas(ui: &Ui, session: &Session, name: Option<&str>) -> Result<(), SessionError> {
     let data = file(session, "personas")?;
     let list = data["personas"].as_array().into_iter().flatten();
@@ -102,15 +102,15 @@ fn one(ui: &Ui, persona: &Value, measured: &[&WalkerAccuracy]) {
     }
     let stood = |one: &&WalkerAccuracy| format!("{}: {} of {}", one.node, one.stood, one.reviewed);
     if !measured.is_empty() {
-        table.row(["stood in review".to_owned(), measured.iter().map(stood).collect::<Vec<_>>().join(", ")]);
+        table.row(["confirmed".to_owned(), measured.iter().map(stood).collect::<Vec<_>>().join(", ")]);
     }
     ui.out(&table.text());
     if !measured.is_empty() {
-        ui.out(&format!("\nas measured, for `data/personas.yaml`:\n{}", as_measured(measured)));
+        ui.out(&format!("\nmeasured values, for `data/personas.yaml`:\n{}", as_measured(measured)));
     }
 }
 
-/// What the file of personas could say of a walker: its affinities and its accuracy, by how often its answers stood.
+/// Values of a walker for the file of personas: its affinities and its accuracy, by how often its answers were confirmed.
 fn as_measured(measured: &[&WalkerAccuracy]) -> String {
     #[expect(clippy::cast_precision_loss, reason = "at most 500 cases are counted")]
     let share = |stood: i64, reviewed: i64| format!("{:.2}", stood as f64 / reviewed.max(1) as f64);
@@ -193,12 +193,12 @@ pub(super) fn named<T: Clone>(what: &str, name: Option<&str>, all: &[(String, T)
     let lowered: Vec<&str> = all.iter().map(|(known, _)| known.as_str()).collect();
     let known = format!("there are {}", lowered.join(", "));
     let hint = did_you_mean(name, lowered).unwrap_or(known);
-    Err(SessionError::BadRequest(Box::new(Diagnostic::error("input/unknown", format!("there is no {what} `{name}`")).help(hint))))
+    Err(SessionError::BadRequest(Box::new(Diagnostic::error("input/unknown", format!("unknown {what} `{name}`")).help(hint))))
 }
 
 fn file(session: &Session, stem: &str) -> Result<Value, SessionError> {
     let mut data = session.data()?;
-    let missing = || Diagnostic::error("input/no-data", format!("there is no data file `{stem}`"));
+    let missing = || Diagnostic::error("input/no-data", format!("unknown data file `{stem}`"));
     data.remove(stem).ok_or_else(|| SessionError::BadRequest(Box::new(missing())))
 }
 

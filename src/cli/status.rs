@@ -1,20 +1,22 @@
 //! `asterisk status`.
 
-use super::{FormatArg, GlobalArgs, ProjectArgs, run_table, run_view};
+use super::{FormatArg, GlobalArgs, ProjectArgs, nothing_yet, run_table, run_view};
 use crate::exit::Exit;
-use crate::report;
-use crate::session::{RunResult, SessionError};
 use crate::ui::{OutputFormat, Ui};
-use crate::walk::WalkStatus;
+use asterisk_report as report;
+use asterisk_session::{RunResult, Session, SessionError};
+use asterisk_walk::WalkStatus;
 use clap::Args;
+use serde_json::json;
 
-/// Show the progress of a run, case by case.
+/// List the runs of the store, newest first, or show the progress of one, case by case.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  asterisk status\n  asterisk status 20260214-212109-ab12cd")]
+#[command(
+    after_help = "Examples:\n  asterisk status\n  asterisk status latest\n  asterisk status 20260214-212109-ab12cd --format json"
+)]
 pub(super) struct StatusArgs {
-    /// The run, or `latest`.
-    #[arg(default_value = "latest")]
-    run: String,
+    /// The run to show: its id, or `latest` [default: list the runs].
+    run: Option<String>,
     #[command(flatten)]
     format: FormatArg,
 }
@@ -22,7 +24,8 @@ pub(super) struct StatusArgs {
 pub(super) fn status(global: &GlobalArgs, args: &StatusArgs) -> Result<Exit, SessionError> {
     let ui = &global.ui(args.format);
     let session = global.session(&ProjectArgs::default(), None)?;
-    let result = session.result(&args.run)?;
+    let Some(run) = &args.run else { return list(ui, &session) };
+    let result = session.result(run)?;
     let mut damaged = result.has_damage();
     match ui.format() {
         OutputFormat::Json => ui.json(&result.summary()),
@@ -40,6 +43,24 @@ pub(super) fn status(global: &GlobalArgs, args: &StatusArgs) -> Result<Exit, Ses
         }
     }
     Ok(if damaged { Exit::Cases } else { Exit::Ok })
+}
+
+/// Prints the runs of the store.
+fn list(ui: &Ui, session: &Session) -> Result<Exit, SessionError> {
+    let runs = session.runs()?;
+    match ui.format() {
+        OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "runs": runs })),
+        OutputFormat::Pretty if runs.is_empty() => nothing_yet(ui, session, "no runs yet; start one with: asterisk run"),
+        OutputFormat::Pretty => {
+            let mut table = ui.table(&["run", "pipeline", "status", "started at", "cases", "done"]);
+            for run in runs {
+                let (cases, done) = (run.cases.to_string(), run.done.to_string());
+                table.row([run.run, run.pipeline, run.status.to_string(), run.started_at.to_string(), cases, done]);
+            }
+            ui.out(&table.text());
+        }
+    }
+    Ok(Exit::Ok)
 }
 
 /// The maximum number of waiting cases shown.

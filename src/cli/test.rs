@@ -2,13 +2,13 @@
 
 use super::{GlobalArgs, ProjectArgs};
 use super::{test_mutants, test_view};
-use crate::diag::Diagnostic;
 use crate::exit::Exit;
-use crate::files::{DEBOUNCE, Watcher};
-use crate::script_tests::mutate::{self, MutateScope};
-use crate::script_tests::{TestResults, TestSpec, lcov, list, run};
-use crate::session::{Session, SessionError, Setup};
 use crate::ui::{OutputFormat, Ui};
+use asterisk_diag::Diagnostic;
+use asterisk_files::{DEBOUNCE, Watcher};
+use asterisk_script_tests::mutate::{self, MutateScope};
+use asterisk_script_tests::{TestResults, TestSpec, lcov, list, run};
+use asterisk_session::{Session, SessionError, Setup};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -40,14 +40,14 @@ pub(super) struct TestArgs {
     /// masks and branches].
     ///
     /// SCRIPTS is a part of `path#function`, or a pattern with `*`; several are separated by commas. An equivalent mutant is
-    /// explained beside its line: `// mutants: allow(MUTATOR) reason`.
+    /// explained next to its line: `// mutants: allow(MUTATOR) reason`.
     #[arg(long, value_name = "SCRIPTS", num_args = 0..=1, require_equals = true, default_missing_value = "",
         conflicts_with_all = ["list", "coverage", "watch"])]
     mutate: Option<String>,
     /// Run again whenever a script, a test, a pipeline or the data changes.
     #[arg(long, conflicts_with_all = ["list", "min_coverage"])]
     watch: bool,
-    /// Do not fail if there are no tests.
+    /// Do not fail if no tests are found.
     #[arg(long)]
     allow_empty: bool,
     #[command(flatten)]
@@ -60,10 +60,10 @@ pub(super) struct TestArgs {
 /// The format of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum TestFormat {
-    /// For people.
+    /// Text.
     #[default]
     Pretty,
-    /// For programs.
+    /// JSON.
     Json,
     /// For CI systems.
     Junit,
@@ -76,9 +76,7 @@ pub(super) fn test(global: &GlobalArgs, args: &TestArgs) -> Result<Exit, Session
     let session = global.session(&args.project, None)?;
     if args.mutate.is_some() && args.format == TestFormat::Lcov {
         let help = "--mutate prints pretty, json or junit";
-        return Err(SessionError::BadRequest(Box::new(
-            Diagnostic::error("test/format", "lcov is for coverage alone").help(help),
-        )));
+        return Err(SessionError::BadRequest(Box::new(Diagnostic::error("test/format", "lcov is for coverage only").help(help))));
     }
     let coverage = args.coverage || args.format == TestFormat::Lcov;
     let spec = TestSpec { paths: args.paths.clone(), filter: args.filter.clone(), coverage };
@@ -99,8 +97,8 @@ pub(super) fn test(global: &GlobalArgs, args: &TestArgs) -> Result<Exit, Session
     let missing =
         args.min_coverage.filter(|floor| results.coverage.as_ref().is_some_and(|coverage| coverage.share().percent() < *floor));
     if let (Some(floor), Some(coverage)) = (missing, &results.coverage) {
-        let message = format!("the tests went through {:.1} % of all outcomes, less than {floor} %", coverage.share().percent());
-        let help = "the listing of --coverage shows what no test went through";
+        let message = format!("the tests cover {:.1} % of all outcomes, less than {floor} %", coverage.share().percent());
+        let help = "--coverage lists the outcomes that are not covered";
         ui.diagnostic(&Diagnostic::error("test/coverage", message).help(help));
     }
     Ok(if results.failed() > 0 || missing.is_some() { Exit::Findings } else { Exit::Ok })
@@ -152,8 +150,8 @@ fn run_mutants(
 }
 
 fn nothing() -> SessionError {
-    let help = "write `fn test_..() { .. }` in a file `.._test.rhai`, or say --allow-empty";
-    SessionError::BadRequest(Box::new(Diagnostic::error("test/nothing", "there are no tests").help(help)))
+    let help = "write `fn test_..() { .. }` in a file `.._test.rhai`, or pass --allow-empty";
+    SessionError::BadRequest(Box::new(Diagnostic::error("test/nothing", "no tests found").help(help)))
 }
 
 fn listed(ui: &Ui, session: &Session, spec: &TestSpec, args: &TestArgs) -> Result<Exit, SessionError> {
@@ -209,7 +207,7 @@ fn as_json(results: &TestResults) -> Value {
     all
 }
 
-fn failure(failed: &crate::script_tests::TestFailure) -> Value {
+fn failure(failed: &asterisk_script_tests::TestFailure) -> Value {
     let diagnostic = &failed.diagnostic;
     let labels: Vec<Value> = diagnostic
         .labels

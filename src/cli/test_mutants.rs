@@ -1,9 +1,9 @@
 //! Output of `asterisk test --mutate`.
 
 use super::junit::{self, JunitCase, JunitNote, JunitSuite};
-use crate::diag::Diagnostic;
-use crate::script_tests::mutate::{Mutant, MutantFate, MutatedFile, Mutation, diff};
 use crate::ui::{Ui, plain};
+use asterisk_diag::Diagnostic;
+use asterisk_script_tests::mutate::{Mutant, MutantFate, MutatedFile, Mutation, diff};
 use serde_json::{Value, json};
 
 /// Prints the survivors with their patches, a row per file, and a summary.

@@ -1,12 +1,12 @@
 //! Output of `asterisk test`: results and coverage.
 
 use super::junit::{self, JunitCase, JunitNote, JunitSuite};
-use crate::diag::Diagnostic;
-use crate::model::counted;
-use crate::script_tests::{
+use crate::ui::{Ui, plain};
+use asterisk_diag::Diagnostic;
+use asterisk_diag::counted;
+use asterisk_script_tests::{
     Coverage, CoverageKind, CoverageShare, FileCoverage, ListingLine, TestFailure, TestResult, TestResults, listing,
 };
-use crate::ui::{Ui, plain};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;

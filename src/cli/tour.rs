@@ -2,12 +2,13 @@
 
 use super::GlobalArgs;
 use super::init::{DECISIONS, RULES};
-use crate::diag::Diagnostic;
 use crate::exit::Exit;
-use crate::files::OutDir;
-use crate::model::{counted, shell};
-use crate::session::SessionError;
 use crate::ui::{OutputFormat, TextStyle, Ui};
+use asterisk_base::model::shell;
+use asterisk_diag::Diagnostic;
+use asterisk_diag::counted;
+use asterisk_files::OutDir;
+use asterisk_session::SessionError;
 use clap::Args;
 use std::fs;
 use std::io::{self, BufRead as _};
@@ -139,7 +140,7 @@ pub(super) fn tour(global: &GlobalArgs, args: &TourArgs) -> Result<Exit, Session
         ui.out("");
         ui.out(&TextStyle::Green.paint(&format!("$ asterisk {}", step.command.join(" "))));
         if waits && !wants_next(ui)? {
-            ui.note("the tour ends here; `asterisk tour` begins anew");
+            ui.note("the tour ends here; `asterisk tour` starts again");
             return Ok(Exit::Ok);
         }
         run(ui, dir, step)?;
@@ -150,7 +151,7 @@ pub(super) fn tour(global: &GlobalArgs, args: &TourArgs) -> Result<Exit, Session
     ui.out("Next: `asterisk init --minimal` in a project of yours, `asterisk ci` where its tests have run, `asterisk new --help` for rules of your own.");
     if let Some(dir) = &args.dir {
         ui.out(&format!(
-            "The project is in {}; `asterisk report latest` there has the pages of the report.",
+            "The project is in {}; run `asterisk report latest` there for the pages of the report.",
             shell(&dir.display().to_string())
         ));
     }
@@ -171,7 +172,7 @@ fn new_directory(dir: &Path) -> Result<&Path, SessionError> {
     OutDir::create(dir).map_err(write_failed(dir))?;
     if fs::read_dir(dir).map_err(write_failed(dir))?.next().is_some() {
         let message = format!("`{}` is not empty", dir.display());
-        let help = "name another directory, or none for a temporary one";
+        let help = "pass another directory, or none for a temporary one";
         return Err(SessionError::bad_request("tour/directory", message, Some(help.into())));
     }
     Ok(dir)
@@ -182,7 +183,7 @@ fn apply(ui: &Ui, dir: &Path, edit: &TourEdit) -> Result<(), SessionError> {
     let path = dir.join(edit.file);
     let text = fs::read_to_string(&path).map_err(write_failed(&path))?;
     if !text.contains(edit.from) {
-        return Err(unexpected(&format!("{} has not the text to be edited", edit.file)));
+        return Err(unexpected(&format!("{} does not contain the text to edit", edit.file)));
     }
     fs::write(&path, text.replacen(edit.from, edit.to, 1)).map_err(write_failed(&path))?;
     ui.out("");
@@ -224,7 +225,7 @@ fn run(ui: &Ui, dir: &Path, step: &TourStep) -> Result<(), SessionError> {
 }
 
 fn unexpected(what: &str) -> SessionError {
-    let help = "this is a fault of the program, or of what surrounds it; `asterisk doctor` may tell";
+    let help = "this is a bug or a problem of the environment; `asterisk doctor` checks the latter";
     SessionError::Outside(Box::new(Diagnostic::error("tour/step", what.to_owned()).help(help)))
 }
 

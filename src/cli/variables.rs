@@ -1,6 +1,6 @@
 //! Arguments that a variable of the environment may give: their id is its name.
 
-use crate::environment::Variables;
+use asterisk_base::environment::Variables;
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 

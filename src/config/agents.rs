@@ -1,28 +1,27 @@
 //! `agents:`: who may be asked outside of the process, and how.
 
 use super::keys::{AGENT, BREAKER, PRICE, RETRY, SECRET, TOKENS};
-use crate::agent::{AgentBounds, AgentSettings, Agents, AnswererKind};
-use crate::diag::{Diagnostic, address_tells, looks_secret};
-use crate::form::FormFields;
-use crate::form::yaml::{YamlEntry, YamlKind, YamlReader};
-use crate::net::SecretSource;
-use crate::pipeline::Spanned;
+use asterisk_adapters::agent::{AgentBounds, AgentSettings, Agents, AnswererKind};
+use asterisk_adapters::net::SecretSource;
+use asterisk_diag::{Diagnostic, address_tells, looks_secret};
+use asterisk_form::FormFields;
+use asterisk_form::yaml::{YamlEntry, YamlKind, YamlReader};
+use asterisk_pipeline::Spanned;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Names that are nobody's to give.
+/// Reserved names.
 const TAKEN: &[&str] = &["script", "stub"];
 /// The units of times.
 const UNITS: &[(&str, f64)] = &[("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
 
-/// Those that a file sets up, each with the place of its name. The form of the file has been checked.
+/// Those that a file defines, each with the place of its name. The form of the file has been checked.
 pub(super) fn read(reader: &mut YamlReader<'_>, file: FormFields<'_>) -> BTreeMap<String, Spanned<AgentSettings>> {
     let mut agents = BTreeMap::new();
     for YamlEntry { key, value } in file.entries("agents") {
         if TAKEN.contains(&key.as_str()) || key.contains([',', '=']) || key.starts_with("mcp:") {
-            let error = reader.error("agent-name", format!("nobody can be called `{key}`"), key.span, "");
-            let help =
-                "`script`, `stub` and `mcp:` have their own meaning, and `--via` lists names with commas; take another name";
+            let error = reader.error("agent-name", format!("an agent cannot be called `{key}`"), key.span, "");
+            let help = "`script`, `stub` and `mcp:` are reserved, and `--via` separates names by commas; use another name";
             reader.push(error.help(help));
         } else if let Some(settings) = FormFields::of(value, &AGENT).and_then(|fields| one(reader, key, fields)) {
             agents.insert(key.value.clone(), Spanned::new(settings, key.span));
@@ -41,9 +40,9 @@ fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, fields: FormFields<'
     let mut settings = AgentSettings::of(kind(reader, fields, name)?);
     settings.command = words(fields, "command");
     if settings.kind == AnswererKind::Exec && settings.command.is_empty() {
-        let error = reader.error("agent-command", format!("{what} has no command"), name.span, "of this one");
+        let error = reader.error("agent-command", format!("{what} lacks a command"), name.span, "of this one");
         reader.push(
-            error.help("give the program with its arguments: `command: [claude, -p]`; the prompt comes on its standard input"),
+            error.help("give the program with its arguments: `command: [claude, -p]`; it reads the prompt from standard input"),
         );
     }
     settings.model = fields.text("model").map(|text| text.value);
@@ -52,8 +51,8 @@ fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, fields: FormFields<'
     settings.url = url.map(|url| url.value);
     if settings.kind == AnswererKind::Http && !given && !settings.url.as_deref().is_some_and(|url| url.starts_with("http")) {
         let span = fields.present("url").map_or(name.span, |url| url.span);
-        let error = reader.error("agent-url", format!("{what} has no address"), span, "");
-        reader.push(error.help("give the address above /chat/completions: `url: https://api.openai.com/v1`"));
+        let error = reader.error("agent-url", format!("{what} lacks a `url`"), span, "");
+        reader.push(error.help("give the base URL, without /chat/completions: `url: https://api.openai.com/v1`"));
     }
     settings.secret = secret(reader, fields, "secret", &what);
     set(&mut settings.bounds.timeout, time_of(reader, fields, "timeout", (&what, settings.kind)));
@@ -76,7 +75,7 @@ fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, fields: FormFields<'
     Some(settings)
 }
 
-/// How one is asked, but for the time that an answer may take.
+/// How an agent is called, except the timeout.
 pub(super) fn bounds(reader: &mut YamlReader<'_>, fields: FormFields<'_>, bounds: &mut AgentBounds) {
     let AgentBounds { retry, breaker, concurrency, max_bytes, .. } = bounds;
     if let Some(part) = fields.map("retry", &RETRY) {
@@ -92,7 +91,7 @@ pub(super) fn bounds(reader: &mut YamlReader<'_>, fields: FormFields<'_>, bounds
     set(max_bytes, fields.count("max_bytes"));
 }
 
-/// A program with its arguments; one text is the program alone.
+/// A program with its arguments; a string is the program alone.
 pub(super) fn words(fields: FormFields<'_>, key: &str) -> Vec<String> {
     fields.texts(key).into_iter().map(|text| text.value).collect()
 }
@@ -101,10 +100,12 @@ pub(super) fn words(fields: FormFields<'_>, key: &str) -> Vec<String> {
 pub(super) fn address(reader: &mut YamlReader<'_>, fields: FormFields<'_>, what: &str) -> Option<Spanned<String>> {
     let url = fields.text("url")?;
     if address_tells(&url) {
-        let message = format!("the address of {what} has a user or a password in it, or what looks like a key");
+        let message = format!("the address of {what} contains a user name, a password or what looks like a key");
         let error = reader.error_hidden("url-secret", message, url.span);
         reader.push(
-            error.help("addresses are shown: leave it out, and name where the secret is: `{ env: NAME }` or `{ file: PATH }`"),
+            error.help(
+                "URLs appear in output: remove it, and name the location of the secret: `{ env: NAME }` or `{ file: PATH }`",
+            ),
         );
         return None;
     }
@@ -114,14 +115,14 @@ pub(super) fn address(reader: &mut YamlReader<'_>, fields: FormFields<'_>, what:
 /// Where a secret is, under a key: in the environment or a file, never in the settings themselves.
 pub(super) fn secret(reader: &mut YamlReader<'_>, fields: FormFields<'_>, key: &str, what: &str) -> Option<SecretSource> {
     let yaml = fields.present(key)?;
-    let help = format!("name the environment variable or the file (mode 0600) that has it: `{key}: {{ env: NAME }}`");
+    let help = format!("name the environment variable or the file (mode 0600) that contains it: `{key}: {{ env: NAME }}`");
     let Some(part) = FormFields::of(yaml, &SECRET) else {
-        let error = reader.error_hidden("secret", format!("the {key} of {what} stands in the file"), yaml.span);
+        let error = reader.error_hidden("secret", format!("the {key} of {what} is written in the file"), yaml.span);
         reader.push(error.help(help));
         return None;
     };
     place(reader, part, key, what, |reader| {
-        reader.error("secret", format!("where the {key} of {what} is, is not clear"), yaml.span, "").help(help)
+        reader.error("secret", format!("the location of the {key} of {what} is unclear"), yaml.span, "").help(help)
     })
 }
 
@@ -144,9 +145,13 @@ pub(super) fn place(
         (Some(name), None) if is_name(&name) => Some(SecretSource::Env(name.value)),
         (None, Some(path)) if !looks_secret(&path) => Some(SecretSource::File(path.value.into())),
         (Some(text), None) | (None, Some(text)) => {
-            let message = format!("the {key} of {what} is to be named here, and this looks like the secret itself");
+            let message = format!("this should name the {key} of {what}, but looks like the secret itself");
             let error = reader.error_hidden("secret", message, text.span);
-            reader.push(error.help(format!("set a variable to it, and write its name: `{key}: {{ env: NAME }}`")));
+            reader.push(
+                error.help(format!(
+                    "put it into an environment variable, and write the variable's name: `{key}: {{ env: NAME }}`"
+                )),
+            );
             None
         }
         _ => {
@@ -157,7 +162,7 @@ pub(super) fn place(
     }
 }
 
-/// What kind it is: as it says, or as it is called.
+/// Its kind: `kind:`, or its name.
 fn kind(reader: &mut YamlReader<'_>, fields: FormFields<'_>, name: &Spanned<String>) -> Option<AnswererKind> {
     let find = |text: &str| AnswererKind::NAMES.iter().find(|(known, _)| *known == text).map(|(_, kind)| *kind);
     if fields.present("kind").is_some() {
@@ -166,8 +171,8 @@ fn kind(reader: &mut YamlReader<'_>, fields: FormFields<'_>, name: &Spanned<Stri
     let found = find(name);
     if found.is_none() {
         let names: Vec<&str> = AnswererKind::NAMES.iter().map(|(name, _)| *name).collect();
-        let message = format!("agent `{name}` does not say what it is");
-        let error = reader.error("agent-kind", message, name.span, "no kind by itself");
+        let message = format!("agent `{name}` lacks a `kind`");
+        let error = reader.error("agent-kind", message, name.span, "not the name of a kind");
         reader.push(error.help(format!("add `kind:`; the kinds are {}", names.join(", "))));
     }
     found
@@ -179,7 +184,7 @@ pub(super) fn set<T>(place: &mut T, value: Option<T>) {
     }
 }
 
-/// A time, but of those who answer through files: there the signal protocol has a time of 0 or below mean the usual one.
+/// A time, except for agents that answer through files: in the signal protocol, 0 or less means the default.
 fn time_of(
     reader: &mut YamlReader<'_>,
     fields: FormFields<'_>,
@@ -209,7 +214,7 @@ pub(super) fn time(reader: &mut YamlReader<'_>, fields: FormFields<'_>, key: &st
     };
     let found = duration(&text);
     if found.is_none() {
-        let error = reader.error("agent-time", format!("`{key}` of {what} is no time: `{text}`"), yaml.span, "");
+        let error = reader.error("agent-time", format!("`{key}` of {what} is not a duration: `{text}`"), yaml.span, "");
         reader.push(error.help("write a number above 0 with its unit: 500ms, 30s, 10m, 1h"));
     }
     found
@@ -228,8 +233,8 @@ fn duration(text: &str) -> Option<Duration> {
 mod tests {
     use super::*;
     use crate::config::keys::PROJECT;
-    use crate::diag::Source;
-    use crate::form::{FormReader, yaml};
+    use asterisk_diag::Source;
+    use asterisk_form::{FormReader, yaml};
 
     fn parse(text: &str) -> (Agents, Vec<(String, String)>) {
         let source = Source::new("asterisk.yaml", format!("agents:\n  {}", text.replace('\n', "\n  ")));
@@ -238,7 +243,7 @@ mod tests {
         check.file(&tree, &PROJECT, None);
         let agents = plain(&read(&mut check.reader, FormFields::of(&tree, &PROJECT).expect("a map")));
         let found = check.finish();
-        let text = |label: &crate::diag::Label| label.source.slice(label.span).to_owned();
+        let text = |label: &asterisk_diag::Label| label.source.slice(label.span).to_owned();
         (agents, found.iter().map(|fault| (fault.code.to_string(), fault.primary().map_or(String::new(), text))).collect())
     }
 
@@ -266,7 +271,7 @@ mod tests {
         );
     }
 
-    /// As the signal protocol has it.
+    /// As in the signal protocol.
     #[test]
     fn who_answers_through_files_has_the_usual_times_for_none() {
         let (agents, faults) = parse(

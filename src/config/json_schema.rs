@@ -1,11 +1,11 @@
-//! The JSON Schema (2020-12) and the reference of the project file, from the forms that the reader goes by.
+//! The JSON Schema (2020-12) and the reference of the project file, from the forms that the reader uses.
 
 use super::keys::PROJECT;
 use serde_json::{Value, json};
 
 /// The schema of `asterisk.yaml` and of the user's own file.
 pub fn json_schema() -> Value {
-    let mut schema = crate::form::json_schema("An Asterisk project file", &PROJECT);
+    let mut schema = asterisk_form::json_schema("An Asterisk project file", &PROJECT);
     // A file in which everything is commented out is one too.
     schema["type"] = json!(["object", "null"]);
     schema
@@ -13,5 +13,5 @@ pub fn json_schema() -> Value {
 
 /// The keys of `asterisk.yaml` and of the user's own file, in Markdown.
 pub fn reference() -> String {
-    crate::form::reference("The file", &PROJECT)
+    asterisk_form::reference("The file", &PROJECT)
 }

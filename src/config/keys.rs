@@ -1,8 +1,8 @@
 //! The keys of `asterisk.yaml` and of the user's own file.
 
-use crate::agent::AnswererKind;
-use crate::form::{DefaultValue, Form, FormKey, MayBeEmpty, ValueForm};
-use crate::lint::{self, OptionDefault};
+use asterisk_adapters::agent::AnswererKind;
+use asterisk_form::{DefaultValue, Form, FormKey, MayBeEmpty, ValueForm};
+use asterisk_lint::{self as lint, OptionDefault};
 use serde_json::{Map, Value, json};
 
 /// Maps in which a key without a value counts as absent.
@@ -45,30 +45,34 @@ pub(super) const PROJECT: Form = Form {
     what: "the project file",
     later: &["report"],
     keys: &[
-        key("scripts", TEXT, "A directory laid over the bundled scripts, file by file; relative to this file."),
-        key("pipelines", TEXT, "A directory laid over the bundled pipelines."),
-        key("templates", TEXT, "A directory laid over the bundled prompt templates."),
-        key("store", TEXT, "Where everything about runs is kept."),
-        key("domain", TEXT, "The vocabulary to go by."),
-        key("vars", ValueForm::Entries(&ValueForm::Any), "Vars for every pipeline that has them; `--set` goes before."),
-        key("workspace", ValueForm::Map(&WORKSPACE), "The repositories that failures may come from."),
+        key("scripts", TEXT, "A directory overlaid on the bundled scripts, file by file; relative to this file."),
+        key("pipelines", TEXT, "A directory overlaid on the bundled pipelines."),
+        key("templates", TEXT, "A directory overlaid on the bundled prompt templates."),
+        key("store", TEXT, "The database that stores runs."),
+        key("domain", TEXT, "The domain to use."),
+        key("vars", ValueForm::Entries(&ValueForm::Any), "Vars for every pipeline that declares them; `--set` takes precedence."),
+        key("workspace", ValueForm::Map(&WORKSPACE), "The repositories that may cause failures."),
         key("lint", ValueForm::Custom(lint), "Levels and options of the linter's rules (`asterisk lint --list`)."),
         key(
             "observers",
             TEXTS,
-            "Who looks on at every run, as `--observe` has it: KIND or KIND=FILE, files relative to this file.",
+            "The observers of every run, as for `--observe`: KIND or KIND=FILE, with files relative to this file.",
         ),
         key(
             "agents",
             ValueForm::Entries(&ValueForm::Map(&AGENT)),
-            "Who may be asked outside of the program, by name: `--via NAME`, or `via:` of a node.",
+            "External answerers by name, for `--via NAME` or `via:` of a node.",
         ),
         key(
             "mcp_servers",
             ValueForm::Entries(&ValueForm::Map(&SERVER)),
-            "The servers whose tools nodes may call, by name: `tool: NAME/TOOL` of a node.",
+            "MCP servers by name; nodes call their tools with `tool: NAME/TOOL`.",
         ),
-        key("reportportal", ValueForm::Map(&PORTAL), "Where launches are fetched from, and what was found is written back to."),
+        key(
+            "reportportal",
+            ValueForm::Map(&PORTAL),
+            "The ReportPortal server that launches are fetched from and results are pushed to.",
+        ),
     ],
     ..Form::PLAIN
 };
@@ -84,9 +88,9 @@ pub(super) const REPOSITORY: Form = Form {
     id: Some("name"),
     keys: &[
         key("name", TEXT, "Its name.").named("missing-name", "a repository needs a `name`"),
-        key("path", TEXT, "Its checkout, relative to this file."),
-        key("purpose", TEXT, "What it is for, in the words that failures use: the choice of a repository goes by them."),
-        key("branch", TEXT, "The branch to look at."),
+        key("path", TEXT, "The path of its checkout, relative to this file."),
+        key("purpose", TEXT, "Its purpose, in words that failures use; the choice of a repository is based on them."),
+        key("branch", TEXT, "The branch to inspect."),
     ],
     ..Form::PLAIN
 };
@@ -94,39 +98,39 @@ pub(super) const REPOSITORY: Form = Form {
 pub(super) const AGENT: Form = Form {
     what: "an agent",
     keys: &[
-        key("kind", KINDS, "What it is; its name says so if this is not there."),
+        key("kind", KINDS, "The kind of answerer; by default the agent's name, if that is a kind."),
         key(
             "command",
             COMMAND,
-            "Of `exec`: the program with its arguments. The prompt comes on its standard input, the answer is the JSON object on its standard output.",
+            "Of `exec`: the program with its arguments. It reads the prompt from standard input and writes the answer, a JSON object, to standard output.",
         )
         .examples(&["[\"claude\", \"-p\", \"--output-format\", \"json\"]"]),
-        key("url", TEXT, "Of `http`: the address above /chat/completions.")
+        key("url", TEXT, "Of `http`: the base URL, without /chat/completions.")
             .examples(&["https://api.openai.com/v1", "http://127.0.0.1:11434/v1"]),
-        key("model", TEXT, "Of `http`: the model's name."),
+        key("model", TEXT, "Of `http`: the name of the model."),
         key(
             "secret",
             PLACE,
-            "Of `http`: where the secret is that it wants. Of `exec`: a variable that the command is told though others name it.",
+            "Of `http`: where the API key is stored. Of `exec`: a variable that is passed to the command although another agent uses it as a secret.",
         ),
-        time_key("timeout", "10m", "How long one answer may take."),
-        key("retry", ValueForm::Map(&RETRY), "How often it is asked again."),
-        key("breaker", ValueForm::Map(&BREAKER), "When it is left alone for a while."),
-        key("concurrency", COUNT, "How many may ask it at once; any number if this is not there."),
-        key("price", ValueForm::Map(&PRICE), "US dollars for a million tokens."),
-        key("max_bytes", BYTES, "The most bytes of an answer.").default_value(DefaultValue::Whole(4 << 20)),
-        key("answer", TEXT, "The field of what it says that holds the answer, as a path; the whole if this is not there.")
+        time_key("timeout", "10m", "The timeout of an answer."),
+        key("retry", ValueForm::Map(&RETRY), "How failed requests are retried."),
+        key("breaker", ValueForm::Map(&BREAKER), "When requests are suspended after failures."),
+        key("concurrency", COUNT, "The maximum number of concurrent requests; unlimited by default."),
+        key("price", ValueForm::Map(&PRICE), "Prices in US dollars."),
+        key("max_bytes", BYTES, "The maximum size of an answer in bytes.").default_value(DefaultValue::Whole(4 << 20)),
+        key("answer", TEXT, "The path of the field that contains the answer; the whole output by default.")
             .examples(&["result"]),
-        key("tokens", ValueForm::Map(&TOKENS), "The fields that say how many tokens it took; estimated without them."),
+        key("tokens", ValueForm::Map(&TOKENS), "The fields with the number of tokens used; estimated by default."),
         key(
             "dir",
             TEXT,
-            "Of `file` and `batch-file`: the directory in which each run has one for its signals; that which runs write to if this is not there.",
+            "Of `file` and `batch-file`: the directory in which each run has a subdirectory for its signals; the output directory of runs by default.",
         )
         .examples(&["signals"]),
-        time_key("poll", "500ms", "Of `file` and `batch-file`: how often it is looked for the answer."),
-        key("size", COUNT, "Of `batch-file`: the most requests of a batch.").default_value(DefaultValue::Whole(4)),
-        time_key("claim", "5m", "Of `batch-file`: how long a claim to a request holds without an answer."),
+        time_key("poll", "500ms", "Of `file` and `batch-file`: the interval at which the answer is polled for."),
+        key("size", COUNT, "Of `batch-file`: the maximum number of requests in a batch.").default_value(DefaultValue::Whole(4)),
+        time_key("claim", "5m", "Of `batch-file`: how long a claimed request is reserved without an answer."),
     ],
     ..OPEN
 };
@@ -134,20 +138,20 @@ pub(super) const AGENT: Form = Form {
 pub(super) const SERVER: Form = Form {
     what: "a server",
     keys: &[
-        key("command", COMMAND, "The program with its arguments, which speaks MCP over its standard input and output.")
+        key("command", COMMAND, "The program with its arguments; it serves MCP over standard input and output.")
             .examples(&["[\"uvx\", \"mcp-server-git\"]"]),
         key(
             "env",
             ValueForm::Entries(&ValueForm::FirstMatching(&[ValueForm::Map(&SECRET), ValueForm::Label])),
-            "Of a `command`: variables of its environment, beside those that there are; a secret by where it is.",
+            "Of a `command`: variables to add to its environment; secrets are given by their location.",
         ),
-        key("url", TEXT, "Where it is, over streamable HTTP.").examples(&["http://127.0.0.1:8700/mcp"]),
-        key("secret", PLACE, "Of a `url`: where the token is that it wants."),
-        time_key("timeout", "60s", "How long a call may take."),
-        key("retry", ValueForm::Map(&RETRY), "How often a call is made again."),
-        key("breaker", ValueForm::Map(&BREAKER), "When it is left alone for a while."),
-        key("concurrency", COUNT, "How many calls may be under way; any number if this is not there."),
-        key("max_bytes", BYTES, "The most bytes of an answer.").default_value(DefaultValue::Whole(4 << 20)),
+        key("url", TEXT, "Its URL, for streamable HTTP.").examples(&["http://127.0.0.1:8700/mcp"]),
+        key("secret", PLACE, "Of a `url`: where its token is stored."),
+        time_key("timeout", "60s", "The timeout of a call."),
+        key("retry", ValueForm::Map(&RETRY), "How failed calls are retried."),
+        key("breaker", ValueForm::Map(&BREAKER), "When requests are suspended after failures."),
+        key("concurrency", COUNT, "The maximum number of concurrent calls; unlimited by default."),
+        key("max_bytes", BYTES, "The maximum size of an answer in bytes.").default_value(DefaultValue::Whole(4 << 20)),
     ],
     ..OPEN
 };
@@ -155,19 +159,18 @@ pub(super) const SERVER: Form = Form {
 pub(super) const PORTAL: Form = Form {
     what: "`reportportal`",
     keys: &[
-        key("url", ValueForm::Matching("^https?://"), "Its address, as far as the host.")
-            .examples(&["https://reportportal.example.com"]),
+        key("url", ValueForm::Matching("^https?://"), "Its URL, up to the host.").examples(&["https://reportportal.example.com"]),
         key("project", TEXT, "The project."),
-        key("token", PLACE, "Where the API key is."),
+        key("token", PLACE, "Where the API key is stored."),
     ],
     ..OPEN
 };
 
 pub(super) const SECRET: Form = Form {
-    what: "the place of a secret",
+    what: "the location of a secret",
     keys: &[
-        key("env", TEXT, "The environment variable that has it.").examples(&["OPENAI_API_KEY"]),
-        key("file", TEXT, "The file that has it, which its owner alone may read (mode 0600)."),
+        key("env", TEXT, "The environment variable that contains it.").examples(&["OPENAI_API_KEY"]),
+        key("file", TEXT, "The file that contains it, readable only by its owner (mode 0600)."),
     ],
     ..OPEN
 };
@@ -175,10 +178,10 @@ pub(super) const SECRET: Form = Form {
 pub(super) const RETRY: Form = Form {
     what: "`retry`",
     keys: &[
-        key("attempts", ValueForm::Whole(1, 100), "How many attempts a step has; answers that are not accepted count.")
+        key("attempts", ValueForm::Whole(1, 100), "The number of attempts at a step, including rejected answers.")
             .default_value(DefaultValue::Whole(3)),
-        time_key("wait", "1s", "How long to wait after a first failure; twice as long after each further one."),
-        time_key("most", "60s", "The longest wait."),
+        time_key("wait", "1s", "The wait after the first failure; it doubles after each further one."),
+        time_key("most", "60s", "The maximum wait."),
     ],
     ..OPEN
 };
@@ -186,8 +189,9 @@ pub(super) const RETRY: Form = Form {
 pub(super) const BREAKER: Form = Form {
     what: "`breaker`",
     keys: &[
-        key("failures", ValueForm::Whole(1, 1_000_000), "After so many failures in a row.").default_value(DefaultValue::Whole(5)),
-        time_key("rest", "30s", "For so long; then one request probes it."),
+        key("failures", ValueForm::Whole(1, 1_000_000), "The number of consecutive failures after which requests are suspended.")
+            .default_value(DefaultValue::Whole(5)),
+        time_key("rest", "30s", "How long they are suspended; then one request probes the service."),
     ],
     ..OPEN
 };
@@ -197,8 +201,8 @@ const DOLLARS: ValueForm = ValueForm::Number(0.0, f64::MAX);
 pub(super) const PRICE: Form = Form {
     what: "`price`",
     keys: &[
-        key("in", DOLLARS, "Of prompts.").default_value(DefaultValue::Whole(3)),
-        key("out", DOLLARS, "Of answers.").default_value(DefaultValue::Whole(15)),
+        key("in", DOLLARS, "Per million input tokens.").default_value(DefaultValue::Whole(3)),
+        key("out", DOLLARS, "Per million output tokens.").default_value(DefaultValue::Whole(15)),
     ],
     ..OPEN
 };
@@ -206,8 +210,8 @@ pub(super) const PRICE: Form = Form {
 pub(super) const TOKENS: Form = Form {
     what: "`tokens`",
     keys: &[
-        key("in", TEXT, "Of the prompt.").examples(&["usage.input_tokens"]),
-        key("out", TEXT, "Of the answer.").examples(&["usage.output_tokens"]),
+        key("in", TEXT, "The field with the number of input tokens.").examples(&["usage.input_tokens"]),
+        key("out", TEXT, "The field with the number of output tokens.").examples(&["usage.output_tokens"]),
     ],
     ..OPEN
 };
@@ -238,8 +242,8 @@ fn lint() -> Value {
     json!({
         "type": ["object", "null"],
         "properties": {
-            "levels": map("How bad findings are taken to be, by rule or category.", ids),
-            "options": map("What rules go by.", options),
+            "levels": map("The severity of findings, by rule or category.", ids),
+            "options": map("Options of rules.", options),
         },
         "additionalProperties": false,
     })

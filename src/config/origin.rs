@@ -1,15 +1,15 @@
 //! Where a setting came from.
 
-use crate::diag::{names_secret, starred};
-use crate::net::hidden;
+use asterisk_adapters::net::hidden;
+use asterisk_diag::{names_secret, starred};
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::PathBuf;
 
-/// A setting in force.
+/// A current setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Its name: a key of the project file, `vars.NAME`, or what the command line calls it.
+    /// Its name: a key of the project file, `vars.NAME`, or its name on the command line.
     pub name: String,
     /// Its value; null if there is none.
     pub value: Value,
@@ -17,7 +17,7 @@ pub struct Setting {
     pub origin: SettingOrigin,
 }
 
-/// Where a setting came from, strongest first.
+/// The origin of a setting, in order of precedence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingOrigin {
     /// This flag.
@@ -31,14 +31,14 @@ pub enum SettingOrigin {
         /// The line, from 1.
         line: usize,
     },
-    /// Nothing names it: the directory has the name that is looked for.
+    /// By convention: a directory with the expected name.
     Convention,
     /// The program.
     Default,
 }
 
 impl Setting {
-    /// The value as it may be shown: a secret is not, nor what looks like one.
+    /// The value as shown; secrets and what looks like one are hidden.
     pub fn shown(&self) -> Value {
         if names_secret(&self.name) { json!("(not shown)") } else { hidden(self.value.clone(), &starred) }
     }

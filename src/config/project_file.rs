@@ -1,16 +1,16 @@
 //! `asterisk.yaml`, and the user's own file of the same keys.
 
 use super::keys::{PROJECT, REPOSITORY};
-use crate::agent::{AgentSettings, ServerSettings};
-use crate::diag::{Code, Diagnostic, Diagnostics, SecretForm, Source, Span, names_secret, secrets_in, starred};
-use crate::form::{FormFields, FormReader, fill, yaml};
-use crate::lint;
-use crate::observe;
-use crate::pipeline::Spanned;
+use asterisk_adapters::agent::{AgentSettings, ServerSettings};
+use asterisk_diag::{Code, Diagnostic, Diagnostics, SecretForm, Source, Span, names_secret, secrets_in, starred};
+use asterisk_form::{FormFields, FormReader, fill, yaml};
+use asterisk_lint as lint;
+use asterisk_observe as observe;
+use asterisk_pipeline::Spanned;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What a project file says; paths are as written, relative to its directory.
+/// The content of a project file; paths are as written, relative to its directory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ProjectConfig {
     pub(super) scripts: Option<Spanned<String>>,
@@ -19,22 +19,22 @@ pub(super) struct ProjectConfig {
     pub(super) store: Option<Spanned<String>>,
     pub(super) domain: Option<Spanned<String>>,
     pub(super) vars: BTreeMap<String, Spanned<Value>>,
-    /// None if it does not say anything of them.
+    /// None if the file does not set them.
     pub(super) repositories: Option<Spanned<Vec<Value>>>,
-    /// None if it does not say anything of them.
+    /// None if the file does not set them.
     pub(super) observers: Option<Spanned<Vec<String>>>,
-    /// Who may be asked outside of the process, by name.
+    /// The external answerers, by name.
     pub(super) agents: BTreeMap<String, Spanned<AgentSettings>>,
     /// Where launches are fetched from.
     pub(super) reportportal: super::reportportal::PortalSection,
     /// The servers whose tools nodes may call, by name.
     pub(super) servers: BTreeMap<String, Spanned<ServerSettings>>,
-    /// None if it does not say anything of linting.
+    /// None if the file does not configure linting.
     pub(super) lint: Option<Spanned<lint::Config>>,
 }
 
-/// Reads a project file, or says everything that is wrong with it. What looks like a secret is refused wherever it stands, and nobody is
-/// shown it.
+/// Reads a project file, or reports everything that is wrong with it. What looks like a secret is rejected everywhere and never
+/// shown.
 pub(super) fn read(source: &Source) -> Result<ProjectConfig, Diagnostics> {
     let secrets = secrets_in(source.text());
     let read = plain(source);
@@ -64,20 +64,20 @@ pub(super) fn read(source: &Source) -> Result<ProjectConfig, Diagnostics> {
     }
 }
 
-/// Where a secret must not stand, and what to write instead.
+/// Where secrets are forbidden, and what to write instead.
 fn instead(known: SecretForm) -> (&'static str, &'static str) {
     match known {
         SecretForm::Argument => (
-            "in the words of a command, which everybody sees who lists processes",
-            "leave it out: the command is given the environment, and `env: { NAME: { env: OTHER } }` of a server names a variable for it",
+            "in the arguments of a command, which are visible in the process list",
+            "remove it: the command inherits the environment, and `env: { NAME: { env: OTHER } }` of a server sets a variable",
         ),
         SecretForm::Address => (
-            "in an address",
-            "addresses are shown: leave it out, and name where the secret is: `secret: { env: NAME }` or `{ file: PATH }`",
+            "in a URL",
+            "URLs appear in output: remove it, and name the location of the secret: `secret: { env: NAME }` or `{ file: PATH }`",
         ),
         SecretForm::Key | SecretForm::Form => (
-            "that stands in the file",
-            "set a variable to it and name that: `secret: { env: NAME }` of an agent, `env: { KEY: { env: NAME } }` of a server, \
+            "in the file itself",
+            "put it into an environment variable and name that: `secret: { env: NAME }` of an agent, `env: { KEY: { env: NAME } }` of a server, \
              `token: { env: NAME }` of ReportPortal; or a file of mode 0600: `{ file: PATH }`",
         ),
     }
@@ -105,7 +105,7 @@ fn hide(mut one: Diagnostic, shown: &Source, source: &Source, secrets: &[(Span, 
     one
 }
 
-/// Whether a place is in a comment, as far as its line tells.
+/// Whether a place is in a comment, judging by its line.
 fn is_comment(text: &str, span: Span) -> bool {
     let line = text[..span.start].rsplit('\n').next().unwrap_or_default();
     line.trim_start().starts_with('#') || line.contains(" #")
@@ -123,7 +123,7 @@ fn plain(source: &Source) -> Result<ProjectConfig, Diagnostics> {
     let values = check.file(&tree, &PROJECT, None);
     let mut reader = check.reader;
     let Some(fields) = FormFields::of(&tree, &PROJECT) else { return Err(reader.finish()) };
-    // A key with everything below it commented out says nothing.
+    // A key with everything below it commented out is empty.
     let file = ProjectConfig {
         scripts: fields.text("scripts"),
         pipelines: fields.text("pipelines"),
@@ -136,7 +136,7 @@ fn plain(source: &Source) -> Result<ProjectConfig, Diagnostics> {
             let texts = yaml.texts().unwrap_or_default();
             for text in &texts {
                 if let Err((message, help)) = observe::parse(text) {
-                    let error = reader.error("observer", message, text.span, "asked for here");
+                    let error = reader.error("observer", message, text.span, "requested here");
                     reader.push(error.help(help));
                 }
             }
@@ -185,8 +185,8 @@ mod tests {
     #[test]
     fn a_fault_is_reported_once_with_its_place() {
         for (text, message) in [
-            ("observers: jsonl\n", "`observers` must be a list, not the text `jsonl`"),
-            ("workspace: { repositories: [{ name: a, path: 5 }] }\n", "`path` of repository `a` must be a text, not 5"),
+            ("observers: jsonl\n", "`observers` must be a list, not the string `jsonl`"),
+            ("workspace: { repositories: [{ name: a, path: 5 }] }\n", "`path` of repository `a` must be a string, not 5"),
             ("store:\n", "`store` is empty"),
         ] {
             let found = parse(text).expect_err(text);

@@ -1,23 +1,23 @@
-//! `reportportal:`: where launches are fetched from, and what was found is written back to.
+//! `reportportal:`: where launches are fetched from and results are pushed to.
 
 use super::agents::{address, secret};
 use super::keys::PORTAL;
 use super::origin::{Setting, SettingOrigin};
-use crate::diag::{Span, address_tells};
-use crate::environment::Variables;
-use crate::form::FormFields;
-use crate::form::yaml::YamlReader;
-use crate::net::SecretSource;
-use crate::pipeline::Spanned;
-use crate::reportportal::PortalSettings;
+use asterisk_adapters::net::SecretSource;
+use asterisk_adapters::reportportal::PortalSettings;
+use asterisk_base::environment::Variables;
+use asterisk_diag::{Span, address_tells};
+use asterisk_form::FormFields;
+use asterisk_form::yaml::YamlReader;
+use asterisk_pipeline::Spanned;
 use serde_json::json;
 
-/// Set these, and what the files say of the same does not count.
+/// Variables that override the files.
 const URL: &str = "ASTERISK_REPORTPORTAL_URL";
 const PROJECT: &str = "ASTERISK_REPORTPORTAL_PROJECT";
 const TOKEN: &str = "ASTERISK_REPORTPORTAL_TOKEN";
 
-/// What a file says of it, each with its place.
+/// The settings of a file, each with its place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PortalSection {
     pub(super) url: Option<Spanned<String>>,
@@ -25,7 +25,7 @@ pub(super) struct PortalSection {
     pub(super) token: Option<Spanned<SecretSource>>,
 }
 
-/// Reads what a file says. The form of the file has been checked.
+/// Reads the settings of a file. The form of the file has been checked.
 pub(super) fn read(reader: &mut YamlReader<'_>, file: FormFields<'_>) -> PortalSection {
     const WHAT: &str = "`reportportal`";
     let Some(fields) = file.map("reportportal", &PORTAL) else { return PortalSection::default() };
@@ -34,7 +34,7 @@ pub(super) fn read(reader: &mut YamlReader<'_>, file: FormFields<'_>) -> PortalS
     PortalSection { url, project: fields.text("project"), token }
 }
 
-/// What is in force: of each part, what the environment says, or else the first file that says something, by its place.
+/// The settings in use: each part from the environment, or otherwise from the first file that sets it, with its place.
 pub(super) fn settled(
     variables: &Variables,
     files: &[&PortalSection],

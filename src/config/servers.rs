@@ -2,21 +2,21 @@
 
 use super::agents::{address, bounds, place, secret, set, time, words};
 use super::keys::{SECRET, SERVER};
-use crate::agent::{ServerSettings, Servers, Variable};
-use crate::form::FormFields;
-use crate::form::yaml::{YamlEntry, YamlReader};
-use crate::pipeline::Spanned;
+use asterisk_adapters::agent::{ServerSettings, Servers, Variable};
+use asterisk_form::FormFields;
+use asterisk_form::yaml::{YamlEntry, YamlReader};
+use asterisk_pipeline::Spanned;
 use std::collections::BTreeMap;
 
 /// How a variable is written.
 const VARIABLE: &str = "write `NAME: value`, or `NAME: { env: OTHER }`, `NAME: { file: path }` for a secret";
 
-/// Those that a file sets up, each with the place of its name. The form of the file has been checked.
+/// Those that a file defines, each with the place of its name. The form of the file has been checked.
 pub(super) fn read(reader: &mut YamlReader<'_>, file: FormFields<'_>) -> BTreeMap<String, Spanned<ServerSettings>> {
     let mut servers = BTreeMap::new();
     for YamlEntry { key, value } in file.entries("mcp_servers") {
         if key.contains(['/', ',', '=']) {
-            let error = reader.error("server-name", format!("no server can be called `{key}`"), key.span, "");
+            let error = reader.error("server-name", format!("a server cannot be called `{key}`"), key.span, "");
             reader.push(error.help("nodes call a tool as SERVER/TOOL: letters, digits, `-` and `_` are safe"));
         } else if let Some(fields) = FormFields::of(value, &SERVER) {
             servers.insert(key.value.clone(), Spanned::new(one(reader, key, fields), key.span));
@@ -39,9 +39,9 @@ fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, fields: FormFields<'
     let web = settings.url.as_deref().map(|url| url.starts_with("http://") || url.starts_with("https://"));
     let fault = match (settings.command.is_empty(), web) {
         (false, None) | (true, Some(true)) => None,
-        (false, Some(_)) => Some("has both a command and an address"),
-        (true, None) => Some("has neither a command nor an address"),
-        (true, Some(false)) => Some("has an address that is none of HTTP"),
+        (false, Some(_)) => Some("has both a `command` and a `url`"),
+        (true, None) => Some("has neither a `command` nor a `url`"),
+        (true, Some(false)) => Some("has a `url` that is not an HTTP URL"),
     };
     if let Some(fault) = fault.filter(|_| !given) {
         let span = fields.present("url").map_or(name.span, |url| url.span);
@@ -54,7 +54,7 @@ fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, fields: FormFields<'
         if fields.present(key).is_some() && fault.is_none() && !there {
             let message = format!("`{key}` of {what} is for a server with `{other}`");
             let error = reader.error("server-place", message, fields.key_span(key), "");
-            reader.push(error.help("a command is given what it needs by `env:`, an address by `secret:`"));
+            reader.push(error.help("`env:` is for a `command`, `secret:` for a `url`"));
         }
     }
     set(&mut settings.bounds.timeout, time(reader, fields, "timeout", &what));
@@ -68,13 +68,13 @@ fn variables(reader: &mut YamlReader<'_>, fields: FormFields<'_>, what: &str) ->
     let of = format!("`env` of {what}");
     for YamlEntry { key: name, value } in fields.entries("env") {
         if name.contains(['=', '\0']) {
-            let error = reader.error("server-env", format!("{of} has a variable of no name"), name.span, "");
+            let error = reader.error("server-env", format!("{of} has a variable with an invalid name"), name.span, "");
             reader.push(error.help(VARIABLE));
             continue;
         }
         let variable = if let Some(part) = FormFields::of(value, &SECRET) {
             let unclear = |reader: &mut YamlReader<'_>| {
-                let message = format!("`{name}` of {of} is no text, and no place of one");
+                let message = format!("`{name}` of {of} is neither a string nor the location of a secret");
                 reader.error("server-env", message, name.span, "").help(VARIABLE)
             };
             place(reader, part, name, &of, unclear).map(Variable::Secret)
@@ -92,9 +92,9 @@ fn variables(reader: &mut YamlReader<'_>, fields: FormFields<'_>, what: &str) ->
 mod tests {
     use super::*;
     use crate::config::keys::PROJECT;
-    use crate::diag::Source;
-    use crate::form::{FormReader, yaml};
-    use crate::net::SecretSource;
+    use asterisk_adapters::net::SecretSource;
+    use asterisk_diag::Source;
+    use asterisk_form::{FormReader, yaml};
     use std::time::Duration;
 
     fn parse(text: &str) -> (Servers, Vec<(String, String)>) {
@@ -104,7 +104,7 @@ mod tests {
         check.file(&tree, &PROJECT, None);
         let servers = plain(&read(&mut check.reader, FormFields::of(&tree, &PROJECT).expect("a map")));
         let found = check.finish();
-        let text = |label: &crate::diag::Label| label.source.slice(label.span).to_owned();
+        let text = |label: &asterisk_diag::Label| label.source.slice(label.span).to_owned();
         (servers, found.iter().map(|fault| (fault.code.to_string(), fault.primary().map_or(String::new(), text))).collect())
     }
 

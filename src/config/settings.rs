@@ -1,23 +1,23 @@
-//! The settings in force, from everywhere they may come from.
+//! The current settings, from everywhere they may come from.
 
 use super::origin::{Setting, SettingOrigin};
 use super::project_file::{self, ProjectConfig};
-use crate::clock::{Clock, FixedClock, SystemClock};
-use crate::diag::{Diagnostic, Source, Span};
-use crate::environment::{Environment, Variables};
-use crate::files::{Area, FileError, conventional, project_root, read_text_file};
-use crate::lint;
-use crate::model::job_url_of_environment;
-use crate::pipeline::Spanned;
-use crate::project::domain::DEFAULT_DOMAIN;
-use crate::project::{ProjectVar, ProjectVars, VarPlaces};
-use crate::session::{AuditSettings, KEEP, SessionError, Setup, TextSettings, refuse_secret};
+use asterisk_base::clock::{Clock, FixedClock, SystemClock};
+use asterisk_base::environment::{Environment, Variables};
+use asterisk_base::model::job_url_of_environment;
+use asterisk_diag::{Diagnostic, Source, Span};
+use asterisk_files::{Area, FileError, conventional, project_root, read_text_file};
+use asterisk_lint as lint;
+use asterisk_pipeline::Spanned;
+use asterisk_project::domain::DEFAULT_DOMAIN;
+use asterisk_project::{ProjectVar, ProjectVars, VarPlaces};
+use asterisk_session::{AuditSettings, KEEP, SessionError, Setup, TextSettings, refuse_secret};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Names the vocabulary, as `--domain` does.
+/// The domain, like `--domain`.
 const DOMAIN: &str = "ASTERISK_DOMAIN";
 /// Fixes the time, for tests and reproducible runs: an RFC 3339 instant, and behind a `/` by how many milliseconds it moves on
 /// with each reading.
@@ -26,12 +26,12 @@ const CLOCK: &str = "ASTERISK_CLOCK";
 const AUDIT_LOG: &str = "ASTERISK_AUDIT_LOG";
 /// The path of the user's auditor rules.
 const AUDITOR: &str = "ASTERISK_AUDITOR";
-/// The seconds that one call of a script may take: more than the default for a machine that is slow or has much else to do.
+/// The maximum seconds of a script call: to be raised on slow or busy machines.
 const SCRIPT_SECONDS: &str = "ASTERISK_SCRIPT_SECONDS";
-/// The most cases of a run that stay in memory.
+/// The maximum number of cases of a run kept in memory.
 const KEEP_CASES: &str = "ASTERISK_KEEP_CASES";
 
-/// What the command line (or, through it, the environment) says; what is absent is looked up further down.
+/// Settings of the command line, or of the environment through it; absent ones are looked up further down.
 #[derive(Clone, Debug, Default)]
 pub struct CommandLine {
     /// `--store`.
@@ -46,24 +46,24 @@ pub struct CommandLine {
     pub set: Vec<String>,
 }
 
-/// The settings in force.
+/// The current settings.
 #[derive(Clone)]
 pub struct ResolvedSettings {
     /// For a session.
     pub setup: Setup,
-    /// Each of them, with where it came from.
+    /// Each of them, with its origin.
     pub settings: Vec<Setting>,
-    /// Who looks on at every run: `KIND` or `KIND=FILE`, files relative to the project's directory.
+    /// The observers of every run: `KIND` or `KIND=FILE`, files relative to the project's directory.
     pub observers: Vec<String>,
     /// How scripts are linted.
     pub lint: lint::Config,
     /// The project's directory.
     pub root: PathBuf,
-    /// The files that settings were looked for in, and whether they are there.
+    /// The files searched for settings, and whether they exist.
     pub files: Vec<(PathBuf, bool)>,
 }
 
-/// A file of settings, or what stands for one that is not there.
+/// A file of settings, or a placeholder for a missing one.
 struct SettingsLayer {
     path: PathBuf,
     there: bool,
@@ -89,7 +89,7 @@ impl SettingsLayer {
         SettingOrigin::File { path: self.path.clone(), line: self.source.line_column(span.start).0 }
     }
 
-    /// A path that the file names, relative to where it stands.
+    /// A path in the file, relative to the file.
     fn below(&self, path: &str) -> PathBuf {
         self.path.parent().unwrap_or(Path::new(".")).join(path)
     }
@@ -100,13 +100,13 @@ fn user_file(variables: &Variables) -> Option<PathBuf> {
     Some(base(variables, "XDG_CONFIG_HOME", ".config")?.join("asterisk/config.yaml"))
 }
 
-/// Where what was typed is remembered: `asterisk/history` below `XDG_STATE_HOME`, or below `.local/state` in the home directory.
+/// The history of typed lines: `asterisk/history` below `XDG_STATE_HOME`, or below `.local/state` in the home directory.
 pub fn history_file(variables: &Variables) -> Option<PathBuf> {
     Some(base(variables, "XDG_STATE_HOME", ".local/state")?.join("asterisk/history"))
 }
 
 /// The auditor's files: its log and rules, which belong to the user rather than the project. Without a home directory, the log is kept
-/// beside the store.
+/// next to the store.
 fn audit(variables: &Variables, root: &Path) -> AuditSettings {
     let log = path(variables, AUDIT_LOG)
         .or_else(|| Some(base(variables, "XDG_STATE_HOME", ".local/state")?.join("asterisk/audit.jsonl")));
@@ -116,7 +116,7 @@ fn audit(variables: &Variables, root: &Path) -> AuditSettings {
     AuditSettings { log: log.unwrap_or_else(|| root.join(".asterisk/audit.jsonl")), rules }
 }
 
-/// A base directory of the user: that of the variable, or else the one below the home directory.
+/// A base directory of the user: that of the variable, or otherwise the one below the home directory.
 fn base(variables: &Variables, name: &str, below_home: &str) -> Option<PathBuf> {
     // A relative one is to be ignored, says the XDG base directory specification.
     path(variables, name).filter(|path| path.is_absolute()).or_else(|| Some(path(variables, "HOME")?.join(below_home)))
@@ -220,7 +220,7 @@ pub fn resolve(given: CommandLine, here: &Path, environment: &Environment) -> Re
     });
     let (observers, origin) = said.unwrap_or((Vec::new(), SettingOrigin::Default));
     settings.push(Setting { name: "observers".into(), value: json!(observers), origin });
-    let mut agents = crate::agent::Agents::new();
+    let mut agents = asterisk_adapters::agent::Agents::new();
     for layer in layers.iter().rev() {
         agents.extend(super::agents::plain(&layer.file.agents));
     }
@@ -232,7 +232,7 @@ pub fn resolve(given: CommandLine, here: &Path, environment: &Environment) -> Re
     let said: Vec<_> = layers.iter().map(|layer| &layer.file.reportportal).collect();
     let (reportportal, shown) = super::reportportal::settled(variables, &said, &|file, span| layers[file].at(span));
     settings.extend(shown);
-    let mut servers = crate::agent::Servers::new();
+    let mut servers = asterisk_adapters::agent::Servers::new();
     for layer in layers.iter().rev() {
         servers.extend(super::servers::plain(&layer.file.servers));
     }
@@ -287,7 +287,7 @@ fn clock(variables: &Variables) -> Result<Arc<dyn Clock>, SessionError> {
         Some(clock) => Ok(Arc::new(clock)),
         None => {
             let message = format!("{CLOCK} is not an RFC 3339 instant: {}", text.to_string_lossy());
-            let help = "behind a `/` may stand by how many milliseconds it moves on with each reading: 2026-02-14T21:21:09Z/10";
+            let help = "append `/` and the milliseconds to advance on each reading: 2026-02-14T21:21:09Z/10";
             Err(SessionError::BadRequest(Box::new(Diagnostic::error("config/clock", message).help(help))))
         }
     }
@@ -313,7 +313,7 @@ fn keep(variables: &Variables) -> Result<usize, SessionError> {
     })
 }
 
-/// `name=value` settings, with the places of the values: each is JSON if it reads as JSON, else a text.
+/// `name=value` settings, with the places of the values: each is JSON if it parses as JSON, otherwise a string.
 fn parse_set(set: &[String]) -> Result<(Map<String, Value>, VarPlaces), SessionError> {
     let mut places = VarPlaces::new();
     let mut pair = |text: &String| match text.split_once('=') {
@@ -327,7 +327,7 @@ fn parse_set(set: &[String]) -> Result<(Map<String, Value>, VarPlaces), SessionE
         }
         _ => {
             let message = format!("`--set {text}` is not NAME=VALUE");
-            let diagnostic = Diagnostic::error("config/set", message).help("write for example --set recall_hit=0.9");
+            let diagnostic = Diagnostic::error("config/set", message).help("for example --set recall_hit=0.9");
             Err(SessionError::BadRequest(Box::new(diagnostic)))
         }
     };

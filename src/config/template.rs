@@ -1,10 +1,10 @@
 //! The commented project file that `asterisk init` writes.
 
-use crate::files::Area;
+use asterisk_files::Area;
 
 const TEXT: &str = include_str!("template.yaml");
 
-/// The project file with the directories of these areas set; everything else stands in comments.
+/// The project file with the directories of these areas set; everything else is in comments.
 pub fn template(areas: &[Area]) -> String {
     let set =
         |line: &str| areas.iter().any(|area| line.strip_prefix('#').is_some_and(|key| key == format!("{0}: {0}", area.name())));
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
     use crate::config::keys::PROJECT;
     use crate::config::project_file::read;
-    use crate::diag::Source;
+    use asterisk_diag::Source;
 
     #[test]
     fn every_key_is_there_and_all_of_them_work() {

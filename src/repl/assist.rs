@@ -5,10 +5,10 @@ use super::lex::lex;
 use super::state::{ReplFlow, ReplState};
 use super::words::CompletionWords;
 use super::{complete, place};
-use crate::diag::{Source, Span};
 use crate::exit::Exit;
-use crate::session::SessionError;
 use crate::ui::{Assist, Candidate, Hint, SyntaxClass, TypedLine};
+use asterisk_diag::{Source, Span};
+use asterisk_session::SessionError;
 use std::io::{self, BufRead};
 use std::path::PathBuf;
 
@@ -129,7 +129,7 @@ fn read(input: &mut impl BufRead) -> Result<Option<String>, SessionError> {
     let mut bytes = Vec::new();
     loop {
         let before = bytes.len();
-        let failed = |source| SessionError::File(crate::files::FileError::Io { path: "-".into(), source });
+        let failed = |source| SessionError::File(asterisk_files::FileError::Io { path: "-".into(), source });
         let more = io::Read::take(&mut *input, (MAX_TEXT + 1 - before) as u64).read_until(b'\n', &mut bytes).map_err(failed)?;
         if more == 0 && before == 0 {
             return Ok(None);

@@ -21,7 +21,7 @@ pub(super) struct Bound {
 
 /// Finds the names that a text binds at its top level: those of `let`, and those of `known` that it assigns to.
 pub(super) fn bound(text: &str, known: impl Fn(&str) -> bool) -> Option<Bound> {
-    let pieces: Vec<(crate::diag::Span, LexKind)> =
+    let pieces: Vec<(asterisk_diag::Span, LexKind)> =
         lex(text).pieces.into_iter().filter(|(_, piece)| *piece != LexKind::Inked(SyntaxClass::Comment)).collect();
     let word = |at: usize| pieces.get(at).map_or("", |(span, _)| &text[span.start..span.end]);
     let (mut depth, mut begins, mut names) = (0_usize, true, Vec::<String>::new());
@@ -63,7 +63,7 @@ pub(super) fn results(text: &str) -> Vec<usize> {
 
 /// Whether a text uses a name, other than as a field.
 pub(super) fn names(text: &str, name: &str) -> bool {
-    let is_it = |(span, piece): &(crate::diag::Span, LexKind)| {
+    let is_it = |(span, piece): &(asterisk_diag::Span, LexKind)| {
         matches!(piece, LexKind::Name | LexKind::Inked(SyntaxClass::Input)) && &text[span.start..span.end] == name
     };
     // A template string may contain it.

@@ -1,6 +1,6 @@
 //! The REPL commands: one table for parsing, completion and help.
 
-use crate::diag::{Diagnostic, Source, Span, did_you_mean};
+use asterisk_diag::{Diagnostic, Source, Span, did_you_mean};
 
 /// The action of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,85 +69,85 @@ const fn command(name: &'static str, verb: Verb, takes: CompletionKind, usage: &
 
 /// All commands, in the order of the help.
 pub(super) const COMMANDS: &[ReplCommand] = &[
-    command("cases", Verb::Cases, CompletionKind::Word, "[TEXT]", "the cases of the run (whose id or path has TEXT)"),
     command(
-        "case",
-        Verb::Case,
-        CompletionKind::Case,
-        "ID|N",
-        "go to a case by its id or its number in the list, at its first step",
+        "cases",
+        Verb::Cases,
+        CompletionKind::Word,
+        "[TEXT]",
+        "list the cases of the run (with TEXT in their id, name or path)",
     ),
-    command("steps", Verb::Steps, CompletionKind::Nothing, "", "the steps of the case"),
-    command("evidence", Verb::Evidence, CompletionKind::Nothing, "", "what the texts of the case were read as"),
+    command("case", Verb::Case, CompletionKind::Case, "ID|N", "go to the first step of a case, given by its id or list number"),
+    command("steps", Verb::Steps, CompletionKind::Nothing, "", "list the steps of the case"),
+    command("evidence", Verb::Evidence, CompletionKind::Nothing, "", "show the evidence of the case"),
     command(
         "verdict",
         Verb::Verdict,
         CompletionKind::Word,
         "[CODE]",
-        "which defect the case is, and which rules and signatures spoke; or why it is not CODE",
+        "show the verdict of the case and the rules and signatures that matched, or why it is not CODE",
     ),
     command(
         "root",
         Verb::Root,
         CompletionKind::Case,
         "[ID]",
-        "what the failure has in common with the others of its cause; or why the case ID is one cause with it, or is not",
+        "show the root of the case, or why the case ID has the same cause or a different one",
     ),
     command(
         "try",
         Verb::Try,
         CompletionKind::Word,
         "\"LINE\"",
-        "which signatures a line of a log matches, where in the line, and where each is written",
+        "show the signatures that match a log line, where they match, and where they are defined",
     ),
     command("at", Verb::At, CompletionKind::Step, "N|+N|-N|NODE", "go to a step; without a run, to a node"),
-    command("next", Verb::Next, CompletionKind::Nothing, "", "one step forward"),
-    command("back", Verb::Back, CompletionKind::Nothing, "", "one step back"),
-    command("why", Verb::Why, CompletionKind::Edge, "[EDGE]", "which edge leaves this step, and why; or what one edge saw"),
-    command("flip", Verb::Flip, CompletionKind::Edge, "EDGE", "what would be if EDGE fired, and if it did not"),
-    command("diff", Verb::Diff, CompletionKind::Step, "[STEP]", "what is other here than one step before, or than at STEP"),
+    command("next", Verb::Next, CompletionKind::Nothing, "", "go one step forward"),
+    command("back", Verb::Back, CompletionKind::Nothing, "", "go one step back"),
+    command(
+        "why",
+        Verb::Why,
+        CompletionKind::Edge,
+        "[EDGE]",
+        "show which edge was taken at this step, and why; or explain one edge",
+    ),
+    command("flip", Verb::Flip, CompletionKind::Edge, "EDGE", "show changes that make EDGE fire, or keep it from firing"),
+    command("diff", Verb::Diff, CompletionKind::Step, "[STEP]", "show the differences from the previous step, or from STEP"),
     command(
         "set",
         Verb::Set,
         CompletionKind::Var,
         "[NAME=VALUE]",
-        "see decisions as they would be with another var; alone, lists the vars",
+        "set a var and re-evaluate decisions; without an argument, list the vars",
     ),
-    command("unset", Verb::Unset, CompletionKind::Var, "[NAME]", "take that back, or all of it"),
-    command("load", Verb::Load, CompletionKind::Data, "FILE|JSON", "another artifact for this step, until you leave it"),
+    command("unset", Verb::Unset, CompletionKind::Var, "[NAME]", "reset a var, or all vars"),
+    command("load", Verb::Load, CompletionKind::Data, "FILE|JSON", "replace the artifact of this step until you leave it"),
     command(
         "state",
         Verb::State,
         CompletionKind::Data,
         "FILE|JSON",
-        "another state for this step: {loops, context, history, ...}",
+        "replace the state of this step: {loops, context, history, ...}",
     ),
-    command(
-        "reload",
-        Verb::Reload,
-        CompletionKind::Word,
-        "[recorded]",
-        "go by the scripts of now, or by the recorded ones again",
-    ),
-    command("follow", Verb::Follow, CompletionKind::Nothing, "", "show the steps of the case as they are made, until it is done"),
-    command("graph", Verb::Graph, CompletionKind::Word, "[mermaid|dot]", "the pipeline, and where you are in it"),
+    command("reload", Verb::Reload, CompletionKind::Word, "[recorded]", "use the current scripts, or the recorded ones again"),
+    command("follow", Verb::Follow, CompletionKind::Nothing, "", "show new steps of the case until it is done"),
+    command("graph", Verb::Graph, CompletionKind::Word, "[mermaid|dot]", "show the pipeline and your position in it"),
     command(
         "doc",
         Verb::Doc,
         CompletionKind::Name,
         "NAME",
-        "what a function, a script or an edge is for; and what `state`, `params` and `vars` have",
+        "document a function, a script or an edge, or the fields of `state`, `params` and `vars`",
     ),
-    command("time", Verb::Time, CompletionKind::Expression, "EXPRESSION", "how long an expression takes"),
-    command("full", Verb::Full, CompletionKind::Expression, "EXPRESSION", "the whole value of an expression, however long"),
+    command("time", Verb::Time, CompletionKind::Expression, "EXPRESSION", "measure the time of an expression"),
+    command("full", Verb::Full, CompletionKind::Expression, "EXPRESSION", "print the whole value of an expression"),
     command(
         "save-as-test",
         Verb::SaveAsTest,
         CompletionKind::File,
         "[FILE]",
-        "keep the decision of this step as a test, beside the rule that made it",
+        "save the decision of this step as a test, next to its rule",
     ),
-    command("help", Verb::Help, CompletionKind::Command, "[COMMAND]", "this list"),
+    command("help", Verb::Help, CompletionKind::Command, "[COMMAND]", "show this list, or the usage of a command"),
     command("quit", Verb::Quit, CompletionKind::Word, "[CODE]", "end the session"),
 ];
 
@@ -174,7 +174,7 @@ pub(super) fn parse(text: &Source) -> Result<Option<(&'static ReplCommand, &str,
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
         let typed = format!(":{name}");
         let hint = (!name.is_empty()).then(|| did_you_mean(&typed, names().iter().map(String::as_str))).flatten();
-        let diagnostic = Diagnostic::error(CODE, format!("there is no command `:{name}`"));
+        let diagnostic = Diagnostic::error(CODE, format!("unknown command `:{name}`"));
         let span = Span::new(start, start + 1 + name.len());
         return Err(Box::new(diagnostic.label(text, span, "").help(hint.unwrap_or_else(|| ":help lists the commands".into()))));
     };
@@ -183,7 +183,7 @@ pub(super) fn parse(text: &Source) -> Result<Option<(&'static ReplCommand, &str,
     let at = start + 1 + name.len() + (behind.len() - argument.len());
     let argument = argument.trim_end();
     if command.takes == CompletionKind::Nothing && !argument.is_empty() {
-        let diagnostic = Diagnostic::error(CODE, format!("`:{name}` takes nothing"));
+        let diagnostic = Diagnostic::error(CODE, format!("`:{name}` takes no argument"));
         return Err(Box::new(diagnostic.label(text, Span::new(at, at + argument.len()), "").help(usage(command))));
     }
     Ok(Some((command, argument, at)))
@@ -207,8 +207,8 @@ pub(super) fn help() -> String {
     let width = shown.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     let lines: Vec<String> = shown.iter().map(|(name, doc)| format!("  {name:width$}  {doc}")).collect();
     format!(
-        "Anything else is an expression over `artifact`, `state`, `vars` and `params` of the step; the artifact's fields stand for\n\
-         themselves. `let x = ..` binds a name for the session, `_` is the last result; `exit` and `help` do without a colon.\n{}",
+        "Anything else is an expression over `artifact`, `state`, `vars` and `params` of the step; the fields of the artifact\n\
+         are variables. `let x = ..` binds a name for the session, `_` is the last result; `exit` and `help` need no colon.\n{}",
         lines.join("\n")
     )
 }
@@ -236,9 +236,9 @@ mod tests {
             (" exit ", "Quit `` 6"),
             ("?", "Help `` 1"),
             ("help + 1", "expression"),
-            (":stesp", "typed:1:1: there is no command `:stesp` | did you mean `:steps`?"),
-            (":", "typed:1:1: there is no command `:` | :help lists the commands"),
-            (":steps 3", "typed:1:8: `:steps` takes nothing | :steps: the steps of the case"),
+            (":stesp", "typed:1:1: unknown command `:stesp` | did you mean `:steps`?"),
+            (":", "typed:1:1: unknown command `:` | :help lists the commands"),
+            (":steps 3", "typed:1:8: `:steps` takes no argument | :steps: list the steps of the case"),
         ] {
             assert_eq!(parsed(text), wanted, "{text}");
         }

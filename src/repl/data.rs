@@ -1,9 +1,9 @@
 //! Reads JSON arguments.
 
-use crate::diag::{Diagnostic, Source, Span};
-use crate::environment::InputStream;
-use crate::files::read_input;
-use crate::session::SessionError;
+use asterisk_base::environment::InputStream;
+use asterisk_diag::{Diagnostic, Source, Span};
+use asterisk_files::read_input;
+use asterisk_session::SessionError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;

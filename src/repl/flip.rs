@@ -3,11 +3,11 @@
 use super::lex::{LexKind, lex};
 use super::scope::EvalScope;
 use super::show::{decided as decided_as, short};
-use crate::model::Kind;
-use crate::pipeline::{EdgeIx, Pipeline};
-use crate::script::{RuleOutcome, View};
 use crate::ui::SyntaxClass;
-use crate::walk::{ConsideredEdge, EdgeOutcome, Plan, recorded_state};
+use asterisk_base::model::Kind;
+use asterisk_pipeline::{EdgeIx, Pipeline};
+use asterisk_script::{RuleOutcome, View};
+use asterisk_walk::{ConsideredEdge, EdgeOutcome, Plan, recorded_state};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ pub(super) fn flip(here: &EvalScope, edge: EdgeIx) -> Vec<String> {
         None => {
             let first = all.into_iter().flatten().find(|entry| entry.outcome == EdgeOutcome::Fired);
             let first = first.map_or_else(|| "an edge before it".to_owned(), |entry| entry.edge.to_string());
-            format!("{name} is not asked here: {first} fired first")
+            format!("{name} is not evaluated here: {first} fired first")
         }
     }];
     if fires == Some(true) {
@@ -82,9 +82,9 @@ pub(super) fn flip(here: &EvalScope, edge: EdgeIx) -> Vec<String> {
     let found = changes(here, edge, fires == Some(true));
     let verb = if fires == Some(true) { "keep it from firing" } else { "make it fire" };
     if found.is_empty() {
-        lines.push(format!("no one or two of the values that are read here would {verb}, of those tried"));
+        lines.push(format!("no tried change of one or two of the values read here would {verb}"));
     } else {
-        lines.push(format!("one of these would {verb}:"));
+        lines.push(format!("any of these would {verb}:"));
     }
     let listed = found.iter().take(MAX_LISTED).map(|found| {
         let parts = found.parts.iter().map(|part| format!("{}: {} -> {}", part.path, short(&part.before), short(&part.after)));
@@ -249,11 +249,11 @@ fn literals(here: &EvalScope, edge: EdgeIx) -> Vec<Value> {
     let whole = here.plan.rule(edge).is_some_and(|rule| rule.function.is_condition());
     let end = if whole { span.len() } else { rest.find("\n}").unwrap_or(rest.len()) }.min(MAX_SEARCHED);
     let text = rest.get(..end).unwrap_or_default();
-    let literal = |(span, piece): &(crate::diag::Span, LexKind)| {
+    let literal = |(span, piece): &(asterisk_diag::Span, LexKind)| {
         let word = &text[span.start..span.end];
         match piece {
             LexKind::Inked(SyntaxClass::Number) => serde_json::from_str(&word.replace('_', "")).ok(),
-            // An interpolated string is no constant to compare with.
+            // An interpolated string is not a constant to compare with.
             LexKind::Inked(SyntaxClass::Text) if word.contains("${") => None,
             LexKind::Inked(SyntaxClass::Text) => Some(json!(word.trim_matches(['"', '\'', '`']))),
             _ => None,

@@ -2,8 +2,8 @@
 
 use super::place::{OpenedCase, no_run};
 use super::state::{CommandDone, ReplFlow, ReplState};
-use crate::session::SessionError;
-use crate::store::RunStatus;
+use asterisk_session::SessionError;
+use asterisk_store::RunStatus;
 use std::time::Duration;
 
 /// The polling interval.
@@ -26,7 +26,7 @@ impl ReplState {
             let open = self.place.walked.as_ref().and_then(|walked| walked.steps.last());
             // A step in progress is printed when it is complete.
             let complete = match open {
-                Some(step) if step.end == crate::decisions::StepEnd::Open => count - 1,
+                Some(step) if step.end == asterisk_decisions::StepEnd::Open => count - 1,
                 _ => count,
             };
             for number in printed.min(complete)..complete {

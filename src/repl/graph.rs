@@ -1,7 +1,7 @@
 //! Draws the pipeline as text, with the session's position.
 
 use super::scope::EvalScope;
-use crate::pipeline::{Edge, EdgeIx, Pipeline};
+use asterisk_pipeline::{Edge, EdgeIx, Pipeline};
 use std::collections::BTreeSet;
 
 /// A line for each node with its edges: `>` marks the session's position, `*` the nodes that the case has visited.
@@ -16,7 +16,7 @@ pub(super) fn outline(here: &EvalScope, visited: &BTreeSet<String>) -> String {
             format!("{} {}{back}", edge.id.value, targets(pipeline, edge).join("|"))
         }
     };
-    let name = |node: &crate::pipeline::PipelineNode| match &node.code {
+    let name = |node: &asterisk_pipeline::PipelineNode| match &node.code {
         Some(code) => format!("{} ({})", node.name.value, code.value),
         None => node.name.value.clone(),
     };

@@ -1,7 +1,7 @@
 //! Handles interrupts: they end a wait, or otherwise the session.
 
-use crate::environment::Environment;
 use crate::exit::Exit;
+use asterisk_base::environment::Environment;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Splits a typed text into tokens, for colours, brackets and words. It is lenient: the text is being typed.
 
-use crate::diag::Span;
 use crate::ui::SyntaxClass;
+use asterisk_diag::Span;
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

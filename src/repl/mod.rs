@@ -32,8 +32,8 @@ mod why;
 mod words;
 
 use crate::exit::Exit;
-use crate::session::{Session, SessionError};
 use crate::ui::Ui;
+use asterisk_session::{Session, SessionError};
 use interrupt::Interrupt;
 use place::ReplPosition;
 use state::ReplState;
@@ -62,7 +62,7 @@ pub fn run(ui: &Ui, session: Session, spec: ReplSpec) -> Result<Exit, SessionErr
     };
     let greeting = match &place.walked {
         Some(walked) => format!("run {}, {} cases; :help lists the commands", walked.run, place.cases()?.len()),
-        None => "no run (--run looks at one); :load takes an artifact, :help lists the commands".to_owned(),
+        None => "no run (--run opens one); :load sets an artifact, :help lists the commands".to_owned(),
     };
     let state = ReplState { ui: ui.clone(), place, interrupt: Interrupt::install(ui.environment()) };
     if ui.is_interactive() {

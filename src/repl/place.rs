@@ -2,15 +2,15 @@
 
 use super::bind;
 use super::scope::EvalScope;
-use crate::decisions::{CaseEvidence, CaseRoot, CaseVerdict, Decisions, JournalStep};
-use crate::diag::{Diagnostic, Source, Span, did_you_mean};
-use crate::model::Kind;
-use crate::pipeline::NodeIx;
-use crate::project::{AnswererNames, LinkSettings, Project};
-use crate::script::View;
-use crate::script::probe::Probes;
-use crate::session::{RouteState, Session, SessionError, case_named};
-use crate::walk::{EventBody, RuleInputs, recorded_params, recorded_state};
+use asterisk_base::model::Kind;
+use asterisk_decisions::{CaseEvidence, CaseRoot, CaseVerdict, Decisions, JournalStep};
+use asterisk_diag::{Diagnostic, Source, Span, did_you_mean};
+use asterisk_pipeline::NodeIx;
+use asterisk_project::{AnswererNames, LinkSettings, Project};
+use asterisk_script::View;
+use asterisk_script::probe::Probes;
+use asterisk_session::{RouteState, Session, SessionError, case_named};
+use asterisk_walk::{EventBody, RuleInputs, recorded_params, recorded_state};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use std::sync::Arc;
 /// The position of a session.
 pub(super) struct ReplPosition {
     pub(super) session: Session,
-    /// The pipeline in the current texts.
+    /// The pipeline in the current sources.
     pub(super) pipeline: Option<String>,
     /// The open case, if there is a run.
     pub(super) walked: Option<OpenedCase>,
     /// Overridden vars.
     pub(super) set: Map<String, Value>,
-    /// The project of the current texts, if these are in use.
+    /// The project of the current sources, if these are in use.
     pub(super) now: Option<Arc<Project>>,
     /// The overridden artifact.
     pub(super) artifact: Option<Value>,
@@ -104,7 +104,7 @@ impl ReplPosition {
         }
     }
 
-    /// The evidence of the case, read again if the texts in force are not those that were recorded.
+    /// The evidence of the case, read again if the current sources are not those that were recorded.
     pub(super) fn evidence(&self) -> Result<CaseEvidence, SessionError> {
         let walked = self.walked.as_ref().ok_or_else(no_run)?;
         let here = self.now.is_some().then(|| self.here()).transpose()?;
@@ -112,12 +112,12 @@ impl ReplPosition {
         walked.decisions.evidence(&walked.run, &walked.case, &walked.steps, other)
     }
 
-    /// The verdict of the case, by the texts and vars in force, and why it is not `why_not`.
+    /// The verdict of the case, by the sources and current vars, and why it is not `why_not`.
     pub(super) fn verdict(&self, why_not: Option<&str>) -> Result<CaseVerdict, SessionError> {
         let walked = self.walked.as_ref().ok_or_else(no_run)?;
         let here = (self.now.is_some() || !self.set.is_empty()).then(|| self.here()).transpose()?;
         let other = here.as_ref().map(|here| {
-            // A sub-pipeline goes by the verdict of the pipeline around it.
+            // A sub-pipeline uses the verdict of the pipeline around it.
             let plan = if here.plan.verdict.is_some() { &here.plan } else { &here.project.plan };
             (&here.project, plan)
         });
@@ -168,9 +168,9 @@ impl ReplPosition {
         };
         if let Some(number) = number {
             return number.filter(|number| *number < count).ok_or_else(|| match count {
-                0 => wrong("the case has no steps yet".into(), ":follow waits for them".into()),
+                0 => wrong("no steps of the case are recorded yet".into(), ":follow waits for them".into()),
                 1 => wrong("the case has one step".into(), ":cases lists the others".into()),
-                _ => wrong(format!("there is no such step: the case has {count}"), ":steps lists them".into()),
+                _ => wrong(format!("the case has only {count} steps"), ":steps lists them".into()),
             });
         }
         let pipeline = self.here().ok().map(|here| Arc::clone(&here.plan.pipeline));
@@ -186,18 +186,18 @@ impl ReplPosition {
         };
         on.into_iter().find(is).ok_or_else(|| {
             let nodes: Vec<&str> = walked.steps.iter().map(|step| &*step.node).collect();
-            let help = did_you_mean(to, nodes.iter().copied()).unwrap_or_else(|| ":steps lists where the case was".into());
-            wrong(format!("the case was never at `{to}`"), help)
+            let help = did_you_mean(to, nodes.iter().copied()).unwrap_or_else(|| ":steps lists the steps of the case".into());
+            wrong(format!("the case never reached `{to}`"), help)
         })
     }
 
     fn go_to_node(&mut self, text: &Source, to: &str, at: usize) -> Result<(), SessionError> {
         let here = self.here()?;
         let pipeline = &here.plan.pipeline;
-        let Some(crate::pipeline::EdgeTarget::Node(node)) = pipeline.resolve_target(to) else {
+        let Some(asterisk_pipeline::EdgeTarget::Node(node)) = pipeline.resolve_target(to) else {
             let known = pipeline.nodes.iter().map(|node| node.name.as_str());
             let help = did_you_mean(to, known).unwrap_or_else(|| ":graph lists the nodes".into());
-            let message = format!("the pipeline `{}` has no node `{to}`", *pipeline.name);
+            let message = format!("the pipeline `{}` does not have a node `{to}`", *pipeline.name);
             let diagnostic = Diagnostic::error("repl/step", message).label(text, Span::new(at, at + to.len()), "");
             return Err(SessionError::BadRequest(Box::new(diagnostic.help(help))));
         };
@@ -253,7 +253,7 @@ impl ReplPosition {
         let Some(step) = walked.steps.get(number) else {
             return Err(SessionError::bad_request(
                 "repl/step",
-                "the case has no steps yet",
+                "no steps of the case are recorded yet",
                 Some(":follow waits for them".into()),
             ));
         };
@@ -264,7 +264,7 @@ impl ReplPosition {
         let own: Option<Map<String, Value>> = made.as_ref().map(|made| read(&made.vars)).transpose()?;
         let no_walk = || {
             let message = format!("the pipeline `{}` no longer has the walk `{}`", *project.plan.pipeline.name, step.path);
-            SessionError::bad_request("repl/step", message, Some(":reload recorded goes by the recorded texts".into()))
+            SessionError::bad_request("repl/step", message, Some(":reload recorded uses the recorded sources".into()))
         };
         let plan = project.plan.of_path(&step.path).ok_or_else(no_walk)?;
         // Vars that the current texts no longer have cannot be set.
@@ -280,11 +280,11 @@ impl ReplPosition {
         vars.extend(self.set.clone());
         let plan = project.plan_of(&step.path, &vars)?.ok_or_else(no_walk)?;
         let Some(node) = plan.pipeline.node(&step.node) else {
-            let message = format!("the pipeline `{}` has no node `{}` now", *plan.pipeline.name, step.node);
+            let message = format!("the pipeline `{}` no longer has the node `{}`", *plan.pipeline.name, step.node);
             return Err(SessionError::bad_request(
                 "repl/step",
                 message,
-                Some(":reload recorded goes by the recorded texts".into()),
+                Some(":reload recorded uses the recorded sources".into()),
             ));
         };
         let artifact = match (&self.artifact, &made) {
@@ -311,7 +311,7 @@ impl ReplPosition {
         here.locals = self.bound.iter().map(|(name, value)| (name.clone(), view(value, name))).collect();
         if !bind::results(expression).is_empty() {
             let Some(last) = &self.last else {
-                return Err(SessionError::bad_request("repl/no-result", "there is no result before this one", None));
+                return Err(SessionError::bad_request("repl/no-result", "no previous result", None));
             };
             here.locals.push((bind::LAST.to_owned(), view(last, "_")));
         }
@@ -324,8 +324,8 @@ impl ReplPosition {
     /// The parameters of the step's answerer and effect.
     fn params(&self, here: &EvalScope) -> Result<View, SessionError> {
         let (Some(walked), Some(step)) = (&self.walked, &here.step) else {
-            let help = "`asterisk repl --run` looks at the steps of a run; `asterisk doc params` tells what there is".to_owned();
-            return Err(SessionError::bad_request("repl/no-params", "there are no `params` without a recorded step", Some(help)));
+            let help = "`asterisk repl --run` opens the steps of a run; `asterisk doc params` documents the fields".to_owned();
+            return Err(SessionError::bad_request("repl/no-params", "`params` needs a recorded step", Some(help)));
         };
         let Some(params) = walked.decisions.params(&walked.run, &step.case, &step.path)? else {
             let message = format!("the answer of `{}` was made without parameters", step.node);
@@ -363,11 +363,11 @@ impl ReplPosition {
 
 /// The error of commands that need a run.
 pub(super) fn no_run() -> SessionError {
-    let help = "asterisk repl --run latest looks at the run that began last".to_owned();
-    SessionError::bad_request("repl/no-run", "this session looks at no run", Some(help))
+    let help = "asterisk repl --run latest opens the latest run".to_owned();
+    SessionError::bad_request("repl/no-run", "no run is open", Some(help))
 }
 
 fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, SessionError> {
-    let damaged = |error| crate::store::StoreError::Damaged(format!("a recorded content is no JSON: {error}"));
+    let damaged = |error| asterisk_store::StoreError::Damaged(format!("recorded content is not valid JSON: {error}"));
     serde_json::from_str(text).map_err(|error| SessionError::Store(damaged(error)))
 }

@@ -1,15 +1,15 @@
 //! The scope of a session's position: a node with its artifact, state and vars, for decisions and expressions.
 
 use super::bind;
-use crate::decisions::JournalStep;
-use crate::diag::{Diagnostic, Diagnostics, MappedText, Severity, Source, Span};
-use crate::model::Kind;
-use crate::pipeline::{EdgeIx, NodeIx};
-use crate::project::{LinkScope, Project, fields, input_kinds};
-use crate::script::check::CheckedParameter;
-use crate::script::{Condition, Library, LibraryInputs, ScriptFunction, View};
-use crate::session::SessionError;
-use crate::walk::{ConsideredEdge, Decision, Failure, Plan, decide};
+use asterisk_base::model::Kind;
+use asterisk_decisions::JournalStep;
+use asterisk_diag::{Diagnostic, Diagnostics, MappedText, Severity, Source, Span};
+use asterisk_pipeline::{EdgeIx, NodeIx};
+use asterisk_project::{LinkScope, Project, fields, input_kinds};
+use asterisk_script::check::CheckedParameter;
+use asterisk_script::{Condition, Library, LibraryInputs, ScriptFunction, View};
+use asterisk_session::SessionError;
+use asterisk_walk::{ConsideredEdge, Decision, Failure, Plan, decide};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -65,8 +65,8 @@ impl EvalScope {
     /// The node to decide; an error without one.
     pub(super) fn at_node(&self) -> Result<NodeIx, SessionError> {
         self.node.ok_or_else(|| {
-            let help = "say which with `:at NODE`; `:graph` lists them".to_owned();
-            SessionError::bad_request("repl/no-node", "nothing is decided here: the artifact belongs to no node", Some(help))
+            let help = "choose a node with `:at NODE`; `:graph` lists them".to_owned();
+            SessionError::bad_request("repl/no-node", "no decision here: the artifact belongs to no node", Some(help))
         })
     }
 
@@ -80,9 +80,9 @@ impl EvalScope {
             let message = if elsewhere {
                 format!("the edge `{name}` does not leave `{}`", self.node_name())
             } else {
-                format!("there is no edge `{name}`")
+                format!("unknown edge `{name}`")
             };
-            let help = match crate::diag::did_you_mean(name, known.iter().copied()) {
+            let help = match asterisk_diag::did_you_mean(name, known.iter().copied()) {
                 Some(help) if !elsewhere => help,
                 _ if known.is_empty() => "no edge is considered here".to_owned(),
                 _ => format!("considered here: {}", known.join(", ")),
@@ -129,7 +129,7 @@ impl EvalScope {
         };
         let library = Library::link(inputs, Some(&self.project.library))?;
         let Some(function) = library.condition(TYPED) else {
-            return Err(SessionError::bad_request("repl/empty", "there is no expression", None));
+            return Err(SessionError::bad_request("repl/empty", "the expression is empty", None));
         };
         let kinds = self.kinds();
         let inputs = kinds.iter().map(|(name, kind)| CheckedParameter { name, kind });

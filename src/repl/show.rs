@@ -1,8 +1,8 @@
 //! Formats values and steps.
 
 use super::scope::EvalScope;
-use crate::decisions::{JournalStep, StepEnd};
-use crate::walk::{ConsideredEdge, Decision, EdgeChoice, Failure, Plan};
+use asterisk_decisions::{JournalStep, StepEnd};
+use asterisk_walk::{ConsideredEdge, Decision, EdgeChoice, Failure, Plan};
 use serde_json::Value;
 
 /// The maximum lines of a value, unless the whole is requested.
@@ -37,7 +37,7 @@ pub(super) fn value(value: &Value, full: bool) -> String {
         let more = if more > 0 { format!("{more} more lines") } else { "cut".to_owned() };
         out += "\n… ";
         out += &more;
-        out += "; all of it: :full EXPRESSION";
+        out += "; show all: :full EXPRESSION";
     }
     out
 }
@@ -55,9 +55,9 @@ pub(super) fn short(value: &Value) -> String {
 pub(super) fn outcome_line(step: &JournalStep) -> String {
     match &step.end {
         StepEnd::To { to, edge, because, .. } => format!("{} -> {to} by {edge}: {because}", step.node),
-        StepEnd::Over => format!("{}: the walk is over", step.node),
+        StepEnd::Over => format!("{}: the walk completes", step.node),
         StepEnd::Failed { kind, message } => format!("{}: {kind}: {message}", step.node),
-        StepEnd::Open => format!("{}: nothing is decided yet", step.node),
+        StepEnd::Open => format!("{}: no decision yet", step.node),
     }
 }
 
@@ -65,7 +65,7 @@ pub(super) fn outcome_line(step: &JournalStep) -> String {
 fn choice(plan: &Plan, node: &str, choice: Option<&EdgeChoice>) -> String {
     match choice {
         Some(choice) => format!("{node} -> {} by {}: {}", plan.pipeline.target_name(choice.to), choice.name, choice.because),
-        None => format!("{node}: the walk is over"),
+        None => format!("{node}: the walk completes"),
     }
 }
 
@@ -87,10 +87,10 @@ mod tests {
         let long: Vec<usize> = (0..100).collect();
         let cut = value(&json!(long), false);
         assert_eq!(cut.lines().count(), LINES + 1);
-        assert!(cut.ends_with("… 62 more lines; all of it: :full EXPRESSION"), "{cut}");
+        assert!(cut.ends_with("… 62 more lines; show all: :full EXPRESSION"), "{cut}");
         assert_eq!(value(&json!(long), true).lines().count(), 102);
         let wide = value(&json!("é".repeat(1000)), false);
-        assert!(wide.ends_with("… cut; all of it: :full EXPRESSION") && wide.chars().count() < 300, "{wide}");
+        assert!(wide.ends_with("… cut; show all: :full EXPRESSION") && wide.chars().count() < 300, "{wide}");
         assert_eq!(value(&json!({"a": 1}), false), "{\n  \"a\": 1\n}");
         assert_eq!(short(&json!("é".repeat(100))).chars().count(), SHORT + 1);
     }

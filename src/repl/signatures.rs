@@ -1,6 +1,6 @@
 //! Matches a line of a log with signatures.
 
-use crate::evidence::EvidenceReader;
+use asterisk_evidence::EvidenceReader;
 
 /// The signatures that match a typed line, each with its location in the line and its definition.
 pub(super) fn matches(reader: &EvidenceReader, typed: &str) -> Vec<String> {
@@ -10,7 +10,7 @@ pub(super) fn matches(reader: &EvidenceReader, typed: &str) -> Vec<String> {
         .map(|(signature, [from, to])| {
             let column = line[..from].chars().count() + 1;
             let weak = if signature.weak { ", in errors only" } else { "" };
-            let unless = if signature.unless_text.is_empty() { "" } else { ", unless the text says otherwise (`unless_text`)" };
+            let unless = if signature.unless_text.is_empty() { "" } else { ", unless the text matches `unless_text`" };
             let at = if signature.at.is_empty() { String::new() } else { format!(" ({})", signature.at) };
             format!("{}{at}: `{}` at column {column}{weak}{unless}", signature.id, &line[from..to])
         })
@@ -31,8 +31,8 @@ fn unquoted(typed: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{EvidenceRules, SignatureSpec};
-    use crate::model::Hash;
+    use asterisk_base::model::Hash;
+    use asterisk_evidence::{EvidenceRules, SignatureSpec};
 
     #[test]
     fn a_line_is_matched_with_or_without_quotation_marks() {

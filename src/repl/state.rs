@@ -5,12 +5,12 @@ use super::command::{self, CODE, COMMANDS, ReplCommand, Verb};
 use super::interrupt::Interrupt;
 use super::place::{ReplPosition, no_run};
 use super::{data, diff, flip, graph, show, signatures, why};
-use crate::decisions::{DecisionMade, PageLine, evidence_page, root_page, verdict_page};
-use crate::diag::{Diagnostic, Source, Span};
 use crate::exit::Exit;
-use crate::pipeline::draw::Picture;
-use crate::session::{RouteState, SessionError};
 use crate::ui::{Fields, FunctionDocs, Ui, plain};
+use asterisk_decisions::{DecisionMade, PageLine, evidence_page, root_page, verdict_page};
+use asterisk_diag::{Diagnostic, Source, Span};
+use asterisk_pipeline::draw::Picture;
+use asterisk_session::{RouteState, SessionError};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -128,8 +128,8 @@ impl ReplState {
             return self.result(here.evaluate(&here.compile(text, at, part, "")?)?, full);
         };
         if let Some(reserved) = names.iter().find(|name| RESERVED.contains(&name.as_str())) {
-            let message = format!("`{reserved}` is what the session itself gives");
-            return Err(SessionError::bad_request("repl/bind", message, Some("bind another name".into())));
+            let message = format!("`{reserved}` is defined by the session");
+            return Err(SessionError::bad_request("repl/bind", message, Some("use another name".into())));
         }
         let value = if valued { Some(here.evaluate(&here.compile(text, at, part, "")?)?) } else { None };
         let statements = part[..end].trim_end().trim_end_matches(';');
@@ -179,7 +179,7 @@ impl ReplState {
         }
         self.ui.out(&table.text());
         if more > 0 {
-            self.print(&format!("and {more} more; :cases TEXT lists those whose id, name or path has TEXT"))?;
+            self.print(&format!("and {more} more; :cases TEXT filters them by id, name or path"))?;
         }
         Ok(ReplFlow::Continue)
     }
@@ -189,7 +189,7 @@ impl ReplState {
         let walked = self.place.walked.as_ref().ok_or_else(no_run)?;
         let lines: Vec<String> = (0..walked.steps.len()).map(|number| self.line(number)).collect();
         match lines.as_slice() {
-            [] => self.print("the case has no steps yet"),
+            [] => self.print("no steps of the case are recorded yet"),
             lines => self.lines(lines),
         }
     }
@@ -213,7 +213,7 @@ impl ReplState {
             None => {
                 let message = if forward { "this is the last step of the case" } else { "this is the first step of the case" };
                 let help =
-                    if forward { ":follow waits for more, if the case is not done" } else { ":cases lists the other cases" };
+                    if forward { ":follow waits for more if the case is not done" } else { ":cases lists the other cases" };
                 return Err(SessionError::bad_request("repl/step", message, Some(help.to_owned())));
             }
         }
@@ -251,8 +251,8 @@ impl ReplState {
         let walked = self.place.walked.as_ref().ok_or_else(no_run)?;
         let other = match (argument, walked.at) {
             ("", 0) => {
-                let help = ":diff STEP compares with that one".to_owned();
-                return Err(SessionError::bad_request("repl/step", "there is no step before the first", Some(help)));
+                let help = ":diff STEP compares with another step".to_owned();
+                return Err(SessionError::bad_request("repl/step", "this is the first step", Some(help)));
             }
             ("", at) => at - 1,
             _ => self.place.find(text, argument, at)?,
@@ -263,7 +263,7 @@ impl ReplState {
             lines.extend(diff::differences(name, &before.json(), &after.json()));
         }
         match lines.as_slice() {
-            [] => self.print("nothing differs"),
+            [] => self.print("no differences"),
             lines => self.lines(lines),
         }
     }
@@ -386,11 +386,9 @@ fn quit(text: &Source, argument: &str, at: usize) -> CommandDone {
     match argument.parse().ok().and_then(Exit::of) {
         Some(exit) => Ok(ReplFlow::Quit(Some(exit))),
         None => {
-            let diagnostic = Diagnostic::error(CODE, format!("`{argument}` is no exit code of asterisk"));
+            let diagnostic = Diagnostic::error(CODE, format!("`{argument}` is not an exit code of asterisk"));
             let diagnostic = diagnostic.label(text, Span::new(at, at + argument.len()), "");
-            Err(SessionError::BadRequest(Box::new(
-                diagnostic.help("0 to 6 and 130 are; `asterisk help` and the README say what they mean"),
-            )))
+            Err(SessionError::BadRequest(Box::new(diagnostic.help("0 exit codes are 0 to 6 and 130 (see `asterisk help`)"))))
         }
     }
 }

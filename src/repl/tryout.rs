@@ -2,9 +2,9 @@
 
 use super::command::CODE;
 use super::state::{CommandDone, ReplState, wrong_word};
-use crate::diag::{Diagnostic, Source, Span, did_you_mean};
-use crate::project::AnswererNames;
-use crate::session::SessionError;
+use asterisk_diag::{Diagnostic, Source, Span, did_you_mean};
+use asterisk_project::AnswererNames;
+use asterisk_session::SessionError;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ impl ReplState {
         let Some((name, value)) = argument.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
             let diagnostic = Diagnostic::error(CODE, format!("`{argument}` is not NAME=VALUE"));
             let diagnostic = diagnostic.label(text, Span::new(at, at + argument.len()), "");
-            return Err(SessionError::BadRequest(Box::new(diagnostic.help("write for example :set recall_hit=0.9"))));
+            return Err(SessionError::BadRequest(Box::new(diagnostic.help("for example :set recall_hit=0.9"))));
         };
         let value = serde_json::from_str(value.trim()).unwrap_or_else(|_| Value::String(value.trim().to_owned()));
         let before = self.place.set.insert(name.trim().to_owned(), value);
@@ -44,7 +44,7 @@ impl ReplState {
         match argument {
             "recorded" if self.place.walked.is_some() => {
                 self.place.now = None;
-                self.print("by the recorded texts")?;
+                self.print("using the recorded sources")?;
             }
             "" => {
                 let before = self.place.now.clone();
@@ -55,7 +55,7 @@ impl ReplState {
                     self.place.now = before;
                     return Err(error);
                 }
-                self.print("by the texts of now")?;
+                self.print("using the current sources")?;
             }
             _ => return Err(wrong_word(text, argument, at, "`:reload` or, with a run, `:reload recorded`")),
         }

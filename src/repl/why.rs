@@ -3,9 +3,9 @@
 use super::place::ReplPosition;
 use super::scope::EvalScope;
 use super::show::{decided, outcome_line};
-use crate::decisions::{PageLine, StepExplanation, Tone, edge_page, look, step_page};
-use crate::pipeline::EdgeIx;
-use crate::session::SessionError;
+use asterisk_decisions::{PageLine, StepExplanation, Tone, edge_page, look, step_page};
+use asterisk_pipeline::EdgeIx;
+use asterisk_session::SessionError;
 
 /// The decision of a step, after the recorded one if inputs are overridden.
 pub(super) fn decision(place: &ReplPosition, width: usize) -> Result<Vec<PageLine>, SessionError> {

@@ -2,8 +2,8 @@
 
 use super::place::ReplPosition;
 use super::scope::EvalScope;
-use crate::model::Kind;
-use crate::script::api::registry;
+use asterisk_base::model::Kind;
+use asterisk_script::api::registry;
 use serde_json::{Map, Value, json};
 
 /// The words at a position, rebuilt when it changes; completion uses nothing else.
@@ -50,7 +50,7 @@ impl CompletionWords {
         let pipeline = &here.plan.pipeline;
         self.edges = here.edges().into_iter().map(|edge| pipeline.edge_at(edge).id.value.clone()).collect();
         self.nodes = pipeline.nodes.iter().map(|node| node.name.value.clone()).collect();
-        let functions = |file: &crate::script::LinkedScript| {
+        let functions = |file: &asterisk_script::LinkedScript| {
             let path = file.path().to_owned();
             file.functions().map(move |function| format!("{path}#{}", function.name)).collect::<Vec<_>>()
         };
@@ -62,7 +62,7 @@ impl CompletionWords {
 fn outline(kind: &Kind, value: &Value) -> Value {
     match kind {
         Kind::Object(shape) => {
-            let field = |field: &crate::model::Field| {
+            let field = |field: &asterisk_base::model::Field| {
                 let value = value.get(&field.name).unwrap_or(&Value::Null);
                 (field.name.clone(), outline(&field.kind, value))
             };

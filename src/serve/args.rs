@@ -1,7 +1,7 @@
 //! Arguments of the MCP tools.
 
 use super::fault::ToolFault;
-use crate::session::RouteState;
+use asterisk_session::RouteState;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -162,7 +162,7 @@ pub(super) struct Replay {
 /// Deserialises arguments.
 pub(super) fn read<T: DeserializeOwned>(args: Option<Map<String, Value>>) -> Result<T, ToolFault> {
     serde_json::from_value(Value::Object(args.unwrap_or_default()))
-        .map_err(|error| ToolFault::new("arguments", format!("the arguments are not right: {error}")))
+        .map_err(|error| ToolFault::new("arguments", format!("invalid arguments: {error}")))
 }
 
 /// Checks that a name is not empty and not too long.

@@ -1,7 +1,7 @@
 //! Errors returned to callers of tools.
 
-use crate::diag::{Diagnostic, Diagnostics};
-use crate::session::SessionError;
+use asterisk_diag::{Diagnostic, Diagnostics};
+use asterisk_session::SessionError;
 use serde_json::{Value, json};
 
 /// Error of a tool call: `{code, message}` and optional details.
@@ -44,9 +44,9 @@ impl From<SessionError> for ToolFault {
 fn many(all: &Diagnostics) -> ToolFault {
     let mut faults: Vec<Value> = all.iter().map(to_json).collect();
     match faults.len() {
-        0 => ToolFault::new("failed", "something went wrong"),
+        0 => ToolFault::new("failed", "unknown error"),
         1 => ToolFault(faults.remove(0)),
-        _ => ToolFault::new("texts", format!("{} things are wrong", faults.len())).with("diagnostics", faults),
+        _ => ToolFault::new("texts", format!("{} problems", faults.len())).with("diagnostics", faults),
     }
 }
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 const WORKER: &str = include_str!("worker.md");
 
 const INSTRUCTIONS: &str = "asterisk investigates failed CI launches. start_run begins a run; workers then call get_next_step and submit_artifact \
-                    until `done`; get_report shows what came of it. The prompt `worker` says how a worker goes about it.";
+                    until `done`; get_report returns the report. The prompt `worker` contains the instructions for workers.";
 
 /// Handler of one connection, or of one request of a connection.
 #[derive(Clone)]
@@ -33,7 +33,7 @@ impl Handler {
 }
 
 fn missing(what: &str) -> ErrorData {
-    ErrorData::invalid_params(format!("there is no {what}"), None)
+    ErrorData::invalid_params(format!("unknown {what}"), None)
 }
 
 fn failed(fault: &ToolFault) -> ErrorData {
@@ -108,7 +108,7 @@ impl ServerHandler for Handler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let (registry, uri) = (Arc::clone(&self.registry), request.uri.clone());
         let Some((text, kind)) = run_blocking(move || resources::read(&registry.session, &uri)).await? else {
-            return Err(ErrorData::resource_not_found(format!("there is no resource `{}`", request.uri), None));
+            return Err(ErrorData::resource_not_found(format!("unknown resource `{}`", request.uri), None));
         };
         Ok(ReadResourceResult::new(vec![ResourceContents::text(text, request.uri).with_mime_type(kind)]).into())
     }
@@ -118,8 +118,9 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let session = PromptArgument::new("session_id").with_description("the session to work for").with_required(false);
-        let worker = Prompt::new("worker", Some("How a worker goes about the steps of a run"), Some(vec![session]));
+        let session = PromptArgument::new("session_id").with_description("the session to work on").with_required(false);
+        let worker =
+            Prompt::new("worker", Some("Instructions for a worker that answers the steps of a run"), Some(vec![session]));
         Ok(ListPromptsResult::with_all_items(vec![worker]))
     }
 

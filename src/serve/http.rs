@@ -40,7 +40,7 @@ pub(super) async fn serve(
     ui: &Ui,
 ) -> Result<(), String> {
     if !door.at.ip().is_loopback() && door.token.is_none() {
-        return Err(format!("{} can be reached from other machines, and no token is set", door.at.ip()));
+        return Err(format!("{} is reachable from other machines, but no token is set", door.at.ip()));
     }
     let listener = TcpListener::bind(door.at).await.map_err(|error| format!("cannot listen at {}: {error}", door.at))?;
     let at = listener.local_addr().map_err(|error| error.to_string())?;
@@ -99,9 +99,9 @@ pub(super) async fn serve(
             }
         });
     }
-    // Requests in progress are told that the run is stopped.
+    // Requests in progress are answered that the run is stopped.
     if let Some(served) = registry.current() {
-        served.end(&crate::agent::QueueClosed::Cancelled);
+        served.end(&asterisk_adapters::agent::QueueClosed::Cancelled);
     }
     drop(tokio::time::timeout(GRACE, connections.wait_until_empty()).await);
     Ok(())

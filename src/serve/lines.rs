@@ -103,14 +103,14 @@ impl<R: AsyncRead + Unpin + Send> MessageLines<R> {
             Err(error) => error,
         };
         match serde_json::from_slice::<Value>(line) {
-            Err(why) => self.refuse(&Value::Null, PARSE_ERROR, &format!("the message is no JSON: {why}")),
+            Err(why) => self.refuse(&Value::Null, PARSE_ERROR, &format!("the message is not valid JSON: {why}")),
             // Responses and notifications are not answered.
             Ok(value) if value.get("method").is_none() && (value.get("result").is_some() || value.get("error").is_some()) => {}
             Ok(value) if value.get("method").is_some_and(Value::is_string) && value.get("id").is_none() => {}
             Ok(value) => {
                 let id = value.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64()).cloned().unwrap_or_default();
-                let why = if value.is_array() { "batches are not taken".to_owned() } else { error.to_string() };
-                self.refuse(&id, INVALID_REQUEST, &format!("this is no message of the protocol: {why}"));
+                let why = if value.is_array() { "batches are not supported".to_owned() } else { error.to_string() };
+                self.refuse(&id, INVALID_REQUEST, &format!("this is not a message of the protocol: {why}"));
             }
         }
         None

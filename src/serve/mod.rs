@@ -32,10 +32,10 @@ mod tools;
 
 pub use guard::{NetworkGuard, Token};
 
-use crate::diag::Diagnostic;
-use crate::lint;
-use crate::session::{Session, SessionError};
 use crate::ui::Ui;
+use asterisk_diag::Diagnostic;
+use asterisk_lint as lint;
+use asterisk_session::{Session, SessionError};
 use handler::Handler;
 use registry::SessionRegistry;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub enum ServeMode {
 
 /// Serves until all clients are gone or `end` is cancelled. A run in progress is stopped then and can be resumed.
 pub fn serve(session: Session, lint: lint::Config, how: ServeMode, idle: Duration, ui: &Ui) -> Result<(), SessionError> {
-    let runtime = runtime().map_err(|error| failed(&format!("no threads to serve with: {error}")))?;
+    let runtime = runtime().map_err(|error| failed(&format!("cannot start the server threads: {error}")))?;
     let registry = Arc::new(SessionRegistry::new(session, lint, idle));
     let end = CancellationToken::new();
     let interrupted = end.clone();
@@ -71,7 +71,7 @@ pub fn serve(session: Session, lint: lint::Config, how: ServeMode, idle: Duratio
         let watch = tokio::spawn(Arc::clone(&registry).watch_idle());
         let served = match how {
             ServeMode::Stdio if !ui.environment().owns_process() => {
-                Err("the process's own streams serve somebody else".to_owned())
+                Err("the standard streams of the process already serve another client".to_owned())
             }
             ServeMode::Stdio => stdio(Handler::new(Arc::clone(&registry)), &end).await,
             ServeMode::Http(door) => http::serve(&registry, door, &end, ui).await,
@@ -101,7 +101,7 @@ async fn stdio(handler: Handler, end: &CancellationToken) -> Result<(), String> 
     let transport = lines::MessageLines::new(read, write, MAX_BYTES + (64 << 10));
     match rmcp::service::serve_server_with_ct(handler, transport, end.clone()).await {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
-        // A client that disconnects before its first message is no error.
+        // A client that disconnects before its first message is not an error.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_) | rmcp::service::ServerInitializeError::Cancelled) => {
             Ok(())
         }

@@ -4,13 +4,13 @@ use super::args::{Explain, GetReport, LintScript, Replay, Route};
 use super::fault::ToolFault;
 use super::paths::pipeline_within;
 use super::registry::{RunPhase, SessionRegistry};
-use crate::decisions::{self, Explanation};
-use crate::diag::{Diagnostic, Source};
-use crate::files::{Area, FileOrigin};
-use crate::lint;
-use crate::project::{AnswererNames, LinkScope, LinkSettings};
-use crate::report;
-use crate::session::{ProjectText, Session, SessionError};
+use asterisk_decisions::{self as decisions, Explanation};
+use asterisk_diag::{Diagnostic, Source};
+use asterisk_files::{Area, FileOrigin};
+use asterisk_lint as lint;
+use asterisk_project::{AnswererNames, LinkScope, LinkSettings};
+use asterisk_report as report;
+use asterisk_session::{ProjectText, Session, SessionError};
 use serde_json::{Value, json};
 use std::thread::available_parallelism;
 
@@ -45,7 +45,7 @@ pub(super) fn report(registry: &SessionRegistry, args: GetReport) -> Result<Valu
         "markdown" => response["report"] = page(&registry.session, &run, "report.md")?.into(),
         "json" => response["report"] = serde_json::from_str(&page(&registry.session, &run, "rca.json")?).unwrap_or_default(),
         other => {
-            return Err(ToolFault::new("arguments", format!("there is no format `{other}`")).help("markdown, json or summary"));
+            return Err(ToolFault::new("arguments", format!("unknown format `{other}`")).help("markdown, json or summary"));
         }
     }
     Ok(response)
@@ -98,16 +98,15 @@ pub(super) fn lint_script(registry: &SessionRegistry, args: LintScript) -> Resul
         Some(text) => {
             let path = args.path.strip_prefix("scripts/").unwrap_or(&args.path).to_owned();
             if !path.ends_with(".rhai") || path.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
-                let message = format!("`{}` is no path of a script", args.path);
+                let message = format!("`{}` is not the path of a script", args.path);
                 return Err(ToolFault::new("arguments", message).help("for example rules/mine.rhai"));
             }
             let source = Source::new(path.as_str(), text);
             texts.push(ProjectText { area: Area::Scripts, source, shown: path, origin: FileOrigin::Embedded, requested: true });
         }
         None => {
-            return Err(
-                ToolFault::new("no_script", format!("the project has no script `{}`", args.path)).help("give its text too")
-            );
+            return Err(ToolFault::new("no_script", format!("the project does not contain the script `{}`", args.path))
+                .help("pass its text too"));
         }
     }
     let settings = LinkSettings { scope: LinkScope::Checked, ..session.settings(AnswererNames::Others) };
@@ -115,7 +114,7 @@ pub(super) fn lint_script(registry: &SessionRegistry, args: LintScript) -> Resul
     Ok(lint::json(&outcome.findings))
 }
 
-/// Replays past runs with the current texts.
+/// Replays past runs with the current sources.
 pub(super) fn replay(session: &Session, args: Replay) -> Result<Value, ToolFault> {
     pipeline_within(&session.setup().root, args.pipeline.as_deref())?;
     let mut setup = session.setup().clone();
@@ -124,7 +123,7 @@ pub(super) fn replay(session: &Session, args: Replay) -> Result<Value, ToolFault
     let query = decisions::replay::ReplaySpec { runs: args.runs, pipeline: args.pipeline, parallel };
     let done = decisions::replay::replay(&Session::new(setup), &query)?;
     if done.decisions == 0 {
-        let nothing = Diagnostic::error("replay/nothing", "there are no decisions to be made again");
+        let nothing = Diagnostic::error("replay/nothing", "no decisions to re-evaluate");
         return Err(SessionError::BadRequest(Box::new(nothing)).into());
     }
     Ok(json!({

@@ -2,9 +2,9 @@
 
 use super::fault::ToolFault;
 use super::signals::{ServeSignal, Signals};
-use crate::agent::{QueueClosed, StepQueue};
-use crate::lint;
-use crate::session::Session;
+use asterisk_adapters::agent::{QueueClosed, StepQueue};
+use asterisk_lint as lint;
+use asterisk_session::Session;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -138,9 +138,9 @@ impl SessionRegistry {
     /// The run being served, if it is the requested one. Resets its idle timer.
     pub(super) fn served(&self, requested: Option<&str>) -> Result<Arc<ServedRun>, ToolFault> {
         let served =
-            self.current().ok_or_else(|| ToolFault::new("no_session", "no session is there").help("start one with start_run"))?;
+            self.current().ok_or_else(|| ToolFault::new("no_session", "no session exists").help("start one with start_run"))?;
         if let Some(requested) = requested.filter(|requested| *requested != served.run) {
-            let message = format!("there is no session `{requested}`");
+            let message = format!("unknown session `{requested}`");
             return Err(ToolFault::new("no_session", message).help(format!("the session is `{}`", served.run)));
         }
         served.touch();
@@ -154,7 +154,7 @@ impl SessionRegistry {
             tokio::time::sleep(look).await;
             let Some(served) = self.current() else { continue };
             if served.phase() == RunPhase::Running && locked(&served.last_contact).elapsed() > self.idle {
-                let why = format!("nobody was heard of for {} s", self.idle.as_secs_f64());
+                let why = format!("no client made contact for {} s", self.idle.as_secs_f64());
                 served.end(&QueueClosed::Aborted(why));
             }
         }

@@ -2,8 +2,8 @@
 
 use super::fault::ToolFault;
 use super::reading;
-use crate::session::{PromptQuery, Session, SessionError};
-use crate::walk::EventBody;
+use asterisk_session::{Session, SessionError};
+use asterisk_walk::EventBody;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
@@ -37,11 +37,11 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
         ResourceTemplate::new(format!("{SCHEME}{path}"), name).with_description(description).with_mime_type(kind)
     };
     vec![
-        one("runs/{run}", "run", "what came of a run, case by case", JSON),
+        one("runs/{run}", "run", "the results of a run, by case", JSON),
         one("runs/{run}/report", "report", "the report of a run", MARKDOWN),
-        one("runs/{run}/cases/{case}", "case", "the steps of a case: path, node, who answered", JSON),
-        one("runs/{run}/cases/{case}/prompt/{+path}", "prompt", "what was asked at a step", MARKDOWN),
-        one("runs/{run}/cases/{case}/artifact/{+path}", "artifact", "what was answered at a step", JSON),
+        one("runs/{run}/cases/{case}", "case", "the steps of a case: path, node, answerer", JSON),
+        one("runs/{run}/cases/{case}/prompt/{+path}", "prompt", "the prompt of a step", MARKDOWN),
+        one("runs/{run}/cases/{case}/artifact/{+path}", "artifact", "the artifact of a step", JSON),
     ]
 }
 
@@ -55,7 +55,7 @@ pub(super) fn read(session: &Session, uri: &str) -> Result<Option<(String, &'sta
     let pretty = |value: &serde_json::Value| serde_json::to_string_pretty(value).unwrap_or_default();
     Ok(Some(match parts.as_slice() {
         ["runs"] => {
-            let one = |row: crate::store::RunRow| {
+            let one = |row: asterisk_store::RunRow| {
                 json!({
                     "run": row.run, "pipeline": row.pipeline, "status": row.status.name(), "started_at": row.started_at,
                     "cases": row.cases, "done": row.done,
@@ -67,10 +67,10 @@ pub(super) fn read(session: &Session, uri: &str) -> Result<Option<(String, &'sta
         ["runs", run, "report"] => (reading::page(session, run, "report.md")?, MARKDOWN),
         ["runs", run, "cases", case] => (pretty(&steps(session, run, case)?), JSON),
         ["runs", run, "cases", case, "prompt", path @ ..] if !path.is_empty() => {
-            let run = session.record()?.run(run)?;
-            let query =
-                PromptQuery { run: Some(run), case: (*case).to_owned(), path: Some(path.join("/")), ..PromptQuery::default() };
-            (session.prompt(&query)?.text, MARKDOWN)
+            let record = session.record()?;
+            let run = record.run(run)?;
+            let case = record.case(&run, case)?;
+            (session.prompt(&run, &case, Some(&path.join("/")))?.text, MARKDOWN)
         }
         ["runs", run, "cases", case, "artifact", path @ ..] if !path.is_empty() => {
             let Some(text) = artifact(session, run, case, &path.join("/"))? else { return Ok(None) };

@@ -4,23 +4,23 @@ use super::args::{ListReviews, ReviewCase};
 use super::fault::ToolFault;
 use super::reading::{LATEST, value};
 use super::registry::SessionRegistry;
-use crate::diag::did_you_mean;
-use crate::report::{self, QueuedReview};
-use crate::session::{ReviewRequest, ReviewWord, RunListener, Session, SessionError};
+use asterisk_diag::did_you_mean;
+use asterisk_report::{self as report, QueuedReview};
+use asterisk_session::{ReviewRequest, ReviewWord, RunListener, Session, SessionError};
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
 
-/// The most entries listed unless more are asked for.
+/// The default maximum number of entries listed.
 const LIMIT: usize = 20;
 /// How the reviews of these tools are recorded.
 const AGENT: &str = "agent";
 
-/// Nobody looks on.
+/// Observes nothing.
 struct Unwatched;
 
 impl RunListener for Unwatched {}
 
-/// The run that is asked for, or that of the session, or the latest.
+/// The requested run, that of the session, or the latest.
 fn run_of(registry: &SessionRegistry, asked: Option<String>) -> String {
     asked.or_else(|| registry.current().map(|served| served.run.clone())).unwrap_or_else(|| LATEST.to_owned())
 }
@@ -32,7 +32,7 @@ fn queue(session: &Session, run: &str) -> Result<(String, Vec<QueuedReview>), Se
     Ok((result.run.clone(), report.review_queue()))
 }
 
-/// What waits for a reviewer.
+/// The review queue.
 pub(super) fn list(registry: &SessionRegistry, args: ListReviews) -> Result<Value, ToolFault> {
     let (run, mut queue) = queue(&registry.session, &run_of(registry, args.run))?;
     let total = queue.len();
@@ -49,11 +49,11 @@ pub(super) fn review(registry: &SessionRegistry, args: ReviewCase) -> Result<Val
         ("overturn", None, defect) => ReviewWord::Overturn(defect),
         ("approve" | "reassess" | "overturn", ..) => {
             let message = format!("these arguments do not belong to `{verdict}`");
-            return Err(ToolFault::new("arguments", message).help("`reassess` needs `to`; `defect_type` is for `overturn` alone"));
+            return Err(ToolFault::new("arguments", message).help("`reassess` needs `to`; `defect_type` is for `overturn` only"));
         }
         (other, ..) => {
             let hint = did_you_mean(other, ["approve", "reassess", "overturn"]);
-            let fault = ToolFault::new("arguments", format!("there is no verdict `{other}`"));
+            let fault = ToolFault::new("arguments", format!("unknown verdict `{other}`"));
             return Err(fault.help(hint.unwrap_or_else(|| "approve, reassess or overturn".to_owned())));
         }
     };
@@ -62,7 +62,9 @@ pub(super) fn review(registry: &SessionRegistry, args: ReviewCase) -> Result<Val
     if !waiting.iter().any(|entry| entry.case == case) {
         let hint = did_you_mean(&case, waiting.iter().map(|entry| entry.case.as_str()));
         let fault = ToolFault::new("not_waiting", format!("case `{case}` of the run {run} is not in the review queue"));
-        return Err(fault.help(hint.unwrap_or_else(|| "list_reviews lists what is; a person may review any case".to_owned())));
+        return Err(
+            fault.help(hint.unwrap_or_else(|| "list_reviews returns the queue; only a person may review other cases".to_owned()))
+        );
     }
     let request = ReviewRequest { run: &run, case: &case, verdict: &verdict, message: message.as_deref(), by: AGENT };
     let result = session.review(request, &Unwatched, &AtomicBool::new(false))?;

@@ -1,6 +1,6 @@
 //! Event log of a run for its clients: append-only, with the oldest entries dropped.
 
-use crate::clock::Timestamp;
+use asterisk_base::clock::Timestamp;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 

@@ -4,15 +4,15 @@ use super::args::StartRun;
 use super::fault::ToolFault;
 use super::paths::{pipeline_within, within};
 use super::registry::{RunPhase, SERVER, ServedRun, SessionRegistry, locked};
-use crate::agent::{MCP, QueueClosed, StepQueue};
-use crate::model::Case;
-use crate::report;
-use crate::session::{
+use asterisk_adapters::agent::{MCP, QueueClosed, StepQueue};
+use asterisk_base::model::Case;
+use asterisk_report as report;
+use asterisk_session::{
     Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, SessionError, StartedRun, Via,
     refuse_secret,
 };
-use crate::store::Durability;
-use crate::walk::{Event, WalkStatus};
+use asterisk_store::Durability;
+use asterisk_walk::{Event, WalkStatus};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,16 +36,15 @@ pub(super) fn start(registry: &Arc<SessionRegistry>, args: StartRun) -> Result<V
         // A stopped run ends soon.
         if !args.force && running.queue.closed().is_none() {
             let message = format!("the session `{}` is running", running.run);
-            return Err(ToolFault::new("session_running", message)
-                .help("wait until it is over, or say force: true to end it where it is"));
+            return Err(ToolFault::new("session_running", message).help("wait until it completes, or pass force: true to end it"));
         }
         running.end(&QueueClosed::Aborted("another session was started by force".into()));
         running.join();
     }
     let parallel = args.parallel.unwrap_or(PARALLEL.max(args.desired_capacity)).clamp(1, MAX_PARALLEL);
     if args.desired_capacity > parallel {
-        let message = format!("desired_capacity is {}, and only {parallel} cases walk at once", args.desired_capacity);
-        return Err(ToolFault::new("arguments", message).help("give parallel as many"));
+        let message = format!("desired_capacity is {}, but only {parallel} cases are walked in parallel", args.desired_capacity);
+        return Err(ToolFault::new("arguments", message).help("raise parallel to match"));
     }
     let queue = StepQueue::new(args.desired_capacity);
     let stop = Arc::new(AtomicBool::new(false));
@@ -71,7 +70,7 @@ pub(super) fn start(registry: &Arc<SessionRegistry>, args: StartRun) -> Result<V
             None => watch.report_start(Err(match phase {
                 RunPhase::Error(why, Value::Null) => ToolFault::new("not_started", why),
                 RunPhase::Error(_, fault) => ToolFault(fault),
-                _ => ToolFault::new("over", "the run is over already").help("get_report shows what came of it"),
+                _ => ToolFault::new("over", "the run has already ended").help("get_report returns the report"),
             })),
         }
     };
@@ -80,7 +79,7 @@ pub(super) fn start(registry: &Arc<SessionRegistry>, args: StartRun) -> Result<V
     let (run, cases) = match receiver.recv() {
         Ok(Ok(begun)) => begun,
         Ok(Err(fault)) => return Err(fault),
-        Err(_) => return Err(ToolFault::new("not_started", "the run did not begin")),
+        Err(_) => return Err(ToolFault::new("not_started", "the run did not start")),
     };
     let served = Arc::new(ServedRun::new(&session, (run.clone(), cases), (queue, stop), parallel));
     *locked(&served.thread) = Some(thread);
@@ -106,8 +105,8 @@ fn job(session: &Session, args: StartRun, parallel: usize) -> Result<ServeJob, T
     let inputs = match (args.launch, input.as_slice()) {
         (Some(launch), []) => RunInputs::Launch(launch),
         (Some(_), _) => {
-            let both = ToolFault::new("arguments", "`launch` and `input` both say what to analyse");
-            return Err(both.help("give one of them: a launch of ReportPortal, or files"));
+            let both = ToolFault::new("arguments", "`launch` and `input` are mutually exclusive");
+            return Err(both.help("pass one of them: a ReportPortal launch, or files"));
         }
         (None, input) => files_named(root, input)?,
     };
@@ -130,7 +129,7 @@ fn job(session: &Session, args: StartRun, parallel: usize) -> Result<ServeJob, T
     })))
 }
 
-/// The named files of the project, or those that a name stands for.
+/// The named files of the project, or those that a name refers to.
 fn files_named(root: &Path, input: &[String]) -> Result<RunInputs, ToolFault> {
     Ok(match input {
         [] => RunInputs::Example,
@@ -171,7 +170,7 @@ fn phase_of(ended: Result<(WalkStatus, Value), SessionError>, queue: &StepQueue)
             let why = match queue.closed() {
                 Some(QueueClosed::Aborted(why)) => why,
                 Some(QueueClosed::Cancelled) => "it was stopped".to_owned(),
-                _ => "it waits for somebody else, or its budget is spent".to_owned(),
+                _ => "it waits for another answerer, or its budget is spent".to_owned(),
             };
             queue.end(&QueueClosed::Aborted(why.clone()), true);
             RunPhase::Error(format!("{why}; it can be resumed"), summary)

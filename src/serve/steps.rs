@@ -3,7 +3,7 @@
 use super::args::{EmitSignal, GetSignals, NextStep, OfSession, Submit, name};
 use super::fault::ToolFault;
 use super::registry::{RunPhase, ServedRun, SessionRegistry};
-use crate::agent::{self, PullResult, QueueClosed, SubmitError, SubmitOutcome, SubmittedArtifact, Task};
+use asterisk_adapters::agent::{self, PullResult, QueueClosed, SubmitError, SubmitOutcome, SubmittedArtifact, Task};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ pub(super) async fn next_step(registry: &SessionRegistry, args: NextStep) -> Res
         PullResult::Over(closed) => {
             let mut response = json!({ "done": true, "available": false });
             match closed {
-                QueueClosed::Over => response["message"] = "the run is over: stop; get_report shows what came of it".into(),
+                QueueClosed::Over => response["message"] = "the run is over: stop; get_report returns the report".into(),
                 QueueClosed::Cancelled => response["error"] = "cancelled: the run was stopped".into(),
                 QueueClosed::Aborted(why) => response["error"] = format!("aborted: {why}").into(),
             }
@@ -68,7 +68,7 @@ pub(super) async fn submit(registry: &SessionRegistry, args: Submit) -> Result<V
     };
     let (wrapped, artifact) = agent::unwrapped(agent::parse(&text).map_err(|why| {
         ToolFault::new("artifact", format!("the artifact was not accepted: {why}"))
-            .help("the step is still yours: mend it and submit it again")
+            .help("the step is still yours: fix the artifact and submit it again")
     })?);
     if let Some(other) = wrapped.filter(|id| *id != args.dispatch_id) {
         return Err(ToolFault::new("stale", format!("the artifact answers {other}, not {}", args.dispatch_id)));
@@ -84,7 +84,7 @@ pub(super) async fn submit(registry: &SessionRegistry, args: Submit) -> Result<V
                 ToolFault::new("complaints", "the artifact does not fit the schema of its step").with("complaints", complaints);
             Err(match again {
                 Some(task) => fault
-                    .help("the step is yours again, under a new dispatch_id and ticket: mend the artifact and submit it whole")
+                    .help("the step is yours again, under a new dispatch_id and ticket: fix the artifact and submit all of it")
                     .with("next", step(&task)),
                 None => fault.help("this was the last attempt; the step has failed"),
             })
@@ -97,13 +97,13 @@ pub(super) async fn submit(registry: &SessionRegistry, args: Submit) -> Result<V
 
 fn refused(error: &SubmitError) -> ToolFault {
     let (code, help) = match error {
-        SubmitError::Unknown(_) => ("unknown_id", "get_next_step gives the ids; a step whose run was stopped is withdrawn"),
-        SubmitError::AlreadySubmitted(_) => ("already_submitted", "go on with get_next_step"),
+        SubmitError::Unknown(_) => ("unknown_id", "use the ids from get_next_step; steps of a stopped run are withdrawn"),
+        SubmitError::AlreadySubmitted(_) => ("already_submitted", "continue with get_next_step"),
         SubmitError::NotYours(_) => {
-            ("not_yours", "give the ticket that came with the step; if it took too long, another worker has it now")
+            ("not_yours", "pass the ticket of the step; if its lease has expired, another worker has it now")
         }
-        SubmitError::Gate(..) => ("capacity", "have the other workers call get_next_step first; then submit this again"),
-        SubmitError::Aborted(_) => ("aborted", "start_run with resume goes on with it"),
+        SubmitError::Gate(..) => ("capacity", "let the other workers call get_next_step first, then submit this again"),
+        SubmitError::Aborted(_) => ("aborted", "start_run with resume continues it"),
     };
     ToolFault::new(code, error.to_string()).help(help)
 }

@@ -2,7 +2,7 @@
 //! does not show, are replaced by a visible character of one column.
 
 use super::inert;
-use crate::model::{CiSystem, is_invisible};
+use asterisk_base::model::{CiSystem, is_invisible};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};

@@ -1,6 +1,6 @@
 //! The choice of coloured output.
 
-use crate::environment::Variables;
+use asterisk_base::environment::Variables;
 
 /// `--color`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -2,7 +2,7 @@
 
 use super::Painted;
 use super::clean::{cleaned, plain};
-use crate::diag::{Diagnostic, Label, Severity, Source};
+use asterisk_diag::{Diagnostic, Label, Severity, Source};
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, NamedSource, ReportHandler as _,
     SourceCode, SourceSpan, SpanContents,
@@ -34,7 +34,7 @@ fn painted(handler: &GraphicalReportHandler, diagnostic: &Diagnostic) -> Painted
     Painted::new(Rendered(handler, &MietteDiagnostic::new(diagnostic)).to_string().trim_end().to_owned())
 }
 
-/// Whether the lines of a label, and those beside them, are short enough to be drawn.
+/// Whether the lines of a label, and those next to them, are short enough to be drawn.
 fn drawable(label: &Label) -> bool {
     let text = label.source.text().as_bytes();
     let (start, end) = (label.span.start.min(text.len()), label.span.end.min(text.len()));
@@ -188,7 +188,7 @@ impl miette::Diagnostic for MietteDiagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::{Source, Span};
+    use asterisk_diag::{Source, Span};
 
     fn drawn(diagnostic: &Diagnostic) -> String {
         render(diagnostic, false).as_str().to_owned()
@@ -208,7 +208,7 @@ mod tests {
         let left = |line: &str, what: char| line.chars().position(|ch| ch == what);
         assert_eq!(left(lines[quoted], 'o'), left(lines[quoted + 1], '─'), "{drawn}");
         assert!(["a\u{fffd}b", "here␡", "c␇d", "é␛]0;P␇\u{fffd}"].iter().all(|part| drawn.contains(part)), "{drawn}");
-        assert!(!drawn.contains(|ch: char| ch != '\n' && crate::model::is_invisible(ch)), "{drawn}");
+        assert!(!drawn.contains(|ch: char| ch != '\n' && asterisk_base::model::is_invisible(ch)), "{drawn}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Documentation of the data that scripts and templates are given.
 
-use crate::diag::Source;
-use crate::pipeline::{Pipeline, Var};
-use crate::walk::{EVIDENCE, GROUPS, NEEDS, ROOT, STATE, VERDICT};
+use asterisk_diag::Source;
+use asterisk_pipeline::{Pipeline, Var};
+use asterisk_walk::{EVIDENCE, GROUPS, NEEDS, ROOT, STATE, VERDICT};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -21,10 +21,10 @@ impl Fields {
     /// The documentation of `state`, `params`, `vars`, `evidence`, `verdict`, `root` or a group such as `params.failure`; `None` for other names.
     /// `pipelines` are those whose vars are listed.
     pub fn named(name: &str, pipelines: impl FnOnce() -> Vec<Pipeline>) -> Option<Vec<Self>> {
-        let of = |fields: &[crate::walk::DocumentedField]| {
+        let of = |fields: &[asterisk_walk::DocumentedField]| {
             fields.iter().map(|field| [field.name, field.kind.name(), field.doc].map(str::to_owned)).collect()
         };
-        let group = |group: &crate::walk::FieldGroup| {
+        let group = |group: &asterisk_walk::FieldGroup| {
             let fields = match group.name {
                 "needs" => NEEDS.iter().map(|need| [need.field(), String::new(), need.doc.to_owned()]).collect(),
                 _ => of(group.fields),
@@ -69,7 +69,7 @@ impl Fields {
     }
 }
 
-/// The vars of a pipeline; those without a `doc` are described by the comments beside them.
+/// The vars of a pipeline; those without a `doc` are described by the comments next to them.
 fn vars(pipeline: &Pipeline) -> Fields {
     let mut vars: Vec<_> = pipeline.vars.iter().collect();
     vars.sort_by_key(|(_, var)| var.default.span.start);
@@ -85,10 +85,10 @@ fn vars(pipeline: &Pipeline) -> Fields {
         };
         let kind = if var.declared.is_some() { var.allowed() } else { kind.to_owned() };
         let doc = if var.doc.is_empty() { comment(&pipeline.source, default.span.start) } else { var.doc.clone() };
-        [name.clone(), format!("{kind}, {} unless it is set", default.value), doc]
+        [name.clone(), format!("{kind}, default {}", default.value), doc]
     };
     let doc =
-        format!("the vars of the pipeline `{}`: --set NAME=VALUE and `vars:` of asterisk.yaml go before these", *pipeline.name);
+        format!("the vars of the pipeline `{}`: --set NAME=VALUE and `vars:` of asterisk.yaml override them", *pipeline.name);
     Fields { path: "vars".to_owned(), doc, fields: vars.into_iter().map(field).collect() }
 }
 
@@ -118,15 +118,15 @@ mod tests {
     fn vars_are_described_by_their_comments() {
         let text = "# The pipeline.\npipeline: p\nvars:\n  # How sure, and\n  # how often.\n  sure: 0.5\n  most: 2\n\n  plain: x\n  own: true # its own\nnodes: [{ name: a }]\n\
                     edges: [{ id: E, from: a, to: _done }]\nstart: a\ndone: _done\n";
-        let pipeline = crate::pipeline::parse(&Source::new("p.yaml", text)).expect("a pipeline");
+        let pipeline = asterisk_pipeline::parse(&Source::new("p.yaml", text)).expect("a pipeline");
         let described = vars(&pipeline).fields.into_iter().map(|field| field.join(" | ")).collect::<Vec<_>>();
         assert_eq!(
             described,
             [
-                "sure | number, 0.5 unless it is set | How sure, and\nhow often.",
-                "most | number, 2 unless it is set | How sure, and\nhow often.",
-                "plain | text, \"x\" unless it is set | ",
-                "own | true or false, true unless it is set | its own",
+                "sure | number, default 0.5 | How sure, and\nhow often.",
+                "most | number, default 2 | How sure, and\nhow often.",
+                "plain | text, default \"x\" | ",
+                "own | true or false, default true | its own",
             ]
         );
     }

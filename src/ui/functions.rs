@@ -1,8 +1,8 @@
 //! Documentation of the functions that scripts may call.
 
-use crate::diag::{Diagnostic, did_you_mean};
-use crate::script::Library;
-use crate::script::api::{HostFn, registry, test_registry};
+use asterisk_diag::{Diagnostic, did_you_mean};
+use asterisk_script::Library;
+use asterisk_script::api::{HostFn, registry, test_registry};
 use std::fmt::Write as _;
 
 /// Functions with their documentation.
@@ -47,8 +47,7 @@ impl FunctionDocs {
         }
         match name {
             Some(name) if host.is_empty() && scripts.is_empty() => {
-                let diagnostic =
-                    Diagnostic::error("input/no-function", format!("there is no function, group or script `{name}`"));
+                let diagnostic = Diagnostic::error("input/no-function", format!("unknown function, group or script `{name}`"));
                 Err(diagnostic.maybe_help(did_you_mean(name, all_host().map(|function| function.name))))
             }
             _ => Ok(Self { host, scripts }),

@@ -1,7 +1,7 @@
 //! Keeps a CI system from taking foreign text in the log of its job as commands: GitHub's `::error`, Azure's `##vso[` and `##[`, `TeamCity`'s
 //! `##teamcity[`, the section markers of GitLab, the group headings of Buildkite.
 
-use crate::model::CiSystem;
+use asterisk_base::model::CiSystem;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_text_is_no_command() {
+    fn foreign_text_is_not_a_command() {
         for (foreign, printed) in [
             ("::error::x", ": :error::x"),
             (" a\n \u{3000}::set-output name=x::y\n", " a\n \u{3000}: :set-output name=x::y\n"),

@@ -1,7 +1,7 @@
 //! Reads lines at a terminal, with editing, completion, colours and history.
 
 use super::{Ui, plain};
-use crate::diag::Span;
+use asterisk_diag::Span;
 use rustyline::completion::{Completer, Pair};
 use rustyline::config::Config;
 use rustyline::error::ReadlineError;
@@ -245,6 +245,6 @@ mod tests {
         let parts = [(Span::new(0, 1), SyntaxClass::Number), (Span::new(4, 6), SyntaxClass::Text)];
         assert_eq!(coloured("1 + é.", &parts), "\x1b[33m1\x1b[0m + \x1b[32mé\x1b[0m.");
         assert_eq!(coloured("x", &[]), "x");
-        assert_eq!(coloured("é", &[(Span::new(1, 2), SyntaxClass::Text)]), "é", "half a character is no part");
+        assert_eq!(coloured("é", &[(Span::new(1, 2), SyntaxClass::Text)]), "é", "half a character is not a part");
     }
 }

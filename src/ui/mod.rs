@@ -23,10 +23,10 @@ pub use progress::Progress;
 pub use style::{Painted, TextStyle};
 pub use table::{CellPaint, Table};
 
-use crate::diag::{Diagnostic, Diagnostics};
-use crate::environment::{Environment, OutputStream};
-use crate::model::CiSystem;
 use anstream::{AutoStream, ColorChoice};
+use asterisk_base::environment::{Environment, OutputStream};
+use asterisk_base::model::CiSystem;
+use asterisk_diag::{Diagnostic, Diagnostics};
 use clean::{CleanForm, Cleaning};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -35,10 +35,10 @@ use std::io::{self, BufWriter, Write};
 /// The format of printed data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum OutputFormat {
-    /// For people.
+    /// Text.
     #[default]
     Pretty,
-    /// For programs.
+    /// JSON.
     Json,
 }
 

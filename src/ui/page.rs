@@ -1,7 +1,7 @@
 //! Prints pages of lines, each with its tone.
 
 use super::{Painted, TextStyle, Ui};
-use crate::decisions::{PageLine, Tone};
+use asterisk_decisions::{PageLine, Tone};
 
 impl Ui {
     /// Prints a page.

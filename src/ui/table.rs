@@ -1,7 +1,7 @@
-//! Tables for people.
+//! Text tables.
 
 use super::{Painted, plain};
-use crate::environment::Environment;
+use asterisk_base::environment::Environment;
 use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, LineStyle, TableStyle};
 use std::borrow::Cow;
 

@@ -3,8 +3,8 @@
 use super::{Painted, Ui, plain};
 
 impl Ui {
-    /// Prints a message of clap: help on stdout, errors on stderr. It quotes arguments as typed, so its colours are kept only if
-    /// there are no other escapes.
+    /// Prints a message of clap: help on stdout, errors on stderr. It quotes arguments as typed, so its colours are kept only
+    /// without other escapes.
     pub fn usage(&self, error: &clap::Error) {
         let bare = error.render().to_string();
         let coloured = error.render().ansi().to_string();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-/// What an input may take. It only tells a hang from work: no load may reach it.
+/// The time limit of an input. It only distinguishes a hang from work: load must not reach it.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The stack that an input has: less than any thread of the program.
 const STACK: usize = 2 << 20;
@@ -29,9 +29,9 @@ pub(crate) struct Target {
 
 /// How a target is tried.
 pub(crate) enum Tries {
-    /// With one input at a time. What it may allocate in all: so many MiB, and so many KiB for each byte of the input.
+    /// With one input at a time. The limit of its total allocations: this many MiB, plus this many KiB for each byte of the input.
     Each { reads: fn(&[u8]), mib: usize, kib: usize },
-    /// With so many inputs of one process.
+    /// With this many inputs per process.
     Together { many: usize, reads: fn(&[Vec<u8>]) -> Result<(), String> },
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn run(targets: &[Target]) {
     let seconds: Option<u32> = std::env::var("ASTERISK_FUZZ_SECONDS").ok().map(|text| text.parse().expect("seconds"));
     let chosen: Vec<&Target> = targets.iter().filter(|target| target.name.contains(&wanted)).collect();
     assert!(!chosen.is_empty(), "no target has `{wanted}` in its name");
-    // Panics are told once, with the input that they came of.
+    // Panics are reported once, with the input that caused them.
     std::panic::set_hook(Box::new(|_| {}));
     let mut failures = Vec::new();
     for target in &chosen {
@@ -80,10 +80,10 @@ impl Target {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus").join(self.name)
     }
 
-    /// Tries the samples as they are, what failed before, then new inputs. How many.
+    /// Tries the unchanged samples, earlier failures, then new inputs. Returns their number.
     fn run(&self, long: Option<&Long>) -> Result<u32, String> {
         let samples = (self.samples)();
-        assert!(!samples.is_empty(), "{} has no samples", self.name);
+        assert!(!samples.is_empty(), "{} lacks samples", self.name);
         let mut known: Vec<PathBuf> =
             std::fs::read_dir(self.corpus()).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
         known.sort();
@@ -158,7 +158,7 @@ impl Target {
         }
     }
 
-    /// One input, on a thread of its own: a panic is caught there, a hang is left behind.
+    /// One input, on a separate thread: a panic is caught there, a hang is abandoned.
     fn each(&self, reads: fn(&[u8]), input: &[u8], allowed: usize) -> Result<(), String> {
         // What ends the process, as a stack that is too deep does, leaves this behind.
         let last = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{}", self.name));

@@ -1,4 +1,4 @@
-//! No reader of bytes from outside is left out of the table.
+//! Every reader of external bytes is in the table.
 
 use crate::harness::repository;
 use crate::targets;
@@ -27,7 +27,7 @@ const OWN: &[(&str, &str)] = &[
     ("agent/workdir/mod.rs", "only whether what a tool printed is UTF-8"),
     ("agent/workdir/paths.rs", "only whether a file of the working directory is UTF-8"),
     ("workspace/isolated.rs", "names of files as git reports them"),
-    ("audit/log.rs", "lines whose place in the chain is compared; what is no entry breaks it"),
+    ("audit/log.rs", "lines whose place in the chain is compared; anything but an entry breaks it"),
     ("cli/policy_args.rs", "a value on the command line"),
     ("cli/tour.rs", "what a command of this program printed"),
     ("decisions/replay/gates.rs", "recorded contents, canonical when they were stored"),
@@ -48,7 +48,7 @@ const OWN: &[(&str, &str)] = &[
     ("project/manifest.rs", "addresses that this program stored"),
     ("report/cases.rs", "a file without a name that this process wrote"),
     ("script/view/record.rs", "bytes of a text"),
-    ("repl/signatures.rs", "a quoted line that was typed; what is no string is taken as it stands"),
+    ("repl/signatures.rs", "a quoted line that was typed; anything but a string is used verbatim"),
     ("session/briefing.rs", "recorded contents, canonical when they were stored"),
     ("session/executor.rs", "recorded contents, canonical when they were stored"),
     ("session/dispatch.rs", "numbers that this program keeps in the run's directory; what is none is an error of the file"),
@@ -58,7 +58,7 @@ const OWN: &[(&str, &str)] = &[
     ("store/addresses.rs", "digits of an address, between brackets that were found"),
     ("store/clean.rs", "columns of the store"),
     ("store/content.rs", "events whose sum was compared"),
-    ("store/recorded.rs", "rows of the store, an error if they are no text"),
+    ("store/recorded.rs", "rows of the store, an error if they are not text"),
     ("store/findings.rs", "columns of the store"),
     ("store/knowledge.rs", "columns of the store"),
     ("store/needs/cluster.rs", "recorded contents, canonical when they were stored"),

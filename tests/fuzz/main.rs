@@ -1,27 +1,27 @@
-//! Hostile inputs for every reader of bytes that come from outside (`targets.rs` is the table): none may panic, hang, or work without
-//! measure on them.
+//! Hostile inputs for every reader of external bytes (`targets.rs` is the table): none may panic, hang, or use unbounded
+//! resources.
 //!
 //! Inputs are real samples, mutated (`mutate.rs`). `cargo test --test fuzz` tries a few of each target, the same ones every time. The long
-//! run tries new ones for as long as it is told to, of all targets or of those whose names have a word in them:
+//! run tries new ones for the given time, for all targets or those whose names contain a word:
 //!
 //! ```text
 //! ASTERISK_FUZZ_SECONDS=3600 [ASTERISK_FUZZ=yaml] cargo test --test fuzz -- --nocapture
 //! ```
 //!
-//! Whatever fails is written to `tests/fuzz/corpus/TARGET/`, and every run begins with what is there. Only one target works at a
-//! time, so that what it allocates can be counted.
+//! Failing inputs are written to `tests/fuzz/corpus/TARGET/`, and every run begins with them. Only one target works at a
+//! time, so that its allocations can be counted.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod engine;
-#[allow(dead_code, reason = "the tests beside it use the rest")]
+#[allow(dead_code, reason = "the tests next to it use the rest")]
 #[path = "../it/harness.rs"]
 mod harness;
 mod listed;
 mod mutate;
 mod outside;
 mod samples;
-#[allow(dead_code, reason = "the tests beside it use the rest")]
+#[allow(dead_code, reason = "the tests next to it use the rest")]
 #[path = "../it/server.rs"]
 mod server;
 mod targets;
@@ -33,6 +33,6 @@ use std::alloc::System;
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 #[test]
-fn no_input_is_too_much() {
+fn every_input_stays_within_its_limits() {
     engine::run(&targets::all());
 }

@@ -1,4 +1,4 @@
-//! Samples with hostile changes: what a reader nearly understands leads deeper into it than noise does.
+//! Samples with hostile changes: nearly valid input reaches deeper code than noise does.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -6,7 +6,7 @@ use proptest::sample::Index;
 /// The most bytes of an input. Work that grows faster than its input shows long before.
 const MOST: usize = 128 << 10;
 
-/// What formats are made of, and what they are known to trip over.
+/// Tokens of formats, and known troublemakers.
 const TOKENS: &[&str] = &[
     "{",
     "}",
@@ -124,7 +124,7 @@ const TOKENS: &[&str] = &[
     "*/",
 ];
 
-/// Bytes that are no text.
+/// Bytes that are not text.
 const BYTES: &[&[u8]] =
     &[b"\xff", b"\xfe\xff", b"\xff\xfe", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\x80", b"\0\0\0\0"];
 
@@ -139,11 +139,11 @@ pub(crate) enum Change {
     Keep(Index),
     /// A token more.
     Token(Index, Index),
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     Bytes(Index, Index),
-    /// A part, so many times.
+    /// A part, repeated.
     Repeat(Index, usize, usize),
-    /// A token, so many times.
+    /// A token, repeated.
     Nest(Index, Index, usize),
     /// A part of another sample.
     Splice(Index, Index, Index, usize),

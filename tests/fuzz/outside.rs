@@ -1,14 +1,14 @@
-//! Readers behind a pipe, a socket or a program: the built program is given many inputs at once, and must end as it says it does, without a
+//! Readers behind a pipe, a socket or a program: the built program is given many inputs at once, and must exit as documented, without a
 //! panic.
 
 use crate::engine::{Target, Tries};
 use crate::harness::{PATIENCE, Project, TWO};
 use crate::samples::texts;
 use crate::server::says;
-use asterisk::clock::{FixedClock, Timestamp};
-use asterisk::environment::Variables;
-use asterisk::net::SecretReader;
-use asterisk::reportportal::{Access, Portal, PortalSettings};
+use asterisk_adapters::net::SecretReader;
+use asterisk_adapters::reportportal::{Access, Portal, PortalSettings};
+use asterisk_base::clock::{FixedClock, Timestamp};
+use asterisk_base::environment::Variables;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -136,8 +136,7 @@ pub(crate) fn all() -> Vec<Target> {
             tries: Tries::Together { many: 100, reads: routes },
             few: 100,
             covers: &[
-                "cli/call.rs",
-                "cli/route.rs",
+                "cli/eval.rs",
                 "decisions/replay/sweep/scenario.rs",
                 "decisions/replay/sweep/values.rs",
                 "script_tests/params.rs",
@@ -165,7 +164,7 @@ fn ended(project: &Project, child: Child, codes: &[i32]) -> Result<(), String> {
     if known && !ran.stderr.contains("panicked") { Ok(()) } else { Err(ran.text().chars().take(4000).collect()) }
 }
 
-/// A launch of so many cases.
+/// A launch with this number of cases.
 fn launch(cases: usize) -> String {
     let case = |number: usize| json!({ "id": format!("c{number}"), "name": format!("test {number}"), "status": "FAILED", "error_message": format!("e{number}") });
     json!({ "run_id": "r", "name": "many", "failure_list": (0..cases).map(case).collect::<Vec<_>>() }).to_string()
@@ -310,7 +309,7 @@ fn portal(input: &[u8]) {
     let access = Access { root: Path::new("."), secret, clock: &clock, stop: &AtomicBool::new(false) };
     let portal = Portal::open(&settings, &access).map_err(|trouble| trouble.diagnostic().to_string()).unwrap();
     if let Ok(fetched) = portal.fetch("7", |_, _| {}) {
-        drop(asterisk::ingest::read(&asterisk::diag::Source::new(fetched.name, fetched.text)));
+        drop(asterisk_launch::read(&asterisk_diag::Source::new(fetched.name, fetched.text)));
     }
 }
 
@@ -351,7 +350,7 @@ fn pipes(inputs: &[Vec<u8>]) -> Result<(), String> {
     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
     writeln!(to, "{hello}").unwrap();
     from.read_line(&mut String::new()).unwrap();
-    // It is read from as it is written to, or both would wait.
+    // It is read and written concurrently, or both sides would wait.
     let heard = std::thread::spawn(move || drop(from.read_to_end(&mut Vec::new())));
     writeln!(to, "{}", json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).unwrap_or_default();
     for input in inputs {
@@ -457,7 +456,7 @@ fn git(inputs: &[Vec<u8>]) -> Result<(), String> {
         assert!(real.status().unwrap().success());
     }
     std::fs::create_dir(project.root().join("fuzz")).unwrap();
-    // The program hands its environment to nobody, so the script has it in its text.
+    // The program does not pass on its environment, so the script has it in its text.
     let script = GIT.replace("$FUZZ", project.root().join("fuzz").to_str().unwrap()).replace("$REAL", &path);
     executable(&project.file("bin/git", script));
     let search = format!("{}:{path}", project.root().join("bin").display());
@@ -493,18 +492,18 @@ fn repl(inputs: &[Vec<u8>]) -> Result<(), String> {
     ended
 }
 
-/// Each input is a line of `route --batch`, and a scenario of `sweep`.
+/// Each input is a line of `eval route --batch`, and a scenario of `replay --sweep`.
 fn routes(inputs: &[Vec<u8>]) -> Result<(), String> {
     let project = walked();
     let line = |input: &Vec<u8>| String::from_utf8_lossy(input).replace('\n', " ");
     project.file("batch.jsonl", inputs.iter().map(line).collect::<Vec<_>>().join("\n"));
     let codes = [0, 1, 2, 3, 4];
-    ended(project, project.start(&["route", "rca-investigation", "--batch", "batch.jsonl", "--format", "json"]), &codes)?;
+    ended(project, project.start(&["eval", "route", "rca-investigation", "--batch", "batch.jsonl", "--format", "json"]), &codes)?;
     let scenario = line(&inputs[0]);
     let scenario = project.file("scenario.yaml", scenario);
     ended(
         project,
-        project.start(&["sweep", "rca-investigation", "recall_hit", "--scenario", scenario.to_str().unwrap()]),
+        project.start(&["replay", "--sweep", "recall_hit=0.5..0.9:0.1", "--scenario", scenario.to_str().unwrap()]),
         &codes,
     )?;
     Ok(())

@@ -1,4 +1,4 @@
-//! Real inputs: the repository's own texts and fixtures, and what the program itself records of a run.
+//! Real inputs: the repository's own texts and fixtures, and the record of a run.
 
 use crate::harness::{Project, repository};
 use std::path::Path;

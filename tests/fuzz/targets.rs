@@ -1,25 +1,25 @@
-//! The table of readers, and those of them that are called as they are.
+//! The table of readers, and those that are called directly.
 
 use crate::engine::{Target, Tries};
 use crate::outside;
 use crate::samples::{files, journal, texts};
-use asterisk::agent::{AgentSignal, BatchManifest, RunDir, StepFiles, StubAnswers, open, parse, unwrapped};
-use asterisk::calibrate::{count_cases, count_results};
-use asterisk::clock::Timestamp;
 use asterisk::config::{CommandLine, resolve};
-use asterisk::diag::{Allow, Comments, Diagnostics, Source};
-use asterisk::environment::Environment;
-use asterisk::evidence::{EvidenceReader, EvidenceRules, FailureTexts, SignatureSpec, required_literals};
-use asterisk::files::{Area, FileOrigin};
-use asterisk::form::yaml;
-use asterisk::ingest::{LaunchMerger, decode};
-use asterisk::lint::{Baseline, Config};
-use asterisk::model::{CommandErrors, CommandJoin, Effect, Handle, Hash, read_command_line};
-use asterisk::project::{LinkSettings, Project, Sources, read_data};
-use asterisk::prompt::Templates;
-use asterisk::script::{FunctionRef, Library, LibraryInputs, Pattern, ScriptLimits};
-use asterisk::session::{ProjectText, SessionError, count_labelled};
-use asterisk::walk::{Event, Request, WalkState};
+use asterisk_adapters::agent::{AgentSignal, BatchManifest, RunDir, StepFiles, StubAnswers, open, parse, unwrapped};
+use asterisk_base::clock::Timestamp;
+use asterisk_base::environment::Environment;
+use asterisk_base::model::{CommandErrors, CommandJoin, Effect, Handle, Hash, read_command_line};
+use asterisk_calibrate::{count_cases, count_results};
+use asterisk_diag::{Allow, Comments, Diagnostics, Source};
+use asterisk_evidence::{EvidenceReader, EvidenceRules, FailureTexts, SignatureSpec, required_literals};
+use asterisk_files::{Area, FileOrigin};
+use asterisk_form::yaml;
+use asterisk_launch::{LaunchMerger, decode};
+use asterisk_lint::{Baseline, Config};
+use asterisk_project::{LinkSettings, Project, Sources, read_data};
+use asterisk_prompt::Templates;
+use asterisk_script::{FunctionRef, Library, LibraryInputs, Pattern, ScriptLimits};
+use asterisk_session::{ProjectText, SessionError, count_labelled};
+use asterisk_walk::{Event, Request, WalkState};
 use serde_json::json;
 use std::io;
 use std::sync::OnceLock;
@@ -74,14 +74,14 @@ pub(crate) fn all() -> Vec<Target> {
         },
         Target {
             name: "yaml",
-            samples: || files(&["pipelines", "scripts/data", "tests/fixtures/routes", "src/lint/manual"], &["yaml"]),
+            samples: || files(&["pipelines", "scripts/data", "tests/fixtures/routes", "crates/lint/src/manual"], &["yaml"]),
             tries: Tries::Each { reads: read_yaml, mib: 64, kib: 32 },
             few: 600,
             covers: &["form/yaml/build.rs", "form/yaml/diagnose.rs"],
         },
         Target {
             name: "pipeline",
-            samples: || files(&["pipelines", "tests/fixtures/routes", "src/lint/manual"], &["yaml"]),
+            samples: || files(&["pipelines", "tests/fixtures/routes", "crates/lint/src/manual"], &["yaml"]),
             tries: Tries::Each { reads: pipeline, mib: 256, kib: 256 },
             few: 250,
             covers: &["pipeline/mod.rs", "pipeline/read/schema.rs", "form/yaml/scalar.rs"],
@@ -109,21 +109,21 @@ pub(crate) fn all() -> Vec<Target> {
         },
         Target {
             name: "script",
-            samples: || files(&["scripts", "tests/fixtures/routes/scripts", "src/lint/manual"], &["rhai"]),
+            samples: || files(&["scripts", "tests/fixtures/routes/scripts", "crates/lint/src/manual"], &["rhai"]),
             tries: Tries::Each { reads: script, mib: 512, kib: 1024 },
             few: 150,
             covers: &["model/text_pattern.rs", "script/parse.rs", "script/pattern.rs", "script/engine.rs", "script/panic_guard.rs", "script/unit.rs"],
         },
         Target {
             name: "lint",
-            samples: || files(&["src/lint/manual", "tests/fixtures/routes/scripts"], &["rhai", "yaml", "md"]),
+            samples: || files(&["crates/lint/src/manual", "tests/fixtures/routes/scripts"], &["rhai", "yaml", "md"]),
             tries: Tries::Each { reads: lint, mib: 1024, kib: 2048 },
             few: 60,
             covers: &["serve/reading.rs"],
         },
         Target {
             name: "template",
-            samples: || files(&["templates", "src/lint/manual"], &["md"]),
+            samples: || files(&["templates", "crates/lint/src/manual"], &["md"]),
             tries: Tries::Each { reads: template, mib: 256, kib: 1024 },
             few: 250,
             covers: &["prompt/template.rs", "prompt/scan.rs"],
@@ -240,7 +240,7 @@ pub(crate) fn all() -> Vec<Target> {
     .collect()
 }
 
-/// What is found wrong points into the text.
+/// Errors point into the text.
 fn sound(found: &Diagnostics) {
     for one in found {
         assert!(!one.message.is_empty());
@@ -258,7 +258,7 @@ fn text(bytes: &[u8]) -> String {
 const STREAMED: u64 = 5 << 20;
 
 fn launch(bytes: &[u8]) {
-    match decode("x", bytes).and_then(|source| asterisk::ingest::read(&source)) {
+    match decode("x", bytes).and_then(|source| asterisk_launch::read(&source)) {
         Ok(launch) => {
             let clean = |text: &str| text.chars().all(|ch| matches!(ch, '\n' | '\t') || !ch.is_control());
             for case in &launch.cases {
@@ -295,8 +295,8 @@ fn read_yaml(bytes: &[u8]) {
 
 fn sources(pipeline: &str) -> Sources {
     Sources {
-        scripts: vec![Source::new("rules/example.rhai", include_str!("../../src/lint/manual/example.rhai"))],
-        templates: vec![Source::new("example.md", include_str!("../../src/lint/manual/example.md"))],
+        scripts: vec![Source::new("rules/example.rhai", include_str!("../../crates/lint/src/manual/example.rhai"))],
+        templates: vec![Source::new("example.md", include_str!("../../crates/lint/src/manual/example.md"))],
         data: Vec::new(),
         pipeline: Source::new("x.yaml", pipeline),
         subpipelines: std::collections::BTreeMap::new(),
@@ -307,8 +307,8 @@ fn sources(pipeline: &str) -> Sources {
 
 fn pipeline(bytes: &[u8]) {
     let text = text(bytes);
-    if let Ok(pipeline) = asterisk::pipeline::parse(&Source::new("x.yaml", text.as_str())) {
-        drop(asterisk::pipeline::json_schema());
+    if let Ok(pipeline) = asterisk_pipeline::parse(&Source::new("x.yaml", text.as_str())) {
+        drop(asterisk_pipeline::json_schema());
         drop(pipeline);
     }
     match Project::link(sources(&text), LinkSettings::default()) {
@@ -353,7 +353,7 @@ fn set(bytes: &[u8]) {
     }
 }
 
-/// Few operations, so that what is tried is how they are bounded.
+/// Few operations, to test their limits.
 fn limits() -> ScriptLimits {
     ScriptLimits { operations: 20_000, time: Duration::from_secs(60), ..ScriptLimits::default() }
 }
@@ -402,9 +402,9 @@ fn script(bytes: &[u8]) {
 fn lint(bytes: &[u8]) {
     let text = text(bytes);
     let around = [
-        (Area::Pipelines, "example.yaml", include_str!("../../src/lint/manual/example.yaml")),
-        (Area::Scripts, "rules/example.rhai", include_str!("../../src/lint/manual/example.rhai")),
-        (Area::Templates, "example.md", include_str!("../../src/lint/manual/example.md")),
+        (Area::Pipelines, "example.yaml", include_str!("../../crates/lint/src/manual/example.yaml")),
+        (Area::Scripts, "rules/example.rhai", include_str!("../../crates/lint/src/manual/example.rhai")),
+        (Area::Templates, "example.md", include_str!("../../crates/lint/src/manual/example.md")),
     ];
     for replaced in 0..around.len() {
         let of = |(at, (area, path, own)): (usize, &(Area, &str, &str))| ProjectText {
@@ -415,13 +415,13 @@ fn lint(bytes: &[u8]) {
             requested: true,
         };
         let texts: Vec<ProjectText> = around.iter().enumerate().map(of).collect();
-        let input = asterisk::lint::LintInput {
+        let input = asterisk_lint::LintInput {
             texts: &texts,
             settings: &LinkSettings::default(),
             config: &Config::default(),
             cases: &[],
         };
-        for finding in asterisk::lint::lint(input).findings {
+        for finding in asterisk_lint::lint(input).findings {
             sound(&Diagnostics::from(finding.diagnostic));
         }
     }
@@ -470,7 +470,7 @@ struct Only<'b>(&'b [u8]);
 
 impl RunDir for Only<'_> {
     fn places(&self, _request: &Request<'_>) -> StepFiles {
-        unreachable!("nobody is asked")
+        unreachable!("no answerer is called")
     }
     fn path(&self, name: &str) -> String {
         name.to_owned()
@@ -566,7 +566,7 @@ fn word(bytes: &[u8]) {
     }
 }
 
-/// What is read can be written in quotes, and is the same then.
+/// A read value can be written in quotes, and reads the same.
 fn command_line(bytes: &[u8]) {
     let Ok(commands) = read_command_line(&text(bytes)) else { return };
     let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
@@ -595,7 +595,7 @@ fn command_line(bytes: &[u8]) {
         return;
     }
     let Ok(mut read) = read_command_line(&again) else { panic!("{again:?} of {commands:?}") };
-    // A word in quotes is no pattern.
+    // A word in quotes is not a pattern.
     for (words, before) in read.iter_mut().zip(&commands).flat_map(|(one, before)| one.words.iter_mut().zip(&before.words)) {
         words.pattern = before.pattern;
     }
@@ -614,7 +614,7 @@ fn results(bytes: &[u8]) {
     counted(count_results(&Source::new("results.jsonl", text(bytes))), bytes);
 }
 
-/// A reader finds no more than there are bytes, or says what is wrong.
+/// A reader finds at most as many items as bytes, or reports an error.
 fn counted(read: Result<usize, SessionError>, bytes: &[u8]) {
     match read {
         Ok(found) => assert!(found <= bytes.len()),

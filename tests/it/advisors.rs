@@ -76,7 +76,7 @@ fn lines(project: &Project, name: &str) -> usize {
     std::fs::read_to_string(project.root().join(name)).map_or(0, |text| text.lines().count())
 }
 
-/// A command that notes each call, rejects what is not bold, and forgets a field of the form at its first answer.
+/// A command that logs each call, rejects text that is not bold, and omits a required field in its first answer.
 const BOLD: &str = "\
 prompt=$(cat); echo \"$ASTERISK_NODE\" >> calls.txt; printf '%s' \"$prompt\" > \"prompt-$(wc -l < calls.txt).txt\"
 case \"$prompt\" in
@@ -112,7 +112,7 @@ fn an_agent_over_files_reviews_in_a_council() {
     let explained = project.asterisk(&["explain", "latest"]).ok().stdout;
     let explained = explained.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(explained.contains("Critic approved it with 0.92; by majority the council gives 0.91"), "{explained}");
-    // Nobody answers now: the record is enough.
+    // Without an answerer now: the record is enough.
     let replay =
         |set: &str| project.asterisk(&["replay", "latest", "--set", set, "--format", "json"]).exits(0).json()["flips"].clone();
     assert_eq!(replay("policy.score_thresholds.default=0.85"), json!([]));
@@ -125,7 +125,7 @@ fn asked_signal(project: &Project, signal: &Value) -> String {
 }
 
 #[test]
-fn a_command_reviews_and_is_told_what_a_review_is() {
+fn a_command_reviews_and_gets_the_schema_of_a_review() {
     let project = project(&stages("bold"), &[("bold", BOLD)]);
     let ran = run(&project).exits(0);
     // Once in a wrong form, once to reject, once to approve.
@@ -167,7 +167,7 @@ fn a_person_reviews_when_the_run_waits() {
     };
     let refused = save("{\"score\": 7, \"approved\": true}").exits(3);
     for part in
-        ["the answer of `manual` is no review of `one` as the advisor `manual`", "$.score: 7 is out of bounds", "p.yaml:3"]
+        ["the answer of `manual` is not a review of `one` by the advisor `manual`", "$.score: 7 is out of bounds", "p.yaml:3"]
     {
         assert!(refused.stderr.contains(part), "{}", refused.text());
     }
@@ -177,15 +177,15 @@ fn a_person_reviews_when_the_run_waits() {
 }
 
 #[test]
-fn who_cannot_review_is_reported_where_it_is_named() {
+fn unknown_reviewers_are_reported_where_they_are_named() {
     let broken = ("broken", "cat > /dev/null; echo '{\"score\": 0.3, \"approved\": \"perhaps\"}'");
     for (advisor, code, says) in [
-        ("Critik", 3, ["there is no advisor `Critik`", "did you mean `Critic`?", "p.yaml:3"]),
-        ("Nobody", 3, ["nobody reviews as the advisor `Nobody`", "set up absent under `agents:`", "p.yaml:3"]),
+        ("Critik", 3, ["unknown advisor `Critik`", "did you mean `Critic`?", "p.yaml:3"]),
+        ("Nobody", 3, ["the advisor `Nobody` has no reviewer", "configure absent under `agents:`", "p.yaml:3"]),
         (
             "broken",
             4,
-            ["the answer of `broken` is no review of `one` as the advisor `broken`: $.approved: ", "p.yaml:3", "came to nothing"],
+            ["the answer of `broken` is not a review of `one` by the advisor `broken`: $.approved: ", "p.yaml:3", "failed"],
         ),
         // Its script reviews where the answerer cannot.
         ("Either", 0, ["", "", ""]),

@@ -1,4 +1,4 @@
-//! Requests that go out by the batch: many agents, each of whom claims what it takes.
+//! Batched requests: many agents, each of which claims its requests.
 
 use crate::harness::{Project, Ran, TWO, in_time, until};
 use crate::shared::shared_json;
@@ -38,11 +38,11 @@ fn manifest(root: &Path) -> Option<(PathBuf, Value)> {
 /// What one of many agents does with a request that it has claimed.
 type Act = dyn Fn(&Path, &Value) + Send + Sync;
 
-/// Agents that go by the manifest. Each claims a request before it looks at it.
+/// Agents that follow the manifest. Each claims a request before reading it.
 pub(crate) struct Crowd {
     stop: Arc<AtomicBool>,
     hands: Vec<JoinHandle<()>>,
-    /// What was claimed, by whom.
+    /// The claims, with their agents.
     taken: Arc<Mutex<Vec<(i64, usize)>>>,
 }
 
@@ -127,9 +127,9 @@ fn many_agents_share_a_batch_without_double_work() {
     );
 }
 
-/// The batch vectors, where `decisions.md` does not differ: a partly failed batch is an error (21), ids are unique in the run (18).
+/// The batch vectors, except for deliberate differences: a partly failed batch is an error, and ids are unique in the run.
 #[test]
-fn a_batch_fails_if_one_of_it_does() {
+fn a_batch_fails_if_one_of_its_requests_fails() {
     // On a slow machine they may not all come in the time in which a batch is gathered.
     let (ran, last) = in_time(1, |_| {
         let project = project(4, "");
@@ -164,7 +164,7 @@ fn a_batch_fails_if_one_of_it_does() {
 }
 
 #[test]
-fn whoever_claims_and_dies_is_replaced() {
+fn an_agent_that_claims_and_dies_is_replaced() {
     let project = project(2, ", claim: 300ms");
     let dead = AtomicBool::new(false);
     let crowd = Crowd::of(3, project.root(), move |path, signal| {
@@ -191,7 +191,7 @@ fn one_by_one_is_a_batch_without_a_briefing() {
     assert_eq!(last["batch_id"], 4);
 }
 
-/// The first batch of a run of so many cases, which all belong to it, and the project of the run, which was killed then.
+/// The first batch of a run with this number of cases, which all belong to it, and the project of the run, which was then killed.
 fn first_batch(cases: usize) -> (Project, Value) {
     // On a slow machine they may not all come in the time in which a batch is gathered.
     in_time(1, |_| {
@@ -208,7 +208,7 @@ fn first_batch(cases: usize) -> (Project, Value) {
 #[test]
 fn a_batch_survives_its_host() {
     let (project, before) = first_batch(4);
-    // Half of it is answered while nobody runs.
+    // Half of it is answered between two runs.
     for entry in &before["signals"].as_array().unwrap()[..2] {
         let path = PathBuf::from(entry["signal_path"].as_str().unwrap());
         good(&path, &signal(&path).unwrap());
@@ -221,9 +221,9 @@ fn a_batch_survives_its_host() {
     assert!(manifest(project.root()).unwrap().1["batch_id"].as_u64().unwrap() > 1);
 }
 
-/// What the run has found out, by the scripts, is in the briefing of whoever is asked later.
+/// The findings of the scripts so far are in the briefings of later agents.
 #[test]
-fn a_briefing_tells_what_was_found() {
+fn a_briefing_contains_earlier_findings() {
     let settings = "agents: { batch-file: { poll: 40ms, timeout: 60s } }\n";
     let project = Project::with(&[("asterisk.yaml", settings)]);
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -268,7 +268,7 @@ fn columns(briefing: &str, heading: &str) -> Vec<String> {
     lines.iter().filter_map(|line| Some(line.strip_prefix("- ")?.split_once(':')?.0.to_owned())).collect()
 }
 
-/// What the vectors want of a briefing: sections with their parts, in words such as `known symptoms table: case, category`.
+/// The requirements of the vectors for a briefing: sections with their parts, such as `known symptoms table: case, category`.
 fn holds(vector: &Value, briefing: &str) {
     for section in vector["expect_sections"].as_array().unwrap() {
         let (name, parts) = section.as_str().unwrap().split_once(": ").unwrap_or((section.as_str().unwrap(), ""));
@@ -293,7 +293,7 @@ fn holds(vector: &Value, briefing: &str) {
     }
 }
 
-/// Every vector about batches, where `decisions.md` does not differ.
+/// Every vector about batches, except for deliberate differences.
 #[test]
 fn the_vectors_hold() {
     let Some(vectors) = shared_json("vectors/signal_protocol.json") else { return };
@@ -333,7 +333,7 @@ fn the_vectors_hold() {
                 assert_eq!((&first["status"], &first["total"]), (&expect["status"], &expect["total"]));
                 assert!(Path::new(first["briefing_path"].as_str().unwrap()).exists() && expect["briefing_path_kept"] == true);
             }
-            // Without a manifest there are no batches yet: agents go by the signals (`signals::an_agent_answers_through_files`).
+            // Without a manifest there are not any batches yet: agents follow the signals (`signals::an_agent_answers_through_files`).
             "batch-manifest-missing" => assert_eq!(expect["error"], true),
             "budget-1" | "budget-not-configured" | "budget-agent-rule" => budget(id, expect),
             other => panic!("what is {other}?"),
@@ -341,7 +341,7 @@ fn the_vectors_hold() {
     }
 }
 
-/// The statuses that a manifest went through, the manifest at its end and those of its entries, of so many cases that are answered or not.
+/// The successive statuses of a manifest, the final manifest and the statuses of its entries, for these cases, answered or not.
 fn batch(cases: usize, timeout: &str, answered: bool) -> (Vec<String>, Value, Vec<Value>) {
     let project = project(cases, "");
     project.file(
@@ -366,7 +366,7 @@ fn batch(cases: usize, timeout: &str, answered: bool) -> (Vec<String>, Value, Ve
     (statuses, last, entries)
 }
 
-/// What of a budget is told in its file.
+/// The part of a budget that its file contains.
 fn budget(id: &str, expect: &Value) {
     let project = project(1, ", size: 1");
     let crowd = Crowd::of(1, project.root(), good);

@@ -13,7 +13,7 @@ use crate::server::Server;
 use crate::{advisors, foreach, goal, policy, subpipelines, team_walks, tools};
 use serde_json::{Value, json};
 
-/// Calls the program so that its writes fail from that boundary on. Returns whether it came so far.
+/// Calls the program so that its writes fail from that boundary on. Returns whether it reached it.
 #[track_caller]
 pub(crate) fn fails(project: &Project, args: &[&str], at: u64) -> bool {
     let mark = project.root().join("failed");
@@ -48,11 +48,11 @@ struct Walk {
     resume: &'static [&'static str],
     /// Called when the program has ended; returns its result.
     finish: fn(&Project, Ran) -> Ran,
-    /// What must hold when the program failed, before it is gone on with.
+    /// Checks after the failure, before resuming.
     between: fn(&Project),
-    /// What is compared of an event.
+    /// The compared part of an event.
     event: fn(&mut Value),
-    /// What is the same in the end, besides the events.
+    /// The final result that must be equal, besides the events.
     left: fn(&Project, &Ran) -> Value,
     /// The least number of boundaries.
     least: u64,
@@ -101,7 +101,7 @@ impl Walk {
         (events, left, asked)
     }
 
-    /// Fails at every boundary (at the usual size, at some), and goes on.
+    /// Fails at every boundary (at the usual size, at some), and resumes.
     fn survives(&self) {
         let stage = (self.make)();
         let ran = stage.project.asterisk(&self.args);
@@ -127,7 +127,7 @@ impl Walk {
 
 /// The run that began last; null if there is none.
 fn latest(project: &Project) -> Value {
-    project.asterisk(&["runs", "--format", "json"]).json()["runs"][0].clone()
+    project.asterisk(&["status", "--format", "json"]).json()["runs"][0].clone()
 }
 
 /// Lines that a command wrote into a file.
@@ -240,7 +240,7 @@ fn a_hand_off() {
 }
 
 #[test]
-fn an_answer_that_is_handed_in() {
+fn a_submitted_answer() {
     let walk = Walk {
         finish: handed_in,
         ..Walk::of(
@@ -302,10 +302,10 @@ fn handed_in(project: &Project, _: Ran) -> Ran {
         let ran = project.asterisk(&SAVE);
         assert!(ran.code == Some(0) || ran.stderr.contains("is over"), "{}", ran.text());
     }
-    project.asterisk(&["status", "--format", "json"]).exits(0)
+    project.asterisk(&["status", "latest", "--format", "json"]).exits(0)
 }
 
-/// Runs that fail at each of these boundaries in turn, each counted by a call of its own, then come to the end.
+/// Runs that fail at each of these boundaries in turn, each counted by a separate call, then finish.
 #[test]
 fn a_run_survives_failing_again_and_again() {
     let (run, expected) = undisturbed();

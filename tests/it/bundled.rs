@@ -1,7 +1,7 @@
-//! The repository's own scripts, templates and pipeline, as the tests need them.
+//! The repository's own scripts, templates and pipeline, for tests.
 
-use asterisk::diag::Source;
-use asterisk::project::{AnswererNames, LinkSettings, Project, Sources};
+use asterisk_diag::Source;
+use asterisk_project::{AnswererNames, LinkSettings, Project, Sources};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub(crate) fn project(workspace: &Value) -> Project {
     project_with(workspace, None, None)
 }
 
-/// The same with a vocabulary: by its name, and with one more of the name `own`, if there is a text of it.
+/// The same with a domain: by its name, and with an additional one of the name `own`, if its text is given.
 pub(crate) fn project_with(workspace: &Value, domain: Option<&str>, own: Option<String>) -> Project {
     let sources = Sources {
         scripts: sources("scripts", "rhai"),

@@ -1,4 +1,4 @@
-//! `asterisk calibrate` and `asterisk score`: cases whose truth is known, walked and scored.
+//! `asterisk calibrate`: cases with a known cause, walked and scored.
 
 use crate::harness::{Project, repository};
 use crate::shared::shared;
@@ -46,7 +46,7 @@ fn project() -> Project {
 }
 
 #[test]
-fn canned_answers_take_the_expected_way_and_pass_every_metric() {
+fn canned_answers_take_the_expected_path_and_pass_every_metric() {
     let project = project();
     let args = ["calibrate", "small.yaml", "--via", "stub", "--resamples", "20", "--format", "json"];
     let report = project.asterisk(&args).exits(0).json();
@@ -66,11 +66,15 @@ fn canned_answers_take_the_expected_way_and_pass_every_metric() {
 
     // The file of results is scored again without a walk, and says the same.
     let results = ".asterisk/calibrate/small/results.jsonl";
-    let scored = project.asterisk(&["score", "small.yaml", results, "--resamples", "20", "--format", "json"]).exits(0).json();
+    let scored =
+        project.asterisk(&["calibrate", "score", "small.yaml", results, "--resamples", "20", "--format", "json"]).exits(0).json();
     assert_eq!(scored["metrics"], report["metrics"]);
     // A list serves as well as lines.
     project.file("list.json", serde_json::to_string_pretty(&report["cases"]).unwrap());
-    let listed = project.asterisk(&["score", "small.yaml", "list.json", "--resamples", "20", "--format", "json"]).exits(0).json();
+    let listed = project
+        .asterisk(&["calibrate", "score", "small.yaml", "list.json", "--resamples", "20", "--format", "json"])
+        .exits(0)
+        .json();
     assert_eq!((&listed["metrics"], &listed["cases"]), (&report["metrics"], &scored["cases"]));
 
     // Any number of runs at any parallelism comes to the same, and a run leaves the store that explains it.
@@ -83,7 +87,7 @@ fn canned_answers_take_the_expected_way_and_pass_every_metric() {
 }
 
 #[test]
-fn memory_does_not_tell_a_case_its_own_cause() {
+fn memory_does_not_reveal_the_cause_of_the_case_itself() {
     let project = Project::with(&[("small.yaml", &SCENARIO.replace("    expect_recall_hit: true\n", ""))]);
     let memory = |report: &Value| -> Vec<String> {
         report["cases"].as_array().unwrap().iter().map(|case| case["memory"].as_str().unwrap().to_owned()).collect()
@@ -91,7 +95,7 @@ fn memory_does_not_tell_a_case_its_own_cause() {
     let args = ["calibrate", "small.yaml", "--resamples", "0", "--format", "json"];
     let report = project.asterisk(&args).json();
     assert_eq!(memory(&report), ["seen", "left aside", "seen"]);
-    let note = "memory was left aside for 1 case, whose own cause it would or might have told";
+    let note = "memory was ignored for 1 case, because it could have revealed their cause";
     assert_eq!(report["notes"], json!([note]));
     // A case that should be recognised sees it.
     project.file("small.yaml", SCENARIO);
@@ -148,19 +152,19 @@ fn two_packs_of_scripts_are_compared_case_by_case() {
 }
 
 #[test]
-fn a_metric_below_its_bar_is_a_finding() {
+fn a_metric_below_its_threshold_is_a_finding() {
     let wrong = SCENARIO.replace("defect_type: en001", "defect_type: fw001").replace("defect_type: pb001", "defect_type: fw001");
     let project = Project::with(&[("small.yaml", &wrong)]);
     let args = ["calibrate", "small.yaml", "--resamples", "20"];
     let ran = project.asterisk(&args).exits(1);
-    assert!(ran.stdout.contains("MISSED") && ran.stdout.contains("below the bar: M1"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("MISSED") && ran.stdout.contains("below the threshold: M1"), "{}", ran.stdout);
     let junit = project.asterisk(&[&args[..], &["--format", "junit"]].concat()).exits(1).stdout;
     assert!(junit.contains("<failure message=\"defect_type_accuracy is 0.000, not &gt;= 0.8\""), "{junit}");
     let page = project.asterisk(&[&args[..], &["--format", "markdown"]].concat()).exits(1).stdout;
-    assert!(page.contains("| M1 | defect_type_accuracy | 0.000 |") && page.contains("## Cases that went wrong"), "{page}");
+    assert!(page.contains("| M1 | defect_type_accuracy | 0.000 |") && page.contains("## Wrong cases"), "{page}");
     let html = project.asterisk(&[&args[..], &["--format", "html"]].concat()).exits(1).stdout;
     for part in
-        ["<h2>Metrics</h2>", "True defect by the defect that was said", "<svg class=\"curve\"", "What spoke", "reaches the peer"]
+        ["<h2>Metrics</h2>", "True defect by reported defect", "<svg class=\"curve\"", "Contributing rules", "reaches the peer"]
     {
         assert!(html.contains(part), "{part}\n{html}");
     }
@@ -168,45 +172,45 @@ fn a_metric_below_its_bar_is_a_finding() {
 }
 
 #[test]
-fn a_wrong_scenario_is_refused_at_its_place() {
+fn an_invalid_scenario_is_rejected_with_its_location() {
     let refused = |text: &str| {
         let project = Project::with(&[("wrong.yaml", text)]);
         project.asterisk(&["calibrate", "wrong.yaml"]).exits(3).stderr
     };
     let unknown = refused("name: a\nrcas: [{ id: late, defect_type: pb001 }]\ncases: [{ id: a, rca_id: lat }]\n");
-    assert!(unknown.contains("there is no root cause `lat`") && unknown.contains("did you mean `late`"), "{unknown}");
+    assert!(unknown.contains("unknown root cause `lat`") && unknown.contains("did you mean `late`"), "{unknown}");
     let key = refused("name: a\ncases: [{ id: a, test_nam: x }]\n");
     assert!(key.contains("`test_nam` is not a key of case `a`") && key.contains("wrong.yaml:2:"), "{key}");
     let twice = refused("name: a\ncases: [{ id: a }, { id: a }]\n");
-    assert!(twice.contains("there are two of case `a`"), "{twice}");
+    assert!(twice.contains("duplicate case `a`"), "{twice}");
     let nothing = refused("name: a\ncases: []\n");
     assert!(nothing.contains("the scenario has no cases"), "{nothing}");
     let launch = refused("name: a\ncases: [{ id: a, launch: gone.xml }]\n");
-    assert!(launch.contains("there is no file `gone.xml`"), "{launch}");
-    // JSON is written by other programs, which have keys of their own.
+    assert!(launch.contains("the file `gone.xml` does not exist"), "{launch}");
+    // JSON comes from other programs, which have additional keys.
     let json =
         r#"{ "name": "a", "made_by": "x", "cases": [{ "id": "a", "test_name": "t", "error_message": "boom", "score": 3 }] }"#;
     let project = Project::with(&[("other.json", json)]);
     let report = project.asterisk(&["calibrate", "other.json", "--resamples", "0", "--format", "json"]).exits(0).json();
     assert_eq!(report["scored"], 1);
-    let missing = project.asterisk(&["score", "other.json", "other.json"]).exits(3).stderr;
+    let missing = project.asterisk(&["calibrate", "score", "other.json", "other.json"]).exits(3).stderr;
     assert!(missing.contains("has no `case_id`"), "{missing}");
 }
 
 #[test]
-fn a_wrong_scorecard_is_refused_at_its_place() {
+fn an_invalid_scorecard_is_rejected_with_its_location() {
     let bundled = std::fs::read_to_string(repository().join("scripts/data/scorecards/rca.yaml")).unwrap();
     let refused = |from: &str, to: &str| {
         let project = project();
         project.file("scripts/data/scorecards/rca.yaml", bundled.replacen(from, to, 1));
-        project.asterisk(&["score", "small.yaml", "none.jsonl"]).exits(3).stderr
+        project.asterisk(&["calibrate", "score", "small.yaml", "none.jsonl"]).exits(3).stderr
     };
     let gone = refused("lib/metrics.rhai#component\"", "lib/metrics.rhai#compnent\"");
     assert!(gone.contains("compnent") && gone.contains("named here"), "{gone}");
     let primary = refused("primary: M1", "primary: M1x");
-    assert!(primary.contains("`primary` names no metric"), "{primary}");
+    assert!(primary.contains("`primary` names an unknown metric"), "{primary}");
     let bar = refused("direction: higher, threshold: 0.80, ", "direction: higher, ");
-    assert!(bar.contains("a metric that is judged needs a `threshold`"), "{bar}");
+    assert!(bar.contains("a metric with a direction needs a `threshold`"), "{bar}");
 }
 
 #[test]
@@ -230,7 +234,7 @@ fn the_bundled_scenario_covers_many_ecosystems() {
     assert!(report["scored"].as_u64() >= Some(40) && report["held_out"].as_u64() >= Some(12), "{report}");
     assert_eq!(report["left_out"], json!([]));
     let value = |id: &str| metric(&report, id)["value"].as_f64().unwrap();
-    assert!(value("M1") > value("majority") + 0.2, "better than always saying the most frequent defect");
+    assert!(value("M1") > value("majority") + 0.2, "better than always choosing the most frequent defect");
     let text = std::fs::read_to_string(&scenario).unwrap();
     let ecosystems: std::collections::BTreeSet<&str> =
         text.lines().filter_map(|line| line.trim().strip_prefix("ecosystem: ")).collect();
@@ -238,10 +242,10 @@ fn the_bundled_scenario_covers_many_ecosystems() {
 }
 
 #[test]
-fn a_setting_is_tuned_on_a_scenario_beside_what_is_held_out() {
+fn a_setting_is_tuned_on_a_scenario_without_held_out_cases() {
     let project = project();
-    let sweep = |args: &[&str]| project.asterisk(&[&["sweep", "--scenario", "small.yaml", "--format", "json"], args].concat());
-    let curve = sweep(&["--var", "priors.au001=0,12", "--metric", "M1"]).ok().json();
+    let sweep = |args: &[&str]| project.asterisk(&[&["replay", "--scenario", "small.yaml", "--format", "json"], args].concat());
+    let curve = sweep(&["--sweep", "priors.au001=0,12", "--metric", "M1"]).ok().json();
     assert_eq!((&curve["metric"], &curve["cases"], &curve["held_out"]), (&json!("M1"), &json!(3), &json!(1)));
     let points = curve["points"].as_array().unwrap();
     assert_eq!((points.len(), &points[0]["current"], &points[0]["settings"]), (3, &json!(true), &json!({})));
@@ -249,23 +253,23 @@ fn a_setting_is_tuned_on_a_scenario_beside_what_is_held_out() {
     assert!(points[2]["value"].as_f64() < points[1]["value"].as_f64() && points[2]["held_out"] == 0.0, "{curve}");
     assert_eq!(curve["best"], 0, "as now");
     // Vars of the pipeline, several at once, one after the other.
-    let found = sweep(&["--var", "decide_floor=0.2,0.9", "--var", "priors.au001=0,12", "--search"]).ok().json();
+    let found = sweep(&["--sweep", "decide_floor=0.2,0.9", "--sweep", "priors.au001=0,12", "--search"]).ok().json();
     let best = &found["points"][usize::try_from(found["best"].as_u64().unwrap()).unwrap()];
     assert!(best["value"].as_f64() >= found["points"][0]["value"].as_f64(), "{found}");
     assert!(found["points"].as_array().unwrap().len() <= 7, "{found}");
-    let shown = project.asterisk(&["sweep", "--scenario", "small.yaml", "--var", "priors.au001=0,12"]).ok().stdout;
+    let shown = project.asterisk(&["replay", "--scenario", "small.yaml", "--sweep", "priors.au001=0,12"]).ok().stdout;
     assert!(shown.contains("held out") && shown.contains("as now") && shown.contains("<- best"), "{shown}");
     let refused = |args: &[&str]| sweep(args).exits(2).stderr;
-    assert!(refused(&["--var", "V1.pb01=1"]).contains("does not decide about `pb01`"));
-    assert!(refused(&["--var", "decide_flor=1"]).contains("decide_floor"));
-    assert!(refused(&["--var", "decide_floor=0.5", "--metric", "M99"]).contains("no metric `M99`"));
-    assert!(refused(&["--var", "decide_floor=0.5", "--metric", "brier", "--search"]).contains("has no direction"));
-    let several = project.asterisk(&["sweep", "--var", "a=1", "--var", "b=1"]).exits(2).stderr;
-    assert!(several.contains("need a scenario of failures"), "{several}");
+    assert!(refused(&["--sweep", "V1.pb01=1"]).contains("`pb01` is not a defect of the verdict"));
+    assert!(refused(&["--sweep", "decide_flor=1"]).contains("decide_floor"));
+    assert!(refused(&["--sweep", "decide_floor=0.5", "--metric", "M99"]).contains("no metric `M99`"));
+    assert!(refused(&["--sweep", "decide_floor=0.5", "--metric", "brier", "--search"]).contains("has no direction"));
+    let several = project.asterisk(&["replay", "--sweep", "a=1", "--sweep", "b=1"]).exits(2).stderr;
+    assert!(several.contains("need a scenario of labelled failures"), "{several}");
 }
 
 #[test]
-fn it_is_said_where_to_begin_and_what_memory_has_seen() {
+fn the_result_shows_the_first_wrong_step_and_what_memory_has_seen() {
     let wrong = SCENARIO.replace("defect_type: en001", "defect_type: fw001");
     let project = Project::with(&[("small.yaml", &wrong)]);
     let args = ["calibrate", "small.yaml", "--resamples", "0", "--format", "json"];
@@ -274,7 +278,7 @@ fn it_is_said_where_to_begin_and_what_memory_has_seen() {
     let rows = steps["rows"].as_array().unwrap();
     assert!(rows.iter().any(|row| row["step"] == "defect" && row["wrong"].as_u64() >= Some(1)), "{steps}");
     assert!(rows.is_sorted_by(|a, b| a["wrong_first"].as_u64() >= b["wrong_first"].as_u64()), "{steps}");
-    let knows = |report: &Value| report["notes"].to_string().contains("is a failure that the project's store knows (net)");
+    let knows = |report: &Value| report["notes"].to_string().contains("is a failure known to the project's store (net)");
     assert!(!knows(&report), "{}", report["notes"]);
     // The project itself analyses one of its failures.
     let launch = json!({ "run_id": "1", "name": "nightly", "failure_list": [
@@ -288,10 +292,10 @@ fn it_is_said_where_to_begin_and_what_memory_has_seen() {
 #[test]
 fn ground_truth_grows_from_reviews() {
     let project = project();
-    let gt = |args: &[&str]| project.asterisk(&[&["gt"], args].concat());
-    assert!(gt(&["list"]).ok().stdout.contains("has no causes yet"));
+    let gt = |args: &[&str]| project.asterisk(&[&["calibrate", "truth"], args].concat());
+    assert!(gt(&["list"]).ok().stdout.contains("contains no causes yet"));
     project.asterisk(&["run", "--case", "880403", "--case", "880501", "--files", "never"]).ok();
-    assert!(gt(&["promote"]).ok().stdout.contains("no person reviewed any case yet"));
+    assert!(gt(&["promote"]).ok().stdout.contains("no case has been reviewed yet"));
     assert!(gt(&["promote", "880501"]).exits(2).stderr.contains("no person reviewed a case `880501`"));
     project
         .asterisk(&["review", "880403", "overturn", "--defect-type", "en001", "--message", "the switch of rack 7 was down"])
@@ -312,7 +316,7 @@ fn ground_truth_grows_from_reviews() {
     let told = gt(&["show", cause["id"].as_str().unwrap()]).ok().stdout;
     assert!(told.contains("a person confirmed it") && told.contains("880403"), "{told}");
 
-    // What it has is a scenario; another one is taken in without what is known.
+    // It has a scenario; another one is imported without the known cases.
     let report = project.asterisk(&["calibrate", "ground-truth.yaml", "--resamples", "0", "--format", "json"]).json();
     assert_eq!((&report["scored"], &report["cases"][0]["expected_defect_type"]), (&json!(1), &json!("en001")));
     assert!(gt(&["import", "small.yaml"]).exits(0).stderr.contains("2 causes and 3 cases"));

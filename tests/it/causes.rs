@@ -1,4 +1,4 @@
-//! What is one cause: failures that share a root, in a launch, from one launch to the next, and by a person's word.
+//! Grouping by cause: failures that share a root, in a launch, across launches, and by a person's decision.
 
 use crate::harness::{Project, strings};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ fn case_of<'r>(report: &'r Value, suite: &str) -> &'r Value {
 }
 
 #[test]
-fn failures_of_one_root_are_one_cause() {
+fn failures_with_one_root_share_a_cause() {
     let project = Project::new();
     let report = run(&project, NIGHT, &[]);
     assert_eq!(causes(&report), [vec!["shop.OrderTest", "pay.RefundTest"], vec!["shop.CartTest"; 2], vec!["ship.LabelTest"]]);
@@ -56,7 +56,7 @@ fn failures_of_one_root_are_one_cause() {
 }
 
 #[test]
-fn it_is_explained_why_two_are_one_cause_or_not() {
+fn explain_compares_the_causes_of_two_cases() {
     let project = Project::new();
     let report = run(&project, NIGHT, &[]);
     let id = |suite: &str| case_of(&report, suite)["case"].as_str().unwrap().to_owned();
@@ -77,7 +77,7 @@ fn it_is_explained_why_two_are_one_cause_or_not() {
 }
 
 #[test]
-fn a_cause_of_the_store_is_known_by_its_root() {
+fn a_stored_cause_is_recognised_by_its_root() {
     let project = Project::new();
     let first = run(&project, NIGHT, &[]);
     let known = |report: &Value, suite: &str| case_of(report, suite)["finding"]["cause"].clone();

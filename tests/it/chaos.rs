@@ -1,5 +1,5 @@
-//! `kill -9` of the host at every moment between a prompt and its acknowledgement: nothing is lost, nothing that was acknowledged is asked
-//! again, and the end is clear, whatever servers and workers do.
+//! `kill -9` of the host at every moment between a prompt and its acknowledgement: nothing is lost, nothing that was acknowledged is requested
+//! again, and the outcome is well defined, whatever servers and workers do.
 
 use crate::harness::{PATIENCE, Project, Ran, TWO, stride, until};
 use crate::mcp::{Net, Pipes, answer};
@@ -31,7 +31,7 @@ fn once(project: &Project, ran: &Ran, steps: usize, at: u64) -> Vec<String> {
     exits
 }
 
-/// Does it for every boundary of transactions (at the usual size, for some), in so many lanes, until one is beyond the last. Where that was.
+/// Does it for every boundary of transactions (at the usual size, for some), in this number of lanes, until one is beyond the last. Where that was.
 fn at_every(lanes: usize, least: u64, killed: impl Fn(u64) -> bool + Sync) {
     let last = thread::scope(|scope| {
         let lane = |lane: usize| {
@@ -55,9 +55,9 @@ pub(crate) fn behind(server: &Server, more: &str) -> Project {
 
 const MODEL: [&str; 8] = ["run", "two.yaml", "--input", "none", "--via", "model", "--format", "json"];
 
-/// Servers that break off, say half, say too much, say nothing for too long, or the same twice.
+/// Servers that break off, send half, too much, nothing for too long, or the same twice.
 #[test]
-fn a_server_may_do_what_it_likes() {
+fn a_server_may_misbehave() {
     let good = completion("{\"found\": false}");
     let whole = completion("{\"found\": true}");
     let half = whole[..whole.len() - 20].to_owned();
@@ -97,7 +97,7 @@ struct Came {
     accepted: Vec<i64>,
 }
 
-/// Starts or goes on with the run and answers until it is over, or until the server is gone, which is a panic.
+/// Starts or resumes the run and answers until it is over. Panics if the server is gone.
 fn work(call: &mut dyn FnMut(&str, &Value) -> Value, begin: &Value, came: &Mutex<Came>) {
     let begun = call("start_run", begin);
     if begun["code"] == "over" {
@@ -158,13 +158,13 @@ fn served(at: u64, http: bool) -> bool {
     assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
     drop(hand.join());
     let before = std::mem::take(&mut *came.lock().unwrap());
-    let run = known(&project).then(|| project.asterisk(&["status", "--format", "json"]).json()["run"].clone());
+    let run = known(&project).then(|| project.asterisk(&["status", "latest", "--format", "json"]).json()["run"].clone());
     let again = run.map_or(begin, |run| json!({ "resume": run }));
     let (_, hand) = serve(project.command(args), http, again, Arc::clone(&came));
     hand.join().unwrap();
     let after = came.lock().unwrap();
     assert!(after.offered.iter().all(|id| !before.accepted.contains(id)), "killed at {at}: {:?} again", before.accepted);
-    let steps = once(&project, &project.asterisk(&["status", "--format", "json"]), 2, at);
+    let steps = once(&project, &project.asterisk(&["status", "latest", "--format", "json"]), 2, at);
     let mut all: Vec<String> = before.offered.iter().chain(&after.offered).map(i64::to_string).collect();
     all.sort();
     all.dedup();
@@ -173,14 +173,14 @@ fn served(at: u64, http: bool) -> bool {
 }
 
 #[test]
-fn workers_outlive_their_host() {
+fn workers_survive_their_host() {
     // The host does the same over pipes and over the network; only the transport differs.
     at_every(2, 15, |at| served(at, at.is_multiple_of(2)));
 }
 
 /// Workers who send rubbish, too much, half, or everything twice.
 #[test]
-fn a_worker_may_do_what_it_likes() {
+fn a_worker_may_misbehave() {
     let project = Project::with(&[("two.yaml", TWO)]);
     let mut pipes = Pipes::start(&project, &[]);
     pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
@@ -195,7 +195,7 @@ fn a_worker_may_do_what_it_likes() {
     ] {
         assert_eq!(pipes.call("submit_artifact", &args)["code"], wanted, "{args}");
     }
-    // Lines that are no messages, and then a message.
+    // Invalid lines, and then a message.
     writeln!(pipes.to.as_mut().unwrap(), "{{\"jsonrpc\": \"2.0\", \"id\":").unwrap();
     writeln!(pipes.to.as_mut().unwrap(), "hello").unwrap();
     assert_eq!(pipes.call("submit_artifact", &answer(&mine, json!({ "found": false })))["accepted"], true);
@@ -203,7 +203,7 @@ fn a_worker_may_do_what_it_likes() {
     assert!(twice["code"] == "already_submitted" || twice["code"] == "unknown_id" || twice["code"] == "aborted", "{twice}");
     assert_eq!(pipes.call("get_next_step", &json!({}))["done"], true);
     pipes.end();
-    // A message of 50 MB ends the conversation, and the run can be gone on with.
+    // A message of 50 MB ends the connection, and the run can be resumed.
     let mut pipes = Pipes::start(&project, &[]);
     let begun = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
     let mine = crate::mcp::step(&mut pipes);

@@ -1,4 +1,4 @@
-//! `asterisk ci`: reports are found where tools write them, and the causes are told in the form of each CI system.
+//! `asterisk ci`: reports are found where tools write them, and the causes are printed in the format of each CI system.
 
 use crate::harness::{Project, Ran, strings};
 use serde_json::Value;
@@ -48,7 +48,7 @@ fn json(project: &Project, path: &str) -> Value {
 }
 
 #[test]
-fn in_a_directory_with_reports_alone_it_gives_the_summary() {
+fn a_directory_of_reports_gives_a_summary() {
     let project = Project::new();
     for (path, tool) in [("target/surefire-reports/TEST-a.xml", "Surefire"), ("test-results/e2e.xml", "Playwright")] {
         let file = project.file(path, SUREFIRE);
@@ -66,18 +66,22 @@ fn in_a_directory_with_reports_alone_it_gives_the_summary() {
 }
 
 #[test]
-fn no_report_is_an_error_and_no_failure_is_none() {
+fn a_missing_report_is_an_error_and_a_passing_launch_is_not() {
     let project = Project::with(&[("pom.xml", "<project/>"), ("tests/fixtures/junit.xml", SUREFIRE)]);
     let ran = ci(&project, &[], &[]).exits(2);
-    assert!(ran.stderr.contains("there is no report of tests below the working directory"), "{}", ran.text());
-    assert!(ran.stderr.contains("skipped: tests/fixtures/junit.xml: it is data of tests"), "{}", ran.text());
+    assert!(ran.stderr.contains("no test reports found below the working directory"), "{}", ran.text());
+    assert!(
+        ran.stderr.contains("skipped: tests/fixtures/junit.xml: the name of its directory suggests test data"),
+        "{}",
+        ran.text()
+    );
     let ran = ci(&project, &[], &["--allow-empty"]).exits(0);
     assert!(ran.stderr.contains("nothing was analysed") && ran.stdout.is_empty(), "{}", ran.text());
     let ran = ci(&project, &[], &["gone"]);
     assert_ne!(ran.code, Some(0), "{}", ran.text());
     project.file("junit.xml", PASSED);
     let ran = ci(&project, GITHUB, &["--fail-on", "failures > 0"]).exits(0);
-    assert!(ran.stdout.contains("no failures in 1 test: there is nothing to analyse"), "{}", ran.text());
+    assert!(ran.stdout.contains("no failures in 1 test: nothing to analyse"), "{}", ran.text());
     assert!(project.read("step-summary.md").starts_with("## No failed tests\n"));
     assert_eq!(json(&project, "asterisk-report/causes.sarif")["runs"][0]["results"], Value::Array(Vec::new()));
     project.file("build/test-results/test/TEST-cut.xml", &SUREFIRE[..300]);
@@ -86,7 +90,7 @@ fn no_report_is_an_error_and_no_failure_is_none() {
 }
 
 #[test]
-fn it_says_which_files_it_took_and_which_it_passed_over() {
+fn it_lists_the_files_read_and_the_files_skipped() {
     let project = tested();
     project
         .file("reports/coverage.xml", "<?xml version=\"1.0\"?><coverage line-rate=\"0.9\" version=\"7\"><packages/></coverage>");
@@ -99,7 +103,7 @@ fn it_says_which_files_it_took_and_which_it_passed_over() {
     let skipped: Vec<&str> = told["skipped"].as_array().unwrap().iter().map(|one| one["file"].as_str().unwrap()).collect();
     assert_eq!(skipped, ["reports/coverage.xml", "reports/package.json", "allure-results/1-result.json"]);
     assert!(ran.stderr.contains("reports/package.json: it looks like a package manifest"), "{}", ran.text());
-    assert!(ran.stderr.contains("allure-results/1-result.json: its failures are in the other reports too"), "{}", ran.text());
+    assert!(ran.stderr.contains("allure-results/1-result.json: its failures are also in the other reports"), "{}", ran.text());
     // A failure that no other report has is not passed over.
     project.file("allure-results/2-result.json", allure.replace("adds", "pays").replace("\"1\"", "\"2\""));
     let told = ci(&project, &[], &["--format", "json"]).exits(0).json();
@@ -135,14 +139,14 @@ fn github_gets_annotations_a_summary_and_outputs() {
 }
 
 #[test]
-fn each_system_gets_what_it_reads() {
+fn each_ci_system_gets_its_format() {
     for (name, variables) in [
         ("GitLab CI", &[("GITLAB_CI", "true"), ("CI_PROJECT_NAME", "shop"), ("CI_JOB_NAME", "unit")][..]),
         ("Jenkins", &[("JENKINS_URL", "http://jenkins/"), ("JOB_NAME", "shop"), ("BUILD_NUMBER", "4")]),
         ("Azure Pipelines", &[("TF_BUILD", "True"), ("BUILD_DEFINITIONNAME", "shop")]),
         ("CircleCI", &[("CIRCLECI", "true"), ("CIRCLE_JOB", "unit")]),
         ("Buildkite", &[("BUILDKITE", "true"), ("BUILDKITE_PIPELINE_SLUG", "shop")]),
-        ("no known CI system", &[("CI", "true")]),
+        ("unknown CI system", &[("CI", "true")]),
     ] {
         let project = tested();
         let ran = ci(&project, variables, &[]).exits(0);
@@ -160,11 +164,11 @@ fn each_system_gets_what_it_reads() {
         assert!(["info", "minor", "major", "critical", "blocker"].contains(&quality[0]["severity"].as_str().unwrap()));
     }
     let project = tested();
-    assert!(ci(&project, GITHUB, &["--system", "plain"]).exits(0).stdout.contains("no known CI system: "));
+    assert!(ci(&project, GITHUB, &["--system", "plain"]).exits(0).stdout.contains("unknown CI system: "));
 }
 
 #[test]
-fn foreign_text_is_no_command_to_the_system() {
+fn untrusted_text_cannot_become_a_ci_command() {
     let evil = SUREFIRE
         .replace("name=\"adds\"", "name=\"::error::a ##vso[task.setvariable variable=x]y\"")
         .replace("classname=\"shop.CartTest\" ", "");
@@ -180,7 +184,7 @@ fn foreign_text_is_no_command_to_the_system() {
 
 /// Whatever prints names and texts of tests, to either stream.
 #[test]
-fn no_output_of_any_command_is_a_command_to_the_system() {
+fn output_cannot_become_a_ci_command() {
     let evil = [
         "::error file=x::pwned",
         "##vso[task.setvariable variable=PATH]/evil",
@@ -204,9 +208,9 @@ fn no_output_of_any_command_is_a_command_to_the_system() {
         &["run", "--input", "r.xml"],
         &["run", "--input", "r.xml", "--observe", "narration=-", "-v"],
         &["run", "--input", "r.xml", "--format", "json"],
+        &["status", "latest"],
+        &["status", "latest", "--format", "json"],
         &["status"],
-        &["status", "--format", "json"],
-        &["runs"],
         &["report", "--format", "md"],
         &["report", "--format", "html"],
         &["report", "--format", "csv"],
@@ -214,7 +218,7 @@ fn no_output_of_any_command_is_a_command_to_the_system() {
         &["explain", "latest"],
         &["explain", "latest", "case-1"],
         &["show", "symptoms"],
-        &["show", "rcas"],
+        &["rca", "list"],
         &["show", "evidence", "--run", "latest"],
         &["run", "--input", "::error::x"],
         &["::error::x"],
@@ -236,7 +240,7 @@ fn no_output_of_any_command_is_a_command_to_the_system() {
         }
     }
     assert!(seen >= 2, "JSON keeps its values: {seen}");
-    // Outside of CI, text is printed as it is.
+    // Outside of CI, text is printed verbatim.
     let project = Project::with(&[("r.xml", &report)]);
     assert!(markers(&project.asterisk(&["run", "--input", "r.xml"]).stdout, false));
     // Commands of our own are none of foreign text.
@@ -246,14 +250,14 @@ fn no_output_of_any_command_is_a_command_to_the_system() {
 }
 
 #[test]
-fn a_gate_that_cannot_work_is_refused_before_anything_is_walked() {
+fn an_invalid_gate_is_rejected_before_any_walk() {
     let project = tested();
     ci(&project, &[], &["--fail-on", "new_by_defect.pb01 > 0"]).exits(3);
     assert!(!project.root().join(".asterisk").exists() && !project.root().join("asterisk-report").exists());
 }
 
 #[test]
-fn doctor_says_what_to_add_to_see_more() {
+fn doctor_suggests_missing_settings() {
     let project = Project::new();
     let doctor = |project: &Project, variables: &[(&str, &str)]| -> Vec<(String, String)> {
         let told = project.call(&["doctor", "--format", "json"]).envs(variables.iter().copied()).ran().json();
@@ -277,13 +281,13 @@ fn doctor_says_what_to_add_to_see_more() {
     assert!(seen.contains(&("commit".into(), "ok".into())) && seen.contains(&("history".into(), "ok".into())), "{seen:?}");
 }
 
-/// `init --minimal` makes a project that lints and passes its tests, and `ci` goes by its rules.
+/// `init --minimal` makes a project that lints and passes its tests, and `ci` uses its rules.
 #[test]
-fn the_smallest_project_is_sound() {
+fn the_minimal_project_is_valid() {
     let project = Project::new();
     let dir = project.root().join("small");
     let ran = project.asterisk(&["init", "--minimal", "small"]).exits(0);
-    assert!(ran.stdout.starts_with("3 files written to small, 0 were there already\n"), "{}", ran.text());
+    assert!(ran.stdout.starts_with("3 files written to small, 0 already existed\n"), "{}", ran.text());
     let inside = |args: &[&str]| -> Ran { project.call(args).within(&dir).ran() };
     inside(&["lint"]).exits(0);
     let ran = inside(&["test", "scripts/rules/decisions_test.rhai"]).exits(0);
@@ -304,7 +308,7 @@ fn a_verdict_rule_that_always_fails_fails_the_job() {
     let said = "warning: rule V90 (pipelines/rca.yaml:4) failed in the only case in which it was evaluated (";
     assert!(ran.stderr.contains(said) && ran.stderr.contains("out of order"), "{}", ran.text());
     assert!(project.read("asterisk-report/summary.md").contains("**A rule failed:** rule V90"));
-    // A run says so and goes on; a gate may refuse it.
+    // A run reports it and continues; a gate may fail it.
     let run = ["run", "--input", "target/surefire-reports", "--fail-on", "failed_rules > 0"];
     assert!(project.asterisk(&run).exits(1).stderr.contains("failed_rules 1"));
     let test = "fn test_a_failure() { judge(#{ failure: #{ error_message: \"x\" } }); }\n";

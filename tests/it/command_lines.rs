@@ -1,5 +1,5 @@
-//! Command lines as the manuals of the programs allow them, and in unusual forms: what the policy lets run without approval
-//! changes nothing, shows nothing of what lies outside, reaches no network and leaves no process, also without the sandbox.
+//! Command lines as the manuals of the programs allow them, and in unusual forms: commands that the policy allows without approval
+//! change nothing, read nothing outside, reach no network and leave no process, also without the sandbox.
 
 use crate::harness::{Project, full_size};
 use crate::tool_policy::Chance;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What stands in the files outside of the working directory.
+/// The content of the files outside of the working directory.
 const SECRET: &str = "canary-secret";
 /// The longest that a command runs: some never end.
 const MOMENT: Duration = Duration::from_millis(400);
@@ -577,7 +577,7 @@ fn command(chance: &mut Chance) -> String {
     [vec![program], words].concat().join(" ")
 }
 
-/// An option in one of its forms: the value apart, attached, behind `=`; letters together; a long name cut short.
+/// An option in one of its forms: a separate or attached value, or one after `=`; combined letters; an abbreviated long name.
 fn option(chance: &mut Chance, option: &str, all: &[&str]) -> String {
     let (name, kind) = option.split_once('=').map_or((option, None), |(name, kind)| (name, Some(kind)));
     let mut name = name.to_owned();
@@ -606,7 +606,7 @@ fn option(chance: &mut Chance, option: &str, all: &[&str]) -> String {
 fn value(chance: &mut Chance, kind: &str) -> String {
     let usual = chance.below(4) > 0;
     let value = chance.of(match kind {
-        // Mostly what is there and inside.
+        // Mostly existing paths inside.
         "FILE" if usual => &FILES[..12],
         "DIR" if usual => &DIRS[..3],
         "N" if usual => &NUMBERS[..4],
@@ -645,10 +645,10 @@ fn value(chance: &mut Chance, kind: &str) -> String {
 
 // ---- the canaries --------------------------------------------------------------------------------------------------
 
-/// The rights of a file, its time, and what is in it.
+/// The permissions of a file, its time, and its content.
 type About = (u32, i64, i64, Vec<u8>);
 
-/// A working directory, with what lies around it.
+/// A working directory, and its surroundings.
 struct Canary {
     project: Project,
     work: PathBuf,
@@ -677,7 +677,7 @@ impl Canary {
         ] {
             project.file(&format!("work/{name}"), text);
         }
-        project.file("work/.asterisk/store", "no part of the work\n");
+        project.file("work/.asterisk/store", "it is off limits\n");
         for path in ["secret", "home/x"] {
             project.file(path, format!("{SECRET}\n"));
         }
@@ -710,13 +710,13 @@ impl Canary {
         found
     }
 
-    /// What the judge is told of it.
+    /// The input of the judge.
     fn context(&self) -> Value {
         let config = std::fs::read_to_string(self.work.join(".git/config")).unwrap_or_default();
         json!({ "workdir": self.work, "inside": true, "exists": false, "outside": [], "odd_names": true, "git": { "config": config, "doubt": "" } })
     }
 
-    /// The files that a pattern of the judge's words stands for, as the program finds them.
+    /// The files that a pattern in the judge's words matches, as the program finds them.
     fn matching(dir: &Path, pattern: &str) -> Vec<String> {
         let listed = Command::new("sh")
             .args(["-c", "for path in $0; do printf '%s\\0' \"$path\"; done"])
@@ -843,14 +843,14 @@ fn shows_secrets(said: &str) -> bool {
 }
 
 #[test]
-fn what_is_allowed_of_generated_lines_changes_nothing() {
+fn allowed_generated_commands_change_nothing() {
     let canary = Canary::new();
     let lines = lines(if full_size() { 20_000 } else { 1_500 }, &canary);
     let judge = Project::new();
     let context = canary.context();
     let call = |line: &String| json!({ "args": [{ "tool": "shell", "args": { "command": line } }, context] }).to_string();
     judge.file("calls.jsonl", lines.iter().map(call).collect::<Vec<_>>().join("\n"));
-    let judged = judge.asterisk(&["call", "policy/tools.rhai#judge", "--batch", "calls.jsonl"]).exits(0).json_lines();
+    let judged = judge.asterisk(&["eval", "call", "policy/tools.rhai#judge", "--batch", "calls.jsonl"]).exits(0).json_lines();
     assert_eq!(judged.len(), lines.len());
     let allowed: Vec<(&String, &Value)> = lines
         .iter()
@@ -878,9 +878,9 @@ fn what_is_allowed_of_generated_lines_changes_nothing() {
     assert_eq!((wrong, canary.processes()), (Vec::<String>::new(), Vec::<String>::new()));
 }
 
-/// The same through the program: what it passes to the judge, what it starts, with the sandbox and without.
+/// The same through the program: its input to the judge and the commands it starts, with and without the sandbox.
 #[test]
-fn what_the_program_runs_of_generated_lines_changes_nothing() {
+fn executed_generated_commands_change_nothing() {
     for landlock in [true, false] {
         let canary = Canary::new();
         std::os::unix::fs::symlink("../secret", canary.work.join("link")).unwrap();

@@ -1,4 +1,4 @@
-//! Two processes on one store: nothing is lost, a run is executed by one of them, and a store that stays locked is said so.
+//! Two processes on one store: nothing is lost, a run is executed by one of them, and a store that stays locked is reported.
 
 use crate::harness::{Project, Ran};
 use crate::kill::{halted, kill, small};
@@ -26,13 +26,13 @@ fn project() -> Project {
 }
 
 #[test]
-fn two_runs_at_once_lose_nothing() {
+fn two_concurrent_runs_lose_nothing() {
     let alone = |name: &str| project().asterisk(&walk(name)).ok().text();
     let project = project();
     let (left, right) = (project.start(&walk("left")), project.start(&walk("right")));
     let ended = [left, right].map(|child| project.ran(&child.wait_with_output().unwrap()).ok());
     assert_eq!(ended.each_ref().map(Ran::text), [alone("left"), alone("right")]);
-    let runs = project.asterisk(&["runs", "--format", "json"]).ok().json();
+    let runs = project.asterisk(&["status", "--format", "json"]).ok().json();
     for run in runs["runs"].as_array().unwrap() {
         assert_eq!((&run["status"], &run["cases"], &run["done"]), (&json!("done"), &json!(60), &json!(60)));
     }
@@ -45,33 +45,33 @@ fn two_runs_at_once_lose_nothing() {
 }
 
 #[test]
-fn the_same_launch_twice_at_once_makes_two_runs() {
+fn the_same_launch_twice_concurrently_makes_two_runs() {
     let project = project();
     let [left, right] = [project.start(&walk("left")), project.start(&walk("left"))]
         .map(|child| project.ran(&child.wait_with_output().unwrap()).ok().json());
     assert_ne!(left["run"], right["run"]);
     assert_eq!(left["cases"], right["cases"]);
-    assert_eq!(project.asterisk(&["runs", "--format", "json"]).ok().json()["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(project.asterisk(&["status", "--format", "json"]).ok().json()["runs"].as_array().unwrap().len(), 2);
 }
 
-/// The first process stands still between two transactions (boundary 4: before the first step's).
+/// The first process halts between two transactions (boundary 4: before the first step's).
 #[test]
 fn a_run_that_is_being_executed_is_busy() {
     let project = project();
     let child = halted(&project, &["run", "--input", "launch.json", "--stub", "stub.json"], 4).unwrap();
-    let runs = project.asterisk(&["runs", "--format", "json"]).ok().json();
+    let runs = project.asterisk(&["status", "--format", "json"]).ok().json();
     let run = runs["runs"][0]["run"].as_str().unwrap().to_owned();
     assert_eq!(runs["runs"][0]["status"], "running");
     let refused = project.asterisk(&["run", "--resume", &run]).exits(6);
     assert!(refused.stderr.contains(&format!("run `{run}`")) && refused.stdout.is_empty(), "{}", refused.text());
-    // Other runs, and a look at this one, go on beside it.
+    // Other runs, and inspecting this one, continue in parallel.
     project.asterisk(&["run", "--input", "none", "--stub", "stub.json", "--format", "json"]).ok();
     project.asterisk(&["status", &run, "--format", "json"]).ok();
     kill(child);
     project.asterisk(&["run", "--resume", &run, "--format", "json"]).ok();
 }
 
-/// The first process stands still inside a transaction (boundary 5: before the first step's commit).
+/// The first process halts inside a transaction (boundary 5: before the first step's commit).
 #[test]
 fn a_store_that_stays_locked_is_busy() {
     let project = project();
@@ -81,7 +81,7 @@ fn a_store_that_stays_locked_is_busy() {
     assert!(refused.stderr.contains("the store is in use by another process") && refused.stdout.is_empty(), "{}", refused.text());
     assert!(began.elapsed() > Duration::from_secs(2), "it did not wait for the other");
     // Reading is not in the way of writing.
-    assert_eq!(project.asterisk(&["runs", "--format", "json"]).ok().json()["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(project.asterisk(&["status", "--format", "json"]).ok().json()["runs"].as_array().unwrap().len(), 1);
     kill(child);
     project.asterisk(&["run", "--input", "none", "--stub", "stub.json"]).ok();
 }

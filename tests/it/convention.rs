@@ -1,4 +1,4 @@
-//! A project whose `scripts/`, `pipelines/` and `templates/` nothing names: every command uses them.
+//! A project whose `scripts/`, `pipelines/` and `templates/` are not configured: every command uses them.
 
 use crate::harness::Project;
 
@@ -37,16 +37,16 @@ fn door(settings: bool) -> Project {
 }
 
 #[test]
-fn every_command_uses_directories_that_nothing_names() {
+fn every_command_uses_the_conventional_directories() {
     for settings in [true, false] {
         let project = door(settings);
         let run = project.asterisk(&["run", "door", "--format", "json"]).exits(0);
         assert!(run.stdout.contains("D2"), "{}", run.text());
-        let route = project.asterisk(&["route", "door", "--node", "look", "--artifact", "artifact.json"]).ok();
+        let route = project.asterisk(&["eval", "route", "door", "--node", "look", "--artifact", "artifact.json"]).ok();
         assert!(route.stdout.starts_with("look -> _done by D1"), "{}", route.text());
         let repl = project.asterisk_reading(&["repl", "door"], "vars.sure\n").exits(0);
         assert!(repl.stdout.contains("0.8"), "{}", repl.text());
-        let prompt = project.asterisk(&["prompt", "880101", "--node", "look"]);
+        let prompt = project.asterisk(&["explain", "--case", "880101", "--prompt", "--step", "look"]);
         assert!(prompt.text().contains("of mine"), "{}", prompt.text());
         let config = project.asterisk(&["config", "--origin"]).exits(0);
         let by_name = config.stdout.lines().filter(|line| line.contains("[DIR]/") && line.ends_with("by its name")).count();
@@ -57,7 +57,7 @@ fn every_command_uses_directories_that_nothing_names() {
 }
 
 #[test]
-fn lint_and_test_look_at_them_and_say_so() {
+fn lint_and_test_read_the_conventional_directories() {
     for settings in [true, false] {
         let project = door(settings);
         let clean = project.asterisk(&["lint"]).exits(0);
@@ -75,12 +75,12 @@ fn lint_and_test_look_at_them_and_say_so() {
 }
 
 #[test]
-fn what_is_named_goes_before_and_directories_of_other_tools_are_left_alone() {
+fn settings_override_the_convention_and_directories_of_other_tools_are_ignored() {
     let project = door(true);
     project.file("asterisk.yaml", "scripts: heuristics\n");
     project.file("heuristics/rules/door.rhai", RULE.replace(">=", "<"));
     project.file("heuristics/agents/look.rhai", project.read("scripts/agents/look.rhai"));
-    let route = project.asterisk(&["route", "door", "--node", "look", "--artifact", "artifact.json"]).ok();
+    let route = project.asterisk(&["eval", "route", "door", "--node", "look", "--artifact", "artifact.json"]).ok();
     assert!(route.stdout.starts_with("look -> _done by D2"), "{}", route.text());
     let other = Project::with(&[("scripts/deploy.sh", "exit 1\n"), ("scripts/ci.yaml", "steps: [\n")]);
     #[cfg(unix)]
@@ -89,7 +89,7 @@ fn what_is_named_goes_before_and_directories_of_other_tools_are_left_alone() {
 }
 
 #[test]
-fn a_vocabulary_is_linted_though_another_is_in_use() {
+fn every_domain_is_linted_whichever_is_in_use() {
     let project = Project::with(&[("scripts/data/domains/shop.yaml", "description: words of a shop\nextends: genric\n")]);
     let ran = project.asterisk(&["lint"]).exits(1);
     assert!(ran.stdout.contains("scripts/data/domains/shop.yaml:2") && ran.stdout.contains("`generic`"), "{}", ran.text());
@@ -106,14 +106,14 @@ fn the_repository_itself_is_read_once() {
 }
 
 #[test]
-fn a_var_of_another_pipeline_or_of_another_project_is_no_slip() {
+fn a_var_of_another_pipeline_or_project_is_not_a_mistake() {
     let project = door(true);
     project.file("asterisk.yaml", "vars: { sure: 0.9, recall_hit: 0.7 }\n");
     for pipeline in ["door", "rca"] {
         project.asterisk(&["run", pipeline, "--dry-run", "--input", "none"]).exits(0);
     }
     project.asterisk(&["run", "--set", "sure=0.9", "--dry-run", "--input", "none"]).exits(2);
-    // The user's own file is there for other projects as well.
+    // The user's own file applies to other projects too.
     project.file("asterisk.yaml", "");
     project.file(".config/asterisk/config.yaml", "vars: { enough_of_it: 1 }\n");
     let ran = project.asterisk(&["run", "door", "--dry-run", "--input", "none"]).exits(0);
@@ -125,7 +125,7 @@ fn a_var_of_another_pipeline_or_of_another_project_is_no_slip() {
 
 /// A declared type holds wherever a var is set, and the error says where that is.
 #[test]
-fn the_type_of_a_var_holds_wherever_it_is_set() {
+fn the_type_of_a_var_is_checked_wherever_it_is_set() {
     let project = door(true);
     let typed = |default: &str| format!("vars: {{ sure: {{ default: {default}, type: number, min: 0, max: 1 }} }}");
     let text = std::fs::read_to_string(project.root().join("pipelines/door.yaml")).unwrap();
@@ -142,11 +142,14 @@ fn the_type_of_a_var_holds_wherever_it_is_set() {
     project.file("asterisk.yaml", "# of the project\nvars: { sure: 1.5 }\n");
     refused(&run, "asterisk.yaml:2:15");
     project.file("asterisk.yaml", "");
-    refused(&["route", "door", "--node", "look", "--artifact", "artifact.json", "--set", "sure=1.5"], "the command line:1:12");
+    refused(
+        &["eval", "route", "door", "--node", "look", "--artifact", "artifact.json", "--set", "sure=1.5"],
+        "the command line:1:12",
+    );
     // A pipeline that is walked as a node is given the vars of the walk around it.
     project.file("pipelines/around.yaml", "pipeline: around\nvars: { sure: 1.5 }\nnodes: [{ name: inner, pipeline: door }]\nedges: [{ id: E, from: inner, to: _done }]\nstart: inner\ndone: _done\n");
     refused(&["run", "around", "--dry-run", "--input", "none"], "around.yaml:2:15");
-    // What the pipeline itself says is checked where it stands.
+    // Values in the pipeline itself are checked with their location.
     project.file("pipelines/door.yaml", text.replace("vars: { sure: 0.8 }", &typed("1.5")));
     let ran = project.asterisk(&run);
     assert!(ran.stderr.contains("pipeline/var-default") && ran.stderr.contains("door.yaml:"), "{}", ran.text());

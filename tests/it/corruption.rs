@@ -1,5 +1,5 @@
-//! A store that is damaged on the disk: what is damaged is named with the run and case that it belongs to, the rest is shown, nothing
-//! that was not stored stands in a report, and nothing panics.
+//! A store that is damaged on disk: the damage is reported with its run and case, the rest is shown, nothing
+//! that was not stored appears in a report, and nothing panics.
 
 use crate::harness::{Project, Ran, stride};
 use crate::kill::{RUN, small};
@@ -41,11 +41,11 @@ impl Stored {
     fn texts(&self, sql: &str) -> Vec<(String, String)> {
         let conn = self.conn();
         let mut all = conn.prepare(sql).unwrap();
-        let text = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, asterisk::store::recorded_text(&conn, row.get_ref(1)?).unwrap()));
+        let text = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, asterisk_store::recorded_text(&conn, row.get_ref(1)?).unwrap()));
         all.query_map([], text).unwrap().map(Result::unwrap).collect()
     }
 
-    /// Puts these bytes in the place of the store, and takes away what was reported of it.
+    /// Replaces the store by these bytes, and removes its reports.
     fn put(&self, bytes: &[u8]) {
         for ending in ["-wal", "-shm"] {
             std::fs::remove_file(format!("{}{ending}", self.file().display())).unwrap_or_default();
@@ -67,7 +67,7 @@ impl Stored {
         ran
     }
 
-    /// Makes the report, which is as it was, or says what is damaged and shows that nowhere. Whether it said so.
+    /// Makes the report, which is unchanged, or reports the damage and does not show damaged content. Returns whether it was reported.
     fn report_is_right_or_says_so(&self, about: &str) -> bool {
         let ran = self.asterisk(&["report", &self.run], about);
         let Some(found) = self.reported() else {
@@ -92,7 +92,7 @@ fn cases(rca: &Value) -> &Vec<Value> {
     rca["cases"].as_array().unwrap()
 }
 
-/// What a report has of contents and events, not of the tables of what is known across runs, which nothing is held against.
+/// The part of a report that comes from contents and events, not from the tables of knowledge across runs, which are not verified.
 fn derived(rca: &Value) -> Vec<Value> {
     cases(rca).iter().map(of_walk).collect()
 }
@@ -105,10 +105,10 @@ fn of_walk(case: &Value) -> Value {
 
 /// Every content of the store, each changed in one letter, so that it is as good a text as before: `report` and `doctor --deep`.
 #[test]
-fn a_content_that_changed_is_named_and_not_used() {
+fn changed_content_is_reported_and_not_used() {
     let stored = Stored::new();
     let contents = stored.texts("SELECT lower(hex(hash)), text FROM blobs ORDER BY id");
-    // Of texts that all runs share (scripts, templates) some are enough; what is the run's own comes behind them.
+    // A sample of the texts that all runs share (scripts, templates) suffices; the run's own texts follow.
     let (texts, own): (Vec<_>, Vec<_>) = contents.iter().partition(|(_, text)| !text.starts_with(['{', '[']));
     let mut told = 0;
     for (round, (hex, text)) in texts.iter().step_by(12).chain(&own).step_by(stride()).enumerate() {
@@ -129,7 +129,7 @@ fn a_content_that_changed_is_named_and_not_used() {
         assert!(found.contains(&hex[..12]) && found.contains(&stored.run), "{about}: {found}");
     }
     assert!(told > 20 / stride(), "{told}");
-    // An artifact by the case it belongs to; what hangs on it is not written, what does not is.
+    // An artifact is reported with its case; files that depend on it are not written, others are.
     stored.put(&stored.bytes);
     let events = stored.texts("SELECT '', body FROM events WHERE rc IS NOT NULL ORDER BY seq");
     let events = events.iter().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap());
@@ -139,12 +139,12 @@ fn a_content_that_changed_is_named_and_not_used() {
     let change = "UPDATE blobs SET text = ?2 WHERE hash = unhex(?1)";
     assert_eq!(stored.conn().execute(change, (hex, text.replace("0.9", "0.8"))).unwrap(), 1);
     let doctor = stored.asterisk(&["doctor"], "").exits(0);
-    assert!(doctor.stdout.contains("its pages hang together"), "a quick look reads no contents: {}", doctor.text());
-    for args in [["report", stored.run.as_str()].as_slice(), &["status"], &["run", "--resume", "latest"]] {
+    assert!(doctor.stdout.contains("the database is consistent"), "a quick look reads no contents: {}", doctor.text());
+    for args in [["report", stored.run.as_str()].as_slice(), &["status", "latest"], &["run", "--resume", "latest"]] {
         let ran = stored.asterisk(args, "an artifact").exits(4);
         let said = ran.stderr.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
         let expected = format!("the artifact of step 3 of case `a` in run {}", stored.run);
-        assert!(said.contains("what was found of case `a` is left out") && said.contains(&expected), "{args:?}: {}", ran.text());
+        assert!(said.contains("the finding of case `a` is left out") && said.contains(&expected), "{args:?}: {}", ran.text());
     }
     let rca = stored.reported().unwrap();
     assert_eq!((&cases(&rca)[0]["error"]["kind"], &cases(&rca)[0]["finding"]["title"]), (&"damaged".into(), &"".into()));
@@ -156,7 +156,7 @@ fn a_content_that_changed_is_named_and_not_used() {
 
 /// Any byte of the file: two hundred of them (at the usual size, fifty), of all pages, always the same.
 #[test]
-fn a_byte_that_changed_is_noticed_or_changes_nothing() {
+fn a_changed_byte_is_detected_or_harmless() {
     let stored = Stored::new();
     let mut chance = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |most: usize| {
@@ -178,7 +178,7 @@ fn a_byte_that_changed_is_noticed_or_changes_nothing() {
         let commands: [&[&str]; 5] = [
             &["explain", "latest", "--case", "b"],
             &["replay", "latest"],
-            &["runs"],
+            &["status"],
             &["doctor", "--deep"],
             &["run", "--resume", "latest"],
         ];
@@ -190,7 +190,7 @@ fn a_byte_that_changed_is_noticed_or_changes_nothing() {
 }
 
 #[test]
-fn a_store_that_is_cut_off_is_told() {
+fn a_truncated_store_is_reported() {
     let stored = Stored::new();
     for keep in [0, 50, 100, 4096, 5000, stored.bytes.len() / 2, stored.bytes.len() - 4096, stored.bytes.len() - 1] {
         stored.put(&stored.bytes[..keep]);

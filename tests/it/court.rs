@@ -1,19 +1,19 @@
-//! The defect court: a table of its edges and guards, and the decisions and walks that vectors from outside want.
+//! The defect court: a table of its edges and guards, and the decisions and walks of external vectors.
 
 use crate::harness::Project;
 use crate::shared::shared_json;
 use serde_json::{Map, Value, json};
 
-/// Every key of the decision stands so in what came out.
+/// Whether the result has every key of the decision.
 fn agrees(found: &Value, decided: &Value) -> bool {
     decided.as_object().unwrap().iter().all(|(key, value)| found.get(key) == Some(value))
 }
 
-/// Decisions, each with its way as `edge -> target` or the kind of its error, in the order asked.
+/// Decisions, each as `edge -> target` or the kind of its error, in the order of the requests.
 fn routed(asked: &[Value]) -> Vec<(String, Value)> {
     let batch: Vec<String> = asked.iter().map(Value::to_string).collect();
     let project = Project::with(&[("batch.jsonl", &batch.join("\n"))]);
-    let ran = project.asterisk(&["route", "defect-court", "--batch", "batch.jsonl", "--format", "json"]);
+    let ran = project.asterisk(&["eval", "route", "defect-court", "--batch", "batch.jsonl", "--format", "json"]);
     assert!(ran.stderr.is_empty(), "{}", ran.text());
     let found = ran.json_lines();
     assert_eq!(found.len(), asked.len());
@@ -131,7 +131,7 @@ fn every_published_walk_takes_the_decided_path() {
 }
 
 #[test]
-fn a_hearing_goes_on_until_it_has_had_its_rounds() {
+fn a_hearing_continues_up_to_its_last_round() {
     let project = Project::new();
     let answers = |rounds: &[Value], converged: usize, most: i64| {
         let visit =
@@ -151,7 +151,7 @@ fn a_hearing_goes_on_until_it_has_had_its_rounds() {
     }
 }
 
-/// The court's pipeline with three nodes of the walk around it, so that the sides have what it concluded.
+/// The court's pipeline with three nodes of the enclosing walk, so that the sides have its conclusion.
 fn trial() -> String {
     let text = |path: &str| std::fs::read_to_string(crate::bundled::root().join(path)).unwrap();
     let (rca, court) = (text("pipelines/rca.yaml"), text("pipelines/defect-court.yaml"));
@@ -178,7 +178,7 @@ fn with_trial() -> Project {
 }
 
 #[test]
-fn the_sides_know_what_was_concluded() {
+fn both_sides_receive_the_conclusion() {
     let ran = with_trial().asterisk(&["test", "trial_test.rhai"]);
     assert!(ran.code == Some(0), "{}", ran.text());
 }
@@ -189,7 +189,7 @@ const DOUBTFUL: &str = r#"{"run_id": "7", "name": "nightly", "failure_list": [{"
     "log_snippet": "2026-02-03T11:00:01Z INFO ledger: write /var/lib/ledger: no space left on device"}]}"#;
 
 #[test]
-fn a_case_that_is_sent_back_is_looked_at_again() {
+fn a_remanded_case_is_investigated_again() {
     let project = Project::with(&[("launch.json", DOUBTFUL)]);
     let args = ["run", "--input", "launch.json", "--set", "court=true", "--set", "term_strength=0", "--format", "json"];
     let run = project.asterisk(&args).ok().json();
@@ -199,11 +199,11 @@ fn a_case_that_is_sent_back_is_looked_at_again() {
     assert_eq!((edges.as_slice(), &case["loops"]), (way.as_slice(), &json!({"remand": 1})));
     let feedback = &case["context"]["remand_feedback"];
     assert_eq!((&feedback["original_classification"], &feedback["alternative_hypothesis"]), (&json!("pb001"), &json!("en001")));
-    let prompt = project.asterisk(&["prompt", "a", "--node", "investigate", "--visit", "2"]).exits(0);
+    let prompt = project.asterisk(&["explain", "--case", "a", "--prompt", "--step", "investigate"]).exits(0);
     for said in ["Sent back by the court", "`pb001`", "`en001`", "1. The log also says"] {
         assert!(prompt.stdout.contains(said), "{said}: {}", prompt.stdout);
     }
-    let first = project.asterisk(&["prompt", "a", "--node", "investigate", "--visit", "1"]).exits(0);
+    let first = project.asterisk(&["explain", "--case", "a", "--prompt", "--step", "4"]).exits(0);
     assert!(!first.stdout.contains("Sent back by the court"));
 }
 
@@ -219,7 +219,7 @@ fn the_court_is_walked_by_its_own_team() {
     let explained = project.asterisk(&["explain", "latest", "--case", "890101"]).exits(0).text();
     let said: Vec<&str> = explained.lines().map(str::trim).filter(|line| line.starts_with("walker:")).collect();
     insta::assert_snapshot!("team", format!("{}\n{}", told.join("\n"), said.join("\n")));
-    // Nothing flips when it is decided again, and what they are told of themselves stands in their prompts.
+    // Nothing flips on replay, and the prompts contain the description of each walker.
     project.asterisk(&["replay", "--max-flips", "0"]).exits(0);
     let prompts = crate::signals::find(&project.root().join(".asterisk/investigations"), "court/prompt-defend.md");
     let prompt = std::fs::read_to_string(&prompts[0]).unwrap();

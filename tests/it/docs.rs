@@ -1,13 +1,13 @@
-//! The README and the pages of `docs/` are executed, each from top to bottom in a project directory of its own, at one fixed time:
+//! The README and the pages of `docs/` are executed, each from top to bottom in a separate project directory, at a fixed time:
 //!
 //! - A block tagged with a language and `file=PATH` (`rhai`, `yaml`, `json`, ...) is written to that file.
 //! - A block tagged `console` holds commands and what they print. A line that begins with `$ ` is a command, run by `sh`
-//!   with the built program as `asterisk`; `cargo run --` stands for it too. The lines up to the next command are its
-//!   standard output, then its standard error, then `[exit N]` if N is not 0. They must be the same, but for spaces at the
+//!   with the built program as `asterisk`; `cargo run --` is equivalent. The lines up to the next command are its
+//!   standard output, then its standard error, then `[exit N]` if N is not 0. They must match, except for spaces at the
 //!   ends of lines, except that
 //!   - the project's directory is written `[DIR]`,
-//!   - a line `...` stands for any number of lines, none included,
-//!   - `...` at the end of a line stands for the rest of it.
+//!   - a line `...` matches any number of lines, including none,
+//!   - `...` at the end of a line matches the rest of it.
 //! - The repository's `examples` are where they are in a clone.
 //! - `sh` blocks hold what a reader does in a clone. Their commands must be `cargo run -- ...`, which is executed and
 //!   must succeed, or `cargo test`, which is being executed.
@@ -47,7 +47,7 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// A command of a console block, with what it should print.
+/// A command of a console block, with its expected output.
 struct Shown<'a> {
     command: &'a str,
     line: usize,
@@ -66,7 +66,7 @@ fn commands<'a>(block: &Block<'a>) -> Vec<Shown<'a>> {
     found
 }
 
-/// Runs a command line by the shell, the built program in its path; one that needs no shell, and no streams of its own as `serve` does, is
+/// Runs a command line by the shell, the built program in its path; one that needs neither a shell nor separate streams (as `serve` does) is
 /// called.
 pub(crate) fn shell(project: &Project, line: &str) -> Ran {
     let line = line.replace("cargo run --", "asterisk");
@@ -110,7 +110,7 @@ fn fits(expected: &[&str], found: &[String]) -> bool {
 }
 
 #[test]
-fn dots_stand_for_anything() {
+fn dots_match_any_output() {
     let found = ["a", "b  c", "d"].map(str::to_owned);
     for (expected, good) in [
         (&["a", "b  c", "d"][..], true),
@@ -172,7 +172,7 @@ fn execute(document: &Path) -> (usize, Vec<String>) {
                 let command = line.split(" #").next().unwrap().trim();
                 if command.starts_with("cargo run -- ") {
                     executed += 1;
-                    // In a directory of its own, as in a fresh clone.
+                    // In a separate directory, as in a fresh clone.
                     let ran = shell(&Project::new(), command);
                     if ran.code != Some(0) {
                         complaints.push(format!("{name}:{}: `{command}` fails\n{}", block.line + index, ran.text()));
@@ -286,7 +286,7 @@ fn every_page_of_the_handbook_is_executed() {
     }
 }
 
-/// Short enough to be read: what does not fit belongs into a chapter of its own.
+/// Short enough to be read: more belongs into a separate page.
 #[test]
 fn first_pages_are_short() {
     for (page, most) in [("README.md", 250), ("ARCHITECTURE.md", 160)] {
@@ -295,12 +295,14 @@ fn first_pages_are_short() {
     }
 }
 
-/// Every page is in the table of contents, and every link leads to a file that is there.
+/// Every page is in the table of contents, and every link leads to an existing file.
 #[test]
-fn links_lead_somewhere() {
+fn links_resolve() {
     let summary = std::fs::read_to_string(repository().join("docs/SUMMARY.md")).unwrap();
     let mut broken = String::new();
-    for document in documents().into_iter().chain([repository().join("ARCHITECTURE.md")]) {
+    let decisions = std::fs::read_dir(repository().join("docs/decisions")).unwrap().map(|entry| entry.unwrap().path());
+    let others = ["ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| repository().join(name));
+    for document in documents().into_iter().chain(others).chain(decisions) {
         let name = document.file_name().unwrap().to_str().unwrap();
         let in_book = document.parent().unwrap().ends_with("docs");
         if in_book && !["SUMMARY.md", "internals.md"].contains(&name) && !summary.contains(&format!("({name})")) {
@@ -317,9 +319,9 @@ fn links_lead_somewhere() {
     assert!(broken.is_empty(), "{broken}");
 }
 
-/// The table "Where is ..." names files and functions that are there.
+/// The table "Where is ..." names existing files and functions.
 #[test]
-fn the_map_names_what_is_there() {
+fn the_architecture_map_names_existing_files() {
     let text = std::fs::read_to_string(repository().join("ARCHITECTURE.md")).unwrap();
     let table = text.split("## Where is ...").nth(1).unwrap().split("\n## ").next().unwrap();
     let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
@@ -355,10 +357,17 @@ fn the_reference_is_generated() {
         let ran = project.call(args).env("COLUMNS", "100").ran().ok();
         ran.stdout.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_end().to_owned()
     };
-    let mut commands = String::new();
+    let (mut commands, mut global) = (String::new(), String::new());
     for name in crate::cli::commands(&project) {
-        let _ = write!(commands, "\n## `{name}`\n\n```text\n{}\n```\n", shown(&[&name, "--help"]));
+        let help = shown(&name.split(' ').chain(["--help"]).collect::<Vec<_>>());
+        // Every command has the global options; the page has them once.
+        let (own, rest) = help.split_once("\n\nGlobal options:\n").unwrap();
+        let last = "(-vv: every event)";
+        let (options, after) = rest.split_once(last).unwrap();
+        global = format!("{options}{last}");
+        let _ = write!(commands, "\n## `{name}`\n\n```text\n{own}{after}\n```\n");
     }
+    let commands = format!("\n## Global options\n\n```text\n{global}\n```\n{commands}");
     let mut api = String::new();
     for group in shown(&["doc"]).split("\n# ") {
         let (title, functions) = group.split_once('\n').unwrap();
@@ -368,7 +377,7 @@ fn the_reference_is_generated() {
     for (page, generated) in [("docs/commands.md", commands), ("docs/script-api.md", api), ("docs/configuration.md", keys)] {
         let path = repository().join(page);
         let text = std::fs::read_to_string(&path).unwrap();
-        let (head, found) = text.split_once("<!-- generated -->\n").unwrap_or_else(|| panic!("{page} has no mark"));
+        let (head, found) = text.split_once("<!-- generated -->\n").unwrap_or_else(|| panic!("{page} lacks the mark"));
         if found != generated && std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
             std::fs::write(&path, format!("{head}<!-- generated -->\n{generated}")).unwrap();
         } else {

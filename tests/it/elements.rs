@@ -1,4 +1,4 @@
-//! Elements, cycles, personas and identity, held against vectors from outside, and what `show` makes of them.
+//! Elements, cycles, personas and identity, compared with external vectors, and their display by `show`.
 
 use crate::harness::{Project, Ran};
 use crate::shared::shared_json;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// Calls a script function once for each list of arguments.
 fn call(project: &Project, function: &str, lists: &[Value]) -> Vec<Value> {
     project.file("batch.json", json!(lists).to_string());
-    project.asterisk(&["call", function, "--batch", "batch.json"]).ok().json_lines()
+    project.asterisk(&["eval", "call", function, "--batch", "batch.json"]).ok().json_lines()
 }
 
 /// A data file as scripts see it.
@@ -24,7 +24,7 @@ fn elements(project: &Project) -> Value {
     json!({ "elements": elements["elements"], "derived": elements["derived"], "cycles": cycles["cycles"] })
 }
 
-/// Whether every key of what is expected stands so in what was found; numbers are compared as such.
+/// Whether the result has every expected key with its value; numbers are compared as such.
 #[track_caller]
 fn agree(found: &Value, expected: &Value, keys: &[(&str, &str)]) {
     for (theirs, ours) in keys {
@@ -189,7 +189,7 @@ fn zones_and_identities_are_the_decided_ones() {
 }
 
 #[test]
-fn what_there_is_is_shown() {
+fn elements_and_personas_are_listed() {
     let project = Project::new();
     let show = |args: &[&str]| project.asterisk(&[&["show"], args].concat()).ok().text();
     let all = ["elements", "cycles", "personas"].map(|what| show(&[what])).join("\n");
@@ -207,7 +207,7 @@ fn colours_are_those_of_the_data() {
 }
 
 #[test]
-fn personas_of_ones_own_take_the_place_of_the_bundled_ones() {
+fn project_personas_replace_the_bundled_ones() {
     let project = Project::with(&[(
         "scripts/data/personas.yaml",
         "personas:\n  - name: Scout\n    element: lightning\n    affinities: { recall: 1.0 }\n",

@@ -1,4 +1,4 @@
-//! Evidence, looked at: of a recorded case, of the signatures, in the REPL.
+//! Inspecting evidence: of a recorded case, of the signatures, in the REPL.
 
 use crate::harness::{Project, Ran, repository};
 use serde_json::Value;
@@ -27,7 +27,7 @@ fn the_evidence_of_a_recorded_case_is_shown() {
     insta::assert_snapshot!(narrow(&project, "show evidence latest --case 880101").ok().text());
     let told = project.asterisk(&["show", "evidence", "--case", "880101", "--format", "json"]).ok().json();
     assert_eq!((&told["schema_version"], told["case"].as_str()), (&Value::from(1), Some("880101")));
-    // Whoever answered the step was given the same.
+    // The answerer of the step received the same.
     let repl = project.asterisk_reading(&["repl", "--run", "latest", "--case", "880101"], ":full params.evidence");
     assert_eq!(serde_json::from_str::<Value>(&repl.exits(0).stdout).unwrap(), told["evidence"]);
     // Every field of it is explained.
@@ -40,7 +40,7 @@ fn the_evidence_of_a_recorded_case_is_shown() {
 }
 
 #[test]
-fn a_case_that_is_not_there_is_told_with_the_nearest() {
+fn an_unknown_case_is_reported_with_the_nearest() {
     let project = walked();
     let ran = narrow(&project, "show evidence latest --case 880109").exits(2);
     assert!(ran.stderr.contains("has no case `880109`") && ran.stderr.contains("did you mean `880101`?"), "{}", ran.text());
@@ -72,7 +72,7 @@ fn signatures_are_listed_with_their_hits() {
 }
 
 #[test]
-fn a_signature_is_shown_with_all_that_is_known_of_it() {
+fn a_signature_is_shown_with_its_history() {
     let project = walked();
     let shown = narrow(&project, "show signatures connection-refused").ok().stdout;
     let at = shown.lines().find(|line| line.contains("written at")).unwrap();
@@ -106,7 +106,7 @@ fn the_repl_shows_evidence_and_tries_lines() {
     let lines = ":evidence\n:reload\n:evidence\n:reload recorded\n:evidence";
     let said = project.asterisk_reading(&["repl", "--run", "latest", "--case", "880101"], lines).exits(0).stdout;
     assert_eq!(said.matches("recorded with step 1\n").count(), 2, "{said}");
-    assert_eq!(said.matches("read again by the texts in force\n").count(), 1, "{said}");
+    assert_eq!(said.matches("read again with the current sources\n").count(), 1, "{said}");
     assert_eq!(said.matches("library  rule 1, `services/pricing/`: ").count(), 1, "{said}");
     std::fs::remove_file(project.root().join("scripts/data/evidence.yaml")).unwrap();
     // A signature of one's own is tried without any run.
@@ -115,5 +115,5 @@ fn the_repl_shows_evidence_and_tries_lines() {
     project.file("scripts/data/domains/shop.yaml", own);
     let said = project.asterisk_reading(&["repl", "--domain", "shop"], ":try 503: the ledger is frozen\n:evidence");
     assert_eq!(said.stdout, "frozen (data/domains/shop.yaml:4): `ledger is frozen` at column 10\n");
-    assert!(said.stderr.contains("this session looks at no run"), "{}", said.text());
+    assert!(said.stderr.contains("no run is open"), "{}", said.text());
 }

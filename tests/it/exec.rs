@@ -53,9 +53,9 @@ fn a_command_answers_with_json() {
     let tokens = &exits[0]["agent"]["tokens"];
     assert_eq!(tokens["estimated"], true);
     assert_eq!(tokens["prompt"].as_u64().unwrap(), project.read("prompt-look.txt").len() as u64 / 4);
-    // The kind stands for the only one that is set up.
+    // The kind selects the only configured agent of it.
     assert_eq!(run(&project, "exec").exits(0).json()["cases"][0]["edges"], case["edges"]);
-    // Nobody is asked again about what is recorded.
+    // Recorded answers are not requested again.
     std::fs::remove_file(project.root().join("good.sh")).unwrap();
     let id = ran.json()["run"].as_str().unwrap().to_owned();
     project.asterisk(&["explain", &id]).exits(0);
@@ -65,7 +65,7 @@ fn a_command_answers_with_json() {
 }
 
 #[test]
-fn chatter_and_envelopes_are_seen_through() {
+fn json_is_found_in_chatter_and_envelopes() {
     let chatty = "echo 'Let me {think}.'; echo '```json'; echo '{\"found\": true}'; echo '```'; echo 'Anything else?'";
     let envelope =
         "printf '%s' '{\"type\": \"result\", \"result\": \"Here: {\\\"found\\\": true}\", \"usage\": {\"i\": 1000, \"o\": 100}}'";
@@ -79,7 +79,7 @@ fn chatter_and_envelopes_are_seen_through() {
 }
 
 #[test]
-fn a_bad_answer_goes_back_with_what_is_wrong() {
+fn an_invalid_answer_is_returned_with_its_errors() {
     let learns = "cat > got.txt\n\
                   if grep -q 'was not accepted' got.txt; then cp got.txt complaint.txt; echo '{\"found\": true}'; \
                   else echo 'found it'; fi";
@@ -87,8 +87,8 @@ fn a_bad_answer_goes_back_with_what_is_wrong() {
     let project = project(&[("learns", learns, ""), ("wrong", wrong, ", retry: { attempts: 2 }")]);
     let ran = run(&project, "learns").exits(0);
     let complained = events(&project, &ran, &["complained"]);
-    assert_eq!(complained[0]["complaints"], serde_json::json!(["there is no JSON object in it: \"found it\""]));
-    assert!(project.read("complaint.txt").contains("there is no JSON object in it"));
+    assert_eq!(complained[0]["complaints"], serde_json::json!(["it contains no JSON object: \"found it\""]));
+    assert!(project.read("complaint.txt").contains("it contains no JSON object"));
     // Asked twice about the first node, under two ids.
     let asked = events(&project, &ran, &["asked"]);
     assert_eq!(asked.len(), 4);
@@ -100,7 +100,7 @@ fn a_bad_answer_goes_back_with_what_is_wrong() {
 }
 
 #[test]
-fn what_dies_is_asked_again_and_then_somebody_else() {
+fn a_failing_command_is_retried_then_the_next_answerer_is_asked() {
     let dead = "cat > /dev/null; echo tried >> tries.txt; echo 'no credit left' >&2; exit 3";
     let once = "cat > /dev/null; if [ -e been ]; then echo '{\"found\": true}'; else touch been; exit 1; fi";
     let project = project(&[("dead", dead, ""), ("once", once, ""), ("good", GOOD, "")]);
@@ -115,12 +115,12 @@ fn what_dies_is_asked_again_and_then_somebody_else() {
     let ran = run(&project, "dead,good").exits(0);
     assert_eq!(ran.json()["cases"][0]["nodes"], serde_json::json!(["look", "close"]));
     assert_eq!(events(&project, &ran, &["node_exit"])[0]["agent"]["via"], "good");
-    // Five failures, and it is left alone: 3 before the first `good`, 2 more, and none of the next step's third.
+    // The circuit opens after five failures: 3 before the first `good`, 2 more, and no third one of the next step.
     assert_eq!(project.read("tries.txt").lines().count(), 3 + 5);
 }
 
 #[test]
-fn what_hangs_or_floods_is_ended() {
+fn a_hanging_or_flooding_command_is_killed() {
     let hangs = "sleep 9999 & echo $! > child; sleep 9999";
     let floods = "head -c 52428800 /dev/zero | tr '\\0' x";
     let began = Instant::now();
@@ -139,10 +139,10 @@ fn what_hangs_or_floods_is_ended() {
     assert!(began.elapsed() < 3 * PATIENCE, "{:?}", began.elapsed());
 }
 
-/// A command that answers well leaves nothing behind either: neither in its group nor in a session of its own, with its environment or without.
+/// A command that answers well leaves nothing behind either: neither in its group nor in a separate session, with its environment or without.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_a_good_command_leaves_behind_is_ended() {
+fn leftover_processes_of_a_command_are_killed() {
     let leaves = "cat > /dev/null; sleep 1000 & echo $! >> left; exec 3>&1 >/dev/null 2>&1\n\
                   setsid sh -c 'echo $$ >> left; exec sleep 1000' &\n\
                   (setsid env -i sh -c 'echo $$ >> left; sleep 1000; :' &)\n\
@@ -156,9 +156,9 @@ fn what_a_good_command_leaves_behind_is_ended() {
     }
 }
 
-/// Not even a host that is killed without a word leaves a command behind, nor its children, wherever they went.
+/// Even a killed host does not leave a command behind, nor its children, wherever they moved.
 #[test]
-fn what_runs_ends_with_a_host_that_is_killed() {
+fn commands_end_when_the_host_is_killed() {
     let note = "sh -c 'trap : TERM HUP; echo $$ >> left; sleep 9999; sleep 9999'";
     let body = format!(
         "sleep 9999 & echo $! > left; setsid {note} &\n\
@@ -180,7 +180,7 @@ fn what_runs_ends_with_a_host_that_is_killed() {
 /// The guard of a command is not in its group, and outlives it until nothing is left.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_command_that_kills_its_group_leaves_nothing_behind() {
+fn a_command_that_kills_its_group_leaves_no_process() {
     let body = "env -i setsid sh -c 'echo $$ > left; mv left child; exec sleep 9999' &\n\
                 until [ -e child ]; do :; done; kill -KILL 0";
     let project = project(&[("kills", body, ", retry: { attempts: 1 }")]);
@@ -192,7 +192,7 @@ fn a_command_that_kills_its_group_leaves_nothing_behind() {
 /// A host that is killed while it starts a command has none begin. A script without `#!` is the shell's.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_guard_starts_what_a_shell_would_for_a_host_that_lives() {
+fn the_watchdog_starts_commands_like_a_shell_while_the_host_lives() {
     let project = project(&[("good", GOOD, "")]);
     project.process(&["__guard", "1", "touch", "begun"]).exits(126);
     assert!(!project.root().join("begun").exists());
@@ -201,7 +201,7 @@ fn a_guard_starts_what_a_shell_would_for_a_host_that_lives() {
 }
 
 #[test]
-fn nobody_answers_in_the_name_of_a_person() {
+fn an_agent_cannot_answer_as_a_person() {
     let project = project(&[("liar", "cat > /dev/null; echo '{\"found\": false, \"by\": \"human\"}'", "")]);
     let ran = run(&project, "liar").exits(0);
     let id = ran.json()["run"].as_str().unwrap().to_owned();
@@ -210,7 +210,7 @@ fn nobody_answers_in_the_name_of_a_person() {
 }
 
 #[test]
-fn a_node_says_who_answers_it() {
+fn a_node_names_its_answerer() {
     let project = project(&[("good", GOOD, ""), ("other", "cat > /dev/null; echo '{\"found\": false}'", "")]);
     project.file("two.yaml", TWO.replace("code: T1", "code: T1\n    via: [nowhere, other]"));
     insta::assert_snapshot!(run(&project, "good").exits(3).stderr);
@@ -223,7 +223,7 @@ fn a_node_says_who_answers_it() {
 }
 
 #[test]
-fn a_budget_stops_the_run_where_it_can_go_on() {
+fn a_budget_stops_the_run_where_it_can_be_resumed() {
     let measured = "cat > /dev/null; echo '{\"found\": true, \"u\": 600}'";
     let more = ", tokens: { in: u, out: u }";
     let project = project(&[("good", measured, more)]);
@@ -242,7 +242,7 @@ fn a_budget_stops_the_run_where_it_can_go_on() {
 
 /// A process that is killed while a command answers loses nothing: the same request is made again.
 #[test]
-fn an_open_request_is_adopted_again() {
+fn an_open_request_is_reused_after_a_restart() {
     let slow = "echo $ASTERISK_REQUEST >> requests; cat > /dev/null; if [ -e fast ]; then echo '{\"found\": false}'; else sleep 9999; fi";
     let project = project(&[("slow", slow, "")]);
     let mut child = project.start(&["run", "two.yaml", "--input", "none", "--via", "slow"]);
@@ -258,9 +258,9 @@ fn an_open_request_is_adopted_again() {
     assert_eq!(events(&project, &ran, &["asked"]).len(), 1);
 }
 
-/// Whenever the host is killed, what is recorded is not asked again, and the rest under the same id.
+/// Whenever the host is killed, recorded answers are not requested again, and the rest under the same id.
 #[test]
-fn a_host_may_be_killed_at_any_moment_of_a_command() {
+fn a_host_may_be_killed_at_any_point_of_a_command() {
     let body = "cat > /dev/null; echo $ASTERISK_REQUEST >> requests; echo '{\"found\": true}'";
     let args = ["run", "two.yaml", "--input", "none", "--via", "good", "--format", "json"];
     for at in (1..).step_by(stride()) {
@@ -284,9 +284,9 @@ fn a_host_may_be_killed_at_any_moment_of_a_command() {
     }
 }
 
-/// After five failures it is left alone; then one request probes it, and all goes on.
+/// After five failures the circuit opens; then one request probes it, and the run continues.
 #[test]
-fn a_probe_finds_that_it_is_well_again() {
+fn a_probe_detects_recovery() {
     let body = "cat > /dev/null; echo x >> tries; if [ $(wc -l < tries) -gt 5 ]; then echo '{\"found\": false}'; else exit 1; fi";
     let project = project(&[("ill", body, ", retry: { attempts: 20 }")]);
     run(&project, "ill").exits(0);
@@ -294,7 +294,7 @@ fn a_probe_finds_that_it_is_well_again() {
 }
 
 #[test]
-fn no_more_ask_at_once_than_may() {
+fn concurrent_requests_are_limited() {
     let body = "cat > /dev/null; mkdir busy || echo x >> clashes; sleep 0.05; rmdir busy; echo '{\"found\": false}'";
     let project = project(&[("one", body, ", concurrency: 1")]);
     let cases: Vec<Value> = (0..6)
@@ -307,9 +307,9 @@ fn no_more_ask_at_once_than_may() {
     assert!(!project.root().join("clashes").exists());
 }
 
-/// Who takes a step says whom to ask; the node has the last word.
+/// The walker of a step names the answerer; the node takes precedence.
 #[test]
-fn a_walker_says_who_answers_for_it() {
+fn a_walker_names_its_answerer() {
     let other = "cat > /dev/null; echo '{\"found\": false}'";
     let project = project(&[("good", GOOD, ""), ("other", other, "")]);
     let team =

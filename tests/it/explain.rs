@@ -1,4 +1,4 @@
-//! Why did it decide that: `explain`, `blame`, `coverage` over history, and decisions kept as tests.
+//! Explaining decisions: `explain`, `coverage` over history, and decisions kept as tests.
 
 use crate::harness::{Project, Ran, strings, without_versions};
 use std::process::Command;
@@ -29,14 +29,14 @@ fn the_bundled_launch_is_explained() {
     shows(&project, "short_circuit", "explain latest --case 880502 --step 1").ok();
     shows(&project, "markdown", "explain latest --case 880502 --step 1 --format markdown").ok();
     shows(&project, "json", "explain latest --case 880502 --step F6 --format json").ok();
-    shows(&project, "blame", "blame latest --case 880502").ok();
-    shows(&project, "blame_step", "blame latest --case 880502 --step F1").ok();
+    shows(&project, "blame", "explain latest --case 880502 --blame").ok();
+    shows(&project, "blame_step", "explain latest --case 880502 --step F1 --blame").ok();
     shows(&project, "coverage", "coverage").ok();
     shows(&project, "unknown_case", "explain latest --case 88052").exits(2);
     shows(&project, "unknown_step", "explain latest --case 880502 --step triagee").exits(2);
     shows(&project, "unknown_path", "explain latest --case 880502 --step 9").exits(2);
-    shows(&project, "step_of_which", "blame latest --step 1").exits(2);
-    // An advisory spoke for one case.
+    shows(&project, "step_of_which", "explain latest --step 1 --blame").exits(2);
+    // An advisory fired for one case.
     let list = project.asterisk(&["explain", "latest", "--format", "json"]).json();
     let spoke = list["cases"].as_array().unwrap().iter().find(|case| {
         let id = case["case"].as_str().unwrap();
@@ -115,13 +115,13 @@ fn every_outcome_is_explained() {
     shows(&project, "door", "explain latest").ok();
     shows(&project, "door_step", "explain latest --step 1").ok();
     shows(&project, "door_guard", "explain latest --step 3").ok();
-    shows(&project, "door_blame", "blame latest --step 1").ok();
+    shows(&project, "door_blame", "explain latest --step 1 --blame").ok();
     shows(&project, "door_coverage", "coverage").ok();
     shows(&project, "visits", "explain latest --step L --format json").ok();
 }
 
 #[test]
-fn texts_that_changed_since_are_told_of_and_not_gone_by() {
+fn sources_changed_since_the_run_are_reported_and_not_used() {
     let project = door();
     let before = narrow(&project, "explain latest --step 1").ok().stdout;
     project.file("scripts/rules/door.rhai", RULES.replace("> 1 &&", "> 0 &&").replace("\"odd\"", "\"even\""));
@@ -130,8 +130,8 @@ fn texts_that_changed_since_are_told_of_and_not_gone_by() {
     let told = narrow(&project, "explain latest --step 1 --format json").ok().json();
     assert_eq!(strings(&told["changed"]), ["scripts/rules/door.rhai"]);
     assert!(told["steps"][0]["edges"][0]["rule"]["changed"] == true && told["steps"][0].get("differs").is_none());
-    assert!(narrow(&project, "blame latest --step 3").ok().stdout.contains("has changed since"));
-    // Texts of now that cannot even be read are no concern of the past.
+    assert!(narrow(&project, "explain latest --step 3 --blame").ok().stdout.contains("has changed since"));
+    // Current sources that cannot be read do not affect the record.
     project.file("scripts/rules/door.rhai", "fn (");
     narrow(&project, "explain latest").ok();
     narrow(&project, "coverage").ok();
@@ -144,7 +144,7 @@ fn a_walk_that_failed_is_explained() {
     project.asterisk(&["run", "door", "--input", "none", "--stub", "answers.json"]).exits(4);
     shows(&project, "failed", "explain latest").ok();
     shows(&project, "failed_step", "explain latest --step look").ok();
-    shows(&project, "failed_blame", "blame latest").ok();
+    shows(&project, "failed_blame", "explain latest --blame").ok();
 }
 
 /// A checkout with fixed authors and dates.
@@ -160,7 +160,7 @@ fn git(project: &Project, days: i64, args: &[&str]) -> String {
 }
 
 #[test]
-fn in_a_checkout_the_commit_is_told() {
+fn in_a_checkout_the_commit_is_shown() {
     let project = door();
     let in_path = |line: &str| {
         let args: Vec<&str> = line.split_whitespace().collect();
@@ -177,17 +177,17 @@ fn in_a_checkout_the_commit_is_told() {
     commit(2, RULES, "Stop after two steps");
     commit(3, &format!("//! Rules of the door.\n\n{RULES}"), "Say what it is");
     // The run went by the second of them, and the file is another by now.
-    let blamed = in_path("blame latest --step 3").ok();
+    let blamed = in_path("explain latest --step 3 --blame").ok();
     insta::assert_snapshot!("explain_blame_commit", blamed.text());
-    let told = in_path("blame latest --step 3 --format json").ok().json();
+    let told = in_path("explain latest --step 3 --blame --format json").ok().json();
     assert_eq!(told["steps"][0]["committed"]["line"]["subject"], "Stop after two steps");
     assert_eq!(told["steps"][0]["committed"]["version"]["subject"], "Stop after two steps");
-    let other = in_path("blame latest --step 2 --format json").ok().json();
+    let other = in_path("explain latest --step 2 --blame --format json").ok().json();
     assert_eq!(other["steps"][0]["committed"]["line"]["subject"], "Begin");
-    // What was never committed has no commit.
+    // A line that was never committed lacks a commit.
     project.file("scripts/rules/door.rhai", RULES.replace(">= 2", ">= 1"));
     project.asterisk(&["run", "door", "--input", "none", "--stub", "answers.json"]).exits(0);
-    let told = in_path("blame latest --step 2 --format json").ok().json();
+    let told = in_path("explain latest --step 2 --blame --format json").ok().json();
     assert_eq!(told["steps"][0]["committed"]["note"], "this text was never committed");
 }
 
@@ -201,7 +201,7 @@ fn a_decision_is_kept_as_a_test() {
     insta::assert_snapshot!("explain_kept", project.read("kept_test.rhai"));
     project.asterisk(&["test", "kept_test.rhai"]).ok();
     assert!(project.asterisk(&["lint", "kept_test.rhai"]).exits(0).text().contains("nothing found"));
-    // Without a name it goes beside the rule, and a name that is taken gets a number.
+    // Without a name the test is saved next to the rule, and a name that exists gets a number.
     for _ in 0..2 {
         narrow(&project, "explain latest --step 3 --save-as-test").exits(0);
     }

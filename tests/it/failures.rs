@@ -1,12 +1,12 @@
-//! The RCA pipeline over failures of every kind: `tests/fixtures/failures/*.json`, one failure a file with what a person
-//! would say of it. Everything is real but the store, whose answers the fixtures hold.
+//! The RCA pipeline over failures of every kind: `tests/fixtures/failures/*.json`, one failure per file with the expected
+//! result. Everything is real except the store, whose answers are in the fixtures.
 
 use crate::bundled::{files, project, project_with, root};
-use asterisk::agent::ScriptAnswerer;
-use asterisk::clock::{FixedClock, Timestamp};
-use asterisk::evidence::{FailureTexts, PeerIndexBuilder};
-use asterisk::model::{Case, Launch};
-use asterisk::walk::{
+use asterisk_adapters::agent::ScriptAnswerer;
+use asterisk_base::clock::{FixedClock, Timestamp};
+use asterisk_base::model::{Case, Launch};
+use asterisk_evidence::{FailureTexts, PeerIndexBuilder};
+use asterisk_walk::{
     Answerer, CaseParams, Commit, Journal, JournalError, NodeAnswer, NullQueries, Plan, Queries, QuerySubject, Refusal, Request,
     StepContext, SubjectEvidence, WalkEnd, WalkState, Walker,
 };
@@ -25,7 +25,7 @@ impl Answerer for Prompted {
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         let node = request.node_name();
-        let prompt = request.prompt().unwrap_or_else(|| panic!("`{node}` has no template"));
+        let prompt = request.prompt().unwrap_or_else(|| panic!("`{node}` lacks a template"));
         let prompt = prompt.unwrap_or_else(|diagnostic| panic!("{diagnostic} ({:?})", diagnostic.place()));
         let template = request.plan.node(request.node).template.as_ref().unwrap();
         assert_eq!(template.render(&request.params().json()).unwrap(), prompt, "a record gives the same prompt");
@@ -109,7 +109,7 @@ struct Outcome {
 }
 
 fn walk(fixture: &Value) -> Outcome {
-    // JSON is YAML, so a fixture may bring a vocabulary of its own.
+    // JSON is YAML, so a fixture may contain a domain.
     let own = fixture["vocabulary"].is_object().then(|| fixture["vocabulary"].to_string());
     let domain = if own.is_some() { Some("own") } else { fixture["domain"].as_str() };
     let project = project_with(&fixture["workspace"], domain, own);
@@ -123,7 +123,7 @@ fn walk(fixture: &Value) -> Outcome {
         needs: &Given(fixture.clone()),
         journal: &journal,
         clock: &clock,
-        since: asterisk::clock::Timestamp::default(),
+        since: asterisk_base::clock::Timestamp::default(),
         run: "run",
         seed: 0,
         launch: &launch,
@@ -217,7 +217,7 @@ fn complaints(fixture: &Value, outcome: &Outcome) -> Vec<String> {
 }
 
 #[test]
-fn every_failure_is_read_as_a_person_would() {
+fn every_failure_fixture_is_read_as_expected() {
     let mut said = String::new();
     let all = files(&root().join("tests/fixtures/failures"), "json");
     assert!(all.len() >= 40, "only {} fixtures", all.len());
@@ -241,14 +241,14 @@ fn effects(name: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_step_leaves_its_records() {
+fn every_step_has_its_effects() {
     let triaged = ["create_triage", "upsert_symptom", "set_case_status"];
     let investigated = ["create_rca", "set_case_status", "link_symptom_rca"];
     let with = |more: &[&str]| [&triaged, &investigated, more].concat().into_iter().map(String::from).collect::<Vec<_>>();
     assert_eq!(effects("go-data-race"), with(&["set_case_status"]));
     assert_eq!(effects("duplicate-of-known"), with(&["update_rca", "link_rca", "link_symptom_rca"]));
     assert_eq!(effects("recall-known"), ["link_symptom", "mark_seen", "link_rca", "set_case_status"]);
-    // What is not investigated leaves its cause with the triage.
+    // Without an investigation, the triage stores the cause.
     assert_eq!(effects("disk-full"), [&triaged[..], &["create_rca", "link_symptom_rca", "set_case_status"]].concat());
     let last = walk(&fixture("disk-full")).effects.pop().unwrap();
     assert_eq!(last["status"], "auto_reviewed");
@@ -262,38 +262,38 @@ fn cause(name: &str, change: impl FnOnce(&mut Value)) -> String {
 }
 
 #[test]
-fn causes_are_told_apart() {
+fn causes_are_distinguished() {
     let refused = |host: &str| {
         cause("dns", |fixture| fixture["case"]["error_message"] = json!(format!("dial tcp {host}: connection refused")))
     };
     assert_eq!(refused("10.1.0.7:8443"), refused("10.1.0.7:8443"));
     assert_ne!(refused("10.1.0.7:8443"), refused("10.1.0.8:8443"), "another machine");
     assert_ne!(refused("10.1.0.7:8443"), refused("10.1.0.7:8444"), "another service");
-    assert_eq!(refused("127.0.0.1:40001"), refused("127.0.0.1:40002"), "a port of chance");
+    assert_eq!(refused("127.0.0.1:40001"), refused("127.0.0.1:40002"), "a random port");
     let silent = |name: &str, suite: &str| {
         cause("names-only", |fixture| {
             fixture["case"]["name"] = json!(name);
             fixture["case"]["suite"] = json!(suite);
         })
     };
-    assert_ne!(silent("one", ""), silent("two", ""), "nothing is known of them");
+    assert_ne!(silent("one", ""), silent("two", ""), "no root is known");
     assert_eq!(silent("one", "[A] tests"), silent("two", "[A] tests"), "tests of one suite");
     assert_ne!(silent("one", "[A] tests"), silent("one", "[B] tests"));
 }
 
 #[test]
-fn a_known_failure_is_grouped_as_a_new_one_is() {
+fn a_known_failure_is_grouped_like_a_new_one() {
     let new = |fixture: &mut Value| fixture["needs"] = json!({});
     for name in ["recall-beside-its-own-evidence", "duplicate-of-known"] {
         assert_eq!(cause(name, |_| ()), cause(name, new), "{name}");
     }
     let closed = walk(&fixture("duplicate-of-known")).finding;
     assert!(!closed["title"].as_str().unwrap().is_empty() && closed["evidence"][0].is_string(), "{closed:#}");
-    assert!(closed["next_steps"].to_string().contains("known as root cause"), "{closed:#}");
+    assert!(closed["next_steps"].to_string().contains("Known as root cause"), "{closed:#}");
 }
 
 #[test]
-fn what_a_signature_is_near_to_stands_wherever_it_matches() {
+fn words_near_a_signature_occur_wherever_it_matches() {
     let data = project(&Value::Null).plan.data.view().unwrap().json();
     let all = files(&root().join("tests/fixtures/failures"), "json");
     let texts: Vec<String> = all

@@ -1,5 +1,5 @@
-//! Writes that fail: a full disk, a broken one, too many open files, a place that cannot be written to. The program says what is wrong,
-//! ends with the code that says what to do, and the run that is resumed gives what an undisturbed one gives.
+//! Writes that fail: a full disk, a broken one, too many open files, an unwritable path. The program reports the error,
+//! exits with the code for it, and the resumed run gives the same result as an undisturbed one.
 
 use crate::harness::{Project, Ran};
 use crate::kill::{Outcome, RUN, halted, kill, nothing_left, same, small, undisturbed};
@@ -22,7 +22,7 @@ fn said_why(ran: &Ran, codes: &[i32], about: &str) {
     assert!(!ran.stderr.is_empty() && !ran.stderr.contains("panicked"), "{about}: {}", ran.text());
 }
 
-/// What comes of going on where nothing fails any more.
+/// The result of resuming once nothing fails any more.
 fn goes_on(project: &Project, run: &str) -> Outcome {
     let resume = ["run", "--resume", run, "--parallel", "1", "--format", "json"];
     let known = project.asterisk(&["status", run, "--format", "json"]).code == Some(0);
@@ -46,7 +46,7 @@ fn a_store_that_cannot_be_written_stops_the_run_and_nothing_is_lost() {
         // A run that has not begun cannot be resumed.
         let codes: &[i32] = if at > 3 || matches!(code, 4 | 6) { &[code] } else { &[3] };
         said_why(&ran, codes, &about);
-        assert_eq!(ran.stderr.contains("make room"), fault == "full", "{about}: {}", ran.text());
+        assert_eq!(ran.stderr.contains("free disk space"), fault == "full", "{about}: {}", ran.text());
         same(&goes_on(&project, &run), &expected, &[at]);
     }
 }
@@ -54,7 +54,7 @@ fn a_store_that_cannot_be_written_stops_the_run_and_nothing_is_lost() {
 /// No file may grow beyond a limit: first the store's, then those of the run, whichever comes to it.
 #[cfg(unix)]
 #[test]
-fn files_that_cannot_grow_are_told_of() {
+fn files_that_cannot_grow_are_reported() {
     let (run, expected) = undisturbed();
     let mut failed = 0;
     for blocks in [0, 1, 40, 70, 100, 300, 600, 900, 1100] {
@@ -74,18 +74,18 @@ fn files_that_cannot_grow_are_told_of() {
 /// The report alone, of a run that is over: the disk is full.
 #[cfg(unix)]
 #[test]
-fn a_report_that_does_not_fit_is_told_of_and_the_last_one_stays() {
+fn a_report_that_does_not_fit_is_an_error_and_the_last_one_is_kept() {
     let project = Project::new();
     let run = project.asterisk(&["run", "--format", "json"]).ok().json()["run"].as_str().unwrap().to_owned();
     let page = format!(".asterisk/investigations/{run}/report.html");
     let before = project.read(&page);
-    // Some shells count blocks of 512 bytes, some of 1024: room for what is beside the store, and at most for half a page.
+    // Some shells count blocks of 512 bytes, some of 1024: room for the files next to the store, and at most for half a page.
     let limit = format!("-f {}", before.len() / 2048);
     assert!(before.len() / 2048 > 64);
     for args in [vec!["report"], vec!["run", "--resume", "latest"]] {
         let ran = limited(&project, &limit, &args);
         said_why(&ran, &[4], &limit);
-        assert!(ran.stderr.contains("make room"), "{}", ran.text());
+        assert!(ran.stderr.contains("free disk space"), "{}", ran.text());
         assert_eq!(project.read(&page), before);
         nothing_left(&project);
     }
@@ -95,7 +95,7 @@ fn a_report_that_does_not_fit_is_told_of_and_the_last_one_stays() {
 /// As many files as a process may have open.
 #[cfg(unix)]
 #[test]
-fn too_few_files_are_told_of() {
+fn running_out_of_file_descriptors_is_reported() {
     let (run, expected) = undisturbed();
     let mut failed = 0;
     for files in (4..18).step_by(2) {
@@ -111,9 +111,9 @@ fn too_few_files_are_told_of() {
     assert!(failed > 2, "{failed}");
 }
 
-/// A directory stands where a file is to be written.
+/// A directory occupies the path of a file to write.
 #[test]
-fn a_place_that_is_taken_is_told_of() {
+fn an_occupied_path_is_reported() {
     let (run, expected) = undisturbed();
     for name in ["events.jsonl", "a/state.json", "a/prompt-recall.md", "rca.json", "report.html", "report.md"] {
         let project = Project::new();
@@ -128,10 +128,10 @@ fn a_place_that_is_taken_is_told_of() {
     }
 }
 
-/// What a killed process leaves beside the store and in the directory of its run is told by `doctor`, and removed by the next command
+/// Files that a killed process leaves next to the store and in the directory of its run are reported by `doctor`, and removed by the next command
 /// that writes.
 #[test]
-fn what_killed_runs_leave_is_told_and_removed() {
+fn remains_of_killed_runs_are_reported_and_removed() {
     let project = Project::new();
     small(&project);
     kill(halted(&project, &RUN, 20).unwrap());
@@ -144,7 +144,7 @@ fn what_killed_runs_leave_is_told_and_removed() {
     project.asterisk(&["run", "--input", "none", "--stub", "stub.json"]).exits(0);
     assert_eq!(leases(), 0);
     // Half a file, as a kill within its writing leaves it.
-    let run = project.asterisk(&["runs", "--format", "json"]).ok().json();
+    let run = project.asterisk(&["status", "--format", "json"]).ok().json();
     let names: Vec<&str> = run["runs"].as_array().unwrap().iter().map(|row| row["run"].as_str().unwrap()).collect();
     for name in names {
         project.file(&format!(".asterisk/investigations/{name}/b/state.json.tmp~"), "{");

@@ -1,4 +1,4 @@
-//! Tests that pass and fail without a change are told from their history, and taken out of a run by a list.
+//! Tests that pass and fail without a change are detected from their history, and excluded from a run by a list.
 
 use crate::harness::Project;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn night(project: &Project, number: usize, commit: &str, tests: &[(&str, &str, &
 }
 
 #[test]
-fn flaky_tests_are_told_from_their_history() {
+fn flaky_tests_are_detected_from_their_history() {
     let project = Project::new();
     assert!(project.asterisk(&["show", "flaky"]).exits(0).stderr.contains("no store yet"));
     let (cart, page, steady) = (
@@ -48,7 +48,7 @@ fn flaky_tests_are_told_from_their_history() {
     assert_eq!(
         flaky,
         [(&json!(page.0), &json!(page.1)), (&json!(cart.0), &json!(cart.1))],
-        "what was broken by a change is not flaky: {told}"
+        "tests broken by a change are not flaky: {told}"
     );
     let one = &told["flaky"][1];
     assert_eq!((&one["contradicted_commits"], &one["flips"], &one["flip_rate"]), (&json!(1), &json!(2), &json!(1.0)), "{one}");
@@ -65,5 +65,5 @@ fn flaky_tests_are_told_from_their_history() {
     ] {
         assert_eq!(project.asterisk(&["show", "flaky", "--format", format]).ok().stdout, expected, "{format}");
     }
-    assert!(project.asterisk(&["show", "rcas", "--format", "pytest"]).exits(2).stderr.contains("asterisk show flaky"));
+    assert!(project.asterisk(&["show", "symptoms", "--format", "pytest"]).exits(2).stderr.contains("asterisk show flaky"));
 }

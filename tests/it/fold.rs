@@ -1,13 +1,13 @@
-//! State is a fold over events: for any small pipeline, what the journal holds gives the live state back, and a walk resumed
+//! State is a fold over events: for any small pipeline, the journal reproduces the live state, and a walk resumed
 //! from any of its commits ends as the undisturbed one.
 
-use asterisk::agent::StubAnswers;
-use asterisk::clock::{Clock, Timestamp};
-use asterisk::diag::Source;
-use asterisk::model::{Case, Launch};
-use asterisk::project::{AnswererNames, LinkSettings, Project, Sources};
-use asterisk::script::View;
-use asterisk::walk::{Commit, Content, Event, Journal, JournalError, NullQueries, Visit, WalkState, WalkStatus, Walker};
+use asterisk_adapters::agent::StubAnswers;
+use asterisk_base::clock::{Clock, Timestamp};
+use asterisk_base::model::{Case, Launch};
+use asterisk_diag::Source;
+use asterisk_project::{AnswererNames, LinkSettings, Project, Sources};
+use asterisk_script::View;
+use asterisk_walk::{Commit, Content, Event, Journal, JournalError, NullQueries, Visit, WalkState, WalkStatus, Walker};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -134,7 +134,7 @@ fn walk(project: &Project, stub: &StubAnswers, state: &mut WalkState, steps: Opt
         needs: &NullQueries,
         journal: &journal,
         clock: &clock,
-        since: asterisk::clock::Timestamp::default(),
+        since: asterisk_base::clock::Timestamp::default(),
         run: "r",
         seed: 7,
         launch: &Launch::default(),
@@ -191,13 +191,13 @@ proptest! {
         prop_assert_eq!(shown(&WalkState::fold(commits.iter().flatten())), shown(&live));
         prop_assert_eq!(shown(&read_back(&project, &commits)), shown(&live));
 
-        // Stopped after so many steps, again and again.
+        // Stopped after this number of steps, repeatedly.
         let mut so_far: Vec<Vec<Event>> = Vec::new();
         for steps in cuts.into_iter().map(Some).chain([None]) {
             let mut state = read_back(&project, &so_far);
             so_far.extend(walk(&project, &stub, &mut state, steps));
             let (mut folded, mut now) = (shown(&WalkState::fold(so_far.iter().flatten())), shown(&state));
-            // That a walk was told to stop is nobody's event.
+            // Stopping a walk is not recorded as an event.
             if now["status"] == "paused" {
                 (folded["status"], now["status"]) = (Value::Null, Value::Null);
             }
@@ -215,7 +215,7 @@ proptest! {
     }
 
     #[test]
-    fn a_team_of_one_walks_as_nobody_does(world in worlds()) {
+    fn a_team_of_one_walks_like_no_team(world in worlds()) {
         let link = |yaml: &Value| {
             let scripts = vec![Source::new("one.rhai", "fn select(ctx) { ctx.walkers[0].name }")];
             let pipeline = Source::new("any.yaml", yaml.to_string());

@@ -1,10 +1,10 @@
-//! Branches: a node that is taken for each item of a list, edges that are taken beside each other, nodes that wait for others.
+//! Branches: a node that is taken for each item of a list, edges that are taken in parallel, nodes that wait for others.
 
 use crate::harness::Project;
 use crate::shared;
 use serde_json::{Value, json};
 
-/// Two repositories are looked through beside each other, the third after them; the merge takes the surest.
+/// Two repositories are searched in parallel, the third after them; the merge takes the most confident.
 const EACH: &str = "\
 pipeline: each
 description: a node for each item of a list
@@ -91,7 +91,7 @@ fn told(events: &[Value]) -> String {
 }
 
 #[test]
-fn a_node_is_taken_for_each_item_and_its_artifacts_become_one() {
+fn a_foreach_node_merges_its_artifacts() {
     let project = project(&[]);
     let ran = json(&project, &RUN);
     let case = &ran["cases"][0];
@@ -110,7 +110,7 @@ fn a_node_is_taken_for_each_item_and_its_artifacts_become_one() {
 }
 
 #[test]
-fn what_becomes_of_the_artifacts_is_the_merges_to_say() {
+fn the_merge_decides_how_artifacts_are_combined() {
     let project = project(&[(
         "scripts/lib/merge.rhai",
         "/// All that is known of the branches.\nfn united(branches, vars) {\n    #{ place: branches.map(|b| `${b.branch}${b.item.name}${b.artifact.place}`).join(\" \"), sure: 1.0 }\n}\n",
@@ -139,7 +139,7 @@ fn what_becomes_of_the_artifacts_is_the_merges_to_say() {
 }
 
 #[test]
-fn the_run_is_the_same_however_many_branches_are_taken_at_once() {
+fn the_run_does_not_depend_on_branch_concurrency() {
     let at = |most: usize, seed: &str| {
         let project = project(&[]);
         project.file("pipelines/each.yaml", EACH.replace("concurrency: 2", &format!("concurrency: {most}")));
@@ -190,7 +190,7 @@ fn a_list_may_be_empty_or_none_at_all() {
     assert_eq!(message, "`foreach` of `look` gave 7, not a list");
 }
 
-/// What is walked for each item.
+/// The subpipeline for each item.
 const INNER: &str = "\
 pipeline: inner
 description: what is walked for each item
@@ -281,7 +281,7 @@ pub(crate) const PLAIN: [&str; 10] =
     ["run", "p", "--input", "none", "--parallel", "1", "--files", "always", "--stub", "stub.json"];
 
 #[test]
-fn edges_that_fire_together_are_taken_beside_each_other_and_join() {
+fn edges_that_fire_together_are_taken_in_parallel_and_join() {
     let vectors = shared::shared_json("vectors/walks.json").map(|walks| walks["fan_out"].as_array().unwrap().clone());
     for vector in vectors.unwrap_or_default() {
         let Some(edges) = vector["edges"].as_array() else { continue };
@@ -323,7 +323,7 @@ fn edges_that_fire_together_are_taken_beside_each_other_and_join() {
 }
 
 #[test]
-fn what_branches_count_and_add_stays_in_their_order() {
+fn counters_and_additions_of_branches_keep_their_order() {
     let project = of_edges(
         &["start", "a", "b", "merge"],
         "  - { id: P1, from: start, to: a, parallel: true, condition: \"true\", context: { first: a, both: a } }\n  \
@@ -373,7 +373,7 @@ done: _done
 const WAITING: [&str; 5] = ["build", "lint", "test", "pack", "ship"];
 
 #[test]
-fn nodes_that_wait_for_none_any_more_are_taken_beside_each_other() {
+fn ready_nodes_are_taken_in_parallel() {
     let project = waiting();
     let ran = json(&project, &PLAIN);
     assert_eq!(ran["cases"][0]["nodes"], json!(WAITING), "{ran}");
@@ -384,7 +384,7 @@ fn nodes_that_wait_for_none_any_more_are_taken_beside_each_other() {
 }
 
 #[test]
-fn history_is_decided_again_in_branches_too() {
+fn replay_covers_branches() {
     let project = walked();
     json(&project, &RUN);
     let replay = |set: &str| format!("--- {set}\n{}", project.asterisk(&["replay", "latest", "--set", set]).exits(0).text());

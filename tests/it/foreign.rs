@@ -1,4 +1,4 @@
-//! Agents of another language answer the whole bundled launch, each in its own way, with what the scripts would say.
+//! Agents in another language answer the whole bundled launch over each transport, with the answers of the scripts.
 
 use crate::harness::{Project, Ran};
 use serde_json::{Value, json};
@@ -26,17 +26,17 @@ fn python() -> Option<&'static String> {
         .as_ref()
 }
 
-/// A project with the agent and what it knows, and the run of the scripts alone that it knows it by.
+/// A project with the agent and its answers, and the scripted run from which they were taken.
 fn project() -> (Project, Value) {
     let project = Project::new();
     let own = project.asterisk(&["run", "--store", "own.db", "--format", "json", "--files", "always"]).exits(0).json();
-    let store = asterisk::store::Store::read_only(&project.root().join("own.db")).unwrap();
+    let store = asterisk_store::Store::read_only(&project.root().join("own.db")).unwrap();
     let events = project.read(&format!(".asterisk/investigations/{}/events.jsonl", own["run"].as_str().unwrap()));
     let mut answers: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for event in
         events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).filter(|event| event["type"] == "node_exit")
     {
-        let hash: asterisk::model::Hash = serde_json::from_value(event["artifact"].clone()).unwrap();
+        let hash: asterisk_base::model::Hash = serde_json::from_value(event["artifact"].clone()).unwrap();
         let key = format!("{}/{}", event["case"].as_str().unwrap(), event["node"].as_str().unwrap());
         answers.entry(key).or_default().push(serde_json::from_str(&store.blob(&hash).unwrap().unwrap()).unwrap());
     }

@@ -1,4 +1,4 @@
-//! Mistakes that people make, each as they see it: the snapshots are read aloud, and what does not help is mended in the host.
+//! Mistakes that people make, each with the resulting error. The snapshots are reviewed; an unhelpful error is fixed in the host.
 
 use crate::harness::Project;
 use std::fmt::Write as _;
@@ -80,7 +80,7 @@ const DOOR: &str = "pipelines/door.yaml";
 const AGENT: &str = "scripts/agents/look.rhai";
 const PAGE: &str = "templates/look.md";
 
-/// What is written where (from, to in the file of the base project; an empty `from` is the whole file), and what is then called.
+/// The edits (from, to in the file of the base project; an empty `from` is the whole file), and the command to run.
 struct Mistake {
     name: &'static str,
     edits: &'static [(&'static str, &'static str, &'static str)],
@@ -242,9 +242,9 @@ const MISTAKES: &[Mistake] = &[
     asked("set_misspelt", "run door --dry-run --input none --set shure=1"),
     asked("set_of_another_type", "run door --dry-run --input none --set sure=high"),
     asked("case_misspelt", "run door --dry-run --input launch.json --case c2"),
-    asked("node_asked_misspelt", "route door --node lok"),
-    asked("function_asked_misspelt", "call rules/door.rhai#unshure --pipeline door"),
-    asked("arguments_of_a_call", "call rules/door.rhai#unsure --pipeline door --args [1]"),
+    asked("node_asked_misspelt", "eval route door --node lok"),
+    asked("function_asked_misspelt", "eval call rules/door.rhai#unshure --pipeline door"),
+    asked("arguments_of_a_call", "eval call rules/door.rhai#unsure --pipeline door --args [1]"),
     asked("vocabulary_misspelt", "run door --dry-run --input none --domain generik"),
     // Numbers with a comma, and vars of the project.
     slip("decimal_comma", &[(DOOR, "sure: 0.8", "sure: 0,80")]),
@@ -265,7 +265,7 @@ const MISTAKES: &[Mistake] = &[
         "persona_misspelt",
         &[(DOOR, "start: look", "team: { walkers: [Hrald], scheduler: schedulers/affinity.rhai }\nstart: look")],
     ),
-    // What runs, and is not meant.
+    // Pipelines that run, but not as intended.
     slip("value_dropped", &[(RULE, "    artifact.conf", "    if artifact.tags.len() > 3 { false }\n    artifact.conf")]),
     slip(
         "interpolation_in_plain_quotes",
@@ -309,13 +309,13 @@ fn shown(mistake: &Mistake) -> String {
     let args: Vec<&str> = mistake.command.split(' ').collect();
     let ran = project.asterisk(&args);
     let mut text = format!("$ asterisk {}\n", mistake.command);
-    // What is shown of a run is its business; here it is about the mistake.
+    // The output of a run is tested elsewhere; this is about the mistake.
     let _ = write!(text, "exit {}\n{}", ran.code.unwrap_or(-1), ran.stderr);
     text
 }
 
 #[test]
-fn every_mistake_is_shown_so_that_it_can_be_mended() {
+fn every_mistake_is_shown_with_a_helpful_error() {
     let shown_all: Mutex<Vec<Option<String>>> = Mutex::new(MISTAKES.iter().map(|_| None).collect());
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {

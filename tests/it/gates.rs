@@ -1,4 +1,4 @@
-//! Gates for CI: a run that fails because of what was found, the report as a table, and the way back to the CI job.
+//! Gates for CI: a run that fails because of its findings, the report as a table, and the link to the CI job.
 
 use crate::harness::Project;
 use serde_json::Value;
@@ -10,7 +10,7 @@ fn run(project: &Project, more: &[&str]) -> crate::harness::Ran {
 }
 
 #[test]
-fn a_gate_fails_the_run_and_says_why() {
+fn a_failed_gate_fails_the_run_with_its_reason() {
     let project = Project::new();
     for (gate, why) in [
         ("new_by_defect.pb001 > 0", Some("new_by_defect.pb001 1")),
@@ -34,7 +34,7 @@ fn a_gate_fails_the_run_and_says_why() {
 }
 
 #[test]
-fn a_gate_that_cannot_work_is_refused_before_the_run() {
+fn an_invalid_gate_is_rejected_before_the_run() {
     let project = Project::new();
     for (gate, help) in [
         ("new_by_defect.pb01 > 0", "pb001"),
@@ -51,7 +51,7 @@ fn a_gate_that_cannot_work_is_refused_before_the_run() {
 }
 
 #[test]
-fn the_report_is_a_table_with_the_way_back_to_the_job() {
+fn the_report_is_a_table_with_a_link_to_the_job() {
     let project = Project::new();
     let xml = "<testsuites name=\"shop\" uuid=\"1\"><testsuite name=\"s\"><testcase classname=\"a.B\" name=\"c, &quot;d&quot;\">\
                <failure message=\"=1+1\">boom</failure></testcase></testsuite></testsuites>";

@@ -1,5 +1,5 @@
-//! The goal loop: goals about files and launches by scripts alone, a model that plans badly, lies and loops, tools that harm nothing, memories,
-//! and an auditor that nobody silences.
+//! The goal loop: goals about files and launches by scripts alone, a model that plans badly, lies and loops, confined tools, memories,
+//! and an auditor that cannot be disabled.
 
 use crate::harness::{Project, Ran, copy, repository, stride, strings};
 use serde_json::{Value, json};
@@ -22,13 +22,13 @@ fn goal(project: &Project, text: &str, more: &[&str]) -> Ran {
     project.asterisk(&args)
 }
 
-/// What came of the calls of tools, in the order of the steps, by the files that the run wrote.
+/// The results of the tool calls, in the order of the steps, from the files that the run wrote.
 fn outcomes(project: &Project, run: &Value) -> Vec<Value> {
     let below = format!(".asterisk/investigations/{}/", run["run"].as_str().unwrap());
     let number = |part: &str| part.trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().ok();
     let call = |(path, bytes): (String, Vec<u8>)| {
         let parts: Vec<&str> = path.strip_prefix(&below)?.split('/').collect();
-        // The calls of a step stand each in its branch, beside the list of them all.
+        // Each call of a step is in its branch, next to the list of them all.
         let ends = parts.ends_with(&["call.json"]) && parts[parts.len() - 2].starts_with("branch[");
         ends.then(|| (parts.iter().filter_map(|part| number(part)).collect::<Vec<_>>(), serde_json::from_slice(&bytes).unwrap()))
     };
@@ -68,7 +68,7 @@ fn a_goal_is_a_run_like_any_other() {
     project.asterisk(&["replay", run]).exits(0);
     let explained = project.asterisk(&["explain", run, "--format", "json"]).exits(0);
     assert!(explained.stdout.contains("rules/goal.rhai"), "{}", explained.text());
-    project.asterisk(&["sweep", run, "--var", "delta=0.1..0.9:0.4"]).exits(0);
+    project.asterisk(&["replay", run, "--sweep", "delta=0.1..0.9:0.4"]).exits(0);
     assert_eq!(project.asterisk(&["goal", "--resume", run, "--format", "json"]).exits(0).json()["result"], result["result"]);
 }
 
@@ -77,12 +77,12 @@ fn a_launch_is_explained_as_far_as_it_can_be() {
     let project = project();
     let launch = std::fs::read_to_string(repository().join("examples/launches/checkout-nightly.json")).unwrap();
     project.file("work/launch.json", launch);
-    let ran = goal(&project, "explain every failure of this launch with at least 0.7", &["--launch", "launch.json"]);
+    let ran = goal(&project, "explain every failure of this launch with at least 0.7", &["--input", "launch.json"]);
     let result = ran.json();
     let cases = result["result"]["cases"].as_array().unwrap_or_else(|| panic!("{}", ran.text()));
     assert!(cases.len() > 3 && cases.iter().all(|case| case["because"].is_string()), "{}", ran.text());
     let unsure = cases.iter().filter(|case| case["confidence"].as_f64().unwrap() < 0.7).count();
-    assert_eq!(unsure > 0, !result["open"].as_array().unwrap().is_empty(), "what is not explained stays open: {}", ran.text());
+    assert_eq!(unsure > 0, !result["open"].as_array().unwrap().is_empty(), "unexplained failures stay open: {}", ran.text());
 }
 
 // ---- with a model --------------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ fn with_model(cases: &str) -> Project {
 
 const PERCEIVE: &str = r#"perceive) echo '{"task_id":"t","intent":"intent:say_hello","text":"say hello","criteria":["hello.txt says hello"],"understood":true}' ;;"#;
 
-/// It plans to delete everything, lies about what it did, calls without an end, and in its second plan does the work.
+/// It plans to delete everything, lies about its work, calls endlessly, and in its second plan does the work.
 const RECOVERS: &str = r#"
 plan) if [ $n = 1 ]; then echo '{"subtasks":[{"id":"s1","intent":"clean up","text":"delete everything","criteria":["it is clean"]}]}'
       else echo '{"subtasks":[{"id":"s2","intent":"say hello","text":"write hello","criteria":["hello.txt says hello"]}]}'; fi ;;
@@ -124,7 +124,7 @@ meta_validate) if [ -e work/hello.txt ]; then echo '{"accepted":true,"summary":"
       else echo '{"accepted":false,"recommendation":"replan","gap":"hello.txt is missing"}'; fi ;;"#;
 
 #[test]
-fn a_model_that_lies_and_loops_recovers_and_harms_nothing() {
+fn a_lying_and_looping_model_is_contained() {
     let project = with_model(&format!("{PERCEIVE}{RECOVERS}"));
     let ran = goal(&project, "say hello", &["--via", "model"]).exits(0);
     let result = ran.json();
@@ -138,8 +138,8 @@ fn a_model_that_lies_and_loops_recovers_and_harms_nothing() {
     assert_eq!(refused[0]["law"], "LAW1");
     // No more calls than a sub-task may make, however many it asks for.
     assert!(made.iter().filter(|one| one["tool"] == "glob").count() <= 10, "{made:?}");
-    project.asterisk(&["audit", "verify"]).exits(0);
-    let shown = project.asterisk(&["audit", "show", "--format", "json"]).exits(0).json();
+    project.asterisk(&["goal", "audit", "verify"]).exits(0);
+    let shown = project.asterisk(&["goal", "audit", "show", "--format", "json"]).exits(0).json();
     let kinds: BTreeSet<&str> =
         shown["entries"].as_array().unwrap().iter().filter_map(|entry| entry["body"]["type"].as_str()).collect();
     for kind in [
@@ -183,12 +183,12 @@ fn the_loop_ends_for_every_adversary() {
         // Two attempts of each sub-task, ten calls of each.
         assert!(outcomes(&project, &result).len() <= 30, "{}", ran.text());
     }
-    // What is no answer at all ends the goal with an error, not in a loop.
+    // An invalid answer ends the goal with an error, not in a loop.
     let project = with_model(&format!("{PERCEIVE}\n{plan}\n*) echo nonsense ;;"));
     goal(&project, "say hello", &["--via", "model"]).exits(4);
 }
 
-/// The time of a goal binds a plan of any length, what its sub-tasks ask and what they call, and the outcome says so.
+/// The time limit of a goal applies to a plan of any length, to its sub-tasks' requests and calls, and the outcome shows it.
 #[test]
 fn a_long_plan_ends_with_the_time_of_the_goal() {
     let plan = "plan) cat plan.json ;;";
@@ -206,7 +206,7 @@ fn a_long_plan_ends_with_the_time_of_the_goal() {
     assert_eq!(result["status"], "abandoned", "{}", ran.text());
     assert_eq!(result["rounds"].as_array().unwrap().len(), 1, "{}", ran.text());
     let open = result["open"].to_string();
-    assert!(open.contains("within the 2 s that all may take (`time_budget_ms`)"), "{open}");
+    assert!(open.contains("within the total limit of 2 s (`time_budget_ms`)"), "{open}");
     assert!(open.contains("the other 2960 sub-tasks of the plan: no more than 40 are run"), "{open}");
 }
 
@@ -231,7 +231,7 @@ meta_validate) echo '{"accepted":true}' ;;"#;
     project.file("calls.json", json!({ "calls": calls }).to_string());
 }
 
-/// The outcomes of these command lines below `work`, by a process of their own.
+/// The outcomes of these command lines below `work`, in a separate process.
 #[cfg(target_os = "linux")]
 pub(crate) fn lines_run(project: &Project, lines: &[String]) -> Vec<Value> {
     let script: Vec<Value> = lines.iter().map(|line| json!({ "tool": "shell", "args": { "command": line } })).collect();
@@ -289,7 +289,7 @@ fn tools_read_and_write_below_the_working_directory_only() {
     assert!(!project.root().join("e.txt").exists());
 }
 
-/// Commands that only read are started word by word, with pipes between them.
+/// Read-only commands are started without a shell, connected by pipes.
 #[cfg(target_os = "linux")]
 #[test]
 fn harmless_commands_run_without_a_shell() {
@@ -355,10 +355,10 @@ fn a_command_is_confined() {
     assert_eq!(variables, BTreeSet::from(["HOME", "LANG", "PATH", "PWD", "TMPDIR"]));
 }
 
-/// A system call that this kernel does not have: threads of a process have filters of their own, and all that they start has them.
+/// A system call that this kernel does not have: threads of a process have separate filters, inherited by everything they start.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_cannot_be_confined_is_refused() {
+fn commands_that_cannot_be_confined_are_refused() {
     let project = project();
     let script =
         json!([{ "tool": "shell", "args": { "command": "cat a.txt" } }, { "tool": "shell", "args": { "command": "make" } }]);
@@ -385,7 +385,7 @@ fn what_cannot_be_confined_is_refused() {
     assert!(ran[1]["error"].as_str().unwrap().contains("--unconfined") || ran[1]["confined"] == false, "{ran:#?}");
 }
 
-/// What the policy cannot see of a command's words is told to it: where links lead. Arguments that no tool takes are refused.
+/// The policy receives what a command's words do not show: the targets of links. Unknown arguments are rejected.
 #[cfg(unix)]
 #[test]
 fn links_and_unknown_arguments_are_refused() {
@@ -406,7 +406,7 @@ fn links_and_unknown_arguments_are_refused() {
 
 /// A goal in the project itself reads its texts, and changes none of them.
 #[test]
-fn the_projects_own_texts_are_not_written() {
+fn sources_of_the_project_are_not_written() {
     let project = project();
     let write = |path: &str| json!({ "tool": "write_file", "args": { "path": path, "text": "x" } });
     let paths =
@@ -425,7 +425,7 @@ fn the_projects_own_texts_are_not_written() {
         .unwrap();
 }
 
-/// Whoever hands in a launch does not say where tools work; nor are they called in a run that leaves no record.
+/// The sender of a launch does not choose where tools work; nor are they called in a run without a record.
 #[test]
 fn only_the_goal_names_its_working_directory() {
     let project = project();
@@ -446,7 +446,7 @@ fn only_the_goal_names_its_working_directory() {
 }
 
 #[test]
-fn what_the_policy_leaves_to_a_person_is_asked_or_refused() {
+fn calls_that_need_approval_are_asked_or_refused() {
     let project = project();
     let script = json!([{ "tool": "shell", "args": { "command": "sort -o sorted.txt a.txt" } }]);
     let made = calls(&project, &script, &[]);
@@ -455,7 +455,7 @@ fn what_the_policy_leaves_to_a_person_is_asked_or_refused() {
 }
 
 #[test]
-fn the_log_of_the_auditor_may_not_lie_in_the_working_directory() {
+fn the_audit_log_may_not_be_in_the_working_directory() {
     let project = project();
     let ran = project.asterisk(&["goal", "count the files"]).exits(2);
     assert!(ran.stderr.contains("auditor"), "{}", ran.text());
@@ -471,7 +471,7 @@ fn the_log_of_the_auditor_may_not_lie_in_the_working_directory() {
     project.file(".local/state/asterisk/audit.jsonl/in-the-way", "");
     project.asterisk(&args).exits(5);
     std::fs::remove_dir_all(project.root().join(".local/state/asterisk/audit.jsonl")).unwrap();
-    let run = project.asterisk(&["runs", "--format", "json"]).exits(0).json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    let run = project.asterisk(&["status", "--format", "json"]).exits(0).json()["runs"][0]["run"].as_str().unwrap().to_owned();
     elsewhere(&["goal", "--resume", &run], "work/audit.jsonl").exits(2);
     project.asterisk(&["goal", "--resume", &run]).exits(0);
     // Nor may it have another name.
@@ -479,7 +479,7 @@ fn the_log_of_the_auditor_may_not_lie_in_the_working_directory() {
     std::fs::hard_link(project.root().join(AUDIT_LOG), &other).unwrap();
     let ran = project.asterisk(&args).exits(2);
     assert!(ran.stderr.contains("hard link"), "{}", ran.text());
-    project.asterisk(&["audit", "verify"]).exits(1);
+    project.asterisk(&["goal", "audit", "verify"]).exits(1);
     std::fs::remove_file(other).unwrap();
     project.asterisk(&args).exits(0);
     project.file(".config/asterisk/auditor.rhai", std::fs::read(repository().join("scripts/audit/rules.rhai")).unwrap());
@@ -506,7 +506,7 @@ fn follow(project: &Project, command: &Value) {
 
 #[cfg(unix)]
 #[test]
-fn a_goal_works_in_a_copy_and_says_how_to_take_it_over() {
+fn a_goal_works_in_a_copy_and_shows_how_to_apply_it() {
     let project = with_model(&format!("{PERCEIVE}{WRITES}"));
     let result = goal(&project, "say hello", &["--via", "model", "--isolate", "copy"]).exits(0).json();
     let changes = &result["changes"];
@@ -517,7 +517,7 @@ fn a_goal_works_in_a_copy_and_says_how_to_take_it_over() {
     assert_eq!(project.read("work/new/hello.txt"), "hello");
     follow(&project, &changes["discard"]);
     assert!(!project.root().join("work.goal-1").exists());
-    // What changed nothing leaves nothing; what did not begin neither.
+    // A goal that changed nothing leaves nothing; nor does one that did not begin.
     let told = goal(&project, "count the *.txt files", &["--isolate", "copy"]).exits(0).json();
     assert_eq!((&told["changes"]["discarded"], &told["result"]["count"]), (&json!(true), &json!(3)));
     goal(&project, "count the files", &["--isolate", "copy", "--via", "nobody"]).exits(2);
@@ -527,10 +527,10 @@ fn a_goal_works_in_a_copy_and_says_how_to_take_it_over() {
     assert_eq!(names.filter(|name| left(name)).collect::<Vec<_>>(), Vec::<String>::new());
 }
 
-/// A killed goal goes on in its copy.
+/// A killed goal resumes in its copy.
 #[cfg(unix)]
 #[test]
-fn a_goal_that_was_killed_goes_on_in_its_copy() {
+fn a_killed_goal_resumes_in_its_copy() {
     let project = project();
     let halt = project.root().join("halted");
     let mut command = project.command(&["goal", "count the files", "--workdir", "work", "--isolate", "copy"]);
@@ -541,7 +541,7 @@ fn a_goal_that_was_killed_goes_on_in_its_copy() {
     assert!(project.root().join("work.goal-1/a.txt").exists());
     let resumed = project.asterisk(&["goal", "--resume", "latest", "--format", "json"]).exits(0).json();
     assert_eq!((&resumed["result"]["count"], &resumed["changes"]["discarded"]), (&json!(3), &json!(true)));
-    // Once more: the directory is gone, and so is the word of it.
+    // Again: the directory is gone, and its record too.
     assert_eq!(project.asterisk(&["goal", "--resume", "latest", "--format", "json"]).exits(0).json()["changes"], Value::Null);
 }
 
@@ -572,7 +572,7 @@ fn a_goal_works_in_a_worktree_of_a_clean_repository() {
     assert!(refused.contains("git repository") && refused.contains("--isolate copy"), "{refused}");
     git(&["init", "-q"]);
     let refused = isolated("work", 2).stderr;
-    assert!(refused.contains("not committed") && refused.contains("--isolate copy"), "{refused}");
+    assert!(refused.contains("uncommitted changes") && refused.contains("--isolate copy"), "{refused}");
     git(&["add", "-A"]);
     git(&["commit", "-q", "-m", "first"]);
     for (workdir, wanted) in [("work", "new/hello.txt"), ("work/sub", "sub/new/hello.txt")] {
@@ -601,29 +601,29 @@ fn a_goal_works_in_a_worktree_of_a_clean_repository() {
 // ---- memory --------------------------------------------------------------------------------------------------------
 
 #[test]
-fn goals_teach_and_what_they_taught_can_be_seen_and_forgotten() {
+fn goals_write_memories_that_can_be_shown_and_forgotten() {
     let project = project();
     for _ in 0..2 {
         goal(&project, "count the *.txt files", &[]).exits(0);
     }
-    let listed = || project.asterisk(&["memory", "list", "--format", "json"]).exits(0).json()["memories"].clone();
+    let listed = || project.asterisk(&["goal", "memory", "list", "--format", "json"]).exits(0).json()["memories"].clone();
     let memories = listed();
     assert_eq!(memories.as_array().unwrap().len(), 2, "{memories}");
     assert!(memories[0]["space"].as_str().unwrap().starts_with("intent:"), "{memories}");
     assert_eq!(memories[0]["state"], "accept");
     let id = memories[0]["id"].to_string();
-    let why = project.asterisk(&["memory", "why", &id]).exits(0);
+    let why = project.asterisk(&["goal", "memory", "why", &id]).exits(0);
     assert!(why.stdout.contains("asterisk explain"), "{}", why.text());
     // One experience is distilled into nothing, and a second dream does what the first did: nothing.
-    let dreamt = project.asterisk(&["dream", "--format", "json"]).exits(0).json();
+    let dreamt = project.asterisk(&["goal", "dream", "--format", "json"]).exits(0).json();
     assert_eq!((&dreamt["seen"], &dreamt["distilled"]), (&json!(2), &json!(0)));
-    project.asterisk(&["memory", "forget", &id]).exits(0);
+    project.asterisk(&["goal", "memory", "forget", &id]).exits(0);
     assert_eq!(listed().as_array().unwrap().len(), 1);
-    project.asterisk(&["memory", "show", &id]).exits(2);
+    project.asterisk(&["goal", "memory", "show", &id]).exits(2);
 }
 
 #[test]
-fn what_was_met_often_enough_is_distilled_once() {
+fn frequent_experiences_are_distilled_once() {
     // After a run, or by command.
     for after in [true, false] {
         let project = project();
@@ -632,9 +632,9 @@ fn what_was_met_often_enough_is_distilled_once() {
             goal(&project, "count the *.txt files", &["--set", set]).exits(0);
         }
         let memories =
-            || project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
+            || project.asterisk(&["goal", "memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
         assert_eq!(memories().iter().filter(|one| one["level"] == "C").count(), usize::from(after));
-        let dream = || project.asterisk(&["dream", "--format", "json"]).exits(0).json();
+        let dream = || project.asterisk(&["goal", "dream", "--format", "json"]).exits(0).json();
         assert_eq!(dream()["distilled"], u8::from(!after));
         let again = dream();
         assert_eq!((&again["distilled"], &again["changed"], &again["deleted"]), (&json!(0), &json!(0), &json!(0)));
@@ -646,7 +646,7 @@ fn what_was_met_often_enough_is_distilled_once() {
     }
 }
 
-/// An agent may word what is distilled, and only that; what it does not word keeps the scripts' text, and says so.
+/// An agent may only word distilled memories; without its text, the scripts' text is kept, with a note.
 #[test]
 fn an_agent_words_what_is_distilled() {
     for (answer, worded) in
@@ -657,9 +657,9 @@ fn an_agent_words_what_is_distilled() {
             goal(&project, "count the *.txt files", &["--set", "dream=false", "--via", "script"]).exits(0);
         }
         let memories =
-            || project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
-        let dreamt = project.asterisk(&["dream", "--via", "model", "--format", "json"]).exits(0);
-        assert_eq!(dreamt.stderr.contains("keeps the scripts' text: "), !worded, "{}", dreamt.text());
+            || project.asterisk(&["goal", "memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
+        let dreamt = project.asterisk(&["goal", "dream", "--via", "model", "--format", "json"]).exits(0);
+        assert_eq!(dreamt.stderr.contains("keeps the wording of the scripts: "), !worded, "{}", dreamt.text());
         let dreamt = dreamt.json();
         assert_eq!((&dreamt["distilled"], &dreamt["unworded"]), (&json!(1), &json!(u8::from(!worded))));
         let memories = memories();
@@ -670,13 +670,13 @@ fn an_agent_words_what_is_distilled() {
         // The wording is on record.
         let explained = project.asterisk(&["explain", dreamt["run"].as_str().unwrap(), "--case", "1", "--format", "json"]);
         assert!(explained.stdout.contains("\"distil\""), "{}", explained.text());
-        // A second one has nothing to word.
-        let again = project.asterisk(&["dream", "--via", "model", "--format", "json"]).exits(0).json();
+        // A second dream lacks anything to word.
+        let again = project.asterisk(&["goal", "dream", "--via", "model", "--format", "json"]).exits(0).json();
         assert_eq!((&again["distilled"], &again["run"]), (&json!(0), &Value::Null));
     }
 }
 
-/// A project in which the next goal is dreamt of.
+/// A project in which memories are consolidated after the next goal.
 pub(crate) fn before_a_dream() -> Project {
     let project = project();
     for _ in 0..5 {
@@ -701,7 +701,8 @@ pub(crate) fn copied(of: &Project) -> Project {
 
 /// The number of memories that were distilled, each of six that are consolidated.
 pub(crate) fn distilled(project: &Project) -> usize {
-    let memories = project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
+    let memories =
+        project.asterisk(&["goal", "memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().clone();
     let distilled = memories.iter().filter(|one| one["level"] == "C").count();
     assert_eq!(memories.iter().filter(|one| one["consolidated"] == true).count(), 6 * distilled, "{memories:?}");
     distilled
@@ -713,7 +714,7 @@ pub(crate) fn distilled(project: &Project) -> usize {
 fn every_change_of_the_log_is_seen() {
     let project = project();
     goal(&project, "count the files", &[]).exits(0);
-    let verify = || project.asterisk(&["audit", "verify", "--format", "json"]);
+    let verify = || project.asterisk(&["goal", "audit", "verify", "--format", "json"]);
     assert_eq!(verify().exits(0).json()["whole"], true);
     let whole = project.read(AUDIT_LOG);
     let lines: Vec<&str> = whole.lines().collect();
@@ -741,7 +742,7 @@ fn lengthened(project: &Project, entries: u64) {
         let body = json!({ "type": "SubTask", "from": "R2", "to": "R3", "step": "1", "payload": { "task_id": "other/goal" } });
         let turn = format!("other/goal/{n}#0");
         let mut entry = json!({ "n": n, "at": last["at"], "turn": turn, "kind": "message", "body": body, "prev": prev });
-        prev = asterisk::model::Hash::of_json(&entry).to_string().into();
+        prev = asterisk_base::model::Hash::of_json(&entry).to_string().into();
         entry["hash"] = prev.clone();
         log.push_str(&entry.to_string());
         log.push('\n');
@@ -751,11 +752,12 @@ fn lengthened(project: &Project, entries: u64) {
 
 /// A goal begins with the last file of the log; the others are there for `audit verify`, which reads all of them.
 #[test]
-fn a_long_log_is_verified_as_one_and_not_read_as_a_whole() {
+fn a_goal_reads_only_the_last_file_of_a_long_log() {
     let project = project();
     let pursued = || goal(&project, "count the files", &[]).exits(0);
-    let verify = || project.asterisk(&["audit", "verify", "--format", "json"]);
-    let total = || project.asterisk(&["audit", "report", "--format", "json"]).exits(0).json()["report"]["total"]["tasks"].clone();
+    let verify = || project.asterisk(&["goal", "audit", "verify", "--format", "json"]);
+    let total =
+        || project.asterisk(&["goal", "audit", "report", "--format", "json"]).exits(0).json()["report"]["total"]["tasks"].clone();
     let size = || project.read(AUDIT_LOG).len();
     let older = || {
         project
@@ -771,13 +773,13 @@ fn a_long_log_is_verified_as_one_and_not_read_as_a_whole() {
     assert!(size() < 64 << 10 && older().len() == 1, "{}", size());
     let seen = verify().exits(0).json();
     assert_eq!((&seen["unknown"]["other"]["entries"], &total()), (&json!(1000), &json!(2)));
-    // Counts go on where the file before ended, and so does a goal that was killed.
+    // Counts continue from the previous file, and so does a killed goal.
     let run = killed(&project, "count the *.md files", 20, &[]).unwrap();
     lengthened(&project, 1000);
     project.asterisk(&["goal", "--resume", &run]).exits(0);
     assert_eq!((older().len(), total()), (2, json!(3)));
     let ends = |entry: &Value| entry["kind"] == "report" && entry["body"]["on"] == "end";
-    let shown = project.asterisk(&["audit", "show", "--format", "json"]).exits(0).json();
+    let shown = project.asterisk(&["goal", "audit", "show", "--format", "json"]).exits(0).json();
     let last = shown["entries"].as_array().unwrap().iter().rfind(|entry| ends(entry)).unwrap();
     assert_eq!(last["body"]["total"]["tasks"], 3);
     let mut turns: Vec<String> = shown["entries"]
@@ -814,13 +816,13 @@ fn a_long_log_is_verified_as_one_and_not_read_as_a_whole() {
 
 /// What no journal knows is named, and so are goals that the log does not have.
 #[test]
-fn what_is_not_in_both_the_log_and_the_journal_is_named() {
+fn differences_between_log_and_journal_are_reported() {
     let project = project();
     let run = goal(&project, "count the files", &[]).exits(0).json()["run"].as_str().unwrap().to_owned();
-    let verify = || project.asterisk(&["audit", "verify", "--format", "json"]).exits(0).json();
+    let verify = || project.asterisk(&["goal", "audit", "verify", "--format", "json"]).exits(0).json();
     assert_eq!((&verify()["unknown"], &verify()["unaudited"]), (&json!({}), &json!([])));
     let other = project.root().join("other.jsonl");
-    let elsewhere = project.call(&["audit", "verify", "--format", "json"]);
+    let elsewhere = project.call(&["goal", "audit", "verify", "--format", "json"]);
     let seen = elsewhere.env("ASTERISK_AUDIT_LOG", other).ran().exits(0).json();
     assert_eq!(seen["unaudited"], json!([run]));
     // The log has more than this store: a goal of another one.
@@ -829,7 +831,7 @@ fn what_is_not_in_both_the_log_and_the_journal_is_named() {
     assert!(verify()["unknown"][&other]["entries"].as_u64().unwrap() > 2, "{}", verify());
 }
 
-/// A pipeline that calls itself something else is audited like any goal, and a plan that is none is told from one.
+/// A pipeline with another name is audited like any goal, and an invalid plan is distinguished from a valid one.
 #[test]
 fn every_goal_is_audited_and_every_plan_is_checked() {
     let project = project();
@@ -859,7 +861,7 @@ fn a_run_whose_auditor_cannot_write_stops() {
     assert!(ran.stderr.contains("auditor"), "{}", ran.text());
 }
 
-/// The operator's rules are their own: those of the project have no part in it.
+/// The operator's rules are separate: those of the project do not apply.
 #[test]
 fn the_rules_of_the_auditor_are_the_operators() {
     let project = project();
@@ -873,11 +875,11 @@ fn the_rules_of_the_auditor_are_the_operators() {
     assert!(project.read(AUDIT_LOG).contains("\"kind\":\"seen\""));
 }
 
-/// Messages are reported when they have gone unreported for as long as the operator's rules say, also over a restart.
+/// Messages are reported after the period of the operator's rules, also across a restart.
 #[test]
 fn the_auditor_reports_periodically() {
     let reports = |project: &Project, on: &str| {
-        let shown = project.asterisk(&["audit", "show", "--format", "json"]).exits(0).json();
+        let shown = project.asterisk(&["goal", "audit", "show", "--format", "json"]).exits(0).json();
         let entries = shown["entries"].as_array().unwrap().clone();
         entries.into_iter().filter(|entry| entry["kind"] == "report" && entry["body"]["on"] == on).collect::<Vec<_>>()
     };
@@ -893,21 +895,21 @@ fn the_auditor_reports_periodically() {
         timed(&project, &args, ticking).exits(0);
         let found = reports(&project, "period");
         assert_eq!(!found.is_empty(), some, "{seconds}: {found:?}");
-        // What was reported is not reported again, and nothing is left out.
+        // Nothing is reported twice, and nothing is omitted.
         let tasks = |on| reports(&project, on).iter().map(|entry| entry["body"]["tasks"].as_i64().unwrap()).sum::<i64>();
         assert_eq!((tasks("period") + tasks("end"), reports(&project, "end").len()), (1, 1));
         assert_eq!(reports(&project, "end")[0]["body"]["total"]["tasks"], 1);
-        project.asterisk(&["audit", "verify"]).exits(0);
+        project.asterisk(&["goal", "audit", "verify"]).exits(0);
     }
-    // Nothing is due for the process that was killed, but for the one that goes on two hours later.
+    // Nothing is due for the killed process, but for the one that resumes two hours later.
     let project = project();
     project.file(".config/asterisk/auditor.rhai", every("3600"));
     let run = killed(&project, "count the files", 20, &[("ASTERISK_CLOCK", "2026-02-14T21:21:09Z")]).unwrap();
     assert_eq!(reports(&project, "period"), Vec::<Value>::new());
     timed(&project, &["goal", "--resume", &run], "2026-02-14T23:21:09Z").exits(0);
     assert_eq!(reports(&project, "period").len(), 1);
-    // On demand: what has not been reported, and the total.
-    let report = project.asterisk(&["audit", "report", "--format", "json"]).exits(0).json()["report"].clone();
+    // On demand: the unreported messages, and the total.
+    let report = project.asterisk(&["goal", "audit", "report", "--format", "json"]).exits(0).json()["report"].clone();
     assert_eq!((&report["tasks"], &report["total"]["tasks"]), (&json!(0), &json!(1)));
     // A period that is none is refused before anything is walked.
     project.file(".config/asterisk/auditor.rhai", every("\"often\""));
@@ -931,17 +933,17 @@ fn killed(project: &Project, text: &str, boundary: usize, env: &[(&str, &str)]) 
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let runs = project.asterisk(&["runs", "--format", "json"]).exits(0).json();
+    let runs = project.asterisk(&["status", "--format", "json"]).exits(0).json();
     Some(runs["runs"][0]["run"].as_str().unwrap().to_owned())
 }
 
-/// Whoever tells how a goal goes on names the command that resumes it, and only that one resumes it.
+/// Every message about resuming a goal names the command that resumes it, and only that one does.
 #[test]
-fn what_resumes_a_goal_is_said() {
+fn the_command_that_resumes_a_goal_is_shown() {
     let project = project();
     let run = killed(&project, "count the *.txt files", 20, &[]).unwrap();
     let command = format!("asterisk goal --resume {run}");
-    for args in [&["status"][..], &["doctor"]] {
+    for args in [&["status", "latest"][..], &["doctor"]] {
         let ran = project.asterisk(args);
         assert!(ran.text().contains(&command), "{args:?}: {}", ran.text());
     }
@@ -951,7 +953,7 @@ fn what_resumes_a_goal_is_said() {
     let other = project.asterisk(&["run", "--input", "none", "--format", "json"]).exits(0).json();
     let refused = project.asterisk(&["goal", "--resume", other["run"].as_str().unwrap()]).exits(2);
     assert!(refused.stderr.contains("asterisk run --resume"), "{}", refused.text());
-    // A person's answer goes on to where the goal stops again.
+    // A person's answer resumes the goal until it stops again.
     let args = ["goal", "count the files", "--workdir", "work", "--via", "meta_validate=manual"];
     project.asterisk(&args).exits(5);
     project.file("answer.json", r#"{"accepted":true,"summary":"as it should be"}"#);
@@ -959,21 +961,21 @@ fn what_resumes_a_goal_is_said() {
     assert!(saved.text().contains("it is over"), "{}", saved.text());
 }
 
-/// What a goal leaves that is over: its result, what came of its calls, the number of memories, and what the auditor's log says.
+/// The record of a finished goal: its result, the results of its calls, the number of memories, and the audit log.
 pub(crate) fn left(project: &Project, ran: &Ran) -> Value {
     let result = ran.json();
     let log = project.read(AUDIT_LOG);
     let entries = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let entries: Vec<Value> = entries.map(|entry| json!([entry["kind"], entry["body"]])).collect();
-    let memories = project.asterisk(&["memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().len();
+    let memories = project.asterisk(&["goal", "memory", "list", "--format", "json"]).json()["memories"].as_array().unwrap().len();
     let calls: Vec<Value> = outcomes(project, &result).iter().map(|one| one["output"].clone()).collect();
-    project.asterisk(&["audit", "verify"]).exits(0);
+    project.asterisk(&["goal", "audit", "verify"]).exits(0);
     json!({ "result": result["result"], "calls": calls, "memories": memories, "log": entries })
 }
 
-/// A list of texts, for what is asserted of `open`.
+/// A list of texts, for assertions about `open`.
 #[test]
-fn what_stays_open_is_said() {
+fn open_sub_tasks_are_listed() {
     let project = project();
     let ran = goal(&project, "find at least 5 files that contain \"TODO\"", &[]).exits(1);
     let open = ran.json()["open"].clone();
@@ -982,7 +984,7 @@ fn what_stays_open_is_said() {
 
 /// The bundled goals, whose answers are known, with memory and without it: as many are reached as the documents say.
 #[test]
-fn the_bundled_goals_come_out_as_they_should() {
+fn the_bundled_goals_have_the_expected_results() {
     let project = Project::new();
     copy(&repository().join("examples/goals/work"), &project.root().join("work"));
     let goals: Value =
@@ -991,7 +993,7 @@ fn the_bundled_goals_come_out_as_they_should() {
         let mut wrong = Vec::new();
         for goal in goals.as_array().unwrap().iter().step_by(stride()) {
             let text = goal["text"].as_str().unwrap();
-            let launch: Vec<&str> = goal["launch"].as_str().into_iter().flat_map(|launch| ["--launch", launch]).collect();
+            let launch: Vec<&str> = goal["launch"].as_str().into_iter().flat_map(|launch| ["--input", launch]).collect();
             let ran = self::goal(&project, text, &[memory, launch.as_slice()].concat());
             let result = ran.json();
             let found = goal["want"].as_object().into_iter().flatten().all(|(key, value)| {

@@ -1,4 +1,4 @@
-//! The single questions of the goal loop, held against vectors from outside. Where a decision differs from the source, it is listed here.
+//! The single functions of the goal loop, compared with external vectors. Decided differences are listed here.
 
 use crate::harness::Project;
 use crate::shared::shared_json;
@@ -52,7 +52,7 @@ const QUESTIONS: [(&str, &[(&str, &str)]); 4] = [
 /// The decided outcome where it is not the source's: a denied permission is environmental in every table.
 ///
 /// Decisions 25, 26, 28, 62 and 66 change no vector. Decisions 27 and 65 change records that are for reading only: see
-/// [`what_is_for_reading_only_is_as_decided`].
+/// [`read_only_vectors_are_answered_as_decided`].
 fn decided(id: &Value) -> Option<Value> {
     (id == "ggs-p-permission-denied-is-logical").then(|| {
         json!({ "D": 1, "P": 0, "Omega": 0.2, "L": 0.68, "grad_l": 0, "gradient": "plateau", "macro_state": "change_path",
@@ -87,7 +87,7 @@ fn every_question_of_the_goal_loop_is_answered_as_decided() {
 
 /// A constraint is not bankrupt by its own sign (65), and a meta validator without an answer asks for a replan (27).
 #[test]
-fn what_is_for_reading_only_is_as_decided() {
+fn read_only_vectors_are_answered_as_decided() {
     for (name, section, id, function, wanted) in [
         ("memory", "trust_bankruptcy", "tb-4", "trust_bankruptcy", json!({ "demoted": false })),
         (
@@ -120,7 +120,7 @@ fn question(record: &Value) -> Map<String, Value> {
 fn answers(reference: &str, questions: &[Map<String, Value>]) -> Vec<Value> {
     let lines: Vec<String> = questions.iter().map(|question| json!({ "args": [question] }).to_string()).collect();
     let project = Project::with(&[("calls.jsonl", &lines.join("\n"))]);
-    let answered = project.asterisk(&["call", reference, "--batch", "calls.jsonl"]).exits(0).json_lines();
+    let answered = project.asterisk(&["eval", "call", reference, "--batch", "calls.jsonl"]).exits(0).json_lines();
     assert_eq!(answered.len(), questions.len());
     answered.into_iter().map(|line| line["result"].clone()).collect()
 }

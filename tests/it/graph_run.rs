@@ -1,10 +1,10 @@
-//! `graph --run`: the ways that the cases of a run took, on the graph that it went by.
+//! `graph --run`: the paths of the cases of a run, on its graph.
 
 use crate::observe::{RUN, project};
 use serde_json::{Value, json};
 
 #[test]
-fn a_picture_counts_what_was_visited_and_taken() {
+fn a_graph_counts_visits_and_transitions() {
     let project = project();
     project.asterisk(&RUN).exits(4);
     let graph = |args: &[&str]| project.asterisk(&[&["graph", "--run", "latest"], args].concat()).ok();
@@ -43,7 +43,7 @@ fn the_graph_is_that_of_the_run() {
 }
 
 #[test]
-fn a_pipeline_is_drawn_with_what_is_walked_in_it() {
+fn a_pipeline_is_drawn_with_its_subpipelines() {
     let project = project();
     let graph = project.asterisk(&["graph", "ride", "--format", "json"]).ok().json();
     assert_eq!(graph["nodes"][2]["badges"], json!(["walk small-court"]));

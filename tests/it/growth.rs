@@ -1,4 +1,4 @@
-//! How much a store grows with what is decided, and what `clean` leaves of it; the dictionary that it is packed with.
+//! How much a store grows per decision, what `clean` keeps, and the compression dictionary.
 
 use crate::harness::{Project, fixture, repository};
 use rusqlite::Connection;
@@ -18,7 +18,7 @@ impl Grown {
         std::fs::metadata(self.0.root().join("grown.db")).map_or(0, |file| file.len())
     }
 
-    /// Runs, and tells the bytes that the store grew by for each decision.
+    /// Runs, and returns the growth of the store in bytes per decision.
     fn run(&self, args: &[&str]) -> u64 {
         let before = self.bytes();
         let of = ["--store", "grown.db", "--format", "json"];
@@ -33,13 +33,14 @@ impl Grown {
     }
 
     fn known(&self) -> serde_json::Value {
-        let show = |what: &str| self.0.asterisk(&["show", what, "--store", "grown.db", "--format", "json"]).ok().json();
-        json!([show("symptoms"), show("rcas")])
+        let list =
+            |what: [&str; 2]| self.0.asterisk(&[&what[..], &["--store", "grown.db", "--format", "json"]].concat()).ok().json();
+        json!([list(["show", "symptoms"]), list(["rca", "list"])])
     }
 }
 
 #[test]
-fn a_launch_that_is_analysed_again_adds_little_and_clean_takes_back_all_but_what_is_known() {
+fn a_repeated_launch_adds_little_and_clean_keeps_only_knowledge() {
     let grown = Grown::new();
     let first = grown.run(&[]);
     let once = grown.bytes();
@@ -57,7 +58,7 @@ fn a_launch_that_is_analysed_again_adds_little_and_clean_takes_back_all_but_what
 }
 
 #[test]
-fn a_week_of_launches_grows_with_its_decisions() {
+fn store_growth_per_decision_is_bounded() {
     let grown = Grown::new();
     let mut launches: Vec<_> =
         std::fs::read_dir(repository().join("examples/series")).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -75,11 +76,11 @@ fn launches(dir: &Path) -> Vec<PathBuf> {
     launches
 }
 
-/// Trains a dictionary for `src/store/packing.rs` on what a store has of the bundled examples and fixtures:
+/// Trains a dictionary for `crates/store/src/packing.rs` on what a store has of the bundled examples and fixtures:
 ///
 /// ```text
 /// cargo test --test it -- --ignored growth::train
-/// cp target/tmp/store.zdict src/store/dictionaries/NUMBER.zdict
+/// cp target/tmp/store.zdict crates/store/src/dictionaries/NUMBER.zdict
 /// ```
 ///
 /// `NUMBER` is the next one, once a store was written with the last that others have.
@@ -87,7 +88,7 @@ fn launches(dir: &Path) -> Vec<PathBuf> {
 #[ignore = "it makes a file"]
 fn train_the_dictionary() {
     const BYTES: usize = 16 << 10;
-    /// A dictionary helps most with what is short.
+    /// A dictionary helps most with short texts.
     const LONGEST: usize = 16_000;
     let grown = Grown::new();
     let run = |args: &[&str]| drop(grown.0.asterisk(&[&["run"], args, &["--store", "grown.db", "--files", "never"]].concat()));
@@ -99,11 +100,11 @@ fn train_the_dictionary() {
         }
     }
     run(&["defect-court", "--input", examples.join("court/launch.json").to_str().unwrap()]);
-    // Once more, when much is known.
+    // Again, with much knowledge stored.
     run(&[]);
     let conn = Connection::open(grown.0.root().join("grown.db")).unwrap();
     let mut rows = conn.prepare("SELECT 0, text FROM blobs UNION ALL SELECT 1, body FROM events WHERE run > 0").unwrap();
-    let text = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, asterisk::store::recorded_text(&conn, row.get_ref(1)?).unwrap()));
+    let text = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, asterisk_store::recorded_text(&conn, row.get_ref(1)?).unwrap()));
     let texts = rows.query_map([], text).unwrap().map(Result::unwrap);
     let texts: Vec<String> =
         texts.filter(|(event, text): &(bool, String)| *event || text.starts_with(['{', '['])).map(|(_, text)| text).collect();
@@ -114,7 +115,7 @@ fn train_the_dictionary() {
     assert!(samples.len() > 5000 && dictionary.len() > BYTES / 2, "{} samples, {} bytes", samples.len(), dictionary.len());
 }
 
-/// The text with other content addresses, each a new one: those of the examples would stand in the dictionary for nothing.
+/// The text with other content addresses, each a new one: those of the examples would waste space in the dictionary.
 fn with_other_addresses(text: &str) -> String {
     let mut other = String::with_capacity(text.len());
     let mut digits = 0;
@@ -122,7 +123,7 @@ fn with_other_addresses(text: &str) -> String {
         other.push(ch);
         digits = if ch.is_ascii_digit() || ('a'..='f').contains(&ch) { digits + 1 } else { 0 };
         if digits == 64 {
-            let address = asterisk::model::Hash::of(format!("{at} {text}").as_bytes()).to_string();
+            let address = asterisk_base::model::Hash::of(format!("{at} {text}").as_bytes()).to_string();
             other.replace_range(other.len() - 64.., &address);
         }
     }

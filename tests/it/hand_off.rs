@@ -1,4 +1,4 @@
-//! Steps handed to somebody outside and taken back: `cursor`, `save`, `review`.
+//! Steps checked out and submitted from outside: `cursor`, `save`, `review`.
 
 use crate::harness::{Project, Ran, strings};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn project() -> Project {
 }
 
 fn status(project: &Project) -> Value {
-    project.asterisk(&["status", "--format", "json"]).ok().json()
+    project.asterisk(&["status", "latest", "--format", "json"]).ok().json()
 }
 
 fn save(project: &Project, answer: &str, more: &[&str]) -> Ran {
@@ -40,10 +40,10 @@ fn save(project: &Project, answer: &str, more: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_case_waits_for_its_answer() {
+fn a_case_is_paused_until_it_is_answered() {
     let project = Project::with(&[("two.yaml", PIPELINE)]);
     insta::assert_snapshot!("run", project.asterisk(&["run", "two.yaml", "--input", "none"]).exits(5).text());
-    insta::assert_snapshot!("status", project.asterisk(&["status"]).exits(0).text());
+    insta::assert_snapshot!("status", project.asterisk(&["status", "latest"]).exits(0).text());
     let taken = project.asterisk(&["cursor"]).exits(0);
     insta::assert_snapshot!("cursor", taken.text());
     let batch = project.asterisk(&["cursor", "--batch", "--format", "json"]).ok().json();
@@ -85,7 +85,7 @@ fn manifest_of(batch: &Value) -> String {
 }
 
 #[test]
-fn a_bad_answer_changes_nothing() {
+fn an_invalid_answer_changes_nothing() {
     let project = project();
     let before = status(&project);
     for (name, answer, more, code) in [
@@ -111,7 +111,7 @@ fn a_bad_answer_changes_nothing() {
 }
 
 #[test]
-fn a_word_that_the_domain_does_not_know_is_sent_back_with_those_it_knows() {
+fn unknown_domain_words_are_rejected_with_the_known_ones() {
     let project = Project::new();
     project.asterisk(&["run", "--via", "manual", "--case", "880501"]).exits(5);
     let save = |answer: &Value| {
@@ -122,11 +122,11 @@ fn a_word_that_the_domain_does_not_know_is_sent_back_with_those_it_knows() {
     let answer = |category: &str, defect: &str| json!({ "symptom_category": category, "defect_type_hypothesis": defect });
     let refused = save(&answer("prodct", "au002")).exits(3).stderr;
     for part in
-        ["$.symptom_category: \"prodct\" is none of the domain's categories", "did you mean `product`?", "`au001`, `en001`"]
+        ["$.symptom_category: \"prodct\" is not one of the domain's categories", "did you mean `product`?", "`au001`, `en001`"]
     {
         assert!(refused.contains(part), "{part}: {refused}");
     }
-    // An alias is known, and an empty text may stand.
+    // An alias is known, and an empty text is allowed.
     save(&answer("", "ab001")).exits(0);
 }
 
@@ -136,7 +136,7 @@ fn a_review_sends_a_case_back() {
     save(&project, "{\"found\": true}", &[]).exits(0);
     insta::assert_snapshot!("unknown-node", project.asterisk(&["review", "case-1", "reassess", "--to", "lok"]).exits(2).stderr);
     assert!(project.asterisk(&["review", "case-1", "reassess"]).exits(2).stderr.contains("--to"));
-    assert!(project.asterisk(&["review", "case-1", "approve", "--to", "T1"]).exits(2).stderr.contains("for `reassess` alone"));
+    assert!(project.asterisk(&["review", "case-1", "approve", "--to", "T1"]).exits(2).stderr.contains("for `reassess` only"));
     let sent = project.asterisk(&["review", "case-1", "reassess", "--to", "T1", "--format", "json"]).exits(0).json();
     assert_eq!(sent["case"]["waits"]["node"], "look");
     let again = status(&project);
@@ -153,7 +153,7 @@ fn waiting(project: &Project) -> Vec<Value> {
 
 /// The whole bundled launch by hand: each answer is what the script would say.
 #[test]
-fn a_whole_launch_is_handed_out_and_taken_back() {
+fn a_whole_launch_is_checked_out_and_submitted() {
     let project = Project::new();
     let alone = Project::new();
     let cases = ["--case", "880501", "--case", "880502", "--case", "880301", "--case", "880303"];
@@ -164,7 +164,7 @@ fn a_whole_launch_is_handed_out_and_taken_back() {
     let mut visits: std::collections::BTreeMap<(String, String), usize> = std::collections::BTreeMap::new();
     let events = alone.read(&format!(".asterisk/investigations/{run}/events.jsonl"));
     let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    while project.asterisk(&["status", "--format", "json"]).ok().json()["status"] == "paused" {
+    while project.asterisk(&["status", "latest", "--format", "json"]).ok().json()["status"] == "paused" {
         for one in waiting(&project) {
             let (case, node) = (one["case"].as_str().unwrap().to_owned(), one["node"].as_str().unwrap().to_owned());
             let visit = visits.entry((case.clone(), node.clone())).or_default();
@@ -178,7 +178,7 @@ fn a_whole_launch_is_handed_out_and_taken_back() {
         }
     }
     assert!(steps > 15, "{steps}");
-    let by_hand = project.asterisk(&["status", "--format", "json"]).ok().json();
+    let by_hand = project.asterisk(&["status", "latest", "--format", "json"]).ok().json();
     for (mine, theirs) in by_hand["cases"].as_array().unwrap().iter().zip(scripted["cases"].as_array().unwrap()) {
         assert_eq!((&mine["case"], &mine["edges"], &mine["loops"]), (&theirs["case"], &theirs["edges"], &theirs["loops"]));
     }
@@ -186,8 +186,8 @@ fn a_whole_launch_is_handed_out_and_taken_back() {
 
 /// The content of an address.
 fn artifact(project: &Project, hash: &str) -> String {
-    let store = asterisk::store::Store::read_only(&project.root().join(".asterisk/asterisk.db")).unwrap();
-    let hash: asterisk::model::Hash = serde_json::from_value(json!(hash)).unwrap();
+    let store = asterisk_store::Store::read_only(&project.root().join(".asterisk/asterisk.db")).unwrap();
+    let hash: asterisk_base::model::Hash = serde_json::from_value(json!(hash)).unwrap();
     store.blob(&hash).unwrap().unwrap().to_string()
 }
 
@@ -210,13 +210,13 @@ fn an_overturn_is_ground_truth() {
     project.asterisk(&["explain", &run, "--case", case]).exits(0);
     let replayed = project.asterisk(&["replay", &run, "--format", "json"]).exits(0).json();
     assert_eq!(replayed["flips"], json!([]));
-    // A later run of the same launch recalls what the person said, and its scripts don't take it back.
+    // A later run of the same launch recalls the person's review, and its scripts do not override it.
     let later = project.asterisk(&["run", "--format", "json"]).ok().json();
     let rca: Value =
         serde_json::from_str(&project.read(&format!(".asterisk/investigations/{}/rca.json", later["run"].as_str().unwrap())))
             .unwrap();
     let found = rca["cases"].as_array().unwrap().iter().find(|one| one["case"] == case).unwrap();
     assert_eq!(found["finding"]["defect_type"], "nd001", "{found}");
-    let prompt = project.asterisk(&["prompt", case, "--node", "recall"]).exits(0).stdout;
+    let prompt = project.asterisk(&["explain", "--case", case, "--prompt", "--step", "recall"]).exits(0).stdout;
     assert!(prompt.contains("the fixture of the lab was moved that day"), "{prompt}");
 }

@@ -1,12 +1,12 @@
-//! The one harness: a temporary project, the program in it with nothing of the machine's environment, and what came of it as one text.
+//! The one harness: a temporary project, the program in it with nothing of the machine's environment, and the result as one text.
 //!
-//! The program is called in this process, in a thread with a working directory of its own. What is about processes starts one:
+//! The program is called in this process, in a thread with a separate working directory. Tests about processes start one:
 //! [`Project::command`], [`Project::start`].
 //!
-//! Everything that could differ between two machines is an input: the clock stands at [`CLOCK`], chance is seeded, there
-//! is no colour, and the temporary directory shows as `[DIR]`.
+//! Everything that could differ between two machines is an input: the clock is fixed at [`CLOCK`], randomness is seeded,
+//! colour is off, and the temporary directory shows as `[DIR]`.
 
-use asterisk::environment::Environment;
+use asterisk_base::environment::Environment;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// When everything happens.
 pub(crate) const CLOCK: &str = "2026-02-14T21:21:09Z";
 
-/// A pipeline whose first node goes on by what was found there: what agents answer.
+/// A pipeline whose first node continues by what agents answer.
 pub(crate) const TWO: &str = "\
 pipeline: two
 nodes:
@@ -36,7 +36,7 @@ start: look
 done: _done
 ";
 
-/// A temporary directory that is a project of its own, whatever lies above it.
+/// A temporary directory that is a separate project, whatever its parent directories contain.
 pub(crate) struct Project {
     dir: tempfile::TempDir,
     root: PathBuf,
@@ -118,7 +118,7 @@ impl Project {
         self.call(args).reading(input).ran()
     }
 
-    /// Runs the program in a process of its own.
+    /// Runs the program in a separate process.
     pub(crate) fn process(&self, args: &[impl AsRef<OsStr>]) -> Ran {
         self.ran(&self.command(args).output().unwrap())
     }
@@ -128,7 +128,7 @@ impl Project {
         self.command(args).spawn().unwrap()
     }
 
-    /// What came of a finished process.
+    /// The result of a finished process.
     pub(crate) fn ran(&self, output: &Output) -> Ran {
         self.came_of(&output.stdout, &output.stderr, output.status.code())
     }
@@ -192,7 +192,7 @@ impl ProgramCall<'_> {
         self
     }
 
-    /// Calls the program; in a process of its own where a thread cannot have its own working directory.
+    /// Calls the program; in a separate process if a thread cannot have its own working directory.
     #[track_caller]
     pub(crate) fn ran(self) -> Ran {
         match self.within_process() {
@@ -254,7 +254,7 @@ fn walk(root: &Path, dir: &Path, found: &mut Vec<(String, Vec<u8>)>) {
     }
 }
 
-/// How the program ended and what it said.
+/// The exit code and the output of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ran {
     pub(crate) stdout: String,
@@ -283,7 +283,7 @@ impl Ran {
         self
     }
 
-    /// Asserts that all went well and nothing was said beside the data.
+    /// Asserts success, without any output except the data.
     #[track_caller]
     pub(crate) fn ok(self) -> Self {
         let ran = self.exits(0);
@@ -348,7 +348,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 pub(crate) fn until(mut so: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !so() {
-        assert!(Instant::now() < end, "it does not come to that");
+        assert!(Instant::now() < end, "not reached");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

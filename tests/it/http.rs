@@ -1,4 +1,4 @@
-//! A model behind HTTP: a real server on the loopback that speaks `OpenAI`'s chat completions, with its failures.
+//! A model behind HTTP: a real server on the loopback with `OpenAI`'s chat completions API, with its failures.
 
 use crate::harness::{PATIENCE, Project, Ran};
 use crate::server::{Server, private, read, says, says_json};
@@ -20,7 +20,7 @@ done: _done
 
 const SECRET: &str = "sk-very-secret-42";
 
-/// A run that is interrupted while a server thinks gives up waiting at once; it goes on with the same request.
+/// A run that is interrupted while a server thinks stops waiting at once; it resumes with the same request.
 #[test]
 fn an_interrupted_call_is_made_again_under_its_key() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -88,12 +88,12 @@ fn a_model_answers_in_the_form_of_the_node() {
     let format = &request.body["response_format"]["json_schema"];
     assert_eq!((&format["name"], &format["schema"]["required"]), (&json!("look"), &json!(["found"])));
     assert!(request.body["messages"][0]["content"].as_str().unwrap().contains("found"), "{:?}", request.body);
-    // What it took is what it said.
+    // The reported usage is recorded.
     assert!(ran.text().contains("1000") || project.asterisk(&["explain", "latest"]).text().contains("1000"));
 }
 
 #[test]
-fn a_busy_server_is_asked_again_under_the_same_key() {
+fn a_busy_server_is_retried_with_the_same_key() {
     let busy = says("429 Too Many Requests", "Retry-After: 0\r\n", "slow down");
     let down = says("503 Service Unavailable", "", "");
     let server = Server::new(&[&busy, &down, &completion("{\"found\": false}")]);
@@ -103,9 +103,9 @@ fn a_busy_server_is_asked_again_under_the_same_key() {
     assert!(keys.len() == 3 && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
 }
 
-/// Whoever asks to be left alone for longer than `retry.most` is passed over, if there is another to be asked.
+/// A model whose Retry-After exceeds `retry.most` is skipped if another is available.
 #[test]
-fn who_wants_to_be_left_alone_for_long_is_passed_over() {
+fn a_long_retry_after_moves_on_to_the_next_model() {
     for (after, times) in [("61", 1), ("60", 3)] {
         let busy = Server::new(&[&says("429 Too Many Requests", &format!("Retry-After: {after}\r\n"), "slow down")]);
         let project = project(&busy, "");
@@ -118,7 +118,7 @@ fn who_wants_to_be_left_alone_for_long_is_passed_over() {
 }
 
 #[test]
-fn an_answer_that_does_not_fit_goes_back_with_what_is_wrong() {
+fn an_answer_of_the_wrong_form_is_returned_with_its_errors() {
     let server = Server::new(&[&completion("{\"fuond\": true}"), &completion("no JSON"), &completion("{\"found\": true}")]);
     run(&project(&server, "")).exits(0);
     let seen = server.seen();
@@ -128,7 +128,7 @@ fn an_answer_that_does_not_fit_goes_back_with_what_is_wrong() {
 }
 
 #[test]
-fn what_cannot_be_asked_says_what_to_do_and_no_secret() {
+fn request_errors_show_a_remedy_and_no_secret() {
     let refused = says("401 Unauthorized", "", &format!("the key {SECRET} is not known"));
     let moved = says("302 Found", "Location: http://127.0.0.1:9/\r\n", "");
     let long = completion(&"x".repeat(5000));
@@ -157,21 +157,21 @@ fn what_cannot_be_asked_says_what_to_do_and_no_secret() {
     assert!(server.seen().is_empty());
     let all = all.join("\n");
     assert!(!all.contains(SECRET), "{all}");
-    for wanted in ["it says 401", "see `secret:`", "it is not followed", "longer than 1000 bytes", "chmod 600"] {
+    for wanted in ["it returned 401", "check `secret:`", "redirects are not followed", "longer than 1000 bytes", "chmod 600"] {
         assert!(all.contains(wanted), "{wanted}: {all}");
     }
 }
 
 #[test]
-fn what_is_wrong_with_its_settings_is_said_where_it_is() {
+fn invalid_model_settings_are_reported_with_their_location() {
     let wrong = |entry: &str| {
         let project = Project::with(&[("two.yaml", PIPELINE), ("asterisk.yaml", &format!("agents:\n  m: {entry}\n"))]);
         run(&project).text()
     };
     for (entry, wanted) in [
-        ("{ kind: http }", "no address"),
-        ("{ kind: http, url: 'http://x/v1', secret: sk-1 }", "stands in the file"),
-        ("{ kind: http, url: 'http://x/v1', secret: { env: A, file: b } }", "is not clear"),
+        ("{ kind: http }", "lacks a `url`"),
+        ("{ kind: http, url: 'http://x/v1', secret: sk-1 }", "is written in the file"),
+        ("{ kind: http, url: 'http://x/v1', secret: { env: A, file: b } }", "is unclear"),
     ] {
         assert!(wrong(entry).contains(wanted), "{}", wrong(entry));
     }

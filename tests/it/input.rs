@@ -1,4 +1,4 @@
-//! What a run is given: files, directories, several of them, and what is said when they are none.
+//! The input of a run: files, directories, several of them, and the errors for anything else.
 
 use crate::harness::{Project, fixture, strings};
 use serde_json::Value;
@@ -17,7 +17,7 @@ fn run<'a>(inputs: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_directory_is_all_launches_below_it() {
+fn a_directory_means_all_launches_below_it() {
     let project = Project::new();
     project.file("shards/2/b.xml", FAILED.replace("NAME", "two"));
     project.file("shards/1/a.xml", FAILED.replace("NAME", "one"));
@@ -34,7 +34,7 @@ fn a_directory_is_all_launches_below_it() {
     let report: Value = serde_json::from_str(&project.read(&path)).unwrap();
     let notes = strings(&report["launch"]["notes"]).join("\n");
     assert!(notes.contains("left out: shards/1/empty.xml is empty"), "{notes}");
-    assert!(notes.contains("left out: shards/1/package.json is no launch: it looks like a package manifest"), "{notes}");
+    assert!(notes.contains("left out: shards/1/package.json is not a test report; it looks like a package manifest"), "{notes}");
 }
 
 /// A sparse file of more than the limit, which takes no room on the disk.
@@ -55,7 +55,7 @@ fn a_file_that_is_too_large_is_left_out() {
 
 /// The name is part of what scripts read of the other test, too: both failed with one message.
 #[test]
-fn a_long_name_fails_no_other_test() {
+fn a_long_name_does_not_affect_other_tests() {
     let test = |name: &str| format!(r#"<testcase classname="c" name="{name}"><failure message="m">at x</failure></testcase>"#);
     let project =
         Project::with(&[("r.xml", &format!("<testsuite>{}{}</testsuite>", test("good"), test(&"N".repeat(1_100_000))))]);
@@ -69,10 +69,10 @@ fn nothing_to_check_and_broken_launches_are_errors() {
     let project =
         Project::with(&[("other/package.json", r#"{"name": "x", "version": "1", "dependencies": {}}"#), ("empty/x.txt", "x")]);
     for (input, wanted) in [
-        ("empty", "there is no launch in `empty`"),
-        ("other", "what is there is none: other/package.json is no launch"),
+        ("empty", "no launch found in `empty`"),
+        ("other", "the files are not launches: other/package.json is not a test report"),
         ("gone", "cannot read `gone`"),
-        ("empty/x.txt", "empty/x.txt is no launch: it looks like plain text"),
+        ("empty/x.txt", "empty/x.txt is not a test report; it looks like plain text"),
     ] {
         let ran = project.asterisk(&["run", "--dry-run", "--input", input]);
         assert_ne!(ran.code, Some(0), "{input}");
@@ -85,7 +85,7 @@ fn nothing_to_check_and_broken_launches_are_errors() {
 }
 
 #[test]
-fn a_large_launch_is_streamed_and_its_faults_are_shown_at_their_place() {
+fn a_large_launch_is_streamed_and_its_errors_have_locations() {
     let project = Project::new();
     let line = format!("{{\"id\": 1, \"name\": \"t\", \"status\": \"PASSED\", \"description\": \"{}\"}},\n", "x".repeat(1000));
     let items = line.repeat(5000);
@@ -95,5 +95,5 @@ fn a_large_launch_is_streamed_and_its_faults_are_shown_at_their_place() {
     assert_eq!(cases(&project.asterisk(&run(&["good.json"])).ok().json()), ["7"]);
     let ran = project.asterisk(&run(&["bad.json"])).exits(3);
     assert!(ran.stderr.contains("bad.json:5002:"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("`failure_list[5000]` has no `name`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`failure_list[5000]` lacks `name`"), "{}", ran.stderr);
 }

@@ -1,5 +1,5 @@
-//! `kill -9` at any instant, any number of times: the run resumes, nothing acknowledged is lost or done again, and what
-//! comes out is what an undisturbed run gives.
+//! `kill -9` at any instant, any number of times: the run resumes, nothing acknowledged is lost or repeated, and the
+//! result equals that of an undisturbed run.
 //!
 //! Debug builds of the store halt at the n-th boundary of their transactions (before it, before the commit, after it) when
 //! `ASTERISK_HALT_AT=n`; the test waits for that and kills there.
@@ -63,7 +63,7 @@ impl Outcome {
 /// Every row of every table but the journal, which [`Outcome::events`] holds.
 fn tables(project: &Project) -> BTreeMap<String, Vec<String>> {
     let conn = rusqlite::Connection::open(project.root().join(".asterisk/asterisk.db")).unwrap();
-    // Nobody holds it any more.
+    // No process holds it any more.
     conn.busy_timeout(Duration::ZERO).unwrap();
     conn.execute_batch("BEGIN IMMEDIATE; ROLLBACK").unwrap();
     let names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'events'";
@@ -120,7 +120,7 @@ pub(crate) fn undisturbed() -> (String, Outcome) {
     (run, outcome)
 }
 
-/// Runs, killed at each of these boundaries in turn (each counted by a process of its own), then to the end.
+/// Runs, killed at each of these boundaries in turn (each counted by a separate process), then to completion.
 fn disturbed(run: &str, kills: &[u64]) -> Outcome {
     let project = Project::new();
     small(&project);
@@ -138,7 +138,7 @@ fn disturbed(run: &str, kills: &[u64]) -> Outcome {
     Outcome::of(&project, said, run)
 }
 
-/// What killed processes left behind is gone: leases, halves of files. (The log beside the store is no remainder: it is there whenever
+/// What killed processes left behind is gone: leases, halves of files. (The log next to the store is not a remainder: it exists whenever
 /// the store was read last.)
 pub(crate) fn nothing_left(project: &Project) {
     let beside = ["", "-wal", "-shm"].map(|ending| format!(".asterisk/asterisk.db{ending}"));

@@ -1,4 +1,4 @@
-//! `asterisk learn`: weights fitted to labelled failures, measured on folds, and put in force by `data/learned.yaml`.
+//! `asterisk learn`: weights fitted to labelled failures, measured on folds, and applied by `data/learned.yaml`.
 
 use crate::harness::{Project, full_size};
 use crate::reportportal::{self, portal};
@@ -34,7 +34,7 @@ fn project() -> Project {
 }
 
 #[test]
-fn fitted_weights_are_in_force_where_their_file_is() {
+fn fitted_weights_apply_where_their_file_is() {
     let project = project();
     let report = learned(&project, &[]);
     assert_eq!((&report["written"], &report["cases"]), (&7.into(), &4.into()));
@@ -43,9 +43,9 @@ fn fitted_weights_are_in_force_where_their_file_is() {
     assert_eq!(
         left_out,
         [
-            "`launch` is no path",
+            "`launch` is not a path",
             "no text: neither `failure`, `launch`, nor a launch of its id",
-            "the label `ti001`, which is no defect of this verdict"
+            "the label `ti001`, which is not a defect of this verdict"
         ]
     );
     let weights = report["weights"].as_array().unwrap();
@@ -53,9 +53,9 @@ fn fitted_weights_are_in_force_where_their_file_is() {
     assert!(refused["fitted"].as_f64() < refused["hand_set"].as_f64(), "{refused}");
     assert!(report["folds"]["fitted"]["log_loss"].as_f64() < report["folds"]["hand_set"]["log_loss"].as_f64());
     assert!(project.tree().len() == 2, "nothing is written without --out");
-    assert_eq!(learned(&project, &[]), report, "the same again");
+    assert_eq!(learned(&project, &[]), report, "identical again");
 
-    // Written, the weights are in force; the fit still begins at those set by hand.
+    // Once written, the weights apply; the fit still starts from those set by hand.
     project.file("scripts/data/none.yaml", "{}\n");
     let kept = project.asterisk(&["learn", "--from", "labelled.yaml", "--out", "scripts/data/learned.yaml"]).exits(1);
     assert!(kept.stderr.contains("not better beyond noise") && kept.stderr.contains("--force"), "{}", kept.stderr);
@@ -80,20 +80,23 @@ fn fitted_weights_are_in_force_where_their_file_is() {
 }
 
 #[test]
-fn unknown_rules_and_defects_are_errors_with_their_place() {
+fn unknown_rules_and_defects_are_errors_with_locations() {
     let project = project();
     let link = |text: &str| {
         project.file("scripts/data/learned.yaml", text);
-        project.asterisk(&["call", "lib/text.rhai#one_line", "--args", "[\"a\", 9]"])
+        project.asterisk(&["eval", "call", "lib/text.rhai#one_line", "--args", "[\"a\", 9]"])
     };
     link("weights: { V1: { pb001: 1.5 } }\npriors: { pb001: 0.2 }\n").ok();
     link("pipeline: another\nweights: { X1: { pb001: 1.5 } }\n").ok();
     let failed = link("weights:\n  conection-refused: { en001: 1 }\n");
     assert_eq!(failed.code, Some(3), "{}", failed.stderr);
-    assert!(failed.stderr.contains("neither a rule nor a signature `conection-refused`"), "{}", failed.stderr);
+    assert!(failed.stderr.contains("unknown rule or signature `conection-refused`"), "{}", failed.stderr);
     assert!(failed.stderr.contains("learned.yaml:2:3") && failed.stderr.contains("connection-refused"), "{}", failed.stderr);
     let failed = link("weights: { V1: { pb01: 1 } }\npriors: { ti001: 1 }\n").stderr;
-    assert!(failed.contains("does not decide about `pb01`") && failed.contains("does not decide about `ti001`"), "{failed}");
+    assert!(
+        failed.contains("`pb01` is not a defect of the verdict") && failed.contains("`ti001` is not a defect of the verdict"),
+        "{failed}"
+    );
     let failed = link("weights: { V1: { pb001: 99 } }\n").stderr;
     assert!(failed.contains("from -20 to 20"), "{failed}");
     let failed = link("weight: {}\n").stderr;
@@ -125,7 +128,7 @@ fn real_failures_are_read_with_their_launches() {
 }
 
 #[test]
-fn what_people_said_in_reviews_is_learned_from() {
+fn reviews_are_learned_from() {
     let project = Project::new();
     let cases = ["--case", "880101", "--case", "880301", "--case", "880304", "--case", "880403", "--case", "880501"];
     project.asterisk(&[&["run"], &cases[..]].concat()).ok();
@@ -141,7 +144,7 @@ fn what_people_said_in_reviews_is_learned_from() {
     // To approve is easier than to overturn.
     assert_eq!(report["from"][0]["weight"], 1.8);
     assert!(report["labels"]["en001"].as_u64() >= Some(1), "{report}");
-    // The latest word counts, once.
+    // The latest review counts, once.
     project
         .asterisk(&["review", waiting[1], "overturn", "--defect-type", "au001", "--message", "the fixture was wrong"])
         .exits(0);
@@ -180,7 +183,7 @@ fn labels_age_and_later_ones_are_held_out_by_time() {
         .iter()
         .map(|case| case["case"].as_str().unwrap())
         .min_by_key(|id| id[1..].parse::<u32>().unwrap());
-    assert_eq!(first, Some("c5"), "the earliest quarter is only learned from");
+    assert_eq!(first, Some("c5"), "the earliest quarter is only used for fitting");
     assert_eq!(learn(&[])["folds"]["by"], "launch", "there is one project");
     let bad = project.file("bad.yaml", "- { id: a, label: pb001, date: soon, failure: { error_message: x } }\n");
     assert!(project.asterisk(&["learn", "--from", bad.to_str().unwrap()]).exits(3).stderr.contains("2026-02-14"));
@@ -215,7 +218,7 @@ fn team(from: usize, to: usize, noise: bool) -> Vec<Value> {
 }
 
 #[test]
-fn a_stream_of_reviews_of_one_team_moves_its_verdicts_and_says_why() {
+fn reviews_of_one_team_change_its_verdicts_and_explain_why() {
     let (taught, held) = if full_size() { (500, 120) } else { (120, 40) };
     let project = Project::new();
     project.file("reviews.json", Value::Array(team(0, taught, true)).to_string());
@@ -238,10 +241,10 @@ fn a_stream_of_reviews_of_one_team_moves_its_verdicts_and_says_why() {
     let after = right();
     assert!(after >= 0.90, "{before} -> {after}");
 
-    // The file says what each weight was, on how many cases it stands, and which moved it.
+    // The file shows each earlier weight, its number of cases, and the cases that changed it.
     let written = project.read("scripts/data/learned.yaml");
     assert!(written.contains("terms:") && written.contains("# was 0") && written.contains(" cases of "), "{written}");
-    // A verdict says which words of which line spoke, and where the weightiest is written.
+    // A verdict shows which terms of which line contributed, and where the heaviest is defined.
     let launch = json!({ "run_id": "1", "name": "nightly", "failure_list": [
         { "id": "7", "name": "scenario 1", "status": "FAILED", "error_message": "gripper torque below threshold at station 99" } ] });
     project.file("new.json", launch.to_string());
@@ -257,7 +260,7 @@ fn a_stream_of_reviews_of_one_team_moves_its_verdicts_and_says_why() {
 }
 
 #[test]
-fn words_alone_are_fitted_as_if_there_were_no_rules() {
+fn terms_alone_are_fitted_without_rules() {
     let project = Project::new();
     let mut taught = team(0, 120, false);
     let mut rare = taught[0].clone();
@@ -315,7 +318,7 @@ fn each_rule_is_audited_alone() {
     assert_eq!(stale["groups"], 1, "{stale}");
     assert!(report["never_spoke"].as_array().unwrap().len() > 100);
     let shown = project.asterisk(&["learn", "--from", "labelled.yaml", "--audit"]).ok().stdout;
-    assert!(shown.contains("left out alone") && shown.contains("serve one group alone"), "{shown}");
+    assert!(shown.contains("left out alone") && shown.contains("serve only one group"), "{shown}");
 }
 
 #[test]
@@ -356,20 +359,20 @@ fn defect_types_that_people_set_in_reportportal_are_labels() {
     let expected = [
         "ReportPortal's own analyser set the defect type",
         "`asterisk push` set the defect type",
-        "the label `ti001`, which is no defect of this verdict",
+        "the label `ti001`, which is not a defect of this verdict",
     ];
     assert_eq!(whys, expected, "{report}");
     assert!(server.seen().iter().any(|seen| seen.path.contains("filter.eq.name=shop-nightly")));
 }
 
 #[test]
-fn declared_words_are_checked_and_weighed_again() {
+fn declared_terms_are_checked_and_fitted_again() {
     let project = Project::new();
     project.file("scripts/data/terms.yaml", "terms:\n  index: { pb01: 1 }\n  Bounds: { pb001: 1 }\n");
     let said = project.asterisk(&["lint"]).exits(1).text();
-    assert!(said.contains("the domain has no defect `pb01`") && said.contains("did you mean `pb001`?"), "{said}");
-    assert!(said.contains("no evidence has `Bounds` as a word") && said.contains("terms.yaml:3:3"), "{said}");
-    // Two words that the failure has speak together; one alone is silent.
+    assert!(said.contains("unknown defect `pb01`") && said.contains("did you mean `pb001`?"), "{said}");
+    assert!(said.contains("`Bounds` cannot occur as a word of evidence") && said.contains("terms.yaml:3:3"), "{said}");
+    // Two terms of the failure contribute together; one alone does not match.
     let failure =
         json!({ "id": "7", "name": "level 3", "status": "FAILED", "error_message": "gripper torque lost at station 9" });
     project.file("new.json", json!({ "run_id": "1", "name": "nightly", "failure_list": [failure] }).to_string());
@@ -385,7 +388,7 @@ fn declared_words_are_checked_and_weighed_again() {
     assert_eq!(words(&verdict("torque: { pb001: 1 }")), None);
     let both = verdict("torque: { pb001: 1 }, gripper: { pb001: 0.5, en001: -2 }");
     assert_eq!(words(&both), Some(("gripper, torque".to_owned(), json!({ "pb001": 1.5, "en001": -2.0 }))), "{both}");
-    // Replay weighs what is recorded by the edited file, or without words.
+    // Replay weighs the record with the edited file, or without terms.
     let changed = |args: &[&str]| {
         let replayed = project.asterisk(&[&["replay", "latest", "--format", "json"], args].concat()).json();
         let changed = replayed["verdicts"]["changed"].as_array().unwrap().clone();

@@ -1,4 +1,4 @@
-//! `asterisk lint`: the bundled files are clean, everything wrong is told in one document, and what is mended stays mended.
+//! `asterisk lint`: the bundled files are clean, all errors are reported in one document, and fixes are stable.
 
 use crate::harness::{Project, Ran, repository};
 use serde_json::Value;
@@ -59,7 +59,7 @@ fn the_bundled_files_are_clean() {
     // As files of a project they are as clean.
     let scripts = repository().join("scripts");
     assert_eq!(lines(&project.asterisk(&["lint", scripts.to_str().unwrap(), "--format", "json"]).exits(0)), [""; 0]);
-    // And beside the cases of the examples.
+    // And next to the cases of the examples.
     let launches = repository().join("examples/launches");
     let json = project.asterisk(&["lint", "--input", launches.to_str().unwrap(), "--format", "json"]).exits(0).json();
     for finding in json["findings"].as_array().unwrap() {
@@ -68,7 +68,7 @@ fn the_bundled_files_are_clean() {
 }
 
 #[test]
-fn findings_are_told_for_people_and_for_programs() {
+fn findings_are_printed_as_text_json_and_sarif() {
     let project = door(RULE);
     shows(&project, "pretty", "lint heuristics pipelines").exits(0);
     shows(&project, "json", "lint --format json").exits(0);
@@ -112,7 +112,7 @@ fn rules_are_listed_and_explained() {
 }
 
 #[test]
-fn an_older_store_keeps_nobody_from_linting() {
+fn an_older_store_does_not_prevent_linting() {
     let project = door(RULE);
     project.asterisk(&["run"]).ok();
     let store = rusqlite::Connection::open(project.root().join(".asterisk/asterisk.db")).unwrap();
@@ -123,7 +123,7 @@ fn an_older_store_keeps_nobody_from_linting() {
 }
 
 #[test]
-fn what_does_not_link_hides_nothing_else() {
+fn link_errors_do_not_hide_findings() {
     let project = door(RULE);
     project.file("heuristics/rules/broken.rhai", "fn f( {");
     project.file("heuristics/lib/mine.rhai", "fn g(x) { x.len_of(nobody) }");
@@ -168,7 +168,7 @@ fn an_allow_needs_a_reason_and_something_to_allow() {
     );
     assert_eq!(rules(&allowed("// lint: allow(routing/no-exit) so").replace(" == true", "")), ["allows/unused"]);
     let text = RULE.replace("artifact.open == true", "artifact.label == \"// lint: allow(routing/no-exit) x\"");
-    assert_eq!(rules(&text), [""; 0], "a string is no comment");
+    assert_eq!(rules(&text), [""; 0], "a string is not a comment");
     for spoken in ["// Write `// lint: allow(id) why`.", "/// lint: allow(id) why"] {
         assert_eq!(rules(&format!("{spoken}\n{}", RULE.replace(" == true", ""))), [""; 0], "{spoken}");
     }
@@ -211,7 +211,7 @@ fn a_baseline_survives_moved_lines() {
     project.file("pipelines/door.yaml", pipeline);
     assert_eq!(known(&twice), ["robustness/bool-comparison heuristics/rules/door.rhai:8:5"]);
     let ran = project.asterisk(&["lint", "--baseline", "asterisk.yaml"]).exits(2);
-    assert!(ran.stderr.contains("is no baseline"), "{}", ran.text());
+    assert!(ran.stderr.contains("is not a baseline"), "{}", ran.text());
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn fixes_are_made_only_where_version_control_has_the_text() {
 }
 
 #[test]
-fn paths_choose_what_is_told() {
+fn paths_limit_the_findings_shown() {
     let project = door(RULE);
     project.file("more/rules/mine.rhai", "/// x\nfn mine(a) { let left = 1; a }");
     project.file("more/README.md", "no template");
@@ -258,7 +258,7 @@ fn paths_choose_what_is_told() {
 }
 
 #[test]
-fn the_cases_of_a_launch_show_what_fits_only_one() {
+fn cases_of_a_launch_reveal_keys_that_match_only_one() {
     let project = door(
         "/// Sure.\nfn sure(artifact, state, vars) { artifact.confidence >= vars.sure && artifact.label.contains(\"ledger refused\") }\n",
     );

@@ -1,8 +1,8 @@
-//! The promises of the program, held against the built binary: one hermetic harness, one module a promise.
+//! The promises of the program, checked on the built binary: one hermetic harness, one module per promise.
 #![allow(clippy::unwrap_used)]
 
 #[global_allocator]
-static MEMORY: asterisk::memory::Allocator = asterisk::memory::allocator();
+static MEMORY: asterisk_base::memory::Allocator = asterisk_base::memory::allocator();
 
 mod advisors;
 mod batches;
@@ -41,7 +41,6 @@ mod growth;
 mod hand_off;
 mod harness;
 mod http;
-mod imports;
 mod input;
 mod kill;
 mod learn;

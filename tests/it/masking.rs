@@ -1,15 +1,15 @@
-//! Secrets and personal data in the texts of a launch are starred before anything is stored, shown or sent; and masks of nodes change
-//! what is asked, never what was found.
+//! Secrets and personal data in the texts of a launch are masked before anything is stored, shown or sent; and masks of nodes change
+//! prompts, never findings.
 
 use crate::harness::Project;
-use asterisk::store::Store;
+use asterisk_store::Store;
 use std::path::Path;
 
 /// What must not be seen again, as the texts below have it.
 const HIDDEN: [&str; 5] =
     ["never-to-be-seen-1", "never-to-be-seen-2", "never.to.be.seen.3", "AKIANEVERTOBESEEN234", "ghp_neverToBeSeenNeverToBeSeen"];
 
-/// A launch whose error, log and attributes hold secrets, beside what the failure is about.
+/// A launch whose error, log and attributes contain secrets next to the text of the failure.
 const LAUNCH: &str = r#"<testsuites><testsuite name="shop.CartTest">
 <properties><property name="endpoint" value="https://shop:never-to-be-seen-2@db.shop.internal/cart"/></properties>
 <testcase classname="shop.CartTest" name="pays"><failure message="connection refused by db.shop.internal:5432">connection refused by db.shop.internal:5432
@@ -41,7 +41,7 @@ fn each_file(dir: &Path, given: &[&str], see: &mut dyn FnMut(&Path, &[u8])) {
 }
 
 #[test]
-fn texts_are_starred_before_they_are_stored_shown_or_sent() {
+fn secrets_are_masked_before_texts_are_stored_shown_or_sent() {
     let project = Project::with(&[("launch.xml", LAUNCH)]);
     let ran = project.asterisk(&["run", "--input", "launch.xml", "--files", "always", "-vv"]).exits(0);
     nothing_of_it("the output", &ran.text());
@@ -67,9 +67,9 @@ fn texts_are_starred_before_they_are_stored_shown_or_sent() {
     for (_, event) in store.all_events(run).unwrap() {
         nothing_of_it("an event", &serde_json::to_string(&event).unwrap());
     }
-    // What is shown and what is handed on, once a person has looked.
-    let suite = format!("--suite-id={run}");
-    nothing_of_it("the review", &project.asterisk(&["review", &case.id, "approve", &suite]).exits(0).text());
+    // The output and the pushed data, after a review.
+    let of_run = format!("--run={run}");
+    nothing_of_it("the review", &project.asterisk(&["review", &case.id, "approve", &of_run]).exits(0).text());
     for line in [
         "show evidence latest --case pays",
         "explain latest --case pays --verdict",
@@ -102,12 +102,12 @@ fn no_field_of_a_launch_shows_a_secret() {
     let project = Project::with(&[("launch.xml", &secret_everywhere())]);
     for line in [
         "run --input launch.xml --files always -vv",
-        "status",
+        "status latest",
         "report --format md",
         "report --format html",
         "report --format csv",
         "report --format json",
-        "runs",
+        "status",
     ] {
         let args: Vec<&str> = line.split(' ').collect();
         nothing_of_it(line, &project.asterisk(&args).exits(0).text());
@@ -115,14 +115,14 @@ fn no_field_of_a_launch_shows_a_secret() {
     each_file(project.root(), &["launch.xml"], &mut |path, bytes| {
         nothing_of_it(&path.display().to_string(), &String::from_utf8_lossy(bytes));
     });
-    // What is wrong with a launch is shown without its secrets.
+    // Errors in a launch are shown without its secrets.
     project.file("cut.xml", &secret_everywhere()[..300]);
     let refused = project.asterisk(&["run", "--input", "cut.xml"]).exits(3);
     assert!(refused.text().contains("cut.xml:"), "{}", refused.text());
     nothing_of_it("the error", &refused.text());
 }
 
-/// A mask that hides a line of the error from whoever answers triage.
+/// A mask that hides a line of the error from the answerer of triage.
 const HIDING: &str = r#"const NODES = ["triage"];
 
 fn pre(ctx) {
@@ -156,7 +156,7 @@ fn masks_change_prompts_and_never_evidence() {
     assert!(prompts(&plain, "hidden by the project").is_empty());
     assert!(prompts(&masked, "hidden by the project").iter().all(|name| name.contains("triage")));
     assert_eq!(prompts(&masked, "hidden by the project").len(), 1, "triage is asked once");
-    // What was found, and what follows from it, is the same.
+    // The findings and the conclusions are the same.
     let seen = |project: &Project, args: &[&str]| project.asterisk(args).ok().json();
     let id = plain.asterisk(&["report", "--format", "json"]).ok().json()["cases"][0]["case"].as_str().unwrap().to_owned();
     let of_case = |command: &[&str]| {

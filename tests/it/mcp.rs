@@ -18,7 +18,7 @@ fn two() -> Project {
     Project::with(&[("two.yaml", TWO)])
 }
 
-/// A server on pipes, and a client that speaks to it line by line.
+/// A server on pipes, and a client that exchanges lines with it.
 pub(crate) struct Pipes {
     pub(crate) child: Child,
     pub(crate) to: Option<ChildStdin>,
@@ -44,7 +44,7 @@ fn misfits(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
                     other => panic!("what is {other}?"),
                 };
                 if !types.iter().any(fits) {
-                    found.push(format!("{at}: {value} is no {told}"));
+                    found.push(format!("{at}: {value} is not of type {told}"));
                 }
             }
             "properties" => {
@@ -145,7 +145,7 @@ impl Pipes {
         content.clone()
     }
 
-    /// Ends its input and waits for it; what it wrote to standard error.
+    /// Ends its input and waits for it. Returns its standard error.
     pub(crate) fn end(mut self) -> String {
         self.to = None;
         let mut rest = String::new();
@@ -181,7 +181,7 @@ fn a_worker_answers_step_by_step() {
     let look = step(&mut pipes);
     assert_eq!((&look["step"], &look["case_id"]), (&json!("T1_LOOK"), &json!("case-1")));
     assert!(look["prompt"].as_str().unwrap().contains("\"found\": true or false"));
-    // Somebody else has no ticket, and there is nothing else to be had.
+    // Another client lacks a ticket, and no other step is available.
     let nothing = pipes.call("get_next_step", &json!({ "worker": "bob", "timeout_ms": 50 }));
     assert_eq!((&nothing["done"], &nothing["available"]), (&json!(false), &json!(false)));
     assert_eq!(nothing["message"], "no step is ready yet: call get_next_step again");
@@ -195,7 +195,7 @@ fn a_worker_answers_step_by_step() {
     }
     let deep = "{\"a\":".repeat(100) + "1" + "}".repeat(100).as_str();
     assert_eq!(pipes.call("submit_artifact", &answer(&look, json!(deep)))["code"], "artifact");
-    // A bad one comes back with what is wrong, and the step again.
+    // An invalid answer is returned with its errors, and the step again.
     let bad = pipes.call("submit_artifact", &answer(&look, json!({ "found": "very" })));
     let mut shown = bad.clone();
     for what in ["dispatch_id", "ticket", "prompt"] {
@@ -209,7 +209,7 @@ fn a_worker_answers_step_by_step() {
     let close = step(&mut pipes);
     assert_eq!(pipes.call("submit_artifact", &answer(&close, json!({})))["accepted"], true);
     assert_eq!(pipes.call("get_next_step", &json!({}))["done"], true);
-    // What was accepted is recorded, and by whom.
+    // Accepted answers are recorded with their worker.
     let report = pipes.call("get_report", &json!({ "format": "summary" }));
     assert_eq!(report["summary"]["cases"][0]["edges"], json!(["E1", "E3"]), "{report}");
     let artifact = format!("asterisk://runs/{run}/cases/case-1/artifact/1");
@@ -220,7 +220,7 @@ fn a_worker_answers_step_by_step() {
     assert_eq!((&health["workers"][0]["worker"], &health["workers"][0]["accepted"]), (&json!("ann"), &json!(2)), "{health}");
     assert_eq!(health["workers"][0]["refused"], 1);
     assert_eq!(pipes.end(), "");
-    // It stands in the record like any other.
+    // It is recorded like any other.
     project.asterisk(&["explain", &run]).exits(0);
     assert_eq!(project.asterisk(&["replay", &run, "--format", "json"]).exits(0).json()["flips"], json!([]));
 }
@@ -254,14 +254,16 @@ fn what_a_server_offers() {
         let told = pipes.call(tool, &args);
         assert!(told["code"].is_string() && told["message"].is_string(), "{tool}: {told}");
     }
-    assert!(pipes.ask("tools/call", &json!({ "name": "rm" }))["error"]["message"].as_str().unwrap().contains("no tool `rm`"));
+    assert!(
+        pipes.ask("tools/call", &json!({ "name": "rm" }))["error"]["message"].as_str().unwrap().contains("unknown tool `rm`")
+    );
     assert!(pipes.ask("resources/read", &json!({ "uri": "file:///etc/passwd" }))["error"].is_object());
     pipes.end();
 }
 
 /// What the tools say of themselves is all that a worker has to know, and every result fits the schema that goes with it.
 #[test]
-fn tools_say_what_they_take_and_give() {
+fn tools_declare_their_input_and_output() {
     let project = two();
     let mut pipes = Pipes::start(&project, &[]);
     let listed = pipes.ask("tools/list", &json!({}));
@@ -286,7 +288,7 @@ fn tools_say_what_they_take_and_give() {
     let mine = step(&mut pipes);
     pipes.call("get_report", &json!({}));
     pipes.call("submit_artifact", &answer(&mine, json!({ "found": false })));
-    assert_eq!(pipes.call("get_next_step", &json!({}))["message"], "the run is over: stop; get_report shows what came of it");
+    assert_eq!(pipes.call("get_next_step", &json!({}))["message"], "the run is over: stop; get_report returns the report");
     for format in ["markdown", "json", "summary"] {
         pipes.call("get_report", &json!({ "format": format }));
     }
@@ -303,9 +305,9 @@ fn tools_say_what_they_take_and_give() {
     pipes.end();
 }
 
-/// What is no message, or too long for one, is answered as over HTTP, and the server goes on.
+/// An invalid or too long message is answered as over HTTP, and the server continues.
 #[test]
-fn what_is_no_message_is_told_over_pipes() {
+fn invalid_messages_are_reported_over_pipes() {
     let project = two();
     let mut pipes = Pipes::start(&project, &[]);
     let mut told = |line: &str| {
@@ -326,7 +328,7 @@ fn what_is_no_message_is_told_over_pipes() {
 }
 
 #[test]
-fn signals_are_told_in_order() {
+fn signals_are_delivered_in_order() {
     let project = two();
     let mut pipes = Pipes::start(&project, &[]);
     pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
@@ -353,7 +355,7 @@ fn a_launch_of_reportportal_is_started() {
     let both = pipes.call("start_run", &json!({ "launch": "7", "input": "none" }));
     assert_eq!(both["code"], "arguments", "{both}");
     let gone = pipes.call("start_run", &json!({ "launch": "8" }));
-    assert!(gone["message"].as_str().unwrap().contains("there is no launch `8`"), "{gone}");
+    assert!(gone["message"].as_str().unwrap().contains("unknown launch `8`"), "{gone}");
     let begun = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "launch": "7" }));
     assert_eq!(begun["cases"], 3, "{begun}");
     for _ in 0..3 {
@@ -362,11 +364,11 @@ fn a_launch_of_reportportal_is_started() {
     }
     assert_eq!(pipes.call("get_next_step", &json!({}))["done"], true);
     pipes.end();
-    let run = project.asterisk(&["status", "--format", "json"]).exits(0).json();
+    let run = project.asterisk(&["status", "latest", "--format", "json"]).exits(0).json();
     assert_eq!((&run["run"], &run["status"]), (&begun["run"], &json!("done")));
 }
 
-/// The end of the input stops the run where it is; another server takes it up, and the same request is made again.
+/// The end of the input stops the run; another server resumes it, and the same request is repeated.
 #[test]
 fn a_run_outlives_its_server() {
     let project = two();
@@ -374,7 +376,7 @@ fn a_run_outlives_its_server() {
     let run = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }))["run"].as_str().unwrap().to_owned();
     let look = step(&mut pipes);
     pipes.end();
-    assert_eq!(project.asterisk(&["status", "--format", "json"]).exits(0).json()["status"], "paused");
+    assert_eq!(project.asterisk(&["status", "latest", "--format", "json"]).exits(0).json()["status"], "paused");
     let mut pipes = Pipes::start(&project, &[]);
     assert_eq!(pipes.call("start_run", &json!({ "resume": run }))["run"], json!(run));
     let again = step(&mut pipes);
@@ -388,7 +390,7 @@ fn a_run_outlives_its_server() {
 
 /// A host that is killed after it acknowledged an answer has it.
 #[test]
-fn what_is_acknowledged_is_never_asked_again() {
+fn acknowledged_steps_are_never_repeated() {
     let project = two();
     let mut pipes = Pipes::start(&project, &[]);
     let run = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }))["run"].as_str().unwrap().to_owned();
@@ -403,7 +405,7 @@ fn what_is_acknowledged_is_never_asked_again() {
 }
 
 #[test]
-fn silence_and_force_end_a_session() {
+fn inactivity_and_force_end_a_session() {
     let project = two();
     let (mut pipes, begun, look, idle) = in_time(400, |limit| {
         let idle = (Duration::from_millis(limit).as_secs_f64()).to_string();
@@ -412,18 +414,18 @@ fn silence_and_force_end_a_session() {
         let look = pipes.call("get_next_step", &json!({ "worker": "ann" }));
         (look["available"] == true).then_some((pipes, begun, look, idle))
     });
-    // Nobody says anything: whoever waits is told so.
+    // Without any message, waiting clients are informed.
     let mut over = json!({});
     until(|| {
         over = pipes.call("get_next_step", &json!({}));
         over["done"] == true
     });
-    assert_eq!(over["error"], json!(format!("aborted: nobody was heard of for {idle} s")));
+    assert_eq!(over["error"], json!(format!("aborted: no client made contact for {idle} s")));
     let told = pipes.call("submit_artifact", &answer(&look, json!({ "found": true })));
     assert_eq!(told["code"], "aborted", "{told}");
     until(|| pipes.call("get_worker_health", &json!({}))["state"] == "error");
     let report = pipes.call("get_report", &json!({ "format": "summary" }));
-    assert_eq!(report["error"], json!(format!("nobody was heard of for {idle} s; it can be resumed")), "{report}");
+    assert_eq!(report["error"], json!(format!("no client made contact for {idle} s; it can be resumed")), "{report}");
     // Another one may be started then, and by force at any time.
     let next = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
     assert_ne!(next["run"], begun["run"]);
@@ -434,7 +436,7 @@ fn silence_and_force_end_a_session() {
 }
 
 #[test]
-fn answers_wait_until_enough_are_at_work() {
+fn steps_are_held_until_the_desired_capacity_is_reached() {
     let project = Project::with(&[("two.yaml", TWO), ("launch.json", &launch(3))]);
     let mut pipes = Pipes::start(&project, &[]);
     let args = json!({ "pipeline": "two.yaml", "input": "launch.json", "desired_capacity": 2 });
@@ -499,13 +501,13 @@ fn a_request_can_be_cancelled() {
     until(|| state(&mut pipes).as_deref() == Some("waiting"));
     pipes.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
     until(|| state(&mut pipes).as_deref() == Some("idle"));
-    // The next step goes to somebody who waits.
+    // The next step goes to a waiting worker.
     assert_eq!(pipes.call("submit_artifact", &answer(&look, json!({ "found": true })))["accepted"], true);
     assert_eq!(step(&mut pipes)["node"], "close");
     pipes.end();
 }
 
-/// A launch of so many cases.
+/// A launch with this number of cases.
 fn launch(cases: usize) -> String {
     let case = |number: usize| json!({ "id": format!("c{number}"), "name": format!("test {number}"), "status": "FAILED", "error_message": format!("e{number}") });
     json!({ "run_id": "r", "name": "many", "failure_list": (0..cases).map(case).collect::<Vec<_>>() }).to_string()
@@ -573,7 +575,7 @@ impl Http {
         let head: Vec<String> = all.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let head = head.concat();
         let request = format!("POST /mcp HTTP/1.1\r\n{head}Content-Length: {}\r\n\r\n{body}", body.len());
-        // Whoever is refused early may find the pipe closed.
+        // A client that is refused early may find the pipe closed.
         drop(self.stream.get_mut().write_all(request.as_bytes()));
         self.answer()
     }
@@ -629,7 +631,7 @@ impl Http {
 }
 
 #[test]
-fn the_network_is_guarded() {
+fn network_access_requires_a_token() {
     const SECRET: &str = "a-secret-of-some-length-5711";
     let project = two();
     let net = Net::start(&project, &[], Some(SECRET));
@@ -643,7 +645,7 @@ fn the_network_is_guarded() {
     assert_eq!(status(Some("another-secret-of-length"), &[], &list), 401);
     assert_eq!(status(Some(SECRET), &[], &list), 200);
     assert_eq!(status(Some(SECRET), &[("Host", "evil.example.com")], &list), 403);
-    // A second host, by which something between may have gone; names of headers are of any case.
+    // A second host, as from a proxy; header names ignore case.
     assert_eq!(status(Some(SECRET), &[("host", "evil.example.com")], &list), 400);
     assert_eq!(status(None, &[("host", "evil.example.com")], &list), 401, "the token comes first");
     assert_eq!(status(Some(SECRET), &[("Origin", "https://evil.example.com")], &list), 403);
@@ -665,11 +667,11 @@ fn the_network_is_guarded() {
     said += &step.to_string();
     assert!(!said.contains(SECRET));
     drop(net);
-    // Without a token nobody else is served.
+    // Without a token, requests are rejected.
     insta::assert_snapshot!("open", project.asterisk(&["serve", "--mcp", "http", "--http", "0.0.0.0:0"]).exits(2).stderr);
     let file = project.file("token", SECRET);
     let exposed = project.asterisk(&["serve", "--mcp", "http", "--token-file", "token"]).exits(2);
-    assert!(exposed.stderr.contains("others may read it"), "{}", exposed.stderr);
+    assert!(exposed.stderr.contains("is readable by others"), "{}", exposed.stderr);
     std::fs::write(&file, "short").unwrap();
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     insta::assert_snapshot!("short", project.asterisk(&["serve", "--mcp", "http", "--token-file", "token"]).exits(2).stderr);
@@ -694,19 +696,19 @@ fn connections_are_counted() {
     });
     let more = pull(one, "cid");
     assert_eq!(net.connect().post(&[], &list).0, 200);
-    assert!(waits.is_finished() || more.is_finished(), "it was let in while both were at work");
+    assert!(waits.is_finished() || more.is_finished(), "it was accepted while both were working");
 }
 
-/// Connections that do nothing, with or without a word, keep nobody out who shows the token; nor does one address keep out others.
+/// Idle connections do not block clients with the token; nor does one address block others.
 #[test]
-fn idle_connections_keep_nobody_out() {
+fn idle_connections_do_not_block_others() {
     const SECRET: &str = "a-secret-of-some-length-5711";
     let project = two();
     let net = Net::start(&project, &["--connections", "4"], Some(SECRET));
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
     let mut idle: Vec<Http> = (0..4).map(|_| net.connect()).collect();
     assert_eq!(idle[0].post(&[], &list).0, 401);
-    // Whoever shows no token is not kept.
+    // Connections without a token are closed.
     let mut rest = String::new();
     assert_eq!(idle[0].stream.read_to_string(&mut rest).unwrap(), 0);
     let mut http = net.connect();
@@ -716,7 +718,7 @@ fn idle_connections_keep_nobody_out() {
         idle.push(net.connect());
     }
     assert_eq!(http.post(&[], &list).0, 200);
-    assert!(began.elapsed() < Duration::from_secs(9), "before the idle ones are sent away by the clock");
+    assert!(began.elapsed() < Duration::from_secs(9), "before the idle connections time out");
     drop(net);
     let net = Net::start(&project, &["--connections-per-peer", "1"], None);
     let (mut one, mut two) = (net.connect(), net.connect());
@@ -724,9 +726,9 @@ fn idle_connections_keep_nobody_out() {
     assert!(one.stream.read_to_string(&mut rest).is_err() || rest.is_empty());
 }
 
-/// What the project says of lint rules holds for whoever asks over MCP too.
+/// The lint settings of the project apply over MCP too.
 #[test]
-fn scripts_are_linted_as_the_project_wants_it() {
+fn scripts_are_linted_with_the_project_settings() {
     let lint = json!({ "path": "rules/new.rhai", "text": "fn f(artifact, state, vars) { let unused = 1; artifact.x }" });
     let found = |settings: &str| {
         let project = two();

@@ -1,5 +1,5 @@
-//! What scripts hold in memory is bounded wherever they run, and a process that the system refuses memory loses no more than the
-//! step it was at.
+//! The memory of scripts is limited wherever they run, and a process whose allocation fails loses no more than its
+//! current step.
 
 use crate::harness::Project;
 use crate::kill::Outcome;
@@ -66,7 +66,7 @@ fn heavy(weight: u64) -> Project {
 }
 
 #[test]
-fn a_case_whose_rule_holds_too_much_fails_alone() {
+fn a_case_whose_rule_exceeds_memory_fails_alone() {
     let project = heavy(200);
     let ran = project.asterisk(&RUN);
     assert!(ran.stderr.contains("the script holds more than 64 MiB of memory"), "{}", ran.text());
@@ -75,7 +75,7 @@ fn a_case_whose_rule_holds_too_much_fails_alone() {
 }
 
 #[test]
-fn a_test_may_hold_no_more_than_a_call() {
+fn a_test_has_the_memory_limit_of_a_call() {
     let test = format!(
         "{WEIGHS}
 fn test_fits() {{ assert(found(#{{ found: true, weight: 1 }}, (), ())); }}
@@ -110,12 +110,12 @@ fn limited(project: &Project, megabytes: u64) -> crate::harness::Ran {
 fn a_refused_allocation_ends_the_process_and_the_run_goes_on() {
     let project = heavy(50);
     let forget = || std::fs::remove_dir_all(project.root().join(".asterisk")).unwrap_or_default();
-    // How much memory the program needs by itself differs between machines: the first limit that lets the run begin, and
+    // The memory that the program itself needs differs between machines: the first limit that lets the run begin, and
     // refuses what the fourth case asks for, will do.
     let refused = (6..60).map(|tens| tens * 10).find_map(|megabytes| {
         forget();
         let ran = limited(&project, megabytes);
-        let runs = project.asterisk(&["runs", "--format", "json"]);
+        let runs = project.asterisk(&["status", "--format", "json"]);
         let begun = runs.code == Some(0) && runs.json()["runs"][0]["done"].as_u64().is_some_and(|done| done > 0);
         (ran.code.is_none() && begun).then(|| (ran, runs.json()["runs"][0].clone()))
     });

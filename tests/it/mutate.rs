@@ -1,4 +1,4 @@
-//! `asterisk test --mutate`: which changes of scripts no test notices, and what explains them.
+//! `asterisk test --mutate`: changes of scripts that no test detects, and their explanations.
 
 use crate::harness::{Project, Ran, full_size};
 
@@ -109,7 +109,7 @@ fn survivors_are_listed_with_a_patch_and_allows_explain_them() {
 }
 
 #[test]
-fn of_some_tests_only_what_they_call_is_changed() {
+fn filtered_tests_mutate_only_the_functions_they_call() {
     shows("filter", &mutate(&project(RULES, TESTS), "--mutate=rules/cart.rhai", &["--filter", "sums", "-v"]).exits(0));
 }
 
@@ -134,7 +134,7 @@ fn survivors_are_data_and_failures_of_junit() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn invalid_requests_are_reported() {
     let project = project(RULES, TESTS);
     let nothing = mutate(&project, "--mutate=rule/cart.rhai", &[]);
     let coverage = mutate(&project, "--mutate=cart", &["--coverage"]);
@@ -145,7 +145,7 @@ fn what_cannot_be_done_is_said() {
 }
 
 #[test]
-fn allows_that_allow_nothing_are_told() {
+fn unused_allows_are_reported() {
     let rules = "/// A rule.\nfn full(artifact, state, vars) {\n    // mutants: allow(logik) why\n    \
                  let most = vars.most; // mutants: allow(threshold)\n    \
                  artifact.items >= most // mutants: allow(comparison) the other way round\n}\n";
@@ -155,7 +155,7 @@ fn allows_that_allow_nothing_are_told() {
 }
 
 #[test]
-fn no_change_of_the_bundled_rules_and_effects_goes_unnoticed() {
+fn every_mutant_of_the_bundled_rules_and_effects_is_killed() {
     // `.ci/run` does all of them, too.
     let scope = if full_size() { "--mutate" } else { "--mutate=rules/court.rhai" };
     let ran = Project::new().asterisk(&["test", scope]);

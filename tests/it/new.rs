@@ -1,4 +1,4 @@
-//! `asterisk new`: what it writes lints clean, passes its tests, and overwrites nothing.
+//! `asterisk new`: its files lint clean, pass their tests, and overwrite nothing.
 
 use crate::harness::Project;
 
@@ -74,9 +74,9 @@ fn a_pipeline_from_another_one_extends_it() {
 }
 
 #[test]
-fn a_name_that_is_one_of_tests_is_refused() {
+fn a_name_reserved_for_tests_is_rejected() {
     let refused = Project::new().asterisk(&["new", "verdict-rule", "thrown_in_test"]).exits(2);
-    assert!(refused.stderr.contains("without `_test` at its end"), "{}", refused.text());
+    assert!(refused.stderr.contains("does not end with `_test`"), "{}", refused.text());
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_skeleton_of_a_pipeline_walks_with_that_of_its_responders() {
 }
 
 #[test]
-fn it_says_what_it_wrote_and_what_to_do_next_and_overwrites_nothing() {
+fn it_lists_the_files_written_with_next_steps_and_overwrites_nothing() {
     let project = Project::new();
     let mut told = String::new();
     for args in [

@@ -1,4 +1,4 @@
-//! Memory over many nights: it never talks itself into a verdict, and what a person said stays said.
+//! Memory over many nights: repetition never raises confidence, and reviews are kept.
 
 use crate::harness::{Project, Ran, full_size};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn failure(class: &'static str, test: &'static str, message: &str, trace: &str) 
     Failure { class, test, message: message.to_owned(), body: format!("{message}{trace}") }
 }
 
-/// Five causes, each in a place of its own.
+/// Five causes, each in a separate place.
 fn causes() -> [Failure; 5] {
     [
         failure(
@@ -128,7 +128,7 @@ fn analyse(project: &Project, night: usize, failures: &[Failure], parallel: usiz
     read(project, run)
 }
 
-/// The findings of a run as they are now.
+/// The current findings of a run.
 fn read(project: &Project, run: String) -> Night {
     let report: Value = serde_json::from_str(&project.read(&format!(".asterisk/investigations/{run}/rca.json"))).unwrap();
     let finding = |case: &Value| {
@@ -153,7 +153,7 @@ fn cause_of(project: &Project, test: &str) -> Value {
     let symptoms = rows(project, "symptoms");
     let symptom = symptoms.iter().find(|row| row["test"] == test).unwrap_or_else(|| panic!("no {test} in {symptoms:?}"));
     let id = symptom["rcas"][0]["id"].to_string();
-    let mut cause = ask(project, &["show", "rca", &id, "--format", "json"]).ok().json()["rca"].clone();
+    let mut cause = ask(project, &["rca", "show", &id, "--format", "json"]).ok().json()["rca"].clone();
     cause["link"] = symptom["rcas"][0]["confidence"].clone();
     cause
 }
@@ -191,13 +191,13 @@ fn thirty_nights(parallel: usize, nights: usize) -> Vec<(usize, String, Value)> 
         }
         if night == 3 {
             let run = found.run.as_str();
-            ask(&project, &["review", &found.case("adds a voucher"), "approve", "--suite-id", run]).exits(0);
+            ask(&project, &["review", &found.case("adds a voucher"), "approve", "--run", run]).exits(0);
             // The other two have not failed this night, so they are reviewed in the run of the night before.
             let before = told.iter().rev().find(|(at, test, _)| *at == 2 && test == "rounds the total").unwrap();
             let case = before.2["case"].as_str().unwrap().to_owned();
-            let runs = ask(&project, &["runs", "--format", "json"]).ok().json();
+            let runs = ask(&project, &["status", "--format", "json"]).ok().json();
             let second = runs["runs"].as_array().unwrap().iter().rev().nth(1).unwrap()["run"].as_str().unwrap().to_owned();
-            ask(&project, &["review", &case, "overturn", "--defect-type", "ab001", "--message", RIGHT, "--suite-id", &second])
+            ask(&project, &["review", &case, "overturn", "--defect-type", "ab001", "--message", RIGHT, "--run", &second])
                 .exits(0);
         }
     }
@@ -270,14 +270,14 @@ fn an_overturn_changes_no_other_failure() {
         assert_eq!(finding["defect_type"], expected, "{test}: {finding}");
         assert_eq!(finding["summary"].as_str().unwrap().contains(said), test == "bulk cart", "{test}: {finding}");
     }
-    // What nobody has any more is not offered to others.
+    // Causes without cases are not offered to others.
     let again = analyse(&project, 4, &assertions(5..6), 1);
     assert!(again.of("bulk cart")["title"].as_str().unwrap().contains("bulk import"), "{}", again.of("bulk cart"));
 }
 
 /// A duplicate is as probable as the cause that it is taken for, times how alike the failures are.
 #[test]
-fn repetition_makes_nothing_surer() {
+fn repetition_does_not_raise_confidence() {
     let project = Project::new();
     let mut highest: BTreeMap<String, f64> = BTreeMap::new();
     for night in 1..=4 {
@@ -292,11 +292,11 @@ fn repetition_makes_nothing_surer() {
             }
         }
     }
-    assert!(highest.values().all(|sure| *sure < 0.9), "nobody reviewed them: {highest:?}");
+    assert!(highest.values().all(|sure| *sure < 0.9), "without a review: {highest:?}");
 }
 
 #[test]
-fn a_recall_that_is_sent_back_does_not_end_at_the_cause_in_doubt() {
+fn a_recall_that_is_sent_back_does_not_end_at_the_doubted_cause() {
     let project = Project::new();
     let cart = || causes()[..1].to_vec();
     analyse(&project, 1, &cart(), 1);

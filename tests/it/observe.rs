@@ -1,4 +1,4 @@
-//! Observers: what they write of a run, and that a run is the same with and without.
+//! Observers: their output, and that they do not affect a run.
 
 use crate::harness::{Project, Ran};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ pub(crate) fn project() -> Project {
 
 pub(crate) const RUN: [&str; 8] = ["run", "ride", "--input", "launch.json", "--stub", "stub.json", "--parallel", "1"];
 
-/// A run that is observed. With a clock that goes on by 10 ms whenever it is looked at.
+/// An observed run, with a clock that advances by 10 ms at each reading.
 fn observed(project: &Project, more: &[&str]) -> Ran {
     let args: Vec<&str> = RUN.iter().chain(more).copied().collect();
     project.call(&args).env("ASTERISK_CLOCK", "2026-02-14T21:21:09Z/10").ran()
@@ -66,14 +66,14 @@ fn events(project: &Project, path: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_run_is_told_in_sentences() {
+fn a_run_is_narrated_in_sentences() {
     let project = project();
     insta::assert_snapshot!("narration", observed(&project, &["--observe", "narration"]).exits(4).text());
 }
 
 /// Walkers hand over by name.
 #[test]
-fn a_team_is_told_of_by_the_names_of_its_walkers() {
+fn a_narration_names_the_walkers_of_a_team() {
     let project = project();
     project.file("asterisk.yaml", "pipelines: pipelines\nscripts: scripts\n");
     let team = "team: { walkers: [Seeker, Weaver], scheduler: schedulers/turns.rhai }\n";
@@ -89,7 +89,7 @@ fn a_team_is_told_of_by_the_names_of_its_walkers() {
 }
 
 #[test]
-fn a_log_tells_more_the_more_is_asked() {
+fn verbosity_adds_detail_to_the_log() {
     let project = project();
     let log = |more: &[&str]| observed(&project, more).exits(4).stderr;
     insta::assert_snapshot!("log", log(&["--observe", "log", "--case", "doubtful", "--case", "broken"]));
@@ -99,7 +99,7 @@ fn a_log_tells_more_the_more_is_asked() {
 }
 
 #[test]
-fn events_come_as_they_are_recorded() {
+fn events_are_streamed_as_they_are_recorded() {
     let project = project();
     let ran = observed(&project, &["--observe", "jsonl=new/seen.jsonl", "--files", "always", "--format", "json"]).exits(4).json();
     let seen = events(&project, "new/seen.jsonl");
@@ -131,7 +131,7 @@ fn metrics_count_what_happened() {
 }
 
 #[test]
-fn a_trace_has_the_steps_of_a_walk_within_the_step_they_belong_to() {
+fn a_trace_nests_the_steps_of_subpipelines() {
     let project = project();
     observed(&project, &["--observe", "trace=trace.json"]).exits(4);
     let trace: Value = serde_json::from_str(&project.read("trace.json")).unwrap();
@@ -160,7 +160,7 @@ fn a_trace_has_the_steps_of_a_walk_within_the_step_they_belong_to() {
 }
 
 #[test]
-fn a_run_is_the_same_whoever_looks_on() {
+fn observers_do_not_change_a_run() {
     let (alone, watched) = (project(), project());
     let args: Vec<&str> = RUN.iter().chain(&["--format", "json", "--files", "always"]).copied().collect();
     let all = ["narration=n", "log=l", "jsonl=j", "metrics=m", "trace=t"].map(|text| ["--observe", text]).concat();
@@ -172,7 +172,7 @@ fn a_run_is_the_same_whoever_looks_on() {
 }
 
 #[test]
-fn permanent_observers_stand_in_the_project_file() {
+fn permanent_observers_are_set_in_the_project_file() {
     let project = project();
     project.file("asterisk.yaml", "pipelines: pipelines\nobservers: [metrics=of/run.prom, narration=of/story.txt]\n");
     project.asterisk(&RUN).exits(4);
@@ -183,7 +183,7 @@ fn permanent_observers_stand_in_the_project_file() {
 }
 
 #[test]
-fn what_cannot_be_observed_is_said_before_anything_is_walked() {
+fn invalid_observers_are_reported_before_any_walk() {
     let project = project();
     let refused = |what: &[&str]| {
         let observers = what.iter().flat_map(|what| ["--observe", what]);
@@ -197,9 +197,9 @@ fn what_cannot_be_observed_is_said_before_anything_is_walked() {
 }
 
 #[test]
-fn a_run_that_goes_on_is_told_from_there() {
+fn a_resumed_run_is_narrated_from_where_it_resumes() {
     let project = project();
     observed(&project, &["--case", "plain"]).exits(0);
     let ran = project.asterisk(&["run", "--resume", "latest", "--observe", "narration"]).exits(0);
-    assert_eq!(ran.stderr, "", "a run that is over has nothing to tell");
+    assert_eq!(ran.stderr, "", "a finished run is not narrated");
 }

@@ -1,4 +1,4 @@
-//! OpenTelemetry: what a collector is sent of a run, and that a run does not mind one that is not there.
+//! OpenTelemetry: the exported data of a run, and that an unreachable collector does not affect it.
 
 use crate::harness::{PATIENCE, Project};
 use crate::observe::{RUN, project};
@@ -16,7 +16,7 @@ fn collector() -> Server {
     Server::new(&[&says_json(&json!({}))])
 }
 
-/// A run that is told to a collector in JSON, which the tests can read.
+/// A run that is exported to a collector as JSON, which the tests can read.
 fn command(project: &Project, args: &[&str]) -> Command {
     let mut command = project.command(args);
     command.env("ASTERISK_CLOCK", "2026-02-14T21:21:09Z/10").env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json");
@@ -71,7 +71,7 @@ fn tree(spans: &[Value]) -> String {
         let name = span["name"].as_str().unwrap();
         write!(text, "{indent}{name} [{}..{}]", at("startTimeUnixNano"), at("endTimeUnixNano")).unwrap();
         for (key, value) in fields(span).iter().filter(|(key, _)| *key != "asterisk.run") {
-            // What a prompt costs changes with each word of its template.
+            // The cost of a prompt changes with each word of its template.
             let measured = key.ends_with("_tokens") || key.ends_with("cost_usd");
             let value = if measured { "[MEASURED]" } else { value };
             write!(text, " {}={value}", key.trim_start_matches("asterisk.")).unwrap();
@@ -106,7 +106,7 @@ fn a_run_is_a_trace_of_cases_and_steps() {
 
 /// Walkers, masks and branches.
 #[test]
-fn who_walks_and_what_is_put_on_is_told_at_the_step() {
+fn spans_name_the_walker_and_the_masks() {
     let (project, server) = (Project::new(), collector());
     project.file("asterisk.yaml", "pipelines: pipelines\nscripts: scripts\nobservers: [otlp]\n");
     project.file(
@@ -117,15 +117,15 @@ fn who_walks_and_what_is_put_on_is_told_at_the_step() {
     project.file("pipelines/fan.yaml", pipeline);
     project.file("stub.json", json!({ "*": { "a": [{ "n": 1 }], "b": [{}], "c": [{}], "d": [{}, {}], "e": [{}] } }).to_string());
     let mut command = command(&project, &["run", "fan", "--input", "none", "--stub", "stub.json"]);
-    // Branches are walked beside each other: a clock that goes on would not tell the same twice.
+    // Branches are walked in parallel: a running clock would not give the same times twice.
     command.env("ASTERISK_CLOCK", crate::harness::CLOCK);
     project.ran(&command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &server.url).output().unwrap()).exits(0);
     insta::assert_snapshot!("branches", tree(&spans(&server)));
 }
 
-/// What goes on within a walk within a step has its parent, though that began in another process.
+/// Spans in a subpipeline have their parent, even if that began in another process.
 #[test]
-fn a_run_that_goes_on_goes_on_in_the_same_trace() {
+fn a_resumed_run_continues_its_trace() {
     let (project, server) = (project(), collector());
     project.file("asterisk.yaml", "pipelines: pipelines\nagents: { file: { poll: 40ms, timeout: 60s } }\n");
     let observe = format!("otlp={}", server.url);
@@ -158,7 +158,7 @@ fn a_run_that_goes_on_goes_on_in_the_same_trace() {
 }
 
 #[test]
-fn a_collector_gets_the_protocols_usual_form() {
+fn a_collector_gets_standard_otlp() {
     let (project, server) = (project(), collector());
     let observe = format!("otlp={}/v1/traces", server.url);
     let args: Vec<&str> = RUN.iter().chain(&["--observe", &observe]).copied().collect();
@@ -172,9 +172,9 @@ fn a_collector_gets_the_protocols_usual_form() {
 }
 
 #[test]
-fn a_run_does_not_mind_a_collector_that_is_not_there() {
+fn an_unreachable_collector_does_not_affect_a_run() {
     let project = project();
-    // Nobody listens, nobody answers, and what is answered is no.
+    // Nothing listens, nothing answers, or the answer is an error.
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let refuses = Server::new(&[&says("403 Forbidden", "", "not you")]);

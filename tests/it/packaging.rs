@@ -1,5 +1,5 @@
-//! The packages and what CI systems and other tools take of the repository: built, installed, run and removed here, as far as the tools for
-//! that are there. A tool that is missing skips its part, with a notice.
+//! The packages, and the files for CI systems and other tools: built, installed, run and removed here, as far as the tools for
+//! that are installed. A missing tool skips its part, with a notice.
 
 use crate::harness::{Project, Ran, repository};
 use serde_json::{Map, Value};
@@ -18,7 +18,7 @@ fn skipped(why: &str) {
     eprintln!("skipped: {why}");
 }
 
-/// A tool: that of a variable such as `ASTERISK_TEST_CARGO_DEB`, or what is in the path.
+/// A tool: from a variable such as `ASTERISK_TEST_CARGO_DEB`, or from the path.
 fn tool(name: &str) -> Option<PathBuf> {
     let variable = format!("ASTERISK_TEST_{}", name.to_uppercase().replace('-', "_"));
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -72,7 +72,7 @@ fn package(ending: &str) -> Option<PathBuf> {
     found.find(|path| path.to_str().unwrap().ends_with(ending))
 }
 
-/// The installed program starts, and analyses with nothing beside it.
+/// The installed program starts, and analyses without any other file.
 #[track_caller]
 fn works(program: &Path) {
     let project = Project::with(&[("junit.xml", JUNIT)]);
@@ -120,7 +120,7 @@ fn the_archive_unpacks_to_a_program_with_its_pages() {
 }
 
 #[test]
-fn the_debian_package_installs_runs_and_goes_without_a_trace() {
+fn the_debian_package_installs_runs_and_uninstalls_cleanly() {
     let (Some(deb), Some(dpkg)) = (package(".deb"), tool("dpkg")) else { return };
     let root = tempfile::tempdir().unwrap();
     for dir in ["var/lib/dpkg/info", "var/lib/dpkg/updates", "var/lib/dpkg/triggers"] {
@@ -150,7 +150,7 @@ fn the_debian_package_installs_runs_and_goes_without_a_trace() {
     if let Some(lintian) = tool("lintian") {
         let out = Command::new(lintian).args(["--fail-on", "none", "--tag-display-limit", "0"]).arg(&deb).output().unwrap();
         let found = String::from_utf8_lossy(&out.stdout).into_owned();
-        // That the binary brings all it needs is the point of it; there is no bug in Debian's tracker that asks for the package.
+        // The binary is self-contained on purpose; Debian's tracker does not have a bug that requests the package.
         let meant =
             ["statically-linked-binary", "embedded-library", "initial-upload-closes-no-bugs", "no-changelog", "hardening-no-"];
         let errors: Vec<&str> =
@@ -160,7 +160,7 @@ fn the_debian_package_installs_runs_and_goes_without_a_trace() {
 }
 
 #[test]
-fn the_rpm_installs_runs_and_goes_without_a_trace() {
+fn the_rpm_installs_runs_and_uninstalls_cleanly() {
     let (Some(package), Some(rpm)) = (package(".rpm"), tool("rpm")) else { return };
     let root = tempfile::tempdir().unwrap();
     let run = |args: &[&std::ffi::OsStr]| runs(Command::new(&rpm).arg("--root").arg(root.path()).args(args));
@@ -184,7 +184,7 @@ fn the_wheel_puts_the_program_into_an_environment() {
     let (Some(wheel), Some(python)) = (package(".whl"), tool("python3")) else { return };
     let dir = tempfile::tempdir().unwrap();
     if !Command::new(python).args(["-m", "venv"]).arg(dir.path()).output().unwrap().status.success() {
-        skipped("python3 has no venv");
+        skipped("python3 lacks venv");
         return;
     }
     let pip = |args: &[&std::ffi::OsStr]| {
@@ -231,7 +231,7 @@ fn instructions() -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_container_is_nothing_but_the_static_binary() {
+fn the_container_contains_only_the_static_binary() {
     let all = instructions();
     let of = |word: &str| all.iter().filter(|(own, _)| own == word).map(|(_, rest)| rest.as_str()).collect::<Vec<_>>();
     assert_eq!((of("FROM"), of("USER")), (vec!["scratch"], vec!["65532:65532"]));
@@ -275,7 +275,7 @@ fn the_container_is_nothing_but_the_static_binary() {
         return;
     }
     assert_eq!(done(&version), format!("asterisk {}\n", env!("CARGO_PKG_VERSION")));
-    let ran = start(&["ci", "/work/junit.xml", "--output", "/work/asterisk-report", "--store", "/work/a.db", "--format", "json"]);
+    let ran = start(&["ci", "/work/junit.xml", "--out", "/work/asterisk-report", "--store", "/work/a.db", "--format", "json"]);
     // Its own directory of runs is not writable in the root.
     assert!(ran.status.success() || String::from_utf8_lossy(&ran.stderr).contains("/.asterisk"), "{ran:?}");
     let dry = start(&["run", "--dry-run", "--input", "/work/junit.xml"]);
@@ -293,7 +293,7 @@ fn yaml(path: &str) -> Value {
 struct ActionRun {
     project: Project,
     inputs: BTreeMap<String, String>,
-    /// The directory that stands in for the package index.
+    /// The directory that replaces the package index.
     index: Option<PathBuf>,
     outputs: BTreeMap<String, BTreeMap<String, String>>,
     used: Vec<String>,
@@ -307,7 +307,7 @@ impl ActionRun {
         let inputs = action["inputs"].as_object().unwrap();
         let mut values: BTreeMap<String, String> = inputs.iter().map(|(name, input)| (name.clone(), default(input))).collect();
         for (name, value) in given {
-            assert!(values.insert((*name).to_owned(), (*value).to_owned()).is_some(), "{name} is no input");
+            assert!(values.insert((*name).to_owned(), (*value).to_owned()).is_some(), "{name} is not an input");
         }
         Self { project, inputs: values, index: None, outputs: BTreeMap::new(), used: Vec::new(), last: None }
     }
@@ -444,12 +444,12 @@ fn the_action_runs_uploads_and_fails_by_its_gates() {
     assert_eq!(empty(&[("allow-empty", "true")]).last, Some(0));
 }
 
-/// Without a program, the action installs the one of its version; the packages built here stand in for the index.
+/// Without a program, the action installs the one of its version; the packages built here replace the index.
 #[test]
 fn the_action_installs_the_program() {
     let (Some(wheel), Some(python), Some(_)) = (package(".whl"), tool("python3"), tool("bash")) else { return };
     if !Command::new(python).args(["-c", "import venv, ensurepip"]).output().unwrap().status.success() {
-        skipped("python3 has no venv");
+        skipped("python3 lacks venv");
         return;
     }
     let project = Project::with(&[("test-results/junit.xml", JUNIT)]);
@@ -513,7 +513,7 @@ fn the_pre_commit_hooks_check_a_project() {
     let (Some(pre_commit), Some(git)) = (tool("pre-commit"), tool("git")) else { return };
     let bin = Path::new(env!("CARGO_BIN_EXE_asterisk")).parent().unwrap();
     let path = format!("{}:{}:/usr/local/bin:/usr/bin:/bin", bin.display(), pre_commit.parent().unwrap().display());
-    // The hooks as a repository of their own, and the project as another.
+    // The hooks as a separate repository, and the project as another.
     let source = tempfile::tempdir().unwrap();
     fs::copy(repository().join(".pre-commit-hooks.yaml"), source.path().join(".pre-commit-hooks.yaml")).unwrap();
     let run = |program: &Path, at: &Path, args: &[&str]| {

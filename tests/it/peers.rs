@@ -1,10 +1,10 @@
-//! What failures of a launch have in common: the same however the run is walked, and told to whoever asks.
+//! What failures of a launch have in common: the same however the run is walked, and available to every answerer.
 
 use crate::harness::Project;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// A launch of failures that one port, one set-up and one exception take along, and one that stands alone.
+/// A launch of failures that share one port, one set-up and one exception, and an unrelated one.
 fn launch() -> String {
     let mut cases = String::new();
     let mut case = |suite: &str, name: &str, error: &str| {
@@ -24,7 +24,7 @@ fn launch() -> String {
     format!("<testsuites><testsuite name=\"shop\">{cases}</testsuite></testsuites>")
 }
 
-/// What the triage of a case was told, as it was recorded.
+/// The recorded input of the triage of a case.
 #[track_caller]
 fn peers(project: &Project, case: &str) -> Value {
     let repl = project.asterisk_reading(&["repl", "--run", "latest", "--case", case], ":at triage\n:full params.needs.peers");
@@ -39,7 +39,7 @@ fn ids(project: &Project) -> Vec<String> {
 }
 
 #[test]
-fn peers_are_the_same_however_a_run_is_walked() {
+fn peers_do_not_depend_on_how_a_run_is_walked() {
     let walked = |parallel: &str, keep: &str| {
         let project = Project::with(&[("launch.xml", &launch())]);
         let args = ["run", "--input", "launch.xml", "--files", "never", "--parallel", parallel];

@@ -1,5 +1,5 @@
-//! Policy pipelines: stages in waves, gates with advisors and councils, retries, budgets, the cache, artifacts, and what is left when
-//! a stage comes to nothing.
+//! Policy pipelines: stages in waves, gates with advisors and councils, retries, budgets, the cache, artifacts, and the remains when
+//! a stage fails.
 
 use crate::harness::{Project, Ran};
 use crate::shared::shared_json;
@@ -35,7 +35,7 @@ fn answer(params, vars) {
     #{ content: `${stage} ${params.stage.attempt}: ${params.task}` }
 }
 
-/// Writes a file with the task in it, and what was said of the last one.
+/// Writes a file with the task and the review of the last one.
 fn write(params, vars) {
     let note = if params.review == () { "" } else { ` after ${params.review.summary}, instead of ${params.previous_content}` };
     #{
@@ -101,7 +101,7 @@ fn events(project: &Project, said: &Value) -> Vec<Value> {
     log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The events of decision 34, without those that only this program has.
+/// The events of policy runs in the vectors, without those that only this program has.
 fn names(events: &[Value]) -> Vec<&str> {
     let known = ["step_start", "step_attempt", "cache_hit", "step_retry", "step_complete", "error"];
     events.iter().map(|event| event["type"].as_str().unwrap()).filter(|name| known.contains(name)).collect()
@@ -144,7 +144,7 @@ fn waves_are_those_of_the_vectors() {
 }
 
 #[test]
-fn files_of_stages_are_read_as_the_vectors_have_it() {
+fn files_of_stages_are_read_as_in_the_vectors() {
     let Some(vectors) = shared_json("vectors/policy.json") else { return };
     let records = vectors["yaml"].as_array().unwrap();
     assert!(records.len() >= 16);
@@ -152,7 +152,7 @@ fn files_of_stages_are_read_as_the_vectors_have_it() {
         let id = record["id"].as_str().unwrap();
         let ok = |loader: &str| record["expect"][loader]["ok"].as_bool().unwrap();
         // Where the two loaders differ: dependencies are checked as the basic one does, numbers as the strict one does, and what either
-        // dialect has is read (decisions 29 and 66).
+        // dialect has is read (`docs/decisions/0015-policy-precedence.md`).
         let wanted = match id {
             "pol-yaml-neg-retries" | "pol-yaml-policy-v1-string" => ok("strict"),
             _ => ok("basic"),
@@ -169,7 +169,7 @@ fn files_of_stages_are_read_as_the_vectors_have_it() {
 }
 
 #[test]
-fn runs_go_as_the_vectors_have_it_or_as_was_decided() {
+fn runs_match_the_vectors_or_the_decided_differences() {
     let Some(vectors) = shared_json("vectors/policy.json") else { return };
     let records = vectors["runs"].as_array().unwrap();
     assert!(records.len() >= 7);
@@ -252,12 +252,12 @@ pub(crate) fn chain() -> Project {
 
 /// The files of the run that began last, by their paths in its directory.
 fn files(project: &Project) -> BTreeMap<String, Vec<u8>> {
-    let run = project.asterisk(&["runs", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    let run = project.asterisk(&["status", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
     let dir = format!(".asterisk/investigations/{run}/");
     project.tree().into_iter().filter_map(|(path, bytes)| Some((path.strip_prefix(&dir)?.to_owned(), bytes))).collect()
 }
 
-/// The names of a run's files, and its package: what is the same however long the stages take.
+/// The names of a run's files, and its package: independent of the duration of the stages.
 pub(crate) fn packed(project: &Project) -> Value {
     let files = files(project);
     json!([files.keys().collect::<Vec<_>>(), files.get("package.zip")])
@@ -265,7 +265,7 @@ pub(crate) fn packed(project: &Project) -> Value {
 
 /// The program may be killed after its last commit, before it writes a file.
 #[test]
-fn artifacts_and_package_are_made_again_from_the_journal() {
+fn artifacts_and_package_are_rebuilt_from_the_journal() {
     let files_of_stages =
         ["package.zip", "MANIFEST.txt", "manifest.json", "SUMMARY.md", "checkpoints.json", "w/a_b_.md", "p/package.zip"];
     let text = "stages:\n  - { name: w, agent: Writer, advisor: RequirementsAdvisor, task: t }\n  \
@@ -302,7 +302,7 @@ fn a_command_finds_the_directory_of_its_run() {
 }
 
 #[test]
-fn a_rejected_answer_is_given_again_with_the_review() {
+fn a_rejected_answer_is_retried_with_the_review() {
     let project = project(&[("pipelines/p.yaml", CHAIN)]);
     let ran = run(&project, &[]).exits(0);
     let (_, events) = walked(&project, &ran);
@@ -318,7 +318,7 @@ fn a_rejected_answer_is_given_again_with_the_review() {
     assert!(answer.contains("pipelines/p.yaml:3"), "{answer}");
     let summary = project.read(&format!(".asterisk/investigations/{}/SUMMARY.md", ran.json()["run"].as_str().unwrap()));
     assert!(summary.contains("## Stage: b") && summary.contains("- Attempts: 2"), "{summary}");
-    assert!(ran.stderr.contains("`unknown`, which nothing gives"), "{}", ran.text());
+    assert!(ran.stderr.contains("`unknown`, which is not defined"), "{}", ran.text());
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn a_rejection_names_advisor_score_threshold_and_what_to_change() {
     for part in ["what to change:", "make it better", "p.yaml:9"] {
         assert!(said.stderr.contains(part), "{}", said.text());
     }
-    // What does not wait for it goes on, unless the run is told to end.
+    // Stages that do not wait for it continue, unless the run has to end.
     let text = text.replace("{b.score} {b.metadata}", "alone");
     project.file(
         "pipelines/p.yaml",
@@ -360,7 +360,7 @@ fn a_rejection_names_advisor_score_threshold_and_what_to_change() {
 }
 
 #[test]
-fn settings_say_where_they_are_from() {
+fn policy_settings_show_their_origin() {
     let project = project(&[
         ("pipelines/p.yaml", CHAIN),
         (
@@ -424,12 +424,12 @@ fn artifacts_are_written_by_stage_and_packed() {
 }
 
 #[test]
-fn an_answer_is_taken_from_the_cache_while_nothing_it_depends_on_changes() {
+fn a_cached_answer_is_used_until_its_inputs_change() {
     let project = project(&[("pipelines/p.yaml", CHAIN)]);
     let hits = |more: &[&str]| {
         let (_, events) = walked(&project, &run(&project, more).exits(0));
         let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
-        assert!(of("advisor_review") >= 3, "advisors are asked all the same");
+        assert!(of("advisor_review") >= 3, "advisors are asked nevertheless");
         of("cache_hit")
     };
     assert_eq!(hits(&[]), 0);
@@ -462,7 +462,7 @@ fn replay_says_which_gates_flip() {
 }
 
 #[test]
-fn checkpoints_are_readable_files_if_wanted() {
+fn checkpoints_are_optional_readable_files() {
     let text = CHAIN.replace("{ score: 0.95, approved: true }", "{ score: 0.2, approved: false }");
     let project = project(&[("pipelines/p.yaml", &text)]);
     let ran = run(&project, &["--checkpoint-store", "fs"]).exits(4);
@@ -497,7 +497,7 @@ fn a_policy_may_have_a_file_of_its_own() {
         show(),
         ["\"retries.code\" 2 \"pipelines/rules/own.yaml:4\"", "\"score_thresholds.code\" 0.93 \"pipelines/rules/own.yaml:2\""]
     );
-    // It is no pipeline, and part of the run's record.
+    // It is not a pipeline, but part of the run's record.
     let listed = project.asterisk(&["show", "pipelines"]).ok().stdout;
     assert!(!listed.contains("own"), "{listed}");
     let (_, events) = walked(&project, &run(&project, &[]).exits(0));
@@ -506,7 +506,7 @@ fn a_policy_may_have_a_file_of_its_own() {
     let linted = project.asterisk(&["lint", "pipelines"]);
     assert!(!linted.text().contains("own.yaml:"), "{}", linted.text());
     project.asterisk(&["explain", "latest"]).exits(0);
-    // What is wrong with it is said where it is written.
+    // Its errors are reported with their location.
     for (wrong, says) in [
         ("score_treshold: { code: 1 }\nretries: { code: 1 }\n", ["did you mean `score_thresholds`?", "own.yaml:1"]),
         ("retries: { code: often }\n", ["`retries`", "own.yaml:1"]),
@@ -530,7 +530,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_stage_begins_after_all_that_it_waits_for(edges in prop::collection::vec((0..9_usize, 0..9_usize), 0..14)) {
+    fn a_stage_begins_after_its_dependencies(edges in prop::collection::vec((0..9_usize, 0..9_usize), 0..14)) {
         let mut waits: BTreeMap<usize, Vec<String>> = (0..9).map(|at| (at, Vec::new())).collect();
         for (a, b) in edges {
             let (early, late) = (a.min(b), a.max(b));

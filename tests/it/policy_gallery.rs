@@ -1,4 +1,4 @@
-//! The bundled pipelines of stages, run for real: what they make is complete, and fit for a browser, Python and other programs.
+//! The bundled pipelines of stages, run for real: their results are complete, and work in a browser, Python and other programs.
 
 use crate::harness::{Project, repository};
 use std::io::{Read as _, Write as _};
@@ -49,7 +49,7 @@ impl Made {
 
 const BRAND: &str = r##"product_idea="Coffee shop" brand="BlueBean" primary_color="#0ea5e9" tone="minimal" font_family="Inter""##;
 
-/// Says, past the test runner's capture, what was not tested.
+/// Prints the skipped parts, past the test runner's capture.
 fn skipped(what: &str) {
     std::io::stderr().write_all(format!("SKIPPED: {what}\n").as_bytes()).unwrap();
 }
@@ -88,7 +88,7 @@ fn the_production_demo_is_a_page_of_the_brand() {
 }
 
 #[test]
-fn a_browser_takes_a_picture_of_the_page() {
+fn a_browser_takes_a_screenshot_of_the_page() {
     if !["chromium", "chromium-browser", "google-chrome"].iter().any(|name| has(name)) {
         return skipped("no Chromium is installed; no picture of a page was taken");
     }
@@ -131,7 +131,7 @@ fn the_service_passes_its_own_tests() {
 }
 
 #[test]
-fn a_table_is_made_usable() {
+fn a_table_is_cleaned() {
     let project = Project::new();
     let rows = "Id,Name,Joined,Score\n\
                 1, Ada  Lovelace ,03.01.2025,\"1,250.5\"\n\
@@ -146,7 +146,10 @@ fn a_table_is_made_usable() {
         "id,name,joined,score\n1,Ada Lovelace,2025-01-03,1250.5\n3,Grace,2025-02-03,3\n4,Kay,2025-03-01,5\n5,Mo,2025-03-02,6\n";
     assert_eq!(made.text("Transform/clean.csv"), clean);
     let rejected = made.text("Validate/rejected.csv");
-    assert!(rejected.contains("3,joined is no date: 2025-02-30") && rejected.contains("5,the same as line 4"), "{rejected}");
+    assert!(
+        rejected.contains("3,joined is not a valid date: 2025-02-30") && rejected.contains("5,the same as line 4"),
+        "{rejected}"
+    );
     assert_eq!(made.text("Extract/source.csv").trim_end(), rows.trim_end());
 }
 

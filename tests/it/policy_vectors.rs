@@ -1,4 +1,4 @@
-//! What single questions of a policy are answered with, held against vectors from outside.
+//! The single decisions of a policy, compared with external vectors.
 
 use crate::harness::Project;
 use crate::shared::shared_json;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// Keys of a vector that are not part of its question.
 const ABOUT: &[&str] = &["id", "expect", "decided", "call", "source"];
 
-/// Where decisions differ from the vectors: the group, the index in it, and what is answered instead. A value put into a task is
+/// Decided differences from the vectors: the group, the index in it, and the decided answer. A value put into a task is
 /// not rendered again.
 const DECIDED: &[(&str, usize, &str)] = &[("task_render", 4, "\"{b}\"")];
 
@@ -16,7 +16,7 @@ fn decided(group: &str, at: usize) -> Option<Value> {
     Some(serde_json::from_str(text).unwrap())
 }
 
-/// Whether what was answered is what a vector expects: each of the named parts, or the whole. `x_contains` is a part of `x`.
+/// Whether an answer is as a vector expects: each of the named parts, or the whole. `x_contains` is a part of `x`.
 fn agrees(found: &Value, expected: &Value) -> bool {
     let part = |(key, value): (&String, &Value)| match key.strip_suffix("_contains") {
         Some(name) => found[name].to_string().contains(value.as_str().unwrap_or(&value.to_string())),
@@ -59,7 +59,8 @@ fn every_question_of_a_policy_is_answered_as_decided() {
         };
         project.file("batch.jsonl", vectors.iter().map(line).collect::<Vec<_>>().join("\n"));
         let reference = format!("lib/policy.rhai#{function}");
-        let answers = project.asterisk(&["call", &reference, "--batch", "batch.jsonl", "--format", "json"]).ok().json_lines();
+        let answers =
+            project.asterisk(&["eval", "call", &reference, "--batch", "batch.jsonl", "--format", "json"]).ok().json_lines();
         assert_eq!(answers.len(), vectors.len(), "{group}");
         for ((at, vector), answer) in vectors.iter().zip(&answers) {
             let expected = decided(group, *at).unwrap_or_else(|| vector["expect"].clone());

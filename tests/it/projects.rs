@@ -1,4 +1,4 @@
-//! Projects as teams write them: the linter has nothing to say of them, their tests pass beside the bundled ones, and they run.
+//! Projects as teams write them: they lint clean, their tests pass next to the bundled ones, and they run.
 
 use crate::harness::{Project, copy, fixture};
 
@@ -16,7 +16,7 @@ fn project(name: &str) -> Project {
 }
 
 #[test]
-fn the_linter_has_no_false_findings() {
+fn the_linter_reports_no_false_positives() {
     for (name, _) in PROJECTS {
         let found = project(name).asterisk(&["lint", "--format", "json"]).ok().json();
         assert_eq!(found["findings"].as_array().map(Vec::len), Some(0), "{name}: {found:#}");
@@ -24,7 +24,7 @@ fn the_linter_has_no_false_findings() {
 }
 
 #[test]
-fn projects_run_with_rules_of_their_own() {
+fn projects_run_with_their_own_rules() {
     for (name, run) in PROJECTS {
         let project = project(name);
         let ran = project.asterisk(&[run, &["--format", "json"]].concat()).ok().json();

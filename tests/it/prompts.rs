@@ -1,11 +1,11 @@
-//! The prompts: every guard where it belongs, texts from outside that stay data, and `asterisk prompt`, which shows what was
-//! asked.
+//! The prompts: their guards, the fencing of untrusted texts, and `asterisk explain --prompt`, which shows recorded
+//! prompts.
 
 use crate::harness::{Project, Ran, repository};
-use asterisk::diag::Source;
-use asterisk::model::{Case, Launch};
-use asterisk::prompt::Templates;
-use asterisk::walk::{CaseParams, GROUPS, STATE, StepContext, WalkState};
+use asterisk_base::model::{Case, Launch};
+use asterisk_diag::Source;
+use asterisk_prompt::Templates;
+use asterisk_walk::{CaseParams, GROUPS, STATE, StepContext, WalkState};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +14,7 @@ use std::fs;
 /// to 34).
 const ALL: &[u32] = &[1, 2, 3, 4, 5, 28, 32, 33, 34];
 
-/// The guards that a prompt has beside those: frameworks (6 to 9), skipped tests (10), reasoning (11 to 17), environment (18 to
+/// The guards that a prompt has in addition: frameworks (6 to 9), skipped tests (10), reasoning (11 to 17), environment (18 to
 /// 22), other cases (23 to 26), evidence (27 to 31).
 const ALSO: &[(&str, &[u32])] = &[
     ("recall", &[16, 17, 25, 26]),
@@ -63,7 +63,7 @@ fn whole(templates: &Templates, path: &str) -> String {
     text
 }
 
-/// The guards that a text marks, each with what it says up to the end of its paragraph.
+/// The guards that a text marks, each with its text up to the end of the paragraph.
 fn guards(text: &str) -> Vec<(u32, &str)> {
     let marks = text.split("{# G").skip(1);
     marks
@@ -75,14 +75,14 @@ fn guards(text: &str) -> Vec<(u32, &str)> {
 }
 
 #[test]
-fn every_guard_stands_where_it_belongs() {
+fn every_prompt_has_its_guards() {
     let templates = templates();
     let mut everywhere = BTreeSet::new();
     for (family, also) in ALSO {
         let text = whole(&templates, &format!("{family}.md"));
         let found = guards(&text);
         for (number, said) in &found {
-            assert!(said.split_whitespace().count() >= 6, "{family}: G{number} says nothing: `{said}`");
+            assert!(said.split_whitespace().count() >= 6, "{family}: G{number} is too short: `{said}`");
             let twice = found.iter().filter(|(other, _)| other == number).count();
             assert!(twice == 1 || *number == 2, "{family}: G{number} stands {twice} times");
         }
@@ -96,7 +96,7 @@ fn every_guard_stands_where_it_belongs() {
 
 /// Whatever shows a time also says that clocks may disagree.
 #[test]
-fn where_a_time_stands_the_clocks_are_spoken_of() {
+fn prompts_with_times_warn_about_clocks() {
     let templates = templates();
     let times = ["timestamps.", "first_seen", "last_seen", ".date", ".at ", "_at "];
     for path in templates.paths().filter(|path| !path.contains('/')) {
@@ -109,7 +109,7 @@ fn where_a_time_stands_the_clocks_are_spoken_of() {
 
 /// Texts from outside are shown through `fence` and `code` only.
 #[test]
-fn texts_from_outside_are_fenced() {
+fn untrusted_texts_are_fenced() {
     let templates = templates();
     let outside = [
         "error_message",
@@ -143,7 +143,7 @@ fn texts_from_outside_are_fenced() {
 
 /// The table of groups is what a step is given.
 #[test]
-fn the_groups_are_those_that_steps_are_given() {
+fn the_documented_groups_match_the_input_of_steps() {
     let project = crate::bundled::project(&Value::Null);
     let (launch, case) = (Launch::default(), Case::default());
     let (plan, state) = (&project.plan, WalkState::default());
@@ -153,15 +153,15 @@ fn the_groups_are_those_that_steps_are_given() {
         CaseParams::new("run", &launch, &case).for_step(&case, &step, &step.state(None), &[], &|_| Vec::new()).view.json();
     let given: BTreeMap<&str, &Value> = params.as_object().unwrap().iter().map(|(key, value)| (key.as_str(), value)).collect();
     // Nodes without a policy are not given what belongs to one.
-    let groups = || GROUPS.iter().filter(|group| !group.doc.contains("of nodes with `task:`"));
+    let groups = || GROUPS.iter().filter(|group| !group.doc.contains("for nodes with `task:`"));
     assert_eq!(given.keys().copied().collect::<Vec<_>>(), groups().map(|group| group.name).collect::<Vec<_>>());
     for group in groups().filter(|group| !group.fields.is_empty()) {
         let keys: Vec<&str> = given[group.name].as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(keys, group.fields.iter().map(|field| field.name).collect::<Vec<_>>(), "{}", group.name);
     }
-    // What rules are checked against is what they are told.
-    let [_, (_, state), _] = asterisk::project::input_kinds(plan, Some(node));
-    let asterisk::model::Kind::Object(shape) = state else { panic!("{state:?}") };
+    // Rules are checked against the kinds of their actual input.
+    let [_, (_, state), _] = asterisk_project::input_kinds(plan, Some(node));
+    let asterisk_base::model::Kind::Object(shape) = state else { panic!("{state:?}") };
     let declared: Vec<&str> = shape.fields.iter().map(|field| field.name.as_str()).collect();
     assert_eq!(declared, STATE[0].fields.iter().map(|field| field.name).collect::<Vec<_>>());
     let fields = GROUPS.iter().flat_map(|group| group.fields).map(|field| [field.name, field.kind.name(), field.doc]);
@@ -170,7 +170,7 @@ fn the_groups_are_those_that_steps_are_given() {
 }
 
 #[test]
-fn every_field_that_is_given_is_documented() {
+fn every_input_field_is_documented() {
     let project = Project::new();
     let told = |name: &str| project.asterisk(&["doc", name]).ok().stdout;
     for group in GROUPS {
@@ -188,7 +188,7 @@ fn every_field_that_is_given_is_documented() {
         ))),
         "{state}"
     );
-    assert!(told("vars").contains("\nrecall_hit: a number from 0 to 1, 0.8 unless it is set\n    How sure recall must be"));
+    assert!(told("vars").contains("\nrecall_hit: a number from 0 to 1, default 0.8\n    Minimum recall confidence"));
 }
 
 const LAUNCH: &str = r#"{"run_id": "7", "name": "nightly", "failure_list": [{
@@ -214,15 +214,13 @@ fn walked() -> Project {
 }
 
 fn prompt(project: &Project, args: &[&str]) -> Ran {
-    let mut all = vec!["prompt", "a"];
-    all.extend(args);
-    project.asterisk(&all)
+    project.asterisk(&[&["explain", "--case", "a", "--prompt"], args].concat())
 }
 
 #[test]
-fn what_an_error_says_stays_inside_its_fence() {
+fn error_text_cannot_leave_its_fence() {
     let project = walked();
-    let shown = prompt(&project, &["--node", "triage", "--format", "json"]).ok().json();
+    let shown = prompt(&project, &["--step", "triage", "--format", "json"]).ok().json();
     let text = shown["text"].as_str().unwrap();
     // The longest run of backticks in the error has five.
     let block = text.split("\n``````text\n").nth(1).unwrap().split("\n``````\n").next().unwrap();
@@ -233,10 +231,12 @@ fn what_an_error_says_stays_inside_its_fence() {
 }
 
 #[test]
-fn a_repeated_prompt_says_what_is_different() {
+fn a_repeated_prompt_shows_what_is_different() {
     let project = walked();
-    let first = prompt(&project, &["--node", "F3", "--visit", "1", "--format", "json"]).ok().json();
-    let second = prompt(&project, &["--node", "investigate", "--format", "json"]).ok().json();
+    let second = prompt(&project, &["--step", "F3", "--format", "json"]).ok().json();
+    let walked = project.asterisk(&["explain", "--case", "a", "--step", "investigate", "--format", "json"]).ok().json();
+    let path = walked["steps"][0]["path"].as_str().unwrap();
+    let first = prompt(&project, &["--step", path, "--format", "json"]).ok().json();
     assert_eq!((&first["visit"], &second["visit"], &second["visits"]), (&json!(1), &json!(2), &json!(2)));
     let (first, second) = (first["text"].as_str().unwrap(), second["text"].as_str().unwrap());
     assert!(!first.contains("What is different this time") && !first.contains("first guess"));
@@ -254,49 +254,45 @@ fn a_repeated_prompt_says_what_is_different() {
 #[test]
 fn prompts_are_shown_from_the_record() {
     let project = walked();
-    let shown = prompt(&project, &["--node", "recall"]).exits(0);
-    assert!(shown.stdout.starts_with("# F0 Recall") && shown.stderr.contains("recall of case a"), "{}", shown.text());
+    let shown = prompt(&project, &["--step", "recall"]).exits(0);
+    assert!(shown.stdout.starts_with("# F0 Recall") && shown.stderr.contains("step 1 (recall) of case a"), "{}", shown.text());
     let by_step = prompt(&project, &["--step", "1"]).exits(0);
     assert_eq!(by_step.stdout, shown.stdout);
     let last = prompt(&project, &["--format", "json"]).ok().json();
     assert_eq!((&last["schema_version"], &last["template"]), (&json!(1), &json!("review.md")), "the last that has one");
-    // Other templates now: what was asked does not change.
+    // Other templates now: the recorded prompt does not change.
     let project = Project::with(&[
         ("launch.json", LAUNCH),
         ("stub.json", STUB),
         ("asterisk.yaml", "templates: mine\n"),
         ("mine/recall.md", "Know it? {{ failure.id }}\n"),
     ]);
-    let run = project
-        .asterisk(&["run", "--input", "launch.json", "--stub", "stub.json", "--files", "never", "--format", "json"])
-        .exits(0)
-        .json();
+    project.asterisk(&["run", "--input", "launch.json", "--stub", "stub.json", "--files", "never"]).exits(0);
     project.file("mine/recall.md", "Something else\n");
-    let shown = prompt(&project, &["--node", "recall", "--run", run["run"].as_str().unwrap()]).exits(0);
+    let shown = prompt(&project, &["--step", "recall"]).exits(0);
     assert_eq!(shown.stdout, "Know it? a\n");
 }
 
 #[test]
-fn what_cannot_be_shown_is_said() {
+fn unknown_steps_are_reported() {
     let project = walked();
-    for (args, code, said) in [
-        (&["--node", "recal"][..], 2, "did you mean `recall`?"),
-        (&["--node", "F3", "--visit", "3"], 2, "investigate (2)"),
-        (&["--node", "F3", "--visit", "0"], 2, "no visit 0"),
-        (&["--step", "99"], 2, "no answered step `99`"),
-        (&["--node", "resolve"], 2, "nobody asked for its parameters"),
-        (&["--run", "nothing"], 2, "nothing"),
+    for (args, said) in [
+        (&["--step", "recal"][..], "did you mean `recall`?"),
+        (&["--step", "99"], "no answered step `99`"),
+        (&["--step", "resolve"], "its parameters were not requested"),
+        (&["nothing"], "nothing"),
+        (&["--blame"], "cannot be used with"),
     ] {
-        let ran = prompt(&project, args).exits(code);
+        let ran = prompt(&project, args).exits(2);
         assert!(ran.stderr.contains(said) && ran.stdout.is_empty(), "{args:?}: {}", ran.text());
     }
-    let ran = project.asterisk(&["prompt", "b"]).exits(2);
+    let ran = project.asterisk(&["explain", "--case", "b", "--prompt"]).exits(2);
     assert!(ran.stderr.contains("has no case `b`"), "{}", ran.text());
-    assert!(Project::new().asterisk(&["prompt", "a"]).exits(2).stderr.contains("asterisk run"));
+    assert!(Project::new().asterisk(&["explain", "--prompt"]).exits(2).stderr.contains("asterisk run"));
 }
 
 #[test]
-fn a_slip_in_a_template_is_found_before_anything_is_walked() {
+fn a_template_mistake_is_found_before_any_walk() {
     let mine = "Hello {{ failure.nam }} {{ sibling }} {{ needs.rcas_recent }}\n";
     let project = Project::with(&[("asterisk.yaml", "templates: mine\n"), ("mine/recall.md", mine)]);
     let ran = project.asterisk(&["run", "--dry-run"]).exits(3);

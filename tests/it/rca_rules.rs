@@ -1,12 +1,12 @@
-//! The edges of the RCA pipeline: a table of decisions, and the published vectors where they are at hand.
+//! The edges of the RCA pipeline: a table of decisions, and the published vectors if available.
 
 use crate::shared::shared_json;
-use asterisk::clock::Timestamp;
-use asterisk::model::{Kind, Shape};
-use asterisk::pipeline::Pipeline;
-use asterisk::project::Project;
-use asterisk::script::View;
-use asterisk::walk::{Plan, StepMoment, Visit, WalkState, decide};
+use asterisk_base::clock::Timestamp;
+use asterisk_base::model::{Kind, Shape};
+use asterisk_pipeline::Pipeline;
+use asterisk_project::Project;
+use asterisk_script::View;
+use asterisk_walk::{Plan, StepMoment, Visit, WalkState, decide};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn project() -> Project {
     crate::bundled::project(&Value::Null)
 }
 
-/// One decision, as `edge -> target`, or the kind of its error; with what it adds to the context and who advised.
+/// One decision, as `edge -> target`, or the kind of its error; with its additions to the context and its advisories.
 fn route(plan: &Plan, node: &str, artifact: &Value, state: &Value) -> (String, Map<String, Value>, Vec<String>) {
     let pipeline: &Pipeline = &plan.pipeline;
     let ix = pipeline.node(node).unwrap();
@@ -110,7 +110,7 @@ fn the_table_of_edges() {
 }
 
 #[test]
-fn edges_leave_what_later_steps_need() {
+fn edges_write_the_context_of_later_steps() {
     let plan = project().plan;
     let context = |node: &str, artifact: Value, state: Value| Value::Object(route(&plan, node, &artifact, &state).1);
     let candidate = json!({"match": true, "confidence": 0.5, "prior_rca_id": 5});
@@ -129,7 +129,7 @@ fn edges_leave_what_later_steps_need() {
 }
 
 #[test]
-fn a_cap_stops_agents_and_scripts_but_no_human() {
+fn a_cap_stops_agents_and_scripts_but_not_people() {
     let mut set = Map::new();
     set.insert("max_reassess".into(), json!(1));
     let plan = project().plan_with(&set).unwrap();

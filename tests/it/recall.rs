@@ -1,4 +1,4 @@
-//! What is learnt from launch to launch, and what people say of it.
+//! Knowledge across launches, and people's decisions about it.
 
 use crate::harness::{Project, Ran, repository, strings};
 use serde_json::{Value, json};
@@ -17,7 +17,8 @@ fn analyse(project: &Project, night: &str) -> Value {
 }
 
 fn rows(project: &Project, words: &str) -> Vec<Value> {
-    let json = ask(project, &format!("show {words} --format json")).ok().json();
+    let command = words.strip_prefix("rcas").map_or_else(|| format!("show {words}"), |rest| format!("rca list{rest}"));
+    let json = ask(project, &format!("{command} --format json")).ok().json();
     assert_eq!(json["schema_version"], 1);
     json[words.split(' ').next().unwrap()].as_array().unwrap().clone()
 }
@@ -41,7 +42,7 @@ fn a_root_cause_is_followed_over_launches_and_versions() {
     assert_eq!(season["versions"], json!(["3.1.0", "3.2.0", "3.3.0", "3.5.0"]));
     assert_eq!((&season["first_seen"], &season["last_seen"]), (&json!("2026-02-02T01:30:00Z"), &json!("2026-02-06T01:30:00Z")));
     let id = &season["rcas"][0]["id"];
-    let cause = ask(&project, &format!("show rca {id} --format json")).ok().json()["rca"].clone();
+    let cause = ask(&project, &format!("rca show {id} --format json")).ok().json()["rca"].clone();
     assert_eq!((&cause["versions"], &cause["cases"][3]["version"]), (&season["versions"], &json!("3.1.0")));
     let before = (rows(&project, "symptoms"), rows(&project, "rcas"));
     let again = analyse(&project, NIGHTS[4]);
@@ -52,7 +53,7 @@ fn a_root_cause_is_followed_over_launches_and_versions() {
         counts
     };
     let after = (rows(&project, "symptoms"), rows(&project, "rcas"));
-    assert_eq!(counts(&after.0), counts(&before.0), "the second analysis of a launch counts nothing anew");
+    assert_eq!(counts(&after.0), counts(&before.0), "a second analysis of a launch does not count again");
     let kept = counts(&after.1);
     assert!(counts(&before.1).iter().all(|row| kept.contains(row)), "{kept:?}");
     let nodes =
@@ -67,60 +68,61 @@ fn symptoms_and_root_causes_are_chosen_and_shown() {
     for night in &NIGHTS[..2] {
         analyse(&project, night);
     }
-    let run = ask(&project, "runs --format json").ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    let run = ask(&project, "status --format json").ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
     let all = rows(&project, "rcas");
     assert!(all.len() > rows(&project, &format!("rcas --run {run}")).len());
     assert_eq!(rows(&project, "rcas --limit 1").len(), 1);
     assert_eq!(rows(&project, "rcas --version 3.2.0").len() + 1, all.len() - rows(&project, "rcas --version 3.1.0").len() + 2);
     assert_eq!(rows(&project, "symptoms --status dormant").len(), 0, "the last launch was some days ago");
-    for what in ["symptom", "rca"] {
-        let list = rows(&project, &format!("{what}s"));
-        let shown = ask(&project, &format!("show {what} {}", list[0]["id"])).ok().stdout;
+    for (what, list, show) in [("symptoms", "show symptoms", "show symptom"), ("rcas", "rca list", "rca show")] {
+        let table = ask(&project, list).ok().stdout;
+        let list = rows(&project, what);
+        let shown = ask(&project, &format!("{show} {}", list[0]["id"])).ok().stdout;
         assert!(shown.contains("versions") && shown.contains("days ago"), "{shown}");
-        let table = ask(&project, &format!("show {what}s")).ok().stdout;
         assert!(table.contains(&list[0]["id"].to_string()), "{table}");
     }
 }
 
 #[test]
-fn unknown_ids_are_answered_with_what_may_have_been_meant() {
+fn unknown_ids_get_suggestions() {
     let project = Project::new();
     analyse(&project, NIGHTS[0]);
     let id = rows(&project, "rcas")[0]["id"].to_string();
     let mut slip = id.clone();
     slip.replace_range(4..5, if &id[4..5] == "1" { "2" } else { "1" });
     for (words, help) in [
-        (format!("show rca {slip}"), id.clone()),
-        (format!("rca {slip} resolve"), id.clone()),
-        (format!("show symptom {id}"), format!("asterisk show rca {id}")),
-        ("show rca".into(), "asterisk show rcas".into()),
+        (format!("rca show {slip}"), id.clone()),
+        (format!("rca resolve {slip}"), id.clone()),
+        (format!("show symptom {id}"), format!("asterisk rca show {id}")),
+        ("rca show".into(), "<ID>".into()),
+        ("show symptom".into(), "asterisk show symptoms".into()),
         ("show symptom x1".into(), "asterisk show symptoms".into()),
         ("show symptoms --status dormand".into(), "`dormant`".into()),
-        (format!("rca {id} mend"), "resolve".into()),
+        (format!("rca resove {id}"), "resolve".into()),
     ] {
         let ran = ask(&project, &words).exits(2);
         assert!(ran.stderr.contains(&help) && ran.stdout.is_empty(), "{words}: {}", ran.text());
     }
     let empty = Project::new();
     assert!(rows(&empty, "rcas").is_empty());
-    assert!(ask(&empty, "show rca 5").exits(2).stderr.contains("knows no root cause yet"));
+    assert!(ask(&empty, "rca show 5").exits(2).stderr.contains("no root cause in the store yet"));
 }
 
 #[test]
-fn a_persons_word_on_a_root_cause_holds() {
+fn a_persons_decision_on_a_root_cause_is_kept() {
     let project = Project::new();
     analyse(&project, NIGHTS[0]);
     let id = row(&rows(&project, "symptoms"), "a season pass covers")["rcas"][0]["id"].clone();
-    let said = ask(&project, &format!("rca {id} resolve --message mended --by ada --format json")).ok().json();
+    let said = ask(&project, &format!("rca resolve {id} --message fixed --by ada --format json")).ok().json();
     assert_eq!(
         (&said["rca"]["was"], &said["rca"]["status"], &said["rca"]["by"]),
         (&json!("open"), &json!("resolved"), &json!("ada"))
     );
     analyse(&project, NIGHTS[1]);
-    let of = |id: &Value| ask(&project, &format!("show rca {id} --format json")).ok().json()["rca"].clone();
-    assert_eq!((&of(&id)["status"], &of(&id)["word"]["message"]), (&json!("resolved"), &json!("mended")));
+    let of = |id: &Value| ask(&project, &format!("rca show {id} --format json")).ok().json()["rca"].clone();
+    assert_eq!((&of(&id)["status"], &of(&id)["word"]["message"]), (&json!("resolved"), &json!("fixed")));
     assert_eq!(rows(&project, "rcas --status resolved").len(), 1);
-    ask(&project, &format!("rca {id} reopen")).ok();
+    ask(&project, &format!("rca reopen {id}")).ok();
     assert_eq!(of(&id)["status"], "open");
 }
 
@@ -146,19 +148,19 @@ fn recall_works_the_same_after_clean() {
     assert!(bytes(&project) < before.0 / 2, "{} of {}", bytes(&project), before.0);
     assert!(before.1 >= 2 && directories(&project) == 0, "{}", before.1);
     assert_eq!((rows(&project, "symptoms"), rows(&project, "rcas")), known);
-    assert_eq!(ask(&project, "runs --format json").ok().json()["runs"], json!([]));
+    assert_eq!(ask(&project, "status --format json").ok().json()["runs"], json!([]));
     let gone = would["runs"][0].as_str().unwrap();
-    assert!(ask(&project, &format!("status {gone}")).exits(2).stderr.contains("cleaned away"));
-    assert!(ask(&project, &format!("run --resume {gone}")).exits(2).stderr.contains("cleaned away"));
+    assert!(ask(&project, &format!("status {gone}")).exits(2).stderr.contains("removed by `asterisk clean`"));
+    assert!(ask(&project, &format!("run --resume {gone}")).exits(2).stderr.contains("removed by `asterisk clean`"));
     let mut night = [&project, &twin].map(|project| analyse(project, NIGHTS[2]));
     for run in &mut night {
         run["report"] = Value::Null;
     }
-    assert_eq!(night[0], night[1], "what comes after is as if nothing had been removed");
+    assert_eq!(night[0], night[1], "later runs are unaffected by the removal");
 }
 
 #[test]
-fn clean_wants_to_be_told_what_to_remove() {
+fn clean_requires_what_to_remove() {
     let project = Project::new();
     assert!(ask(&project, "clean").exits(2).stderr.contains("--older-than 30d"));
     assert!(ask(&project, "clean --older-than soon").exits(2).stderr.contains("30d"));
@@ -202,12 +204,12 @@ fn recalled(project: &Project, report: &Value, case: &str) -> Value {
 }
 
 #[test]
-fn what_comes_back_after_a_person_resolved_it_is_a_regression() {
+fn a_return_after_a_person_resolved_it_is_a_regression() {
     let project = Project::new();
     let (first, ..) = reported(&project, "2026-02-02T08:00:00Z", &format!("--input {}", night_file(NIGHTS[0])));
     assert_eq!(season_pass(&first).1["seen"]["state"], "new");
     let id = row(&rows(&project, "symptoms"), "a season pass covers")["rcas"][0]["id"].clone();
-    at(&project, "2026-02-02T12:00:00Z", &format!("rca {id} resolve --message mended")).ok();
+    at(&project, "2026-02-02T12:00:00Z", &format!("rca resolve {id} --message fixed")).ok();
     let (second, page, over_time) = reported(&project, "2026-02-03T08:00:00Z", &format!("--input {}", night_file(NIGHTS[1])));
     let (case, cause) = season_pass(&second);
     let recall = recalled(&project, &second, &case);
@@ -220,20 +222,20 @@ fn what_comes_back_after_a_person_resolved_it_is_a_regression() {
 }
 
 #[test]
-fn what_a_person_overturned_is_not_offered_again() {
+fn overturned_causes_are_not_offered_again() {
     let project = Project::new();
     reported(&project, "2026-02-02T08:00:00Z", &format!("--input {}", night_file(NIGHTS[0])));
     let symptom = row(&rows(&project, "symptoms"), "a season pass covers");
     let wrong = symptom["rcas"][0]["id"].clone();
     let right = "The table of rebates in the staging environment is stale.";
-    // The person is shown what is recalled, and says that it is something else.
+    // The person sees the recalled cause, and gives another one.
     let found = json!({ "match": true, "symptom_id": symptom["id"], "prior_rca_id": wrong, "confidence": 0.95 });
     let said =
         json!({ "decision": "overturn", "by": "human", "human_override": { "defect_type": "en001", "rca_message": right } });
     project.file("person.json", json!({ "*": { "recall": [found], "review": [said], "report": [{}] } }).to_string());
     let review = format!("--stub person.json --case 510101 --input {}", night_file(NIGHTS[0]));
     reported(&project, "2026-02-02T12:00:00Z", &review);
-    let of = |id: &Value| ask(&project, &format!("show rca {id} --format json")).ok().json()["rca"].clone();
+    let of = |id: &Value| ask(&project, &format!("rca show {id} --format json")).ok().json()["rca"].clone();
     let before = of(&wrong);
 
     for (night, clock) in [(NIGHTS[1], "2026-02-03T08:00:00Z"), (NIGHTS[2], "2026-02-04T08:00:00Z")] {
@@ -251,6 +253,6 @@ fn what_a_person_overturned_is_not_offered_again() {
     }
     let after = of(&wrong);
     for part in ["title", "message", "defect_type", "status"] {
-        assert_eq!(after[part], before[part], "it stays as it was for the other failures that it explains");
+        assert_eq!(after[part], before[part], "it is unchanged for its other failures");
     }
 }

@@ -1,5 +1,5 @@
-//! `run --watch`: edits are taken between two steps, recorded with the run, and resumed; what does not link is shown and not
-//! taken. With real files and the built program.
+//! `run --watch`: edits apply between two steps, are recorded with the run, and kept on resume; link errors are shown and the edit not
+//! applied. With real files and the built program.
 
 use crate::harness::{Lines, Project, Ran, until};
 use crate::kill::halted_at;
@@ -31,7 +31,7 @@ fn rules(word: &str) -> String {
     format!("fn far(artifact, state, vars) {{ {body} }}\n")
 }
 
-/// A project of its own with two cases.
+/// A separate project with two cases.
 fn project() -> Project {
     let settings = "scripts: scripts\npipelines: pipelines\ntemplates: templates\n";
     let failures = json!([{ "id": "x", "name": "x", "status": "FAILED" }, { "id": "y", "name": "y", "status": "FAILED" }]);
@@ -50,7 +50,7 @@ fn project() -> Project {
 
 const RUN: [&str; 11] =
     ["run", "t", "--input", "launch.json", "--stub", "stub.json", "--parallel", "1", "--format", "json", "--watch"];
-/// The first step of the first case is committed, and nobody told yet.
+/// The first step of the first case is committed, and not reported yet.
 const FIRST_STEP: &str = "6";
 
 /// The program, while it runs.
@@ -83,7 +83,7 @@ impl<'p> Running<'p> {
         self.lines.until(words)
     }
 
-    /// Lets it go on from where it halted.
+    /// Resumes it from where it halted.
     fn goes_on(&self) {
         std::fs::remove_file(self.project.root().join("halted")).unwrap();
     }
@@ -103,7 +103,7 @@ impl<'p> Running<'p> {
     }
 }
 
-/// What the journal of a run tells: the generations, and who decided what by which texts.
+/// The content of a run's journal: the revisions, and the revision of each decision.
 fn story(project: &Project, run: &str) -> String {
     project.asterisk(&["report", run, "--files", "always"]).ok();
     let log = project.read(&format!(".asterisk/investigations/{run}/events.jsonl"));
@@ -144,16 +144,16 @@ fn run_of(ran: &Ran) -> String {
     ran.json()["run"].as_str().unwrap().to_owned()
 }
 
-/// What the program said, and what the journal tells.
+/// The output of the program, and the content of the journal.
 fn whole(project: &Project, ran: &Ran) -> String {
     format!("exit {}\n{}\n{}", ran.code.unwrap_or(-1), ran.stderr, story(project, &run_of(ran)))
 }
 
 #[test]
-fn an_edit_is_taken_at_the_next_step_and_recorded() {
+fn an_edit_applies_at_the_next_step_and_is_recorded() {
     let project = project();
     let mut running = Running::halted(&project, &RUN, FIRST_STEP);
-    // As many editors write: beside it, then moved over it.
+    // As many editors write: to a temporary file, then renamed.
     let beside = project.file("scripts/rules/t.rhai~", rules("second"));
     std::fs::rename(beside, project.root().join("scripts/rules/t.rhai")).unwrap();
     running.says("reload: ");
@@ -163,7 +163,7 @@ fn an_edit_is_taken_at_the_next_step_and_recorded() {
 }
 
 #[test]
-fn without_watch_and_with_pin_the_texts_of_the_start_stay() {
+fn without_watch_or_with_pin_the_initial_sources_are_kept() {
     for pin in [false, true] {
         let project = project();
         let unwatched = RUN.iter().copied().filter(|arg| *arg != "--watch");
@@ -177,11 +177,11 @@ fn without_watch_and_with_pin_the_texts_of_the_start_stay() {
 }
 
 #[test]
-fn an_edit_that_does_not_compile_is_shown_and_the_last_good_texts_stay() {
+fn an_edit_that_does_not_compile_is_shown_and_the_last_valid_sources_are_kept() {
     let project = project();
     let mut running = Running::halted(&project, &RUN, "6,9");
     project.edit("scripts/rules/t.rhai", "fn far(artifact, state, vars) { artifact.m >= vars.baz }\n");
-    running.says("not taken");
+    running.says("rejected");
     running.goes_on();
     running.halts();
     project.edit("scripts/rules/t.rhai", rules("mended"));
@@ -194,7 +194,7 @@ fn an_edit_that_does_not_compile_is_shown_and_the_last_good_texts_stay() {
 /// An editor that writes in two steps, with more time between them than edits are waited for: the first part links, and would be taken
 /// for what its author means.
 #[test]
-fn half_a_text_is_not_taken() {
+fn a_half_written_file_is_not_loaded() {
     let project = project();
     let mut running = Running::halted(&project, &RUN, FIRST_STEP);
     let half = "fn far(artifact, state, vars) { #{ because: `half` } } fn more(a)  { a }";
@@ -212,7 +212,7 @@ fn half_a_text_is_not_taken() {
 }
 
 #[test]
-fn vars_are_taken_and_what_was_set_stays_set() {
+fn reloaded_vars_apply_and_overrides_are_kept() {
     let more = PIPELINE.replace("vars: { bar: 5 }", "vars: { bar: 8, foo: 1 }");
     for (name, set, text) in [
         ("vars_edited", None, more.clone()),
@@ -253,7 +253,7 @@ fn vars_are_taken_and_what_was_set_stays_set() {
 }
 
 #[test]
-fn a_resumed_run_goes_on_by_the_texts_it_went_by_last() {
+fn a_resumed_run_uses_its_last_sources() {
     let project = project();
     let mut running = Running::halted(&project, &RUN, "6,12");
     // One after the other: two files are not edited at once, and a watcher may see the first alone. The run takes both together.
@@ -268,15 +268,15 @@ fn a_resumed_run_goes_on_by_the_texts_it_went_by_last() {
     project.edit("scripts/rules/t.rhai", rules("third"));
     let ran = project.asterisk(&["run", "--resume", "latest", "--format", "json", "--parallel", "1"]).exits(0);
     insta::assert_snapshot!("resumed", whole(&project, &ran));
-    let prompt = |node: &str| project.asterisk(&["prompt", "x", "--node", node]).exits(0).stdout;
+    let prompt = |node: &str| project.asterisk(&["explain", "--case", "x", "--prompt", "--step", node]).exits(0).stdout;
     assert_eq!((prompt("a").as_str(), prompt("b").as_str()), ("first x\n", "second x\n"));
     let written = |name: &str| project.read(&format!(".asterisk/investigations/{}/x/prompt-{name}.md", run_of(&ran)));
     assert_eq!((written("a"), written("b")), ("first x\n".into(), "second x\n".into()));
     let again = project.asterisk(&["run", "--resume", "latest", "--migrate", "--format", "json"]).exits(0);
-    assert_eq!((again.stdout, again.stderr), (ran.stdout, "the run is over: there is nothing to migrate\n".to_owned()));
+    assert_eq!((again.stdout, again.stderr), (ran.stdout, "the run is over: nothing to migrate\n".to_owned()));
 }
 
-/// A run that was killed after its first step, and what was edited since.
+/// A run that was killed after its first step, and later edits.
 fn killed(edit: impl FnOnce(&Project)) -> Project {
     let project = project();
     let args: Vec<&str> = RUN.iter().copied().filter(|arg| *arg != "--watch").collect();
@@ -286,7 +286,7 @@ fn killed(edit: impl FnOnce(&Project)) -> Project {
 }
 
 #[test]
-fn a_run_can_be_migrated_to_the_texts_of_now() {
+fn a_run_can_be_migrated_to_the_current_sources() {
     let project = killed(|project| {
         project.file("scripts/rules/t.rhai", rules("second"));
         // The graph may change where no case has been.
@@ -301,7 +301,7 @@ fn a_run_can_be_migrated_to_the_texts_of_now() {
 }
 
 #[test]
-fn a_graph_that_does_not_fit_what_cases_went_through_is_refused() {
+fn a_graph_that_does_not_match_the_recorded_steps_is_refused() {
     let project = killed(|project| {
         project.file("pipelines/t.yaml", PIPELINE.replace("id: A,", "id: AA,").replace("id: A2", "id: A"));
     });
@@ -318,19 +318,19 @@ fn a_graph_that_does_not_fit_what_cases_went_through_is_refused() {
 }
 
 #[test]
-fn a_policy_beside_a_pipeline_given_by_its_path_is_watched() {
+fn a_policy_next_to_a_pipeline_file_is_watched() {
     let project = project();
     project.file("flows/t.yaml", PIPELINE.replace("vars: {", "policy: own.yaml\nvars: {"));
     project.file("flows/own.yaml", "thresholds: {\n");
     let mut running = Running::of(&project, project.start(&RUN.map(|arg| if arg == "t" { "flows/t.yaml" } else { arg })));
     running.says("watching: ");
     project.edit("flows/own.yaml", "thresholds: { overall: 0.5 }\n");
-    running.says("reload: mended");
+    running.says("reload: fixed");
     running.ends().exits(0);
 }
 
 #[test]
-fn what_is_broken_at_the_start_is_shown_and_the_run_begins_when_it_is_mended() {
+fn initial_errors_are_shown_and_the_run_begins_once_they_are_fixed() {
     let project = project();
     std::fs::rename(project.root().join("scripts"), project.root().join("elsewhere")).unwrap();
     let mut running = Running::of(&project, project.start(&RUN));
@@ -342,14 +342,14 @@ fn what_is_broken_at_the_start_is_shown_and_the_run_begins_when_it_is_mended() {
     project.edit("scripts/rules/t.rhai", "fn far(artifact, state, vars { true }");
     running.says("watching: ");
     project.edit("scripts/rules/t.rhai", rules("first"));
-    running.says("reload: mended");
+    running.says("reload: fixed");
     let ran = running.ends().exits(0);
     insta::assert_snapshot!(ran.stderr);
     assert_eq!(ran.json()["status"], "done");
 }
 
 #[test]
-fn what_no_edit_can_mend_ends_the_run() {
+fn errors_that_no_edit_can_fix_end_the_run() {
     let project = project();
     for args in
         [&["run", "tt", "--watch"][..], &["run", "t", "--stub", "stub.json", "--watch", "--set", "barr=1"], &["run", "--pin"]]
@@ -388,8 +388,8 @@ fn version(path: &str, text: &str) -> String {
     }
 }
 
-/// A project linked of texts, as far as one can tell from outside: addresses, warnings, and what its rule decides; or the mistakes.
-fn outcome(linked: &Result<asterisk::project::Project, asterisk::diag::Diagnostics>) -> String {
+/// A project linked of texts, as far as visible from outside: addresses, warnings, and what its rule decides; or the mistakes.
+fn outcome(linked: &Result<asterisk_project::Project, asterisk_diag::Diagnostics>) -> String {
     let project = match linked {
         Err(problems) => return format!("{problems:?}"),
         Ok(project) => project,
@@ -398,11 +398,11 @@ fn outcome(linked: &Result<asterisk::project::Project, asterisk::diag::Diagnosti
     said.extend(project.library.files().map(|file| format!("{} {} {}", file.path(), file.hash(), file.deep_hash())));
     said.push(serde_json::to_string(project.data.files.all()).unwrap());
     for n in 0..4 {
-        let node = asterisk::pipeline::NodeIx(0);
-        let artifact = asterisk::script::View::of(&json!({ "n": n }), &project.plan.node(node).kind, "artifact");
-        let moment = asterisk::walk::StepMoment { now: asterisk::clock::Timestamp::default(), chance: 0.0 };
-        let state = asterisk::walk::WalkState::default().view(&"a".into(), None, moment, &project.plan.walker.view, 0);
-        said.push(format!("{:?}", asterisk::walk::decide(&project.plan, node, &artifact, &state)));
+        let node = asterisk_pipeline::NodeIx(0);
+        let artifact = asterisk_script::View::of(&json!({ "n": n }), &project.plan.node(node).kind, "artifact");
+        let moment = asterisk_walk::StepMoment { now: asterisk_base::clock::Timestamp::default(), chance: 0.0 };
+        let state = asterisk_walk::WalkState::default().view(&"a".into(), None, moment, &project.plan.walker.view, 0);
+        said.push(format!("{:?}", asterisk_walk::decide(&project.plan, node, &artifact, &state)));
     }
     said.join("\n")
 }
@@ -411,9 +411,9 @@ proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig { cases: 40, ..Default::default() })]
 
     #[test]
-    fn a_project_linked_after_any_edits_is_the_one_linked_anew(edits in proptest::collection::vec((0..VERSIONS.len(), 0_usize..5), 1..12)) {
-        use asterisk::diag::Source;
-        use asterisk::project::{Project, LinkSettings, Sources};
+    fn incremental_linking_equals_linking_from_scratch(edits in proptest::collection::vec((0..VERSIONS.len(), 0_usize..5), 1..12)) {
+        use asterisk_diag::Source;
+        use asterisk_project::{Project, LinkSettings, Sources};
         let mut texts: BTreeMap<&str, String> = VERSIONS.iter().map(|(path, versions)| (*path, version(path, versions[0]))).collect();
         texts.insert("scripts/effects/none.rhai", "fn none(artifact, params) { [] }".into());
         let mut last: Option<Project> = None;
@@ -440,7 +440,7 @@ proptest::proptest! {
     }
 }
 
-/// Starts a command on a terminal of its own.
+/// Starts a command on a separate terminal.
 #[cfg(unix)]
 fn on_terminal(mut command: std::process::Command) -> rexpect::session::PtySession {
     use std::process::Stdio;
@@ -470,27 +470,27 @@ fn interrupted(terminal: &rexpect::session::PtySession) -> bool {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn on_a_terminal_edits_are_told_and_an_interruption_ends_the_run_resumable() {
+fn on_a_terminal_edits_are_reported_and_an_interrupted_run_is_resumable() {
     let project = project();
     let halted = project.root().join("halted");
     let args: Vec<&str> = RUN.iter().copied().filter(|arg| !["--format", "json"].contains(arg)).collect();
     let mut command = project.command(&args);
     command.env("ASTERISK_HALT_AT", FIRST_STEP).env("ASTERISK_HALT_FILE", &halted);
     let mut terminal = on_terminal(command);
-    // The bar is there, and makes room for what is told.
+    // The bar is there, and makes room for messages.
     terminal.exp_string("cases").unwrap();
     until(|| halted.exists());
     project.edit("scripts/rules/t.rhai", "fn far(artifact, state, vars) { artifact.m > 1 }");
-    for told in ["`artifact` has no field `m`", "did you mean `artifact.n`", "reload: not taken"] {
+    for told in ["`artifact` has no field `m`", "did you mean `artifact.n`", "reload: rejected"] {
         terminal.exp_string(told).unwrap();
     }
     project.edit("scripts/rules/t.rhai", rules("second"));
-    terminal.exp_string("reload: scripts/rules/t.rhai; each case takes it at its next step").unwrap();
+    terminal.exp_string("reload: scripts/rules/t.rhai; each case uses it from its next step on").unwrap();
     let before = handled(&project);
     terminal.send_control('c').unwrap();
     until(|| handled(&project) > before);
     std::fs::remove_file(&halted).unwrap();
-    terminal.exp_string("go on with: asterisk run --resume").unwrap();
+    terminal.exp_string("continue with: asterisk run --resume").unwrap();
     terminal.exp_eof().unwrap();
     assert!(interrupted(&terminal));
     let ran = project.asterisk(&["run", "--resume", "latest", "--format", "json", "--parallel", "1"]).exits(0);
@@ -499,11 +499,11 @@ fn on_a_terminal_edits_are_told_and_an_interruption_ends_the_run_resumable() {
 
 #[cfg(unix)]
 #[test]
-fn on_a_terminal_waiting_for_a_mended_text_can_be_interrupted() {
+fn on_a_terminal_waiting_for_a_fix_can_be_interrupted() {
     let project = project();
     project.file("scripts/rules/t.rhai", "fn far(");
     let mut terminal = on_terminal(project.command(&RUN));
-    terminal.exp_string("watching: the run begins when this is mended").unwrap();
+    terminal.exp_string("watching: the run starts when this is fixed").unwrap();
     terminal.send_control('c').unwrap();
     terminal.exp_eof().unwrap();
     assert!(interrupted(&terminal));

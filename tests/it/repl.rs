@@ -15,7 +15,7 @@ fn session(project: &Project, args: &[&str], lines: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_session_goes_forward_and_back_over_a_case() {
+fn a_session_moves_forward_and_back_through_a_case() {
     let project = walked();
     let lines = [
         ":steps",
@@ -34,7 +34,7 @@ fn a_session_goes_forward_and_back_over_a_case() {
 }
 
 #[test]
-fn what_is_tried_out_is_decided_by_the_same_evaluator() {
+fn experiments_use_the_same_evaluator() {
     let project = walked();
     let lines = [
         ":why H2",
@@ -56,7 +56,7 @@ fn what_is_tried_out_is_decided_by_the_same_evaluator() {
 }
 
 #[test]
-fn mistakes_are_labelled_in_what_was_typed_and_the_first_decides_the_exit_code() {
+fn errors_are_labelled_in_the_input_and_the_first_sets_the_exit_code() {
     let project = walked();
     let lines = [
         "artifact.confidense",
@@ -81,7 +81,7 @@ fn mistakes_are_labelled_in_what_was_typed_and_the_first_decides_the_exit_code()
 }
 
 #[test]
-fn a_session_ends_as_it_is_told_or_as_its_first_error_says() {
+fn the_exit_code_of_a_session_is_explicit_or_that_of_its_first_error() {
     let project = walked();
     for (args, lines, code) in [
         (&["--run"][..], &["1"][..], 0),
@@ -102,7 +102,7 @@ fn a_session_ends_as_it_is_told_or_as_its_first_error_says() {
 }
 
 #[test]
-fn names_live_as_long_as_the_session() {
+fn variables_last_for_the_session() {
     let project = walked();
     let lines = [
         "let x = artifact.confidence",
@@ -133,20 +133,20 @@ fn names_live_as_long_as_the_session() {
     session(&project, &[], &["quit", "never reached"]).ok();
     let scratch = session(&project, &[], &["_", "params"]).exits(2);
     assert!(
-        scratch.stderr.contains("no result before") && scratch.stderr.contains("without a recorded step"),
+        scratch.stderr.contains("no previous result") && scratch.stderr.contains("needs a recorded step"),
         "{}",
         scratch.text()
     );
 }
 
 #[test]
-fn a_flip_is_what_makes_the_edge_fire_in_the_whole_decision() {
+fn a_flip_makes_the_edge_fire_in_the_whole_decision() {
     let project = walked();
-    // Before H6 stands H7, which fires: the rule of H6 would say yes as it is, but nobody asks it.
+    // H7 precedes H6 and fires: the rule of H6 would fire, but is not reached.
     let flip = session(&project, &["--run"], &[":at triage", ":flip H6", ":flip H7"]).exits(0);
     let (six, seven) = flip.stdout.split_once("H7 fires here").unwrap();
-    assert!(six.contains("H6 is not asked here: H7 fired first"), "{}", flip.text());
-    let told: Vec<&str> = six.lines().skip_while(|line| !line.starts_with("one of these would make it fire")).skip(1).collect();
+    assert!(six.contains("H6 is not evaluated here: H7 fired first"), "{}", flip.text());
+    let told: Vec<&str> = six.lines().skip_while(|line| !line.starts_with("any of these would make it fire")).skip(1).collect();
     assert!(!told.is_empty() && told.iter().all(|line| line.ends_with("by H6")), "{}", flip.text());
     // Each of them is so.
     let value = told[0].trim().split("   then").next().unwrap();
@@ -158,7 +158,7 @@ fn a_flip_is_what_makes_the_edge_fire_in_the_whole_decision() {
 }
 
 #[test]
-fn without_a_run_an_artifact_of_ones_own_is_looked_at() {
+fn without_a_run_a_given_artifact_is_inspected() {
     let project = Project::new();
     project.file("a.json", r#"{ "n": 3, "list": [1, 2, 3] }"#);
     let lines = [
@@ -187,7 +187,7 @@ fn without_a_run_an_artifact_of_ones_own_is_looked_at() {
 }
 
 #[test]
-fn edited_scripts_are_gone_by_after_a_reload_and_recorded_ones_again() {
+fn reload_uses_edited_scripts_and_recorded_ones_again() {
     let project = Project::new();
     project.file("asterisk.yaml", "pipelines: pipelines\nscripts: scripts\n");
     project.file(
@@ -212,11 +212,11 @@ fn edited_scripts_are_gone_by_after_a_reload_and_recorded_ones_again() {
 }
 
 #[test]
-fn the_verdict_is_that_of_the_texts_and_vars_in_force() {
+fn the_verdict_uses_the_current_sources_and_vars() {
     let project = walked();
     project.file("asterisk.yaml", "scripts: scripts\n");
     let said = |lines: &[&str]| session(&project, &["--run", "latest", "--case", "880501"], lines).exits(0).text();
-    let now = "by the texts and vars of now; recorded: ";
+    let now = "with the current sources and vars; recorded: ";
     assert!(!said(&[":verdict"]).contains(now));
     let unsure = said(&[":set decide_floor=1", ":verdict"]);
     assert!(unsure.contains(now) && unsure.contains("no defect reaches the floor of 1.00"), "{unsure}");
@@ -226,12 +226,12 @@ fn the_verdict_is_that_of_the_texts_and_vars_in_force() {
     let (_, after) = rest.split_once("\n}\n").unwrap();
     project.file("scripts/verdicts/frames.rhai", format!("{before}{rule}{after}"));
     let edited = said(&[":reload", ":verdict", ":verdict V1"]);
-    assert!(edited.contains(now) && edited.contains("spoke at strength 0.50: edited"), "{edited}");
+    assert!(edited.contains(now) && edited.contains("matched at strength 0.50: edited"), "{edited}");
     assert!(!said(&[":reload", ":reload recorded", ":verdict"]).contains("edited"));
 }
 
 #[test]
-fn a_decision_is_saved_as_a_test_that_passes_beside_its_rule_or_where_one_says() {
+fn a_decision_is_saved_as_a_passing_test() {
     let project = walked();
     project.file("asterisk.yaml", "scripts: scripts\n");
     let lines = [
@@ -245,7 +245,7 @@ fn a_decision_is_saved_as_a_test_that_passes_beside_its_rule_or_where_one_says()
     ];
     let ran = session(&project, &["--run"], &lines).exits(2);
     let seen = project.read("scripts/rules/seen_test.rhai");
-    let run = project.asterisk(&["runs", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    let run = project.asterisk(&["status", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
     insta::assert_snapshot!(format!("{}--- the test\n{seen}", ran.text()).replace(&run, "[RUN]"));
     let tested =
         project.asterisk(&["test", "rules/seen_test.rhai", "rules/rca_recorded_test.rhai", "--format", "json"]).exits(0).json();
@@ -274,12 +274,12 @@ mod terminal {
     }
 
     #[test]
-    fn at_a_terminal_words_are_completed_coloured_and_remembered() {
+    fn at_a_terminal_input_is_completed_coloured_and_kept_in_history() {
         let project = walked();
         let mut terminal = at_terminal(&project, "xterm", &["--run"]);
         terminal.exp_string("16 cases; :help lists the commands").unwrap();
         terminal.exp_string("880101 1/6 recall> ").unwrap();
-        // The rest of the only word it could be comes with a tab, and what was typed is coloured.
+        // Tab completes the only matching word, and the input is coloured.
         terminal.send("artifact.conf\t").unwrap();
         terminal.flush().unwrap();
         terminal.exp_string("\u{1b}[36martifact").unwrap();
@@ -292,7 +292,7 @@ mod terminal {
         terminal.exp_string("  1,\r\n  2\r\n]").unwrap();
         terminal.send_line(":next").unwrap();
         terminal.exp_string("880101 2/6 triage> ").unwrap();
-        // A text is given up with Ctrl-C, and the session goes on.
+        // Ctrl-C discards the input, and the session continues.
         terminal.send("symptom").unwrap();
         terminal.send_control('c').unwrap();
         terminal.exp_string("triage> ").unwrap();
@@ -323,7 +323,7 @@ mod terminal {
     }
 
     #[test]
-    fn a_dumb_terminal_has_all_but_the_editing() {
+    fn a_dumb_terminal_only_lacks_editing() {
         let project = walked();
         let mut terminal = at_terminal(&project, "dumb", &["--run"]);
         terminal.exp_string("recall> ").unwrap();
@@ -338,7 +338,7 @@ mod terminal {
 
     /// Steps that another process makes are seen as it makes them.
     #[test]
-    fn a_walk_that_goes_on_can_be_followed() {
+    fn a_running_walk_can_be_followed() {
         let project = Project::new();
         let halted = project.root().join("halted");
         let mut command = project.command(&["run", "--files", "never", "--parallel", "1"]);
@@ -353,7 +353,7 @@ mod terminal {
         terminal.exp_string("> ").unwrap();
         terminal.send_line(":follow").unwrap();
         std::fs::remove_file(&halted).unwrap();
-        // Told since, whether the run or the session was first.
+        // Reported, whether the run or the session started first.
         terminal.exp_regex("> [0-9]+").unwrap();
         terminal.exp_string("the case is done").unwrap();
         terminal.exp_string("> ").unwrap();

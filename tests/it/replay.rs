@@ -1,14 +1,14 @@
-//! `asterisk replay`: what edited rules would have decided is exactly what a fresh run by them decides, as far as the answers
-//! that were recorded reach.
+//! `asterisk replay`: the decisions of edited rules are exactly those of a fresh run with them, as far as the recorded answers
+//! reach.
 
 use crate::fold::{World, pairs};
 use crate::harness::{Project, repository};
-use asterisk::clock::{FixedClock, Timestamp};
-use asterisk::decisions::replay::{ReplayReport, ReplaySpec, replay};
-use asterisk::diag::Source;
-use asterisk::session::{RunInputs, RunResult, RunSettings, RunSpec, Session, Setup, TextSettings, Via};
-use asterisk::store::Store;
-use asterisk::walk::EventBody;
+use asterisk_base::clock::{FixedClock, Timestamp};
+use asterisk_decisions::replay::{ReplayReport, ReplaySpec, replay};
+use asterisk_diag::Source;
+use asterisk_session::{RunInputs, RunResult, RunSettings, RunSpec, Session, Setup, TextSettings, Via};
+use asterisk_store::Store;
+use asterisk_walk::EventBody;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ fn walked() -> Project {
 }
 
 #[test]
-fn what_would_go_another_way_is_told() {
+fn changed_decisions_are_reported() {
     let project = walked();
     for (name, args) in [
         ("nothing_edited", &["replay"][..]),
@@ -47,7 +47,7 @@ fn what_would_go_another_way_is_told() {
 }
 
 #[test]
-fn replays_that_make_no_sense_are_refused() {
+fn invalid_replays_are_rejected() {
     let empty = Project::new();
     let project = walked();
     project.file("bad/rules/rca.rhai", "fn recall_hit(artifact, state, vars) { artifact.mach }");
@@ -157,7 +157,7 @@ fn holds(done: &ReplayReport, recorded: &Ways, fresh: &Ways) -> Result<(), TestC
     Ok(())
 }
 
-/// Edits of the bundled rules that change what they decide.
+/// Edits of the bundled rules that change their decisions.
 const EDITS: [(&str, &str); 8] = [
     ("symptom_category != \"infra\"", "symptom_category != \"product\""),
     ("candidate_repos.len() != 1", "candidate_repos.len() != 2"),
@@ -226,7 +226,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn real_launches_flip_as_a_fresh_run_by_the_edited_rules_goes(
+    fn flips_of_real_launches_match_a_fresh_run_with_the_edited_rules(
         which in 0..2_usize,
         vars in vars(),
         edits in prop::collection::btree_set(0..EDITS.len(), 0..3),
@@ -241,7 +241,7 @@ proptest! {
     }
 
     #[test]
-    fn any_pipeline_flips_as_a_fresh_run_by_the_edited_one_goes((before, after) in pairs()) {
+    fn flips_of_any_pipeline_match_a_fresh_run_of_the_edited_one((before, after) in pairs()) {
         let dir = tempfile::tempdir().unwrap();
         let pipelines = dir.path().join("pipelines");
         std::fs::create_dir(&pipelines).unwrap();
@@ -270,12 +270,12 @@ fn a_var_is_tried_with_other_values() {
     });
     project.file("scenario.json", scenario.to_string());
     for (name, args) in [
-        ("over_runs", &["sweep", "--var", "convergence_sufficient=0.5..0.95:0.15", "--svg", "sweep.svg"][..]),
-        ("values_for_programs", &["sweep", "latest", "--var", "max_investigate_loops=0,2", "--format", "json"]),
-        ("over_a_scenario", &["sweep", "--var", "recall_hit=0.75..1:0.1", "--scenario", "scenario.json"]),
-        ("no_such_var", &["sweep", "--var", "recall_hot=1,2"]),
-        ("no_range", &["sweep", "--var", "recall_hit=1..2"]),
-        ("no_scenario", &["sweep", "--var", "recall_hit=1", "--scenario", "new/rules/rca.rhai"]),
+        ("over_runs", &["replay", "--sweep", "convergence_sufficient=0.5..0.95:0.15", "--svg", "sweep.svg"][..]),
+        ("values_for_programs", &["replay", "latest", "--sweep", "max_investigate_loops=0,2", "--format", "json"]),
+        ("over_a_scenario", &["replay", "--sweep", "recall_hit=0.75..1:0.1", "--scenario", "scenario.json"]),
+        ("no_such_var", &["replay", "--sweep", "recall_hot=1,2"]),
+        ("no_range", &["replay", "--sweep", "recall_hit=1..2"]),
+        ("no_scenario", &["replay", "--sweep", "recall_hit=1", "--scenario", "new/rules/rca.rhai"]),
     ] {
         insta::assert_snapshot!(format!("sweep_{name}"), project.asterisk(args).text());
     }
@@ -284,7 +284,7 @@ fn a_var_is_tried_with_other_values() {
 
 /// An edited responder: its answers are made again on the recorded inputs, and so are those that read them.
 #[test]
-fn scripted_answers_are_made_again() {
+fn scripted_answers_are_reevaluated() {
     let project = Project::new();
     project.asterisk(&["run", "--case", "880101", "--case", "880502"]).exits(0);
     let bundled = std::fs::read_to_string(crate::bundled::root().join("scripts/agents/triage.rhai")).unwrap();
@@ -302,7 +302,7 @@ fn scripted_answers_are_made_again() {
     assert_eq!((&flip["then"], &other["unknown"]), (&json!(["review", "report"]), &json!([])));
     let answer = &other["answers"][0];
     assert_eq!((&answer["node"], &answer["fields"]["symptom_category"]), (&json!("triage"), &json!(["crash", "infra"])));
-    // What reads a query that nobody recorded is unknown, not guessed.
+    // A decision that reads an unrecorded query is unknown, not guessed.
     let pipeline = std::fs::read_to_string(crate::bundled::root().join("pipelines/rca.yaml")).unwrap();
     let needs = "needs: [peers, siblings, tests.history, workspace, rcas.of_root]";
     assert!(pipeline.contains(needs));
@@ -323,7 +323,7 @@ fn scripted_answers_are_made_again() {
 
 /// An edited effect script: what steps would have written is compared, and no step behind a flip.
 #[test]
-fn effects_are_decided_again() {
+fn effects_are_reevaluated() {
     let project = Project::new();
     project.asterisk(&["run", "--case", "880101", "--case", "880502"]).exits(0);
     let bundled = std::fs::read_to_string(crate::bundled::root().join("scripts/effects/rca.rhai")).unwrap();
@@ -344,13 +344,13 @@ fn effects_are_decided_again() {
     let told: Vec<_> = effects.iter().map(|one| (one["case"].as_str().unwrap(), one["node"].as_str().unwrap())).collect();
     assert_eq!(told, [("880101", "triage"), ("880502", "triage")]);
     insta::assert_snapshot!("replay_effects", project.asterisk(&["replay", "latest"]).exits(0).text());
-    // Behind a flip the walk does not come there with what it came with.
+    // After a flip, the walk does not reach that step with the recorded state.
     let flipped = project.asterisk(&["replay", "latest", "--set", "recall_uncertain=0.0", "--format", "json"]).exits(0).json();
     assert_eq!(flipped["effects"].as_array().unwrap().len(), 2 - flipped["flips"].as_array().unwrap().len().min(2), "{flipped}");
 }
 
 #[test]
-fn a_rule_of_the_verdict_that_fails_is_told() {
+fn a_failing_verdict_rule_is_reported() {
     let project = walked();
     let waits = std::fs::read_to_string(repository().join("scripts/verdicts/waits.rhai")).unwrap();
     let broken = waits.replacen(
@@ -372,7 +372,7 @@ fn a_rule_of_the_verdict_that_fails_is_told() {
         ran.text()
     );
     assert_eq!(ran.json()["failed_rules"][0]["id"], "V40");
-    // Rules go by id or name, in any case; signatures are told from rules.
+    // Rules are selected by id or name, ignoring case; signatures are distinguished from rules.
     let asked = |what: &str| project.asterisk(&["explain", "latest", "--case", "880201", "--why-not", what]);
     for rule in ["v12", "race-in-product"] {
         assert!(asked(rule).ok().stdout.contains("V12"), "{rule}");

@@ -1,4 +1,4 @@
-//! The reports of a run: what they say, that nothing from outside can draw in them, and that they can be made again.
+//! The reports of a run: their content, that untrusted text cannot become markup, and that they can be rebuilt.
 
 use crate::harness::Project;
 use crate::kill::{halted, kill};
@@ -25,7 +25,7 @@ fn page(files: &BTreeMap<String, Vec<u8>>, name: &str) -> String {
     String::from_utf8(files[name].clone()).unwrap()
 }
 
-/// A launch whose every text tries to be markup, or to turn what stands around it.
+/// A launch whose every text tries to be markup, or to change the surrounding text.
 fn hostile() -> String {
     let bad = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'`|*_[x](javascript:alert(3))\u{202e}gpj.exe\u{7}\u{1b}[31m{{ 7 * 7 }}{% raw %}";
     let case = |id: &str| {
@@ -38,7 +38,7 @@ fn hostile() -> String {
 }
 
 #[test]
-fn nothing_from_outside_draws_on_the_page() {
+fn untrusted_text_cannot_alter_the_page() {
     let project = Project::with(&[("launch.json", &hostile())]);
     project.asterisk(&["run", "--input", "launch.json"]).exits(0);
     let html = page(&files(&project), "report.html");
@@ -59,7 +59,7 @@ fn nothing_from_outside_draws_on_the_page() {
 }
 
 #[test]
-fn every_link_of_the_page_leads_somewhere_and_every_id_is_one() {
+fn every_link_of_the_page_resolves_and_ids_are_unique() {
     let project = Project::new();
     project.asterisk(&["run"]).ok();
     let html = page(&files(&project), "report.html");
@@ -75,14 +75,14 @@ fn every_link_of_the_page_leads_somewhere_and_every_id_is_one() {
         links += 1;
     }
     assert!(links > 40, "{links}");
-    // Every card's picture tells its path in words too.
+    // Every card's picture describes its path in words too.
     assert_eq!(html.matches("<article").count(), html.matches("</article>").count());
-    assert!(html.contains("aria-label=\"6 turns taken: F0 to F1 by H2, F1 to F3 by H7,"), "the path in words");
+    assert!(html.contains("aria-label=\"6 turns taken: F0 to F1 by H2, F1 to F3 by H7,"), "the path as text");
 }
 
 /// What a run wrote, `asterisk report` writes again, byte for byte.
 #[test]
-fn all_files_are_made_again_as_they_were() {
+fn all_files_are_rebuilt_identically() {
     let stub = answers();
     for (args, input) in [(&["--files", "auto"][..], None), (&["--files", "never"], None), (&[], Some(&stub))] {
         let project = Project::with(&[("launch.json", &hostile())]);
@@ -122,7 +122,7 @@ fn answers() -> String {
 
 /// A run that was killed has reports too: they say that it is not over, and say something else when it is.
 #[test]
-fn a_run_that_is_not_over_is_reported_as_such() {
+fn an_unfinished_run_is_reported_as_such() {
     let project = Project::new();
     let child = halted(&project, &["run", "--case", "880304", "--parallel", "1"], 6).expect("it halts");
     kill(child);
@@ -139,7 +139,7 @@ fn a_run_that_is_not_over_is_reported_as_such() {
 }
 
 #[test]
-fn a_store_without_runs_has_no_latest_one() {
+fn a_store_without_runs_lacks_a_latest_one() {
     let project = Project::new();
     project.asterisk(&["run", "--dry-run"]).ok();
     let said = project.asterisk(&["report", "latest"]);
@@ -147,7 +147,7 @@ fn a_store_without_runs_has_no_latest_one() {
     assert!(said.stdout.is_empty() && !said.stderr.is_empty());
 }
 
-/// A page of very many failures stays small, says so, and still tells of every cause that has a card.
+/// A page with many failures stays small, says so, and still describes every cause that has a card.
 #[test]
 fn a_large_launch_has_a_bounded_page() {
     let case = |index: usize| {
@@ -163,9 +163,9 @@ fn a_large_launch_has_a_bounded_page() {
     assert!(html.contains("300 of 400 cases:"));
 }
 
-/// A summary script may tell more than the report has places for.
+/// A summary script may return more than the report has fields for.
 #[test]
-fn sections_of_a_summary_stand_under_headings_of_their_own() {
+fn sections_of_a_summary_have_headings() {
     let pipeline = "pipeline: p\nnodes: [{ name: a }]\nedges: [{ id: E, from: a, to: _done }]\nreport: reports/p.rhai#summary\n\
                     start: a\ndone: _done\n";
     let summary = "fn summary(params, vars) {\n    #{ title: \"t\", sections: [#{ title: \"In court\", lines: [\"charge: *x* <b>\", \"2nd\"] }] }\n}\n";
@@ -197,9 +197,9 @@ done: _done
 ";
 
 /// Its template fails for one case, or takes too much work for it. Nothing of the others is lost, in `run`, `report` and `--resume`
-/// alike, and `--migrate` makes it by the mended template, for good.
+/// alike, and `--migrate` renders it with the fixed template, permanently.
 #[test]
-fn a_prompt_that_cannot_be_made_is_a_note_on_its_case() {
+fn a_prompt_that_fails_to_render_is_a_note_on_its_case() {
     let failures: Vec<Value> = ["x", "y", "z"].map(|id| json!({ "id": id, "name": id, "status": "FAILED" })).into();
     for (bad, why) in [
         ("{{ identity.case | int }}", "invalid"),
@@ -234,7 +234,7 @@ fn a_prompt_that_cannot_be_made_is_a_note_on_its_case() {
                 assert!(project.read(&below(page)).contains("of case"), "{page}");
             }
         }
-        // A template that is no better mends nothing, and one that does is taken once.
+        // A template that still fails changes nothing, and a fixed one is used once.
         project.file("templates/a.md", template(&format!("worse {bad}")));
         assert!(project.asterisk(&["run", "--resume", "latest", "--migrate"]).exits(0).stderr.contains("is not written"));
         project.file("templates/a.md", template("mended"));
@@ -248,6 +248,6 @@ fn a_prompt_that_cannot_be_made_is_a_note_on_its_case() {
             (project.read(&below("y/prompt-b.md")), project.read(&below("z/prompt-b.md"))),
             ("of y\nmended".into(), "of z\n".into())
         );
-        assert!(project.asterisk(&["prompt", "y", "--node", "b"]).exits(0).stdout.contains("mended"));
+        assert!(project.asterisk(&["explain", "--case", "y", "--prompt", "--step", "b"]).exits(0).stdout.contains("mended"));
     }
 }

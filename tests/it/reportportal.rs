@@ -1,5 +1,5 @@
-//! ReportPortal: launches fetched from a real server on the loopback that answers in its published shapes, and what was found of
-//! them written back.
+//! ReportPortal: launches fetched from a real server on the loopback that answers in its published formats, and findings
+//! written back.
 
 use crate::harness::{Project, Ran};
 use crate::server::{Seen, Server, private, says, says_json};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 const TOKEN: &str = "rp-very-secret-77";
 
-/// The items of the launch: a suite, three tests that failed, one of them with a step that tells why.
+/// The items of the launch: a suite, three tests that failed, one of them with a step that shows the reason.
 fn items() -> Vec<Value> {
     let test = |id: u64, name: &str, more: Value| {
         let mut item = json!({
@@ -96,7 +96,7 @@ pub(crate) fn project(server: &Server) -> Project {
     project
 }
 
-/// What was said, without the address that is other each time.
+/// The output, without the address, which differs each time.
 fn told(ran: &Ran, server: &Server) -> String {
     ran.text().replace(&server.url, "http://SERVER")
 }
@@ -115,7 +115,7 @@ fn no_token(project: &Project, text: &str) {
 }
 
 #[test]
-fn a_launch_is_fetched_and_recorded_so_that_nothing_needs_the_server_again() {
+fn a_fetched_launch_is_recorded_and_never_fetched_again() {
     let server = Server::answering(portal);
     let project = project(&server);
     let ran = project.asterisk(&["run", "--launch", "7", "--format", "json"]).exits(0);
@@ -138,13 +138,13 @@ fn a_launch_is_fetched_and_recorded_so_that_nothing_needs_the_server_again() {
     }
     assert_eq!(server.seen().len(), asked.len());
     let run = project.asterisk(&["run", "--launch", "a1-b2", "--dry-run", "--format", "json"]).exits(0);
-    assert_eq!(run.json()["cases"].as_array().unwrap().len(), 3, "by its uuid too");
-    assert_eq!(project.asterisk(&["runs", "--format", "json"]).json()["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(run.json()["cases"].as_array().unwrap().len(), 3, "also by its uuid");
+    assert_eq!(project.asterisk(&["status", "--format", "json"]).json()["runs"].as_array().unwrap().len(), 1);
 }
 
 /// A real launch, fetched page by page, is what the file of it is.
 #[test]
-fn a_fetched_launch_is_the_one_in_the_file() {
+fn a_fetched_launch_equals_the_launch_file() {
     let (Some(file), Some(whole), Some(list)) = (
         shared("data/envelope_33195_4.21.json"),
         shared_json("data/envelope_33195_4.21.json"),
@@ -174,7 +174,7 @@ fn a_fetched_launch_is_the_one_in_the_file() {
 }
 
 #[test]
-fn a_server_that_is_busy_or_down_is_asked_again() {
+fn a_busy_or_unavailable_server_is_retried() {
     let mut count = 0;
     let server = Server::answering(move |seen| {
         count += 1;
@@ -191,7 +191,7 @@ fn a_server_that_is_busy_or_down_is_asked_again() {
 }
 
 #[test]
-fn a_server_that_claims_endless_pages_is_not_followed() {
+fn endless_pages_are_not_followed() {
     let server = Server::answering(|seen| {
         if seen.path.contains("/item") {
             return says_json(
@@ -202,13 +202,13 @@ fn a_server_that_claims_endless_pages_is_not_followed() {
     });
     let ran = project(&server).asterisk(&["run", "--launch", "7", "--dry-run", "--format", "json"]).exits(0);
     assert_eq!(ran.json()["cases"].as_array().unwrap().len(), 3);
-    assert_eq!(server.seen().iter().filter(|seen| seen.path.contains("/item")).count(), 2, "the second brought nothing new");
+    assert_eq!(server.seen().iter().filter(|seen| seen.path.contains("/item")).count(), 2, "the second added nothing");
 }
 
-/// Logs are asked for together. A server that does not know that, or does not say whose an entry is, is asked one by one, and one chatty item
-/// does not cost the others theirs; what is read is the same.
+/// Logs are requested together. If a server does not support that, or does not name the item of an entry, they are requested one by one, and one chatty item
+/// does not cost the others theirs; the result is the same.
 #[test]
-fn logs_are_read_together_or_else_apart() {
+fn logs_are_fetched_in_one_request_or_separately() {
     let items: Vec<Value> = (1..=45)
         .map(|id| json!({ "id": id, "name": format!("t{id}"), "type": "STEP", "status": "FAILED", "launchId": 7, "hasChildren": false }))
         .collect();
@@ -281,7 +281,7 @@ fn an_interrupted_fetch_leaves_nothing() {
 }
 
 #[test]
-fn what_goes_wrong_is_said_with_what_to_do_and_no_token() {
+fn errors_show_a_remedy_and_no_token() {
     let mut all = String::new();
     let mut tell = |project: &Project, server: &Server, args: &[&str], code: i32| {
         let ran = project.asterisk(args).exits(code);
@@ -306,7 +306,7 @@ fn what_goes_wrong_is_said_with_what_to_do_and_no_token() {
     tell(&good, &server, &["run", "--launch", "7", "--reportportal-url", &server.url], 2);
     good.file("asterisk.yaml", format!("reportportal: {{ url: '{}', project: shop, token: {TOKEN} }}\n", server.url));
     let ran = good.asterisk(run).exits(3);
-    assert!(ran.text().contains("stands in the file"), "{}", ran.text());
+    assert!(ran.text().contains("is written in the file"), "{}", ran.text());
     for answer in ["{\"id\": 7, \"name\": ", "<html><body>Sign in</body></html>"] {
         let server = Server::new(&[&says("200 OK", "", answer)]);
         tell(&project(&server), &server, run, 3);
@@ -329,13 +329,13 @@ fn reviewed(server: &Server) -> Project {
 }
 
 #[test]
-fn only_what_a_person_has_reviewed_is_written_back_and_only_once() {
+fn only_reviewed_cases_are_pushed_and_only_once() {
     let server = Server::answering(portal);
     let project = reviewed(&server);
     let asked = server.seen().len();
     let push = &["push", "latest", "--to", "reportportal"][..];
     let dry = project.asterisk(&["push", "--to", "reportportal", "--dry-run"]).exits(0);
-    assert_eq!(server.seen().len(), asked, "a dry run asks nobody");
+    assert_eq!(server.seen().len(), asked, "a dry run sends nothing");
     let ran = project.asterisk(push).exits(0);
     let again = project.asterisk(push).exits(0);
     let bodies = sent(&server);
@@ -343,12 +343,12 @@ fn only_what_a_person_has_reviewed_is_written_back_and_only_once() {
     let issue = |at: usize| (&body["issues"][at]["testItemId"], &body["issues"][at]["issue"]);
     assert_eq!(body["issues"].as_array().unwrap().len(), 2);
     assert_eq!((issue(0).0, &issue(0).1["autoAnalyzed"]), (&json!(101), &json!(false)));
-    assert_eq!((issue(1).0, &issue(1).1["issueType"]), (&json!(102), &json!("si001")), "what the person said it is");
+    assert_eq!((issue(1).0, &issue(1).1["issueType"]), (&json!(102), &json!("si001")), "the defect of the review");
     assert!(issue(1).1["comment"].as_str().unwrap().contains("DNS was down"), "{body}");
-    assert!(issue(1).1.get("externalSystemIssues").is_none(), "tickets that are there stay");
+    assert!(issue(1).1.get("externalSystemIssues").is_none(), "existing tickets are kept");
     insta::assert_snapshot!([told(&dry, &server), told(&ran, &server), told(&again, &server)].join("\n"));
     no_token(&project, &ran.text());
-    // Another word of the person is another thing to say.
+    // A changed review is pushed again.
     project.asterisk(&["review", "101", "overturn", "--defect-type", "au001", "--message", "the test counts wrong"]).exits(0);
     let ran = project.asterisk(&["push", "--to", "reportportal", "--format", "json"]).exits(0).json();
     let outcomes: Vec<(&str, &str)> = ran["cases"]
@@ -359,14 +359,14 @@ fn only_what_a_person_has_reviewed_is_written_back_and_only_once() {
         .collect();
     assert_eq!(outcomes, [("101", "sent"), ("102", "sent_before")]);
     assert_eq!(sent(&server)[1]["issues"][0]["issue"]["issueType"], "ab001");
-    // What programs approved would leave when it is asked for; what waits for a person does not.
+    // Automatic approvals are pushed on request; cases that need review are not.
     let ran = project.asterisk(&["push", "--to", "reportportal", "--accept-auto", "--format", "json"]).exits(0).json();
     assert!(ran["cases"].as_array().unwrap().iter().all(|case| case["case"] != "103"), "{ran}");
     assert_eq!(sent(&server).len(), 2);
 }
 
 #[test]
-fn nothing_leaves_before_a_person_has_looked() {
+fn nothing_is_pushed_before_a_review() {
     let server = Server::answering(portal);
     let project = project(&server);
     project.asterisk(&["run", "--launch", "7", "--format", "json"]).exits(0);
@@ -380,7 +380,7 @@ fn nothing_leaves_before_a_person_has_looked() {
 }
 
 #[test]
-fn one_that_is_refused_keeps_no_other_and_none_goes_to_another_launch() {
+fn a_rejected_item_does_not_block_others_and_no_item_reaches_another_launch() {
     let names = Arc::new(Mutex::new("shop-nightly"));
     let there = Arc::clone(&names);
     let server = Server::answering(move |seen| {
@@ -397,7 +397,7 @@ fn one_that_is_refused_keeps_no_other_and_none_goes_to_another_launch() {
     let project = reviewed(&server);
     let ran = project.asterisk(&["push", "--to", "reportportal"]).exits(4);
     insta::assert_snapshot!(told(&ran, &server));
-    assert_eq!(sent(&server).len(), 3, "together, then each by itself");
+    assert_eq!(sent(&server).len(), 3, "together, then separately");
     // The one that was taken is not sent again.
     project.asterisk(&["push", "--to", "reportportal"]).exits(4);
     let last = sent(&server).pop().unwrap();
@@ -410,7 +410,7 @@ fn one_that_is_refused_keeps_no_other_and_none_goes_to_another_launch() {
 }
 
 #[test]
-fn an_answer_that_is_lost_is_asked_for_again_in_the_same_words() {
+fn a_lost_response_is_retried_with_the_same_request() {
     let mut lost = 0;
     let server = Server::answering(move |seen| {
         lost += usize::from(seen.method == "PUT");
@@ -420,7 +420,7 @@ fn an_answer_that_is_lost_is_asked_for_again_in_the_same_words() {
     project.asterisk(&["push", "--to", "reportportal"]).exits(0);
     let bodies = sent(&server);
     assert_eq!((bodies.len(), &bodies[0]), (2, &bodies[1]));
-    // What was sent and not recorded, as after a crash, is said once more, and is the same.
+    // Data that was sent but not recorded, as after a crash, is sent again, unchanged.
     let store = project.root().join(".asterisk/asterisk.db");
     rusqlite::Connection::open(store).unwrap().execute("DELETE FROM pushes", []).unwrap();
     project.asterisk(&["push", "--to", "reportportal"]).exits(0);
@@ -428,7 +428,7 @@ fn an_answer_that_is_lost_is_asked_for_again_in_the_same_words() {
 }
 
 #[test]
-fn what_came_from_elsewhere_is_no_item_of_reportportal() {
+fn items_from_other_sources_are_not_pushed() {
     let server = Server::answering(portal);
     let project = project(&server);
     let junit =
@@ -438,12 +438,12 @@ fn what_came_from_elsewhere_is_no_item_of_reportportal() {
     let case = run["cases"][0]["case"].as_str().unwrap();
     project.asterisk(&["review", case, "approve"]).exits(0);
     let ran = project.asterisk(&["push", "--to", "reportportal"]).exits(4);
-    assert!(ran.text().contains("is no item of ReportPortal") && ran.text().contains("--to jira-json"), "{}", ran.text());
+    assert!(ran.text().contains("is not a ReportPortal item") && ran.text().contains("--to jira-json"), "{}", ran.text());
     assert!(server.seen().is_empty());
 }
 
 #[test]
-fn drafts_tell_of_reviewed_cases_alone() {
+fn drafts_only_contain_reviewed_cases() {
     let server = Server::answering(portal);
     let project = reviewed(&server);
     let mut all = String::new();
@@ -464,7 +464,7 @@ fn drafts_tell_of_reviewed_cases_alone() {
     for draft in json["drafts"].as_array().unwrap() {
         assert_eq!((&draft["draft"]["run"], &draft["draft"]["review"]), (&json["run"], &json!("human")));
         assert!(!draft["draft"].to_string().contains("103"), "{draft}");
-        assert_eq!(draft["draft"]["attachments"], json!([]), "the pages tell of case 103 too");
+        assert_eq!(draft["draft"]["attachments"], json!([]), "the pages include case 103");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The review queue: what waits for a person, what helps most first, and who said what.
+//! The review queue: cases that need review, most useful first, and their reviewers.
 
 use crate::harness::{Project, strings};
 use crate::mcp::Pipes;
@@ -28,12 +28,12 @@ fn ids(queue: &[Value]) -> Vec<&str> {
 
 /// The case as the status has it.
 fn case(project: &Project, id: &str) -> Value {
-    let told = project.asterisk(&["status", "--format", "json"]).ok().json();
+    let told = project.asterisk(&["status", "latest", "--format", "json"]).ok().json();
     told["cases"].as_array().unwrap().iter().find(|case| case["case"] == id).unwrap().clone()
 }
 
 #[test]
-fn what_is_doubtful_waits_and_what_helps_most_comes_first() {
+fn doubtful_cases_are_queued_most_useful_first() {
     let (project, run) = analysed();
     let waiting = queue(&project);
     assert!(waiting.len() >= 3 && !ids(&waiting).contains(&"880301"), "{waiting:?}");
@@ -43,7 +43,7 @@ fn what_is_doubtful_waits_and_what_helps_most_comes_first() {
         let sure = entry["confidence"].as_f64().unwrap();
         let explains = entry["explains"].as_f64().unwrap();
         assert!((entry["weight"].as_f64().unwrap() - (1.0 - sure) * explains).abs() < 1e-6, "{entry}");
-        assert!(entry["why"].as_str().unwrap().contains("is below review_bar 0.8"), "{entry}");
+        assert!(entry["why"].as_str().unwrap().contains("is below the 0.8 needed for automatic approval"), "{entry}");
         let one = case(&project, entry["case"].as_str().unwrap());
         assert_eq!(one["case_status"], "needs_review", "{one}");
         assert_eq!(strings(&one["edges"]).iter().rev().take(2).copied().collect::<Vec<_>>(), ["H16", "review-defer"]);
@@ -51,7 +51,7 @@ fn what_is_doubtful_waits_and_what_helps_most_comes_first() {
     let first = waiting[0]["case"].as_str().unwrap();
     let next = project.asterisk(&["review", "--next"]).exits(0);
     assert!(
-        next.stdout.starts_with(first) && next.stderr.contains(&format!("asterisk review {first} approve --suite-id {run}")),
+        next.stdout.starts_with(first) && next.stderr.contains(&format!("asterisk review {first} approve --run {run}")),
         "{}",
         next.text()
     );
@@ -59,9 +59,9 @@ fn what_is_doubtful_waits_and_what_helps_most_comes_first() {
     assert_eq!((&whole["review"]["case"], &whole["case"]["case"]), (&json!(first), &json!(first)));
     for page in ["report.md", "report.html"] {
         let page = project.read(&format!(".asterisk/investigations/{run}/{page}"));
-        assert!(page.contains("Waiting for a person") && page.contains("asterisk review --next"), "{page}");
+        assert!(page.contains("Needs review") && page.contains("asterisk review --next"), "{page}");
     }
-    // A person's word takes it out of the queue, and the next one comes up.
+    // A person's review removes it from the queue, and the next one follows.
     project.asterisk(&["review", first, "approve"]).exits(0);
     let after = queue(&project);
     assert_eq!(ids(&after), &ids(&waiting)[1..]);
@@ -80,12 +80,12 @@ fn what_is_doubtful_waits_and_what_helps_most_comes_first() {
             .exits(0);
     }
     assert_eq!(queue(&project), Vec::<Value>::new());
-    assert!(project.asterisk(&["review", "--next"]).ok().stdout.contains("nothing of the run"));
-    assert!(!project.read(&format!(".asterisk/investigations/{run}/report.md")).contains("Waiting for a person"));
+    assert!(project.asterisk(&["review", "--next"]).ok().stdout.contains("no case of the run"));
+    assert!(!project.read(&format!(".asterisk/investigations/{run}/report.md")).contains("Needs review"));
 }
 
 #[test]
-fn with_a_lower_bar_the_script_approves() {
+fn a_lower_review_bar_approves_more() {
     let project = Project::new();
     project.asterisk(&["run", "--case", "880501", "--set", "review_bar=0.5"]).ok();
     assert_eq!(queue(&project), Vec::<Value>::new());
@@ -93,12 +93,12 @@ fn with_a_lower_bar_the_script_approves() {
 }
 
 #[test]
-fn a_review_says_only_what_the_domain_and_the_pipeline_know() {
+fn a_review_only_accepts_known_defects_and_nodes() {
     let (project, run) = analysed();
     let before = case(&project, "880501");
     for (words, code, help) in [
         ("880501 overturn --defect-type pb01 --message x", 3, "did you mean `pb001`?"),
-        ("880501 reassess --to F0", 2, "it may go back to: resolve, triage, investigate"),
+        ("880501 reassess --to F0", 2, "it can go back to: resolve, triage, investigate"),
         ("880501 reassess --to investigat", 2, "`investigate`"),
         ("880501 reassess --to report", 2, "no edge leads from `review` back to `report`"),
         ("880509 approve", 2, "`880501`"),
@@ -113,12 +113,12 @@ fn a_review_says_only_what_the_domain_and_the_pipeline_know() {
     assert_eq!(case(&project, "880501"), before, "nothing was changed");
     // An alias is stored under its code.
     project.asterisk(&["review", "880501", "overturn", "--defect-type", "ab001", "--message", "the fixture moved"]).exits(0);
-    let causes = project.asterisk(&["show", "rcas", "--run", &run, "--format", "json"]).ok().json()["rcas"].clone();
+    let causes = project.asterisk(&["rca", "list", "--run", &run, "--format", "json"]).ok().json()["rcas"].clone();
     let codes: Vec<&Value> = causes.as_array().unwrap().iter().map(|rca| &rca["defect_type"]).collect();
     assert!(codes.contains(&&json!("au001")) && !codes.contains(&&json!("ab001")), "{codes:?}");
 }
 
-/// Agents review by tools, as agents: nothing is pushed on their word, and they review nothing that does not wait.
+/// Agents review by tools, as agents: nothing is pushed on their reviews, and they only review queued cases.
 #[test]
 fn agents_review_as_agents() {
     let (project, run) = analysed();
@@ -146,12 +146,12 @@ fn agents_review_as_agents() {
     let events = project.asterisk(&["explain", &run, "--case", &first, "--format", "json"]).ok().json();
     assert!(events.is_object());
     let pushed = project.asterisk(&["push", "--to", "github-md"]).exits(1);
-    assert!(pushed.stderr.contains("a person's review"), "{}", pushed.text());
+    assert!(pushed.stderr.contains("passed the review of a script or an agent only"), "{}", pushed.text());
 }
 
-/// What a person said of a failure is evidence for failures like it, and says so; what nobody reviewed is none.
+/// A person's review of a failure is evidence for similar failures, and is cited; without a review there is not any.
 #[test]
-fn a_word_on_a_failure_is_evidence_for_those_like_it() {
+fn a_review_is_evidence_for_similar_failures() {
     let launch = |test: &str, tenant: &str| {
         let error = format!("the price list of tenant {tenant} in region west was not reachable within the limit");
         format!(
@@ -176,7 +176,7 @@ fn a_word_on_a_failure_is_evidence_for_those_like_it() {
         let word = spoke.iter().find(|rule| rule["id"] == "V68");
         assert_eq!(word.is_some(), reviewed, "{verdict}");
         if let Some(word) = word {
-            assert!(word["because"].as_str().unwrap().starts_with("a person said so of a failure "), "{word}");
+            assert!(word["because"].as_str().unwrap().starts_with("a person reviewed a failure "), "{word}");
             let strength = word["strength"].as_f64().unwrap();
             assert!(strength > 0.6 && strength < 1.0, "{word}");
         }

@@ -1,8 +1,8 @@
-//! Every rule of the RCA pipeline and every promise about edges, from fixtures that carry their expectations.
+//! Every rule of the RCA pipeline and every promise about edges, from fixtures with expectations.
 //!
-//! `tests/fixtures/routes/NAME.jsonl` holds lines as `route --batch` takes them, with `expect` beside: what must come out,
-//! as it comes out, except that `considered` is written `EDGE OUTCOME` and `context_keys` names the context's keys only.
-//! The pipeline is `NAME.yaml` beside it, or else the bundled one.
+//! `tests/fixtures/routes/NAME.jsonl` holds lines as `route --batch` takes them, with an additional `expect`: the expected result,
+//! as printed, except that `considered` is written `EDGE OUTCOME` and `context_keys` names the context's keys only.
+//! The pipeline is `NAME.yaml` next to it, or else the bundled one.
 
 use crate::harness::{Project, fixture};
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 #[test]
-fn every_fixture_is_decided_as_it_expects() {
+fn every_fixture_has_the_expected_decision() {
     let mut complaints = Vec::new();
     let mut files = 0;
     for entry in fs::read_dir(fixture("routes")).unwrap() {
@@ -43,7 +43,7 @@ fn differences(name: &str) -> Vec<String> {
     let own = fixture(&format!("routes/{name}.yaml"));
     let pipeline = if own.is_file() { own.to_str().unwrap().to_owned() } else { "rca".to_owned() };
     let scripts = fixture("routes/scripts");
-    let args = ["route", &pipeline, "--batch", "batch.jsonl", "--scripts", scripts.to_str().unwrap(), "--format", "json"];
+    let args = ["eval", "route", &pipeline, "--batch", "batch.jsonl", "--scripts", scripts.to_str().unwrap(), "--format", "json"];
     let ran = project.asterisk(&args);
     if ran.stdout.is_empty() {
         return vec![ran.text()];
@@ -71,7 +71,7 @@ fn differences(name: &str) -> Vec<String> {
     complaints
 }
 
-/// The fixtures speak of every edge of the bundled pipeline, so that one added later gets its lines too.
+/// The fixtures cover every edge of the bundled pipeline, so that one added later gets its lines too.
 #[test]
 fn every_edge_of_the_bundled_pipeline_has_a_fixture() {
     let names = ["recall", "triage", "resolve", "investigate", "correlate", "court", "review", "report"];
@@ -94,12 +94,12 @@ fn every_edge_of_the_bundled_pipeline_has_a_fixture() {
 
 /// One decision alone says the same as in a batch.
 #[test]
-fn one_decision_is_like_many() {
+fn a_single_decision_equals_a_batch() {
     let project = Project::with(&[("a.json", r#"{"n": 6}"#), ("s.json", r#"{"loops": {"again": 1}}"#)]);
     let pipeline = fixture("routes/engine.yaml");
     let scripts = fixture("routes/scripts");
     let (pipeline, scripts) = (pipeline.to_str().unwrap(), scripts.to_str().unwrap());
-    let common = ["route", pipeline, "--scripts", scripts, "--format", "json"];
+    let common = ["eval", "route", pipeline, "--scripts", scripts, "--format", "json"];
     let alone = |more: &[&str]| project.asterisk(&[&common, more].concat()).ok().json();
     assert_eq!(alone(&["--node", "order", "--artifact", "a.json"])["edge"], "second");
     assert_eq!(alone(&["--node", "order", "--artifact", "a.json", "--set", "limit=5"])["edge"], "first");
@@ -122,7 +122,7 @@ start: a
 done: _done
 ";
 
-/// Decision 14: the cap names the loop, the counters, and what kept it going; decision 50: 0 is no cap.
+/// The error at the cap names the loop, the counters and the edges; 0 disables the cap (`docs/decisions/0008-routing-and-step-cap.md`).
 #[test]
 fn the_step_cap_names_the_loop() {
     let project = Project::new();
@@ -147,7 +147,7 @@ fn the_step_cap_names_the_loop() {
 
 /// Decision 42: the case stays at review.
 #[test]
-fn a_walk_with_an_unknown_target_stays_where_it_is() {
+fn a_walk_with_an_unknown_target_does_not_move() {
     let stub = json!({ "*": {
         "recall": [{ "match": true, "confidence": 0.9 }],
         "review": [{ "decision": "reassess", "loop_target": "F7" }],

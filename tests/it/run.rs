@@ -1,4 +1,4 @@
-//! A launch in, a report out: whole runs, from the bundled launch and from other projects' real ones.
+//! Whole runs, from launch to report: the bundled launch and real ones of other projects.
 
 use crate::harness::{CLOCK, Project, Ran, fixture, repository, strings};
 use crate::shared::shared;
@@ -51,7 +51,7 @@ fn the_bundled_launch_becomes_a_report() {
         assert!(taxonomy["domain"]["defects"].get(finding["defect_type"].as_str().unwrap()).is_some(), "{case}");
         assert!(taxonomy["domain"]["categories"].get(finding["category"].as_str().unwrap()).is_some(), "{case}");
         assert!(!finding["next_steps"].as_array().unwrap().is_empty(), "{case}");
-        // What a script approves is not reviewed, what it is not sure of waits for a person, and a duplicate of another case is neither.
+        // A script's approvals are not reviewed, its deferred cases need review, and a duplicate of another case is neither.
         let duplicate = case["turns"].as_array().unwrap().iter().any(|turn| turn["edge"] == "H15");
         assert_eq!(duplicate, ["880201", "880602", "880603", "880604"].contains(&case["case"].as_str().unwrap()));
         let sure = finding["confidence"].as_f64().unwrap() >= 0.8;
@@ -71,10 +71,10 @@ fn the_bundled_launch_becomes_a_report() {
     // Of two that the triage found alike, the second cites the first, which was investigated ahead.
     let cites = |id: &str| {
         let case = cases.iter().find(|case| case["case"] == id).unwrap();
-        case["finding"].to_string().contains("880101, investigated first, came to the same")
+        case["finding"].to_string().contains("880101, investigated first, has the same cause")
     };
     assert!(cites("880201") && !cites("880101") && !cites("880304"));
-    // The failures that one regression caused stand under one cause.
+    // The failures of one regression are grouped under one cause.
     let together = |ids: &[&str]| data["causes"].as_array().unwrap().iter().any(|cause| strings(&cause["cases"]) == ids);
     assert!(together(&["880101", "880201"]) && together(&["880301", "880302", "880303"]), "{}", data["causes"]);
 }
@@ -152,7 +152,7 @@ fn the_result_is_the_same_at_any_parallelism() {
 
 /// One file of the user's, the rest bundled.
 #[test]
-fn a_script_of_ones_own_changes_the_path() {
+fn a_project_script_changes_the_path() {
     let bundled = std::fs::read_to_string(repository().join("scripts/rules/rca.rhai")).unwrap();
     let rule = "fn triage_infra(artifact, state, vars) {\n    if artifact.symptom_category != \"infra\" { return false; }";
     assert!(bundled.contains(rule));
@@ -204,7 +204,7 @@ fn resuming_a_finished_run_prints_its_result_again() {
 
 /// The files can be made again.
 #[test]
-fn what_was_not_written_can_be_rebuilt() {
+fn missing_files_can_be_rebuilt() {
     let project = Project::new();
     let ran = project.asterisk(&["run", "--format", "json"]).ok();
     let dir = project.root().join(".asterisk/investigations");
@@ -229,7 +229,7 @@ fn a_dry_run_touches_nothing() {
 }
 
 #[test]
-fn what_a_run_found_the_next_one_recalls() {
+fn findings_of_a_run_are_recalled_by_the_next() {
     let project = Project::new();
     let first = project.asterisk(&["run", "--format", "json"]).ok();
     let second = project.asterisk(&["run", "--format", "json"]).ok();
@@ -238,16 +238,16 @@ fn what_a_run_found_the_next_one_recalls() {
         let cases = ran.json()["cases"].as_array().unwrap().clone();
         cases.iter().map(|case| case["edges"][0].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert!(edges(&first).iter().all(|edge| edge == "H2"), "an empty store knows nothing");
-    // What was found with little doubt is recalled, and of the rest it is remembered that it was seen.
+    assert!(edges(&first).iter().all(|edge| edge == "H2"), "an empty store has no knowledge");
+    // Confident findings are recalled; the rest are only remembered as seen.
     let taken = |id: &str| edges(&second).iter().filter(|edge| *edge == id).count();
     assert!(taken("H1") >= 4 && taken("H2") == 0, "{:?}", edges(&second));
     let defects = |run: &str| {
         let cases = rca(&project, run)["cases"].as_array().unwrap().clone();
         cases.iter().map(|case| case["finding"]["defect_type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(defects(&run_of(&second)), defects(&run_of(&first)), "what is recalled is what was found");
-    let runs = project.asterisk(&["runs", "--format", "json"]).ok().json();
+    assert_eq!(defects(&run_of(&second)), defects(&run_of(&first)), "recalled findings equal the recorded ones");
+    let runs = project.asterisk(&["status", "--format", "json"]).ok().json();
     let names: Vec<&str> = runs["runs"].as_array().unwrap().iter().map(|run| run["run"].as_str().unwrap()).collect();
     assert_eq!(names.len(), 2);
     assert_eq!(names.into_iter().collect::<BTreeSet<_>>(), [run_of(&first).as_str(), run_of(&second).as_str()].into());
@@ -255,7 +255,7 @@ fn what_a_run_found_the_next_one_recalls() {
 
 /// A real launch: its envelope, its items, and both.
 #[test]
-fn the_real_launch_gives_a_report_however_it_is_given() {
+fn a_real_launch_is_reported_from_envelope_items_or_both() {
     let (Some(envelope), Some(items)) = (shared("data/envelope_33195_4.21.json"), shared("data/items_33195_failed.json")) else {
         return;
     };
@@ -278,7 +278,7 @@ fn the_real_launch_gives_a_report_however_it_is_given() {
         assert_eq!(found, listed, "{inputs:?}");
         let report = project.read(&format!(".asterisk/investigations/{run}/report.md"));
         assert!(report.starts_with(title), "{report}");
-        // Nothing to go by but names: it says so, and is not sure of anything.
+        // Only names are available: it says so, with low confidence.
         for case in rca(&project, &run)["cases"].as_array().unwrap() {
             assert!(case["finding"]["confidence"].as_f64().unwrap() <= 0.5, "{case}");
             assert!(!case["finding"]["next_steps"].as_array().unwrap().is_empty(), "{case}");
@@ -286,9 +286,9 @@ fn the_real_launch_gives_a_report_however_it_is_given() {
     }
 }
 
-/// What is no launch is refused by its name.
+/// Other files are rejected by name.
 #[test]
-fn other_shapes_are_refused_by_name() {
+fn other_formats_are_rejected_by_name() {
     let Some(scenario) = shared("data/ptp-mock.json") else { return };
     let refused = Project::new().asterisk(&["run", "--input", scenario.to_str().unwrap()]).exits(3);
     assert!(refused.stderr.contains("calibration scenario") && refused.stdout.is_empty(), "{}", refused.text());
@@ -296,7 +296,7 @@ fn other_shapes_are_refused_by_name() {
 
 /// JUnit files as other projects' test runners write them.
 #[test]
-fn other_projects_junit_files_give_reports() {
+fn junit_files_of_other_projects_give_reports() {
     let files = ["examples/launches/nextest.xml", "examples/launches/pytest.xml"].map(|path| repository().join(path));
     for (path, cases) in files.into_iter().chain([fixture("launches/surefire.xml")]).zip([5, 6, 3]) {
         let project = Project::new();

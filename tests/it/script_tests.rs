@@ -1,4 +1,4 @@
-//! `asterisk test`: what it runs, what it says of failures, and what of the scripts it went through.
+//! `asterisk test`: the tests it runs, its reports of failures, and its coverage.
 
 use crate::harness::{Lines, Project, Ran};
 use std::fs;
@@ -86,7 +86,7 @@ fn helper_that_is_no_test() { 1 }
 "#;
 
 #[test]
-fn passing_tests_are_a_line_a_file() {
+fn passing_tests_print_one_line_per_file() {
     shows("passing", &test(&project(PASSING), &[]).exits(0));
 }
 
@@ -96,12 +96,12 @@ fn tests_can_be_listed() {
 }
 
 #[test]
-fn failing_tests_show_the_values_and_why_the_rule_said_so() {
+fn failing_tests_show_the_values_and_the_evaluation_of_the_rule() {
     let tests = r#"import "rules/cart" as cart;
 
 fn test_verdict() {
     let answer = verdict("rules/cart.rhai#full", #{ artifact: #{ items: 9, paid: false } });
-    assert(answer.fired && answer.because == "full", "nine are many");
+    assert(answer.fired && answer.because == "full", "nine count as many");
 }
 
 fn test_decision() {
@@ -130,7 +130,7 @@ fn test_nothing_is_thrown() {
 }
 
 #[test]
-fn a_rule_that_throws_is_shown_where_it_threw() {
+fn an_error_in_a_rule_is_shown_with_its_location() {
     let broken =
         "fn full(artifact, state, vars) {\n    artifact.note > 3\n}\nfn broken(artifact, state, vars) {\n    artifact.nope\n}\n";
     let project = project("fn test_rule() {\n    verdict(\"rules/other.rhai#broken\", #{ artifact: #{ items: 1 } });\n}\n");
@@ -139,7 +139,7 @@ fn a_rule_that_throws_is_shown_where_it_threw() {
 }
 
 #[test]
-fn each_row_of_a_table_is_reported_on_its_own() {
+fn each_row_of_a_table_is_reported_separately() {
     let tests = r#"fn test_table() {
     table([[1, 1], [2, 5], ["x", 9], [3, 9]], |row| assert_eq(row[0] * row[0], row[1]));
 }
@@ -150,7 +150,7 @@ fn test_no_rows() { table([], |row| assert(row)); }
 }
 
 #[test]
-fn fixtures_are_json_beside_the_test() {
+fn fixtures_are_json_next_to_the_test() {
     let tests = r#"fn test_there() { assert_eq(fixture("data/cart.json").items, 10); }
 fn test_missing() { fixture("data/none.json"); }
 fn test_broken() { fixture("data/broken.json"); }
@@ -165,7 +165,7 @@ fn test_not_of_the_node() { verdict("rules/cart.rhai#full", #{ artifact: fixture
 }
 
 #[test]
-fn inputs_that_make_no_sense_are_refused_with_help() {
+fn invalid_inputs_are_rejected_with_help() {
     let tests = r#"fn test_key() { verdict("rules/cart.rhai#full", #{ artefact: #{} }); }
 fn test_rule() { verdict("rules/cart.rhai#ful", #{}); }
 fn test_edge() { verdict("E9", #{ pipeline: "cart" }); }
@@ -179,7 +179,7 @@ fn test_condition() { assert(!verdict("E2", #{ pipeline: "cart", artifact: #{ it
 }
 
 #[test]
-fn a_filter_that_matches_nothing_says_what_is_near() {
+fn a_filter_without_matches_suggests_names() {
     let project = project(PASSING);
     shows("filter_nothing", &test(&project, &["--filter", "test_word"]).exits(0));
     shows("filter_near", &test(&project, &["--filter", "test_wrds"]).exits(2));
@@ -187,14 +187,14 @@ fn a_filter_that_matches_nothing_says_what_is_near() {
 }
 
 #[test]
-fn no_tests_at_all_is_an_error_unless_that_is_allowed() {
+fn having_no_tests_is_an_error_unless_allowed() {
     let project = project("fn helper() { 1 }\n");
     shows("nothing", &test(&project, &[]).exits(2));
     test(&project, &["--allow-empty"]).exits(0);
 }
 
 #[test]
-fn what_would_never_run_is_an_error() {
+fn tests_that_would_never_run_are_errors() {
     let project = project("private fn test_a() { }\nfn test_b(row) { }\nfn test_c() { }\n");
     shows("never_run", &test(&project, &[]).exits(3));
 }
@@ -217,7 +217,7 @@ fn a_test_that_never_ends_is_stopped() {
 }
 
 #[test]
-fn results_can_be_read_by_programs() {
+fn results_are_available_as_json_and_junit() {
     let tests = "fn test_ok() { assert(true); }\nfn test_bad() {\n    let x = 3;\n    assert(x < 2 && \"<&>\" == \"\");\n}\nfn test_rows() {\n    table([1, 2], |x| assert(x < 2));\n}\n";
     let project = project(tests);
     shows("json", &test(&project, &["--format", "json"]).exits(1));
@@ -225,7 +225,7 @@ fn results_can_be_read_by_programs() {
 }
 
 #[test]
-fn coverage_shows_what_no_test_went_through() {
+fn coverage_shows_untested_code() {
     let project = project(PASSING);
     shows("coverage", &test(&project, &["--coverage"]).exits(0));
     shows("coverage_whole", &test(&project, &["--coverage", "-v", "--filter", "test_words"]).exits(0));
@@ -241,7 +241,7 @@ fn coverage_shows_what_no_test_went_through() {
 }
 
 #[test]
-fn a_floor_of_coverage_fails_below_it() {
+fn low_coverage_fails() {
     let project = project(PASSING);
     let ran = test(&project, &["--coverage", "--min-coverage", "99"]).exits(1);
     assert!(ran.stderr.contains("of all outcomes, less than 99 %"), "{}", ran.stderr);
@@ -250,7 +250,7 @@ fn a_floor_of_coverage_fails_below_it() {
 }
 
 #[test]
-fn tests_elsewhere_run_too() {
+fn tests_in_other_directories_run() {
     let project = project(PASSING);
     project.file("more/x_test.rhai", "fn test_x() { assert_eq(fixture(\"x.json\"), [1]); }\n");
     project.file("more/x.json", "[1]");

@@ -1,4 +1,4 @@
-//! A week of launches tells its story, run by run: what is new, what comes back, what is gone.
+//! A week of launches, run by run: causes that are new, back, or gone.
 
 use crate::harness::{Project, repository, strings};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn cause_of<'r>(report: &'r Value, case: &str) -> &'r Value {
     causes.iter().find(|cause| strings(&cause["cases"]).contains(&case)).unwrap_or_else(|| panic!("no cause has {case}"))
 }
 
-/// How a cause stands, by a case of it, and whether it is among those in the report's list of them.
+/// The state of a cause, by one of its cases, and whether the report's list has it.
 #[track_caller]
 fn stands(report: &Value, case: &str, state: &str) {
     let cause = cause_of(report, case);
@@ -40,12 +40,12 @@ fn stands(report: &Value, case: &str, state: &str) {
 }
 
 #[test]
-fn five_versions_tell_their_story() {
+fn five_versions_have_the_expected_history() {
     let project = Project::new();
     let runs: Vec<(String, Value)> = NIGHTS.iter().map(|(file, at)| analyse(&project, file, at)).collect();
     let [first, second, third, fourth, fifth] = [0, 1, 2, 3, 4].map(|night: usize| &runs[night].1);
 
-    // 3.1.0: everything is new but what is flaky; two tests show one crash.
+    // 3.1.0: everything except flaky tests is new; two tests show one crash.
     for case in ["510101", "510103"] {
         stands(first, case, "new");
     }
@@ -53,18 +53,18 @@ fn five_versions_tell_their_story() {
     assert_eq!(cause_of(first, "510101")["cases"], json!(["510101", "510102"]));
     assert_eq!(first["regression"]["launches"].as_array().unwrap().len(), 1);
 
-    // 3.2.0: the crash is there still; a set-up fails and takes three tests with it; the mail worker is well.
+    // 3.2.0: the crash persists; a failing set-up breaks three tests; the mail worker is fixed.
     stands(second, "510201", "recurring");
     stands(second, "510202", "new");
     let cascade = cause_of(second, "510203");
     assert_eq!(cascade["cases"], json!(["510203", "510204", "510205"]));
-    assert_ne!(cascade["number"], cause_of(second, "510202")["number"], "a root of its own");
+    assert_ne!(cascade["number"], cause_of(second, "510202")["number"], "a separate root");
     let gone = |report: &Value, part: &str| {
         report["regression"]["gone"].as_array().unwrap().iter().any(|gone| gone.to_string().contains(part))
     };
     assert!(gone(second, "NOTIFY_SMTP_URL"), "{}", second["regression"]["gone"]);
 
-    // 3.3.0: one outage over three services, six tests; the banner is back, which is no regression.
+    // 3.3.0: one outage over three services, six tests; the banner is back, which is not a regression.
     let outage = cause_of(third, "510301");
     assert_eq!(outage["cases"].as_array().unwrap().len(), 6);
     stands(third, "510301", "new");
@@ -80,7 +80,7 @@ fn five_versions_tell_their_story() {
         (&json!("fares"), &json!("3.1.0"), &json!("3.3.0"))
     );
 
-    // 3.5.0: the crash is back; the deadlock is there still; a test broke on a page that changed.
+    // 3.5.0: the crash is back; the deadlock persists; a test broke on a changed page.
     stands(fifth, "510501", "regression");
     stands(fifth, "510502", "recurring");
     stands(fifth, "510503", "new");
@@ -93,7 +93,7 @@ fn five_versions_tell_their_story() {
     let present = |case: &str| -> Vec<bool> { line(case)["cells"].as_array().unwrap().iter().map(|cell| *cell != 0).collect() };
     assert_eq!(present("510501"), [true, true, true, false, true]);
     assert_eq!(present("510504"), [true, false, true, true, true]);
-    assert_eq!((&line("510501")["serial"], &line("510504")["serial"]), (&json!(true), &json!(false)), "a flake is no serial one");
+    assert_eq!((&line("510501")["serial"], &line("510504")["serial"]), (&json!(true), &json!(false)), "a flake is not serial");
 
     // The same in words and as issues.
     let (run, _) = &runs[4];

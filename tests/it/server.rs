@@ -1,4 +1,4 @@
-//! A real server on the loopback for what the program asks over HTTP: it answers as it is told, and remembers what it was asked.
+//! A real server on the loopback for HTTP requests of the program: it gives prepared answers, and records the requests.
 
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -57,7 +57,7 @@ impl Server {
         Self { url, seen }
     }
 
-    /// What it was asked so far.
+    /// The requests so far.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }

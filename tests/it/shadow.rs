@@ -1,4 +1,4 @@
-//! `run --shadow`: candidate rules are asked beside those of a run, recorded and told, and change nothing about it.
+//! `run --shadow`: candidate rules are evaluated next to those of a run, recorded and reported, and do not change it.
 
 use crate::harness::Project;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ const FARTHER: &str = "/// Farther.\nfn far(artifact, state, vars) { artifact.n 
 
 /// The event log, case by case, without the numbers of its lines and without shadows.
 fn log(project: &Project) -> Vec<Value> {
-    let run = project.asterisk(&["runs", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    let run = project.asterisk(&["status", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
     let lines = project.read(&format!(".asterisk/investigations/{run}/events.jsonl"));
     let mut events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     events.retain(|event| event["type"] != "shadow");
@@ -49,7 +49,7 @@ fn log(project: &Project) -> Vec<Value> {
 }
 
 #[test]
-fn candidates_are_laid_over_the_scripts_of_the_project() {
+fn candidates_overlay_the_scripts_of_the_project() {
     let project = project("import \"lib/own\" as own;\nfn far(artifact, state, vars) { artifact.n >= own::bar(vars) }\n");
     project.file("scripts/lib/own.rhai", "/// The bar.\nfn bar(vars) { vars.bar + 3 }\n");
     let ran = project.asterisk(&[&RUN[..], &["new"]].concat()).exits(0);
@@ -57,11 +57,11 @@ fn candidates_are_laid_over_the_scripts_of_the_project() {
 }
 
 #[test]
-fn a_run_says_what_the_candidates_would_have_decided() {
+fn a_run_reports_the_decisions_of_the_candidates() {
     let project = project(FARTHER);
     insta::assert_snapshot!(project.asterisk(&[&RUN[..], &["new", "--parallel", "1"]].concat()).text());
     insta::assert_snapshot!("shadow_events", {
-        let run = project.asterisk(&["runs", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
+        let run = project.asterisk(&["status", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
         let log = project.read(&format!(".asterisk/investigations/{run}/events.jsonl"));
         log.lines().filter(|line| line.contains("\"type\":\"shadow\"")).collect::<Vec<_>>().join("\n")
     });
@@ -77,7 +77,7 @@ fn the_run_is_the_same_without_it() {
 }
 
 #[test]
-fn faults_of_the_candidates_never_touch_the_run() {
+fn errors_in_candidates_never_affect_the_run() {
     for (candidate, said) in [
         ("fn far(artifact, state, vars) { throw \"no\" }", "shadow: 2 of 3 decisions would differ: 2 would fail\n"),
         ("fn far(artifact, state, vars) { loop { } }", "shadow: 2 of 3 decisions would differ: 2 would fail\n"),
@@ -89,14 +89,14 @@ fn faults_of_the_candidates_never_touch_the_run() {
 }
 
 #[test]
-fn candidates_that_do_not_link_are_refused_before_anything_is_walked() {
+fn candidates_that_do_not_link_are_rejected_before_any_walk() {
     let project = project("fn far(artifact, state, vars) { artifact.n >= vars.bra }");
     insta::assert_snapshot!(project.asterisk(&[&RUN[..], &["new"]].concat()).exits(3).text());
-    assert_eq!(project.asterisk(&["runs"]).exits(0).stdout.lines().filter(|line| line.contains(" t ")).count(), 0);
+    assert_eq!(project.asterisk(&["status"]).exits(0).stdout.lines().filter(|line| line.contains(" t ")).count(), 0);
 }
 
 #[test]
-fn a_resumed_run_goes_on_with_its_candidates() {
+fn a_resumed_run_keeps_its_candidates() {
     let project = project(FARTHER);
     project.asterisk(&[&RUN[..], &["new"]].concat()).exits(0);
     project.file("new/t.rhai", "nonsense");
@@ -105,7 +105,7 @@ fn a_resumed_run_goes_on_with_its_candidates() {
 }
 
 #[test]
-fn verdicts_of_candidate_rules_are_compared_too() {
+fn verdicts_of_candidate_rules_are_compared() {
     let rule = |strength: &str| {
         format!("/// Always.\nfn own(evidence, context, vars) {{ #{{ strength: {strength}, because: \"x\" }} }}\n")
     };

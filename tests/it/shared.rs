@@ -1,12 +1,12 @@
-//! Data that is not part of the repository: vectors and real launches in a directory beside it. Tests that need it say so,
-//! past the test runner's capture, when it is not there.
+//! Data that is not part of the repository: vectors and real launches in a directory next to it. Tests that need it say so,
+//! past the test runner's capture, if it is missing.
 
 use crate::harness::repository;
 use serde_json::Value;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// A file of that directory, or none and a loud word about it.
+/// A file of that directory, or `None` with a notice.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let found =
         ["../shared", "../../shared"].map(|dir| repository().join(dir).join(path)).into_iter().find(|file| file.is_file());

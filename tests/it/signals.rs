@@ -1,4 +1,4 @@
-//! Answers through files: good agents, and those who die, lie, come late or leave rubbish.
+//! Answers through files: good agents, and agents that die, lie, are late or write invalid files.
 
 use crate::harness::{PATIENCE, Project, Ran, TWO, in_time, stride, strings, until};
 use crate::shared::shared_json;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-/// Two nodes, of which the first has a file of its own for its artifact.
+/// Two nodes, of which the first has a separate artifact file.
 fn pipeline() -> String {
     TWO.replace("  - name: close", "    artifact: look-result.json\n  - name: close")
 }
@@ -43,7 +43,7 @@ pub(crate) fn signal(path: &Path) -> Option<Value> {
     serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
 }
 
-/// Writes as agents should: whole or not at all.
+/// Writes atomically, as agents should.
 pub(crate) fn put(path: &Path, text: impl AsRef<[u8]>) {
     let aside = path.with_extension(format!("{:?}", std::thread::current().id()).replace(['(', ')'], "-"));
     std::fs::write(&aside, text).unwrap();
@@ -54,7 +54,7 @@ pub(crate) fn wrapped(signal: &Value, data: &Value) -> String {
     json!({ "dispatch_id": signal["dispatch_id"], "data": data }).to_string()
 }
 
-/// An agent that sees to every new request that waits, by what it is told to do, until it is dropped. The second argument says how many
+/// An agent that sees to every new request that waits, as its behaviour says, until it is dropped. The second argument says how many
 /// it saw before.
 pub(crate) struct Agent {
     stop: Arc<AtomicBool>,
@@ -171,7 +171,7 @@ fn an_agent_answers_through_files() {
 
 /// A directory of the agent's own, one among many agents, a chain that ends with the script.
 #[test]
-fn signals_may_have_a_directory_of_their_own() {
+fn signals_may_have_a_separate_directory() {
     let settings = |timeout: &str| format!("agents: {{ desk: {{ kind: file, dir: desk, poll: 40ms, timeout: {timeout} }} }}\n");
     let project = Project::with(&[("two.yaml", &pipeline()), ("asterisk.yaml", &settings("60s"))]);
     let agent = Agent::good(&project.root().join("desk"), json!({ "found": false }));
@@ -182,7 +182,7 @@ fn signals_may_have_a_directory_of_their_own() {
     assert_eq!(signal(&found[0]).unwrap()["status"], "complete");
     let run = ran.json()["run"].as_str().unwrap().to_owned();
     assert!(found[0].starts_with(project.root().join("desk").join(run)));
-    // Nobody answers any more.
+    // No agent answers any more.
     project.file("asterisk.yaml", settings("300ms"));
     insta::assert_snapshot!(project.asterisk(&["run", "two.yaml", "--input", "none", "--via", "desk"]).exits(4).stderr);
     insta::assert_snapshot!(
@@ -206,7 +206,7 @@ fn against_in(project: Project, act: impl Fn(&Path, &Value) + Send + 'static) ->
     (project, ran, seen)
 }
 
-/// The state of a case that failed, which is clear: in the signal, the journal and what is said.
+/// The state of a failed case: in the signal, the journal and the output.
 #[track_caller]
 fn fails(timeout: &str, why: &str, act: impl Fn(&Path, &Value) + Send + 'static) {
     let (project, ran, seen) = against(timeout, act);
@@ -239,8 +239,8 @@ fn failing(signal: &Value, id: &Value) -> String {
 }
 
 #[test]
-fn who_dies_or_gives_up_ends_the_case() {
-    fails("300ms", "timeout: there was no answer within 0.3 s", |_, _| {});
+fn an_agent_that_dies_or_aborts_ends_the_case() {
+    fails("300ms", "timeout: no answer within 0.3 s", |_, _| {});
     let before = Instant::now();
     fails("1h", "responder error: out of ideas", |path, signal| put(path, failing(signal, &signal["dispatch_id"])));
     // The signal comes first.
@@ -254,12 +254,14 @@ fn who_dies_or_gives_up_ends_the_case() {
 }
 
 #[test]
-fn rubbish_is_read_twice_and_then_an_error() {
-    fails("60s", "the artifact cannot be read: it is no JSON", |_, signal| put(&artifact(signal), "{\"dispatch_id\": 1, "));
-    fails("60s", "it is no JSON object", |_, signal| put(&artifact(signal), "[]"));
+fn an_invalid_answer_is_read_twice_then_rejected() {
+    fails("60s", "the artifact cannot be read: it is not valid JSON", |_, signal| {
+        put(&artifact(signal), "{\"dispatch_id\": 1, ");
+    });
+    fails("60s", "it is not a JSON object", |_, signal| put(&artifact(signal), "[]"));
     fails("60s", "it is longer than 4194304 bytes", |_, signal| put(&artifact(signal), vec![b' '; 50 << 20]));
     fails("60s", "symbolic link", |_, signal| std::os::unix::fs::symlink("/etc/hostname", artifact(signal)).unwrap());
-    fails("60s", "no plain file", |_, signal| std::fs::create_dir(artifact(signal)).unwrap());
+    fails("60s", "is not a regular file", |_, signal| std::fs::create_dir(artifact(signal)).unwrap());
     fails("60s", "it nests deeper than 64 levels", |_, signal| put(&artifact(signal), "[".repeat(100_000)));
     fails("60s", "the artifact has no `data`", |_, signal| {
         put(&artifact(signal), json!({ "dispatch_id": signal["dispatch_id"] }).to_string());
@@ -267,7 +269,7 @@ fn rubbish_is_read_twice_and_then_an_error() {
 }
 
 #[test]
-fn half_a_file_is_read_again() {
+fn a_half_written_file_is_read_again() {
     // However slow the agent is: what cannot be read is an error when the time between two looks is over, and changes are seen at once.
     let project = project("10m");
     project.file("asterisk.yaml", "agents: { file: { poll: 2m, timeout: 10m } }\n");
@@ -281,8 +283,8 @@ fn half_a_file_is_read_again() {
 }
 
 #[test]
-fn stale_answers_are_left_alone_and_counted() {
-    // Each is there for longer than many looks.
+fn stale_answers_are_ignored_and_counted() {
+    // Each exists for many polls.
     in_time(600, |there| {
         let (project, ran) = succeeds(move |_, signal| {
             let path = artifact(signal);
@@ -299,14 +301,14 @@ fn stale_answers_are_left_alone_and_counted() {
         let (project, ran, _) = against(&format!("{limit}ms"), |_, signal| put(&artifact(signal), "{\"found\": true}"));
         let ran = ran.exits(4);
         let said = events(&project, &ran, &["unanswered"])[0]["message"].as_str().unwrap().to_owned();
-        assert!(said.starts_with("timeout: there was no answer within "), "{said}");
-        said.ends_with(" s (an answer to another request was left alone)").then_some(())
+        assert!(said.starts_with("timeout: no answer within "), "{said}");
+        said.ends_with(" s (an answer to another request was ignored)").then_some(())
     });
 }
 
 /// Of a loop, the second request finds the answer to the first, and does not take it.
 #[test]
-fn what_answers_twice_is_taken_once() {
+fn a_repeated_answer_is_accepted_once() {
     let project = project("60s");
     let loops = "  - { id: E1, from: look, to: look, loop: true, condition: found }";
     project.file("two.yaml", pipeline().replace("  - { id: E1, from: look, to: close, condition: found }", loops));
@@ -332,7 +334,7 @@ fn what_answers_twice_is_taken_once() {
 }
 
 #[test]
-fn an_answer_that_does_not_fit_goes_back() {
+fn an_answer_of_the_wrong_form_is_returned() {
     let (project, ran, seen) = against("60s", |_, signal| put(&artifact(signal), wrapped(signal, &json!({ "found": "very" }))));
     let ran = ran.exits(0);
     assert_eq!(seen.len(), 2);
@@ -344,16 +346,16 @@ fn an_answer_that_does_not_fit_goes_back() {
     assert!(complained[0]["complaints"][0].as_str().unwrap().contains("found"), "{complained:?}");
     let (project, ran, _) = against("60s", |_, signal| put(&artifact(signal), wrapped(signal, &json!([1]))));
     let complained = events(&project, &ran.exits(0), &["complained"]);
-    assert_eq!(complained[0]["complaints"], json!(["it is a list, and a JSON object is wanted"]));
+    assert_eq!(complained[0]["complaints"], json!(["expected a JSON object, got a list"]));
 }
 
 #[test]
-fn a_directory_that_leads_out_is_not_written_into() {
+fn a_directory_that_links_elsewhere_is_not_written_to() {
     let project = project("60s");
     let outside = tempfile::tempdir().unwrap();
     let case = Project::new();
     drop(case);
-    // The run's directory can be told before: the clock stands.
+    // The run's directory is known in advance: the clock is fixed.
     let ran = project.asterisk(&["run", "two.yaml", "--input", "none", "--via", "manual", "--format", "json"]).exits(5);
     let run = ran.json()["run"].as_str().unwrap().to_owned();
     let dir = project.root().join(".asterisk/investigations").join(run);
@@ -366,7 +368,7 @@ fn a_directory_that_leads_out_is_not_written_into() {
 }
 
 #[test]
-fn an_answer_that_came_while_nobody_ran_is_taken() {
+fn an_answer_written_between_runs_is_accepted() {
     let project = project("60s");
     let mut child = project.start(&RUN);
     until(|| !find(project.root(), "signal.json").is_empty());
@@ -375,7 +377,7 @@ fn an_answer_that_came_while_nobody_ran_is_taken() {
     let asked = last(&project);
     assert_eq!(asked["status"], "waiting");
     put(&artifact(&asked), fine(&asked));
-    // Nobody is there to answer any more.
+    // No agent is left to answer.
     let ran = project.asterisk(&["run", "--resume", "latest", "--format", "json"]).exits(0);
     assert_eq!(ran.json()["cases"][0]["edges"], json!(["E2"]));
     let requests = events(&project, &ran, &["asked"]);
@@ -384,7 +386,7 @@ fn an_answer_that_came_while_nobody_ran_is_taken() {
     assert_eq!(last(&project)["dispatch_id"], asked["dispatch_id"]);
 }
 
-/// The vectors of the signal protocol about our side, where `decisions.md` does not differ: the file dispatcher.
+/// The vectors of the signal protocol about our side, the file dispatcher, except for deliberate differences.
 #[test]
 fn the_vectors_hold() {
     let Some(vectors) = shared_json("vectors/signal_protocol.json") else { return };
@@ -395,7 +397,7 @@ fn the_vectors_hold() {
         .iter()
         .map(|field| field.as_str().unwrap().split(' ').next().unwrap())
         .collect();
-    // Happy: the statuses in order, as somebody outside sees them.
+    // The statuses in order, as seen from outside.
     let project = project("60s");
     let mut child = project.start(&RUN);
     let mut statuses: Vec<String> = Vec::new();
@@ -441,9 +443,9 @@ fn the_vectors_hold() {
     assert_eq!(known("sig-finalize")["statuses"], json!(["complete", "complete"]));
 }
 
-/// Branches of a case have signals of their own, in directories of their own.
+/// Branches of a case have separate signals, in separate directories.
 #[test]
-fn branches_have_directories_of_their_own() {
+fn branches_have_separate_directories() {
     let project = project("60s");
     let tour = "\
 pipeline: two
@@ -472,7 +474,7 @@ done: _done
 
 /// Whenever the host is killed, every request is made once, and every answer taken once.
 #[test]
-fn a_host_may_be_killed_at_any_moment_of_a_hand_off() {
+fn a_host_may_be_killed_at_any_point_of_a_hand_off() {
     let boundaries = std::thread::scope(|scope| {
         let lanes: Vec<_> = (0..2).map(|lane| scope.spawn(move || killed(lane))).collect();
         lanes.into_iter().map(|lane| lane.join().unwrap()).max().unwrap()
@@ -487,7 +489,7 @@ fn killed(lane: usize) -> u64 {
         let project = project("60s");
         let agent = Agent::good(project.root(), json!({ "found": true }));
         let Ok(child) = crate::kill::halted(&project, &RUN, at) else { return at };
-        // The agent has its time to answer while nobody runs.
+        // The agent's time limit passes between two runs.
         sleep(Duration::from_millis(30));
         crate::kill::kill(child);
         let known = project.asterisk(&["status", "latest"]).code == Some(0);
@@ -504,9 +506,9 @@ fn killed(lane: usize) -> u64 {
     unreachable!("boundaries have an end")
 }
 
-/// Told to stop, it leaves the request open, and goes on with it.
+/// If interrupted, it leaves the request open, and resumes it.
 #[test]
-fn a_wait_can_be_stopped_and_gone_on_with() {
+fn a_wait_can_be_interrupted_and_resumed() {
     let project = project("60s");
     let child = project.start(&RUN);
     until(|| !find(project.root(), "signal.json").is_empty());

@@ -1,4 +1,4 @@
-//! A node that is a walk of its own: what it knows, what stays of it, and that nothing is lost when it is stopped within.
+//! Subpipelines: their input, their result, and that nothing is lost if they are interrupted.
 
 use crate::harness::Project;
 use serde_json::{Value, json};
@@ -63,13 +63,13 @@ pub(crate) const RUN: [&str; 11] =
     ["run", "whole", "--input", "none", "--stub", "stub.json", "--parallel", "1", "--files", "always", "--format=json"];
 
 #[test]
-fn a_node_that_is_walked_has_the_last_artifact_of_its_walk() {
+fn a_subpipeline_node_has_the_last_artifact_of_its_walk() {
     let project = project();
     let ran = project.asterisk(&RUN).ok().json();
     let case = &ran["cases"][0];
     assert_eq!(case["nodes"], json!(["look", "hear", "look", "hear", "say"]), "{case}");
     assert_eq!(case["edges"], json!(["W1", "W2", "W1", "W3", "W4"]));
-    assert_eq!(case["loops"], json!({ "again": 1 }), "what the inner walk counts is its own");
+    assert_eq!(case["loops"], json!({ "again": 1 }), "the inner walk counts separately");
     assert_eq!(case["context"], json!({ "asked": "twice" }));
     let explained = project.asterisk(&["explain", "latest"]).ok();
     insta::assert_snapshot!("parts_explained", explained.text());
@@ -92,10 +92,10 @@ fn a_node_that_is_walked_has_the_last_artifact_of_its_walk() {
 }
 
 #[test]
-fn its_decisions_are_told_of_counted_tested_and_looked_at_like_all_others() {
+fn decisions_in_a_subpipeline_are_explained_counted_tested_and_inspected() {
     let project = project();
     project.asterisk(&RUN).ok();
-    let blamed = project.asterisk(&["blame", "latest", "--step", "2/hear/2"]).ok();
+    let blamed = project.asterisk(&["explain", "latest", "--step", "2/hear/2", "--blame"]).ok();
     assert!(blamed.stdout.contains("rules/inner.rhai:3"), "{}", blamed.text());
     let coverage = project.asterisk(&["coverage", "latest"]).ok();
     insta::assert_snapshot!("parts_coverage", coverage.text());
@@ -110,7 +110,7 @@ fn its_decisions_are_told_of_counted_tested_and_looked_at_like_all_others() {
 }
 
 #[test]
-fn its_vars_can_be_set_and_those_of_nobody_cannot() {
+fn vars_of_a_subpipeline_can_be_set_and_unknown_vars_cannot() {
     let project = project();
     let run = |set: &str| project.asterisk(&[&RUN[..], &["--set", set]].concat());
     let explained = |set: &str| {
@@ -124,7 +124,7 @@ fn its_vars_can_be_set_and_those_of_nobody_cannot() {
 }
 
 #[test]
-fn it_takes_the_vars_of_the_walk_around_it_and_those_set_from_outside_over_both() {
+fn a_subpipeline_inherits_vars_and_overrides_take_precedence() {
     let project = project();
     project.file("pipelines/whole.yaml", WHOLE.replace("patience: 3", "patience: 7"));
     let explained = |more: &[&str]| {
@@ -136,7 +136,7 @@ fn it_takes_the_vars_of_the_walk_around_it_and_those_set_from_outside_over_both(
 }
 
 #[test]
-fn a_walk_that_fails_within_fails_as_a_whole() {
+fn a_failure_in_a_subpipeline_fails_the_walk() {
     let project = project();
     project.file(
         "pipelines/inner.yaml",
@@ -158,7 +158,7 @@ fn a_walk_that_fails_within_fails_as_a_whole() {
 }
 
 #[test]
-fn what_cannot_be_walked_is_refused_where_it_is_named() {
+fn invalid_subpipelines_are_rejected_where_they_are_named() {
     let project = project();
     let mut said = String::new();
     for (file, text) in [
@@ -176,7 +176,7 @@ fn what_cannot_be_walked_is_refused_where_it_is_named() {
 }
 
 #[test]
-fn history_is_decided_again_within_too() {
+fn replay_covers_subpipelines() {
     let project = project();
     project.asterisk(&RUN).ok();
     let replay = |set| format!("--- {set}\n{}", project.asterisk(&["replay", "latest", "--set", set]).exits(0).text());

@@ -1,4 +1,4 @@
-//! Teams: who takes a step, what of it is recorded, and what schedulers and masks of one's own may do.
+//! Teams: the walker of each step, its record, and custom schedulers and masks.
 
 use crate::harness::{Project, repository, strings};
 use crate::shared::shared_json;
@@ -100,7 +100,7 @@ fn endless(team: &Value) -> Value {
 }
 
 #[test]
-fn a_team_walks_64_steps_unless_it_says_more() {
+fn a_team_walks_64_steps_by_default() {
     let team = json!({ "walkers": ["Herald"], "scheduler": "schedulers/single.rhai" });
     for (team, steps) in
         [(team.clone(), 64), (json!({ "walkers": ["Herald"], "scheduler": "schedulers/single.rhai", "max_steps": 5 }), 5)]
@@ -134,7 +134,7 @@ fn two() -> Project {
 const RUN: [&str; 6] = ["run", "t.yaml", "--input", "none", "--stub", "stub.json"];
 
 #[test]
-fn rules_see_who_walks_and_explain_says_why() {
+fn rules_see_the_walker_and_explain_shows_why() {
     let project = two();
     project.asterisk(&RUN).exits(0);
     insta::assert_snapshot!(
@@ -146,11 +146,11 @@ fn rules_see_who_walks_and_explain_says_why() {
 }
 
 fn run_id(project: &Project) -> String {
-    project.asterisk(&["runs", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned()
+    project.asterisk(&["status", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned()
 }
 
 #[test]
-fn another_scheduler_decides_again() {
+fn replay_with_another_scheduler_flips_decisions() {
     let project = two();
     project.asterisk(&RUN).exits(0);
     let same = project.asterisk(&["replay", "--format", "json"]).exits(0).json();
@@ -162,7 +162,7 @@ fn another_scheduler_decides_again() {
 }
 
 #[test]
-fn what_is_wrong_with_a_team_is_said_where_it_is() {
+fn invalid_teams_are_reported_with_their_location() {
     let broken = |from: &str, to: &str| {
         let project = Project::with(&[("t.yaml", &TWO.replace(from, to)), ("stub.json", "{}")]);
         project.asterisk(&RUN).exits(3).text()
@@ -186,7 +186,7 @@ fn what_is_wrong_with_a_team_is_said_where_it_is() {
 }
 
 #[test]
-fn a_scheduler_that_errs_stops_the_walk() {
+fn a_failing_scheduler_stops_the_walk() {
     let chooses = |body: &str| {
         let project = two();
         project.file("scripts/schedulers/affinity.rhai", format!("/// One.\nfn select(ctx) {{ {body} }}\n"));
@@ -196,7 +196,7 @@ fn a_scheduler_that_errs_stops_the_walk() {
     insta::assert_snapshot!("scheduler", all);
 }
 
-/// A pipeline of one node with these masks; what comes of `a` is told by the edge.
+/// A pipeline of one node with these masks; the edge shows the resulting `a`.
 fn masked(masks: &str) -> String {
     format!(
         "pipeline: m\nnodes:\n  - {{ name: a, schema: {{ n: int, seen?: string }}, masks: [{masks}] }}\nedges:\n  - {{ id: E1, from: a, to: _done }}\nstart: a\ndone: _done\n"
@@ -240,14 +240,14 @@ fn walkdir(dir: &std::path::Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn masks_are_put_on_like_the_skins_of_an_onion() {
+fn masks_are_nested() {
     assert_eq!(seen(&with_masks("masks/a.rhai, masks/b.rhai"), &[]), "AB|BA");
     assert_eq!(seen(&with_masks("masks/b.rhai"), &["--mask", "scripts/masks/a.rhai"]), "BA|AB");
     assert_eq!(seen(&with_masks("masks/a.rhai"), &["--mask", "masks/a.rhai"]), "A|A");
 }
 
 #[test]
-fn what_masks_did_is_recorded() {
+fn changes_by_masks_are_recorded() {
     let project = with_masks("masks/a.rhai");
     seen(&project, &[]);
     let events = events(&project);
@@ -275,7 +275,7 @@ fn masks_are_valid_on_the_nodes_they_name() {
         let found = shown["masks"].as_array().unwrap().iter().find(|mask| mask["path"] == json!(path)).unwrap();
         assert_eq!(found["nodes"], expected["valid_nodes"]);
         let project = Project::with(&[("batch.json", "[[{\"meta\": {}}]]")]);
-        let told = project.asterisk(&["call", &format!("{path}#pre"), "--batch", "batch.json"]).ok().json_lines();
+        let told = project.asterisk(&["eval", "call", &format!("{path}#pre"), "--batch", "batch.json"]).ok().json_lines();
         assert_eq!(told[0]["meta"][expected["meta_key"].as_str().unwrap()], expected["meta_value"]);
     }
     for vector in file["mask_cases"].as_array().unwrap() {
@@ -298,7 +298,7 @@ fn masks_are_valid_on_the_nodes_they_name() {
 }
 
 #[test]
-fn what_is_wrong_with_a_mask_is_said_where_it_is() {
+fn invalid_masks_are_reported_with_their_location() {
     let broken = |masks: &str, script: &str| {
         let project = with_masks(masks);
         project.file("scripts/masks/c.rhai", script);
@@ -317,7 +317,7 @@ fn what_is_wrong_with_a_mask_is_said_where_it_is() {
 }
 
 #[test]
-fn who_was_right_before_is_preferred() {
+fn walkers_with_good_records_are_preferred() {
     let project = two();
     project.file(
         "t.yaml",
@@ -335,7 +335,7 @@ fn who_was_right_before_is_preferred() {
     assert_eq!(because(), "1 of 1 reviewed case stood, affinity 0.5");
     assert_eq!(project.asterisk(&["replay", "--format", "json", "--scripts", "scripts"]).exits(0).json()["unknown"], json!([]));
     let shown = project.asterisk(&["show", "personas", "Herald"]).ok().stdout;
-    assert!(shown.contains("stood in review") && shown.contains("a: 2 of 2"), "{shown}");
+    assert!(shown.contains("confirmed") && shown.contains("a: 2 of 2"), "{shown}");
     assert!(shown.ends_with("    affinities: { a: 1.00 }\n    accuracy: 1.00\n"), "{shown}");
     let json = project.asterisk(&["show", "personas", "Herald", "--format", "json"]).ok().json();
     let measured = json!([{ "walker": "Herald", "node": "a", "reviewed": 2, "stood": 2, "share": 1.0 }]);
@@ -359,7 +359,7 @@ fn the_traits_of_iron_follow_from_its_accuracy() {
 }
 
 #[test]
-fn the_element_of_whoever_walks_may_govern() {
+fn the_element_of_the_walker_may_govern() {
     let team = "team: { walkers: [Herald, Seeker, Sentinel, Weaver], scheduler: schedulers/affinity.rhai }\n";
     let text = std::fs::read_to_string(repository().join("pipelines/rca.yaml")).unwrap();
     let crew = text.replace("pipeline: rca-investigation", "pipeline: crew") + team;
@@ -388,7 +388,7 @@ fn the_element_of_whoever_walks_may_govern() {
     };
     let plain = "H2 H6 H8 H9 H15b H12 H16";
     assert_eq!(walked("crew.yaml", &[]), plain);
-    assert_eq!(walked("rca", &["--set", "govern=elements"]), plain, "nobody with an element walks");
+    assert_eq!(walked("rca", &["--set", "govern=elements"]), plain, "walker without element");
     let deep = "H2 H6 H8 H10 H8 H10 H8 H10 H8 H11 H12 H16";
     assert_eq!(walked("crew.yaml", &["--set", "govern=elements"]), deep, "Seeker is of water: 0.85, three loops");
     let told = project.asterisk(&["explain", "latest", "--step", "4"]).ok().text();
@@ -398,14 +398,14 @@ fn the_element_of_whoever_walks_may_govern() {
 
 /// A team from outside walks the bundled pipeline, governs it, and is in the record: it survives a stop, a resume and a replay.
 #[test]
-fn prompts_say_how_thorough_an_element_is_where_elements_govern() {
+fn prompts_show_the_thoroughness_of_a_governing_element() {
     let prompt = |args: &[&str]| {
         let project = Project::new();
         project.asterisk(&[&["run", "--team", "light"], args].concat()).exits(0);
-        project.asterisk(&["prompt", "880101", "--node", "investigate"]).exits(0).stdout
+        project.asterisk(&["explain", "--case", "880101", "--prompt", "--step", "investigate"]).exits(0).stdout
     };
     let governed = prompt(&["--set", "govern=elements"]);
-    // Seeker, who is at home there, is of water.
+    // Seeker, whose home zone it is, is of water.
     assert!(governed.contains("the 8 strongest pieces of evidence"), "{governed}");
     assert!(
         governed.contains("`convergence_score` of 0.85 or more suffices") && governed.contains("at most 3 times"),
@@ -415,7 +415,7 @@ fn prompts_say_how_thorough_an_element_is_where_elements_govern() {
 }
 
 #[test]
-fn pictures_show_who_walks_and_who_answers() {
+fn graphs_show_walkers_and_answerers() {
     let project = Project::with(&[(
         "crew.yaml",
         "pipeline: crew\nnodes: [{ name: look, via: [claude, script] }]\nedges: [{ id: E, from: look, to: _done }]\n\
@@ -439,7 +439,7 @@ fn pictures_show_who_walks_and_who_answers() {
 }
 
 #[test]
-fn a_team_is_given_from_outside() {
+fn a_team_is_given_on_the_command_line() {
     let alone = Project::new();
     let run = |project: &Project, more: &[&str]| {
         project.asterisk(&[&["run", "--parallel", "1", "--format", "json"], more].concat()).json()["run"]
@@ -459,7 +459,7 @@ fn a_team_is_given_from_outside() {
     assert!(explained.contains("convergence 0.67 < convergence_threshold of water 0.85"), "{explained}");
     let again = alone.asterisk(&["replay", "--format", "json"]).exits(0).json();
     assert_eq!((&again["flips"], &again["unknown"]), (&json!([]), &json!([])), "{again}");
-    // Stopped in the middle, and gone on with.
+    // Interrupted, and resumed.
     let project = Project::new();
     let words: Vec<&str> = ["run", "--parallel", "1", "--format", "json"].iter().chain(&given).copied().collect();
     assert!(crate::boundaries::fails(&project, &words, 40));
@@ -468,7 +468,7 @@ fn a_team_is_given_from_outside() {
 }
 
 #[test]
-fn what_is_wrong_with_a_team_from_outside_is_said_where_it_is() {
+fn an_invalid_team_of_the_command_line_is_reported_with_its_location() {
     let project = two();
     let asked = |project: &Project, name: &str| {
         project.asterisk(&[&RUN[..], &["--dry-run", "--scripts", "scripts", "--team", name]].concat())
@@ -480,7 +480,7 @@ fn what_is_wrong_with_a_team_from_outside_is_said_where_it_is() {
     let wrong = asked(&project, "two").exits(3).text();
     // One that has its own takes the given one's place, cap and all.
     let capped = asked(&project, "ours").exits(4).text();
-    // The linter looks at every team, whoever asks for it, and at their schedulers.
+    // The linter checks every team, whatever uses it, and their schedulers.
     let named = "/// The scout, who is not in every team.\nfn select(ctx) { if ctx.walkers.len() > 1 { \"Scot\" } else { ctx.walkers[0].name } }\n";
     project.file("scripts/schedulers/ours.rhai", named);
     project

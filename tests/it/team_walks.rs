@@ -1,5 +1,5 @@
-//! Who walks within walks and branches, with which masks, and that nothing of it is lost: a team around a walk and one of its own, masks
-//! that a walker brings, edits and kills while branches are under way.
+//! Walkers and masks in subpipelines and branches, and that nothing is lost: enclosing teams and own teams, masks
+//! of a walker, edits and kills while branches are under way.
 
 use crate::boundaries::fails;
 use crate::harness::{Project, Ran, until};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The events of the latest run, without their numbers.
 fn events(project: &Project) -> Vec<Value> {
-    let run = project.asterisk(&["runs", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    let run = project.asterisk(&["status", "--format", "json"]).ok().json()["runs"][0]["run"].as_str().unwrap().to_owned();
     project.asterisk(&["report", &run, "--files", "always"]);
     let strip = |line: &str| {
         let mut event: Value = serde_json::from_str(line).unwrap();
@@ -97,9 +97,9 @@ pub(crate) fn walked() -> Project {
     ])
 }
 
-/// A walk within a walk is walked by its own team, or by whoever takes the step around it; each counts its own handoffs.
+/// A subpipeline is walked by its own team, or by the walker of the enclosing step; each counts its own handoffs.
 #[test]
-fn a_team_walks_where_it_belongs() {
+fn each_subpipeline_is_walked_by_its_own_team() {
     let project = walked();
     project.asterisk(&RUN).exits(0);
     let all = events(&project);
@@ -116,7 +116,7 @@ fn a_team_walks_where_it_belongs() {
     );
     let replay = project.asterisk(&["replay", "--format", "json"]).exits(0).json();
     assert_eq!(replay["flips"], json!([]));
-    // With another team around it, only those who have none of their own are told otherwise.
+    // With another enclosing team, only subpipelines without a team change.
     project.file("scripts/data/teams.yaml", "teams: { ours: { walkers: [Herald], scheduler: schedulers/single.rhai } }\n");
     project.asterisk(&[&RUN[..], &["--team", "ours"]].concat()).exits(0);
     insta::assert_snapshot!("given", told(&events(&project), "transition", &["from", "because"]));
@@ -133,7 +133,7 @@ fn mask(letter: &str) -> String {
 pub(crate) const MASKED: [&str; 9] =
     ["run", "m", "--input", "none", "--parallel", "1", "--files=always", "--mask", "masks/z.rhai"];
 
-/// Two nodes with a mask of their own each, two walkers that bring one each (the second that of its node, too), and one from outside.
+/// Two nodes with a mask each, two walkers with a mask each (the second also has that of its node), and one from the command line.
 pub(crate) fn masked() -> Project {
     let pipeline = "\
 pipeline: m
@@ -164,9 +164,9 @@ done: _done
     ])
 }
 
-/// The node's outermost, then that from outside, then those of whoever walks; each once.
+/// The node's outermost, then that of the command line, then those of the walker; each once.
 #[test]
-fn a_walker_brings_masks_inside_of_all_others() {
+fn masks_of_a_walker_are_innermost() {
     let project = masked();
     project.asterisk(&MASKED).exits(0);
     let seen = |name: &str| {
@@ -234,23 +234,23 @@ fn branched() -> Project {
     ])
 }
 
-/// The branches have begun, and each has gone a step of its walk.
+/// The branches have begun, and each has taken one step.
 fn within(events: &[Value]) -> bool {
     let went =
         |of: &str| events.iter().any(|event| event["type"] == "transition" && event["path"].as_str().unwrap().starts_with(of));
     went("2/branch[1]/1/east/") && went("2/branch[2]/1/west/") && !events.iter().any(|event| event["type"] == "join")
 }
 
-/// A run that stopped with each branch in the middle of a walk of its own.
+/// A run that stopped with each branch in the middle of its subpipeline.
 fn stopped() -> Project {
     for at in (10..60).step_by(3) {
         let project = branched();
-        assert!(fails(&project, &TOUR, at), "it never stood within both");
+        assert!(fails(&project, &TOUR, at), "it was never in both");
         if within(&events(&project)) {
             return project;
         }
     }
-    panic!("it never stood within both");
+    panic!("it was never in both");
 }
 
 fn decided(project: &Project) -> String {
@@ -260,13 +260,13 @@ fn decided(project: &Project) -> String {
 }
 
 #[test]
-fn a_run_is_migrated_while_cases_stand_in_branches() {
+fn a_run_is_migrated_while_cases_are_in_branches() {
     let project = stopped();
     project.file("scripts/rules/leg.rhai", far("second"));
     let ran = project.asterisk(&["run", "--resume", "latest", "--migrate", "--set", "bar=9", "--parallel", "1"]).exits(0);
     insta::assert_snapshot!("migrated", format!("{}\n{}", ran.stderr, decided(&project)));
     // Every decision is blamed on the text that made it.
-    let blamed = |path: &str| project.asterisk(&["blame", "latest", "--step", path]).exits(0).text();
+    let blamed = |path: &str| project.asterisk(&["explain", "latest", "--step", path, "--blame"]).exits(0).text();
     let (before, after) = (blamed("2/branch[1]/1/east/1"), blamed("2/branch[2]/1/west/3"));
     assert!(before.contains("first") && !before.contains("second"), "{before}");
     assert!(after.contains("second") && !after.contains("first"), "{after}");
@@ -274,7 +274,7 @@ fn a_run_is_migrated_while_cases_stand_in_branches() {
 
 /// A graph that lacks what a branch went through does not fit.
 #[test]
-fn a_graph_without_what_branches_went_through_is_refused() {
+fn a_graph_without_the_recorded_steps_of_branches_is_refused() {
     let project = stopped();
     project.file("pipelines/leg.yaml", LEG.replace("GO", "GX"));
     insta::assert_snapshot!("refused", project.asterisk(&["run", "--resume", "latest", "--migrate"]).exits(3).text());
@@ -283,7 +283,7 @@ fn a_graph_without_what_branches_went_through_is_refused() {
 
 /// Each branch takes an edit at its own next step.
 #[test]
-fn an_edit_is_taken_while_cases_stand_in_branches() {
+fn an_edit_applies_while_cases_are_in_branches() {
     for at in (10..60).step_by(3) {
         let project = branched();
         let mut child = halted_at(&project, &[&TOUR[..], &["--watch", "--format", "json"]].concat(), &at.to_string()).unwrap();
@@ -297,7 +297,7 @@ fn an_edit_is_taken_while_cases_stand_in_branches() {
         let mut line = String::new();
         while !line.starts_with("reload: ") {
             line.clear();
-            assert!(std::io::BufRead::read_line(&mut said, &mut line).unwrap() > 0, "it never told of the edit");
+            assert!(std::io::BufRead::read_line(&mut said, &mut line).unwrap() > 0, "the edit was never reported");
         }
         std::fs::remove_file(project.root().join("halted")).unwrap();
         let ran: Ran = project.ran(&child.wait_with_output().unwrap()).exits(0);
@@ -305,10 +305,10 @@ fn an_edit_is_taken_while_cases_stand_in_branches() {
         insta::assert_snapshot!("reloaded", decided(&project));
         return;
     }
-    panic!("it never stood within both");
+    panic!("it was never in both");
 }
 
-/// Whoever is asked in several branches at once is asked once each, however often the host is killed, and no answer is lost.
+/// An answerer of several concurrent branches is asked once for each, however often the host is killed, and no answer is lost.
 #[test]
 fn a_host_may_be_killed_while_branches_wait() {
     let tour = "\
@@ -343,7 +343,7 @@ done: _done
     let start = ["run", "ask", "--input", "none", "--via", "file", "--files", "always"];
     let resume = ["run", "--resume", "latest"];
     let mut ids: BTreeSet<String> = BTreeSet::new();
-    // Four branches wait at once. Killed; nobody answers; started again: the same four.
+    // Four branches wait at once. Killed; no answers; started again: the same four.
     let finder = Agent::of(project.root(), move |_, signal, at| {
         if signal["step"] == "FIND" {
             put(&artifact(signal), stub(signal, at));
@@ -357,7 +357,7 @@ done: _done
         assert_eq!(ids.len(), 4, "{ids:?}");
     }
     drop(finder);
-    // One is answered while nobody runs, one while somebody does, who is killed right after.
+    // One is answered between two runs, one during a run that is killed right after.
     let open: Vec<Value> = waiting(&project).into_values().collect();
     put(&artifact(&open[2]), stub(&open[2], 2));
     let child = project.start(&resume);
@@ -381,7 +381,7 @@ done: _done
         (count("asked", "2/branch["), count("node_exit", "2/branch["), count("asked", ""), count("complained", "")),
         (4, 4, 6, 0)
     );
-    // What each was answered stands where it was asked.
+    // Each answer is recorded at its request.
     let found = find(&project.root().join(".asterisk/investigations"), "look.json");
     let merged =
         found.iter().map(|path| std::fs::read_to_string(path).unwrap()).find(|text| text.contains('[')).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! What a case may spend (`thermal:`): a warning, a ceiling, and what counts.
+//! The time budget of a case (`thermal:`): a warning, a ceiling, and the time that counts.
 
 use crate::harness::{CLOCK, Project, Ran};
 use crate::shared::shared_json;
 use serde_json::{Map, Value, json};
 
-/// Walks nodes in a row by a clock that moves on by so many milliseconds whenever it is looked at, which is what a step takes.
-/// One of the nodes may have no answer.
+/// Walks nodes in a row with a clock that advances by this number of milliseconds at each reading, the duration of a step.
+/// One of the nodes may lack an answer.
 fn walk(project: &Project, thermal: &Value, nodes: usize, ms: u64, fails: Option<usize>) -> Ran {
     let name = |at: usize| if at == nodes { "_done".to_owned() } else { format!("n{at}") };
     let edge = |at: usize| json!({ "id": format!("e{at}"), "from": name(at), "to": name(at + 1) });
@@ -30,7 +30,7 @@ fn events(project: &Project, kind: &str) -> Vec<Value> {
 }
 
 #[test]
-fn every_decided_budget_is_kept() {
+fn every_decided_time_budget_holds() {
     let Some(file) = shared_json("vectors/walks.json") else { return };
     let vectors = file["thermal_budget"].as_array().unwrap();
     assert!(vectors.len() >= 5, "the file lost vectors");
@@ -39,7 +39,7 @@ fn every_decided_budget_is_kept() {
         let exits = vector["exits_ms"].as_array().unwrap();
         let ms = |exit: &Value| exit.as_u64().or_else(|| exit["ms"].as_u64()).unwrap();
         let first = ms(&exits[0]);
-        assert!(exits.iter().all(|exit| ms(exit) == first), "one pace a vector");
+        assert!(exits.iter().all(|exit| ms(exit) == first), "one pace per vector");
         let fails = exits.iter().position(|exit| exit["error"] == true);
         let thermal = json!({ "warning_ms": vector["warning_ms"], "ceiling_ms": vector["ceiling_ms"] });
         // One node more: a walk that is over cannot be ended.
@@ -59,7 +59,7 @@ fn every_decided_budget_is_kept() {
 }
 
 #[test]
-fn a_case_that_took_too_long_is_warned_of_and_then_ended() {
+fn a_slow_case_is_warned_then_ended() {
     let project = Project::new();
     let ran = walk(&project, &json!({ "warning_ms": 50, "ceiling_ms": 100 }), 5, 30, None).exits(4);
     insta::assert_snapshot!("stopped", ran.stderr);

@@ -1,41 +1,18 @@
-//! The order of the house: layers, heads of files, who prints, and no word of the domain in Rust.
+//! Conventions of the sources: heads of files, who prints, and no word of the domain in Rust.
 
 use crate::harness::{Project, repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The layers of `src/`, lowest first (`ARCHITECTURE.md`). A module imports from lower layers and its own children; those of
-/// one layer never import each other.
-const LAYERS: &[&[&str]] = &[
-    &["diag", "model", "clock", "memory", "environment"],
-    &["form"],
-    &["pipeline", "script", "prompt", "evidence"],
-    &["walk"],
-    &["project"],
-    &["net", "store", "agent", "audit", "ingest", "files", "workspace", "reportportal"],
-    &["session", "reload"],
-    &["lint", "observe", "script_tests", "decisions", "report", "calibrate", "learn"],
-    &["ui", "exit", "config", "cli", "repl", "serve"],
-];
-
-/// Imports within a layer that are right as they are: launches have times and shapes have near misses; pages of a calibration are
-/// rendered as reports are; commands go by everything of the front.
-const ALSO: &[(&str, &str)] = &[
-    ("model", "clock"),
-    ("model", "diag"),
-    ("agent", "net"),
-    ("reportportal", "net"),
-    ("calibrate", "report"),
-    ("cli", "ui"),
-    ("cli", "exit"),
-    ("cli", "config"),
-    ("cli", "repl"),
-    ("cli", "serve"),
-    ("repl", "ui"),
-    ("repl", "exit"),
-    ("serve", "ui"),
-];
+/// Where the program's sources are: the front, and the crates below it.
+fn source_dirs() -> Vec<String> {
+    let crates = fs::read_dir(repository().join("crates")).unwrap().map(|entry| entry.unwrap().file_name());
+    let crates = crates.map(|name| format!("crates/{}/src", name.to_str().unwrap()));
+    let mut dirs: Vec<String> = crates.chain(["src".to_owned()]).collect();
+    dirs.sort();
+    dirs
+}
 
 /// A directory's files of an ending, in order.
 fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
@@ -59,23 +36,24 @@ fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
 pub(crate) struct File {
     /// Its path below the repository.
     pub(crate) path: String,
-    /// The module of `src` that it belongs to (`lib` and `main` have no layer).
-    pub(crate) module: String,
     text: String,
     /// Whether it is compiled for tests only.
     pub(crate) test: bool,
 }
 
 impl File {
-    pub(crate) fn all(dir: &str) -> Vec<Self> {
+    /// The files of the program.
+    fn sources() -> Vec<Self> {
+        source_dirs().iter().flat_map(|dir| Self::all(dir)).collect()
+    }
+
+    fn all(dir: &str) -> Vec<Self> {
         let tests = test_modules();
         let read = |path: PathBuf| {
             let text = fs::read_to_string(&path).unwrap();
             let below = path.strip_prefix(repository()).unwrap().to_str().unwrap().to_owned();
-            let first = below.split('/').nth(1).unwrap_or_default();
-            let module = first.strip_suffix(".rs").unwrap_or(first).to_owned();
             let test = tests.iter().any(|module| path.starts_with(module) || path.with_extension("") == *module);
-            Self { path: below, module, text, test }
+            Self { path: below, text, test }
         };
         files(&repository().join(dir), "rs").into_iter().map(read).collect()
     }
@@ -99,7 +77,7 @@ impl File {
 /// Files and directories that `#[cfg(test)] mod name;` leaves to the tests, without their endings.
 fn test_modules() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for path in files(&repository().join("src"), "rs") {
+    for path in source_dirs().iter().flat_map(|dir| files(&repository().join(dir), "rs")) {
         let text = fs::read_to_string(&path).unwrap();
         let stem = path.file_stem().unwrap();
         let home = if stem == "mod" || stem == "lib" { path.parent().unwrap().to_owned() } else { path.with_extension("") };
@@ -120,95 +98,70 @@ pub(crate) fn none(what: &str, complaints: &[String]) {
     assert!(complaints.is_empty(), "{what}:\n{}", complaints.join("\n"));
 }
 
-/// The modules of the crate that a line of code names.
-fn named(line: &str) -> BTreeSet<&str> {
-    let mut found = BTreeSet::new();
-    let mut rest = line;
-    while let Some((before, after)) = rest.split_once("crate::") {
-        rest = after;
-        if before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
-            continue;
-        }
-        let word = |text: &'_ str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-        if let Some(list) = after.strip_prefix('{') {
-            // `use crate::{a, b::C};` names one module an item; nested braces hold no modules.
-            let mut depth = 0_i32;
-            let mut start = true;
-            for (at, c) in list.char_indices() {
-                match c {
-                    '{' => depth += 1,
-                    '}' => depth -= 1,
-                    ',' if depth == 0 => start = true,
-                    c if start && c.is_alphabetic() => {
-                        found.insert(&list[at..at + word(&list[at..])]);
-                        start = false;
-                    }
-                    _ => {}
-                }
-                if depth < 0 {
-                    break;
-                }
-            }
-        } else {
-            found.insert(&after[..word(after)]);
-        }
-    }
-    found
-}
+/// What Rhai exports for those who know it from the inside (its feature `internals`).
+const INTERNALS: &[&str] = &[
+    "ASTFlags",
+    "ASTNode",
+    "BinaryExpr",
+    "Caches",
+    "CustomExpr",
+    "Expr",
+    "FlowControl",
+    "FnCallExpr",
+    "GlobalRuntimeState",
+    "Ident",
+    "Namespace",
+    "OpAssignment",
+    "ScriptFuncDef",
+    "Stmt",
+    "StmtBlock",
+    "SwitchCasesCollection",
+    "Token",
+    "TokenizeState",
+];
 
+/// An upgrade of Rhai changes one directory.
 #[test]
-fn modules_named_in_a_line_are_found() {
-    let names = |line: &str| named(line).into_iter().collect::<Vec<_>>().join(" ");
-    assert_eq!(names("use crate::diag::{Source, Span};"), "diag");
-    assert_eq!(names("use crate::{model::{A, B}, walk};"), "model walk");
-    assert_eq!(names("    fn f(x: crate::walk::Status, y: &crate::model::Kind) {}"), "model walk");
-    assert_eq!(names("use super::x; pub(crate) fn g() {}"), "");
-}
-
-#[test]
-fn modules_import_lower_layers_only() {
-    let layer = |module: &str| LAYERS.iter().position(|layer| layer.contains(&module));
-    let mut complaints = Vec::new();
-    for file in File::all("src").iter().filter(|file| !["lib", "main"].contains(&&*file.module)) {
-        let Some(own) = layer(&file.module) else {
-            complaints.push(format!("{}: `{}` has no layer; give it one in this table", file.path, file.module));
-            continue;
-        };
-        // `use` may go over several lines: join up to the semicolon.
+fn internals_of_rhai_are_used_in_one_directory() {
+    let mut wrong = Vec::new();
+    for file in File::all("crates/script/src").iter().filter(|file| !file.path.starts_with("crates/script/src/rhai_internals/")) {
         let mut statement = String::new();
         for (number, line) in file.code() {
             statement.push_str(line.trim());
             if statement.starts_with("use ") && !statement.ends_with(';') {
                 continue;
             }
-            for other in named(&statement).into_iter().filter(|other| **other != *file.module) {
-                let right = layer(other).is_some_and(|other| other < own) || ALSO.contains(&(&file.module, other));
-                if !right && !file.test {
-                    complaints.push(format!("{}:{number}: `{}` imports `{other}`", file.path, file.module));
+            if let Some((_, named)) = statement.split_once("rhai::") {
+                let mut words = named.split(|ch: char| !ch.is_alphanumeric() && ch != '_');
+                if let Some(word) = words.find(|word| INTERNALS.contains(word)) {
+                    wrong.push(format!("{}:{number}: `{word}` of Rhai's internals", file.path));
                 }
             }
             statement.clear();
         }
     }
-    none("imports against the layers", &complaints);
+    none("Rhai outside of its boundary", &wrong);
 }
 
 #[test]
-fn every_file_begins_with_what_it_is() {
-    let missing: Vec<String> = ["src", "tests", "benches"]
+fn every_file_begins_with_a_doc_comment() {
+    let missing: Vec<String> = ["tests", "benches"]
         .iter()
         .flat_map(|dir| File::all(dir))
+        .chain(File::sources())
         .filter(|file| !file.text.starts_with("//! "))
         .map(|file| file.path)
         .collect();
     none("files without a `//!` line at their head", &missing);
 }
 
-/// The map at the head of a module names files that are there.
+/// The map at the head of a module names existing files.
 #[test]
-fn the_maps_of_modules_name_what_is_there() {
+fn the_maps_of_modules_name_existing_files() {
     let mut gone = Vec::new();
-    for file in File::all("src").iter().filter(|file| file.path.ends_with("/mod.rs")) {
+    for file in
+        File::sources().iter().filter(|file| ["mod.rs", "lib.rs"].iter().any(|name| file.path.ends_with(&format!("/{name}"))))
+    {
         let dir = repository().join(&file.path).parent().unwrap().to_owned();
         let head = file.text.lines().map_while(|line| line.strip_prefix("//!"));
         let mut fenced = false;
@@ -226,17 +179,17 @@ fn the_maps_of_modules_name_what_is_there() {
     none("names in the maps of modules without a file", &gone);
 }
 
-/// A type name means one thing in the whole tree; a module's own error, kind and arguments may go by the usual names.
+/// A type name is unique in the whole tree; a module's own error, kind and arguments may use the usual names.
 #[test]
-fn a_type_name_means_one_thing() {
+fn type_names_are_unique() {
     let mut files: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for file in File::all("src") {
+    for file in File::sources() {
         for line in file.text.lines() {
             let words = line.trim_start_matches("pub ").trim_start();
             let words = words.split_once(") ").filter(|(seen, _)| seen.starts_with("pub(")).map_or(words, |(_, rest)| rest);
             let mut words = words.split_whitespace();
             let defines = matches!(words.next(), Some("struct" | "enum" | "trait" | "union" | "type"));
-            // What is indented is of a function, a test or a trait.
+            // Indented code belongs to a function, a test or a trait.
             if let Some(name) = words.next().filter(|_| defines && !line.starts_with(' ')) {
                 let name: String = name.chars().take_while(|ch| ch.is_alphanumeric() || *ch == '_').collect();
                 files.entry(name).or_default().insert(file.path.clone());
@@ -253,11 +206,11 @@ fn a_type_name_means_one_thing() {
 }
 
 #[test]
-fn nothing_is_left_unfinished_and_only_ui_prints() {
+fn no_unfinished_code_is_left_and_only_ui_prints() {
     let unfinished = ["todo!(", "unimplemented!(", "dbg!("];
     let printing = ["println!(", "print!(", "eprintln!(", "eprint!("];
     let mut complaints = Vec::new();
-    for file in File::all("src").iter().filter(|file| !file.test) {
+    for file in File::sources().iter().filter(|file| !file.test) {
         for (number, line) in file.code() {
             for word in unfinished.iter().chain(&printing).filter(|word| line.contains(**word)) {
                 complaints.push(format!("{}:{number}: `{word}`", file.path));
@@ -275,19 +228,19 @@ const PROCESS: &[(&str, &[&str])] = &[
     ("env::current_exe", &[ENVIRONMENT]),
     ("io::stdin", &[ENVIRONMENT]),
     // A command has the streams of the process that becomes it, or starts it.
-    ("io::stdout", &[ENVIRONMENT, "src/agent/workdir/confine/mod.rs"]),
-    ("io::stderr", &[ENVIRONMENT, "src/agent/guard.rs", "src/agent/workdir/confine/mod.rs"]),
+    ("io::stdout", &[ENVIRONMENT, "crates/adapters/src/agent/workdir/confine/mod.rs"]),
+    ("io::stderr", &[ENVIRONMENT, "crates/adapters/src/agent/guard.rs", "crates/adapters/src/agent/workdir/confine/mod.rs"]),
     ("process::exit", &[ENVIRONMENT]),
     ("set_handler", &[ENVIRONMENT]),
     // The protocol's own pipes.
     ("stdio_pipes", &["src/serve/mod.rs"]),
 ];
-const ENVIRONMENT: &str = "src/environment.rs";
+const ENVIRONMENT: &str = "crates/base/src/environment.rs";
 
 #[test]
 fn the_process_is_read_in_one_place() {
     let mut complaints = Vec::new();
-    for file in File::all("src").iter().filter(|file| !file.test) {
+    for file in File::sources().iter().filter(|file| !file.test) {
         for (number, line) in file.code() {
             for (word, files) in PROCESS {
                 if line.contains(word) && !files.contains(&file.path.as_str()) {
@@ -345,13 +298,13 @@ const STARTS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn processes_are_started_where_it_is_about_them() {
+fn only_listed_test_modules_start_processes() {
     let words = r"Command::new\(|\.(command|start|process)\([^)]|Pipes::|Net::|halted(_at)?\(";
     let words = regex::Regex::new(words).unwrap();
     let starts = |file: &File| !file.path.ends_with("/tidy.rs") && words.is_match(&file.text);
     let found: BTreeSet<String> = File::all("tests/it").into_iter().filter(starts).map(|file| stem(&file.path)).collect();
     let named: BTreeSet<String> = STARTS.iter().map(|(module, _)| (*module).to_owned()).collect();
-    assert_eq!(found, named, "call the program (`Project::asterisk`, `Project::call`), or say why there must be a process");
+    assert_eq!(found, named, "call the program (`Project::asterisk`, `Project::call`), or document why a process is needed");
 }
 
 fn stem(path: &str) -> String {
@@ -375,10 +328,10 @@ fn domain() -> Vec<String> {
 }
 
 #[test]
-fn rust_knows_no_word_of_the_domain() {
+fn rust_code_does_not_contain_domain_words() {
     let words = domain();
     let mut complaints = Vec::new();
-    for file in File::all("src").iter().filter(|file| !file.test) {
+    for file in File::sources().iter().filter(|file| !file.test) {
         for (number, line) in file.code() {
             let tokens: BTreeSet<&str> = line.split(|c: char| !c.is_alphanumeric()).collect();
             for word in words.iter().filter(|word| tokens.contains(word.as_str())) {
@@ -389,11 +342,11 @@ fn rust_knows_no_word_of_the_domain() {
     none("words of the domain in Rust", &complaints);
 }
 
-/// The repository speaks of the project alone.
+/// The repository only mentions the project.
 #[test]
-fn no_path_of_a_machine_is_mentioned() {
+fn no_machine_path_is_mentioned() {
     let mut complaints = Vec::new();
-    let rust: Vec<File> = File::all("src").into_iter().filter(|file| !file.test).collect();
+    let rust: Vec<File> = File::sources().into_iter().filter(|file| !file.test).collect();
     let mut dirs = vec![repository().to_owned()];
     while let Some(dir) = dirs.pop() {
         for path in fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()) {
@@ -407,7 +360,7 @@ fn no_path_of_a_machine_is_mentioned() {
             }
             let Ok(text) = fs::read_to_string(&path) else { continue };
             let machine = ["/work/main", "/work/wt", "/work/shared", "/root/"];
-            // Data beside the repository is for tests alone.
+            // Data next to the repository is for tests only.
             let names_it = |file: &&File| file.code().any(|(_, line)| line.contains("../shared"));
             let beside = match rust.iter().find(|file| file.path == below) {
                 Some(file) => names_it(&file),
@@ -429,24 +382,31 @@ fn no_path_of_a_machine_is_mentioned() {
 fn every_command_shows_an_example() {
     let project = Project::new();
     let commands = crate::cli::commands(&project);
-    let commands: BTreeSet<&str> = commands.iter().map(String::as_str).collect();
+    let commands: BTreeSet<&str> = commands.iter().map(String::as_str).filter(|name| !name.contains(' ')).collect();
     let support = [
+        "calibrate_truth",
         "calibrate_view",
         "ci_advice",
-        "command_groups",
+        "completions",
+        "goal_audit",
+        "goal_dream",
+        "goal_memory",
+        "help",
         "junit",
         "lint_report",
+        "man",
         "policy_args",
         "run_observe",
         "mod",
         "run_table",
         "run_view",
+        "replay_sweep",
         "run_watch",
         "show_evidence",
         "show_flaky",
-        "show_knowledge",
         "show_policy",
         "show_signatures",
+        "show_symptoms",
         "show_walkers",
         "test_mutants",
         "test_view",
@@ -455,7 +415,7 @@ fn every_command_shows_an_example() {
     let files = files(&repository().join("src/cli"), "rs");
     let files: BTreeSet<&str> = files.iter().map(|path| path.file_stem().unwrap().to_str().unwrap()).collect();
     let files: BTreeSet<&str> = files.into_iter().filter(|name| !support.contains(name)).collect();
-    assert_eq!(commands, files, "a file a command");
+    assert_eq!(commands, files, "one file per command");
     for command in commands {
         let help = crate::docs::help(command);
         let examples = help.split("\nExample").nth(1).unwrap_or_else(|| panic!("{command}: no example\n{help}"));
@@ -469,7 +429,7 @@ fn every_command_shows_an_example() {
 /// What the repository holds is what the program holds, and all of it links.
 #[test]
 fn every_bundled_file_is_embedded_and_links() {
-    use asterisk::files::{Area, FileOrigin, Overlay};
+    use asterisk_files::{Area, FileOrigin, Overlay};
     for (area, dir, endings) in [
         (Area::Scripts, "scripts", &["rhai", "yaml"][..]),
         (Area::Tests, "scripts", &["rhai", "json"]),
@@ -499,7 +459,7 @@ fn every_bundled_file_is_embedded_and_links() {
     for pipeline in listed["pipelines"].as_array().unwrap() {
         // Several files may have one stem.
         let name = pipeline["name"].as_str().unwrap();
-        project.asterisk(&["call", "lib/text.rhai#one_line", "--args", "[\"a\", 9]", "--pipeline", name]).ok();
+        project.asterisk(&["eval", "call", "lib/text.rhai#one_line", "--args", "[\"a\", 9]", "--pipeline", name]).ok();
         assert!(project.asterisk(&["graph", name]).ok().stdout.starts_with("flowchart"));
     }
     // Every script's functions are known to `doc`.
@@ -528,7 +488,7 @@ fn every_promise_has_its_test() {
         let [promise, tests] = cells[..] else { panic!("two cells: {row}") };
         let named: Vec<&str> = tests.split(", ").map(|test| test.trim_matches('`')).collect();
         count += 1;
-        missing.extend(named.iter().filter(|test| !is_test(test)).map(|test| format!("{promise}: there is no test `{test}`")));
+        missing.extend(named.iter().filter(|test| !is_test(test)).map(|test| format!("{promise}: test `{test}` does not exist")));
     }
     none("promises without a test", &missing);
     assert!(count > 50, "{count} promises");
@@ -539,12 +499,24 @@ fn is_test(path: &str) -> bool {
     let Some((module, name)) = path.rsplit_once("::") else { return false };
     let below = module.replace("::", "/");
     let first = module.split("::").next().unwrap_or_default();
-    let mut homes: Vec<PathBuf> = vec![format!("tests/it/{first}.rs").into(), format!("src/{below}.rs").into()];
-    // `ingest::refusals` is in `src/ingest/tests/refusals.rs`.
-    if let Some((home, part)) = below.rsplit_once('/') {
-        homes.push(format!("src/{home}/tests/{part}.rs").into());
+    let rest = below.strip_prefix(first).unwrap_or_default().trim_start_matches('/');
+    let mut homes: Vec<PathBuf> = vec![format!("tests/it/{first}.rs").into()];
+    // A module of the front, of a crate of several modules, or the crate itself.
+    for (dir, below) in [
+        ("src".to_owned(), below.as_str()),
+        ("crates/base/src".to_owned(), &below),
+        ("crates/adapters/src".to_owned(), &below),
+        (format!("crates/{}/src", first.replace('_', "-")), rest),
+    ] {
+        if below.is_empty() {
+            homes.extend(["lib.rs", "tests.rs", "tests/mod.rs"].map(|file| format!("{dir}/{file}").into()));
+            continue;
+        }
+        homes.extend([".rs", "/mod.rs", "/tests.rs", "/tests/mod.rs"].map(|end| format!("{dir}/{below}{end}").into()));
+        // `launch::refusals` is in `tests/refusals.rs`.
+        let (home, part) = below.rsplit_once('/').map_or(("", below), |(home, part)| (home, part));
+        homes.push(format!("{dir}/{home}/tests/{part}.rs").into());
     }
-    homes.extend(["mod.rs", "tests.rs", "tests/mod.rs"].map(|file| format!("src/{below}/{file}").into()));
     if module == "fuzz" {
         homes.extend(["main.rs", "listed.rs"].map(|file| format!("tests/fuzz/{file}").into()));
     }

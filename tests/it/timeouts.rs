@@ -1,4 +1,4 @@
-//! The `timeout` of a node ends whatever answers it: scripts, commands, models and agents behind files. `retry.on` says whether another
+//! The `timeout` of a node stops its answerer: scripts, commands, models and agents behind files. `retry.on` sets whether another
 //! attempt follows.
 
 use crate::harness::{PATIENCE, Project, Ran, until};
@@ -65,7 +65,7 @@ fn a_script_is_stopped() {
     let ran = run(&project, "script").exits(0);
     let message = "`slow` was not answered within its timeout of 0.4 s (pipelines/p.yaml:3)";
     assert_eq!(retried(&project, &ran)["message"], message);
-    // Without a reason to try again, the stage comes to nothing.
+    // Without a reason to retry, the stage fails.
     project.file("pipelines/p.yaml", nodes.replace("on: [timeout]", "on: [rejection]"));
     let ran = run(&project, "script").exits(4);
     let error = events(&project, &ran, "error");
@@ -88,7 +88,7 @@ fn a_command_is_killed_with_what_it_started() {
 }
 
 #[test]
-fn an_agent_over_files_is_waited_for_no_longer() {
+fn waiting_for_a_file_agent_times_out() {
     let project = project("", "");
     let agent = Agent::of(project.root(), |_, signal, before| {
         if before > 0 {
@@ -104,7 +104,7 @@ fn an_agent_over_files_is_waited_for_no_longer() {
 }
 
 #[test]
-fn a_model_is_waited_for_no_longer_and_the_next_in_the_chain_is_not_asked() {
+fn waiting_for_a_model_times_out_without_asking_the_next() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let model = format!("  model: {{ kind: http, url: 'http://{}/v1', timeout: 600s }}\n", listener.local_addr().unwrap());
     let project = project(&model, "");

@@ -1,4 +1,4 @@
-//! The policy of tools against a real shell: what it lets through changes nothing.
+//! The tool policy against a real shell: allowed commands change nothing.
 
 use crate::harness::{Project, full_size};
 use serde_json::{Value, json};
@@ -165,7 +165,7 @@ impl Chance {
 }
 
 #[test]
-fn what_is_allowed_changes_nothing() {
+fn allowed_commands_change_nothing() {
     let mut chance = Chance(7);
     let commands: Vec<String> = (0..if full_size() { 5000 } else { 800 }).map(|_| chance.command()).collect();
     let workdir = Project::new();
@@ -179,7 +179,7 @@ fn what_is_allowed_changes_nothing() {
         .map(|command| json!({ "args": [{ "tool": "shell", "args": { "command": command } }, context] }).to_string())
         .collect();
     project.file("calls.jsonl", lines.join("\n"));
-    let judged = project.asterisk(&["call", "policy/tools.rhai#judge", "--batch", "calls.jsonl"]).exits(0).json_lines();
+    let judged = project.asterisk(&["eval", "call", "policy/tools.rhai#judge", "--batch", "calls.jsonl"]).exits(0).json_lines();
     assert_eq!(judged.len(), commands.len());
     let allowed: Vec<&String> = commands
         .iter()
@@ -196,9 +196,9 @@ fn what_is_allowed_changes_nothing() {
 }
 
 /// Ideas of an attacker, and calls that are as harmless as they look: a line has the wanted verdict (or law), the tool unless it is the
-/// shell, the arguments, and what else the judge is told.
+/// shell, the arguments, and the rest of the judge's input.
 #[test]
-fn every_known_attempt_is_judged_as_it_should() {
+fn every_known_attempt_has_the_expected_judgement() {
     let told = json!({
         "workdir": "/w", "inside": true, "exists": false, "existing": ["f"], "outside": ["link"], "allow_hosts": ["docs.example.org"],
     });
@@ -218,7 +218,7 @@ fn every_known_attempt_is_judged_as_it_should() {
     };
     let project = Project::new();
     project.file("calls.jsonl", attempts.iter().map(call).collect::<Vec<_>>().join("\n"));
-    let judged = project.asterisk(&["call", "policy/tools.rhai#judge", "--batch", "calls.jsonl"]).exits(0).json_lines();
+    let judged = project.asterisk(&["eval", "call", "policy/tools.rhai#judge", "--batch", "calls.jsonl"]).exits(0).json_lines();
     assert_eq!(judged.len(), attempts.len());
     let wrong: Vec<String> = attempts
         .iter()
@@ -232,7 +232,7 @@ fn every_known_attempt_is_judged_as_it_should() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// Runs a command for a moment; what it says and how it ends is of no interest.
+/// Runs a command briefly; its output and exit code are ignored.
 fn run(command: &str, workdir: &Project) {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).current_dir(workdir.root()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -1,4 +1,4 @@
-//! Nodes that call tools of MCP servers: the program's own server, one of another language, and bad ones.
+//! Nodes that call tools of MCP servers: the program's own server, one in another language, and invalid ones.
 
 use crate::harness::{PATIENCE, Project, Ran, TWO, in_time, until};
 use crate::mcp::{Net, python};
@@ -19,7 +19,7 @@ fn pipeline() -> String {
 const RULES: &str =
     "/// What is asked the second time.\nfn again(params, vars) {\n    #{ text: \"again\", before: params.prior[\"look\"] }\n}\n";
 
-/// A server in shell: what it says to a call is `body`, which knows the line as `$line` and the id of the request as `$id`.
+/// A shell server: `body` answers a call, with the line as `$line` and the id of the request as `$id`.
 pub(crate) fn fake(body: &str) -> String {
     format!(
         "#!/bin/sh\n\
@@ -76,12 +76,12 @@ fn a_tool_answers_a_node() {
     let ran = run(&project).exits(0);
     let case = &ran.json()["cases"][0];
     assert_eq!(case["edges"], json!(["E1", "E3"]), "{}", ran.text());
-    // An expression gives the arguments, or a function, which knows what came before.
+    // An expression gives the arguments, or a function with access to earlier results.
     let calls = calls(&project);
     assert_eq!(calls[0]["params"]["name"], "find");
     assert_eq!(calls[0]["params"]["arguments"], json!({ "text": "plain", "node": "look" }));
     assert_eq!(calls[1]["params"]["arguments"], json!({ "text": "again", "before": { "found": true, "note": "x" } }));
-    // What was called is recorded before, and by whom it was answered.
+    // Calls are recorded before they are made, with their answerer.
     let asked = events(&project, &ran, &["asked", "node_exit"]);
     let types: Vec<&Value> = asked.iter().map(|event| &event["type"]).collect();
     assert_eq!(types, ["asked", "node_exit", "asked", "node_exit"]);
@@ -89,7 +89,7 @@ fn a_tool_answers_a_node() {
     assert_eq!(asked[1]["agent"], json!({ "via": "mcp:notes", "request": asked[0]["id"] }));
     let id = format!("{}-{}", ran.json()["run"].as_str().unwrap(), asked[0]["id"]);
     assert_eq!(calls[0]["params"]["_meta"]["asterisk/request"], json!(id));
-    // Nobody is called again about what is recorded.
+    // Recorded calls are not repeated.
     std::fs::remove_file(project.root().join("notes.sh")).unwrap();
     let id = ran.json()["run"].as_str().unwrap().to_owned();
     project.asterisk(&["explain", &id]).exits(0);
@@ -102,7 +102,7 @@ fn a_tool_answers_a_node() {
 }
 
 #[test]
-fn what_a_tool_gives_back_is_structured_content_or_json_or_text() {
+fn tool_results_are_structured_content_json_or_text() {
     for (body, found) in [
         (
             "result '{\"content\":[{\"type\":\"text\",\"text\":\"no\"}],\"structuredContent\":{\"found\":false}}'",
@@ -113,7 +113,7 @@ fn what_a_tool_gives_back_is_structured_content_or_json_or_text() {
         let ran = run(&project(body, "")).exits(0);
         assert_eq!(ran.json()["cases"][0]["edges"], json!(["E2"]), "{found}");
     }
-    // A text alone is one, and here not of the node's form, which nobody is there to mend.
+    // A plain text is a result too, and here not of the node's form; no answerer is there to correct it.
     let project = project("text 'two of them'", "");
     let ran = run(&project).exits(4);
     let error = &ran.json()["cases"][0]["error"];
@@ -121,9 +121,9 @@ fn what_a_tool_gives_back_is_structured_content_or_json_or_text() {
     assert_eq!(calls(&project).len(), 1);
 }
 
-/// What is said of each failure, and how often the server was called.
+/// The error for each failure, and the number of calls to the server.
 #[test]
-fn failures_are_told() {
+fn failures_are_reported() {
     let mut told = String::new();
     for (name, body, more, called) in [
         ("the tool says that it failed", "text 'no such \\\"thing\\\"' ',\"isError\":true'", "", 2),
@@ -199,7 +199,7 @@ fn links_are_checked_and_servers_are_shown() {
 
 /// A secret reaches the server, and nothing else.
 #[test]
-fn secrets_stay_out_of_everything() {
+fn secrets_never_leave_the_host() {
     const SECRET: &str = "hush-7719-hush";
     let project = project(
         "text \"{\\\\\\\"found\\\\\\\": true, \\\\\\\"note\\\\\\\": \\\\\\\"$KEY\\\\\\\"}\"; echo \"$KEY\" >&2",
@@ -210,11 +210,11 @@ fn secrets_stay_out_of_everything() {
     for (path, text) in project.tree() {
         assert!(path == "calls.txt" || !String::from_utf8_lossy(&text).contains(SECRET), "{path}");
     }
-    let id = project.asterisk(&["runs", "--format", "json"]).json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    let id = project.asterisk(&["status", "--format", "json"]).json()["runs"][0]["run"].as_str().unwrap().to_owned();
     assert!(project.read(&format!(".asterisk/investigations/{id}/events.jsonl")).contains("asked"));
 }
 
-/// A run that is stopped while a tool is at work gives up waiting at once, leaves no process, and goes on with the same request.
+/// A run that is stopped while a tool is at work stops waiting at once, leaves no process, and resumes with the same request.
 #[test]
 fn an_interrupted_call_is_made_again_with_its_id() {
     let body = format!("if [ -e go ]; then {GOOD}; else echo $$ > pid; sleep 9999 & wait; fi");
@@ -227,7 +227,7 @@ fn an_interrupted_call_is_made_again_with_its_id() {
     assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     until(|| !is_running(project.read("pid").trim()));
     project.file("go", "");
-    let id = project.asterisk(&["runs", "--format", "json"]).json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    let id = project.asterisk(&["status", "--format", "json"]).json()["runs"][0]["run"].as_str().unwrap().to_owned();
     let ran = project.asterisk(&["run", "--resume", &id, "--format", "json"]).exits(0);
     assert_eq!(ran.json()["cases"][0]["edges"], json!(["E1", "E3"]));
     let calls = calls(&project);
@@ -240,7 +240,7 @@ pub(crate) fn interrupt(pid: u32) {
 }
 
 pub(crate) fn is_running(pid: &str) -> bool {
-    // One that is dead and waits to be taken by whoever inherited it runs no more.
+    // A dead process that waits to be reaped no longer runs.
     let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     state.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }

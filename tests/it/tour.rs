@@ -1,12 +1,12 @@
-//! The tour: from nothing to a rule that is edited, tested and replayed, in few commands, each of which is checked.
+//! The tour: from nothing to an edited, tested and replayed rule in few commands, each of which is checked.
 
 use crate::harness::Project;
 
 #[test]
-fn a_new_user_gets_to_a_replayed_edit_in_eight_commands() {
+fn the_tour_reaches_a_replayed_edit_in_eight_commands() {
     let project = Project::new();
     let began = std::time::Instant::now();
-    // What the user has set elsewhere is left alone.
+    // The user's other settings are unchanged.
     let ran = project.call(&["tour", "mine"]).env("ASTERISK_STORE", project.root().join("other.db")).ran().ok();
     let commands: Vec<&str> = ran.stdout.lines().filter_map(|line| line.strip_prefix("$ asterisk ")).collect();
     assert!(commands.len() <= 8, "{commands:#?}");
@@ -25,7 +25,7 @@ fn a_new_user_gets_to_a_replayed_edit_in_eight_commands() {
 }
 
 #[test]
-fn at_a_terminal_it_waits_and_can_be_left() {
+fn at_a_terminal_the_tour_waits_and_can_be_quit() {
     let project = Project::new();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_asterisk"));
     command

@@ -1,10 +1,10 @@
-//! Routing, walks and validation, held against vectors from outside. Each carries the outcome that was `decided`.
+//! Routing, walks and validation, compared with external vectors. Each has the `decided` outcome.
 
 use crate::harness::Project;
 use crate::shared::shared_json;
 use serde_json::{Map, Value, json};
 
-/// Every key of the decision stands so in what came out.
+/// Whether the result has every key of the decision.
 fn agrees(found: &Value, decided: &Value) -> bool {
     decided.as_object().unwrap().iter().all(|(key, value)| found.get(key) == Some(value))
 }
@@ -26,7 +26,7 @@ fn every_rca_decision_is_the_decided_one() {
     };
     let batch: Vec<String> = vectors.iter().map(line).collect();
     let project = Project::with(&[("batch.jsonl", &batch.join("\n"))]);
-    let args = ["route", "rca-investigation", "--batch", "batch.jsonl", "--format", "json"];
+    let args = ["eval", "route", "rca-investigation", "--batch", "batch.jsonl", "--format", "json"];
     let routed = project.asterisk(&args).exits(4).json_lines();
     assert_eq!(routed.len(), vectors.len());
     let mut complaints = Vec::new();
@@ -131,7 +131,7 @@ fn framework_pipeline(walk: &Value) -> Value {
 }
 
 #[test]
-fn graph_accepts_and_refuses_as_decided() {
+fn graphs_are_accepted_and_rejected_as_decided() {
     let Some(file) = shared_json("vectors/dsl_validation.json") else { return };
     let vectors = file["validate"].as_array().unwrap();
     assert!(vectors.len() >= 19, "the file lost vectors");
@@ -160,7 +160,7 @@ fn calls(project: &Project, function: &str, args: &[Value]) -> Vec<Value> {
     let lines: Vec<String> = args.iter().map(|args| json!({ "args": args }).to_string()).collect();
     project.file("calls.jsonl", lines.join("\n"));
     let reference = format!("lib/metrics.rhai#{function}");
-    let answered = project.asterisk(&["call", &reference, "--batch", "calls.jsonl"]).exits(0).json_lines();
+    let answered = project.asterisk(&["eval", "call", &reference, "--batch", "calls.jsonl"]).exits(0).json_lines();
     assert_eq!(answered.len(), args.len());
     answered.into_iter().map(|line| line["result"].clone()).collect()
 }
@@ -225,8 +225,8 @@ fn every_number_of_the_metrics_is_the_decided_one() {
     none(&complaints);
 }
 
-/// What is not applicable is neither passed nor failed, and a value at its bar passes (decisions 22 and 23): there the decision stands
-/// above what the file expects.
+/// A metric that is not applicable is neither passed nor failed, and a value at its threshold passes: deliberately not what the file
+/// expects.
 #[test]
 fn every_metric_is_the_decided_one() {
     let Some(file) = shared_json("vectors/metrics.json") else { return };
@@ -239,7 +239,8 @@ fn every_metric_is_the_decided_one() {
         let scenario = if vector["scenario"].is_object() { &vector["scenario"] } else { &file["fixture_scenario"] };
         project.file("scenario.json", scenario.to_string());
         project.file("results.json", vector["results"].to_string());
-        let ran = project.asterisk(&["score", "scenario.json", "results.json", "--resamples", "0", "--format", "json"]);
+        let ran =
+            project.asterisk(&["calibrate", "score", "scenario.json", "results.json", "--resamples", "0", "--format", "json"]);
         let report = ran.json();
         let metrics = report["metrics"].as_array().unwrap();
         let missed = metrics.iter().any(|metric| metric["pass"] == false);

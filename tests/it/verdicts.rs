@@ -1,12 +1,12 @@
-//! What the court's verdict makes of a case: the doubtful launch among the examples, and others in other words.
+//! The effect of a ruling on a case: the doubtful example launch, and variants with other wording.
 
 use crate::harness::{Project, repository, without_versions};
 use serde_json::{Value, json};
 
-/// The conclusions that the court judges here are those of rules alone: what it weighs is not the words.
+/// The court here judges conclusions of the rules alone, without terms.
 const RULES_ALONE: (&str, &str) = ("--set", "term_strength=0");
 
-/// What became of the cases of a launch, each with its `finding`, and the report.
+/// The results of the cases of a launch, each with its `finding`, and the report.
 fn walked(project: &Project, args: &[&str]) -> (Vec<Value>, String) {
     let run = project.asterisk(&[&["run", "--format", "json"], args].concat()).ok().json();
     let file = |name: &str| project.read(&format!(".asterisk/investigations/{}/{name}", run["run"].as_str().unwrap()));
@@ -80,7 +80,7 @@ fn each_outcome_is_explained() {
 }
 
 #[test]
-fn without_the_court_nothing_of_it_is_there() {
+fn without_the_court_no_trial_is_reported() {
     let project = Project::new();
     let launch = repository().join("examples/court/launch.json");
     let (cases, _) = walked(&project, &[RULES_ALONE.0, RULES_ALONE.1, "--input", launch.to_str().unwrap()]);
@@ -92,9 +92,9 @@ fn without_the_court_nothing_of_it_is_there() {
 
 /// Cases in other words and languages, with what should become of each.
 #[test]
-fn the_outcome_is_by_the_evidence_and_not_by_the_words() {
+fn the_outcome_depends_on_the_evidence_not_on_the_wording() {
     let cases = [
-        // The error is a consequence; what it follows from stands among the routine lines of the log.
+        // The error is a consequence; its cause is among the routine lines of the log.
         (
             "orders_test.go:31: create order 9: rpc error: code = Unknown desc = order not kept",
             "2026-03-02T01:00:00Z INFO orders: ledger: x509: certificate has expired",
@@ -105,7 +105,7 @@ fn the_outcome_is_by_the_evidence_and_not_by_the_words() {
             "2026-03-02T01:00:00Z DEBUG cache: bind: address already in use",
             wanted("amend", "en001", 0, false),
         ),
-        // A refusal that did not come, and nothing that speaks for anything else.
+        // A missing rejection, and no evidence of anything else.
         (
             "tests/test_tax.py:12: in test_tax\n    with pytest.raises(TaxUnknown):\nE   Failed: DID NOT RAISE <class 'TaxUnknown'>",
             "",
@@ -118,7 +118,7 @@ fn the_outcome_is_by_the_evidence_and_not_by_the_words() {
         ),
         // Two values that differ are too little for the court: the guess below its floor stays one, and waits for a person.
         ("tests/test_tax.py:12: in test_tax\nE   assert 6 == 7", "", wanted("none", "pb001", 0, true)),
-        // A crash beside a setting that nobody set: the log is read again, and weighs the same.
+        // A crash and a missing setting: the log is read again, and weighs the same.
         (
             "panic: runtime error: index out of range [5] with length 5\n\ngoroutine 7 [running]:\n\
              acme.test/mixer.(*Mixer).Level(...)\n\t/work/mixer/mixer.go:44\n\
@@ -157,9 +157,9 @@ fn the_outcome_is_by_the_evidence_and_not_by_the_words() {
 }
 
 #[test]
-fn a_root_cause_is_kept_as_the_court_left_it() {
+fn a_root_cause_is_stored_with_the_ruling() {
     let (project, cases, _) = example();
-    let known = project.asterisk(&["show", "rcas", "--format", "json"]).exits(0).json();
+    let known = project.asterisk(&["rca", "list", "--format", "json"]).exits(0).json();
     let types: Vec<&str> = known["rcas"].as_array().unwrap().iter().map(|rca| rca["defect_type"].as_str().unwrap()).collect();
     for case in &cases {
         assert!(types.contains(&case["finding"]["defect_type"].as_str().unwrap()), "{known}");

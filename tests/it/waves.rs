@@ -1,12 +1,12 @@
-//! Waves and phases: what comes of a launch is the same however many cases walk at once, whether or not anything is stored,
-//! and wherever the run was stopped on the way.
+//! Waves and phases: the result of a launch is the same however many cases walk at once, whether or not anything is stored,
+//! and wherever the run was interrupted.
 
-use asterisk::clock::{FixedClock, Timestamp};
-use asterisk::diag::Diagnostics;
-use asterisk::report;
-use asterisk::session::{KEEP, ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, Setup};
-use asterisk::store::{Durability, Store};
-use asterisk::walk::{Event, EventBody, WalkStatus};
+use asterisk_base::clock::{FixedClock, Timestamp};
+use asterisk_diag::Diagnostics;
+use asterisk_report as report;
+use asterisk_session::{KEEP, ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, Setup};
+use asterisk_store::{Durability, Store};
+use asterisk_walk::{Event, EventBody, WalkStatus};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -93,7 +93,7 @@ impl RunListener for Stop<'_> {
     }
 }
 
-/// All that came of a run but for where in the file its events stand and when they came: result, report, each case's journal
+/// The whole outcome of a run except the position and time of its events: result, report, each case's journal
 /// and facts, and the barriers.
 fn told(dir: &Path, result: &RunResult) -> Value {
     let store = Store::read_only(&dir.join("store.db")).unwrap();
@@ -177,7 +177,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_run_is_the_same_however_many_walk_at_once_and_wherever_it_stops(
+    fn a_run_does_not_depend_on_parallelism_or_interruptions(
         failures in failures(), stops in prop::collection::vec(1..120_usize, 1..5),
     ) {
         let expected = run(&failures, 1, &[], KEEP);
@@ -199,7 +199,7 @@ proptest! {
 
 /// The failures of one kind as one launch: the first is investigated, the others are known by then.
 #[test]
-fn followers_know_what_their_leader_found() {
+fn followers_receive_the_findings_of_their_representative() {
     let told = run(&[(1, 1, 0), (0, 2, 1), (1, 1, 0), (0, 2, 9), (1, 1, 0)], 2, &[], KEEP);
     let nodes: Vec<String> = told["told"][0]["cases"].as_array().unwrap().iter().map(|case| case["nodes"].to_string()).collect();
     let known = r#"["recall","review","report"]"#;
@@ -212,7 +212,7 @@ fn followers_know_what_their_leader_found() {
 
 /// Of failures that the triage found alike, the first is investigated ahead, also when the run is stopped on the way.
 #[test]
-fn a_representative_is_investigated_ahead_of_its_cluster() {
+fn a_representative_is_investigated_before_its_cluster() {
     let told = run(&[(0, 1, 0), (1, 1, 0), (2, 1, 0), (3, 1, 0)], 3, &[40, 30], KEEP);
     let turns: Vec<Value> =
         told["barriers"].as_array().unwrap().iter().map(|event| json!([event["phase"], event["turn"]])).collect();
@@ -220,7 +220,7 @@ fn a_representative_is_investigated_ahead_of_its_cluster() {
     assert!(told["barriers"][0]["clusters"].is_string() && told["barriers"][1]["clusters"].is_null());
 }
 
-/// No case is linked to a root cause of a case that stands behind it.
+/// No case is linked to a root cause of a later case.
 #[test]
 fn no_two_cases_are_each_others_duplicates() {
     let failures: Vec<Failure> = (0..12_usize).map(|at| (at % 4, 1 + at % 2, 7)).collect();

@@ -1,4 +1,4 @@
-//! The checkouts of the workspace in a whole run: what they tell is cited, and what they lack stops nothing.
+//! The checkouts of the workspace in a whole run: their evidence is cited, and missing data stops nothing.
 
 use crate::harness::{Project, strings};
 use serde_json::Value;
@@ -57,19 +57,19 @@ fn a_recent_change_of_the_failing_line_is_cited() {
     let found = |end: &str| refs.iter().any(|item| item.starts_with("billing@") && item.ends_with(end));
     assert!(found(" pkg/invoice/total.go:4 Sum from the end"), "{refs:?}");
     assert!(found(" pkg/invoice/total.go:3 func sum_of_items(items []int) int {"), "{refs:?}");
-    assert!(!refs.iter().any(|item| item.contains("Mend it")), "what came after the launch is no cause: {refs:?}");
+    assert!(!refs.iter().any(|item| item.contains("Mend it")), "changes after the launch are not causes: {refs:?}");
     assert!(with["convergence_score"].as_f64() > without["convergence_score"].as_f64(), "{with}\n{without}");
     let said = with["rca_message"].as_str().unwrap();
     assert!(said.contains("2 days before the launch") && said.contains("does not make it the cause"), "{said}");
     let ticket = project.asterisk(&["report", "--format", "md"]).ok().stdout;
     let reading = ticket.lines().find(|line| line.starts_with("- Read what billing@")).unwrap_or_default();
     assert!(reading.contains("(Sum from the end) changed in pkg/invoice/total.go:4"), "{ticket}");
-    assert_eq!(investigated(&project)["evidence_refs"], with["evidence_refs"], "the same checkout tells the same");
+    assert_eq!(investigated(&project)["evidence_refs"], with["evidence_refs"], "the same checkout gives the same evidence");
 }
 
-/// H8: of two repositories that a failure goes through, each is investigated in a branch of its own, and what both tell is one investigation.
+/// H8: of two repositories that a failure goes through, each is investigated in a separate branch, and both findings become one investigation.
 #[test]
-fn two_repositories_are_read_each_by_itself_and_cited_together() {
+fn two_repositories_are_read_separately_and_cited_together() {
     let settings = "workspace:\n  repositories:\n    - { name: billing, path: repos/billing, purpose: the product }\n    - { name: ledger, path: repos/ledger, purpose: the product's books }\n";
     let launch = LAUNCH.replace(
         "+0x1d\\n\"",
@@ -105,7 +105,7 @@ fn two_repositories_are_read_each_by_itself_and_cited_together() {
     let (first, second) = (branch(1), branch(2));
     assert!(cited(&first, "billing").iter().any(|item| item.ends_with("pkg/invoice/total.go:4 Sum from the end")), "{first}");
     assert!(cited(&second, "ledger").iter().any(|item| item.ends_with("pkg/book/post.go:4 Post from the end")), "{second}");
-    assert_eq!((cited(&first, "ledger"), cited(&second, "billing")), (vec![], vec![]), "each reads its own");
+    assert_eq!((cited(&first, "ledger"), cited(&second, "billing")), (vec![], vec![]), "each reads its repository");
     let prompts = crate::signals::find(&run, "prompt-investigate.md");
     let prompt = prompts
         .iter()
@@ -116,5 +116,5 @@ fn two_repositories_are_read_each_by_itself_and_cited_together() {
     for (artifact, repository) in [(&first, "billing"), (&second, "ledger")] {
         assert_eq!(cited(&whole, repository), cited(artifact, repository), "{whole}");
     }
-    assert_eq!(investigated(&project)["evidence_refs"], whole["evidence_refs"], "the same checkouts tell the same");
+    assert_eq!(investigated(&project)["evidence_refs"], whole["evidence_refs"], "the same checkouts give the same evidence");
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs the binary that the package of this platform carries.
+// Runs the binary from the package of this platform.
 "use strict";
 const { spawnSync } = require("child_process");
 

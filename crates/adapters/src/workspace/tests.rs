@@ -1,0 +1,325 @@
+//! Tests of the three queries over small repositories with fixed authors and dates.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use asterisk_base::model::{Case, Launch, LaunchCheckout};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Start of the launch: 2026-02-14T12:00:00Z.
+const BEGAN: i64 = 1_771_070_400;
+const DAY: i64 = 86_400;
+
+/// A project with one repository, `clock`.
+struct WorkspaceFixture {
+    dir: tempfile::TempDir,
+    repositories: Value,
+    launch: Launch,
+}
+
+impl WorkspaceFixture {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("clock")).unwrap();
+        let launch = Launch { started_at: Some(Timestamp::from_millis(BEGAN * 1000)), ..Launch::default() };
+        Self { dir, repositories: json!([{"name": "clock", "path": "clock", "purpose": "", "branch": ""}]), launch }
+    }
+
+    /// With a history: the failing line was committed two days before the launch, and a later commit follows it.
+    fn with_history() -> Self {
+        let fixture = Self::new();
+        fixture.git(&["init", "-q", "-b", "main"], 0);
+        fixture.commit(30, "Begin", &[("src/servo.rs", "fn offset() {\n    1\n}\n"), ("doc/x.md", "x\n")]);
+        fixture.commit(9, "Explain", &[("doc/x.md", "the offset\n")]);
+        fixture.commit(2, "Read the offset from the wire", &[("src/servo.rs", "fn offset() {\n    read().unwrap()\n}\n")]);
+        fixture.commit(-1, "Mend it", &[("src/servo.rs", "fn offset() {\n    read().unwrap_or(0)\n}\n")]);
+        fixture
+    }
+
+    fn repo(&self) -> std::path::PathBuf {
+        self.dir.path().join("clock")
+    }
+
+    /// Runs git with a date of `days` before the launch.
+    fn git(&self, args: &[&str], days: i64) -> String {
+        let at = format!("{} +0000", BEGAN - days * DAY);
+        let mut git = Command::new("git");
+        git.arg("-C").arg(self.repo()).args(["-c", "user.name=Ada Clock", "-c", "user.email=ada@example.com"]).args(args);
+        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        git.env("GIT_AUTHOR_DATE", &at).env("GIT_COMMITTER_DATE", &at);
+        let output = git.output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.repo().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn commit(&self, days: i64, subject: &str, files: &[(&str, &str)]) -> String {
+        for (path, text) in files {
+            self.write(path, text);
+        }
+        self.git(&["add", "-A"], 0);
+        self.git(&["commit", "-q", "-m", subject], days);
+        self.git(&["rev-parse", "HEAD"], 0)
+    }
+
+    /// The answer for the repository, for these paths and terms.
+    fn query_answer(&self, query: &str, paths: &[&str], terms: &[&str]) -> Value {
+        let prior = json!({"resolve": {"selected_repos": [
+            {"name": "clock", "path": "/", "branch": "--all", "focus_paths": paths, "focus_terms": terms},
+        ]}});
+        let workspace = Workspace::new(self.dir.path(), &self.repositories, &Variables::of_process());
+        let case = Case::default();
+        let about = QuerySubject { prior: &prior, ..QuerySubject::new(&self.launch, &case) };
+        let answer = workspace.query(query, &about).unwrap();
+        assert_eq!(workspace.query(query, &about).unwrap(), answer, "asked again");
+        answer[0].clone()
+    }
+}
+
+fn notes(answer: &Value) -> String {
+    answer["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect::<Vec<_>>().join("; ")
+}
+
+fn column<'a>(list: &'a Value, key: &str) -> Vec<&'a str> {
+    list.as_array().unwrap().iter().map(|item| item[key].as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_log_has_the_commits_before_the_launch_that_touched_a_path() {
+    let fixture = WorkspaceFixture::with_history();
+    let answer = fixture.query_answer("workspace.log", &["src/servo.rs:2"], &[]);
+    assert_eq!(column(&answer["commits"], "subject"), ["Read the offset from the wire", "Begin"]);
+    let first = &answer["commits"][0];
+    assert_eq!(
+        (&first["date"], &first["age_days"], &first["author"], &first["files"]),
+        (&json!("2026-02-12T12:00:00Z"), &json!(2.0), &json!("Ada Clock"), &json!(["src/servo.rs"]))
+    );
+    assert_eq!((&answer["commit"], &answer["at"], &answer["branch"]), (&first["hash"], &json!("head"), &json!("main")));
+    assert_eq!(notes(&answer), "");
+    let answer = fixture.query_answer("workspace.log", &[], &[]);
+    assert_eq!(column(&answer["commits"], "subject").len(), 3, "without a path, all");
+    let answer = fixture.query_answer("workspace.log", &["nowhere.rs:1"], &[]);
+    assert_eq!((&answer["commits"], notes(&answer).as_str()), (&json!([]), "`nowhere.rs:1` is not in it"));
+}
+
+#[test]
+fn blame_names_the_last_change_of_the_line_under_test() {
+    let fixture = WorkspaceFixture::with_history();
+    let answer = fixture.query_answer("workspace.blame", &["/ci/checkout/clock/src/servo.rs:2", "doc/x.md"], &[]);
+    assert_eq!(column(&answer["lines"], "text"), ["fn offset() {", "    read().unwrap()", "}"]);
+    let line = &answer["lines"][1];
+    assert_eq!((&line["path"], &line["line"], &line["focus"]), (&json!("src/servo.rs"), &json!(2), &json!(true)));
+    assert_eq!((&line["subject"], &line["age_days"]), (&json!("Read the offset from the wire"), &json!(2.0)));
+    assert_eq!((&answer["lines"][0]["subject"], &answer["lines"][0]["boundary"]), (&json!("Begin"), &json!(true)));
+    let answer = fixture.query_answer("workspace.blame", &["src/servo.rs:99"], &[]);
+    assert!(notes(&answer).contains("servo.rs"), "{answer}");
+}
+
+#[test]
+fn grep_finds_texts_that_mean_themselves() {
+    let fixture = WorkspaceFixture::with_history();
+    let answer = fixture.query_answer("workspace.grep", &[], &["offset", "read().unwrap()", "o.fset", "gone"]);
+    let places: Vec<String> = answer["matches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| format!("{} {}:{}", found["term"].as_str().unwrap(), found["path"].as_str().unwrap(), found["line"]))
+        .collect();
+    assert_eq!(places, ["offset doc/x.md:1", "offset src/servo.rs:1", "read().unwrap() src/servo.rs:2"]);
+    assert_eq!(answer["matches"][2]["text"], json!("    read().unwrap()"));
+}
+
+#[test]
+fn the_launchs_commit_counts_then_the_branch_then_what_is_checked_out() {
+    let mut fixture = WorkspaceFixture::with_history();
+    fixture.git(&["branch", "release", "main~3"], 0);
+    fixture.repositories[0]["branch"] = json!("release");
+    let answer = fixture.query_answer("workspace.log", &["src/servo.rs"], &[]);
+    assert_eq!(
+        (&answer["at"], &answer["branch"], column(&answer["commits"], "subject")),
+        (&json!("branch"), &json!("release"), vec!["Begin"])
+    );
+    fixture.launch.git = LaunchCheckout { commit: Some(fixture.git(&["rev-parse", "main"], 0)), ..LaunchCheckout::default() };
+    let answer = fixture.query_answer("workspace.log", &["src/servo.rs"], &[]);
+    assert_eq!((&answer["at"], column(&answer["commits"], "subject").len()), (&json!("launch"), 3));
+    fixture.launch.git.commit = Some("0123456789".into());
+    fixture.repositories[0]["branch"] = json!("nowhere");
+    let answer = fixture.query_answer("workspace.log", &["src/servo.rs"], &[]);
+    assert_eq!((&answer["at"], notes(&answer).contains("no branch `nowhere`")), (&json!("head"), true));
+}
+
+#[test]
+fn what_is_missing_is_a_note() {
+    let queries = ["workspace.log", "workspace.blame", "workspace.grep"];
+    let all = |fixture: &WorkspaceFixture| -> Vec<String> {
+        queries.iter().map(|query| notes(&fixture.query_answer(query, &["src/a.rs:1"], &["offset"]))).collect()
+    };
+    let mut fixture = WorkspaceFixture::new();
+    assert!(all(&fixture).iter().all(|answers| answers.contains("not a git repository")));
+    fixture.git(&["init", "-q"], 0);
+    assert!(all(&fixture).iter().all(|answers| answers.contains("no commits yet")));
+    fixture.repositories[0]["path"] = json!("gone");
+    assert!(all(&fixture).iter().all(|answers| answers.contains("`gone` does not exist")));
+    fixture.repositories[0]["path"] = json!("");
+    assert!(all(&fixture).iter().all(|answers| answers.contains("sets no `path`")));
+    fixture.repositories[0]["name"] = json!("other");
+    assert!(all(&fixture).iter().all(|answers| answers.contains("names no such repository")));
+    let fixture = WorkspaceFixture::with_history();
+    fixture.git(&["checkout", "-q", "--detach"], 0);
+    assert!(all(&fixture).iter().all(|answers| answers.contains("HEAD is detached")));
+    let mut shallow = WorkspaceFixture::new();
+    fs::remove_dir(shallow.repo()).unwrap();
+    let from = format!("file://{}", fixture.repo().display());
+    let to = shallow.repo().display().to_string();
+    assert!(Command::new("git").args(["clone", "-q", "--depth", "1", &from, &to]).status().unwrap().success());
+    let answers = all(&shallow);
+    assert!(
+        answers.iter().all(|answers| answers.contains("shallow") && answers.contains("newer than the launch")),
+        "{answers:?}"
+    );
+    shallow.launch.started_at = None;
+    assert!(all(&shallow).iter().all(|answers| answers.contains("is unknown")));
+}
+
+#[test]
+fn a_directory_without_git_is_searched() {
+    let fixture = WorkspaceFixture::new();
+    fixture.write("src/a.rs", "one\noffset two\n");
+    fixture.write("image.bin", "offset\0");
+    fixture.write(".env", "offset secret\n");
+    let answer = fixture.query_answer("workspace.grep", &[], &["offset"]);
+    assert_eq!((column(&answer["matches"], "path"), &answer["matches"][0]["line"]), (vec!["src/a.rs"], &json!(2)));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_do_not_lead_out() {
+    let fixture = WorkspaceFixture::new();
+    fs::write(fixture.dir.path().join("secret"), "offset of the secret\n").unwrap();
+    fs::create_dir(fixture.dir.path().join("secrets")).unwrap();
+    fs::write(fixture.dir.path().join("secrets/s.txt"), "offset of the secret\n").unwrap();
+    std::os::unix::fs::symlink("../secret", fixture.repo().join("link.rs")).unwrap();
+    std::os::unix::fs::symlink("../secrets", fixture.repo().join("links")).unwrap();
+    fixture.write("a.rs", "offset\n");
+    let look = |what: &str| {
+        let answer = fixture.query_answer("workspace.grep", &["link.rs:1", "links/s.txt", "../secret"], &["offset"]);
+        assert_eq!(column(&answer["matches"], "path"), ["a.rs"], "{what}");
+        for query in ["workspace.log", "workspace.blame"] {
+            let answer = fixture.query_answer(query, &["link.rs:1", "links/s.txt:1", "../secret:1", "/etc/passwd:1"], &[]);
+            assert!(!answer.to_string().contains("of the secret") && !answer.to_string().contains("root:"), "{what}: {answer}");
+        }
+    };
+    look("a directory");
+    fixture.git(&["init", "-q"], 0);
+    fixture.commit(3, "Links", &[]);
+    look("a repository");
+}
+
+#[test]
+fn names_are_not_options() {
+    let mut fixture = WorkspaceFixture::with_history();
+    fixture.commit(
+        1,
+        "Odd",
+        &[("--output=pwned", "offset\n"), (":(glob)**", "offset\n"), ("-p.rs", "offset --open-files-in-pager\n")],
+    );
+    fixture.launch.git.commit = Some("--output=pwned".into());
+    let before = fs::read_dir(fixture.dir.path()).unwrap().count();
+    for branch in ["--output=pwned", "main --output=pwned", "main^{/x}", "@{u}", "../HEAD", "HEAD:doc/x.md"] {
+        fixture.repositories[0]["branch"] = json!(branch);
+        let answer = fixture.query_answer("workspace.log", &["--output=pwned", ":(glob)**", "-p.rs"], &[]);
+        assert_eq!(
+            (column(&answer["commits"], "subject"), notes(&answer).contains("no branch")),
+            (vec!["Odd"], true),
+            "{branch}"
+        );
+    }
+    let answer = fixture.query_answer("workspace.blame", &["--output=pwned:1", "-p.rs:1", ":(glob)**:1"], &[]);
+    assert_eq!(column(&answer["lines"], "subject"), ["Odd", "Odd", "Odd"]);
+    let answer =
+        fixture.query_answer("workspace.grep", &[], &["--open-files-in-pager", "-e offset", "-O./pwned.sh", "-f/etc/passwd"]);
+    assert_eq!(column(&answer["matches"], "path"), ["-p.rs"]);
+    assert_eq!(fs::read_dir(fixture.dir.path()).unwrap().count(), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_of_a_checkout_is_run() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let fixture = WorkspaceFixture::with_history();
+    let mark = fixture.dir.path().join("pwned");
+    let program = fixture.repo().join("git");
+    fs::write(&program, format!("#!/bin/sh\ntouch '{}'\n", mark.display())).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let run = program.display().to_string();
+    fixture.commit(1, "Odd", &[(".gitattributes", "* diff=evil filter=evil\n"), ("src/servo.rs", "fn offset() {\n    0\n}\n")]);
+    for key in [
+        "core.fsmonitor",
+        "core.pager",
+        "pager.log",
+        "pager.blame",
+        "diff.external",
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "gpg.program",
+        "core.sshCommand",
+        "core.askPass",
+        "credential.helper",
+        "alias.blame",
+        "alias.rev-parse",
+    ] {
+        fixture.git(&["config", key, &run], 0);
+    }
+    fixture.git(&["config", "core.hooksPath", &fixture.repo().display().to_string()], 0);
+    fixture.git(&["config", "log.showSignature", "true"], 0);
+    drop(fs::remove_file(&mark));
+    for query in ["workspace.log", "workspace.blame", "workspace.grep"] {
+        let answer = fixture.query_answer(query, &["src/servo.rs:2"], &["offset"]);
+        assert_eq!(notes(&answer), "", "{query}");
+    }
+    assert!(!mark.exists(), "a program of the checkout was run");
+}
+
+#[test]
+fn objects_are_not_replaced_and_texts_cannot_draw() {
+    let fixture = WorkspaceFixture::with_history();
+    let odd = fixture.commit(
+        1,
+        "Odd \u{1b}[31m\u{1e}\u{1f}and\u{7f}plain",
+        &[("src/servo.rs", "fn offset() {\n    \u{1b}]0;x\u{7}\n}\n")],
+    );
+    fixture.git(&["replace", &odd, "main~3"], 0);
+    let answer = fixture.query_answer("workspace.log", &["src/servo.rs"], &[]);
+    assert_eq!(column(&answer["commits"], "subject")[0], "Odd [31mandplain");
+    let answer = fixture.query_answer("workspace.blame", &["src/servo.rs:2"], &[]);
+    assert_eq!(answer["lines"][1]["text"], json!("    ]0;x"));
+}
+
+#[test]
+fn a_directory_of_a_repository_is_a_repository_of_its_own() {
+    let mut fixture = WorkspaceFixture::with_history();
+    fixture.repositories[0]["path"] = json!("clock/src");
+    let answer = fixture.query_answer("workspace.log", &["servo.rs:2", "doc/x.md"], &[]);
+    assert_eq!((column(&answer["commits"], "subject").len(), &answer["commits"][0]["files"]), (2, &json!(["servo.rs"])));
+    let answer = fixture.query_answer("workspace.grep", &[], &["offset"]);
+    assert_eq!(column(&answer["matches"], "path"), ["servo.rs"], "siblings of it are not searched");
+}
+
+#[test]
+fn the_check_says_what_is_there() {
+    let fixture = WorkspaceFixture::with_history();
+    let repositories = json!([{"name": "clock", "path": "clock", "branch": "main"}, {"name": "x", "path": "no/such"}]);
+    let now = Timestamp::from_millis((BEGAN + DAY * 9) * 1000);
+    let found = check(&Variables::of_process(), Path::new(fixture.dir.path()), &repositories, now);
+    assert_eq!((found[0].there, found[0].branch.as_str(), found[0].commit.len(), found[0].notes.len()), (true, "main", 40, 0));
+    assert_eq!((found[1].there, &found[1].notes[0][..]), (false, "`no/such` does not exist"));
+}

@@ -1,0 +1,107 @@
+//! Reads launches of test results: a text in, a [`Launch`] out, whichever tool wrote it.
+//!
+//! The format is detected by content, never by a file's name (`detect`): a ReportPortal launch (`failure_list`), ReportPortal
+//! items (a page of the API or a bare list), JUnit XML in its dialects, TRX, `NUnit`, xUnit.net, `TestNG`, Robot Framework,
+//! Allure, the events of `go test -json` and of libtest, TAP. For anything else, the error names the format it looks like. Texts
+//! are cleaned of terminal escapes and markup, long ones are cut with the cut recorded, and [`Launch::notes`] lists what was left
+//! out. Lists are read element by element and suites test by test: only the failures themselves are held in memory.
+//!
+//! # Example
+//!
+#![doc = "```"]
+#![doc = include_str!("../examples/failures.rs")]
+#![doc = "```"]
+
+mod allure;
+mod attempts;
+mod attributes;
+mod clean;
+mod cut;
+mod damage;
+mod decode;
+mod detect;
+mod fields;
+mod foreign;
+mod formats;
+mod gather;
+mod go_test;
+mod item;
+mod items;
+mod json_span;
+mod json_stream;
+mod junit;
+mod junit_case;
+mod junit_failure;
+mod junit_repeat;
+mod junit_retry;
+mod junit_title;
+mod launch_builder;
+mod libtest;
+mod lines;
+mod logs;
+mod markup;
+mod merge;
+mod nunit;
+mod outcome_counts;
+mod part;
+mod reportportal;
+mod rerun;
+mod robot;
+mod room;
+mod stream;
+mod surrogates;
+mod tap;
+mod testng;
+mod texts;
+mod times;
+mod tree;
+mod trx;
+mod unique;
+mod xml;
+mod xunit;
+
+#[cfg(test)]
+mod tests;
+
+pub use decode::decode;
+pub use gather::{InputError, LaunchMerger, MAX_BYTES, is_not_a_launch};
+
+use asterisk_base::model::Launch;
+use asterisk_diag::{Diagnostics, Source};
+use asterisk_evidence::Masker;
+use part::InputPart;
+use std::sync::Arc;
+
+/// The limits of texts of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextLimits {
+    /// The maximum bytes of a log or an error; longer ones are cut.
+    pub text: usize,
+    /// The total bytes of all errors of an input: the less is left, the less an error may keep.
+    pub errors: usize,
+    /// The total bytes of all logs; these need not stay in memory.
+    pub logs: usize,
+}
+
+impl Default for TextLimits {
+    fn default() -> Self {
+        Self { text: 16 << 10, errors: 32 << 20, logs: 256 << 20 }
+    }
+}
+
+/// Reads a launch with secrets and personal data masked.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_masked(source: &Source, masker: &Arc<Masker>) -> Result<Launch, Diagnostics> {
+    let mut gather = LaunchMerger::default().masking(Arc::clone(masker));
+    gather.add(source)?;
+    Ok(gather.finish())
+}
+
+/// Reads a launch. The error lists everything that is wrong with the text, each problem with its location.
+pub fn read(source: &Source) -> Result<Launch, Diagnostics> {
+    let mut gather = LaunchMerger::default();
+    gather.add(source)?;
+    Ok(gather.finish())
+}

@@ -1,0 +1,393 @@
+//! Reads TAP, versions 12 to 14: test points, subtests, YAML diagnostics, and the comments that Perl, Bats and others write
+//! instead.
+//!
+//! A test that failed because of its subtests is not a separate failure. Points marked `SKIP` or `TODO` are skipped.
+
+use super::detect::LaunchFormat;
+use super::launch_builder::{LaunchBuilder, TestRecord};
+use super::lines::{LineReader, push_bounded};
+use super::room::TextRoom;
+use super::{InputPart, texts, times};
+use asterisk_base::model::TestOutcome;
+use asterisk_diag::{Diagnostics, Source};
+use std::io::BufRead;
+
+/// The maximum bytes of text kept around a test point.
+const MAX_TEXT: usize = 64 << 10;
+
+/// The maximum nesting of subtests.
+const MAX_DEPTH: usize = 32;
+
+/// A test point: a line with the outcome of a test.
+#[derive(Debug, PartialEq, Eq)]
+struct TapPoint<'t> {
+    passed: bool,
+    number: &'t str,
+    description: &'t str,
+    /// The text after `#`: `SKIP`, `TODO`, `time=5ms`.
+    directive: &'t str,
+}
+
+/// Reads a TAP stream.
+pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
+    let mut reader = TapReader {
+        builder: LaunchBuilder::new(room, LaunchFormat::Tap.name()),
+        file: String::new(),
+        path: Vec::new(),
+        failed_below: [false; MAX_DEPTH + 1],
+        seen_below: [false; MAX_DEPTH + 1],
+        pending: None,
+        printed: String::new(),
+        yaml: None,
+        planned: None,
+        seen: 0,
+        bailed_out: false,
+    };
+    let mut lines = LineReader::new(input);
+    while let Some(line) = lines.next()? {
+        reader.line(line.text, line.number);
+    }
+    Ok(reader.finish(source.name()))
+}
+
+/// A test point whose diagnostics may follow.
+struct PendingPoint {
+    record: TestRecord,
+    /// Whether its subtests failed.
+    is_parent: bool,
+    comments: String,
+    yaml: String,
+}
+
+struct TapReader {
+    builder: LaunchBuilder,
+    /// The file whose points follow, from the headings of `prove -v`.
+    file: String,
+    /// The names of the open subtests.
+    path: Vec<String>,
+    /// Whether points deeper than this failed, or were seen, since the last one at this depth.
+    failed_below: [bool; MAX_DEPTH + 1],
+    seen_below: [bool; MAX_DEPTH + 1],
+    pending: Option<PendingPoint>,
+    /// The output since the last point.
+    printed: String,
+    /// The indent of the open YAML block.
+    yaml: Option<usize>,
+    planned: Option<u64>,
+    seen: u64,
+    bailed_out: bool,
+}
+
+impl TapReader {
+    fn line(&mut self, line: &str, number: usize) {
+        let body = line.trim_start();
+        let indent = line.len() - body.len();
+        if let Some(block) = self.yaml {
+            if body.trim_end() == "..." && indent <= block {
+                self.yaml = None;
+                return;
+            }
+            // An unclosed block ends with the next point.
+            if indent >= block || body.is_empty() {
+                if let Some(pending) = &mut self.pending {
+                    let own = line.get(block.min(indent)..).unwrap_or_default();
+                    push_bounded(&mut pending.yaml, &format!("{own}\n"), MAX_TEXT);
+                }
+                return;
+            }
+            self.yaml = None;
+            self.builder.damage.add(number, "a YAML block that is not closed ends here");
+        }
+        let depth = (indent / 4).min(MAX_DEPTH);
+        if let Some(point) = point(body) {
+            self.flush();
+            self.point(&point, depth);
+        } else if body.trim_end() == "---" && self.pending.is_some() {
+            self.yaml = Some(indent);
+        } else if let Some(reason) = body.strip_prefix("Bail out!") {
+            self.flush();
+            let mut record = TestRecord::fixture(&self.file, "Bail out!");
+            record.error = format!("Bail out! {}", reason.trim());
+            record.log = std::mem::take(&mut self.printed);
+            self.builder.add(record);
+            self.planned = None;
+            self.bailed_out = true;
+        } else if let Some(name) = body.strip_prefix("# Subtest:").or(body.strip_prefix("# Subtest ")) {
+            self.flush();
+            self.path.truncate(depth);
+            self.path.push(texts::one_line(name));
+        } else if let Some(plan) = plan(body) {
+            self.flush();
+            if depth == 0 {
+                self.planned = Some(self.planned.unwrap_or(0).saturating_add(plan));
+            }
+        } else if let Some(comment) = body.strip_prefix('#') {
+            self.comment(comment);
+        } else if body.starts_with("TAP version ") || body.starts_with("pragma ") {
+            self.flush();
+        } else if let Some(file) = heading(body) {
+            self.flush();
+            self.path.clear();
+            self.printed.clear();
+            file.clone_into(&mut self.file);
+        } else if !body.is_empty() {
+            push_bounded(&mut self.printed, &format!("{line}\n"), MAX_TEXT);
+        }
+    }
+
+    fn comment(&mut self, comment: &str) {
+        if let Some(pending) = self.pending.as_mut().filter(|pending| pending.record.outcome.is_failure()) {
+            push_bounded(&mut pending.comments, &format!("{}\n", comment.strip_prefix(' ').unwrap_or(comment)), MAX_TEXT);
+        }
+    }
+
+    fn point(&mut self, point: &TapPoint<'_>, depth: usize) {
+        let had_subtests = std::mem::take(&mut self.seen_below[depth]);
+        let is_parent = std::mem::take(&mut self.failed_below[depth]) && !point.passed;
+        for outer in 0..depth {
+            self.seen_below[outer] = true;
+            self.failed_below[outer] |= !point.passed && !is_skipped(point);
+        }
+        self.path.truncate(depth);
+        self.seen += u64::from(depth == 0);
+        let log = std::mem::take(&mut self.printed);
+        let outcome = match (point.passed, is_skipped(point)) {
+            (_, true) => TestOutcome::Skipped,
+            (true, _) => TestOutcome::Passed,
+            (false, _) => TestOutcome::Failed,
+        };
+        // Passed subtests are counted themselves.
+        if had_subtests && !outcome.is_failure() {
+            return;
+        }
+        let name = if point.description.is_empty() { format!("test {}", point.number) } else { point.description.to_owned() };
+        let mut path: Vec<&str> = self.path.iter().map(String::as_str).collect();
+        if !self.file.is_empty() {
+            path.insert(0, &self.file);
+        }
+        let mut record = TestRecord::new(&path.join(" > "), name.trim(), outcome);
+        let took = point.directive.strip_prefix("time=").and_then(times::seconds);
+        record.duration_s = took;
+        record.log = log;
+        if record.file.is_none() && !self.file.is_empty() {
+            record.file = Some(self.file.clone());
+        }
+        self.pending = Some(PendingPoint { record, is_parent, comments: String::new(), yaml: String::new() });
+    }
+
+    /// Adds the pending point, whose diagnostics are complete.
+    fn flush(&mut self) {
+        self.yaml = None;
+        let Some(PendingPoint { mut record, is_parent, comments, yaml }) = self.pending.take() else { return };
+        let diagnostics = TapDiagnostics::read(&yaml);
+        if is_parent && !matches!(diagnostics.failure_type.as_str(), "hookFailed" | "testCodeFailure") {
+            self.builder.part.parents += 1;
+            return;
+        }
+        record.duration_s = diagnostics.duration_s.or(record.duration_s);
+        if record.outcome.is_failure() {
+            diagnostics.fill(&mut record);
+            if record.error.is_empty() {
+                comments.trim_end().clone_into(&mut record.error);
+            } else if !comments.trim().is_empty() {
+                record.log = format!("{}{comments}", record.log);
+            }
+        }
+        self.builder.add(record);
+    }
+
+    fn finish(mut self, input: &str) -> InputPart {
+        let in_yaml = self.yaml.is_some();
+        self.flush();
+        match self.planned {
+            Some(planned) if planned > self.seen => {
+                let note = format!("the plan has {planned} tests, but {} ran", self.seen);
+                self.builder.cut_off(note);
+            }
+            _ if in_yaml => self.builder.cut_off("the stream ends within a YAML block".to_owned()),
+            // All producers write a plan, before their tests or after them.
+            None if self.seen > 0 && !self.bailed_out => {
+                self.builder.cut_off("the stream has no plan (1..N): tests may be missing at its end".to_owned());
+            }
+            _ => {}
+        }
+        self.builder.finish(input)
+    }
+}
+
+fn is_skipped(point: &TapPoint<'_>) -> bool {
+    let directive = point.directive.get(..4).unwrap_or_default();
+    directive.eq_ignore_ascii_case("skip") || directive.eq_ignore_ascii_case("todo")
+}
+
+/// Parses a test point: `not ok 3 - name # SKIP why`.
+fn point(line: &str) -> Option<TapPoint<'_>> {
+    let (passed, rest) = match line.strip_prefix("not ok") {
+        Some(rest) => (false, rest),
+        None => (true, line.strip_prefix("ok")?),
+    };
+    if !rest.is_empty() && !rest.starts_with(' ') {
+        return None;
+    }
+    let rest = rest.trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = rest.split_at(digits);
+    if number.is_empty() && !rest.is_empty() && !rest.starts_with(['-', '#']) && passed {
+        // `ok  package`, as other tools write.
+        return None;
+    }
+    let rest = rest.trim_start();
+    let rest = rest.strip_prefix('-').unwrap_or(rest).trim_start();
+    let at = rest.match_indices('#').map(|(at, _)| at).find(|at| !rest[..*at].ends_with('\\') && is_directive(&rest[at + 1..]));
+    let (description, directive) = at.map_or((rest, ""), |at| (&rest[..at], rest[at + 1..].trim()));
+    Some(TapPoint { passed, number, description: description.trim(), directive })
+}
+
+fn is_directive(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with("time=")
+        || text.get(..4).is_some_and(|word| ["skip", "todo"].iter().any(|one| word.eq_ignore_ascii_case(one)))
+}
+
+/// Parses a plan; returns its number of tests.
+fn plan(line: &str) -> Option<u64> {
+    let (from, to) = line.split_once("..")?;
+    let to = to.split_whitespace().next()?;
+    if !from.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
+    Some((to + 1).saturating_sub(from))
+}
+
+/// Parses a heading of `prove -v`: `t/cart.t ..`.
+fn heading(line: &str) -> Option<&str> {
+    let (file, dots) = line.trim_end().split_once(' ')?;
+    (dots.starts_with("..") && dots.bytes().all(|byte| byte == b'.') && file.contains('.')).then_some(file)
+}
+
+/// The contents of a YAML block, read key by key; values may be blocks of deeper lines.
+#[derive(Debug, Default)]
+struct TapDiagnostics {
+    message: String,
+    stack: String,
+    failure_type: String,
+    kind: String,
+    /// `expected` and `actual`, verbatim.
+    compared: Vec<String>,
+    file: String,
+    line: String,
+    severity: String,
+    duration_s: Option<f64>,
+    /// The whole block, for those with other keys.
+    whole: String,
+}
+
+impl TapDiagnostics {
+    fn read(yaml: &str) -> Self {
+        let mut found = Self { whole: yaml.trim_end().to_owned(), ..Self::default() };
+        let lines: Vec<&str> = yaml.lines().collect();
+        let indent_of = |line: &str| line.len() - line.trim_start().len();
+        let base = lines.iter().find(|line| !line.trim().is_empty()).map_or(0, |line| indent_of(line));
+        let mut at = 0;
+        while at < lines.len() {
+            let line = lines[at];
+            at += 1;
+            let Some((key, value)) = line.trim().split_once(':').filter(|_| indent_of(line) == base) else { continue };
+            let from = at;
+            while at < lines.len() && (indent_of(lines[at]) > base || lines[at].trim().is_empty()) {
+                at += 1;
+            }
+            let block = &lines[from..at];
+            found.set(key.trim_matches(['"', '\'']), value.trim(), block, base + 2);
+        }
+        found
+    }
+
+    fn set(&mut self, key: &str, value: &str, block: &[&str], indent: usize) {
+        let is_block = value.is_empty() || value.starts_with(['|', '>']);
+        let inner = || block.iter().map(|line| line.get(indent..).unwrap_or(line.trim_start())).collect::<Vec<_>>().join("\n");
+        let text = if is_block { inner().trim_end().to_owned() } else { unquoted(value) };
+        match key {
+            "message" | "error" | "reason" if self.message.is_empty() => self.message = text,
+            "stack" | "stacktrace" | "trace" => self.stack = text,
+            "failureType" => self.failure_type = text,
+            "name" => self.kind = text,
+            "code" if self.kind.is_empty() => self.kind = text,
+            "severity" => self.severity = text,
+            "expected" | "actual" | "wanted" | "found" | "got" => {
+                let between = if text.contains('\n') { "\n" } else { " " };
+                self.compared.push(format!("{key}:{between}{text}"));
+            }
+            "duration_ms" => self.duration_s = times::seconds(&text).map(|millis| millis / 1000.0),
+            "file" => self.file = text,
+            "line" => self.line = text,
+            "at" if is_block => {
+                for line in block {
+                    match line.trim().split_once(':') {
+                        Some(("file" | "fileName", value)) => self.file = unquoted(value.trim()),
+                        Some(("line" | "lineNumber", value)) => self.line = unquoted(value.trim()),
+                        _ => {}
+                    }
+                }
+            }
+            "at" | "location" => {
+                let mut parts = text.rsplitn(3, ':');
+                if let (Some(_), Some(line), Some(file)) = (parts.next(), parts.next(), parts.next()) {
+                    (self.file, self.line) = (file.rsplit('(').next().unwrap_or(file).to_owned(), line.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Sets the error, location and attributes of a test.
+    fn fill(&self, record: &mut TestRecord) {
+        let mut error: Vec<&str> = vec![&self.message];
+        error.extend(self.compared.iter().map(String::as_str));
+        error.push(&self.stack);
+        error.retain(|text| !text.trim().is_empty());
+        record.error = if error.is_empty() { self.whole.clone() } else { error.join("\n") };
+        if !self.file.is_empty() {
+            record.file = Some(self.file.strip_prefix("file://").unwrap_or(&self.file).to_owned());
+        }
+        record.set("line", self.line.as_str());
+        record.set("failure_type", self.kind.as_str());
+        record.set("severity", self.severity.as_str());
+    }
+}
+
+/// Removes the quotes of a value.
+fn unquoted(value: &str) -> String {
+    if let Some(inner) = value.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        return inner.replace("''", "'");
+    }
+    match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(inner) => inner.replace("\\n", "\n").replace("\\\"", "\"").replace("\\\\", "\\"),
+        None => value.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_and_plans_are_distinguished_from_other_lines() {
+        let read = |line| point(line).map(|point| (point.passed, point.number, point.description, point.directive));
+        for (line, wanted) in [
+            ("ok", Some((true, "", "", ""))),
+            ("not ok 3 - adds # up", Some((false, "3", "adds # up", ""))),
+            ("ok 12 later # SKIP no net", Some((true, "12", "later", "SKIP no net"))),
+            ("not ok 2 - x # TODO", Some((false, "2", "x", "TODO"))),
+            ("ok 1 - fast # time=12.5ms", Some((true, "1", "fast", "time=12.5ms"))),
+            ("not ok without a number", Some((false, "", "without a number", ""))),
+            ("ok  \tlarder.test/stock\t0.1s", None),
+            ("okay", None),
+        ] {
+            assert_eq!(read(line), wanted, "{line}");
+        }
+        assert_eq!([plan("1..4"), plan("1..0 # SKIP"), plan("a..4"), plan("..")], [Some(4), Some(0), None, None]);
+        assert_eq!([heading("t/cart.t .."), heading("wait ...")], [Some("t/cart.t"), None]);
+    }
+}

@@ -1,0 +1,248 @@
+//! Runs the linter: links what links, runs every rule, and collects the findings.
+
+use super::allow::{self, LintAllow};
+use super::codes::{is_linked, rule_of};
+use super::config::Config;
+use super::context::{LintContext, LintedPipeline};
+use super::finding::{FindingCollector, Fix, LintFinding};
+use super::gather::{LinkedTexts, gather, named, once, problems, subpipelines, without};
+use super::input::LintInput;
+use super::level::LintLevel;
+use super::registry::{find, rules};
+use super::rules::correctness::prose_condition::is_prose;
+use super::shown::LanguageTexts;
+use asterisk_base::model::Hash;
+use asterisk_diag::{Diagnostic, Diagnostics, Severity, Source};
+use asterisk_files::Area;
+use asterisk_form::yaml::{self, Yaml};
+use asterisk_pipeline::{EdgeCondition, Pipeline, is_policy_key};
+use asterisk_project::{LinkSettings, Project, ProjectData, Sources, domain, examine, known_words, teams};
+use asterisk_prompt::Templates;
+use asterisk_script::{Library, LinkedScript, Unit};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The result of linting.
+#[derive(Clone, Debug, Default)]
+pub struct LintReport {
+    /// The findings, sorted by file, location and rule.
+    pub findings: Vec<LintFinding>,
+    /// The number of texts linted.
+    pub texts: usize,
+    /// The number of findings suppressed by allow comments.
+    pub allowed: usize,
+}
+
+impl LintReport {
+    /// The findings of a project whose texts or settings cannot be read.
+    pub fn unreadable(found: Diagnostics) -> Self {
+        let mut report = FindingCollector::default();
+        report.extend(found.into_iter().map(|one| Diagnostic { code: "correctness/syntax".into(), ..one }));
+        let input = LintInput { texts: &[], settings: &LinkSettings::default(), config: &Config::default(), cases: &[] };
+        finish(&input, report, Vec::new())
+    }
+}
+
+/// Lints the requested texts; the others are only linked with.
+pub fn lint(input: LintInput<'_>) -> LintReport {
+    let LinkedTexts { library, loose, pipelines, policies, templates: template_texts, data: data_texts, mut found, left_out } =
+        gather(&input);
+    let templates = Templates::compile(template_texts.iter().cloned()).unwrap_or_default();
+    let scripts: Vec<Source> = library.files().map(|file| file.source().clone()).collect();
+    let read = ProjectData::read(&data_texts, input.settings.domain.as_deref(), false);
+    let linked_before = (&library, &read);
+    if pipelines.is_empty() {
+        found.extend(read.found().iter().cloned());
+    }
+    for pipeline in &pipelines {
+        let subpipelines = subpipelines(pipeline, (&pipelines, &policies), &library);
+        let own = if subpipelines.keys().all(|key| is_policy_key(key)) { named(pipeline, &library) } else { None };
+        let sources = Sources {
+            scripts: own.unwrap_or_else(|| scripts.clone()),
+            templates: template_texts.clone(),
+            data: data_texts.clone(),
+            pipeline: without(pipeline, &library),
+            subpipelines,
+            missing: BTreeMap::new(),
+            bundle: None,
+        };
+        let linked: Vec<Diagnostic> = match Project::link_after(sources, input.settings.clone(), Some(linked_before)) {
+            Ok(project) => project.warnings.iter().cloned().collect(),
+            Err(problems) => problems.into_iter().collect(),
+        };
+        // A text left out has been reported; errors about its absence are not.
+        found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
+    }
+    // Each domain on its own, since linking pipelines covers only the active one.
+    let mut domains = Vec::new();
+    for name in domain::names(&data_texts) {
+        let mut problems = Diagnostics::new();
+        domains.extend(domain::link(&data_texts, Some(name), &mut problems));
+        found.extend(problems);
+    }
+    let teams = teams(&data_texts);
+    for team in &teams {
+        let linked = link_team(team, &scripts, &data_texts, input.settings, linked_before);
+        found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
+    }
+    let data: Vec<(Source, Yaml)> =
+        data_texts.iter().filter_map(|source| Some((source.clone(), yaml::parse(source).ok()?))).collect();
+    let all_read = input.texts.iter().filter(|text| text.area == Area::Pipelines).count() == pipelines.len();
+    let pipes: Vec<LintedPipeline<'_>> = pipelines.iter().map(|pipeline| pipe(pipeline, &library, &read)).collect();
+    let teams: Vec<LintedPipeline<'_>> = teams.iter().map(|(_, pipeline)| pipe(pipeline, &library, &read)).collect();
+    let mut units: Vec<&Unit> = library.files().map(LinkedScript::unit).chain(&loose).collect();
+    units.sort_by_key(|unit| unit.name());
+    let cx = LintContext {
+        texts: input.texts,
+        config: input.config,
+        library: &library,
+        units,
+        pipelines: pipes,
+        teams,
+        templates: &templates,
+        data: &data,
+        domains,
+        cases: input.cases,
+        whole: input.texts.iter().all(|text| text.requested) && all_read,
+    };
+    found.extend(cx.examined().flat_map(|one| one.analysis.diagnostics.iter().cloned()));
+    let mut report = FindingCollector { found: once(found).into_iter().map(|one| (coded(one, &pipelines), None)).collect() };
+    for rule in rules() {
+        if let Some(check) = rule.check.filter(|_| rule.level_in(input.config) != Some(LintLevel::Off)) {
+            check(&cx, &mut report);
+        }
+    }
+    let allows = allow::find(input.texts, &cx.units);
+    finish(&input, report, allows)
+}
+
+/// Analyses a pipeline.
+fn pipe<'a>(pipeline: &'a Pipeline, library: &'a Library, data: &ProjectData) -> LintedPipeline<'a> {
+    let condition = |edge: &str| LintContext::condition(library, &pipeline.source, edge);
+    let words = |known| known_words(pipeline, data, known);
+    LintedPipeline::new(pipeline, examine(pipeline, library, &words, &condition))
+}
+
+/// The errors of a team in a data file; those of the pipeline around it are ignored.
+fn link_team(
+    (name, pipeline): &(String, Pipeline),
+    scripts: &[Source],
+    data: &[Source],
+    settings: &LinkSettings,
+    before: (&Library, &Arc<ProjectData>),
+) -> Vec<Diagnostic> {
+    let sources = Sources {
+        scripts: scripts.to_vec(),
+        templates: Vec::new(),
+        data: data.to_vec(),
+        pipeline: pipeline.source.clone(),
+        subpipelines: BTreeMap::new(),
+        missing: BTreeMap::new(),
+        bundle: None,
+    };
+    let settings = LinkSettings { team: Some(name.clone()), ..settings.clone() };
+    let mut found = problems(Project::link_after(sources, settings, Some(before)));
+    found.retain(|one| one.primary().is_some_and(|label| label.source != pipeline.source));
+    found
+}
+
+/// Whether a diagnostic is about the absence of a text that was left out.
+fn misses(one: &Diagnostic, name: &str) -> bool {
+    let about =
+        matches!(one.code.as_ref(), "script/unknown-file" | "project/unknown-template" | "template/include" | "script/import");
+    about && one.message.contains(&format!("`{name}`"))
+}
+
+/// Replaces the code of a linking diagnostic by the id of its rule.
+fn coded(mut one: Diagnostic, pipelines: &[Pipeline]) -> Diagnostic {
+    let rule = rule_of(&one.code);
+    let label = one.primary().cloned();
+    let written = label.as_ref().map_or("", |label| label.source.slice(label.span));
+    let sentence = label.as_ref().filter(|_| one.code.starts_with("script/")).and_then(|label| {
+        let pipeline = pipelines.iter().find(|pipeline| pipeline.source == label.source)?;
+        pipeline.edges.iter().find_map(|edge| match &edge.when {
+            EdgeCondition::Condition(text) if text.whole().start <= label.span.start && label.span.start < text.whole().end => {
+                is_prose(text.text()).then(|| (pipeline.source.clone(), text.whole()))
+            }
+            _ => None,
+        })
+    });
+    if let Some((source, whole)) = sentence {
+        let found = Diagnostic::error("correctness/prose-condition", "this condition is a sentence, not an expression");
+        let help = "write an expression over fields, such as `confidence >= vars.enough`, or name a rule: `rule: path/of/script.rhai#function`";
+        return found.label(&source, whole, "cannot be decided").help(help);
+    }
+    if one.code == "script/unknown-function" && (written == "assert" || written.starts_with("assert_")) {
+        one = Diagnostic { message: format!("only tests may call `{written}`"), ..one }
+            .help("decide with `if`, or move this into a `*_test.rhai`");
+        one.code = "purity/test-call".into();
+        return one;
+    }
+    one.code = rule.into();
+    one.help = one.help.or_else(|| {
+        Some(match rule {
+            "correctness/syntax" => "fix this first: nothing that depends on this text runs until then".to_owned(),
+            "correctness/wrong-signature" => {
+                "a rule takes `(artifact, state, vars)`, a responder `(params, vars)`, an effect `(artifact, params)`".to_owned()
+            }
+            rule => format!("see `asterisk lint --explain {rule}`"),
+        })
+    });
+    one
+}
+
+/// Applies levels and allows, renames files and sorts.
+fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintAllow>) -> LintReport {
+    let mut shown = LanguageTexts::new(input.texts);
+    let mut outcome = LintReport { texts: input.texts.iter().filter(|text| text.requested).count(), ..LintReport::default() };
+    let mut kept: Vec<(Diagnostic, Option<Fix>)> = Vec::new();
+    for (one, fix) in report.found {
+        let text = one.primary().and_then(|label| shown.text(label));
+        // An error that prevents linking cannot be allowed.
+        let links = !is_linked(&one.code) || one.severity != Severity::Error;
+        if links && allow::covers(&mut allows, text, &one) {
+            outcome.allowed += 1;
+        } else if text.is_none_or(|text| text.requested) {
+            kept.push((one, fix));
+        }
+    }
+    let mut more = FindingCollector::default();
+    allow::report_misuse(&allows, input.config, &mut more);
+    kept.extend(more.found);
+    for (one, fix) in kept {
+        let Some(rule) = find(&one.code) else { continue };
+        let level =
+            rule.level_in(input.config).unwrap_or_else(|| if is_linked(rule.id) { one.severity.into() } else { rule.level });
+        if level == LintLevel::Off {
+            continue;
+        }
+        let mut diagnostic = shown.rename(one);
+        diagnostic.severity = level.severity();
+        let fingerprint = Hash::of(b"");
+        outcome.findings.push(LintFinding { rule: rule.id, level, diagnostic, fix, fingerprint });
+    }
+    let place = |finding: &LintFinding| finding.diagnostic.primary().map(|label| (label.span.start, label.span.end));
+    outcome.findings.sort_by(|a, b| {
+        (a.file(), place(a), a.rule, &a.diagnostic.message).cmp(&(b.file(), place(b), b.rule, &b.diagnostic.message))
+    });
+    // Two pipelines may report the same about a script that both use.
+    outcome.findings.dedup_by(|a, b| (a.rule, a.file(), place(a)) == (b.rule, b.file(), place(b)));
+    fingerprints(&mut outcome.findings);
+    outcome
+}
+
+fn fingerprints(findings: &mut [LintFinding]) {
+    let mut before: BTreeMap<String, usize> = BTreeMap::new();
+    for finding in findings {
+        let line = finding.diagnostic.primary().map_or(String::new(), |label| {
+            let text = label.source.text();
+            let start = text[..label.span.start.min(text.len())].rfind('\n').map_or(0, |at| at + 1);
+            let line = text[start..].lines().next().unwrap_or_default();
+            format!("{}\n{}", line.split_whitespace().collect::<Vec<_>>().join(" "), label.source.slice(label.span))
+        });
+        let known = format!("{}\n{}\n{line}", finding.rule, finding.file());
+        let nth = before.entry(known.clone()).or_default();
+        finding.fingerprint = Hash::of(format!("{known}\n{nth}").as_bytes());
+        *nth += 1;
+    }
+}

@@ -1,0 +1,226 @@
+//! Counts and durations in Prometheus' text format, written when the run ends.
+
+use super::name_table::NameTable;
+use super::observed::Observer;
+use super::out::ObserverOutput;
+use super::step_intervals::Spans;
+use asterisk_base::clock::Timestamp;
+use asterisk_base::model::Case;
+use asterisk_session::StartedRun;
+use asterisk_walk::{Event, EventBody, WalkStatus};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+
+/// The upper bounds of the histogram of step durations, in seconds.
+const BOUNDS: [f64; 14] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 60.0, 300.0];
+
+/// Metrics with labels: name, help, type.
+const METRICS: &[(&str, &str, &str)] = &[
+    ("steps_total", "Answered steps, by answerer.", "counter"),
+    ("transitions_total", "Transitions, by edge.", "counter"),
+    ("loops_total", "Transitions that increment a counter.", "counter"),
+    ("errors_total", "Walks that failed, by kind of error.", "counter"),
+    ("rule_errors_total", "Rules that threw, by edge.", "counter"),
+    (
+        "walker_switches_total",
+        "Steps assigned to another walker than the previous step, including the first of a walk.",
+        "counter",
+    ),
+    ("handoffs_total", "Handoffs between walkers.", "counter"),
+    ("masked_total", "Masked steps.", "counter"),
+    ("thermal_warnings_total", "Thermal warnings of cases.", "counter"),
+    ("reloads_total", "Reloads of the sources.", "counter"),
+    ("cache_hits_total", "Answers from the cache.", "counter"),
+    ("retries_total", "Failed attempts at nodes that were retried.", "counter"),
+    ("failed_steps_total", "Failed nodes with a policy.", "counter"),
+    ("cases", "Cases by status.", "gauge"),
+];
+
+/// Collects the metrics of a run.
+pub(super) struct Metrics<'o> {
+    out: ObserverOutput<'o>,
+    names: NameTable,
+    run: Vec<(&'static str, String)>,
+    began: Timestamp,
+    /// By metric and labels.
+    counts: BTreeMap<(&'static str, String), u64>,
+    times: BTreeMap<String, TimeHistogram>,
+    spans: Spans,
+}
+
+#[derive(Default)]
+struct TimeHistogram {
+    buckets: [u64; BOUNDS.len()],
+    count: u64,
+    /// In milliseconds.
+    sum: i64,
+}
+
+impl TimeHistogram {
+    fn add(&mut self, began: Timestamp, ended: Timestamp) {
+        let seconds = ended.seconds_since(began);
+        self.buckets.iter_mut().zip(BOUNDS).filter(|(_, bound)| seconds <= *bound).for_each(|(bucket, _)| *bucket += 1);
+        self.count += 1;
+        self.sum += ended.millis() - began.millis();
+    }
+}
+
+impl<'o> Metrics<'o> {
+    pub(super) fn new(out: ObserverOutput<'o>) -> Self {
+        Self {
+            out,
+            names: NameTable::default(),
+            run: Vec::new(),
+            began: Timestamp::default(),
+            counts: BTreeMap::new(),
+            times: BTreeMap::new(),
+            spans: Spans::default(),
+        }
+    }
+
+    fn count(&mut self, metric: &'static str, labels: &[(&str, &str)]) {
+        *self.counts.entry((metric, written(labels))).or_default() += 1;
+    }
+
+    fn text(&self, now: Timestamp) -> String {
+        let mut out = String::new();
+        let head = |out: &mut String, name: &str, help: &str, kind: &str| {
+            _ = write!(out, "# HELP asterisk_{name} {help}\n# TYPE asterisk_{name} {kind}\n");
+        };
+        let run: Vec<(&str, &str)> = self.run.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        head(&mut out, "run_info", "The run.", "gauge");
+        _ = writeln!(out, "asterisk_run_info{{{}}} 1", written(&run));
+        head(&mut out, "run_seconds", "The time spent walking it in this process.", "gauge");
+        _ = writeln!(out, "asterisk_run_seconds {}", now.seconds_since(self.began));
+        for (name, help, kind) in METRICS {
+            let mut of = self.counts.iter().filter(|((metric, _), _)| metric == name).peekable();
+            if of.peek().is_some() {
+                head(&mut out, name, help, kind);
+            }
+            for ((_, labels), count) in of {
+                let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+                _ = writeln!(out, "asterisk_{name}{labels} {count}");
+            }
+        }
+        if !self.times.is_empty() {
+            head(&mut out, "step_seconds", "The time from the beginning of a step until it was recorded, by node.", "histogram");
+        }
+        for (labels, times) in &self.times {
+            for (bucket, bound) in times.buckets.iter().zip(BOUNDS) {
+                _ = writeln!(out, "asterisk_step_seconds_bucket{{{labels},le=\"{bound}\"}} {bucket}");
+            }
+            _ = writeln!(out, "asterisk_step_seconds_bucket{{{labels},le=\"+Inf\"}} {}", times.count);
+            _ = writeln!(
+                out,
+                "asterisk_step_seconds_sum{{{labels}}} {}",
+                Timestamp::from_millis(times.sum).seconds_since(Timestamp::default())
+            );
+            _ = writeln!(out, "asterisk_step_seconds_count{{{labels}}} {}", times.count);
+        }
+        out
+    }
+}
+
+impl Observer for Metrics<'_> {
+    fn began(&mut self, begun: &StartedRun<'_>, now: Timestamp) {
+        self.names.began(begun);
+        self.began = now;
+        self.run = vec![("pipeline", begun.plan.pipeline.name.value.clone()), ("run", begun.run.to_owned())];
+        if begun.over > 0 {
+            self.counts.insert(("cases", written(&[("status", "over_before")])), begun.over as u64);
+        }
+    }
+
+    fn event(&mut self, event: &Event, now: Timestamp) {
+        let pipeline = self.names.pipeline(&event.path);
+        let pipeline = pipeline.as_str();
+        if let Some(span) = self.spans.event(event)
+            && span.by.is_some()
+        {
+            let labels = written(&[("node", &span.node), ("pipeline", pipeline)]);
+            self.times.entry(labels).or_default().add(span.began, now);
+        }
+        match &event.what {
+            EventBody::NodeExit { node, by, .. } => {
+                self.count("steps_total", &[("by", by), ("node", node), ("pipeline", pipeline)]);
+            }
+            EventBody::EdgeEvaluate { considered, .. } => {
+                for entry in considered.iter().filter(|entry| entry.error.is_some()) {
+                    self.count("rule_errors_total", &[("edge", &entry.edge), ("pipeline", pipeline)]);
+                }
+            }
+            EventBody::Transition { from, to, edge, counter, .. } => {
+                self.count("transitions_total", &[("edge", edge), ("from", from), ("pipeline", pipeline), ("to", to)]);
+                if let Some(counter) = counter {
+                    self.count("loops_total", &[("counter", counter), ("pipeline", pipeline)]);
+                }
+            }
+            EventBody::WalkError { node, kind, .. } => {
+                self.count("errors_total", &[("kind", kind), ("node", node), ("pipeline", pipeline)]);
+            }
+            EventBody::WalkerSwitch { from, to, .. } => {
+                self.count("walker_switches_total", &[("pipeline", pipeline), ("to", to)]);
+                if let Some(from) = from {
+                    self.count("handoffs_total", &[("from", from), ("pipeline", pipeline), ("to", to)]);
+                }
+            }
+            EventBody::Masked { node, masks, .. } => {
+                for mask in masks {
+                    self.count("masked_total", &[("mask", mask), ("node", node), ("pipeline", pipeline)]);
+                }
+            }
+            EventBody::Requested { via, .. } => self.count("requests_total", &[("via", via)]),
+            EventBody::Rejected { via, .. } => self.count("complaints_total", &[("via", via)]),
+            EventBody::Unanswered { via, .. } => self.count("request_failures_total", &[("via", via)]),
+            EventBody::ThermalWarning { .. } => self.count("thermal_warnings_total", &[]),
+            EventBody::Reload { .. } => self.count("reloads_total", &[]),
+            EventBody::CacheHit { node, .. } => self.count("cache_hits_total", &[("node", node), ("pipeline", pipeline)]),
+            EventBody::StepRetry { node, reason, .. } => {
+                self.count("retries_total", &[("node", node), ("pipeline", pipeline), ("reason", reason)]);
+            }
+            EventBody::StepError { node, reason, .. } => {
+                self.count("failed_steps_total", &[("node", node), ("pipeline", pipeline), ("reason", reason)]);
+            }
+            _ => {}
+        }
+    }
+
+    fn case_over(&mut self, case: &Case, status: WalkStatus, _: Timestamp) {
+        self.spans.case_over(&case.id);
+        let status = serde_json::to_value(status).unwrap_or_default();
+        self.count("cases", &[("status", status.as_str().unwrap_or_default())]);
+    }
+
+    fn end(&mut self, now: Timestamp) -> io::Result<()> {
+        let text = self.text(now);
+        self.out.write(&text);
+        self.out.end()
+    }
+}
+
+/// Formats labels.
+fn written(labels: &[(&str, &str)]) -> String {
+    let escape = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    labels.iter().map(|(key, value)| format!("{key}=\"{}\"", escape(value))).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_escaped() {
+        assert_eq!(written(&[("a", "x\"y\\z\n"), ("b", "")]), r#"a="x\"y\\z\n",b="""#);
+    }
+
+    #[test]
+    fn buckets_add_up() {
+        let mut times = TimeHistogram::default();
+        for millis in [0, 20, 9_000, 1_000_000] {
+            times.add(Timestamp::default(), Timestamp::from_millis(millis));
+        }
+        assert_eq!((times.buckets[0], times.buckets[3], times.buckets[13], times.count), (1, 2, 3, 4));
+        assert_eq!(times.sum, 1_009_020);
+    }
+}

@@ -1,0 +1,29 @@
+//! Checks the rules that judge a whole case: those of verdicts and roots.
+
+use super::linked_pipeline::ProjectLinker;
+use super::{ProjectData, kinds, vars};
+use asterisk_diag::Diagnostics;
+use asterisk_script::ScriptFunction;
+use asterisk_script::check::{CheckedParameter, ReturnedValue};
+
+impl ProjectLinker<'_> {
+    /// Checks a rule of a verdict or of roots against the types of its inputs, unless that was done when the program was built.
+    pub(super) fn check_rule(
+        &self,
+        function: &ScriptFunction,
+        data: &ProjectData,
+        returned: ReturnedValue<'_>,
+        found: &mut Diagnostics,
+    ) {
+        if self.is_checked(function) {
+            return;
+        }
+        let words = |known| kinds::known_words(self.pipeline, data, known);
+        let needs = self.pipeline.verdict.as_ref().map_or(&[][..], |verdict| &verdict.needs);
+        let (evidence, context) = (kinds::evidence(&words), kinds::context(needs, &words));
+        let vars = vars::kind(self.pipeline, self.vars);
+        let inputs = [("evidence", &evidence), ("context", &context), ("vars", &vars)];
+        let inputs = inputs.map(|(name, kind)| CheckedParameter { name, kind });
+        Self::report(self.library.check_returning(function, &inputs, returned).diagnostics, found);
+    }
+}

@@ -1,0 +1,24 @@
+//! Domains: the defects, categories, signatures and components of a field or product. Files `domains/NAME.yaml` among the data.
+//!
+//! One domain is linked into a project, merged with those it extends; scripts see it as `params.data.domain`. Maps are merged
+//! entry by entry and key by key, lists of patterns are appended, signatures and severities are matched by name.
+
+mod chain;
+mod check;
+mod entries;
+mod keys;
+mod merge;
+mod patterns;
+
+pub use chain::{DEFAULT_DOMAIN, Domain, ListedDomain, link, list, names};
+pub(super) use chain::{is_domain_file, link_checked};
+
+use serde_json::Value;
+
+/// The JSON Schema (2020-12) of a domain, from the reader's table of keys.
+pub fn json_schema() -> Value {
+    asterisk_form::json_schema("Asterisk domain", &keys::DOMAIN)
+}
+
+#[cfg(test)]
+mod tests;

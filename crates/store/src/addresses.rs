@@ -1,0 +1,143 @@
+//! Rows of contents in the place of their addresses: three bytes for 66. A reader of a text restores the addresses and compares
+//! all of it with its own address, or its sum.
+
+use super::error::StoreError;
+use asterisk_base::model::Hash;
+use rusqlite::{Connection, OptionalExtension};
+
+/// Stands before a row. No text has this byte, since UTF-8 does not.
+const MARK: u8 = 0xff;
+/// The length of an address, in hexadecimal digits.
+const DIGITS: usize = 64;
+
+/// The row of the content at an address, if it is stored.
+pub(super) fn row_of(conn: &Connection, hash: &Hash) -> rusqlite::Result<Option<i64>> {
+    let mut find = conn.prepare_cached("SELECT id FROM blobs WHERE substr(hash, 1, 4) = substr(?1, 1, 4) AND hash = ?1")?;
+    find.query_row([hash.bytes()], |row| row.get(0)).optional()
+}
+
+/// The text with rows for the quoted addresses of contents that are stored; what else looks like an address stays.
+pub(super) fn with_rows(conn: &Connection, text: &str) -> Result<Vec<u8>, StoreError> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let (mut at, mut copied) = (0, 0);
+    while let Some(quote) = bytes[at..].iter().position(|byte| *byte == b'"').map(|found| at + found) {
+        at = quote + 1;
+        let Some(hash) = address(&bytes[at..]) else { continue };
+        let Some(row) = row_of(conn, &hash)?.and_then(|row| u64::try_from(row).ok()) else { continue };
+        out.extend_from_slice(&bytes[copied..quote]);
+        out.push(MARK);
+        put_number(&mut out, row);
+        at += DIGITS + 1;
+        copied = at;
+    }
+    out.extend_from_slice(&bytes[copied..]);
+    Ok(out)
+}
+
+/// The text with its addresses put back; `None` if a content that it refers to is not stored.
+pub(super) fn with_addresses(conn: &Connection, bytes: Vec<u8>) -> Option<Vec<u8>> {
+    if !bytes.contains(&MARK) {
+        return Some(bytes);
+    }
+    let mut find = conn.prepare_cached("SELECT hash FROM blobs WHERE id = ?1").ok()?;
+    let mut out = Vec::with_capacity(bytes.len() * 2);
+    let mut rest = bytes.as_slice();
+    while let Some(mark) = rest.iter().position(|byte| *byte == MARK) {
+        out.extend_from_slice(&rest[..mark]);
+        let (row, behind) = number(&rest[mark + 1..])?;
+        let hash = find.query_row([i64::try_from(row).ok()?], |row| row.get(0).map(Hash::from_bytes)).ok()?;
+        out.extend_from_slice(format!("\"{hash}\"").as_bytes());
+        rest = behind;
+    }
+    out.extend_from_slice(rest);
+    Some(out)
+}
+
+/// The address before a closing quote, written as addresses are.
+fn address(bytes: &[u8]) -> Option<Hash> {
+    let digits = bytes.get(..DIGITS).filter(|_| bytes.get(DIGITS) == Some(&b'"'))?;
+    let all = digits.iter().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte));
+    if all { std::str::from_utf8(digits).ok()?.parse().ok() } else { None }
+}
+
+/// Appends a number: seven bits a byte, the lowest first, the highest bit for another byte to follow.
+pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {
+    loop {
+        let low = number.to_le_bytes()[0] & 0x7f;
+        number >>= 7;
+        if number == 0 {
+            return out.push(low);
+        }
+        out.push(low | 0x80);
+    }
+}
+
+/// The number that some bytes begin with, and what follows it.
+pub(super) fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut number = 0;
+    for (at, byte) in bytes.iter().enumerate().take(9) {
+        number |= u64::from(byte & 0x7f) << (7 * at);
+        if byte & 0x80 == 0 {
+            return Some((number, &bytes[at + 1..]));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::fixture::{StoreFixture, launch};
+    use asterisk_walk::{Blob, Commit, Journal};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_number_comes_back(any in 0..=i64::MAX.cast_unsigned(), small in 0..300_u64, rest in any::<[u8; 2]>()) {
+            for written in [any, small] {
+                let mut bytes = Vec::new();
+                put_number(&mut bytes, written);
+                bytes.extend_from_slice(&rest);
+                prop_assert_eq!(number(&bytes), Some((written, rest.as_slice())));
+            }
+        }
+
+        #[test]
+        fn any_text_comes_back(parts in proptest::collection::vec(("\\PC{0,9}", 0..6_usize), 0..12)) {
+            let fixture = StoreFixture::new();
+            let journal = fixture.begin("r", &launch(1));
+            let blobs: Vec<_> = (0..3).map(|n| Blob::new(format!("content {n}"))).collect();
+            let (known, unknown) = (blobs[0].hash.to_string(), Hash::of(b"unknown").to_string());
+            journal.commit(Commit { blobs: blobs.clone(), ..Commit::default() }).unwrap();
+            let forms = [
+                format!("\"{known}\""), known.clone(), format!("\"{unknown}\""), format!("\"{}\"", known.to_uppercase()),
+                format!("\"{}\"", blobs[2].hash), "\"\"".to_owned(),
+            ];
+            let text: String = parts.iter().flat_map(|(text, form)| [text.as_str(), forms[*form].as_str()]).collect();
+            let again = fixture.store.read(|conn| Ok(with_addresses(conn, with_rows(conn, &text)?))).unwrap();
+            prop_assert_eq!(again, Some(text.into_bytes()));
+        }
+    }
+
+    #[test]
+    fn only_stored_contents_have_rows_and_a_missing_row_is_noticed() {
+        let fixture = StoreFixture::new();
+        let _journal = fixture.begin("r", &launch(1));
+        let (known, unknown) = (Hash::of(b"fn a() {}"), Hash::of(b"unknown"));
+        let text = format!(r#"["{known}","{unknown}","{known}"#);
+        fixture
+            .store
+            .read(|conn| {
+                let short = with_rows(conn, &text)?;
+                assert_eq!(short.len(), text.len() - 66 + 2);
+                assert_eq!(with_addresses(conn, vec![MARK, 0x7f]), None);
+                assert_eq!(with_addresses(conn, vec![b'x', MARK]), None);
+                assert_eq!(with_addresses(conn, vec![MARK; 20]), None);
+                Ok(())
+            })
+            .unwrap();
+    }
+}

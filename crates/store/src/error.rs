@@ -1,0 +1,159 @@
+//! Errors of the store.
+
+use super::bad_content::BadContent;
+use asterisk_diag::is_full;
+use asterisk_walk::JournalError;
+use rusqlite::ErrorCode;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error of the store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process holds the store or executes the run; retrying later may help.
+    #[error("{0} is in use by another process")]
+    Busy(String),
+    /// The file was written by a newer version of the program.
+    #[error(
+        "{path} was written by a newer version of this program: its format is {found}, the newest known here is {known}; \
+         update the program",
+        path = path.display()
+    )]
+    Newer {
+        /// Path of the store.
+        path: PathBuf,
+        /// Format version of the file.
+        found: i64,
+        /// Newest format version known to this program.
+        known: i64,
+    },
+    /// The file was written by an older version of the program and opened read-only.
+    #[error("{path} has the older format {found}; any command that writes brings it up to format {known}", path = path.display())]
+    Older {
+        /// Path of the store.
+        path: PathBuf,
+        /// Format version of the file.
+        found: i64,
+        /// Newest format version known to this program.
+        known: i64,
+    },
+    /// A text was packed by a newer version of the program.
+    #[error(
+        "the store has texts that were written by a newer asterisk: they are packed with dictionary {0}, which is unknown here; \
+         update the program"
+    )]
+    NewerText(u8),
+    /// The file is not a store.
+    #[error("{path} is not a store of this program", path = .0.display())]
+    NotAStore(PathBuf),
+    /// The file does not exist.
+    #[error("no store at {path} yet", path = .0.display())]
+    Missing(PathBuf),
+    /// The file is damaged.
+    #[error("the store is damaged: {0}")]
+    Damaged(String),
+    /// A content is damaged or missing.
+    #[error("the store is damaged: {0}")]
+    Content(Box<BadContent>),
+    /// The disk is full, or the file may not grow further.
+    #[error("the disk is full: {0}")]
+    Full(String),
+    /// The file was removed or replaced while a run wrote to it.
+    #[error("the store {path} was removed or replaced during the run: it does not contain the run", path = .0.display())]
+    Lost(PathBuf),
+    /// The file or its directory cannot be used.
+    #[error("cannot use {path}: {source}", path = path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// A write to a store opened read-only.
+    #[error("the store was opened to be read only")]
+    ReadOnly,
+    /// An effect names an unknown symptom or root cause.
+    #[error("unknown {0}")]
+    UnknownId(String),
+    /// No run has this id.
+    #[error("unknown run `{0}`; `asterisk status` lists the runs of the store")]
+    UnknownRun(String),
+    /// The events of the run were removed by retention.
+    #[error("the traces of run `{0}` were removed by `asterisk clean`; its findings are kept (`asterisk rca list`)")]
+    CleanedRun(String),
+    /// A run with this id exists.
+    #[error("the run `{0}` already exists in the store")]
+    RunExists(String),
+    /// The data to write is invalid; nothing of it was stored.
+    #[error("{0}")]
+    Refused(String),
+    /// Any other error of `SQLite`.
+    #[error("SQLite: {0}")]
+    Sqlite(rusqlite::Error),
+}
+
+impl StoreError {
+    /// Wraps an error of the file system.
+    pub(super) fn io(path: &Path, source: io::Error) -> Self {
+        if is_full(&source) {
+            return Self::Full(format!("cannot write {}: {source}", path.display()));
+        }
+        Self::Io { path: path.to_path_buf(), source }
+    }
+
+    /// Whether another process is in the way, so that retrying may help.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Busy(_))
+    }
+
+    /// Whether stored data is damaged. Other runs and cases may be intact.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged(_) | Self::Content(_))
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy("the store".into()),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
+            Some(ErrorCode::DiskFull) => Self::Full(format!("the store cannot be written: {error}")),
+            // Every statement matches its columns, so a value of another type, or text that is not UTF-8, is damage.
+            None if matches!(
+                error,
+                rusqlite::Error::FromSqlConversionFailure(..)
+                    | rusqlite::Error::InvalidColumnType(..)
+                    | rusqlite::Error::IntegralValueOutOfRange(..)
+                    | rusqlite::Error::Utf8Error(..)
+            ) =>
+            {
+                Self::Damaged(error.to_string())
+            }
+            _ => Self::Sqlite(error),
+        }
+    }
+}
+
+impl From<StoreError> for JournalError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Refused(why) => Self::Refused(why),
+            StoreError::Full(why) => Self::Full(why),
+            error if error.is_busy() => Self::Busy(error.to_string()),
+            error => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_stays_busy_and_the_rest_is_failure() {
+        assert!(matches!(StoreError::Busy("run `r`".into()).into(), JournalError::Busy(text) if text.contains("run `r`")));
+        assert!(matches!(StoreError::ReadOnly.into(), JournalError::Failed(_)));
+        let locked = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None);
+        assert!(StoreError::from(locked).is_busy());
+    }
+}

@@ -1,0 +1,242 @@
+//! Opening a store.
+
+use super::connection::{open_reader, open_scratch, open_writer};
+use super::durability::Durability;
+use super::error::StoreError;
+use super::failpoint::Failpoint;
+use super::lease::Lease;
+use super::private::{make_file, make_parents};
+use super::readers::Readers;
+use super::writer::CommitWriter;
+use asterisk_base::environment::Variables;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long to wait for another process's transaction before failing as busy.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A handle on a store. Clones share it; it may be used from many threads at once.
+#[derive(Clone, Debug)]
+pub struct Store(Arc<StoreInner>);
+
+#[derive(Debug)]
+struct StoreInner {
+    path: PathBuf,
+    /// `None` in a scratch store, which has a single connection.
+    readers: Option<Readers>,
+    /// `None` if opened read-only.
+    writer: Option<CommitWriter>,
+}
+
+impl Store {
+    /// Opens the store at `path`; creates it (0600) and its directories (0700) if missing, and migrates an older format. Fails for files
+    /// that are not a store or were written by a newer version of the program.
+    pub fn open(path: &Path, durability: Durability) -> Result<Self, StoreError> {
+        Self::open_with_timeout(path, durability, BUSY_TIMEOUT)
+    }
+
+    /// [`Store::open`] with another timeout for other processes' transactions.
+    pub fn open_with_timeout(path: &Path, durability: Durability, busy_timeout: Duration) -> Result<Self, StoreError> {
+        make_parents(path)?;
+        if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(StoreError::NotAStore(path.to_path_buf()));
+        }
+        make_file(path)?;
+        let conn = open_writer(path, durability.synchronous(), busy_timeout)?;
+        Lease::sweep(path);
+        let writer = CommitWriter::new(conn, busy_timeout);
+        let readers = Readers::new(path.to_path_buf(), busy_timeout);
+        Ok(Self(Arc::new(StoreInner { path: path.to_path_buf(), readers: Some(readers), writer: Some(writer) })))
+    }
+
+    /// A private store that is gone with its last handle: in memory, spilling to an unnamed temporary file.
+    pub fn scratch() -> Result<Self, StoreError> {
+        let writer = CommitWriter::new(open_scratch()?, BUSY_TIMEOUT);
+        Ok(Self(Arc::new(StoreInner { path: PathBuf::new(), readers: None, writer: Some(writer) })))
+    }
+
+    /// Blocks or fails at the boundaries of transactions that the variables name, in builds for tests.
+    #[must_use]
+    pub fn with_failpoint(self, variables: &Variables) -> Self {
+        if let Some(writer) = &self.0.writer {
+            writer.arm(Failpoint::of(variables));
+        }
+        self
+    }
+
+    /// Whether this is a [`Store::scratch`].
+    pub(super) fn is_scratch(&self) -> bool {
+        self.0.readers.is_none()
+    }
+
+    /// Opens an existing store of the newest format read-only.
+    pub fn read_only(path: &Path) -> Result<Self, StoreError> {
+        drop(open_reader(path, BUSY_TIMEOUT)?);
+        let readers = Readers::new(path.to_path_buf(), BUSY_TIMEOUT);
+        Ok(Self(Arc::new(StoreInner { path: path.to_path_buf(), readers: Some(readers), writer: None })))
+    }
+
+    /// Path of the file.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Runs `body` on a consistent snapshot of the store.
+    pub(super) fn read<T>(&self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        match &self.0.readers {
+            Some(readers) => readers.read(body),
+            None => self.writer()?.exclusively(body),
+        }
+    }
+
+    /// The writer; an error if the store was opened read-only.
+    pub(super) fn writer(&self) -> Result<&CommitWriter, StoreError> {
+        self.0.writer.as_ref().ok_or(StoreError::ReadOnly)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::migrations;
+
+    fn fresh() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/down/store.db");
+        (dir, path)
+    }
+
+    fn pragma(store: &Store, name: &str) -> i64 {
+        store.writer().unwrap().exclusively(|conn| Ok(conn.pragma_query_value(None, name, |row| row.get(0))?)).unwrap()
+    }
+
+    #[test]
+    fn a_missing_store_is_made_and_opens_again() {
+        let (_dir, path) = fresh();
+        for _ in 0..2 {
+            let store = Store::open(&path, Durability::Step).unwrap();
+            assert_eq!(pragma(&store, "user_version"), migrations::newest(migrations::STEPS));
+            assert_eq!((pragma(&store, "synchronous"), pragma(&store, "foreign_keys")), (2, 1));
+        }
+        let store = Store::open(&path, Durability::Batch).unwrap();
+        assert_eq!(pragma(&store, "synchronous"), 1);
+        let mode: String = store.read(|conn| Ok(conn.pragma_query_value(None, "journal_mode", |row| row.get(0))?)).unwrap();
+        assert_eq!(mode, "wal");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn every_file_of_a_store_is_private() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_dir, path) = fresh();
+        let store = Store::open(&path, Durability::Batch).unwrap();
+        store.writer().unwrap().exclusively(|conn| Ok(conn.execute_batch("CREATE TABLE x (y)")?)).unwrap();
+        let entries: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().map(Result::unwrap).collect();
+        assert!(entries.len() >= 2, "the log is next to the file");
+        for entry in entries {
+            assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{:?}", entry.path());
+        }
+    }
+
+    #[test]
+    fn an_incompletely_created_store_is_missing() {
+        let (_dir, path) = fresh();
+        make_parents(&path).unwrap();
+        let conn = Connection::open(&path).unwrap();
+        conn.pragma_update(None, "journal_mode", "WAL").unwrap();
+        drop(conn);
+        assert!(std::fs::metadata(&path).unwrap().len() > 0);
+        assert!(matches!(Store::read_only(&path), Err(StoreError::Missing(_))));
+        drop(Store::open(&path, Durability::Batch).unwrap());
+        assert!(Store::read_only(&path).is_ok());
+    }
+
+    #[test]
+    fn a_newer_file_is_refused_untouched() {
+        let (_dir, path) = fresh();
+        let store = Store::open(&path, Durability::Batch).unwrap();
+        let raise = |conn: &Connection| Ok(conn.pragma_update(None, "user_version", 99)?);
+        store.writer().unwrap().exclusively(raise).unwrap();
+        drop(store);
+        for error in [Store::open(&path, Durability::Batch).expect_err("newer"), Store::read_only(&path).expect_err("newer")] {
+            assert!(matches!(&error, StoreError::Newer { found: 99, .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let (dir, _) = fresh();
+        let text = dir.path().join("text");
+        std::fs::write(&text, "this is not a database at all, it is a text that goes on for more than a header's length ...")
+            .unwrap();
+        let foreign = dir.path().join("foreign.db");
+        Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+        for path in [text, foreign] {
+            let before = std::fs::read(&path).unwrap();
+            assert!(matches!(Store::open(&path, Durability::Batch), Err(StoreError::NotAStore(_))), "{path:?}");
+            assert!(matches!(Store::read_only(&path), Err(StoreError::NotAStore(_))), "{path:?}");
+            assert_eq!(std::fs::read(&path).unwrap(), before, "{path:?} is untouched");
+        }
+        let directory = dir.path().join("directory");
+        std::fs::create_dir(&directory).unwrap();
+        let below_a_file = dir.path().join("foreign.db/store.db");
+        assert!(matches!(Store::open(&directory, Durability::Batch), Err(StoreError::NotAStore(_))));
+        assert!(matches!(Store::open(&below_a_file, Durability::Batch), Err(StoreError::Io { .. })));
+    }
+
+    #[test]
+    fn reading_makes_nothing_and_writes_nothing() {
+        let (_dir, path) = fresh();
+        assert!(matches!(Store::read_only(&path), Err(StoreError::Missing(_))));
+        assert!(!path.parent().unwrap().exists());
+        drop(Store::open(&path, Durability::Batch).unwrap());
+        let store = Store::read_only(&path).unwrap();
+        assert!(matches!(store.writer(), Err(StoreError::ReadOnly)));
+        assert!(store.read(|conn| Ok(conn.execute_batch("CREATE TABLE x (y)")?)).is_err());
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error_not_a_panic() {
+        use std::io::{Seek, SeekFrom, Write};
+        let (_dir, path) = fresh();
+        drop(Store::open(&path, Durability::Batch).unwrap());
+        let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.seek(SeekFrom::Start(100)).unwrap();
+        file.write_all(&vec![0xA5; 60_000]).unwrap();
+        drop(file);
+        assert!(matches!(Store::open(&path, Durability::Batch), Err(StoreError::Damaged(_))));
+        std::fs::write(&path, &std::fs::read(&path).unwrap()[..50]).unwrap();
+        assert!(Store::open(&path, Durability::Batch).is_err());
+    }
+
+    #[test]
+    fn many_open_a_new_store_at_once() {
+        let (_dir, path) = fresh();
+        std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..8).map(|_| scope.spawn(|| Store::open(&path, Durability::Batch).map(drop))).collect();
+            for handle in handles {
+                handle.join().unwrap().unwrap();
+            }
+        });
+    }
+
+    #[test]
+    fn a_lock_held_too_long_is_busy() {
+        let (_dir, path) = fresh();
+        let busy_timeout = Duration::from_millis(60);
+        let store = Store::open_with_timeout(&path, Durability::Batch, busy_timeout).unwrap();
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let before = std::time::Instant::now();
+        let error = store.writer().unwrap().exclusively(|_| Ok(())).expect_err("busy");
+        assert!(error.is_busy(), "{error}");
+        assert!(before.elapsed() >= busy_timeout);
+        assert!(store.read(|_| Ok(())).is_ok(), "readers are not in the way of a writer");
+        other.execute_batch("COMMIT").unwrap();
+        store.writer().unwrap().exclusively(|_| Ok(())).unwrap();
+    }
+}
