@@ -129,11 +129,6 @@ impl Catalogue {
         Self { signatures: signatures.collect(), literals: automaton.ok(), by_literal, always }
     }
 
-    /// How many patterns have no literal to look for, and are tried on every line.
-    pub fn without_literals(&self) -> usize {
-        self.always.len()
-    }
-
     /// The ids of the signatures that one line matches, in the order of the catalogue.
     pub fn of_line(&self, line: &str) -> Vec<(&str, [usize; 2])> {
         let mut found: Vec<(u32, [usize; 2])> = Vec::new();

@@ -100,11 +100,6 @@ impl Store {
             Ok(RootWordDone { root, cases: found })
         })
     }
-
-    /// The roots of a root cause.
-    pub fn roots_of_rca(&self, rca: i64) -> Result<Vec<String>, StoreError> {
-        self.read(|conn| roots(conn, rca))
-    }
 }
 
 fn expect(conn: &Connection, rca: i64) -> Result<(), StoreError> {

@@ -197,13 +197,6 @@ impl CaseParams {
         (view, made.content.clone(), recorded.is_none().then_some(made))
     }
 
-    /// The root by another plan, given the results of the queries that its rules read, regardless of decisions on roots. `None`
-    /// if the plan has no rules for it.
-    pub fn root_by(&self, case: &Case, plan: &Plan, needs: &[(String, View)]) -> Option<Root> {
-        let rules = plan.roots.as_ref()?;
-        Some(rules.find(&self.evidence(case, plan).view, &self.context(plan, needs), &RootWords::default()))
-    }
-
     /// The key that each rule of a plan gives, given the results of the queries that they read; nothing where it gives none or fails.
     pub fn every_root(&self, case: &Case, plan: &Plan, needs: &[(String, View)]) -> Vec<Option<Value>> {
         let Some(rules) = &plan.roots else { return Vec::new() };
