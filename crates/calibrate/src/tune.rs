@@ -61,7 +61,7 @@ pub struct TuneReport {
     pub held_out: usize,
     /// The points in the order they were measured.
     pub points: Vec<TunePoint>,
-    /// The index of the best point on the tuning cases, or `None` if the metric has no direction. Ties go to the earliest point, so the
+    /// The index of the best point on the tuning cases, or `None` for a metric without a direction. Ties go to the earliest point, so the
     /// current settings win if nothing beats them.
     pub best: Option<usize>,
 }

@@ -76,7 +76,7 @@ impl Decisions {
         Ok(())
     }
 
-    /// The steps of a case of a run, in order, including those without a decision. `None` if the run has no such case.
+    /// The steps of a case of a run, in order, including those without a decision. `None` if the run does not have this case.
     pub fn steps(&self, run: &str, case: &str) -> Result<Vec<JournalStep>, SessionError> {
         let mut steps = StepAssembler::new(self.began(run)?);
         let events = self.record.store().events(run, case)?;

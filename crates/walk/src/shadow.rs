@@ -16,14 +16,14 @@ type Decided = Result<Decision, (Vec<ConsideredEdge>, Failure)>;
 enum ShadowChoice {
     /// By this edge to this node.
     By(Name, Name),
-    /// The node has no edge, and the walk completes.
+    /// At a node without edges, the walk completes.
     Over,
     /// Fails with an error of this kind.
     Lost(&'static str),
 }
 
-/// Evaluates the candidate rules of a node next to the live decision. `None` if the candidate pipeline lacks the node, or has no
-/// edge there.
+/// Evaluates the candidate rules of a node next to the live decision. `None` if the candidate pipeline lacks the node
+/// or its edges.
 pub(super) fn beside(candidate: &Plan, node: &Name, artifact: &View, state: &View, live: (&Plan, &Decided)) -> Option<EventBody> {
     let decided = decide(candidate, candidate.pipeline.node(node)?, artifact, state);
     let differs = choice(candidate, &decided) != choice(live.0, live.1);

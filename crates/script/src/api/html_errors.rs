@@ -10,7 +10,7 @@ use std::cell::RefCell;
 /// The maximum number of errors reported.
 const MAX_ERRORS: usize = 100;
 
-/// Elements that have no end tag.
+/// Elements without an end tag.
 const VOID: &[&str] =
     &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "param"];
 
