@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn comparisons_have_no_names() {
+    fn comparisons_are_not_called_by_name() {
         for operator in ["==", "!=", "<", "<=", ">", ">="] {
             let want = format!(
                 "script/forbidden @ t.rhai:\"{operator}\": `{operator}` cannot be called by its name | write a closure: `|a, b| a {operator} b`"

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_meaning_is_left_as_it_is() {
+    fn characters_without_special_meaning_are_unchanged() {
         let plain = [
             "0.80",
             "1.5 - 2",

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_good_page_has_no_errors() {
+    fn a_valid_page_is_accepted() {
         let page = "<!doctype html>\n<html lang=en><head><title>a < b</title><style>a > b {}</style>\n\
                     <script>if (a < b && c) {}</script></head>\n<body><ul><li>x<li>y</ul><p>one<p>two<br>\n\
                     <svg><path d='M0 0'/><title>t</title></svg><img src=a alt=''></body></html>";

@@ -145,7 +145,7 @@ fn unknown_fields_are_found_in_every_access() {
 }
 
 #[test]
-fn lists_have_no_fields_but_their_items_do() {
+fn items_of_lists_have_fields_and_lists_do_not() {
     assert_eq!(
         found("artifact.candidate_repos.score > 1"),
         [
