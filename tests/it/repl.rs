@@ -297,7 +297,7 @@ mod terminal {
         terminal.send_control('c').unwrap();
         terminal.exp_string("triage> ").unwrap();
         terminal.send_line("artifact.nope").unwrap();
-        terminal.exp_string("has no field `nope`").unwrap();
+        terminal.exp_string("no field `nope`").unwrap();
         terminal.exp_string("triage> ").unwrap();
         // Arrow up.
         terminal.send("\u{1b}[A\u{1b}[A").unwrap();

@@ -54,7 +54,7 @@ impl Templates {
                 if group.fields.is_empty() {
                     continue;
                 }
-                let message = format!("the parameter group `{root}` has no field `{field}`");
+                let message = format!("no field `{field}` on the parameter group `{root}`");
                 let near = nearest(field, group.fields.iter().map(String::as_str));
                 let hint = near.map_or_else(
                     || format!("it has {}", group.fields.join(", ")),
