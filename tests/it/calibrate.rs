@@ -194,7 +194,7 @@ fn an_invalid_scenario_is_rejected_with_its_location() {
     let report = project.asterisk(&["calibrate", "other.json", "--resamples", "0", "--format", "json"]).exits(0).json();
     assert_eq!(report["scored"], 1);
     let missing = project.asterisk(&["calibrate", "score", "other.json", "other.json"]).exits(3).stderr;
-    assert!(missing.contains("has no `case_id`"), "{missing}");
+    assert!(missing.contains("is missing `case_id`"), "{missing}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use asterisk_script::tree::{self, Expr, Node, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "verdicts/never-speaks",
     level: LintLevel::Warning,
-    summary: "a verdict rule that never matches, or has no weight",
+    summary: "a verdict rule that never matches, or without weights",
     manual: include_str!("../../manual/verdicts/never-speaks.md"),
     options: &[],
     check: Some(check),
