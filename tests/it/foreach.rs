@@ -294,8 +294,8 @@ fn edges_that_fire_together_are_taken_in_parallel_and_join() {
                     nodes.push(node);
                 }
             }
-            let beside = if edge["parallel"] == true { ", parallel: true" } else { "" };
-            lines = format!("{lines}  - {{ id: {}, from: {}, to: {}{beside} }}\n", text("id"), text("from"), text("to"));
+            let parallel = if edge["parallel"] == true { ", parallel: true" } else { "" };
+            lines = format!("{lines}  - {{ id: {}, from: {}, to: {}{parallel} }}\n", text("id"), text("from"), text("to"));
         }
         let project = of_edges(&nodes, &lines);
         let answers: serde_json::Map<String, Value> = nodes.iter().map(|node| ((*node).to_owned(), json!([{}]))).collect();

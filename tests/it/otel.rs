@@ -175,12 +175,12 @@ fn a_collector_gets_standard_otlp() {
 fn an_unreachable_collector_does_not_affect_a_run() {
     let project = project();
     // Nothing listens, nothing answers, or the answer is an error.
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let refuses = Server::new(&[&says("403 Forbidden", "", "not you")]);
-    let (silent, nobody) = (format!("http://{}", silent.local_addr().unwrap()), format!("http://{nobody}"));
+    let (silent, closed) = (format!("http://{}", silent.local_addr().unwrap()), format!("http://{closed}"));
     let mut reported = String::new();
-    for (name, url) in [("nobody", &nobody), ("silent", &silent), ("refuses", &refuses.url)] {
+    for (name, url) in [("nobody", &closed), ("silent", &silent), ("refuses", &refuses.url)] {
         let began = Instant::now();
         let observe = format!("otlp={url}");
         let args: Vec<&str> = RUN.iter().chain(&["--case", "plain", "--observe", &observe]).copied().collect();
