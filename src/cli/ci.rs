@@ -218,7 +218,7 @@ struct CiOutput<'a> {
     report: &'a RunReport,
     failed: &'a [String],
     annotations: &'a [Annotation],
-    /// The file used as the location of causes that have no source location.
+    /// The file used as the location of causes without a source location.
     fallback_location: &'a str,
     /// The number of tests, if the reports include those that passed.
     tests: usize,

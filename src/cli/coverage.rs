@@ -21,7 +21,7 @@ pub(super) struct CoverageArgs {
     /// The runs; `latest` is the one started last [default: all of the store].
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// Do not fail if there are no decisions yet.
+    /// Do not fail without recorded decisions.
     #[arg(long)]
     allow_empty: bool,
     #[command(flatten)]
@@ -59,7 +59,7 @@ fn print(ui: &Ui, history: &DecisionHistory) {
         let blank = if index > 0 { "\n" } else { "" };
         let (decisions, runs) = (counted(pipeline.decisions, "decision", "decisions"), counted(pipeline.runs, "run", "runs"));
         ui.out(&format!("{blank}{}: {decisions} in {runs}", pipeline.pipeline));
-        // Most pipelines have no failing rule.
+        // In most pipelines, no rule fails.
         let fails = pipeline.edges.iter().any(|edge| edge.error > 0);
         let shown =
             |cells: [String; 8]| cells.into_iter().enumerate().filter(move |(at, _)| fails || *at != ERROR).map(|(_, cell)| cell);

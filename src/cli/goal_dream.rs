@@ -11,9 +11,8 @@ use std::sync::Arc;
 
 /// Consolidate the memories of goals: drop faded ones and distil recurring ones.
 ///
-/// The decisions are made by `scripts/lib/memory.rhai`. A dream is one transaction: if interrupted, it has no effect, and a second one
-/// changes nothing. With `--via`, an agent words the distilled memories in a run of the `dream` pipeline, which is stored like
-/// any other.
+/// The decisions are made by `scripts/lib/memory.rhai`. A dream is one transaction: it changes nothing if interrupted or
+/// repeated. With `--via`, an agent words the distilled memories in a run of the `dream` pipeline, which is stored like any other.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  asterisk goal dream\n  asterisk goal dream --format json\n  asterisk goal dream --via claude,script --budget 50000"

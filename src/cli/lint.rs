@@ -211,7 +211,7 @@ impl LintJob {
         Ok(true)
     }
 
-    /// Says which findings have no automatic fix.
+    /// Lists the findings without an automatic fix.
     fn report_unfixable(&self, outcome: &LintReport) {
         let mut left: BTreeMap<&str, usize> = BTreeMap::new();
         for finding in outcome.findings.iter().filter(|finding| finding.fix.is_none()) {

@@ -200,7 +200,7 @@ fn print_drafts(ui: &Ui, dir: Option<&Path>, drafts: &[Draft], written: Option<&
 fn print_waiting(ui: &Ui, run: &str, passed: usize, waiting: &[UnreviewedCase]) {
     let Some(first) = waiting.first() else {
         if passed == 0 {
-            ui.note("nothing to push: the run has no cases");
+            ui.note("nothing to push: the run is empty");
         }
         return;
     };

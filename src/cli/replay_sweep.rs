@@ -48,7 +48,7 @@ impl SweepArgs {
     }
 }
 
-/// The error when there are no decisions to evaluate.
+/// The error without decisions to evaluate.
 pub(super) fn nothing() -> SessionError {
     let help = "`asterisk status` lists the runs of the store; --allow-empty accepts this";
     SessionError::BadRequest(Box::new(Diagnostic::error("replay/nothing", "no decisions to re-evaluate").help(help)))

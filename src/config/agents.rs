@@ -3,7 +3,7 @@
 use super::keys::{AGENT, BREAKER, PRICE, RETRY, SECRET, TOKENS};
 use asterisk_adapters::agent::{AgentBounds, AgentSettings, Agents, AnswererKind};
 use asterisk_adapters::net::SecretSource;
-use asterisk_diag::{Diagnostic, address_tells, looks_secret};
+use asterisk_diag::{Diagnostic, address_reveals_secret, looks_secret};
 use asterisk_form::FormFields;
 use asterisk_form::yaml::{YamlEntry, YamlKind, YamlReader};
 use asterisk_pipeline::Spanned;
@@ -99,7 +99,7 @@ pub(super) fn words(fields: FormFields<'_>, key: &str) -> Vec<String> {
 /// An address, unless it has something in it that looks like a secret.
 pub(super) fn address(reader: &mut YamlReader<'_>, fields: FormFields<'_>, what: &str) -> Option<Spanned<String>> {
     let url = fields.text("url")?;
-    if address_tells(&url) {
+    if address_reveals_secret(&url) {
         let message = format!("the address of {what} contains a user name, a password or what looks like a key");
         let error = reader.error_hidden("url-secret", message, url.span);
         reader.push(

@@ -6,7 +6,7 @@ use super::origin::{Setting, SettingOrigin};
 use asterisk_adapters::net::SecretSource;
 use asterisk_adapters::reportportal::PortalSettings;
 use asterisk_base::environment::Variables;
-use asterisk_diag::{Span, address_tells};
+use asterisk_diag::{Span, address_reveals_secret};
 use asterisk_form::FormFields;
 use asterisk_form::yaml::YamlReader;
 use asterisk_pipeline::Spanned;
@@ -63,7 +63,10 @@ pub(super) fn settled(
         }
     };
     // What is refused when it is used is not shown before that.
-    show("url", url.as_ref().map(|(url, origin)| (json!(if address_tells(url) { "(not shown)" } else { url.as_str() }), origin)));
+    show(
+        "url",
+        url.as_ref().map(|(url, origin)| (json!(if address_reveals_secret(url) { "(not shown)" } else { url.as_str() }), origin)),
+    );
     show("project", project.as_ref().map(|(project, origin)| (json!(project), origin)));
     show("token", token.as_ref().map(|(token, origin)| (json!(token), origin)));
     let settings = PortalSettings { url: url.map(first), project: project.map(first), token: token.map(first) };

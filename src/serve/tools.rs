@@ -288,7 +288,7 @@ const TOOLS: &[ToolSpec] = &[
         required: &["node"],
         output_schema: || {
             json!({
-                "edge": { "type": ["string", "null"], "description": "the edge taken, or `fallback`; null where the walk completes because the node has no edges" },
+                "edge": { "type": ["string", "null"], "description": "the edge taken, or `fallback`; null where the walk completes at a node without edges" },
                 "to": { "type": ["string", "null"], "description": "where it goes" }, "because": text("why"), "context": map("what is added to the context"),
                 "advisories": list("the advisories that fired"), "loops": map("the counters after it"), "error": text("the kind of error, if no edge fires"),
                 "considered": objects("every edge with its outcome"),

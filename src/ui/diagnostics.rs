@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn labels_in_other_texts_follow_as_notes() {
         let (rule, pipeline) = (Source::new("r.rhai", "fn f() {\n  artifact.x\n}"), Source::new("p.yaml", "rule: r.rhai#f\n"));
-        let diagnostic = Diagnostic::error("rule/unknown-field", "`artifact` has no field `x`")
+        let diagnostic = Diagnostic::error("rule/unknown-field", "no field `x` on `artifact`")
             .label(&rule, Span::new(20, 21), "here")
             .label(&pipeline, Span::new(6, 14), "called from here")
             .help("did you mean `y`?");

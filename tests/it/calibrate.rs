@@ -194,7 +194,7 @@ fn an_invalid_scenario_is_rejected_with_its_location() {
     let report = project.asterisk(&["calibrate", "other.json", "--resamples", "0", "--format", "json"]).exits(0).json();
     assert_eq!(report["scored"], 1);
     let missing = project.asterisk(&["calibrate", "score", "other.json", "other.json"]).exits(3).stderr;
-    assert!(missing.contains("has no `case_id`"), "{missing}");
+    assert!(missing.contains("is missing `case_id`"), "{missing}");
 }
 
 #[test]
@@ -313,8 +313,8 @@ fn ground_truth_grows_from_reviews() {
         "{listed}"
     );
     assert!(cause["required_keywords"].to_string().contains("switch"), "{cause}");
-    let told = gt(&["show", cause["id"].as_str().unwrap()]).ok().stdout;
-    assert!(told.contains("a person confirmed it") && told.contains("880403"), "{told}");
+    let output = gt(&["show", cause["id"].as_str().unwrap()]).ok().stdout;
+    assert!(output.contains("a person confirmed it") && output.contains("880403"), "{output}");
 
     // It has a scenario; another one is imported without the known cases.
     let report = project.asterisk(&["calibrate", "ground-truth.yaml", "--resamples", "0", "--format", "json"]).json();

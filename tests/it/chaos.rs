@@ -113,8 +113,8 @@ fn work(call: &mut dyn FnMut(&str, &Value) -> Value, begin: &Value, came: &Mutex
         if step["available"] == true {
             let id = step["dispatch_id"].as_i64().unwrap();
             came.lock().unwrap().offered.push(id);
-            let told = call("submit_artifact", &answer(&step, json!({ "found": true })));
-            assert_eq!(told["accepted"], true, "{told}");
+            let reply = call("submit_artifact", &answer(&step, json!({ "found": true })));
+            assert_eq!(reply["accepted"], true, "{reply}");
             came.lock().unwrap().accepted.push(id);
         }
     }
@@ -122,22 +122,22 @@ fn work(call: &mut dyn FnMut(&str, &Value) -> Value, begin: &Value, came: &Mutex
 
 /// A server on pipes or the network with a worker, who says its process first.
 fn serve(mut command: Command, http: bool, begin: Value, came: Arc<Mutex<Came>>) -> (u32, thread::JoinHandle<()>) {
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     let hand = thread::spawn(move || {
         if http {
             let net = Net::of(command);
-            tell.send(net.child.id()).unwrap();
+            sender.send(net.child.id()).unwrap();
             let mut http = net.connect();
             work(&mut |tool, args| http.call(tool, args), &begin, &came);
         } else {
             command.stdin(std::process::Stdio::piped());
             let mut pipes = Pipes::of(command);
-            tell.send(pipes.child.id()).unwrap();
+            sender.send(pipes.child.id()).unwrap();
             work(&mut |tool, args| pipes.call(tool, args), &begin, &came);
             pipes.end();
         }
     });
-    (told.recv().unwrap(), hand)
+    (receiver.recv().unwrap(), hand)
 }
 
 fn served(at: u64, http: bool) -> bool {

@@ -98,16 +98,16 @@ fn it_lists_the_files_read_and_the_files_skipped() {
     let allure = r#"{"uuid": "1", "historyId": "a", "name": "adds", "fullName": "shop.CartTest.adds", "status": "failed", "statusDetails": {"message": "boom"}, "stage": "finished", "labels": []}"#;
     project.file("allure-results/1-result.json", allure);
     let ran = ci(&project, &[], &["--format", "json"]).exits(0);
-    let told = ran.json();
-    assert_eq!(strings(&told["reports"]), ["target/surefire-reports/TEST-shop.CartTest.xml"]);
-    let skipped: Vec<&str> = told["skipped"].as_array().unwrap().iter().map(|one| one["file"].as_str().unwrap()).collect();
+    let output = ran.json();
+    assert_eq!(strings(&output["reports"]), ["target/surefire-reports/TEST-shop.CartTest.xml"]);
+    let skipped: Vec<&str> = output["skipped"].as_array().unwrap().iter().map(|one| one["file"].as_str().unwrap()).collect();
     assert_eq!(skipped, ["reports/coverage.xml", "reports/package.json", "allure-results/1-result.json"]);
     assert!(ran.stderr.contains("reports/package.json: it looks like a package manifest"), "{}", ran.text());
     assert!(ran.stderr.contains("allure-results/1-result.json: its failures are also in the other reports"), "{}", ran.text());
     // A failure that no other report has is not passed over.
     project.file("allure-results/2-result.json", allure.replace("adds", "pays").replace("\"1\"", "\"2\""));
-    let told = ci(&project, &[], &["--format", "json"]).exits(0).json();
-    assert_eq!(told["reports"].as_array().unwrap().len(), 3, "{told}");
+    let output = ci(&project, &[], &["--format", "json"]).exits(0).json();
+    assert_eq!(output["reports"].as_array().unwrap().len(), 3, "{output}");
 }
 
 #[test]
@@ -260,8 +260,8 @@ fn an_invalid_gate_is_rejected_before_any_walk() {
 fn doctor_suggests_missing_settings() {
     let project = Project::new();
     let doctor = |project: &Project, variables: &[(&str, &str)]| -> Vec<(String, String)> {
-        let told = project.call(&["doctor", "--format", "json"]).envs(variables.iter().copied()).ran().json();
-        let checks = told["checks"].as_array().unwrap().iter().filter(|check| check["area"] == "ci");
+        let output = project.call(&["doctor", "--format", "json"]).envs(variables.iter().copied()).ran().json();
+        let checks = output["checks"].as_array().unwrap().iter().filter(|check| check["area"] == "ci");
         checks.map(|check| (check["name"].as_str().unwrap().to_owned(), check["state"].as_str().unwrap().to_owned())).collect()
     };
     let pairs = |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>();

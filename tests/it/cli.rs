@@ -33,7 +33,7 @@ done: _done
 "#;
 
 const RULE: &str = "\
-/// Not sure enough to open: ask.
+/// Too unsure to open: ask.
 fn unsure(artifact, state, vars) {
     if artifact.confidence >= vars.sure { return false; }
     #{ because: `not sure: ${artifact.confidence}`, context: #{ asked_at: artifact.confidence } }

@@ -16,7 +16,8 @@ edges:
 start: look
 done: _done
 ";
-const RULE: &str = "/// Sure enough to open.\nfn sure(artifact, state, vars) {\n    artifact.confidence >= vars.sure\n}\n";
+const RULE: &str =
+    "/// Opens with enough confidence.\nfn sure(artifact, state, vars) {\n    artifact.confidence >= vars.sure\n}\n";
 const TEST: &str = "fn test_sure() {\n    assert(verdict(\"rules/door.rhai#sure\", \
                     #{ artifact: #{ confidence: 0.9 }, vars: #{ sure: 0.8 } }).fired);\n}\n";
 

@@ -81,8 +81,8 @@ impl Stored {
         assert!(ran.stderr.contains("damaged"), "{about}: {}", ran.text());
         for case in cases(&found) {
             let known = cases(&self.rca).iter().find(|known| known["case"] == case["case"]);
-            let told = case["error"]["kind"] == "damaged" || case["notes"].is_array();
-            assert!(told || known.is_some_and(|known| of_walk(known) == of_walk(case)), "{about}: {case:#}\n{}", ran.text());
+            let reported = case["error"]["kind"] == "damaged" || case["notes"].is_array();
+            assert!(reported || known.is_some_and(|known| of_walk(known) == of_walk(case)), "{about}: {case:#}\n{}", ran.text());
         }
         true
     }
@@ -110,7 +110,7 @@ fn changed_content_is_reported_and_not_used() {
     let contents = stored.texts("SELECT lower(hex(hash)), text FROM blobs ORDER BY id");
     // A sample of the texts that all runs share (scripts, templates) suffices; the run's own texts follow.
     let (texts, own): (Vec<_>, Vec<_>) = contents.iter().partition(|(_, text)| !text.starts_with(['{', '[']));
-    let mut told = 0;
+    let mut reported = 0;
     for (round, (hex, text)) in texts.iter().step_by(12).chain(&own).step_by(stride()).enumerate() {
         let about = format!("{hex} {}", &text[..text.len().min(60)]);
         stored.put(&stored.bytes);
@@ -118,7 +118,7 @@ fn changed_content_is_reported_and_not_used() {
         let other = if text[at..].starts_with('7') { "3" } else { "7" };
         let changed = format!("{}{other}{}", &text[..at], &text[at + 1..]);
         stored.conn().execute("UPDATE blobs SET text = ?2 WHERE hash = unhex(?1)", (hex, &changed)).unwrap();
-        told += usize::from(stored.report_is_right_or_says_so(&about));
+        reported += usize::from(stored.report_is_right_or_says_so(&about));
         if round % 5 > 0 {
             continue;
         }
@@ -128,7 +128,7 @@ fn changed_content_is_reported_and_not_used() {
         let found = wrong.iter().find(|check| check["name"] == "contents").unwrap()["found"].as_str().unwrap();
         assert!(found.contains(&hex[..12]) && found.contains(&stored.run), "{about}: {found}");
     }
-    assert!(told > 20 / stride(), "{told}");
+    assert!(reported > 20 / stride(), "{reported}");
     // An artifact is reported with its case; files that depend on it are not written, others are.
     stored.put(&stored.bytes);
     let events = stored.texts("SELECT '', body FROM events WHERE rc IS NOT NULL ORDER BY seq");
@@ -165,7 +165,7 @@ fn a_changed_byte_is_detected_or_harmless() {
         chance ^= chance << 17;
         usize::try_from(chance % u64::try_from(most).unwrap()).unwrap()
     };
-    let mut told = 0;
+    let mut reported = 0;
     for round in 0..200 / stride() {
         // Every tenth within the headers of a page, where all that follows hangs on it.
         let at = if round % 10 == 0 { next(stored.bytes.len() / 4096) * 4096 + next(100) } else { next(stored.bytes.len()) };
@@ -173,7 +173,7 @@ fn a_changed_byte_is_detected_or_harmless() {
         bytes[at] ^= u8::try_from(1 + next(255)).unwrap();
         stored.put(&bytes);
         let about = format!("byte {at} is {} and was {}", bytes[at], stored.bytes[at]);
-        told += usize::from(stored.report_is_right_or_says_so(&about));
+        reported += usize::from(stored.report_is_right_or_says_so(&about));
         // The others by turns: each starts the program.
         let commands: [&[&str]; 5] = [
             &["explain", "latest", "--case", "b"],
@@ -186,7 +186,7 @@ fn a_changed_byte_is_detected_or_harmless() {
             stored.asterisk(commands[round / 2 % 5], &about);
         }
     }
-    assert!(told > 5 / stride(), "{told}");
+    assert!(reported > 5 / stride(), "{reported}");
 }
 
 #[test]

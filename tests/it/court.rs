@@ -215,10 +215,11 @@ fn the_court_is_walked_by_its_own_team() {
     let asked = ["run", "--court", "--set", "court_floor=0.4", "--input", launch, "--case", "890101"];
     let args = [&asked[..], &["--observe", "narration", "--files", "always"]].concat();
     let ran = project.asterisk(&args).exits(0);
-    let told: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("walks case") || line.contains("hands over")).collect();
+    let reported: Vec<&str> =
+        ran.stderr.lines().filter(|line| line.contains("walks case") || line.contains("hands over")).collect();
     let explained = project.asterisk(&["explain", "latest", "--case", "890101"]).exits(0).text();
     let said: Vec<&str> = explained.lines().map(str::trim).filter(|line| line.starts_with("walker:")).collect();
-    insta::assert_snapshot!("team", format!("{}\n{}", told.join("\n"), said.join("\n")));
+    insta::assert_snapshot!("team", format!("{}\n{}", reported.join("\n"), said.join("\n")));
     // Nothing flips on replay, and the prompts contain the description of each walker.
     project.asterisk(&["replay", "--max-flips", "0"]).exits(0);
     let prompts = crate::signals::find(&project.root().join(".asterisk/investigations"), "court/prompt-defend.md");

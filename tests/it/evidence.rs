@@ -25,16 +25,16 @@ fn narrow(project: &Project, line: &str) -> Ran {
 fn the_evidence_of_a_recorded_case_is_shown() {
     let project = walked();
     insta::assert_snapshot!(narrow(&project, "show evidence latest --case 880101").ok().text());
-    let told = project.asterisk(&["show", "evidence", "--case", "880101", "--format", "json"]).ok().json();
-    assert_eq!((&told["schema_version"], told["case"].as_str()), (&Value::from(1), Some("880101")));
+    let output = project.asterisk(&["show", "evidence", "--case", "880101", "--format", "json"]).ok().json();
+    assert_eq!((&output["schema_version"], output["case"].as_str()), (&Value::from(1), Some("880101")));
     // The answerer of the step received the same.
     let repl = project.asterisk_reading(&["repl", "--run", "latest", "--case", "880101"], ":full params.evidence");
-    assert_eq!(serde_json::from_str::<Value>(&repl.exits(0).stdout).unwrap(), told["evidence"]);
+    assert_eq!(serde_json::from_str::<Value>(&repl.exits(0).stdout).unwrap(), output["evidence"]);
     // Every field of it is explained.
     let doc = project.asterisk(&["doc", "evidence", "--format", "json"]).ok().json();
     let fields = doc["fields"][0]["fields"].as_array().unwrap();
     let explained: Vec<&str> = fields.iter().map(|field| field["name"].as_str().unwrap()).collect();
-    let found: Vec<&str> = told["evidence"].as_object().unwrap().keys().map(String::as_str).collect();
+    let found: Vec<&str> = output["evidence"].as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(explained, found);
     assert_eq!(project.asterisk(&["doc", "params.evidence", "--format", "json"]).ok().json(), doc);
 }
@@ -43,7 +43,7 @@ fn the_evidence_of_a_recorded_case_is_shown() {
 fn an_unknown_case_is_reported_with_the_nearest() {
     let project = walked();
     let ran = narrow(&project, "show evidence latest --case 880109").exits(2);
-    assert!(ran.stderr.contains("has no case `880109`") && ran.stderr.contains("did you mean `880101`?"), "{}", ran.text());
+    assert!(ran.stderr.contains("no case `880109`") && ran.stderr.contains("did you mean `880101`?"), "{}", ran.text());
     let ran = narrow(&project, "show evidence").exits(0);
     assert!(ran.stdout.contains("880101") && ran.stderr.contains("asterisk show evidence "), "{}", ran.text());
     let ran = Project::new().asterisk(&["show", "evidence", "--case", "1"]);

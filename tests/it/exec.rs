@@ -126,8 +126,8 @@ fn a_hanging_or_flooding_command_is_killed() {
     let began = Instant::now();
     let child = in_time(400, |limit| {
         let project = project(&[("hangs", hangs, &format!(", timeout: {limit}ms, retry: {{ attempts: 1 }}"))]);
-        let told = run(&project, "hangs").exits(4).stderr;
-        insta::assert_snapshot!("hangs", told.replace(&format!("{} s", Duration::from_millis(limit).as_secs_f64()), "0.4 s"));
+        let output = run(&project, "hangs").exits(4).stderr;
+        insta::assert_snapshot!("hangs", output.replace(&format!("{} s", Duration::from_millis(limit).as_secs_f64()), "0.4 s"));
         // It may have been ended before it came as far as to have one.
         std::fs::read_to_string(project.root().join("child")).ok().filter(|child| child.ends_with('\n'))
     });

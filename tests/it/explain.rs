@@ -40,8 +40,8 @@ fn the_bundled_launch_is_explained() {
     let list = project.asterisk(&["explain", "latest", "--format", "json"]).json();
     let spoke = list["cases"].as_array().unwrap().iter().find(|case| {
         let id = case["case"].as_str().unwrap();
-        let told = project.asterisk(&["explain", "latest", "--case", id, "--format", "json"]).ok().json();
-        told["steps"][1]["edges"].as_array().unwrap().iter().any(|edge| edge["outcome"] == "advisory")
+        let reported = project.asterisk(&["explain", "latest", "--case", id, "--format", "json"]).ok().json();
+        reported["steps"][1]["edges"].as_array().unwrap().iter().any(|edge| edge["outcome"] == "advisory")
     });
     let id = spoke.expect("an advisory")["case"].as_str().unwrap().to_owned();
     shows(&project, "advisory", &format!("explain latest --case {id} --step F1")).ok();
@@ -127,9 +127,9 @@ fn sources_changed_since_the_run_are_reported_and_not_used() {
     project.file("scripts/rules/door.rhai", RULES.replace("> 1 &&", "> 0 &&").replace("\"odd\"", "\"even\""));
     let after = shows(&project, "changed", "explain latest --step 1").ok().stdout;
     assert!(after.contains("changed since") && !before.contains("changed since"));
-    let told = narrow(&project, "explain latest --step 1 --format json").ok().json();
-    assert_eq!(strings(&told["changed"]), ["scripts/rules/door.rhai"]);
-    assert!(told["steps"][0]["edges"][0]["rule"]["changed"] == true && told["steps"][0].get("differs").is_none());
+    let reported = narrow(&project, "explain latest --step 1 --format json").ok().json();
+    assert_eq!(strings(&reported["changed"]), ["scripts/rules/door.rhai"]);
+    assert!(reported["steps"][0]["edges"][0]["rule"]["changed"] == true && reported["steps"][0].get("differs").is_none());
     assert!(narrow(&project, "explain latest --step 3 --blame").ok().stdout.contains("has changed since"));
     // Current sources that cannot be read do not affect the record.
     project.file("scripts/rules/door.rhai", "fn (");
@@ -179,16 +179,16 @@ fn in_a_checkout_the_commit_is_shown() {
     // The run went by the second of them, and the file is another by now.
     let blamed = in_path("explain latest --step 3 --blame").ok();
     insta::assert_snapshot!("explain_blame_commit", blamed.text());
-    let told = in_path("explain latest --step 3 --blame --format json").ok().json();
-    assert_eq!(told["steps"][0]["committed"]["line"]["subject"], "Stop after two steps");
-    assert_eq!(told["steps"][0]["committed"]["version"]["subject"], "Stop after two steps");
+    let reported = in_path("explain latest --step 3 --blame --format json").ok().json();
+    assert_eq!(reported["steps"][0]["committed"]["line"]["subject"], "Stop after two steps");
+    assert_eq!(reported["steps"][0]["committed"]["version"]["subject"], "Stop after two steps");
     let other = in_path("explain latest --step 2 --blame --format json").ok().json();
     assert_eq!(other["steps"][0]["committed"]["line"]["subject"], "Begin");
     // A line that was never committed lacks a commit.
     project.file("scripts/rules/door.rhai", RULES.replace(">= 2", ">= 1"));
     project.asterisk(&["run", "door", "--input", "none", "--stub", "answers.json"]).exits(0);
-    let told = in_path("explain latest --step 2 --blame --format json").ok().json();
-    assert_eq!(told["steps"][0]["committed"]["note"], "this text was never committed");
+    let reported = in_path("explain latest --step 2 --blame --format json").ok().json();
+    assert_eq!(reported["steps"][0]["committed"]["note"], "this text was never committed");
 }
 
 #[test]

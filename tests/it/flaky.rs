@@ -41,16 +41,16 @@ fn flaky_tests_are_detected_from_their_history() {
         "retried once"
     );
     night(&project, 3, "b", &[of(cart, "passed"), of(page, "passed"), of(steady, "failed")]);
-    let told = project.asterisk(&["show", "flaky", "--format", "json"]).ok().json();
-    assert_eq!(told["schema_version"], 1);
+    let output = project.asterisk(&["show", "flaky", "--format", "json"]).ok().json();
+    assert_eq!(output["schema_version"], 1);
     let flaky: Vec<(&Value, &Value)> =
-        told["flaky"].as_array().unwrap().iter().map(|one| (&one["suite"], &one["test"])).collect();
+        output["flaky"].as_array().unwrap().iter().map(|one| (&one["suite"], &one["test"])).collect();
     assert_eq!(
         flaky,
         [(&json!(page.0), &json!(page.1)), (&json!(cart.0), &json!(cart.1))],
-        "tests broken by a change are not flaky: {told}"
+        "tests broken by a change are not flaky: {output}"
     );
-    let one = &told["flaky"][1];
+    let one = &output["flaky"][1];
     assert_eq!((&one["contradicted_commits"], &one["flips"], &one["flip_rate"]), (&json!(1), &json!(2), &json!(1.0)), "{one}");
     let table = project.asterisk(&["show", "flaky"]).ok().stdout;
     assert!(table.contains("passed when retried in 1 of 3") && table.contains("passed and failed on 1 commit"), "{table}");

@@ -229,12 +229,12 @@ proptest! {
             let mut state = WalkState::default();
             let commits = walk(&link(yaml), &stub, &mut state, None);
             // What rules see of the walker is all that differs, and with it the address of the state.
-            let told = |event: &Event| {
-                let mut told = serde_json::to_value(event).unwrap();
-                told.as_object_mut().unwrap().remove("state");
-                told
+            let reported = |event: &Event| {
+                let mut reported = serde_json::to_value(event).unwrap();
+                reported.as_object_mut().unwrap().remove("state");
+                reported
             };
-            (commits.iter().flatten().map(told).collect::<Vec<Value>>(), shown(&state))
+            (commits.iter().flatten().map(reported).collect::<Vec<Value>>(), shown(&state))
         };
         let ((plain, plain_end), (mut team, team_end)) = (walked(&world.yaml), walked(&team));
         prop_assert_eq!(&team.remove(0)["type"], "walker_switch");

@@ -80,7 +80,7 @@ fn events(project: &Project, run: &Value) -> Vec<Value> {
     project.read(&format!(".asterisk/investigations/{run}/events.jsonl")).lines().map(strip).collect()
 }
 
-fn told(events: &[Value]) -> String {
+fn summary(events: &[Value]) -> String {
     let what = |event: &Value| {
         let kind = event["type"].as_str().unwrap();
         let more = ["node", "to", "kind"].iter().find_map(|key| event[*key].as_str()).unwrap_or_default();
@@ -98,7 +98,7 @@ fn a_foreach_node_merges_its_artifacts() {
     assert_eq!(case["nodes"], json!(["find", "look", "say"]), "{case}");
     assert_eq!(case["edges"], json!(["A1", "A2", "A4"]));
     assert_eq!(case["context"], json!({}), "the item is that of its branch");
-    insta::assert_snapshot!("fan_events", told(&events(&project, &ran)));
+    insta::assert_snapshot!("fan_events", summary(&events(&project, &ran)));
     let run = ran["run"].as_str().unwrap();
     let below = |name: &str| -> Value {
         serde_json::from_str(&project.read(&format!(".asterisk/investigations/{run}/case-1/{name}"))).unwrap()
@@ -163,11 +163,11 @@ fn a_branch_that_fails_fails_the_case_or_is_left_out() {
     let failed = project.asterisk(&[&RUN[..], &["--format", "json"]].concat()).exits(4);
     let error = failed.json()["cases"][0]["error"].clone();
     assert_eq!((&error["kind"], &error["node"]), (&json!("agent_error"), &json!("look")), "{error}");
-    insta::assert_snapshot!("fan_cancelled", told(&events(&project, &failed.json())));
+    insta::assert_snapshot!("fan_cancelled", summary(&events(&project, &failed.json())));
     project.file("pipelines/each.yaml", EACH.replace("merge: best", "on_error: collect\n    merge: best"));
     let ran = json(&project, &RUN);
     assert_eq!(ran["cases"][0]["nodes"], json!(["find", "look", "say"]));
-    insta::assert_snapshot!("fan_collected", told(&events(&project, &ran)));
+    insta::assert_snapshot!("fan_collected", summary(&events(&project, &ran)));
     insta::assert_snapshot!("fan_collected_explained", project.asterisk(&["explain", "latest"]).ok().text());
     project.file("scripts/lib/all.rhai", broken.replace("item.name == \"bb\"", "true"));
     let failed = project.asterisk(&[&RUN[..], &["--format", "json"]].concat()).exits(4);
@@ -182,7 +182,7 @@ fn a_list_may_be_empty_or_none_at_all() {
         project.file("pipelines/each.yaml", EACH.replace("merge: best", merge).replace("sure > vars.sure", "true"));
         let asked = project.asterisk(&[&RUN[..], &["--format", "json"]].concat());
         let ran = asked.json();
-        (told(&events(&project, &ran)).contains("fork"), ran["cases"][0]["error"]["message"].clone())
+        (summary(&events(&project, &ran)).contains("fork"), ran["cases"][0]["error"]["message"].clone())
     };
     assert_eq!(ran("()", "merge: best"), (false, Value::Null), "taken once, without an item");
     assert!(!ran("[]", "merge: append").0);
@@ -235,7 +235,7 @@ fn a_pipeline_is_walked_for_each_item() {
     let project = walked();
     let ran = json(&project, &RUN);
     assert_eq!(ran["cases"][0]["nodes"], json!(["find", "look", "say"]), "{ran}");
-    insta::assert_snapshot!("fan_walked", told(&events(&project, &ran)));
+    insta::assert_snapshot!("fan_walked", summary(&events(&project, &ran)));
     insta::assert_snapshot!("fan_walked_explained", project.asterisk(&["explain", "latest"]).ok().text());
     insta::assert_snapshot!(
         "fan_walked_step",
@@ -294,8 +294,8 @@ fn edges_that_fire_together_are_taken_in_parallel_and_join() {
                     nodes.push(node);
                 }
             }
-            let beside = if edge["parallel"] == true { ", parallel: true" } else { "" };
-            lines = format!("{lines}  - {{ id: {}, from: {}, to: {}{beside} }}\n", text("id"), text("from"), text("to"));
+            let parallel = if edge["parallel"] == true { ", parallel: true" } else { "" };
+            lines = format!("{lines}  - {{ id: {}, from: {}, to: {}{parallel} }}\n", text("id"), text("from"), text("to"));
         }
         let project = of_edges(&nodes, &lines);
         let answers: serde_json::Map<String, Value> = nodes.iter().map(|node| ((*node).to_owned(), json!([{}]))).collect();
@@ -341,13 +341,13 @@ fn counters_and_additions_of_branches_keep_their_order() {
     assert_eq!(case["edges"], json!(["P1", "AM", "P2", "BM", "M", "P1", "AM", "P2", "BM", "E"]));
     assert_eq!(case["loops"], json!({ "M": 1, "b": 2 }));
     assert_eq!(case["context"], json!({ "first": "a", "both": "b", "late": "b" }));
-    insta::assert_snapshot!("fan_edges", told(&events(&project, &ran)));
+    insta::assert_snapshot!("fan_edges", summary(&events(&project, &ran)));
     insta::assert_snapshot!("fan_edges_explained", project.asterisk(&["explain", "latest"]).ok().text());
     insta::assert_snapshot!("fan_edges_graph", project.asterisk(&["graph", "p", "--run", "latest"]).ok().text());
     project.asterisk(&["coverage", "latest"]).ok();
-    let narrated = project.asterisk(&[&PLAIN[..], &["--observe", "narration=told.txt"]].concat()).ok();
+    let narrated = project.asterisk(&[&PLAIN[..], &["--observe", "narration=narration.txt"]].concat()).ok();
     assert_eq!(narrated.code, Some(0));
-    insta::assert_snapshot!("fan_edges_narrated", project.read("told.txt"));
+    insta::assert_snapshot!("fan_edges_narrated", project.read("narration.txt"));
 }
 
 /// A graph of what waits for what.
@@ -378,7 +378,7 @@ fn ready_nodes_are_taken_in_parallel() {
     let ran = json(&project, &PLAIN);
     assert_eq!(ran["cases"][0]["nodes"], json!(WAITING), "{ran}");
     assert_eq!((&ran["status"], &ran["cases"][0]["status"]), (&json!("done"), &json!("done")));
-    insta::assert_snapshot!("fan_waves", told(&events(&project, &ran)));
+    insta::assert_snapshot!("fan_waves", summary(&events(&project, &ran)));
     insta::assert_snapshot!("fan_waves_explained", project.asterisk(&["explain", "latest"]).ok().text());
     insta::assert_snapshot!("fan_waves_graph", project.asterisk(&["graph", "p"]).ok().text());
 }

@@ -41,7 +41,7 @@ done: _done
 ";
 
 const RULES: &str = "\
-/// Not sure enough to go in.
+/// Too unsure to go in.
 fn unsure(artifact, state, vars) {
     artifact.confidence < vars.sure && artifact.tags.len() == 0
 }

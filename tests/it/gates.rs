@@ -58,8 +58,8 @@ fn the_report_is_a_table_with_a_link_to_the_job() {
     let file = project.file("shop.xml", xml);
     let call = project.call(&["run", "--format", "json", "--input", file.to_str().unwrap()]);
     let call = call.env("GITHUB_SERVER_URL", "https://github.com").env("GITHUB_REPOSITORY", "a/shop").env("GITHUB_RUN_ID", "7");
-    let told: Value = call.ran().ok().json();
-    let run = told["run"].as_str().unwrap();
+    let output: Value = call.ran().ok().json();
+    let run = output["run"].as_str().unwrap();
     let url = "https://github.com/a/shop/actions/runs/7";
     let table = project.asterisk(&["report", run, "--format", "csv"]).ok().stdout;
     let lines: Vec<&str> = table.lines().collect();

@@ -438,8 +438,8 @@ fn only_the_goal_names_its_working_directory() {
     project.file("launch.json", launch.to_string());
     for more in [&[][..], &["--dry-run"]] {
         let ran = project.asterisk(&[&["run", "goal", "--input", "launch.json", "--format", "json"], more].concat());
-        let told = ran.json();
-        let edges = strings(&told["cases"][0]["edges"]);
+        let response = ran.json();
+        let edges = strings(&response["cases"][0]["edges"]);
         assert!(edges.contains(&"given-up"), "{}", ran.text());
         assert!(!edges.contains(&"accept") && !edges.contains(&"success"), "{}", ran.text());
     }
@@ -518,8 +518,8 @@ fn a_goal_works_in_a_copy_and_shows_how_to_apply_it() {
     follow(&project, &changes["discard"]);
     assert!(!project.root().join("work.goal-1").exists());
     // A goal that changed nothing leaves nothing; nor does one that did not begin.
-    let told = goal(&project, "count the *.txt files", &["--isolate", "copy"]).exits(0).json();
-    assert_eq!((&told["changes"]["discarded"], &told["result"]["count"]), (&json!(true), &json!(3)));
+    let response = goal(&project, "count the *.txt files", &["--isolate", "copy"]).exits(0).json();
+    assert_eq!((&response["changes"]["discarded"], &response["result"]["count"]), (&json!(true), &json!(3)));
     goal(&project, "count the files", &["--isolate", "copy", "--via", "nobody"]).exits(2);
     goal(&project, "count the files", &["--isolate", "container"]).exits(2);
     let left = |name: &str| name.contains(".goal-");
@@ -588,8 +588,8 @@ fn a_goal_works_in_a_worktree_of_a_clean_repository() {
         git(&["commit", "-q", "-m", "next"]);
     }
     let count = ["goal", "count the *.txt files", "--workdir", "work", "--format", "json", "--isolate", "worktree"];
-    let told = with_git(&count).exits(0).json();
-    assert_eq!((&told["changes"]["discarded"], &told["result"]["count"]), (&json!(true), &json!(4)));
+    let response = with_git(&count).exits(0).json();
+    assert_eq!((&response["changes"]["discarded"], &response["result"]["count"]), (&json!(true), &json!(4)));
     assert!(!project.root().join("work.goal-1").exists());
     // The worktree's `.git` is none of the files.
     let all = ["goal", "count the files", "--workdir", "work", "--format", "json"];

@@ -38,8 +38,9 @@ fn the_graph_is_that_of_the_run() {
     project.file("pipelines/ride.yaml", "what: ever");
     assert!(project.asterisk(&["graph", "--run", "latest"]).ok().stdout.contains("R2 doubtful"));
     let refused = |args: &[&str]| project.asterisk(&[&["graph"], args].concat()).exits(2).stderr;
-    let told = [&["small-court", "--run", "latest"][..], &["--run", "none"], &["--run", "latest", "--case", "x"]].map(refused);
-    insta::assert_snapshot!("refused", told.join("\n"));
+    let reported =
+        [&["small-court", "--run", "latest"][..], &["--run", "none"], &["--run", "latest", "--case", "x"]].map(refused);
+    insta::assert_snapshot!("refused", reported.join("\n"));
 }
 
 #[test]

@@ -70,8 +70,8 @@ fn fitted_weights_apply_where_their_file_is() {
     project.file("refused.json", &launch);
     project.asterisk(&["run", "--input", "refused.json", "--files", "never"]).ok();
     let verdict = project.asterisk(&["explain", "latest", "--verdict", "--format", "json"]).ok().json();
-    let spoke = verdict["spoke"].as_array().unwrap().iter().find(|spoke| spoke["id"] == refused["id"]).unwrap();
-    assert_eq!((&spoke["weights"]["en001"], &spoke["at"]), (&refused["fitted"], &refused["at"]));
+    let matched = verdict["spoke"].as_array().unwrap().iter().find(|matched| matched["id"] == refused["id"]).unwrap();
+    assert_eq!((&matched["weights"]["en001"], &matched["at"]), (&refused["fitted"], &refused["at"]));
 
     // Without the file, the verdict of the run is another by weights alone.
     std::fs::remove_file(project.root().join("scripts/data/learned.yaml")).unwrap();
@@ -251,9 +251,9 @@ fn reviews_of_one_team_change_its_verdicts_and_explain_why() {
     project.asterisk(&["run", "--input", "new.json", "--files", "never"]).ok();
     let why = project.asterisk(&["explain", "latest", "--verdict", "--format", "json"]).ok().json();
     assert_eq!(why["defect"], "en001", "{why}");
-    let spoke = why["spoke"].as_array().unwrap().iter().find(|spoke| spoke["id"] == "terms").unwrap();
-    assert!(spoke["at"].as_str().unwrap().starts_with("data/learned.yaml:"), "{spoke}");
-    assert!(spoke["because"].as_str().unwrap().contains("gripper") && !spoke["about"].as_array().unwrap().is_empty());
+    let matched = why["spoke"].as_array().unwrap().iter().find(|matched| matched["id"] == "terms").unwrap();
+    assert!(matched["at"].as_str().unwrap().starts_with("data/learned.yaml:"), "{matched}");
+    assert!(matched["because"].as_str().unwrap().contains("gripper") && !matched["about"].as_array().unwrap().is_empty());
     // Replay weighs recorded terms again.
     project.edit("scripts/data/learned.yaml", written.replace("temperature:", "#"));
     project.asterisk(&["replay", "--format", "json"]).ok();
@@ -382,8 +382,8 @@ fn declared_terms_are_checked_and_fitted_again() {
         project.asterisk(&["explain", "latest", "--verdict", "--format", "json"]).ok().json()
     };
     let words = |verdict: &serde_json::Value| {
-        let spoke = verdict["spoke"].as_array().unwrap().iter().find(|spoke| spoke["id"] == "terms");
-        spoke.map(|spoke| (spoke["because"].as_str().unwrap().to_owned(), spoke["weights"].clone()))
+        let matched = verdict["spoke"].as_array().unwrap().iter().find(|matched| matched["id"] == "terms");
+        matched.map(|matched| (matched["because"].as_str().unwrap().to_owned(), matched["weights"].clone()))
     };
     assert_eq!(words(&verdict("torque: { pb001: 1 }")), None);
     let both = verdict("torque: { pb001: 1 }, gripper: { pb001: 0.5, en001: -2 }");

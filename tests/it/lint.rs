@@ -20,7 +20,7 @@ done: _done
 "#;
 
 const RULE: &str = "\
-/// Sure enough to open.
+/// Opens with enough confidence.
 fn sure(artifact, state, vars) {
     artifact.confidence >= vars.sure && artifact.open == true
 }
@@ -283,7 +283,7 @@ fn constants_and_arguments_that_are_patterns_compile() {
 const SURE = `(?i)\\bopen\\b(?!ed)`;
 const NOTE = \"(open\";
 
-/// Sure enough to open.
+/// Opens with enough confidence.
 fn sure(artifact, state, vars) {
     artifact.label != global::NOTE && says(artifact.label, `\\bopen(`) && regex_is_match(artifact.label, global::SURE)
 }

@@ -166,8 +166,8 @@ fn masks_change_prompts_and_never_evidence() {
         let args = of_case(command);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let (mut one, mut other) = (seen(&plain, &args), seen(&masked, &args));
-        for told in [&mut one, &mut other] {
-            told["run"] = serde_json::Value::Null;
+        for reported in [&mut one, &mut other] {
+            reported["run"] = serde_json::Value::Null;
         }
         assert_eq!(one, other);
         assert!(one["evidence"].is_object() || one["hypotheses"].is_array(), "{one}");

@@ -30,10 +30,10 @@ pub(crate) struct Pipes {
 
 /// What of a value does not fit a schema, of the words that the tools' schemas are written in.
 fn misfits(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
-    for (word, told) in schema.as_object().unwrap() {
+    for (word, reply) in schema.as_object().unwrap() {
         match word.as_str() {
             "type" => {
-                let types = told.as_array().map_or_else(|| vec![told.clone()], Clone::clone);
+                let types = reply.as_array().map_or_else(|| vec![reply.clone()], Clone::clone);
                 let fits = |kind: &Value| match kind.as_str().unwrap() {
                     "object" => value.is_object(),
                     "array" => value.is_array(),
@@ -44,12 +44,12 @@ fn misfits(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
                     other => panic!("what is {other}?"),
                 };
                 if !types.iter().any(fits) {
-                    found.push(format!("{at}: {value} is not of type {told}"));
+                    found.push(format!("{at}: {value} is not of type {reply}"));
                 }
             }
             "properties" => {
                 for (key, part) in value.as_object().into_iter().flatten() {
-                    match told.get(key) {
+                    match reply.get(key) {
                         Some(schema) => misfits(schema, part, &format!("{at}.{key}"), found),
                         None if schema["additionalProperties"] == false => found.push(format!("{at}: {key} is not described")),
                         None => {}
@@ -58,7 +58,7 @@ fn misfits(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
             }
             "items" => {
                 for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-                    misfits(told, item, &format!("{at}[{index}]"), found);
+                    misfits(reply, item, &format!("{at}[{index}]"), found);
                 }
             }
             "anyOf" => {
@@ -67,16 +67,16 @@ fn misfits(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
                     misfits(one, value, at, &mut found);
                     found.is_empty()
                 };
-                if !told.as_array().unwrap().iter().any(fits) {
-                    found.push(format!("{at}: {value} is none of {told}"));
+                if !reply.as_array().unwrap().iter().any(fits) {
+                    found.push(format!("{at}: {value} is none of {reply}"));
                 }
             }
             "required" => {
                 let lacks = |key: &&Value| value.get(key.as_str().unwrap()).is_none();
-                found.extend(told.as_array().unwrap().iter().filter(lacks).map(|key| format!("{at}: no {key}")));
+                found.extend(reply.as_array().unwrap().iter().filter(lacks).map(|key| format!("{at}: no {key}")));
             }
-            "enum" if !told.as_array().unwrap().contains(value) => found.push(format!("{at}: {value} is none of {told}")),
-            "minimum" if value.as_i64().is_some_and(|number| number < told.as_i64().unwrap()) => {
+            "enum" if !reply.as_array().unwrap().contains(value) => found.push(format!("{at}: {value} is none of {reply}")),
+            "minimum" if value.as_i64().is_some_and(|number| number < reply.as_i64().unwrap()) => {
                 found.push(format!("{at}: {value} is too small"));
             }
             "enum" | "minimum" | "description" | "additionalProperties" => {}
@@ -96,11 +96,11 @@ impl Pipes {
         let mut pipes = Self { child, to, from, count: 0, gives: BTreeMap::new() };
         let client =
             json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
-        let told = pipes.ask("initialize", &client);
-        assert_eq!(told["result"]["serverInfo"]["name"], "asterisk");
+        let reply = pipes.ask("initialize", &client);
+        assert_eq!(reply["result"]["serverInfo"]["name"], "asterisk");
         pipes.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        let told = pipes.ask("tools/list", &json!({}));
-        for tool in told["result"]["tools"].as_array().unwrap() {
+        let reply = pipes.ask("tools/list", &json!({}));
+        for tool in reply["result"]["tools"].as_array().unwrap() {
             pipes.gives.insert(tool["name"].as_str().unwrap().to_owned(), tool["outputSchema"].clone());
         }
         pipes
@@ -121,9 +121,9 @@ impl Pipes {
     pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.send(method, params);
         loop {
-            let told = self.hear();
-            if told["id"] == id {
-                return told;
+            let reply = self.hear();
+            if reply["id"] == id {
+                return reply;
             }
         }
     }
@@ -136,9 +136,9 @@ impl Pipes {
 
     /// What a tool says, whether it is an error or not. It fits what the tool says that it gives back.
     pub(crate) fn call(&mut self, tool: &str, args: &Value) -> Value {
-        let told = self.ask("tools/call", &json!({ "name": tool, "arguments": args }));
-        let content = &told["result"]["structuredContent"];
-        assert!(content.is_object(), "{told}");
+        let reply = self.ask("tools/call", &json!({ "name": tool, "arguments": args }));
+        let content = &reply["result"]["structuredContent"];
+        assert!(content.is_object(), "{reply}");
         let mut found = Vec::new();
         misfits(&self.gives[tool], content, tool, &mut found);
         assert_eq!(found, Vec::<String>::new(), "{content}");
@@ -190,8 +190,8 @@ fn a_worker_answers_step_by_step() {
     let unknown = json!({ "dispatch_id": 7, "ticket": look["ticket"], "artifact": { "found": true } });
     assert_eq!(pipes.call("submit_artifact", &unknown)["code"], "unknown_id");
     for garbage in [json!("{\"found\": "), json!("[1]"), json!({ "dispatch_id": 7, "data": { "found": true } })] {
-        let told = pipes.call("submit_artifact", &answer(&look, garbage));
-        assert!(["artifact", "stale"].contains(&told["code"].as_str().unwrap()), "{told}");
+        let reply = pipes.call("submit_artifact", &answer(&look, garbage));
+        assert!(["artifact", "stale"].contains(&reply["code"].as_str().unwrap()), "{reply}");
     }
     let deep = "{\"a\":".repeat(100) + "1" + "}".repeat(100).as_str();
     assert_eq!(pipes.call("submit_artifact", &answer(&look, json!(deep)))["code"], "artifact");
@@ -251,8 +251,8 @@ fn what_a_server_offers() {
         ("start_run", json!({ "via": "nobody" })),
         ("start_run", json!({ "paralel": 2 })),
     ] {
-        let told = pipes.call(tool, &args);
-        assert!(told["code"].is_string() && told["message"].is_string(), "{tool}: {told}");
+        let reply = pipes.call(tool, &args);
+        assert!(reply["code"].is_string() && reply["message"].is_string(), "{tool}: {reply}");
     }
     assert!(
         pipes.ask("tools/call", &json!({ "name": "rm" }))["error"]["message"].as_str().unwrap().contains("unknown tool `rm`")
@@ -268,21 +268,21 @@ fn tools_declare_their_input_and_output() {
     let mut pipes = Pipes::start(&project, &[]);
     let listed = pipes.ask("tools/list", &json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
-    let told = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap()["description"].as_str().unwrap().to_owned();
+    let reply = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap()["description"].as_str().unwrap().to_owned();
     for tool in tools {
         assert_eq!(
             (&tool["outputSchema"]["type"], &tool["outputSchema"]["additionalProperties"]),
             (&json!("object"), &json!(false))
         );
     }
-    let submit = told("submit_artifact");
+    let submit = reply("submit_artifact");
     let codes =
         ["complaints", "artifact", "capacity", "not_yours", "already_submitted", "unknown_id", "stale", "lost", "aborted"];
     assert_eq!(codes.iter().filter(|code| !submit.contains(&format!("`{code}`"))).collect::<Vec<_>>(), Vec::<&&str>::new());
     assert!(submit.contains("JSON object") && submit.contains("ticket") && submit.contains("get_next_step"), "{submit}");
-    let next = told("get_next_step");
+    let next = reply("get_next_step");
     assert!(next.contains("`available: false`") && next.contains("`done: true`") && next.contains("submit_artifact"), "{next}");
-    assert!(told("start_run").contains("get_next_step"));
+    assert!(reply("start_run").contains("get_next_step"));
     // Those results that the other tests do not see.
     let begun = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
     let mine = step(&mut pipes);
@@ -310,7 +310,7 @@ fn tools_declare_their_input_and_output() {
 fn invalid_messages_are_reported_over_pipes() {
     let project = two();
     let mut pipes = Pipes::start(&project, &[]);
-    let mut told = |line: &str| {
+    let mut reply = |line: &str| {
         let to = pipes.to.as_mut().unwrap();
         writeln!(to, "{line}").unwrap();
         to.flush().unwrap();
@@ -318,12 +318,12 @@ fn invalid_messages_are_reported_over_pipes() {
         assert_eq!(pipes.ask("ping", &json!({}))["result"], json!({}));
         (said["id"].clone(), said["error"]["code"].as_i64().unwrap())
     };
-    assert_eq!(told("{\"jsonrpc\": "), (Value::Null, -32700));
-    assert_eq!(told("[]"), (Value::Null, -32600));
-    assert_eq!(told("{\"jsonrpc\": \"2.0\", \"id\": 77, \"method\": {}}"), (json!(77), -32600));
+    assert_eq!(reply("{\"jsonrpc\": "), (Value::Null, -32700));
+    assert_eq!(reply("[]"), (Value::Null, -32600));
+    assert_eq!(reply("{\"jsonrpc\": \"2.0\", \"id\": 77, \"method\": {}}"), (json!(77), -32600));
     let long = json!({ "name": "submit_artifact", "arguments": { "artifact": "x".repeat(5 << 20) } });
     let call = format!("{{\"method\":\"tools/call\",\"params\":{long},\"jsonrpc\":\"2.0\",\"id\":78}}");
-    assert_eq!(told(&call), (json!(78), -32600));
+    assert_eq!(reply(&call), (json!(78), -32600));
     pipes.end();
 }
 
@@ -421,8 +421,8 @@ fn inactivity_and_force_end_a_session() {
         over["done"] == true
     });
     assert_eq!(over["error"], json!(format!("aborted: no client made contact for {idle} s")));
-    let told = pipes.call("submit_artifact", &answer(&look, json!({ "found": true })));
-    assert_eq!(told["code"], "aborted", "{told}");
+    let reply = pipes.call("submit_artifact", &answer(&look, json!({ "found": true })));
+    assert_eq!(reply["code"], "aborted", "{reply}");
     until(|| pipes.call("get_worker_health", &json!({}))["state"] == "error");
     let report = pipes.call("get_report", &json!({ "format": "summary" }));
     assert_eq!(report["error"], json!(format!("no client made contact for {idle} s; it can be resumed")), "{report}");
@@ -457,12 +457,12 @@ fn a_lease_ends() {
     let project = two();
     // Pulls until the step is there, or the run is over.
     let pull = |pipes: &mut Pipes| {
-        let mut told = json!({});
+        let mut reply = json!({});
         until(|| {
-            told = pipes.call("get_next_step", &json!({ "worker": "bob" }));
-            told["available"] == true || told["done"] == true
+            reply = pipes.call("get_next_step", &json!({ "worker": "bob" }));
+            reply["available"] == true || reply["done"] == true
         });
-        told
+        reply
     };
     let mut pipes = in_time(300, |lease| {
         project.file("asterisk.yaml", format!("agents:\n  mcp: {{ kind: mcp, timeout: {lease}ms, retry: {{ attempts: 2 }} }}\n"));
@@ -470,9 +470,9 @@ fn a_lease_ends() {
         pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
         let lost = step(&mut pipes);
         let again = pull(&mut pipes);
-        let told = pipes.call("submit_artifact", &answer(&lost, json!({ "found": false })));
+        let reply = pipes.call("submit_artifact", &answer(&lost, json!({ "found": false })));
         // Bob has it only as long as his lease.
-        if told["code"] != "not_yours" {
+        if reply["code"] != "not_yours" {
             return None;
         }
         assert_eq!(again["dispatch_id"], lost["dispatch_id"]);
@@ -624,9 +624,9 @@ impl Http {
         assert_eq!(status, 200, "{body}");
         let body =
             body.lines().filter_map(|line| line.strip_prefix("data:")).rfind(|data| !data.trim().is_empty()).unwrap_or(&body);
-        let told: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"));
-        assert!(told["result"]["structuredContent"].is_object(), "{told}");
-        told["result"]["structuredContent"].clone()
+        let reply: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"));
+        assert!(reply["result"]["structuredContent"].is_object(), "{reply}");
+        reply["result"]["structuredContent"].clone()
     }
 }
 
@@ -734,9 +734,9 @@ fn scripts_are_linted_with_the_project_settings() {
         let project = two();
         project.file("asterisk.yaml", settings);
         let mut pipes = Pipes::start(&project, &[]);
-        let told = pipes.call("lint_script", &lint);
+        let reply = pipes.call("lint_script", &lint);
         pipes.end();
-        told["findings"].as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        reply["findings"].as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(found(""), ["robustness/unused-variable"]);
     assert!(found("lint: { levels: { robustness/unused-variable: off } }").is_empty());
@@ -779,9 +779,9 @@ fn shared_by_many(project: &Project, workers: usize, cases: usize) -> Option<()>
                         gone.fetch_add(1, Ordering::Relaxed);
                         return;
                     }
-                    let told = http.call("submit_artifact", &answer(&step, json!({ "found": true })));
-                    if told["accepted"] != true {
-                        assert_eq!(told["code"], "not_yours", "{told}");
+                    let reply = http.call("submit_artifact", &answer(&step, json!({ "found": true })));
+                    if reply["accepted"] != true {
+                        assert_eq!(reply["code"], "not_yours", "{reply}");
                         late.store(true, Ordering::Relaxed);
                         continue;
                     }

@@ -28,7 +28,7 @@ fn sum(list) {
     sum
 }
 
-/// Nobody calls it.
+/// Never called.
 fn never(x) { if x > 1 { "a" } else { "b" } }
 "#;
 

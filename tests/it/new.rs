@@ -93,7 +93,7 @@ fn a_skeleton_of_a_pipeline_walks_with_that_of_its_responders() {
 #[test]
 fn it_lists_the_files_written_with_next_steps_and_overwrites_nothing() {
     let project = Project::new();
-    let mut told = String::new();
+    let mut output = String::new();
     for args in [
         &["new", "rule", "looks_flaky"][..],
         &["new", "rule", "looks_flaky"],
@@ -103,10 +103,10 @@ fn it_lists_the_files_written_with_next_steps_and_overwrites_nothing() {
         &["new", "mask", "m"],
         &["new", "rul", "m"],
     ] {
-        told.extend(["$ ", &args.join(" "), "\n", &project.asterisk(args).text(), "\n"]);
+        output.extend(["$ ", &args.join(" "), "\n", &project.asterisk(args).text(), "\n"]);
     }
     project.file("scripts/rules/looks_flaky.rhai", "mine");
-    told += &project.asterisk(&["new", "rule", "looks_flaky"]).exits(2).text();
+    output += &project.asterisk(&["new", "rule", "looks_flaky"]).exits(2).text();
     assert_eq!(project.read("scripts/rules/looks_flaky.rhai"), "mine");
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(output);
 }

@@ -163,7 +163,7 @@ const RIGHT: &str = "The fixture of the prices was rounded by hand.";
 /// Thirty nights: unreviewed verdicts keep their probability, and each review holds from the next night on.
 fn thirty_nights(parallel: usize, nights: usize) -> Vec<(usize, String, Value)> {
     let project = Project::new();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let mut first: BTreeMap<String, f64> = BTreeMap::new();
     for night in 1..=nights {
         let found = analyse(&project, night, &failures(night), parallel);
@@ -187,13 +187,13 @@ fn thirty_nights(parallel: usize, nights: usize) -> Vec<(usize, String, Value)> 
             for key in ["summary", "evidence", "next_steps", "cause", "issue", "needs_review"] {
                 same[key] = Value::Null;
             }
-            told.push((night, test.clone(), same));
+            reported.push((night, test.clone(), same));
         }
         if night == 3 {
             let run = found.run.as_str();
             ask(&project, &["review", &found.case("adds a voucher"), "approve", "--run", run]).exits(0);
             // The other two have not failed this night, so they are reviewed in the run of the night before.
-            let before = told.iter().rev().find(|(at, test, _)| *at == 2 && test == "rounds the total").unwrap();
+            let before = reported.iter().rev().find(|(at, test, _)| *at == 2 && test == "rounds the total").unwrap();
             let case = before.2["case"].as_str().unwrap().to_owned();
             let runs = ask(&project, &["status", "--format", "json"]).ok().json();
             let second = runs["runs"].as_array().unwrap().iter().rev().nth(1).unwrap()["run"].as_str().unwrap().to_owned();
@@ -203,7 +203,7 @@ fn thirty_nights(parallel: usize, nights: usize) -> Vec<(usize, String, Value)> 
     }
     // Unreviewed probabilities are constant from the second night of a test on.
     let mut second: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
-    for (night, test, finding) in &told {
+    for (night, test, finding) in &reported {
         if ["adds a voucher", "rounds the total"].contains(&test.as_str()) {
             continue;
         }
@@ -217,7 +217,7 @@ fn thirty_nights(parallel: usize, nights: usize) -> Vec<(usize, String, Value)> 
         }
     }
     assert_eq!(cause_of(&project, "rounds the total")["title"], RIGHT);
-    told
+    reported
 }
 
 #[test]
@@ -304,11 +304,11 @@ fn a_recall_that_is_sent_back_does_not_end_at_the_doubted_cause() {
     let second = analyse(&project, 2, &cart(), 1);
     assert_eq!(second.of("adds a voucher")["path"], json!(["F0", "F5", "F6"]));
     let case = second.case("adds a voucher");
-    let told = ask(&project, &["review", &case, "reassess", "--to", "F1", "--format", "json"]).exits(0).json();
-    let nodes: Vec<&str> = told["case"]["nodes"].as_array().unwrap().iter().map(|node| node.as_str().unwrap()).collect();
-    assert_eq!(nodes[..3], ["recall", "review", "report"], "{told}");
-    assert!(nodes.contains(&"investigate") && nodes.ends_with(&["review", "report"]), "{told}");
-    let edges = told["case"]["edges"].to_string();
+    let reported = ask(&project, &["review", &case, "reassess", "--to", "F1", "--format", "json"]).exits(0).json();
+    let nodes: Vec<&str> = reported["case"]["nodes"].as_array().unwrap().iter().map(|node| node.as_str().unwrap()).collect();
+    assert_eq!(nodes[..3], ["recall", "review", "report"], "{reported}");
+    assert!(nodes.contains(&"investigate") && nodes.ends_with(&["review", "report"]), "{reported}");
+    let edges = reported["case"]["edges"].to_string();
     assert!(!edges.contains("H15\""), "{edges}");
     assert_ne!(cause_of(&project, "adds a voucher")["id"], Value::Null);
     let explained = ask(&project, &["explain", &second.run, "--case", &case]).exits(0).stdout;

@@ -191,8 +191,8 @@ fn invalid_observers_are_reported_before_any_walk() {
         let ran = project.asterisk(&args);
         format!("{}\n{}", ran.code.unwrap(), ran.stderr)
     };
-    let told = [&["logs"][..], &["trace"], &["jsonl="], &["metrics=-", "jsonl=-"], &["jsonl=asterisk.yaml/x"]].map(refused);
-    insta::assert_snapshot!("refused", told.join("\n"));
+    let shown = [&["logs"][..], &["trace"], &["jsonl="], &["metrics=-", "jsonl=-"], &["jsonl=asterisk.yaml/x"]].map(refused);
+    insta::assert_snapshot!("refused", shown.join("\n"));
     assert!(!project.root().join(".asterisk").exists());
 }
 

@@ -81,8 +81,8 @@ fn tree(spans: &[Value]) -> String {
         }
         text.push('\n');
         for event in span["events"].as_array().into_iter().flatten() {
-            let told: Vec<String> = fields(event).iter().map(|(key, value)| format!("{key}={value}")).collect();
-            writeln!(text, "{indent}  * {} {}", event["name"].as_str().unwrap(), told.join(" ")).unwrap();
+            let reported: Vec<String> = fields(event).iter().map(|(key, value)| format!("{key}={value}")).collect();
+            writeln!(text, "{indent}  * {} {}", event["name"].as_str().unwrap(), reported.join(" ")).unwrap();
         }
         let mut below: Vec<&Value> = spans.iter().filter(|other| other["parentSpanId"] == span["spanId"]).collect();
         below.sort_by_key(order);
@@ -175,23 +175,23 @@ fn a_collector_gets_standard_otlp() {
 fn an_unreachable_collector_does_not_affect_a_run() {
     let project = project();
     // Nothing listens, nothing answers, or the answer is an error.
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let refuses = Server::new(&[&says("403 Forbidden", "", "not you")]);
-    let (silent, nobody) = (format!("http://{}", silent.local_addr().unwrap()), format!("http://{nobody}"));
-    let mut told = String::new();
-    for (name, url) in [("nobody", &nobody), ("silent", &silent), ("refuses", &refuses.url)] {
+    let (silent, closed) = (format!("http://{}", silent.local_addr().unwrap()), format!("http://{closed}"));
+    let mut reported = String::new();
+    for (name, url) in [("nobody", &closed), ("silent", &silent), ("refuses", &refuses.url)] {
         let began = Instant::now();
         let observe = format!("otlp={url}");
         let args: Vec<&str> = RUN.iter().chain(&["--case", "plain", "--observe", &observe]).copied().collect();
         let ran = project.ran(&project.command(&args).output().unwrap()).exits(0);
         assert!(began.elapsed() < PATIENCE, "{name} {:?}", began.elapsed());
         let warning = ran.stderr.lines().find(|line| line.contains("warning")).unwrap_or_else(|| panic!("{}", ran.stderr));
-        writeln!(told, "{name}: {}", warning.replace(url, "[URL]")).unwrap();
+        writeln!(reported, "{name}: {}", warning.replace(url, "[URL]")).unwrap();
     }
     for observe in ["otlp=somewhere", "otlp="] {
         let args: Vec<&str> = RUN.iter().chain(&["--observe", observe]).copied().collect();
-        writeln!(told, "{}", project.asterisk(&args).exits(2).stderr).unwrap();
+        writeln!(reported, "{}", project.asterisk(&args).exits(2).stderr).unwrap();
     }
-    insta::assert_snapshot!("absent", told);
+    insta::assert_snapshot!("absent", reported);
 }

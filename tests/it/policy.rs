@@ -451,10 +451,10 @@ fn replay_says_which_gates_flip() {
     let replay = |set: &str| project.asterisk(&["replay", "latest", "--set", set, "--format", "json"]).exits(0).json();
     let flips = |set: &str| {
         let said = replay(set);
-        let told = |flip: &Value| {
+        let details = |flip: &Value| {
             format!("{} {} {}", flip["node"].as_str().unwrap(), flip["from"].as_str().unwrap(), flip["to"].as_str().unwrap())
         };
-        said["flips"].as_array().unwrap().iter().map(told).collect::<Vec<_>>()
+        said["flips"].as_array().unwrap().iter().map(details).collect::<Vec<_>>()
     };
     assert!(flips("policy.score_thresholds.code=0.9").is_empty());
     assert_eq!(flips("policy.score_thresholds.code=0.96"), ["b passed rejected"]);

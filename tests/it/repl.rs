@@ -146,10 +146,10 @@ fn a_flip_makes_the_edge_fire_in_the_whole_decision() {
     let flip = session(&project, &["--run"], &[":at triage", ":flip H6", ":flip H7"]).exits(0);
     let (six, seven) = flip.stdout.split_once("H7 fires here").unwrap();
     assert!(six.contains("H6 is not evaluated here: H7 fired first"), "{}", flip.text());
-    let told: Vec<&str> = six.lines().skip_while(|line| !line.starts_with("any of these would make it fire")).skip(1).collect();
-    assert!(!told.is_empty() && told.iter().all(|line| line.ends_with("by H6")), "{}", flip.text());
+    let output: Vec<&str> = six.lines().skip_while(|line| !line.starts_with("any of these would make it fire")).skip(1).collect();
+    assert!(!output.is_empty() && output.iter().all(|line| line.ends_with("by H6")), "{}", flip.text());
     // Each of them is so.
-    let value = told[0].trim().split("   then").next().unwrap();
+    let value = output[0].trim().split("   then").next().unwrap();
     assert_eq!(value, "artifact.candidate_repos: [\"monorepo\"] -> []");
     let artifact = r#":load {"symptom_category": "crash", "candidate_repos": [], "skip_investigation": false}"#;
     let tried = session(&project, &["--run"], &[":at triage", artifact]).exits(0);
@@ -297,7 +297,7 @@ mod terminal {
         terminal.send_control('c').unwrap();
         terminal.exp_string("triage> ").unwrap();
         terminal.send_line("artifact.nope").unwrap();
-        terminal.exp_string("has no field `nope`").unwrap();
+        terminal.exp_string("no field `nope`").unwrap();
         terminal.exp_string("triage> ").unwrap();
         // Arrow up.
         terminal.send("\u{1b}[A\u{1b}[A").unwrap();

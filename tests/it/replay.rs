@@ -341,8 +341,8 @@ fn effects_are_reevaluated() {
     project.file("s/effects/rca.rhai", edited);
     let replayed = project.asterisk(&["replay", "latest", "--format", "json"]).exits(0).json();
     let effects = replayed["effects"].as_array().unwrap();
-    let told: Vec<_> = effects.iter().map(|one| (one["case"].as_str().unwrap(), one["node"].as_str().unwrap())).collect();
-    assert_eq!(told, [("880101", "triage"), ("880502", "triage")]);
+    let reported: Vec<_> = effects.iter().map(|one| (one["case"].as_str().unwrap(), one["node"].as_str().unwrap())).collect();
+    assert_eq!(reported, [("880101", "triage"), ("880502", "triage")]);
     insta::assert_snapshot!("replay_effects", project.asterisk(&["replay", "latest"]).exits(0).text());
     // After a flip, the walk does not reach that step with the recorded state.
     let flipped = project.asterisk(&["replay", "latest", "--set", "recall_uncertain=0.0", "--format", "json"]).exits(0).json();

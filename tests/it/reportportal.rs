@@ -97,7 +97,7 @@ pub(crate) fn project(server: &Server) -> Project {
 }
 
 /// The output, without the address, which differs each time.
-fn told(ran: &Ran, server: &Server) -> String {
+fn summary(ran: &Ran, server: &Server) -> String {
     ran.text().replace(&server.url, "http://SERVER")
 }
 
@@ -288,7 +288,7 @@ fn errors_show_a_remedy_and_no_token() {
         no_token(project, &ran.text());
         assert!(!project.root().join(".asterisk/asterisk.db").exists(), "nothing was recorded");
         let command = args.join(" ").replace(&server.url, "http://SERVER");
-        let _ = write!(all, "$ asterisk {command}\n{}\n", told(&ran, server));
+        let _ = write!(all, "$ asterisk {command}\n{}\n", summary(&ran, server));
     };
     let run = &["run", "--launch", "7"][..];
     let server = Server::answering(portal);
@@ -346,7 +346,7 @@ fn only_reviewed_cases_are_pushed_and_only_once() {
     assert_eq!((issue(1).0, &issue(1).1["issueType"]), (&json!(102), &json!("si001")), "the defect of the review");
     assert!(issue(1).1["comment"].as_str().unwrap().contains("DNS was down"), "{body}");
     assert!(issue(1).1.get("externalSystemIssues").is_none(), "existing tickets are kept");
-    insta::assert_snapshot!([told(&dry, &server), told(&ran, &server), told(&again, &server)].join("\n"));
+    insta::assert_snapshot!([summary(&dry, &server), summary(&ran, &server), summary(&again, &server)].join("\n"));
     no_token(&project, &ran.text());
     // A changed review is pushed again.
     project.asterisk(&["review", "101", "overturn", "--defect-type", "au001", "--message", "the test counts wrong"]).exits(0);
@@ -396,7 +396,7 @@ fn a_rejected_item_does_not_block_others_and_no_item_reaches_another_launch() {
     });
     let project = reviewed(&server);
     let ran = project.asterisk(&["push", "--to", "reportportal"]).exits(4);
-    insta::assert_snapshot!(told(&ran, &server));
+    insta::assert_snapshot!(summary(&ran, &server));
     assert_eq!(sent(&server).len(), 3, "together, then separately");
     // The one that was taken is not sent again.
     project.asterisk(&["push", "--to", "reportportal"]).exits(4);

@@ -14,12 +14,12 @@ fn analysed() -> (Project, String) {
 }
 
 fn queue(project: &Project) -> Vec<Value> {
-    let told = project.asterisk(&["review", "--list", "--format", "json"]).ok().json();
+    let output = project.asterisk(&["review", "--list", "--format", "json"]).ok().json();
     assert_eq!(
-        (&told["schema_version"], told["total"].as_u64()),
-        (&json!(1), Some(told["reviews"].as_array().unwrap().len() as u64))
+        (&output["schema_version"], output["total"].as_u64()),
+        (&json!(1), Some(output["reviews"].as_array().unwrap().len() as u64))
     );
-    told["reviews"].as_array().unwrap().clone()
+    output["reviews"].as_array().unwrap().clone()
 }
 
 fn ids(queue: &[Value]) -> Vec<&str> {
@@ -28,8 +28,8 @@ fn ids(queue: &[Value]) -> Vec<&str> {
 
 /// The case as the status has it.
 fn case(project: &Project, id: &str) -> Value {
-    let told = project.asterisk(&["status", "latest", "--format", "json"]).ok().json();
-    told["cases"].as_array().unwrap().iter().find(|case| case["case"] == id).unwrap().clone()
+    let output = project.asterisk(&["status", "latest", "--format", "json"]).ok().json();
+    output["cases"].as_array().unwrap().iter().find(|case| case["case"] == id).unwrap().clone()
 }
 
 #[test]
@@ -123,10 +123,10 @@ fn a_review_only_accepts_known_defects_and_nodes() {
 fn agents_review_as_agents() {
     let (project, run) = analysed();
     let mut pipes = Pipes::start(&project, &[]);
-    let told = pipes.call("list_reviews", &json!({ "limit": 2 }));
-    assert_eq!((&told["run"], told["reviews"].as_array().unwrap().len()), (&json!(run), 2), "{told}");
-    let total = told["total"].as_u64().unwrap();
-    let first = told["reviews"][0]["case"].as_str().unwrap().to_owned();
+    let output = pipes.call("list_reviews", &json!({ "limit": 2 }));
+    assert_eq!((&output["run"], output["reviews"].as_array().unwrap().len()), (&json!(run), 2), "{output}");
+    let total = output["total"].as_u64().unwrap();
+    let first = output["reviews"][0]["case"].as_str().unwrap().to_owned();
     for (args, code) in [
         (json!({ "case": first, "verdict": "aprove" }), "arguments"),
         (json!({ "case": first, "verdict": "reassess" }), "arguments"),

@@ -238,7 +238,7 @@ fn findings_of_a_run_are_recalled_by_the_next() {
         let cases = ran.json()["cases"].as_array().unwrap().clone();
         cases.iter().map(|case| case["edges"][0].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert!(edges(&first).iter().all(|edge| edge == "H2"), "an empty store has no knowledge");
+    assert!(edges(&first).iter().all(|edge| edge == "H2"), "an empty store is without knowledge");
     // Confident findings are recalled; the rest are only remembered as seen.
     let taken = |id: &str| edges(&second).iter().filter(|edge| *edge == id).count();
     assert!(taken("H1") >= 4 && taken("H2") == 0, "{:?}", edges(&second));

@@ -285,12 +285,12 @@ fn bundled_tests_pass_and_cover_the_bundled_scripts() {
 fn watched_tests_run_again_after_an_edit() {
     let project = project(PASSING);
     let mut child = project.start(&["test", "rules/cart.rhai", "--watch"]);
-    let (mut said, mut told) = (Lines::of(child.stdout.take().unwrap()), Lines::of(child.stderr.take().unwrap()));
+    let (mut said, mut output) = (Lines::of(child.stdout.take().unwrap()), Lines::of(child.stderr.take().unwrap()));
     said.until("3 tests: 3 passed");
-    told.until("waiting for edits");
+    output.until("waiting for edits");
     project.edit("s/rules/cart_test.rhai", format!("{PASSING}\nfn test_more( {{ }}\n"));
-    told.until("fn test_more(");
-    told.until("waiting for edits");
+    output.until("fn test_more(");
+    output.until("waiting for edits");
     project.edit("s/rules/cart_test.rhai", format!("{PASSING}\nfn test_more() {{ assert(1 > 2); }}\n"));
     said.until("4 tests: 3 passed, 1 FAILED");
     child.kill().unwrap();

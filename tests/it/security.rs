@@ -89,13 +89,13 @@ fn created_files_are_private() {
     let seen: Arc<Mutex<Vec<PathBuf>>> = Arc::default();
     let wals = Arc::new(AtomicUsize::new(0));
     for via in ["file", "batch-file"] {
-        let (told, waled) = (Arc::clone(&seen), Arc::clone(&wals));
+        let (reply, waled) = (Arc::clone(&seen), Arc::clone(&wals));
         let looked = [made.clone(), project.root().join("other")];
         let agent = Agent::of(project.root(), move |_, signal, _| {
             let found = looked.iter().flat_map(|dir| all(dir));
             let open = |path: &PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0);
             let wal = find(&looked[1], "place.db-wal").len();
-            told.lock().unwrap().extend(found.filter(open));
+            reply.lock().unwrap().extend(found.filter(open));
             waled.fetch_add(wal, Ordering::Relaxed);
             put(&artifact(signal), wrapped(signal, &json!({ "found": true })));
             private(&artifact(signal), 0o600);
@@ -130,8 +130,8 @@ fn permissions_of_a_run_directory_are_restricted() {
         drop(project.asterisk(args));
         assert_eq!((mode(&root), mode(&dir), mode(&store)), (0o777, 0o700, 0o777), "{args:?}");
     }
-    let told = project.asterisk(&["doctor"]).text();
-    assert!(told.contains("asterisk.db has mode 0777") && told.contains("chmod go-rwx"), "{told}");
+    let reply = project.asterisk(&["doctor"]).text();
+    assert!(reply.contains("asterisk.db has mode 0777") && reply.contains("chmod go-rwx"), "{reply}");
     // A link in the place of the run's directory.
     let outside = tempfile::tempdir().unwrap();
     std::fs::remove_dir_all(&dir).unwrap();
@@ -184,7 +184,7 @@ fn ids_cannot_escape_their_directory() {
     project.file("answer.json", "{\"found\": true}");
     for suite in ["../..", "/etc", "x\\..\\y", "%2e%2e", run["run"].as_str().unwrap()] {
         let ran = project.asterisk(&["save", "-f", "answer.json", "--case-id", "../a", "--suite-id", suite]).exits(2);
-        assert!(ran.stderr.contains("has no case") || ran.stderr.contains("unknown run"), "{}", ran.text());
+        assert!(ran.stderr.contains("no case `") || ran.stderr.contains("unknown run"), "{}", ran.text());
     }
     assert_eq!(std::fs::read_dir(nested.path()).unwrap().count(), 0);
 }
@@ -196,10 +196,10 @@ fn paths_written_by_agents_are_ignored() {
     let project = project();
     let victim = project.file("victim.json", "{\"found\": false}");
     let elsewhere = project.root().join("elsewhere.json");
-    let (told, other) = (victim.clone(), elsewhere.clone());
+    let (reply, other) = (victim.clone(), elsewhere.clone());
     let agent = Agent::of(project.root(), move |path, signal, _| {
         let mut changed = signal.clone();
-        (changed["artifact_path"], changed["prompt_path"]) = (json!(other), json!(told));
+        (changed["artifact_path"], changed["prompt_path"]) = (json!(other), json!(reply));
         std::fs::write(&other, wrapped(signal, &json!({ "found": false }))).unwrap();
         put(path, changed.to_string());
         put(&artifact(signal), wrapped(signal, &json!({ "found": true })));
@@ -284,19 +284,19 @@ fn pipes_and_sockets_are_rejected_as_input_over_mcp() {
             json!({ "pipeline": "two.yaml", "input": ["two.yaml", path] }),
             json!({ "pipeline": format!("./{path}"), "input": "none" }),
         ] {
-            let told = pipes.call("start_run", &args);
+            let reply = pipes.call("start_run", &args);
             assert!(
-                told["code"] == "no_file" && told["message"].as_str().unwrap().contains("neither a file nor"),
-                "{args}: {told}"
+                reply["code"] == "no_file" && reply["message"].as_str().unwrap().contains("neither a file nor"),
+                "{args}: {reply}"
             );
         }
-        let told =
+        let reply =
             pipes.call("route", &json!({ "node": "look", "pipeline": format!("./{path}"), "artifact": { "found": true } }));
-        assert_eq!(told["code"], "no_file", "{told}");
+        assert_eq!(reply["code"], "no_file", "{reply}");
     }
     // One in a directory is left out.
-    let told = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "reports" }));
-    assert!(told["code"].is_string() || told["cases"] == 0, "{told}");
+    let reply = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "reports" }));
+    assert!(reply["code"].is_string() || reply["cases"] == 0, "{reply}");
     // And the next run begins.
     assert_eq!(pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none", "force": true }))["state"], "running");
 }
@@ -312,8 +312,8 @@ fn arguments_over_mcp_cannot_escape_the_project() {
     let far = outside.path().join("x.yaml").display().to_string();
     for path in ["../x.yaml", "/etc/passwd", "out/x.yaml", "a\0b", &far, "scripts/../../x.yaml"] {
         for args in [json!({ "pipeline": "two.yaml", "input": path }), json!({ "pipeline": path, "input": "none" })] {
-            let told = pipes.call("start_run", &args);
-            assert!(told["code"] == "outside" || told["code"] == "input/no-pipeline", "{args}: {told}");
+            let reply = pipes.call("start_run", &args);
+            assert!(reply["code"] == "outside" || reply["code"] == "input/no-pipeline", "{args}: {reply}");
         }
     }
     for (tool, args) in [
@@ -329,8 +329,8 @@ fn arguments_over_mcp_cannot_escape_the_project() {
         ("route", json!({ "node": "look", "pipeline": "out/x.yaml", "artifact": { "found": true } })),
         ("replay", json!({ "pipeline": far })),
     ] {
-        let told = pipes.call(tool, &args);
-        assert!(told["code"].is_string(), "{tool} {args}: {told}");
+        let reply = pipes.call(tool, &args);
+        assert!(reply["code"].is_string(), "{tool} {args}: {reply}");
     }
     for uri in [
         "asterisk://runs/..%2f..%2fetc",
@@ -359,12 +359,13 @@ fn limits_apply_to_every_answerer() {
         (deep(100_000), "it nests deeper than 64 levels"),
     ];
     for (said, wanted) in &cases {
-        let told = |kind: &str, text: &str| assert!(text.contains(wanted), "{kind}: {wanted}: {}", &text[..text.len().min(2000)]);
+        let reply =
+            |kind: &str, text: &str| assert!(text.contains(wanted), "{kind}: {wanted}: {}", &text[..text.len().min(2000)]);
         let one = |via: &str| ["run", "two.yaml", "--input", "none", "--via", via].map(str::to_owned);
         // A command.
         let project = project();
         project.file("said.txt", said);
-        told("exec", &project.asterisk(&one("mine")).exits(4).stderr);
+        reply("exec", &project.asterisk(&one("mine")).exits(4).stderr);
         // Files: what fits the wrapper and nests too deep goes back, so the next answer is a good one.
         for via in ["file", "batch-file"] {
             let data = said.clone();
@@ -376,12 +377,12 @@ fn limits_apply_to_every_answerer() {
             });
             let ran = project.asterisk(&[&one(via)[..], &["-vv".to_owned()]].concat());
             drop(agent.seen());
-            told(via, &ran.text());
+            reply(via, &ran.text());
         }
         // By hand.
         project.asterisk(&one("manual")).exits(5);
         project.file("answer.json", said);
-        told("save", &project.asterisk(&["save", "-f", "answer.json", "--case-id", "case-1"]).exits(3).stderr);
+        reply("save", &project.asterisk(&["save", "-f", "answer.json", "--case-id", "case-1"]).exits(3).stderr);
         // A server.
         let completion = says_json(&json!({ "choices": [{ "message": { "role": "assistant", "content": said } }] }));
         let server = Server::new(&[&completion]);
@@ -389,13 +390,13 @@ fn limits_apply_to_every_answerer() {
             "asterisk.yaml",
             format!("agents:\n  model: {{ kind: http, url: '{}', retry: {{ attempts: 1 }} }}\n", server.url),
         );
-        told("http", &project.asterisk(&one("model")).exits(4).stderr);
+        reply("http", &project.asterisk(&one("model")).exits(4).stderr);
         // A worker.
         let mut pipes = Pipes::start(&project, &[]);
         pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none" }));
         let mine = step(&mut pipes);
         let refused = pipes.call("submit_artifact", &answer(&mine, json!(said)));
-        told("mcp", refused["message"].as_str().unwrap());
+        reply("mcp", refused["message"].as_str().unwrap());
         assert_eq!(
             pipes.call("submit_artifact", &answer(&mine, json!({ "found": false })))["accepted"],
             true,
@@ -710,8 +711,8 @@ fn secrets_in_wrong_places_are_rejected_and_masked() {
     // Nor is one set, since vars are recorded.
     project.file("asterisk.yaml", "");
     let mut pipes = Pipes::start(&project, &[]);
-    let told = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none", "set": { "x": KEY } }));
-    assert!(told["code"] == "config/secret" && !told.to_string().contains(KEY), "{told}");
+    let reply = pipes.call("start_run", &json!({ "pipeline": "two.yaml", "input": "none", "set": { "x": KEY } }));
+    assert!(reply["code"] == "config/secret" && !reply.to_string().contains(KEY), "{reply}");
     let ran = project.asterisk(&["run", "two.yaml", "--input", "none", "--set", &format!("x={KEY}")]).exits(2);
     assert!(!ran.text().contains("never-to-be-seen") && ran.stderr.contains("looks like a secret"), "{}", ran.text());
     let call = project.call(&["doctor"]).env("ASTERISK_REPORTPORTAL_PROJECT", "p");
@@ -743,17 +744,17 @@ fn commands_do_not_receive_the_secrets_of_others() {
         let call = project.call(args).envs(keys.map(|key| (key, "never-to-be-seen-5711")));
         call.env("PATH", format!("{}:{path}", project.root().join("bin").display())).ran()
     };
-    let told = |name: &str| {
+    let reply = |name: &str| {
         let text = project.read(name);
         keys.iter().filter(|key| text.lines().any(|line| line.starts_with(&format!("{key}=")))).copied().collect::<Vec<_>>()
     };
     with(&["run", "two.yaml", "--input", "none", "--via", "mine", "--via", "close=own"]).exits(0);
-    assert_eq!((told("env-look"), told("env-close")), (vec!["HARMLESS"], vec!["OWN_KEY", "HARMLESS"]));
+    assert_eq!((reply("env-look"), reply("env-close")), (vec!["HARMLESS"], vec!["OWN_KEY", "HARMLESS"]));
     with(&["run", "tool.yaml", "--input", "none", "--via", "mine"]).exits(4);
-    assert_eq!(told("env-notes"), ["HARMLESS"]);
+    assert_eq!(reply("env-notes"), ["HARMLESS"]);
     assert!(project.read("env-notes").contains("GIVEN=never-to-be-seen-5711"));
     drop(with(&["doctor"]));
-    assert_eq!(told("bin/env-git"), Vec::<&str>::new());
+    assert_eq!(reply("bin/env-git"), Vec::<&str>::new());
 }
 
 /// A slow client does not block others, and is disconnected.
@@ -806,16 +807,16 @@ fn a_step_can_only_be_answered_by_its_worker() {
     let said = json!({ "found": false });
     let own = other["ticket"].as_str().unwrap();
     for ticket in ["", "0", own, "../x", &own.to_uppercase(), &own[1..]] {
-        let told =
+        let reply =
             bob.call("submit_artifact", &json!({ "dispatch_id": mine["dispatch_id"], "ticket": ticket, "artifact": said }));
-        assert_eq!(told["code"], "not_yours", "{told}");
+        assert_eq!(reply["code"], "not_yours", "{reply}");
         // Nor by saying that he is she, or that the artifact is for another.
         let wrapped = json!({ "dispatch_id": mine["dispatch_id"], "data": said });
-        let told =
+        let reply =
             bob.call("submit_artifact", &json!({ "dispatch_id": other["dispatch_id"], "ticket": own, "artifact": wrapped }));
-        assert_eq!(told["code"], "stale", "{told}");
-        let told = bob.call("get_next_step", &json!({ "worker": "ann", "timeout_ms": 1 }));
-        assert_eq!(told["available"], false, "{told}");
+        assert_eq!(reply["code"], "stale", "{reply}");
+        let reply = bob.call("get_next_step", &json!({ "worker": "ann", "timeout_ms": 1 }));
+        assert_eq!(reply["available"], false, "{reply}");
     }
     // The events of a step do not contain its ticket.
     let mut all = String::new();

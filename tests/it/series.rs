@@ -145,14 +145,14 @@ fn a_failure_comes_with_the_history_of_its_test() {
             if failure.is_none() {
                 return Value::Null;
             }
-            let told = |expression: &str| {
+            let output = |expression: &str| {
                 let lines = format!(":at triage\n\"@@\"\n:full {expression}");
                 let repl = project.asterisk_reading(&["repl", "--run", ran["run"].as_str().unwrap()], &lines).exits(0);
                 repl.stdout.split_once("@@\"\n").unwrap().1.to_owned()
             };
             json!([
-                serde_json::from_str::<Value>(&told("params.needs.tests_history")).unwrap(),
-                told("artifact.reasoning").contains("it passed on the same commit before"),
+                serde_json::from_str::<Value>(&output("params.needs.tests_history")).unwrap(),
+                output("artifact.reasoning").contains("it passed on the same commit before"),
             ])
         })
         .collect();

@@ -46,11 +46,11 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let told = Arc::clone(&seen);
+        let recorded = Arc::clone(&seen);
         std::thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 let Some(seen) = read(&stream) else { continue };
-                told.lock().unwrap().push(seen.clone());
+                recorded.lock().unwrap().push(seen.clone());
                 drop(stream.write_all(answer(&seen).as_bytes()));
             }
         });

@@ -83,12 +83,12 @@ fn a_subpipeline_node_has_the_last_artifact_of_its_walk() {
         .lines()
         .map(|l| serde_json::from_str(l).unwrap())
         .collect();
-    let told: Vec<String> = events
+    let summary: Vec<String> = events
         .iter()
         .filter(|event| ["node_enter", "sub_walk", "node_exit", "walk_complete"].contains(&event["type"].as_str().unwrap()))
         .map(|event| format!("{} {}", event["path"].as_str().unwrap(), event["type"].as_str().unwrap()))
         .collect();
-    insta::assert_snapshot!("parts_events", told.join("\n"));
+    insta::assert_snapshot!("parts_events", summary.join("\n"));
 }
 
 #[test]

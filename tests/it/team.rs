@@ -141,8 +141,8 @@ fn rules_see_the_walker_and_explain_shows_why() {
         "explained",
         project.asterisk(&["explain", "latest", "--case", "case-1"]).ok().text().replace(&run_id(&project), "RUN")
     );
-    let told = project.asterisk(&["explain", "latest", "--case", "case-1", "--format", "json"]).ok().json();
-    assert_eq!(told["steps"][1]["walker"], json!({ "name": "Scout", "because": "affinity 0.5 for b" }));
+    let reported = project.asterisk(&["explain", "latest", "--case", "case-1", "--format", "json"]).ok().json();
+    assert_eq!(reported["steps"][1]["walker"], json!({ "name": "Scout", "because": "affinity 0.5 for b" }));
 }
 
 fn run_id(project: &Project) -> String {
@@ -254,8 +254,8 @@ fn changes_by_masks_are_recorded() {
     let masked = events.iter().find(|event| event["type"] == "masked").unwrap();
     assert_eq!(masked["masks"], json!(["masks/a.rhai"]));
     assert!(masked["answer"].is_string());
-    let told = project.asterisk(&["explain", "latest", "--case", "case-1", "--format", "json"]).ok().json();
-    assert_eq!(told["steps"][0]["masks"], json!(["masks/a.rhai"]));
+    let reported = project.asterisk(&["explain", "latest", "--case", "case-1", "--format", "json"]).ok().json();
+    assert_eq!(reported["steps"][0]["masks"], json!(["masks/a.rhai"]));
     assert_eq!(project.asterisk(&["replay", "--format", "json"]).exits(0).json()["flips"], json!([]));
 }
 
@@ -275,8 +275,8 @@ fn masks_are_valid_on_the_nodes_they_name() {
         let found = shown["masks"].as_array().unwrap().iter().find(|mask| mask["path"] == json!(path)).unwrap();
         assert_eq!(found["nodes"], expected["valid_nodes"]);
         let project = Project::with(&[("batch.json", "[[{\"meta\": {}}]]")]);
-        let told = project.asterisk(&["eval", "call", &format!("{path}#pre"), "--batch", "batch.json"]).ok().json_lines();
-        assert_eq!(told[0]["meta"][expected["meta_key"].as_str().unwrap()], expected["meta_value"]);
+        let reported = project.asterisk(&["eval", "call", &format!("{path}#pre"), "--batch", "batch.json"]).ok().json_lines();
+        assert_eq!(reported[0]["meta"][expected["meta_key"].as_str().unwrap()], expected["meta_value"]);
     }
     for vector in file["mask_cases"].as_array().unwrap() {
         let (Some(mask), Some(node)) = (vector["mask"].as_str(), vector["node"].as_str()) else { continue };
@@ -328,8 +328,8 @@ fn walkers_with_good_records_are_preferred() {
     let run = [&RUN[..], &["--scripts", "scripts"]].concat();
     let because = || {
         project.asterisk(&run).exits(0);
-        let told = project.asterisk(&["explain", "latest", "--case", "case-1", "--format", "json"]).ok().json();
-        told["steps"][1]["walker"]["because"].as_str().unwrap().to_owned()
+        let reported = project.asterisk(&["explain", "latest", "--case", "case-1", "--format", "json"]).ok().json();
+        reported["steps"][1]["walker"]["because"].as_str().unwrap().to_owned()
     };
     assert_eq!(because(), "no reviewed case of Scout at b, affinity 0.5");
     assert_eq!(because(), "1 of 1 reviewed case stood, affinity 0.5");
@@ -391,8 +391,8 @@ fn the_element_of_the_walker_may_govern() {
     assert_eq!(walked("rca", &["--set", "govern=elements"]), plain, "walker without element");
     let deep = "H2 H6 H8 H10 H8 H10 H8 H10 H8 H11 H12 H16";
     assert_eq!(walked("crew.yaml", &["--set", "govern=elements"]), deep, "Seeker is of water: 0.85, three loops");
-    let told = project.asterisk(&["explain", "latest", "--step", "4"]).ok().text();
-    assert!(told.contains("< convergence_threshold of water 0.85; look again (1 of 3)"), "{told}");
+    let reported = project.asterisk(&["explain", "latest", "--step", "4"]).ok().text();
+    assert!(reported.contains("< convergence_threshold of water 0.85; look again (1 of 3)"), "{reported}");
     project.asterisk(&["run", "crew.yaml", "--input", "none", "--stub", "stub.json", "--set", "govern=element"]).exits(2);
 }
 

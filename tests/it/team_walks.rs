@@ -21,7 +21,7 @@ fn events(project: &Project) -> Vec<Value> {
 }
 
 /// Events of one kind as lines: the path and these fields.
-fn told(events: &[Value], kind: &str, fields: &[&str]) -> String {
+fn summary(events: &[Value], kind: &str, fields: &[&str]) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let line = |event: &Value| {
         let fields: Vec<String> = fields.iter().map(|field| text(&event[*field])).collect();
@@ -109,17 +109,17 @@ fn each_subpipeline_is_walked_by_its_own_team() {
     };
     let prompts =
         [prompt("prompt-look.md"), prompt("own/prompt-ask.md"), prompt("own/prompt-judge.md"), prompt("free/prompt-hear.md")];
-    let switches = told(&all, "walker_switch", &["from", "to"]);
+    let switches = summary(&all, "walker_switch", &["from", "to"]);
     insta::assert_snapshot!(
         "walked",
-        format!("{switches}\n\n{}\n\n{}", told(&all, "transition", &["from", "because"]), prompts.concat())
+        format!("{switches}\n\n{}\n\n{}", summary(&all, "transition", &["from", "because"]), prompts.concat())
     );
     let replay = project.asterisk(&["replay", "--format", "json"]).exits(0).json();
     assert_eq!(replay["flips"], json!([]));
     // With another enclosing team, only subpipelines without a team change.
     project.file("scripts/data/teams.yaml", "teams: { ours: { walkers: [Herald], scheduler: schedulers/single.rhai } }\n");
     project.asterisk(&[&RUN[..], &["--team", "ours"]].concat()).exits(0);
-    insta::assert_snapshot!("given", told(&events(&project), "transition", &["from", "because"]));
+    insta::assert_snapshot!("given", summary(&events(&project), "transition", &["from", "because"]));
 }
 
 /// A mask that leaves its letter before and after.
@@ -175,7 +175,7 @@ fn masks_of_a_walker_are_innermost() {
     };
     assert_eq!((seen("a.json").as_str(), seen("b.json").as_str()), ("NZP|PZN", "NZQ|QZN"));
     let all = events(&project);
-    assert_eq!(told(&all, "walker_switch", &["to"]), "1 Anna\n2 Bert");
+    assert_eq!(summary(&all, "walker_switch", &["to"]), "1 Anna\n2 Bert");
     let masks =
         |path: &str| all.iter().find(|event| event["type"] == "masked" && event["path"] == path).unwrap()["masks"].clone();
     assert_eq!(masks("1"), json!(["masks/n.rhai", "masks/z.rhai", "masks/p.rhai"]));
@@ -255,8 +255,8 @@ fn stopped() -> Project {
 
 fn decided(project: &Project) -> String {
     let all = events(project);
-    let adopts = told(&all, "adopt", &["generation"]);
-    format!("{adopts}\n\n{}", told(&all, "transition", &["edge", "because"]))
+    let adopts = summary(&all, "adopt", &["generation"]);
+    format!("{adopts}\n\n{}", summary(&all, "transition", &["edge", "because"]))
 }
 
 #[test]

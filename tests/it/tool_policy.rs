@@ -199,7 +199,7 @@ fn allowed_commands_change_nothing() {
 /// shell, the arguments, and the rest of the judge's input.
 #[test]
 fn every_known_attempt_has_the_expected_judgement() {
-    let told = json!({
+    let reported = json!({
         "workdir": "/w", "inside": true, "exists": false, "existing": ["f"], "outside": ["link"], "allow_hosts": ["docs.example.org"],
     });
     let attempts: Vec<Vec<Value>> =
@@ -210,11 +210,11 @@ fn every_known_attempt_has_the_expected_judgement() {
             [tool, args, ..] => (tool.clone(), args.clone()),
             [] => panic!("{attempt:?}"),
         };
-        let mut told = told.clone();
+        let mut reported = reported.clone();
         for (key, value) in attempt.get(3).and_then(Value::as_object).into_iter().flatten() {
-            told[key] = value.clone();
+            reported[key] = value.clone();
         }
-        json!({ "args": [{ "tool": tool, "args": args }, told] }).to_string()
+        json!({ "args": [{ "tool": tool, "args": args }, reported] }).to_string()
     };
     let project = Project::new();
     project.file("calls.jsonl", attempts.iter().map(call).collect::<Vec<_>>().join("\n"));

@@ -124,7 +124,7 @@ fn tool_results_are_structured_content_json_or_text() {
 /// The error for each failure, and the number of calls to the server.
 #[test]
 fn failures_are_reported() {
-    let mut told = String::new();
+    let mut output = String::new();
     for (name, body, more, called) in [
         ("the tool says that it failed", "text 'no such \\\"thing\\\"' ',\"isError\":true'", "", 2),
         (
@@ -156,26 +156,26 @@ fn failures_are_reported() {
         assert!(began.elapsed() < PATIENCE, "{name}");
         assert_eq!(ran.code, Some(4), "{name}: {}", ran.text());
         assert_eq!(calls(&project).len(), called, "{name}: {}", ran.text());
-        _ = write!(told, "## {name}\n{}\n", error(&ran));
+        _ = write!(output, "## {name}\n{}\n", error(&ran));
     }
     in_time(500, |limit| {
         let project = project("sleep 9999", &format!(", timeout: {limit}ms"));
         let said = error(&project.asterisk(&RUN).exits(4));
         (project.root().join("calls.txt").exists() && calls(&project).len() == 2).then(|| {
             let limit = format!("{} s", Duration::from_millis(limit).as_secs_f64());
-            _ = write!(told, "## slow\n{}\n", said.replace(&limit, "0.5 s"));
+            _ = write!(output, "## slow\n{}\n", said.replace(&limit, "0.5 s"));
         })
     });
     let missing = project("", "");
     std::fs::remove_file(missing.root().join("notes.sh")).unwrap();
-    _ = write!(told, "## no program\n{}\n", error(&missing.asterisk(&RUN).exits(4)));
+    _ = write!(output, "## no program\n{}\n", error(&missing.asterisk(&RUN).exits(4)));
     let unknown = project("", "");
     unknown.file("asks.yaml", pipeline().replacen("notes/find", "notes/fnd", 1));
-    _ = write!(told, "## no such tool\n{}\n", error(&unknown.asterisk(&RUN).exits(4)));
+    _ = write!(output, "## no such tool\n{}\n", error(&unknown.asterisk(&RUN).exits(4)));
     let bad = project("", "");
     bad.file("asks.yaml", pipeline().replacen("#{ text: vars.text, node: identity.node }", "vars.text", 1));
-    _ = write!(told, "## no map\n{}\n", error(&bad.asterisk(&RUN).exits(4)));
-    insta::assert_snapshot!("failures", told);
+    _ = write!(output, "## no map\n{}\n", error(&bad.asterisk(&RUN).exits(4)));
+    insta::assert_snapshot!("failures", output);
 }
 
 fn error(ran: &Ran) -> String {

@@ -10,11 +10,11 @@ const RULES_ALONE: (&str, &str) = ("--set", "term_strength=0");
 fn walked(project: &Project, args: &[&str]) -> (Vec<Value>, String) {
     let run = project.asterisk(&[&["run", "--format", "json"], args].concat()).ok().json();
     let file = |name: &str| project.read(&format!(".asterisk/investigations/{}/{name}", run["run"].as_str().unwrap()));
-    let told: Value = serde_json::from_str(&file("rca.json")).unwrap();
+    let reported: Value = serde_json::from_str(&file("rca.json")).unwrap();
     let mut cases = run["cases"].as_array().unwrap().clone();
-    for (case, told) in cases.iter_mut().zip(told["cases"].as_array().unwrap()) {
-        assert_eq!(case["case"], told["case"]);
-        case["finding"] = told["finding"].clone();
+    for (case, reported) in cases.iter_mut().zip(reported["cases"].as_array().unwrap()) {
+        assert_eq!(case["case"], reported["case"]);
+        case["finding"] = reported["finding"].clone();
     }
     (cases, file("report.md"))
 }
@@ -57,14 +57,14 @@ fn the_example_shows_every_outcome() {
     ];
     let found: Vec<(&str, _)> = cases.iter().map(|case| (case["case"].as_str().unwrap(), outcome(case))).collect();
     assert_eq!(found, expected);
-    let (_, told) = report.split_once("## Root causes").unwrap();
-    insta::assert_snapshot!("doubtful_report", without_versions(told));
+    let (_, reported) = report.split_once("## Root causes").unwrap();
+    insta::assert_snapshot!("doubtful_report", without_versions(reported));
 }
 
 #[test]
 fn each_outcome_is_explained() {
     let (project, ..) = example();
-    let mut told = String::new();
+    let mut reported = String::new();
     for case in ["890101", "890102", "890201", "890202", "890301"] {
         let explained = project.asterisk(&["explain", "latest", "--case", case]).ok().stdout;
         // The way, without the edges of each step.
@@ -73,10 +73,10 @@ fn each_outcome_is_explained() {
             let first = step.find("  false").and_then(|at| step[..at].rfind('\n'));
             &step[..edges.into_iter().chain(first).min().unwrap_or(step.len())]
         });
-        told += &way.map(|step| format!("{step}\n")).collect::<Vec<_>>().concat();
-        told.push('\n');
+        reported += &way.map(|step| format!("{step}\n")).collect::<Vec<_>>().concat();
+        reported.push('\n');
     }
-    insta::assert_snapshot!("doubtful_ways", told);
+    insta::assert_snapshot!("doubtful_ways", reported);
 }
 
 #[test]

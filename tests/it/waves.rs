@@ -95,18 +95,18 @@ impl RunListener for Stop<'_> {
 
 /// The whole outcome of a run except the position and time of its events: result, report, each case's journal
 /// and facts, and the barriers.
-fn told(dir: &Path, result: &RunResult) -> Value {
+fn reported(dir: &Path, result: &RunResult) -> Value {
     let store = Store::read_only(&dir.join("store.db")).unwrap();
     let mut cases = Vec::new();
-    let told = result.each(|case| {
+    let reported = result.each(|case| {
         let id = &case.case.id;
         let events: Vec<Event> = store.events(&result.run, id).unwrap().into_iter().map(|(_, event)| event).collect();
         cases.push(json!({ "case": id, "events": events, "facts": store.case_facts(&result.run, id).unwrap() }));
         Ok(())
     });
-    told.unwrap();
+    reported.unwrap();
     let barriers: Vec<Event> = store.run_events(&result.run).unwrap().into_iter().map(|(_, event)| event).collect();
-    json!({ "told": said(result), "cases": cases, "barriers": barriers })
+    json!({ "reported": said(result), "cases": cases, "barriers": barriers })
 }
 
 /// What a run says, stored or not.
@@ -147,7 +147,7 @@ fn run(failures: &[Failure], parallel: usize, stops: &[usize], keep: usize) -> V
         }
         .unwrap();
     }
-    told(dir.path(), &result)
+    reported(dir.path(), &result)
 }
 
 /// Where two values differ first, for people.
@@ -192,7 +192,7 @@ proptest! {
         let dir = project(&failures);
         let watch = Stop { stop: &AtomicBool::new(false), left: AtomicUsize::new(usize::MAX) };
         let dry = session(dir.path(), failures.len() % 2).run(&spec(dir.path(), 2, true), &watch, watch.stop).unwrap();
-        prop_assert_eq!(difference(&said(&dry), &expected["told"], ""), None, "a dry run");
+        prop_assert_eq!(difference(&said(&dry), &expected["reported"], ""), None, "a dry run");
         prop_assert!(!dir.path().join("store.db").exists());
     }
 }
@@ -200,12 +200,14 @@ proptest! {
 /// The failures of one kind as one launch: the first is investigated, the others are known by then.
 #[test]
 fn followers_receive_the_findings_of_their_representative() {
-    let told = run(&[(1, 1, 0), (0, 2, 1), (1, 1, 0), (0, 2, 9), (1, 1, 0)], 2, &[], KEEP);
-    let nodes: Vec<String> = told["told"][0]["cases"].as_array().unwrap().iter().map(|case| case["nodes"].to_string()).collect();
+    let reported = run(&[(1, 1, 0), (0, 2, 1), (1, 1, 0), (0, 2, 9), (1, 1, 0)], 2, &[], KEEP);
+    let nodes: Vec<String> =
+        reported["reported"][0]["cases"].as_array().unwrap().iter().map(|case| case["nodes"].to_string()).collect();
     let known = r#"["recall","review","report"]"#;
     assert_eq!([&nodes[2], &nodes[4]], [known, known], "{nodes:#?}");
     assert!(nodes[0].contains("investigate") && nodes[1].contains("investigate"));
-    let barriers: Vec<_> = told["barriers"].as_array().unwrap().iter().map(|event| [&event["wave"], &event["phase"]]).collect();
+    let barriers: Vec<_> =
+        reported["barriers"].as_array().unwrap().iter().map(|event| [&event["wave"], &event["phase"]]).collect();
     assert_eq!(json!(barriers)[0], json!([1, 2]));
     assert!(json!(barriers).to_string().contains("[2,1]"), "{barriers:?}");
 }
@@ -213,11 +215,11 @@ fn followers_receive_the_findings_of_their_representative() {
 /// Of failures that the triage found alike, the first is investigated ahead, also when the run is stopped on the way.
 #[test]
 fn a_representative_is_investigated_before_its_cluster() {
-    let told = run(&[(0, 1, 0), (1, 1, 0), (2, 1, 0), (3, 1, 0)], 3, &[40, 30], KEEP);
+    let reported = run(&[(0, 1, 0), (1, 1, 0), (2, 1, 0), (3, 1, 0)], 3, &[40, 30], KEEP);
     let turns: Vec<Value> =
-        told["barriers"].as_array().unwrap().iter().map(|event| json!([event["phase"], event["turn"]])).collect();
+        reported["barriers"].as_array().unwrap().iter().map(|event| json!([event["phase"], event["turn"]])).collect();
     assert_eq!(turns, [json!([2, 1]), json!([2, 2]), json!([3, 1])]);
-    assert!(told["barriers"][0]["clusters"].is_string() && told["barriers"][1]["clusters"].is_null());
+    assert!(reported["barriers"][0]["clusters"].is_string() && reported["barriers"][1]["clusters"].is_null());
 }
 
 /// No case is linked to a root cause of a later case.

@@ -295,7 +295,7 @@ impl GroundTruth {
         remarks
     }
 
-    /// Describes a cause in prose, or returns `None` if there is no such cause.
+    /// Describes a cause in prose, or returns `None` if it does not exist.
     pub fn narrative(&self, id: &str) -> Option<String> {
         let cause = self.causes.iter().find(|cause| cause["id"] == id)?;
         let of = |key: &str| text(cause, key);
@@ -325,7 +325,7 @@ impl GroundTruth {
     }
 }
 
-/// The recall key of a case, or `None` if it has no error text.
+/// The recall key of a case, or `None` without an error text.
 fn failure(case: &Value) -> Option<String> {
     let error = text(case, "error_message");
     (!error.trim().is_empty()).then(|| recall_key(&text(case, "test_name"), &error))

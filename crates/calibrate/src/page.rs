@@ -24,7 +24,7 @@ struct CalibrationPage<'a> {
     metrics: Vec<MetricRow>,
     tables: Vec<TableView>,
     cases: Vec<CaseSection>,
-    /// How many cases have no section.
+    /// The number of cases without a section.
     more: usize,
 }
 

@@ -255,7 +255,7 @@ pub fn score(session: &Session, spec: &ScoreSpec) -> Result<CalibrationReport, S
         return Err(SessionError::bad_request("score/nothing", "no results to score", help));
     };
     let metrics = conclude(&card, &values, &capped).map_err(texts)?;
-    let left_out = first.missing.into_iter().map(|case| UnscoredCase { case, why: "it has no result".to_owned() }).collect();
+    let left_out = first.missing.into_iter().map(|case| UnscoredCase { case, why: "missing result".to_owned() }).collect();
     Ok(CalibrationReport {
         runs: values.len(),
         scored: first.cases,

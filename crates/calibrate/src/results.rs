@@ -103,7 +103,7 @@ fn parse(source: &Source) -> Result<Vec<Value>, SessionError> {
     };
     let filled = |(number, result): (usize, Value)| {
         if result["case_id"].as_str().is_none_or(str::is_empty) {
-            return Err(wrong(source, 0, &format!("result {} has no `case_id`", number + 1)));
+            return Err(wrong(source, 0, &format!("result {} is missing `case_id`", number + 1)));
         }
         Ok(whole(without_nulls(result)))
     };

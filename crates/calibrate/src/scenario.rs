@@ -69,7 +69,7 @@ pub(super) struct CalibrationCase {
 pub(super) enum CauseIdentity {
     /// Cases with this id have one cause.
     Known(String),
-    /// It has no cause in common with any other case.
+    /// It does not share a cause with any other case.
     Own,
     /// Any other case may have the same cause.
     Unknown,

@@ -61,7 +61,7 @@ pub struct TuneReport {
     pub held_out: usize,
     /// The points in the order they were measured.
     pub points: Vec<TunePoint>,
-    /// The index of the best point on the tuning cases, or `None` if the metric has no direction. Ties go to the earliest point, so the
+    /// The index of the best point on the tuning cases, or `None` for a metric without a direction. Ties go to the earliest point, so the
     /// current settings win if nothing beats them.
     pub best: Option<usize>,
 }
@@ -178,7 +178,7 @@ fn metric(metrics: &[ScorecardMetric], primary: usize, id: Option<&str>) -> Resu
     let Some(id) = id else { return Ok(primary) };
     metrics.iter().position(|metric| metric.id == id || metric.name == id).ok_or_else(|| {
         let known = metrics.iter().flat_map(|metric| [metric.id.as_str(), metric.name.as_str()]);
-        SessionError::bad_request("tune/metric", format!("the scorecard has no metric `{id}`"), did_you_mean(id, known))
+        SessionError::bad_request("tune/metric", format!("no metric `{id}` in the scorecard"), did_you_mean(id, known))
     })
 }
 
@@ -234,7 +234,7 @@ fn check(project: &Project, name: &str) -> Result<(), Box<Diagnostic>> {
     }
     let pipeline = &project.plan.pipeline.name;
     let Some((id, defect)) = name.rsplit_once('.') else {
-        let message = format!("the pipeline `{}` has no var `{name}`", **pipeline);
+        let message = format!("no var `{name}` in the pipeline `{}`", **pipeline);
         let help = did_you_mean(name, project.plan.var_names());
         return Err(Box::new(Diagnostic::error("tune/var", message).maybe_help(help)));
     };

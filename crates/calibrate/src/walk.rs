@@ -1,8 +1,8 @@
 //! A scenario walked through the real pipeline, launch by launch.
 //!
-//! Each project of a scenario has a store of its own, which is new. A case sees what earlier cases of its project left there, unless that
-//! would tell its own cause: memory is left aside for a case whose cause an earlier case has, or may have, and that the scenario does not
-//! expect to be recognised.
+//! Each project of a scenario has its own, initially empty store. A case sees what earlier cases of its project left there, unless that
+//! would reveal its cause: memory is disabled for a case that (possibly) shares its cause with an earlier case and that the scenario
+//! does not expect to be recognised.
 
 use super::results::whole;
 use super::scenario::{CalibrationCase, CauseIdentity, ScenarioUnit, UnitLaunch};

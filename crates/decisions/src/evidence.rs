@@ -50,7 +50,7 @@ pub enum FoundEvidence {
     Cases(CaseList),
 }
 
-/// The evidence of the requested case. An error if there is no such case, or if it was recorded without evidence.
+/// The evidence of the requested case. An error if the case does not exist or was recorded without evidence.
 pub fn evidence(session: &Session, asked: &StepQuery) -> Result<FoundEvidence, SessionError> {
     let decisions = Decisions::open(session)?;
     match find(&decisions, asked)? {

@@ -104,7 +104,7 @@ mod tests {
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
             (i64::MIN + 1..=i64::MAX).prop_map(Value::from),
-            any::<f64>().prop_filter("JSON has no others", |n| n.is_finite()).prop_map(Value::from),
+            any::<f64>().prop_filter("JSON numbers are finite", |n| n.is_finite()).prop_map(Value::from),
             any::<String>().prop_map(Value::from),
         ];
         leaf.prop_recursive(3, 24, 4, |inner| {

@@ -131,7 +131,7 @@ impl TextPage {
     pub(super) fn text(&mut self, tone: Tone, first: &str, indent: usize, text: &str) {
         let half = self.width / 2;
         if first.chars().count() > half && !text.is_empty() {
-            // The text has no room next to it.
+            // The text does not fit next to it.
             self.text(tone, "", 4, first.trim_end());
             return self.text(tone, "        ", 8, text);
         }

@@ -76,7 +76,7 @@ impl Decisions {
         Ok(())
     }
 
-    /// The steps of a case of a run, in order, including those without a decision. `None` if the run has no such case.
+    /// The steps of a case of a run, in order, including those without a decision. `None` if the run does not have this case.
     pub fn steps(&self, run: &str, case: &str) -> Result<Vec<JournalStep>, SessionError> {
         let mut steps = StepAssembler::new(self.began(run)?);
         let events = self.record.store().events(run, case)?;
@@ -130,7 +130,7 @@ impl RecordedDecision {
     /// The inputs for evaluating the decision again with a project's plan and the recorded vars. Fails if the plan lacks the node
     /// or the vars.
     pub fn rule_inputs(&self, project: &Project) -> Result<RuleInputs, SessionError> {
-        let missing = || damaged(format!("the pipeline `{}` has no node `{}`", *project.plan.pipeline.name, self.step.node));
+        let missing = || damaged(format!("no node `{}` in the pipeline `{}`", self.step.node, *project.plan.pipeline.name));
         let plan = project.plan.of_path(&self.step.path).ok_or_else(missing)?;
         let same = self.step.inputs.is_some_and(|[_, _, vars]| vars == plan.vars_content.hash());
         let plan = if same { Some(plan) } else { project.plan_of(&self.step.path, &read(&self.vars)?)? };

@@ -78,8 +78,8 @@ pub enum FoundRoot {
     Cases(CaseList),
 }
 
-/// The root of the requested case, and why another case of the run has the same cause or a different one. An error if there is no
-/// such case, or if no root of it was recorded.
+/// The root of the requested case, and why another case of the run has the same cause or a different one. An error if the case
+/// does not exist or no root of it was recorded.
 pub fn root(session: &Session, asked: &StepQuery, with: Option<&str>) -> Result<FoundRoot, SessionError> {
     let decisions = Decisions::open(session)?;
     match find(&decisions, asked)? {

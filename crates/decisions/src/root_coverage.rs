@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub struct RootRuleHistory {
     /// Its id.
     pub id: String,
-    /// Its name; empty if the pipeline of the newest run has no such rule.
+    /// Its name; empty if the pipeline of the newest run lacks this rule.
     pub name: String,
     /// Where it is written.
     pub at: String,

@@ -55,7 +55,7 @@ pub fn step_page(explanation: &StepExplanation, width: usize) -> Vec<PageLine> {
     page.lines
 }
 
-/// The details of one edge of a step; empty if it has no such edge.
+/// The details of one edge of a step; empty if the step lacks this edge.
 pub fn edge_page(explanation: &StepExplanation, edge: &str, width: usize) -> Vec<PageLine> {
     let mut page = TextPage::new(width);
     explanation.edges.iter().filter(|explanation| explanation.edge == edge).for_each(|explanation| page.edge(explanation));

@@ -125,7 +125,7 @@ pub(super) fn choose(steps: Vec<JournalStep>, query: &StepQuery, pipeline: &Pipe
         // Numbers get no suggestions.
         let hint = did_you_mean(wanted, known.iter().map(String::as_str)).filter(|_| wanted.parse::<u64>().is_err());
         let help = hint.map_or_else(|| all.clone(), |hint| format!("{hint}\n{all}"));
-        return Err(refused("input/no-step", format!("the case has no step `{wanted}`"), Some(help)));
+        return Err(refused("input/no-step", format!("no step `{wanted}` in the case"), Some(help)));
     }
     Ok(chosen)
 }

@@ -156,7 +156,7 @@ impl StepAssembler {
                 }
             }),
             EventBody::WalkError { node, kind, message } | EventBody::BranchError { node, kind, message, .. } => {
-                // A walk that failed before its step began has no other event of it.
+                // The only event of a walk that failed before its step began.
                 if self.open.is_none() {
                     self.open = Some(self.begun(case, path, at, node));
                 }

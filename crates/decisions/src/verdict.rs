@@ -219,7 +219,7 @@ pub enum FoundVerdict {
 }
 
 /// The verdict of the requested case, and why it is not the defect `why_not`, or the result of the rule with that id. An error if
-/// there is no such case, or if no verdict of it was recorded.
+/// the case does not exist or no verdict of it was recorded.
 pub fn verdict(session: &Session, asked: &StepQuery, why_not: Option<&str>) -> Result<FoundVerdict, SessionError> {
     let decisions = Decisions::open(session)?;
     match find(&decisions, asked)? {

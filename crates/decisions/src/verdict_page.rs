@@ -50,7 +50,7 @@ pub fn verdict_page(told: &CaseVerdict, width: usize) -> Vec<PageLine> {
         spoke.sort_by(|a, b| size(b).total_cmp(&size(a)));
         head(&mut page, title);
         for rule in spoke {
-            spoken(&mut page, rule, told);
+            print_match(&mut page, rule, told);
         }
     }
     if !verdict.failed.is_empty() {
@@ -87,7 +87,7 @@ fn size(rule: &SpokenRule) -> f64 {
     rule.weights.values().map(|weight| (weight * rule.strength).abs()).fold(0.0, f64::max)
 }
 
-fn spoken(page: &mut TextPage, rule: &SpokenRule, told: &CaseVerdict) {
+fn print_match(page: &mut TextPage, rule: &SpokenRule, told: &CaseVerdict) {
     let function = told.functions.get(rule.id.as_str());
     let weights: Vec<String> = rule.weights.keys().map(|defect| format!("{defect} {:+.2}", rule.contribution(defect))).collect();
     let name = if rule.name.is_empty() { String::new() } else { format!(": {}", rule.name) };

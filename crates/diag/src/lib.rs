@@ -19,6 +19,8 @@ pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use disk::is_full;
 pub use mapped_text::MappedText;
 pub use plural::counted;
-pub use secret::{SecretForm, address_tells, hide_secrets, looks_secret, mask_secrets, names_secret, secrets_in, starred};
+pub use secret::{
+    SecretForm, address_reveals_secret, hide_secrets, looks_secret, mask_secrets, names_secret, secrets_in, starred,
+};
 pub use source::{Source, Span, floor_boundary};
 pub use suggest::{did_you_mean, misspelt, nearest};

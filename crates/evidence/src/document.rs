@@ -163,7 +163,7 @@ impl EvidenceReader {
     }
 
     /// Whether the signature at this place of the domain says that a set-up failed.
-    pub(super) fn tells_of_fixture(&self, index: usize) -> bool {
+    pub(super) fn is_setup_signature(&self, index: usize) -> bool {
         self.rules.signatures.get(index).is_some_and(|signature| signature.setup)
     }
 

@@ -153,7 +153,7 @@ impl EvidenceReader {
         if case.suite.is_empty() {
             return;
         }
-        let tells = |index: usize| self.tells_of_fixture(index);
+        let tells = |index: usize| self.is_setup_signature(index);
         let of_error = || evidence.matches.iter().filter(|matched| matched.source == LineSource::Error);
         let is_fixture = self.names_fixture(&case.name);
         let own = is_fixture || of_error().any(|matched| tells(matched.index));

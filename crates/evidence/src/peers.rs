@@ -36,7 +36,7 @@ pub struct Peer<'k> {
 /// The failed set-up of a suite.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PeerOrigin<'k> {
-    /// What is known of it.
+    /// The known facts about it.
     #[serde(flatten)]
     pub fixture: &'k FailedFixture,
     /// Whether its error is that of the requested failure.

@@ -7,7 +7,7 @@ use std::path::Path;
 pub struct FileIdentity(u64, u64);
 
 impl FileIdentity {
-    /// Identity of the file at a path; `None` if it does not exist or the system has no file identity.
+    /// Identity of the file at a path; `None` if it does not exist or the system does not support file identity.
     pub fn of(path: &Path) -> Option<Self> {
         #[cfg(unix)]
         {

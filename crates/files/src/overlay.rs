@@ -137,7 +137,7 @@ impl Overlay {
             let (dir, ending) = (name.rfind('/').map_or("", |at| &name[..=at]), name.rfind('.').map_or("", |at| &name[at..]));
             extending.insert(name.clone(), format!("{dir}{base}{ending}"));
         }
-        // A file that others extend is joined before them; a circle has no such file, and its files stay as they are.
+        // A file is merged before those that extend it; the files of a cycle are left unmerged.
         while let Some(name) =
             extending.iter().find(|(name, base)| base == name || !extending.contains_key(*base)).map(|(name, _)| name.clone())
         {
@@ -256,7 +256,7 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
         return Err(FileError::TooLarge { path: path.to_owned(), limit });
     }
     let mut bytes = Vec::new();
-    // A device has no length; if its beginning is not text, the rest is not either.
+    // The length of a device is unknown; if its beginning is not text, the rest is not either.
     if !file.metadata().map_err(io)?.is_file() {
         (&file).take(HEAD).read_to_end(&mut bytes).map_err(io)?;
         if bytes.contains(&0) {

@@ -22,7 +22,7 @@ impl<'y> FormFields<'y> {
 
     /// The entry of a key.
     pub fn entry(&self, key: &str) -> Option<&'y YamlEntry> {
-        debug_assert!(self.form.key(key).is_some(), "{} has no key `{key}`", self.form.what);
+        debug_assert!(self.form.key(key).is_some(), "unknown key `{key}` of {}", self.form.what);
         self.yaml.as_map()?.iter().find(|entry| *entry.key == key)
     }
 

@@ -109,7 +109,7 @@ impl<'a, P: ReadPattern> FormReader<'a, P> {
                     error.help(format!("add the key `{}`", key.name))
                 }
                 Requirement::Required if base.and_then(|base| base.get(key.name)).is_none() => {
-                    let message = format!("{what} has no `{}`", key.name);
+                    let message = format!("{what} needs `{}`", key.name);
                     let error = self.reader.error("missing-key", message, place, "add it here");
                     error.help(format!("`{}`: {}", key.name, key.doc))
                 }
@@ -242,7 +242,7 @@ impl<'a, P: ReadPattern> FormReader<'a, P> {
                 let place = yaml.mapped(self.reader.source()).map_or(yaml.span, |mapped| mapped.locate(span));
                 let title = format!("{what} is not a regular expression");
                 let error = self.reader.error("bad-pattern", title, place, message);
-                let help = "put a `\\` before a literal special character: `\\(`, `\\[`, `\\.`; there is no look-around";
+                let help = "put a `\\` before a literal special character: `\\(`, `\\[`, `\\.`; look-around is not supported";
                 self.reader.push(error.help(help));
                 None
             }

@@ -85,7 +85,7 @@ impl<'a> VerdictWeights<'a> {
         }
     }
 
-    /// Adds words that have no weights, with weight 0.
+    /// Adds words without weights, with weight 0.
     pub(super) fn add_terms(&mut self, words: &[String]) {
         let nothing: DefectWeights = self.classes.iter().map(|class| (class.clone(), 0.0)).collect();
         for word in words.iter().filter(|word| !self.plan.terms.contains_key(*word)) {

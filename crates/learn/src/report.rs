@@ -175,7 +175,7 @@ pub fn learn(session: &Session, spec: &LearnSpec) -> Result<LearnReport, Session
     let aside: &[&str] = if alone { &[LEARNED, TERMS] } else { &[LEARNED] };
     let project = without(session.whole_project(spec.pipeline.as_deref(), AnswererNames::Others)?, aside)?;
     let Some(plan) = project.plan.verdict.clone() else {
-        let message = format!("the pipeline `{}` has no verdict", project.plan.pipeline.name);
+        let message = format!("the pipeline `{}` needs a `verdict:`", project.plan.pipeline.name);
         let help = "weights belong to the rules under `verdict:` of a pipeline".to_owned();
         return Err(SessionError::bad_request("learn/no-verdict", message, Some(help)));
     };
@@ -383,7 +383,8 @@ fn nothing(spec: &LearnSpec, left_out: &[LeftOut]) -> SessionError {
     let from: Vec<String> = spec.from.iter().map(LabelOrigin::name).collect();
     let message = format!("`{}` has no case to learn from", from.join("`, `"));
     let reasons: Vec<String> = left_out.iter().map(|out| format!("{}: {}", out.cases.len(), out.why)).collect();
-    let help = if reasons.is_empty() { "it has no cases".to_owned() } else { format!("left out: {}", reasons.join("; ")) };
+    let help =
+        if reasons.is_empty() { "it does not contain any cases".to_owned() } else { format!("left out: {}", reasons.join("; ")) };
     SessionError::bad_request("learn/nothing", message, Some(help))
 }
 

@@ -64,9 +64,9 @@ impl Config {
                     }
                 }
                 None => {
-                    let message = format!("the rule `{}` has no option `{}`", rule.id, *option.key);
+                    let message = format!("no option `{}` in the rule `{}`", *option.key, rule.id);
                     let known = did_you_mean(&option.key, rule.options.iter().map(|known| known.name));
-                    let help = known.or_else(|| Some("it has no options".to_owned()));
+                    let help = known.or_else(|| Some("the rule does not take options".to_owned()));
                     let error = reader.error("unknown-option", message, option.key.span, "").maybe_help(help);
                     reader.push(error);
                 }
@@ -116,7 +116,7 @@ mod tests {
         let found = read(text).expect_err("slips");
         let help: Vec<&str> = found.iter().filter_map(|one| one.help.as_deref()).collect();
         assert_eq!(found.len(), 7, "{found}");
-        for want in ["`docs`", "`docs/rule-without-doc`", "`off`", "it has no options", "`max_lines`", "`levels`"] {
+        for want in ["`docs`", "`docs/rule-without-doc`", "`off`", "the rule does not take options", "`max_lines`", "`levels`"] {
             assert!(help.iter().any(|help| help.contains(want)), "{want}: {help:?}");
         }
     }

@@ -83,7 +83,7 @@ pub struct Pipeline {
     pub policy: PolicyRules,
     /// Values that tasks may read, unless a run has others.
     pub memory: Map<String, Value>,
-    /// Whether the dependencies of its nodes determine their order; then it has no edges.
+    /// Whether the dependencies of its nodes determine their order, without edges.
     pub waves: bool,
     /// Whether it is written as stages.
     pub stages: bool,

@@ -25,7 +25,7 @@ pub(super) const PIPELINE: Form = Form {
     what: "a pipeline",
     keys: &[
         FormKey::new("pipeline", TEXT, "Its name; commands accept it in place of the file.")
-            .sometimes("missing-name", "the pipeline has no name"),
+            .sometimes("missing-name", "the pipeline needs a name"),
         FormKey::new("description", ValueForm::Label, "Its purpose."),
         FormKey::new(
             "vars",
@@ -49,7 +49,7 @@ pub(super) const PIPELINE: Form = Form {
             ValueForm::NonEmptyList(&ValueForm::Map(&EDGE)),
             "The edges between them. Those of a node are tried in file order; the first that fires is taken.",
         ),
-        FormKey::new("start", TEXT, "The node where walks begin.").sometimes("missing-start", "the pipeline has no start"),
+        FormKey::new("start", TEXT, "The node where walks begin.").sometimes("missing-start", "the pipeline needs a start"),
         FormKey::new("done", TEXT, "The name of the end, usually `_done`; it cannot be the name of a node.")
             .sometimes("missing-done", "the pipeline does not name its end (`done`)"),
         FormKey::new("max_steps", COUNT, "The maximum number of steps of a walk; 0 for no limit.").default_value(STEPS),
@@ -100,7 +100,7 @@ pub(super) const PIPELINE: Form = Form {
 pub(super) const VAR: Form = Form {
     what: "a var",
     keys: &[
-        FormKey::new("default", ValueForm::Any, "Its default value.").named("missing-key", "a var has no `default`"),
+        FormKey::new("default", ValueForm::Any, "Its default value.").named("missing-key", "a var needs a `default`"),
         FormKey::new("type", ValueForm::Word(vars::TYPES), "Its type; by default that of its default value."),
         FormKey::new("min", ValueForm::Number(f64::MIN, f64::MAX), "The minimum value."),
         FormKey::new("max", ValueForm::Number(f64::MIN, f64::MAX), "The maximum value."),
@@ -119,7 +119,7 @@ pub(super) const PHASE: Form = Form {
             "Its name in batch manifests; by default that of its last node. Several phases may share a name.",
         )
         .sometimes("missing-key", "`name` of a phase is empty"),
-        FormKey::new("nodes", TEXTS, "Its nodes, by name.").named("missing-key", "a phase has no `nodes`"),
+        FormKey::new("nodes", TEXTS, "Its nodes, by name.").named("missing-key", "a phase needs `nodes`"),
     ],
     ..STRICT
 };
@@ -128,13 +128,13 @@ pub(super) const CLUSTERS: Form = Form {
     what: "the clusters",
     keys: &[
         FormKey::new("before", TEXT, "A node of the phase before which clusters are formed.")
-            .named("missing-key", "`clusters` has no `before`"),
+            .named("missing-key", "`clusters` needs `before`"),
         FormKey::new(
             "by",
             ValueForm::Script,
             "The function that returns the key of a case; cases with equal keys form a cluster.",
         )
-        .named("missing-key", "`clusters` has no `by`"),
+        .named("missing-key", "`clusters` needs `by`"),
         FormKey::new("most", ValueForm::Whole(2, 1000), "The maximum number of cases in a cluster.")
             .default_value(DefaultValue::Whole(3)),
     ],
@@ -174,7 +174,7 @@ pub(super) const TEAM: Form = Form {
             "Names of personas (`asterisk show personas`), or maps with the keys of a persona.",
         ),
         FormKey::new("scheduler", TEXT, "The script that chooses the walker: fn select(ctx).")
-            .named("missing-key", "`team` has no `scheduler`")
+            .named("missing-key", "`team` needs a `scheduler`")
             .examples(&["schedulers/affinity.rhai"]),
         FormKey::new("max_steps", COUNT, "The maximum number of steps of a walk; 0 for no limit.").default_value(TEAM_STEPS),
     ],
@@ -188,7 +188,7 @@ pub(super) const NODE: Form = Form {
     what: "a node",
     id: Some("name"),
     keys: &[
-        FormKey::new("name", TEXT, "Its name, unique in the pipeline.").named("node-name-missing", "a node has no name"),
+        FormKey::new("name", TEXT, "Its name, unique in the pipeline.").named("node-name-missing", "a node needs a name"),
         FormKey::new("code", TEXT, "A short code, used in reports, paths and signals."),
         FormKey::new("element", TEXT, "Its element (`asterisk show elements`)."),
         FormKey::new("family", TEXT, "The base name of its responder and prompt, if they are not given; its name by default."),
@@ -301,7 +301,7 @@ pub(super) const EDGE: Form = Form {
     what: "an edge",
     id: Some("id"),
     keys: &[
-        FormKey::new("id", TEXT, "Its id, unique in the pipeline.").named("edge-id-missing", "an edge has no id"),
+        FormKey::new("id", TEXT, "Its id, unique in the pipeline.").named("edge-id-missing", "an edge needs an id"),
         FormKey::new("name", ValueForm::Label, "Its name in reports."),
         FormKey::new(
             "from",
@@ -343,11 +343,11 @@ pub(super) const VERDICT: Form = Form {
     what: "the verdict",
     keys: &[
         FormKey::new("priors", WEIGHTS, "The defects to decide between, with their prior log-odds.")
-            .named("missing-key", "`verdict` has no `priors`"),
+            .named("missing-key", "`verdict` needs `priors`"),
         FormKey::new("undecided", TEXT, "The defect of an undecided verdict.")
-            .named("missing-key", "`verdict` has no `undecided`"),
+            .named("missing-key", "`verdict` needs `undecided`"),
         FormKey::new("floor", TEXT, "The var with the minimum probability of a decided verdict.")
-            .named("missing-key", "`verdict` has no `floor`"),
+            .named("missing-key", "`verdict` needs a `floor`"),
         FormKey::new(
             "temperature",
             TEXT,
@@ -381,7 +381,7 @@ pub(super) const VERDICT_RULE: Form = Form {
     what: "a rule of the verdict",
     id: Some("id"),
     keys: &[
-        FormKey::new("id", TEXT, "Its id, unique in the pipeline.").named("missing-key", "a rule of the verdict has no `id`"),
+        FormKey::new("id", TEXT, "Its id, unique in the pipeline.").named("missing-key", "a rule of the verdict needs an `id`"),
         FormKey::new("name", ValueForm::Label, "Its name in reports."),
         FormKey::new("group", TEXT, "Its theme: of all rules and signatures of a group, only the strongest counts."),
         FormKey::new(
@@ -389,13 +389,13 @@ pub(super) const VERDICT_RULE: Form = Form {
             WEIGHTS,
             "What it adds to the log-odds of defects at full strength; a negative weight opposes a defect.",
         )
-        .named("missing-key", "a rule of the verdict has no `for`"),
+        .named("missing-key", "a rule of the verdict needs `for`"),
         FormKey::new(
             "rule",
             ValueForm::Script,
             "The function that decides whether it matches: fn name(evidence, context, vars).",
         )
-        .named("missing-key", "a rule of the verdict has no `rule`"),
+        .named("missing-key", "a rule of the verdict needs a `rule`"),
     ],
     ..STRICT
 };
@@ -404,16 +404,16 @@ pub(super) const ROOT_RULE: Form = Form {
     what: "a rule of roots",
     id: Some("id"),
     keys: &[
-        FormKey::new("id", TEXT, "Its id, unique in the pipeline.").named("missing-key", "a rule of roots has no `id`"),
+        FormKey::new("id", TEXT, "Its id, unique in the pipeline.").named("missing-key", "a rule of roots needs an `id`"),
         FormKey::new("name", ValueForm::Label, "Its name in reports."),
         FormKey::new("rule", ValueForm::Script, "The function that returns the key: fn name(evidence, context, vars).")
-            .named("missing-key", "a rule of roots has no `rule`"),
+            .named("missing-key", "a rule of roots needs a `rule`"),
         FormKey::new(
             "confidence",
             ValueForm::Number(0.0, 1.0),
             "The measured rate at which failures with equal keys have one cause.",
         )
-        .named("missing-key", "a rule of roots has no `confidence`"),
+        .named("missing-key", "a rule of roots needs a `confidence`"),
         FormKey::new(
             "scope",
             ValueForm::Word(&["always", "launch"]),
@@ -566,11 +566,11 @@ pub(super) const STAGE: Form = Form {
     what: "a stage",
     id: Some("name"),
     keys: &[
-        FormKey::new("name", TEXT, "Its name, unique in the pipeline.").named("node-name-missing", "a stage has no name"),
+        FormKey::new("name", TEXT, "Its name, unique in the pipeline.").named("node-name-missing", "a stage needs a name"),
         FormKey::new("agent", TEXT, "Its agent: a name from `data/policy.yaml`, or a function.")
-            .named("missing-key", "a stage has no `agent`"),
+            .named("missing-key", "a stage needs an `agent`"),
         FormKey::new("advisor", TEXT, "Its advisor: a name from `data/policy.yaml`, or a function.")
-            .named("missing-key", "a stage has no `advisor`"),
+            .named("missing-key", "a stage needs an `advisor`"),
         FormKey::new("task", ValueForm::Label, "The task; `{Stage.content}` and `{name}` are replaced."),
         FormKey::new("category", TEXT, "Its category, which selects settings of the policy."),
         FormKey::new("max_retries", ValueForm::Whole(0, 1000), "The number of retries, unless the policy sets it."),

@@ -27,7 +27,7 @@ pub(super) struct RawPipeline {
     pub(super) description: String,
     pub(super) vars: BTreeMap<String, Var>,
     pub(super) zones: Vec<RawZone>,
-    /// `None` if there are no phases.
+    /// `None` without phases.
     pub(super) phases: Option<Vec<RawPhase>>,
     pub(super) phases_span: Option<Span>,
     pub(super) clusters: Option<RawClusters>,

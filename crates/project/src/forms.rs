@@ -21,7 +21,7 @@ impl ReadPattern for DataPattern {
     }
 }
 
-/// The form of a data file, by its stem. Other files are the user's and have no form.
+/// The form of a data file, by its stem. Other files are the user's, without a form.
 pub(super) fn of(stem: &str) -> Option<&'static Form> {
     match stem {
         "evidence" => Some(&super::evidence::EVIDENCE),

@@ -146,7 +146,7 @@ impl Project {
         Ok(Arc::new(with_vars(&self.plan, &all)?))
     }
 
-    /// The plan of the walk of a step, with the recorded vars. `None` if the project has no such walk.
+    /// The plan of the walk of a step, with the recorded vars. `None` if the project does not have this walk.
     pub fn plan_of(&self, path: &str, vars: &Map<String, Value>) -> Result<Option<Arc<Plan>>, Diagnostics> {
         let Some(plan) = self.plan.of_path(path) else { return Ok(None) };
         if plan.vars == *vars {

@@ -188,12 +188,12 @@ impl ProjectLinker<'_> {
         };
         if tool.tool() != CALL {
             report(
-                format!("`{WORKDIR}` has no tool `{}`", tool.tool()),
+                format!("no tool `{}` in `{WORKDIR}`", tool.tool()),
                 "write `tool: workdir/call`; its arguments name the tool and its inputs",
             );
         }
         if tool.judge.is_none() {
-            report(format!("the calls of `{WORKDIR}/{CALL}` have no judge"), "add `judge: policy/tools.rhai#judge`");
+            report(format!("the calls of `{WORKDIR}/{CALL}` need a judge"), "add `judge: policy/tools.rhai#judge`");
         }
     }
 

@@ -180,12 +180,15 @@ fn checked(path: &str, value: &Value) -> Result<(), Box<Diagnostic>> {
         "fail_fast" | "cache" if entry.is_empty() => value.is_boolean(),
         "budget" => {
             let hint = did_you_mean(entry, BUDGET).unwrap_or_else(|| format!("a budget has {}", BUDGET.join(", ")));
-            return error(format!("a policy has no key `{path}`"), hint);
+            return error(format!("unknown key `{path}` in a policy"), hint);
         }
         _ => {
             let known = "write policy.score_thresholds.CATEGORY, policy.timeouts.CATEGORY, policy.retries.CATEGORY, \
                          policy.budget.NAME, policy.fail_fast or policy.cache";
-            return error(format!("a policy has no key `{path}`"), did_you_mean(key, KEYS).unwrap_or_else(|| known.to_owned()));
+            return error(
+                format!("unknown key `{path}` in a policy"),
+                did_you_mean(key, KEYS).unwrap_or_else(|| known.to_owned()),
+            );
         }
     };
     if fits {

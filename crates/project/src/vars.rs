@@ -86,7 +86,7 @@ fn known(all: &[&Pipeline], set: &Map<String, Value>) -> impl Iterator<Item = Di
     let own = set.keys().filter(|name| !is_policy(name));
     let lacking = own.filter(|name| !names().any(|known| known == name.as_str()));
     let error = |var: &String| {
-        let message = format!("the pipeline `{name}` has no var `{var}`");
+        let message = format!("no var `{var}` in the pipeline `{name}`");
         Diagnostic::error("project/unknown-var", message).maybe_help(did_you_mean(var, names()))
     };
     lacking.map(error).collect::<Vec<_>>().into_iter()

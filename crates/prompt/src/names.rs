@@ -28,7 +28,7 @@ pub struct ParameterUse {
 
 impl Templates {
     /// Reports unknown groups, unknown fields of groups, and includes of unknown templates. In an included template, a name that
-    /// is no group may be a variable of the including one.
+    /// is not a group may be a variable of the including one.
     pub fn check_names(&self, groups: &[ParameterGroup], found: &mut Diagnostics) {
         let included: BTreeSet<String> = self.paths().flat_map(|path| self.includes(path)).collect();
         for path in self.paths() {
@@ -54,7 +54,7 @@ impl Templates {
                 if group.fields.is_empty() {
                     continue;
                 }
-                let message = format!("the parameter group `{root}` has no field `{field}`");
+                let message = format!("no field `{field}` on the parameter group `{root}`");
                 let near = nearest(field, group.fields.iter().map(String::as_str));
                 let hint = near.map_or_else(
                     || format!("it has {}", group.fields.join(", ")),

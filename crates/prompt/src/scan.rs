@@ -185,7 +185,7 @@ impl<'a> ScannedTag<'a> {
         self.source.text()[self.start..].starts_with("{{")
     }
 
-    /// The start of another tag inside this one, which then has no end of its own.
+    /// The start of another tag inside this one, which is then unclosed.
     fn next_tag(&self) -> Option<usize> {
         let begins = |span: &&Span| {
             let rest = &self.source.text()[span.start..];

@@ -62,7 +62,7 @@ pub(super) fn compare(causes: &mut [Cause], history: &KnownHistory, whole: bool)
             out.matrix.push(matrix_line(Some(cause.number), &cause.finding.title, history, &line, &occurrence.failures, !flaky));
         }
     }
-    // In order of first occurrence; set numbers have no meaning.
+    // In order of first occurrence; set numbers are arbitrary.
     let mut in_order: Vec<_> = occurrences.iter().collect();
     in_order.sort_unstable_by_key(|(_, occurrence)| occurrence.first);
     for (group, occurrence) in in_order {

@@ -113,7 +113,7 @@ pub struct CauseTimeline {
     pub cause: Option<usize>,
     /// Title.
     pub title: String,
-    /// Number of versions with it (of launches, if they have no version).
+    /// Number of versions with it (of launches, if their versions are unknown).
     pub versions: usize,
     /// Whether it occurs in several versions and is not flaky.
     pub serial: bool,

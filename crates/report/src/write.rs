@@ -41,7 +41,7 @@ impl<'r> Pages<'r> {
         self.files.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Writes the content of a file to `out`; does nothing if there is no such file.
+    /// Writes the content of a file to `out`; does nothing if the file does not exist.
     pub fn print(&self, name: &str, out: &mut dyn Write) -> io::Result<()> {
         let page = self.files.iter().find(|(known, _)| known == name);
         page.map_or(Ok(()), |(_, page)| self.fill(page, out))

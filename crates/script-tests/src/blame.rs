@@ -96,7 +96,7 @@ fn values(outline: &Outline<'_>, evaluation: &Evaluation, out: &mut Vec<Label>) 
     if text == value || written || inside.contains(&whole) {
         return Some(whole);
     }
-    // An answer that is inspected is not new either, only what is found there.
+    // An inspected answer is not new either, only the values found in it.
     if value.starts_with("#{") && value.ends_with("...") {
         return Some(whole);
     }

@@ -130,7 +130,7 @@ impl TestProject {
                 self.session.project_with_probes(Some(name), LinkScope::Project, self.probes).map_err(|error| diagnostic(&error))
             }
         };
-        // It is kept for all tests: the one that asks first has no less memory for it.
+        // Kept for all tests, so it does not count against the memory of the first test that uses it.
         let project = Arc::new(apart(link)?);
         others.insert(name.to_owned(), project.clone());
         Ok(project)

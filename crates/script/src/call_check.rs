@@ -48,7 +48,7 @@ impl ModuleCall {
             Diagnostic::error("script/private", format!("`{name}` is private in `{path}`")).help("remove the `private` there")
         } else {
             let known = script.publics.iter().map(|function| function.name.as_str());
-            Diagnostic::error("script/unknown-function", format!("`{path}` has no function `{name}`"))
+            Diagnostic::error("script/unknown-function", format!("no function `{name}` in `{path}`"))
                 .maybe_help(did_you_mean(name, known))
         };
         let (source, span) = text.unit.locate(text.unit.text().token(self.at).unwrap_or_default());

@@ -289,7 +289,7 @@ mod tests {
         };
         assert_eq!(
             message("ovr(1, 2)"),
-            "script/unknown-function @ t.rhai:ovr: `lib/base.rhai` has no function `ovr` | did you mean `over`?"
+            "script/unknown-function @ t.rhai:ovr: no function `ovr` in `lib/base.rhai` | did you mean `over`?"
         );
         assert_eq!(
             message("over(1)"),
@@ -310,7 +310,7 @@ mod tests {
         let problems = crate::Library::link(inputs, Some(&first)).expect_err("gone");
         assert_eq!(
             problems.iter().map(line).collect::<Vec<_>>(),
-            ["script/unknown-function @ t.rhai:one: `lib.rhai` has no function `one` | known here: `two`"]
+            ["script/unknown-function @ t.rhai:one: no function `one` in `lib.rhai` | known here: `two`"]
         );
     }
 
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn comparisons_have_no_names() {
+    fn comparisons_are_not_called_by_name() {
         for operator in ["==", "!=", "<", "<=", ">", ">="] {
             let want = format!(
                 "script/forbidden @ t.rhai:\"{operator}\": `{operator}` cannot be called by its name | write a closure: `|a, b| a {operator} b`"

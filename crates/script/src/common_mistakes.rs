@@ -193,7 +193,7 @@ mod tests {
             "float",
         ] {
             let ours = super::function(foreign).expect("known");
-            assert!(known.contains(ours), "{foreign}: there is no `{ours}`");
+            assert!(known.contains(ours), "{foreign}: `{ours}` does not exist");
         }
     }
 

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn unit_equals_only_itself_and_has_no_order() {
+    fn unit_equals_only_itself_and_is_unordered() {
         assert_eq!(check("==", (), ()), Some(true));
         assert_eq!(check("!=", 1_i64, ()), Some(true));
         assert_eq!(check(">=", (), 0.5), None);

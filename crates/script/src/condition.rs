@@ -255,15 +255,15 @@ mod tests {
         for (text, message) in [
             (
                 "label == \"é\" && confidense > 1",
-                "rule/unknown-field @ p.yaml:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+                "rule/unknown-field @ p.yaml:confidense: no field `confidense` on `artifact` | did you mean `confidence`?",
             ),
             (
                 "artifact.confidense > 1",
-                "rule/unknown-field @ p.yaml:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+                "rule/unknown-field @ p.yaml:confidense: no field `confidense` on `artifact` | did you mean `confidence`?",
             ),
             (
                 "repos.any(|r| r.scor > 1)",
-                "rule/unknown-field @ p.yaml:scor, p.yaml:any: `artifact.repos[]` has no field `scor` | did you mean `score`?",
+                "rule/unknown-field @ p.yaml:scor, p.yaml:any: no field `scor` on `artifact.repos[]` | did you mean `score`?",
             ),
             (
                 "match && confidence >= \"x\"",
@@ -359,7 +359,7 @@ mod tests {
         let nothing = View::of(&json!(null), &Kind::Any, "artifact");
         let problem =
             library.condition("H1").expect("there").decide(&nothing, &View::null(), &View::null()).expect_err("no field");
-        assert_eq!(line(&problem), "rule/unknown-field @ p.yaml:\"a\\tb\": `artifact` has no field `zz` | `artifact` is empty");
+        assert_eq!(line(&problem), "rule/unknown-field @ p.yaml:\"a\\tb\": no field `zz` on `artifact` | `artifact` is empty");
     }
 
     #[test]

@@ -179,7 +179,7 @@ mod tests {
             ("t.rhai", "import \"lib\" as l;\nfn f(a) { l::each(a, |x| x.nope) }"),
         ]);
         let problem = find(&library, "t.rhai#f", 1).call_json(&[json!([{"nape": 1}])]).expect_err("no such field");
-        assert_eq!(problem.message, "`a[]` has no field `nope`");
+        assert_eq!(problem.message, "no field `nope` on `a[]`");
     }
 
     #[test]
@@ -187,15 +187,15 @@ mod tests {
         for (body, message) in [
             (
                 "artifact.confidense",
-                "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+                "rule/unknown-field @ t.rhai:confidense: no field `confidense` on `artifact` | did you mean `confidence`?",
             ),
             (
                 "artifact.repos[0].nam",
-                "rule/unknown-field @ t.rhai:nam: `artifact.repos[]` has no field `nam` | did you mean `name`?",
+                "rule/unknown-field @ t.rhai:nam: no field `nam` on `artifact.repos[]` | did you mean `name`?",
             ),
             (
                 "artifact[\"confidense\"]",
-                "rule/unknown-field @ t.rhai:artifact[\"confidense\"]: `artifact` has no field `confidense` | did you mean `confidence`?",
+                "rule/unknown-field @ t.rhai:artifact[\"confidense\"]: no field `confidense` on `artifact` | did you mean `confidence`?",
             ),
             ("lenn(artifact.list)", "script/unknown-function @ t.rhai:lenn: unknown function `lenn` | did you mean `len`?"),
             (
@@ -249,9 +249,9 @@ mod tests {
             ),
             (
                 "artifact.repos.name",
-                "rule/unknown-field @ t.rhai:name: a list has no field `name` | a list has items: `[0]`, `for`, `.map(|item| ..)`",
+                "rule/unknown-field @ t.rhai:name: no field `name` on a list | a list has items: `[0]`, `for`, `.map(|item| ..)`",
             ),
-            ("artifact.label.len.foo", "rule/unknown-field @ t.rhai:foo: a whole number has no field `foo`"),
+            ("artifact.label.len.foo", "rule/unknown-field @ t.rhai:foo: no field `foo` on a whole number"),
             (
                 "artifact.list.push(1)",
                 "rule/read-only @ t.rhai:push: `push` would change `artifact.list`, which is read-only | change a copy: `let copy = artifact.list.to_array()`",
@@ -267,7 +267,7 @@ mod tests {
             ("[1][3]", "script/index @ t.rhai:3: this list has one item: no item [3] | test `.len()` first"),
             (
                 "let m = #{a: 1}; m.b",
-                "script/unknown-key @ t.rhai:b: this map has no key `b` | test it first, `\"key\" in map`, or set it before",
+                "script/unknown-key @ t.rhai:b: no key `b` in this map | test it first, `\"key\" in map`, or set it before",
             ),
             (
                 "artifact.n && true",
@@ -296,7 +296,7 @@ mod tests {
             ),
             (
                 "artifact.label == \"é\" && artifact.confidense > 1",
-                "rule/unknown-field @ t.rhai:confidense: `artifact` has no field `confidense` | did you mean `confidence`?",
+                "rule/unknown-field @ t.rhai:confidense: no field `confidense` on `artifact` | did you mean `confidence`?",
             ),
             (
                 "artifact.default",
@@ -311,7 +311,7 @@ mod tests {
     fn a_caught_error_can_be_inspected_and_rethrown() {
         assert_eq!(
             eval("try { artifact.foo } catch (e) { return e.to_string(); }").expect("caught"),
-            json!("`artifact` has no field `foo`")
+            json!("no field `foo` on `artifact`")
         );
         assert!(failure("try { artifact.foo } catch (e) { throw e; }").starts_with("rule/unknown-field @ t.rhai:throw:"));
     }

@@ -48,7 +48,7 @@ impl Tracer<'_> {
             }
             E::ErrorPropertyNotFound(name, _) => leaf(
                 "script/unknown-key",
-                format!("this map has no key `{name}`"),
+                format!("no key `{name}` in this map"),
                 Some("test it first, `\"key\" in map`, or set it before"),
             ),
             E::ErrorIndexNotFound(index, _) => leaf(fault::INDEX, format!("no item at [{}]", show(index)), None),
@@ -274,7 +274,7 @@ fn property(message: &str, unit: &Unit, position: Position) -> Leaf {
             } else {
                 (kind == "list").then(|| "a list has items: `[0]`, `for`, `.map(|item| ..)`".to_owned())
             };
-            (format!("{} has no field `{name}`", article(kind)), help)
+            (format!("no field `{name}` on {}", article(kind)), help)
         }
     };
     Leaf { code: fault::UNKNOWN_FIELD.into(), message, help, label: "no such field".into(), inner: Vec::new() }

@@ -13,7 +13,7 @@ pub struct FunctionRef {
 }
 
 impl FunctionRef {
-    /// Parses a reference. The diagnostic has no label: the caller knows the location of the reference.
+    /// Parses a reference. The diagnostic is not labelled: the caller knows the location of the reference.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let error = |message: String, help: &str| Err(Diagnostic::error("script/reference", message).help(help));
         let Some((file, function)) = text.split_once('#') else {

@@ -145,7 +145,7 @@ mod tests {
                 .expect_err("fails")
                 .starts_with("rule/read-only @ t.rhai:H9: `state.loops` is read-only")
         );
-        assert!(decide("vars.u").expect_err("fails").contains("`vars` has no field `u`"));
+        assert!(decide("vars.u").expect_err("fails").contains("no field `u` on `vars`"));
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl Nodes for Strict {
     }
 }
 
-/// A strict comparison. (An error raised in a host node has no position: the state carries it.)
+/// A strict comparison. (An error raised in a host node lacks a position: the state carries it.)
 pub(crate) fn compare(op: CompareOp, operands: Vec<RewrittenExpr>, position: Position) -> RewrittenExpr {
     let part = |part: Option<usize>| part.and_then(|part| i64::try_from(part).ok()).unwrap_or(0);
     let state = op.code() | part(position.line()) << 8 | part(position.position()) << 24;

@@ -34,7 +34,7 @@ pub(crate) fn register(engine: &mut Engine) {
                 match json {
                     Ok(json) => bounded(&context, |out| write!(out, "{json}")),
                     Err(failure) => {
-                        let message = format!("this has no JSON: the value at `{}` {}", failure.path, failure.what);
+                        let message = format!("not representable as JSON: the value at `{}` {}", failure.path, failure.what);
                         ScriptFault::new("script/type", message).fail()
                     }
                 }

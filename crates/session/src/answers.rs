@@ -188,7 +188,7 @@ fn node_named(plan: &Plan, asked: &str) -> Result<String, SessionError> {
     }
     look(plan, asked).ok_or_else(|| {
         let known = plan.pipeline.nodes.iter().map(|node| node.name.as_str());
-        let message = format!("the pipeline `{}` has no node `{asked}`", *plan.pipeline.name);
+        let message = format!("no node `{asked}` in the pipeline `{}`", *plan.pipeline.name);
         SessionError::bad_request(Code::InputNoNode, message, did_you_mean(asked, known))
     })
 }

@@ -23,7 +23,7 @@ pub fn case_named(what: &str, ids: &[&str], wanted: &str) -> Result<String, Sess
         [] => {
             let help = did_you_mean(wanted, ids.iter().copied());
             let help = help.unwrap_or_else(|| "name it by its id, its number in the launch, or a part of its id".to_owned());
-            Err(SessionError::bad_request("input/no-case", format!("{what} has no case `{wanted}`"), Some(help)))
+            Err(SessionError::bad_request("input/no-case", format!("no case `{wanted}` in {what}"), Some(help)))
         }
         several => {
             let shown: Vec<String> = several.iter().take(LISTED).map(|id| format!("`{id}`")).collect();
@@ -48,7 +48,7 @@ mod tests {
         assert_eq!(named("1").unwrap(), ids[0]);
         assert_eq!(named("2").unwrap(), "2", "an id comes before a number");
         assert!(named("CartTest").unwrap_err().contains("2 cases"));
-        assert!(named("pays").unwrap_err().contains("the run has no case `pays`"));
+        assert!(named("pays").unwrap_err().contains("no case `pays` in the run"));
         assert!(named("").is_err());
     }
 }

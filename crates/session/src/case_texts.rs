@@ -13,8 +13,8 @@ const MOST: usize = 200;
 const TEXT: usize = 2_000;
 
 impl Session {
-    /// Name and text (test, error, log) of the cases of these launches, or without any, of the latest in the store; empty if
-    /// there is no store.
+    /// Name and text (test, error, log) of the cases of these launches, or without any, of the latest in the store; empty
+    /// without a store.
     pub fn case_texts(&self, launches: &[PathBuf]) -> Result<Vec<(String, String)>, SessionError> {
         if !launches.is_empty() {
             return Ok(input::launch(launches, self.setup.environment.input(), &Arc::default())?

@@ -267,7 +267,7 @@ impl Session {
             None => cases.into_iter().next(),
         };
         let missing: Cow<'_, str> =
-            wanted.map_or("its launch has no failed case".into(), |id| format!("its launch has no case `{id}`").into());
+            wanted.map_or("no failed case in its launch".into(), |id| format!("no case `{id}` in its launch").into());
         Ok((launch, case.ok_or(missing)?))
     }
 }

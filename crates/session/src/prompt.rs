@@ -211,7 +211,7 @@ fn named(store: &Store, manifest: Option<&ProjectManifest>, name: &str) -> Resul
         Some(asterisk_pipeline::EdgeTarget::Node(node)) => Ok(pipeline.at(node).name.value.clone()),
         _ => {
             let known = pipeline.nodes.iter().map(|node| node.name.as_str());
-            let message = format!("the pipeline `{}` has no node `{name}`", *pipeline.name);
+            let message = format!("no node `{name}` in the pipeline `{}`", *pipeline.name);
             Err(SessionError::bad_request(Code::InputNoNode, message, did_you_mean(name, known)))
         }
     }

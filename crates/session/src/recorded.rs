@@ -69,7 +69,7 @@ impl Session {
         path.try_exists().is_ok_and(|there| !there).then_some(path)
     }
 
-    /// Opens the record of past runs. Fails if there is no store.
+    /// Opens the record of past runs. Fails without a store.
     pub fn record(&self) -> Result<Record, SessionError> {
         Ok(Record { session: self.clone(), store: Store::read_only(&self.setup.store)? })
     }

@@ -116,7 +116,7 @@ impl RevisionSource for RunRevisions<'_> {
         Ok(Arc::clone(&held.revision))
     }
 
-    fn in_force(&self, number: u64) -> bool {
+    fn is_current(&self, number: u64) -> bool {
         self.number.load(Ordering::Acquire) == number && self.seen.load(Ordering::Acquire) == self.source.number()
     }
 }

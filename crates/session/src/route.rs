@@ -101,7 +101,7 @@ impl Session {
         let pipeline = &plan.pipeline;
         let Some(ix) = pipeline.resolve_target(node).and_then(as_node) else {
             let known = pipeline.nodes.iter().map(|node| node.name.as_str());
-            let message = format!("the pipeline `{}` has no node `{node}`", *pipeline.name);
+            let message = format!("no node `{node}` in the pipeline `{}`", *pipeline.name);
             return Err(SessionError::bad_request(Code::InputNoNode, message, did_you_mean(node, known)));
         };
         let artifact = plan.artifact(ix, artifact);

@@ -1,4 +1,4 @@
-//! What runs store next to their events: their settings, and the manifests of their texts.
+//! Settings of runs and manifests of their texts, stored next to their events.
 
 use super::{Files, SessionError, TextSettings, Via};
 use asterisk_adapters::reportportal::PortalLaunch;

@@ -41,7 +41,7 @@ impl Store {
         })
     }
 
-    /// The runs of a pipeline that have no anchor in a log, oldest first.
+    /// The runs of a pipeline without an anchor in a log, oldest first.
     pub fn unanchored_runs(&self, pipeline: &str, log: &str) -> Result<Vec<String>, StoreError> {
         self.read(|conn| {
             let mut rows = conn.prepare_cached(

@@ -84,7 +84,7 @@ impl Store {
                 .prepare_cached("SELECT id FROM run_cases WHERE run = ?1 AND item = ?2")?
                 .query_row(params![run_id, case], |row| row.get(0))
                 .optional()?;
-            let id = case_id.ok_or_else(|| StoreError::Refused(format!("run `{run}` has no case `{case}`")))?;
+            let id = case_id.ok_or_else(|| StoreError::Refused(format!("no case `{case}` in run `{run}`")))?;
             let rcas = list::<i64>(conn, "SELECT rca FROM case_causes WHERE rc = ?1 ORDER BY stamp, rca", id)?;
             Ok(CaseFacts {
                 status: list(conn, "SELECT status FROM case_statuses WHERE rc = ?1 ORDER BY id DESC LIMIT 1", id)?.pop(),

@@ -1,7 +1,7 @@
 //! The lease on a run: at most one process executes a run at a time.
 //!
 //! A lease is a lock on a small file next to the store. The operating system releases it when the process ends, however it ends.
-//! The file is removed with the lease; one left behind by a killed process has no meaning.
+//! The file is removed with the lease; one left behind by a killed process is ignored.
 
 use super::error::StoreError;
 use super::private::open_file;

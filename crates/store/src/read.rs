@@ -153,7 +153,7 @@ fn all(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<(i64, Ev
 }
 
 impl Store {
-    /// The events of a case of a run with their numbers, in order; `None` if the run has no such case.
+    /// The events of a case of a run with their numbers, in order; `None` if the run does not have this case.
     pub fn events(&self, run: &str, case: &str) -> Result<Vec<(i64, Event)>, StoreError> {
         self.read(|conn| all(conn, OF_CASE, params![run_row(conn, run)?, case]))
     }

@@ -137,7 +137,7 @@ fn roots(conn: &Connection, rca: i64) -> Result<Vec<String>, StoreError> {
     Ok(rows.query_map([rca], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// The recall keys of the failures of a root cause that has no root.
+/// The recall keys of the failures of a root cause without a root.
 fn recall_keys(conn: &Connection, rca: i64) -> Result<Vec<String>, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT DISTINCT recall_key FROM case_causes c JOIN run_cases ON run_cases.id = c.rc WHERE c.rca = ?1 AND recall_key <> '' \

@@ -59,7 +59,7 @@ impl StoredCommit {
         for event in commit.events {
             let case = match &*event.case {
                 "" => None,
-                id => Some(*cases.get(id).ok_or_else(|| StoreError::Refused(format!("the run has no case `{id}`")))?),
+                id => Some(*cases.get(id).ok_or_else(|| StoreError::Refused(format!("no case `{id}` in the run")))?),
             };
             several |= case.is_some() && step.effect_case.is_some_and(|other| Some(other) != case);
             step.effect_case = step.effect_case.or(case);

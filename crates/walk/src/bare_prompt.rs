@@ -7,7 +7,7 @@ use asterisk_pipeline::NodeIx;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Renders the prompt of a node that has no template: that of its task, if it has one.
+/// Renders the prompt of a node without a template: that of its task, if it has one.
 pub fn untemplated(plan: &Plan, node: NodeIx, params: &Value) -> String {
     match params["task"].as_str().filter(|task| !task.is_empty()) {
         Some(task) => of_task(plan, node, task, params),
@@ -51,7 +51,7 @@ pub fn of_review(plan: &Plan, node: NodeIx, params: &Value) -> String {
     prompt
 }
 
-/// Renders the prompt of a node that has no template: its schema, and the parameters without data files and domain.
+/// Renders the prompt of a node without a template: its schema, and the parameters without data files and domain.
 fn bare(plan: &Plan, node: NodeIx, params: &Value) -> String {
     let name = &plan.node(node).name;
     let shape = plan.pipeline.at(node).schema.as_ref().map_or_else(|| "{ ... }".to_owned(), |shape| shape.outline());

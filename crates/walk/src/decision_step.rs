@@ -37,8 +37,8 @@ impl DecisionStep<'_> {
         let name = plan.node(node).name.clone();
         let state = self.step.state(confidence);
         let decided = route::decide(plan, node, artifact, &state);
-        let ask = |candidate| shadow::beside(candidate, &name, artifact, &state, (plan, &decided));
-        let beside = self.shadow.and_then(ask);
+        let ask = |candidate| shadow::evaluate(candidate, &name, artifact, &state, (plan, &decided));
+        let shadowed = self.shadow.and_then(ask);
         let (considered, decided) = match decided {
             Ok(Decision { considered, choice, .. }) => (considered, Ok(choice)),
             Err((considered, failure)) => (considered, Err(failure)),
@@ -47,8 +47,8 @@ impl DecisionStep<'_> {
             let (state, vars) = (Content::new(state), plan.vars_content.clone());
             log(EventBody::EdgeEvaluate { node: name.clone(), artifact: content, state, vars, considered });
         }
-        if let Some(beside) = beside {
-            log(beside);
+        if let Some(event) = shadowed {
+            log(event);
         }
         let Some(choice) = decided? else {
             log(EventBody::WalkComplete { node: name });
@@ -59,9 +59,9 @@ impl DecisionStep<'_> {
             let looped = choice.edge.map(|edge| plan.pipeline.edge_at(edge)).filter(|edge| edge.looped);
             looped.and_then(|edge| edge.counter.as_deref()).map(Name::from)
         };
-        if !choice.beside.is_empty() {
-            let mut branches = Vec::with_capacity(1 + choice.beside.len());
-            for choice in std::iter::once(&choice).chain(&choice.beside) {
+        if !choice.parallel.is_empty() {
+            let mut branches = Vec::with_capacity(1 + choice.parallel.len());
+            for choice in std::iter::once(&choice).chain(&choice.parallel) {
                 self.check_context(&choice.context)?;
                 let EdgeTarget::Node(to) = choice.to else { continue };
                 branches.push(Branch {

@@ -55,7 +55,7 @@ impl Walker<'_> {
                 return Ok(WalkEnd::Paused);
             }
             if let Some(plans) = self.plans
-                && held.as_ref().is_none_or(|held| !plans.in_force(held.number))
+                && held.as_ref().is_none_or(|held| !plans.is_current(held.number))
             {
                 held = Some(plans.current()?);
             }

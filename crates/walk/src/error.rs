@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// No edge of the node fired, and it has no fallback.
+    /// No edge of a node without a fallback fired.
     NoEdge,
     /// The walk exceeded the pipeline's step cap.
     MaxSteps,

@@ -91,7 +91,7 @@ impl ReviewInquiry<'_> {
     pub fn scripted(&self) -> Result<AdvisorReview, Box<Diagnostic>> {
         let AdvisorPlan { name, function, .. } = self.advisor;
         let Some(function) = function else {
-            let error = Diagnostic::error("advisor/no-script", format!("the advisor `{name}` has no script"));
+            let error = Diagnostic::error("advisor/no-script", format!("the advisor `{name}` needs a script"));
             return Err(Box::new(
                 error.help("set it in `data/policy.yaml` of the scripts: `script: advisors/FILE.rhai#FUNCTION`"),
             ));

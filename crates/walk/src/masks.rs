@@ -44,7 +44,7 @@ impl<'a> Masks<'a> {
         needs
     }
 
-    /// Applies `pre` from the outermost mask to the innermost and returns the parameters; `None` if there are no masks.
+    /// Applies `pre` from the outermost mask to the innermost and returns the parameters; `None` without masks.
     pub(super) fn apply_pre(&self, make: &dyn Fn() -> Params) -> Result<Option<Params>, Failure> {
         if self.all.is_empty() {
             return Ok(None);

@@ -209,7 +209,7 @@ impl CaseParams {
         Some(rules.judge(&self.evidence(case, plan).view, &self.context(plan, needs)))
     }
 
-    /// What one rule of the verdict of a plan says, given the results of the queries. `None` if the plan has no such rule.
+    /// The result of one rule of the verdict of a plan, given the results of the queries. `None` if the plan lacks this rule.
     pub fn ask_rule(
         &self,
         case: &Case,

@@ -133,13 +133,13 @@ impl Plan {
         &self.nodes[node.0]
     }
 
-    /// The plan of the walk that a step belongs to: for `3/court/1`, that of the node `court`. `None` if there is no such
-    /// sub-pipeline.
+    /// The plan of the walk that a step belongs to: for `3/court/1`, that of the node `court`. `None` if that
+    /// sub-pipeline does not exist.
     pub fn of_path(self: &Arc<Self>, path: &str) -> Option<Arc<Self>> {
         nodes_of(path).try_fold(Arc::clone(self), |plan, node| plan.node(plan.pipeline.node(node)?).subpipeline.clone())
     }
 
-    /// This plan and the sub-pipelines down to a step's path, outermost first. `None` if there is no such sub-pipeline.
+    /// This plan and the sub-pipelines down to a step's path, outermost first. `None` if a sub-pipeline does not exist.
     pub fn through(&self, path: &str) -> Option<Vec<&Self>> {
         let mut plans = vec![self];
         for node in nodes_of(path) {
@@ -154,8 +154,8 @@ impl Plan {
         self.through(path)?.into_iter().rev().find_map(|plan| plan.kind(name))
     }
 
-    /// The shape of a node's artifact; the name may be of a sub-pipeline's node (`court/indict`). `None` if there is no such
-    /// node.
+    /// The shape of a node's artifact; the name may be of a sub-pipeline's node (`court/indict`). `None` if the node
+    /// does not exist.
     pub fn kind(&self, name: &str) -> Option<Kind> {
         if let Some(node) = self.pipeline.node(name) {
             return Some(self.node(node).kind.clone());

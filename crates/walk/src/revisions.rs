@@ -26,7 +26,7 @@ pub trait RevisionSource: Send + Sync {
     fn current(&self) -> Result<Arc<Revision>, JournalError>;
 
     /// Whether a revision is still current. Checked before every step.
-    fn in_force(&self, number: u64) -> bool;
+    fn is_current(&self, number: u64) -> bool;
 }
 
 impl Revision {

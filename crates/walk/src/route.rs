@@ -37,7 +37,7 @@ pub struct EdgeChoice {
     /// Context added by the edge and the advisories.
     pub context: Map<String, Value>,
     /// The other edges taken in parallel, with `parallel: true`.
-    pub beside: Vec<Self>,
+    pub parallel: Vec<Self>,
 }
 
 /// Evaluates the edges of a node and chooses the next. Returns the edges considered even on failure.
@@ -118,17 +118,17 @@ impl EdgeRouter<'_> {
         for (index, &edge) in edges.iter().enumerate() {
             let Some(fired) = self.evaluate(edge, EdgeOutcome::Fired)? else { continue };
             let to = self.target(edge, fired.to.as_deref())?;
-            let beside = self.beside(edge, to, &edges[index + 1..])?;
+            let parallel = self.parallel(edge, to, &edges[index + 1..])?;
             let name = self.plan.edge_names[edge.0].clone();
-            return Ok(Some(EdgeChoice { edge: Some(edge), name, to, because: fired.because, context: fired.context, beside }));
+            return Ok(Some(EdgeChoice { edge: Some(edge), name, to, because: fired.because, context: fired.context, parallel }));
         }
         Ok(None)
     }
 
     /// Returns the edges after `first` that are taken in parallel with it; the others are recorded as not reached.
-    fn beside(&mut self, first: EdgeIx, first_to: EdgeTarget, rest: &[EdgeIx]) -> Result<Vec<EdgeChoice>, Failure> {
+    fn parallel(&mut self, first: EdgeIx, first_to: EdgeTarget, rest: &[EdgeIx]) -> Result<Vec<EdgeChoice>, Failure> {
         let pipeline = &*self.plan.pipeline;
-        let mut beside: Vec<EdgeChoice> = Vec::new();
+        let mut parallel: Vec<EdgeChoice> = Vec::new();
         for &edge in rest {
             // An edge to the end, or to the target of another one, makes no branch of its own.
             let fits = pipeline.edge_at(first).parallel && pipeline.edge_at(edge).parallel && first_to != EdgeTarget::Done;
@@ -140,7 +140,7 @@ impl EdgeRouter<'_> {
                 continue;
             };
             let to = self.target(edge, fired.to.as_deref())?;
-            if to == EdgeTarget::Done || to == first_to || beside.iter().any(|other| other.to == to) {
+            if to == EdgeTarget::Done || to == first_to || parallel.iter().any(|other| other.to == to) {
                 let spec = pipeline.edge_at(edge);
                 let chosen = pipeline.target_name(to);
                 return Err(self.bad_target(
@@ -150,16 +150,16 @@ impl EdgeRouter<'_> {
                 ));
             }
             let name = self.plan.edge_names[edge.0].clone();
-            beside.push(EdgeChoice {
+            parallel.push(EdgeChoice {
                 edge: Some(edge),
                 name,
                 to,
                 because: fired.because,
                 context: fired.context,
-                beside: Vec::new(),
+                parallel: Vec::new(),
             });
         }
-        Ok(beside)
+        Ok(parallel)
     }
 
     fn evaluate(&mut self, edge: EdgeIx, fires_as: EdgeOutcome) -> Result<Option<Fired>, Failure> {
@@ -251,7 +251,7 @@ impl EdgeRouter<'_> {
             error: None,
             script: None,
         });
-        Some(EdgeChoice { edge: None, name: FALLBACK.into(), to, because, context: Map::new(), beside: Vec::new() })
+        Some(EdgeChoice { edge: None, name: FALLBACK.into(), to, because, context: Map::new(), parallel: Vec::new() })
     }
 
     /// Lists every edge tried and why it did not fire (`docs/decisions/0008-routing-and-step-cap.md`).

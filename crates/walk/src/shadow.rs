@@ -16,15 +16,21 @@ type Decided = Result<Decision, (Vec<ConsideredEdge>, Failure)>;
 enum ShadowChoice {
     /// By this edge to this node.
     By(Name, Name),
-    /// The node has no edge, and the walk completes.
+    /// At a node without edges, the walk completes.
     Over,
     /// Fails with an error of this kind.
     Lost(&'static str),
 }
 
-/// Evaluates the candidate rules of a node next to the live decision. `None` if the candidate pipeline lacks the node, or has no
-/// edge there.
-pub(super) fn beside(candidate: &Plan, node: &Name, artifact: &View, state: &View, live: (&Plan, &Decided)) -> Option<EventBody> {
+/// Evaluates the candidate rules of a node next to the live decision. `None` if the candidate pipeline lacks the node
+/// or its edges.
+pub(super) fn evaluate(
+    candidate: &Plan,
+    node: &Name,
+    artifact: &View,
+    state: &View,
+    live: (&Plan, &Decided),
+) -> Option<EventBody> {
     let decided = decide(candidate, candidate.pipeline.node(node)?, artifact, state);
     let differs = choice(candidate, &decided) != choice(live.0, live.1);
     let node = node.clone();
@@ -55,7 +61,7 @@ pub(super) fn beside(candidate: &Plan, node: &Name, artifact: &View, state: &Vie
 }
 
 /// The verdict of candidate rules next to the live one.
-pub(super) fn verdict_beside(node: &Name, defect: Name, live: &Name) -> EventBody {
+pub(super) fn verdict(node: &Name, defect: Name, live: &Name) -> EventBody {
     let differs = defect != *live;
     let (edge, to, because, error) = (None, None, None, None);
     EventBody::Shadow { node: node.clone(), edge, to, because, verdict: Some(defect), error, differs, considered: Vec::new() }

@@ -342,7 +342,7 @@ impl<'a> Stepper<'a> {
                 let needs = if rules.needs.is_empty() { Vec::new() } else { queries(&rules.needs) };
                 let beside = self.case_params().verdict_by(self.case, candidate, &needs);
                 if let Some(verdict) = beside {
-                    log.push(shadow::verdict_beside(name, verdict.defect, &made.verdict.defect));
+                    log.push(shadow::verdict(name, verdict.defect, &made.verdict.defect));
                 }
             }
         }

@@ -231,7 +231,7 @@ impl VerdictPlan {
         for spoken in &mut verdict.spoke {
             if !spoken.words.is_empty() {
                 let words = std::mem::take(&mut spoken.words);
-                *spoken = self.spoken_terms(words, std::mem::take(&mut spoken.about));
+                *spoken = self.matched_terms(words, std::mem::take(&mut spoken.about));
                 continue;
             }
             let (group, weights) = if spoken.signature {
@@ -261,7 +261,7 @@ impl VerdictPlan {
         }
         let said: Vec<(Name, String)> = evidence_terms(evidence, |word| self.terms.contains_key(word));
         let words = said.iter().map(|(word, _)| word.clone()).collect();
-        let mut spoken = self.spoken_terms(words, Vec::new());
+        let mut spoken = self.matched_terms(words, Vec::new());
         let by_weight = self.by_weight(&spoken.words);
         let lines = by_weight.iter().take(SHOWN_TERMS).filter_map(|word| said.iter().find(|(known, _)| known == *word));
         for (_, line) in lines {
@@ -273,7 +273,7 @@ impl VerdictPlan {
     }
 
     /// What these words say together, of those that have weights.
-    fn spoken_terms(&self, words: Vec<Name>, about: Vec<String>) -> SpokenRule {
+    fn matched_terms(&self, words: Vec<Name>, about: Vec<String>) -> SpokenRule {
         let words: Vec<Name> = words.into_iter().filter(|word| self.terms.contains_key(word.as_str())).collect();
         let mut weights: BTreeMap<Name, f64> = BTreeMap::new();
         for (defect, weight) in words.iter().flat_map(|word| &self.terms[word.as_str()].weights) {
@@ -307,7 +307,7 @@ impl VerdictPlan {
     pub fn with_words(&self, mut verdict: Verdict, words: Vec<Name>) -> Verdict {
         let spoke = verdict.spoke.iter().position(|spoken| spoken.id == TERMS);
         let about = spoke.map_or_else(Vec::new, |at| verdict.spoke.remove(at).about);
-        verdict.spoke.push(SpokenRule { words: words.clone(), ..self.spoken_terms(words, about) });
+        verdict.spoke.push(SpokenRule { words: words.clone(), ..self.matched_terms(words, about) });
         verdict
     }
 

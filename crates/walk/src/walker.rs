@@ -23,7 +23,7 @@ pub struct Walker<'a> {
     pub shadow: Option<&'a Plan>,
     /// The source of newer revisions, if texts may be reloaded.
     pub plans: Option<&'a dyn RevisionSource>,
-    /// The walker of steps where the plan has no team: in a sub-pipeline, that of the enclosing step.
+    /// The walker of steps whose plan does not configure a team: in a sub-pipeline, that of the enclosing step.
     pub inherited: Option<&'a TeamMember>,
     pub answer: &'a dyn Answerer,
     pub needs: &'a dyn Queries,

@@ -70,7 +70,7 @@ fn guard(host: Pid, words: &[OsString]) -> io::Result<u8> {
     let child = start(words)?;
     let Attended::Ended(status) = attend(&child, &host, LONG_PAUSE, || None) else { return Ok(NOT_STARTED) };
     // What it left behind may be about to end by itself.
-    if !is_left_alone(GRACE, &host) && !is_left_alone(ask_to_end(), &host) {
+    if !descendants_end(GRACE, &host) && !descendants_end(ask_to_end(), &host) {
         end_all();
     }
     // Report to the parent how the command ended.
@@ -183,7 +183,7 @@ pub(super) fn attend(child: &Child, host: &Host, pause: Duration, mut look: impl
             return Attended::Stopped;
         }
         if stops.came() {
-            if !is_left_alone(ask_to_end(), host) {
+            if !descendants_end(ask_to_end(), host) {
                 end_all();
             }
             return Attended::Stopped;
@@ -197,7 +197,7 @@ pub(super) fn attend(child: &Child, host: &Host, pause: Duration, mut look: impl
 }
 
 /// Whether everything below this process ends within a time; not waited for when the host is gone.
-fn is_left_alone(time: Duration, host: &Host) -> bool {
+fn descendants_end(time: Duration, host: &Host) -> bool {
     let until = Instant::now() + time;
     loop {
         match wait(WaitOptions::NOHANG) {

@@ -36,7 +36,7 @@ pub enum EntryStatus {
     Claimed,
     /// Answered.
     Done,
-    /// Failed: there is no answer.
+    /// Failed without an answer.
     Error,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Retry<'a> {
 }
 
 impl Retry<'_> {
-    /// The answer, after several attempts if necessary. `patient`: there is no fallback, so an open circuit breaker is waited for.
+    /// The answer, after several attempts if necessary. `patient`: without a fallback, wait for an open circuit breaker.
     pub(super) fn answer(&self, request: &Request<'_>, patient: bool) -> Result<NodeAnswer, Refusal> {
         let name = self.inner.name();
         let mut failures = 0;

@@ -41,7 +41,7 @@ impl Answerer for AnswerRouter<'_> {
         for (index, name) in chain.iter().enumerate().skip(start) {
             let last = index + 1 == chain.len();
             let reply = match self.answerers.get(name) {
-                None => Err(nobody(name)),
+                None => Err(unknown_answerer(name)),
                 Some(RoutedAnswerer::Own(own)) => own.answer(request),
                 Some(RoutedAnswerer::Outside(outside)) => outside.answer(request, last),
             };
@@ -51,7 +51,7 @@ impl Answerer for AnswerRouter<'_> {
                 reply => return reply,
             }
         }
-        let Some((_, mut refusal)) = failed.pop() else { return Err(nobody("")) };
+        let Some((_, mut refusal)) = failed.pop() else { return Err(unknown_answerer("")) };
         for (name, earlier) in failed {
             let message = format!("`{name}` was tried before: {}", earlier.diagnostic.message);
             let help = refusal.diagnostic.help.take().map_or_else(|| message.clone(), |help| format!("{help}\n{message}"));
@@ -67,7 +67,7 @@ impl Answerer for AnswerRouter<'_> {
     }
 }
 
-fn nobody(name: &str) -> Refusal {
+fn unknown_answerer(name: &str) -> Refusal {
     let error = Diagnostic::error("agent/unknown", format!("unknown answerer `{name}`"));
     Refusal::failed(error.help("configure it under `agents:` in asterisk.yaml (`asterisk config` lists them)"))
 }

@@ -20,7 +20,7 @@ pub enum SignalStatus {
     Processing,
     /// The answer is recorded.
     Done,
-    /// The request failed: there is no answer.
+    /// The request failed without an answer.
     Error,
     /// The run is over.
     Complete,

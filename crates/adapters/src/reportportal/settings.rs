@@ -1,7 +1,7 @@
 //! Settings of the ReportPortal client.
 
 use crate::net::SecretSource;
-use asterisk_diag::{address_tells, starred};
+use asterisk_diag::{address_reveals_secret, starred};
 use serde::{Deserialize, Serialize};
 
 /// `reportportal:` of the project file.
@@ -52,7 +52,7 @@ fn address(url: &str) -> Result<String, (String, String)> {
     let Some(host) = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).filter(|host| !host.is_empty()) else {
         return Err((format!("`{}` is not a URL of a server", starred(url)), help()));
     };
-    if host.split('/').next().is_some_and(|authority| authority.contains('@')) || address_tells(url) {
+    if host.split('/').next().is_some_and(|authority| authority.contains('@')) || address_reveals_secret(url) {
         // The address is not shown: if it contains a user name, it may contain a password.
         return Err(("the address of ReportPortal contains a user name, a password or what looks like a key".to_owned(), help()));
     }

@@ -80,7 +80,7 @@ impl IsolatedDir {
                 let repository = OriginRepository::of(variables, &self.origin)?;
                 let top = self.top(&repository)?;
                 let (git_dir, tree) = (repository.git_dir_of(&top)?, format!("--work-tree={}", top.display()));
-                // By the repository's own records: what tools made of the worktree's `.git` has no say.
+                // Uses the repository's own records: changes that tools made to the worktree's `.git` are ignored.
                 let git_dir = format!("--git-dir={}", git_dir.display());
                 let status = repository.git(&[&git_dir, &tree, "status", "--porcelain=v1", "-z", "-uall", "--no-renames"])?;
                 Ok(changes_of_status(&status, &repository.prefix))

@@ -1,7 +1,7 @@
 //! Escapes Markdown in foreign text.
 
-/// Makes one line of a text and escapes what is Markdown in it, and nothing that has no meaning where it stands: `expires_on` and
-/// `0.80` stay as they are.
+/// Joins a text into one line and escapes its Markdown. Characters without a special meaning in their position are not escaped:
+/// `expires_on` and `0.80` are unchanged.
 pub fn markdown_line(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut out = String::with_capacity(text.len() + 8);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_meaning_is_left_as_it_is() {
+    fn characters_without_special_meaning_are_unchanged() {
         let plain = [
             "0.80",
             "1.5 - 2",

@@ -146,7 +146,7 @@ fn push_suffix(out: &mut String, suffix: &str) {
     }
 }
 
-/// Writes a word: unchanged if it has no digits; hashes and mixtures of letters and digits are replaced as a whole; otherwise
+/// Writes a word: unchanged if it does not contain digits; hashes and mixtures of letters and digits are replaced as a whole; otherwise
 /// (`node12`) only the digits are.
 fn push_word(out: &mut String, word: &str) {
     let bytes = word.as_bytes();

@@ -99,7 +99,7 @@ pub struct TestOutcomes {
     is_settled: bool,
     /// Whether there were more tests than are kept.
     is_over: bool,
-    /// Suites and names of tests that passed when retried, which have no case to name them.
+    /// Suites and names of tests that passed when retried, and so are not in any case.
     names: BTreeMap<TestIdentity, (CompactString, CompactString)>,
 }
 

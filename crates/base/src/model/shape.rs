@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_valid_artifact_has_no_errors() {
+    fn a_valid_artifact_is_accepted() {
         let good = json!({"confidence": 1, "decision": null, "repos": [{"name": "a"}], "loops": {"x": 2}});
         assert_eq!(shape().check(&good), vec![]);
     }

@@ -71,8 +71,8 @@ impl ReplayProject {
         Ok(Self { same: AnswerInputs::of(&project), session, pipeline, project, watched: OnceLock::new() })
     }
 
-    /// Why an edge of a node does not fire: the comparisons that failed. Empty if the node has no such edge, if it has no rule,
-    /// or if it fires.
+    /// Why an edge of a node does not fire: the comparisons that failed. Empty if the node lacks this edge, the edge
+    /// lacks a rule, or it fires.
     pub(super) fn misses(
         &self,
         (path, node): (&str, &str),

@@ -122,7 +122,7 @@ impl<'a> OriginalRun<'a> {
         };
         let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
         let artifact = read(&text(&artifact.hash())?);
-        // Without a script, the step has no record of one's inputs.
+        // A step without a script does not record script inputs.
         let Some(params) = params.as_ref().map(Content::hash) else { return Ok(None) };
         let params = assemble(&text(&params)?, &mut |hash| text(hash))?;
         let run = |function: Option<&ScriptFunction>, plan: &Plan, around: &Plan, at| match function {

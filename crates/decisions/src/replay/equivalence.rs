@@ -249,7 +249,7 @@ fn verify(again: &ReplayOutcome, recorded: &[String], state: &WalkState, end: &W
 /// The path of a walk, step by step.
 fn path_of(walked: &ReplayOutcome) -> Vec<(&str, &str, Option<StepEnd>)> {
     let result = |decision: &super::replay_walk::ReplayedDecision| match &decision.now {
-        // Reused decisions have no reasons.
+        // Reused decisions are recorded without reasons.
         StepEnd::To { to, edge, context, .. } => {
             StepEnd::To { to: to.clone(), edge: edge.clone(), because: "".into(), context: context.clone() }
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(super) struct ReplayedGates {
     pub(super) decisions: usize,
     pub(super) flips: Vec<Flip>,
-    /// The gates with an advisor that has no recorded review.
+    /// The gates with an advisor without a recorded review.
     pub(super) unknown: Vec<UnknownOutcome>,
 }
 
@@ -75,7 +75,7 @@ fn reviewed(event: &Event) -> Option<(&Name, &Content)> {
     }
 }
 
-/// Re-evaluates a gate on the recorded reviews, or returns `None` if one of its advisors has no recorded review.
+/// Re-evaluates a gate on the recorded reviews, or returns `None` if the review of one of its advisors was not recorded.
 fn reevaluate(gate: &GatePlan, before: &GateDecision) -> Option<GateDecision> {
     let review = |name: &Name| before.reviews.iter().find(|review| review.advisor == *name).cloned();
     let reviews: Option<Vec<_>> = gate.advisors.iter().map(|advisor| review(&advisor.name)).collect();

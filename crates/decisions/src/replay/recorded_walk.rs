@@ -166,7 +166,7 @@ impl RecordedWalk {
                     }
                 }
                 EventOutline::WalkError(failure) => {
-                    // A walk that failed before its step began has no other event of it.
+                    // The only event of a walk that failed before its step began.
                     if steps.last().is_none_or(|last| last.path != row.path) {
                         steps.push(RecordedStep::begun(row.path, row.at, &failure.node));
                     }

@@ -29,7 +29,7 @@ pub(super) struct ReplayWalk<'a> {
     /// Seeds `state.chance`.
     pub(super) seed: u64,
     pub(super) case: &'a str,
-    /// The walker where the plan has no team: in a sub-pipeline, that of the enclosing step.
+    /// The walker of a plan without a team: in a sub-pipeline, that of the enclosing step.
     pub(super) inherited: Option<&'a TeamMember>,
     /// The results of the scheduler's queries, if recorded.
     pub(super) needs: &'a [(String, View)],

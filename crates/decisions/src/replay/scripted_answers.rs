@@ -87,7 +87,7 @@ impl ReplayWalk<'_> {
             let branch = forked.inner[number].clone();
             let within = recorded_walk.of_place(&branch.place);
             let answer = within.as_ref().and_then(|within| within.steps.last()?.answer.clone());
-            // A branch that failed has no answer.
+            // A failed branch, without an answer.
             let Some(answer) = answer.filter(|answer| answer.by == "script") else { return Ok(AnswerAgain::Unknown) };
             let path = branch.next_path();
             let inner = ReplayedStep { state: &branch, path: &path, ..at };

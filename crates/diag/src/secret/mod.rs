@@ -51,7 +51,7 @@ pub fn looks_secret(word: &str) -> bool {
 }
 
 /// Whether an address has something in it that looks like a secret: a user, a parameter, a part of its path.
-pub fn address_tells(url: &str) -> bool {
+pub fn address_reveals_secret(url: &str) -> bool {
     // The scan looks for users behind a scheme only.
     let host = url.split_once("://").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next();
     host.is_some_and(|host| host.contains('@')) || !secrets_in(url).is_empty()

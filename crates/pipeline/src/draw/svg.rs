@@ -46,7 +46,7 @@ impl Picture {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ak\" width=\"{w:.0}\" height=\"{h:.0}\" viewBox=\"0 0 {w:.0} {h:.0}\" \
              role=\"img\" aria-labelledby=\"ak-title ak-desc\">\n<title id=\"ak-title\">{}</title>\n<desc id=\"ak-desc\">{}</desc>\n",
             escape(&format!("Pipeline {}", self.title)),
-            escape(&self.spoken()),
+            escape(&self.description()),
         );
         _ = write!(out, "<style>{}</style>\n<defs>", style());
         for kind in KINDS {
@@ -110,7 +110,7 @@ impl Picture {
     }
 
     /// Describes the picture in one sentence per arrow.
-    fn spoken(&self) -> String {
+    fn description(&self) -> String {
         let name = |ix: usize| self.shapes[ix].name.as_str();
         let arrow = |arrow: &super::Arrow| match arrow.kind {
             ArrowKind::Start => format!("It starts at {}.", name(arrow.to)),
@@ -119,7 +119,7 @@ impl Picture {
             _ => format!("{} leads from {} to {}.", arrow.label(), name(arrow.from), name(arrow.to)),
         };
         let arrows: Vec<String> = self.arrows.iter().map(arrow).collect();
-        let parts = self.nested.iter().map(|nested| format!("{}: {}", self.nested_title(nested), nested.picture.spoken()));
+        let parts = self.nested.iter().map(|nested| format!("{}: {}", self.nested_title(nested), nested.picture.description()));
         let all: Vec<String> = arrows.into_iter().chain(parts).collect();
         format!("{} {}", self.subtitle().replace('\n', " "), all.join(" ")).trim().to_owned()
     }

@@ -286,7 +286,7 @@ impl PipelineLinker<'_, '_> {
                 read.extend(self.node_named(name));
                 continue;
             }
-            let message = format!("the task reads `{reference}`, and `{name}` has no `{field}`");
+            let message = format!("the task reads `{reference}`, but `{field}` is not a field of `{name}`");
             let known = || format!("a task may read {}", STAGE_FIELDS.join(", "));
             let help = did_you_mean(field, STAGE_FIELDS).unwrap_or_else(known);
             let error = self.reader.error("bad-reference", message, task.text.span, "").help(help);
@@ -382,7 +382,7 @@ impl PipelineLinker<'_, '_> {
             Ref::Name(name) => name,
             Ref::Bad => return None,
             Ref::Missing => {
-                let error = self.reader.error("unknown-edge-source", format!("{what} has no `from`"), raw.head, "");
+                let error = self.reader.error("unknown-edge-source", format!("{what} needs `from`"), raw.head, "");
                 self.reader.push(error.help("name the node it comes from, or `\"*\"` for a guard"));
                 return None;
             }
@@ -409,7 +409,7 @@ impl PipelineLinker<'_, '_> {
                 Some((target?, name.span))
             }
             Ref::Missing if !raw.advisory => {
-                let error = self.reader.error("unknown-edge-target", format!("{what} has no `to`"), raw.head, "");
+                let error = self.reader.error("unknown-edge-target", format!("{what} needs `to`"), raw.head, "");
                 self.reader.push(error.help("name the node it goes to, or the end of the pipeline"));
                 None
             }

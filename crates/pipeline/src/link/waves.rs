@@ -36,7 +36,7 @@ mod tests {
     use asterisk_diag::Source;
 
     #[test]
-    fn nodes_with_after_have_no_edges() {
+    fn nodes_with_after_reject_edges() {
         let of = |nodes: &str, more: &str| {
             let text = format!("pipeline: t\nnodes: [{nodes}]\n{more}done: _done\n");
             match parse(&Source::new("t.yaml", text)) {

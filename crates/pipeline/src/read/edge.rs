@@ -65,7 +65,7 @@ fn when(reader: &mut YamlReader<'_>, fields: FormFields<'_>, what: &str) -> (Edg
     }
 }
 
-/// Checks an edge as far as possible without the nodes: reports keys that have no effect.
+/// Checks an edge as far as possible without the nodes: reports keys without effect.
 fn consistent(reader: &mut YamlReader<'_>, fields: FormFields<'_>, edge: &RawEdge, what: &str) {
     if let Some(counter) = &edge.counter {
         if !is_identifier(counter) {

@@ -56,8 +56,8 @@ fn raw(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> RawPipeline {
     // With `after:`, the dependencies determine start and order.
     let waves = waits(fields);
     for (key, code, message) in [
-        ("pipeline", "missing-name", "the pipeline has no name"),
-        ("start", "missing-start", "the pipeline has no start"),
+        ("pipeline", "missing-name", "the pipeline needs a name"),
+        ("start", "missing-start", "the pipeline needs a start"),
         ("done", "missing-done", "the pipeline does not name its end (`done`)"),
     ] {
         if !(waves && key == "start") && fields.value(key).is_none() {
@@ -122,7 +122,7 @@ fn thermal(fields: FormFields<'_>) -> Thermal {
 
 /// The list of a key that must have items.
 fn items<'y>(reader: &mut YamlReader<'_>, fields: FormFields<'y>, key: &str, code: &str, required: bool) -> Option<&'y [Yaml]> {
-    let message = format!("the pipeline has no {key}");
+    let message = format!("the pipeline needs {key}");
     let Some(yaml) = fields.present(key) else {
         if required {
             missing(reader, fields, key, code, &message);

@@ -50,7 +50,7 @@ pub(super) fn node(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawNode> 
     Some(node)
 }
 
-/// Reports keys that have no effect on a node answered by a subpipeline.
+/// Reports keys without effect on a node answered by a subpipeline.
 fn subpipeline(reader: &mut YamlReader<'_>, fields: FormFields<'_>, node: &RawNode, what: &str) {
     let Some(subpipeline) = &node.subpipeline else { return };
     for key in ["script", "via", "prompt", "needs", "masks", "family"] {

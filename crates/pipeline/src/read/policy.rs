@@ -43,7 +43,7 @@ fn policy(reader: &mut YamlReader<'_>, fields: FormFields<'_>, area: &str) -> Po
     for YamlEntry { key: category, value } in fields.entries("advisors") {
         let Some(council) = council_of(value) else { continue };
         if council.members.is_empty() {
-            let message = format!("the council of `{category}` has no advisor");
+            let message = format!("the council of `{category}` needs an advisor");
             let error = reader.error("no-advisor", message, value.span, "");
             reader.push(error.help("list its advisors: `{ list: [NAME, NAME], decision: majority }`"));
             continue;
@@ -168,7 +168,7 @@ fn gate(reader: &mut YamlReader<'_>, fields: FormFields<'_>, what: &str) -> Opti
     let mut council = council(gate, gate.list("advisors").unwrap_or_default());
     council.members.splice(0..0, gate.text("advisor"));
     if council.members.is_empty() {
-        let error = reader.error("no-advisor", format!("the gate of {what} has no advisor"), yaml.span, "");
+        let error = reader.error("no-advisor", format!("the gate of {what} needs an advisor"), yaml.span, "");
         reader.push(error.help("name one: `gate: { advisor: NAME }`, or several: `gate: { advisors: [NAME, NAME] }`"));
         return None;
     }

@@ -15,7 +15,7 @@ pub(super) fn stages(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> Raw
     let top = fields.key_span("stages");
     let list = fields.list("stages").unwrap_or_default();
     if fields.present("stages").is_none() || (list.is_empty() && fields.list("stages").is_some()) {
-        let error = reader.error("no-nodes", "the pipeline has no stages", top, "");
+        let error = reader.error("no-nodes", "the pipeline needs stages", top, "");
         reader.push(error.help("list them: `stages: [{ name: ..., agent: ..., advisor: ..., task: ... }]`"));
     }
     let mut nodes: Vec<RawNode> = list.iter().filter_map(|yaml| stage(reader, yaml)).collect();

@@ -54,7 +54,7 @@ impl Pipeline {
 }
 
 fn no_walkers(reader: &mut YamlReader<'_>, span: asterisk_diag::Span) {
-    let error = reader.error("no-walkers", "the team has no walkers", span, "without walkers");
+    let error = reader.error("no-walkers", "the team needs walkers", span, "without walkers");
     reader.push(error.help("name personas (`asterisk show personas`), or define walkers: `walkers: [Herald, { name: Scout }]`"));
 }
 

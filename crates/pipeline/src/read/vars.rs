@@ -39,7 +39,7 @@ fn long(reader: &mut YamlReader<'_>, name: &Spanned<String>, yaml: &Yaml) -> Opt
     reader.known_keys(fields, &what, &VAR.names(), &[]);
     let doc = fields.entry("doc").and_then(|entry| reader.text(&entry.value, &format!("`doc` of {what}")));
     let Some(entry) = fields.entry("default") else {
-        let error = reader.error("missing-key", format!("{what} has no `default`"), yaml.head(reader.source()), "");
+        let error = reader.error("missing-key", format!("{what} needs a `default`"), yaml.head(reader.source()), "");
         reader.push(error.help("every var needs a default: `default: 0.8`"));
         return None;
     };
@@ -186,7 +186,7 @@ mod tests {
             ("{ default: c, values: [a] }", "pipeline/var-default [c] the default of var `x` must be one of `a`, not \"c\""),
             ("{ default: 1, type: integer }", "pipeline/bad-var [integer] `integer` is not a type of vars"),
             ("{ default: 1, type: list }", "pipeline/bad-var [list] `list` is not a type of vars"),
-            ("{ type: number, min: 0 }", "pipeline/missing-key [{ type: number, min: 0 }] var `x` has no `default`"),
+            ("{ type: number, min: 0 }", "pipeline/missing-key [{ type: number, min: 0 }] var `x` needs a `default`"),
             ("{ default: 1, mni: 0 }", "pipeline/unknown-key [mni] `mni` is not a key of var `x`"),
             ("{ default: a, type: string, min: 0 }", "pipeline/bad-var [min] `min` of var `x` is not for a string"),
             ("{ default: 1, type: int, min: 0.5 }", "pipeline/type [0.5] `min` of var `x` must be a whole number, not 0.5"),

@@ -84,7 +84,7 @@ fn check_rules(reader: &mut YamlReader<'_>, read: &VerdictRules) {
             reader.push(error.help("give each rule its own id"));
         }
         if rule.weights.is_empty() {
-            let message = format!("the rule `{}` has no weights, so it has no effect", *rule.id);
+            let message = format!("the rule `{}` is without weights, so it never contributes", *rule.id);
             let error = reader.error("verdict-weight", message, rule.span, "");
             reader.push(error.help("list the defects that it supports, with weights: `for: { DEFECT: 1.2 }`"));
         }
@@ -92,7 +92,7 @@ fn check_rules(reader: &mut YamlReader<'_>, read: &VerdictRules) {
             if read.priors.iter().any(|prior| *prior.defect == **defect) {
                 continue;
             }
-            let message = format!("the rule `{}` supports `{}`, which has no prior", *rule.id, **defect);
+            let message = format!("the rule `{}` supports `{}`, a defect without a prior", *rule.id, **defect);
             let error = reader.error("verdict-weight", message, defect.span, "");
             let hint = asterisk_diag::did_you_mean(defect, read.priors.iter().map(|prior| prior.defect.as_str()));
             reader.push(error.help(hint.unwrap_or_else(|| "the verdict decides between the defects of `priors`".into())));

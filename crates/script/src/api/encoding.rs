@@ -78,8 +78,8 @@ pub(super) const TABLE: &[HostFn] = &[
         group: GROUP,
         doc: "The commands of a line that needs no shell, as `commands` and `problem`. Each command has `join` (`;`, `&&`, `||` or `|`: how it \
               follows the one before it), `words` (each with its `text` and whether it is a `pattern` of file names), `input` (the file of \
-              `<`, or ()), `silent` (`>/dev/null`) and `errors` (`kept`, `dropped` or `joined`). Of any other text `problem` says what only \
-              a shell could tell.",
+              `<`, or ()), `silent` (`>/dev/null`) and `errors` (`kept`, `dropped` or `joined`). For any other text, `problem` names what \
+              requires a shell.",
         example: r#"command_line("grep -c 'a b' *.txt | sort").commands[0].words.map(|word| word.text)"#,
         result: r#"["grep", "-c", "a b", "*.txt"]"#,
         bind: |engine, name| {

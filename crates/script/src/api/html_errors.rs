@@ -10,7 +10,7 @@ use std::cell::RefCell;
 /// The maximum number of errors reported.
 const MAX_ERRORS: usize = 100;
 
-/// Elements that have no end tag.
+/// Elements without an end tag.
 const VOID: &[&str] =
     &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "param"];
 
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_good_page_has_no_errors() {
+    fn a_valid_page_is_accepted() {
         let page = "<!doctype html>\n<html lang=en><head><title>a < b</title><style>a > b {}</style>\n\
                     <script>if (a < b && c) {}</script></head>\n<body><ul><li>x<li>y</ul><p>one<p>two<br>\n\
                     <svg><path d='M0 0'/><title>t</title></svg><img src=a alt=''></body></html>";

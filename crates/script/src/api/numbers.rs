@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_and_zero_have_no_percentage() {
+    fn means_and_percentages_of_nothing_are_unit() {
         assert!(mean(&of(&[])).unwrap().is_unit() && percent(&1_i64.into(), &0_i64.into()).unwrap().is_unit());
         assert_eq!(sum(&of(&[])).unwrap().as_int(), Ok(0));
         assert!(sum(&Dynamic::from_array(vec![i64::MAX.into(), 1_i64.into()])).is_err());

@@ -126,7 +126,7 @@ pub(super) fn no_field(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) 
     let text = (bare && nearest(name, known()).is_none()).then(|| format!("strings need quotes: `\"{name}\"`"));
     let subject = value.path().unwrap_or(&shape.name);
     let what = if shape.name.is_empty() { "not a field".to_owned() } else { format!("not a field of the {}", shape.name) };
-    Diagnostic::error(fault::UNKNOWN_FIELD, format!("`{subject}` has no field `{name}`"))
+    Diagnostic::error(fault::UNKNOWN_FIELD, format!("no field `{name}` on `{subject}`"))
         .label(&place.source, place.span, what)
         .maybe_help(text.or_else(|| meant(place, name, known(), "no field has a similar name")))
 }
@@ -186,7 +186,7 @@ fn list_field(place: &ScriptPlace, value: &TypedValue<'_>, name: &str) -> Diagno
     } else {
         "read an item: `[0]`".into()
     };
-    Diagnostic::error(fault::UNKNOWN_FIELD, format!("{subject} is a list and has no field `{name}`"))
+    Diagnostic::error(fault::UNKNOWN_FIELD, format!("{subject} is a list without a field `{name}`"))
         .label(&place.source, place.span, "not a field of a list")
         .help(help)
 }

@@ -1,7 +1,7 @@
 //! Static checks of scripts: the inputs that a function reads, and code that cannot work as intended.
 //!
 //! A forward pass over the syntax tree follows inputs through variables, loops, closures and calls of other script functions.
-//! Only what is certain is reported: a value whose type depends on the path taken has no type here.
+//! Only what is certain is reported: a value whose type depends on the path taken is treated as untyped.
 
 mod builtins;
 mod calls;

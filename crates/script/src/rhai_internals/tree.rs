@@ -293,7 +293,7 @@ pub enum Node<'t> {
 }
 
 impl FunctionHead {
-    /// Whether it is a closure, which has no name of its own.
+    /// Whether it is a closure, and so anonymous.
     pub fn is_closure(&self) -> bool {
         self.name.starts_with(CLOSURE)
     }

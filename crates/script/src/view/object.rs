@@ -142,7 +142,7 @@ impl ObjectView {
             _ if self.0.entries.is_empty() => Some(format!("`{path}` is empty")),
             _ => did_you_mean(key, self.entries().map(|(key, _)| key)),
         };
-        let message = format!("`{path}` has no field `{key}`");
+        let message = format!("no field `{key}` on `{path}`");
         ScriptFault::new(fault::UNKNOWN_FIELD, message).maybe_help(help).fail()
     }
 }

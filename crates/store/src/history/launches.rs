@@ -65,7 +65,7 @@ pub struct PastCase {
 pub type RowIds = SmallVec<[i64; 2]>;
 
 impl Store {
-    /// The history visible to a run. Facts found after the run began have no influence, so that a report built again is the same.
+    /// The history visible to a run. Facts found after the run began are ignored, so a rebuilt report is identical.
     pub fn history(&self, run: &str) -> Result<KnownHistory, StoreError> {
         self.read(|conn| {
             let run = run_row(conn, run)?;

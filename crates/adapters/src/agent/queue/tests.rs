@@ -278,7 +278,7 @@ fn nothing_is_lost_or_doubled() {
 }
 
 #[test]
-fn a_step_whose_node_has_no_time_left_is_withdrawn() {
+fn a_step_of_a_node_out_of_time_is_withdrawn() {
     let queue = StepQueue::new(0);
     let offer = queue.offer(task(1), &settings(LONG));
     assert_eq!(offer.wait(Deadline::after(Duration::from_millis(10))), StepEvent::Overdue, "no worker has it");

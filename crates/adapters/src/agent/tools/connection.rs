@@ -54,7 +54,7 @@ pub(super) enum ToolError {
     Start(String, bool),
     /// Communication failed.
     Talk(String),
-    /// The server has no such tool; the names of those it has.
+    /// The server does not have this tool; the names of its tools.
     NoTool(Vec<String>),
     /// The server refused the call: the reason, and whether a retry may help.
     Refused(String, bool),

@@ -176,10 +176,13 @@ impl<'a> ToolAnswerer<'a> {
             }
             ToolError::NoTool(tools) => {
                 let hint = did_you_mean(tool, tools.iter().map(String::as_str));
-                let list =
-                    if tools.is_empty() { "it has no tools".to_owned() } else { format!("its tools: {}", tools.join(", ")) };
+                let list = if tools.is_empty() {
+                    "the server does not offer tools".to_owned()
+                } else {
+                    format!("its tools: {}", tools.join(", "))
+                };
                 let help = hint.map_or_else(|| list.clone(), |hint| format!("{hint}\n{list}"));
-                Refusal::failed(self.failed(request, &format!("the server has no tool `{tool}`")).help(help))
+                Refusal::failed(self.failed(request, &format!("no tool `{tool}` on the server")).help(help))
             }
             ToolError::Refused(text, again) => {
                 let error = self.failed(request, &format!("it refused the call: {}", hide(&text)));

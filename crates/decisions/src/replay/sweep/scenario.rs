@@ -184,7 +184,8 @@ fn node_of(pipeline: &Pipeline, name: &str) -> Result<NodeIx, Box<Diagnostic>> {
     match pipeline.resolve_target(name) {
         Some(EdgeTarget::Node(node)) => Ok(node),
         _ => {
-            let message = format!("the pipeline `{}` has no node `{name}`, for which the scenario has an answer", *pipeline.name);
+            let message =
+                format!("the scenario has an answer for `{name}`, which is not a node of the pipeline `{}`", *pipeline.name);
             let known = pipeline.nodes.iter().map(|node| node.name.as_str());
             Err(Box::new(Diagnostic::error("sweep/scenario", message).maybe_help(did_you_mean(name, known))))
         }

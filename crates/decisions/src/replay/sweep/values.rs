@@ -55,7 +55,7 @@ impl SweptVar {
         if plan.var(&self.name).is_some() {
             return Ok(());
         }
-        let message = format!("the pipeline `{}` has no var `{}`", *plan.pipeline.name, self.name);
+        let message = format!("no var `{}` in the pipeline `{}`", self.name, *plan.pipeline.name);
         Err(Box::new(Diagnostic::error("sweep/var", message).maybe_help(did_you_mean(&self.name, plan.var_names()))))
     }
 }

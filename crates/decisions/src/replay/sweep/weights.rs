@@ -54,7 +54,7 @@ pub(super) fn sweep_weights(session: &Session, spec: &ReplaySpec, var: &SweptVar
 }
 
 impl SweptWeight<'_> {
-    /// The weight in use; an error if there is no such rule, signature or defect.
+    /// The weight in use; an error if the rule, signature or defect does not exist.
     fn of(&self, plan: &VerdictPlan) -> Result<f64, Box<Diagnostic>> {
         let known = || plan.priors.iter().map(|(defect, _)| defect.as_str());
         if !known().any(|defect| defect == self.defect) {

@@ -51,8 +51,8 @@ mod tests {
         );
         assert_eq!(found(verdict, root, responder, effect), [""; 0]);
         for (from, to, rule, message) in [
-            ("evidence.lines", "evidence.lnies", "unknown-field", "`evidence` has no field `lnies`"),
-            ("line.text", "line.txt", "unknown-field", "`evidence.lines[]` has no field `txt`"),
+            ("evidence.lines", "evidence.lnies", "unknown-field", "no field `lnies` on `evidence`"),
+            ("line.text", "line.txt", "unknown-field", "no field `txt` on `evidence.lines[]`"),
             ("\"error\"", "\"eror\"", "enum-value", "`evidence.lines[].source` is never \"eror\""),
             (
                 "line == ()",
@@ -60,7 +60,7 @@ mod tests {
                 "compare-types",
                 "`evidence.checks` is a list and cannot be compared with a number",
             ),
-            ("line == ()", "context.failure.naem == \"\"", "unknown-field", "`context.failure` has no field `naem`"),
+            ("line == ()", "context.failure.naem == \"\"", "unknown-field", "no field `naem` on `context.failure`"),
             ("line == ()", "line.level == \"warn\"", "absent-field", "`evidence.lines[].level` may be absent"),
             ("strength: 0.5", "score: 0.5", "returned-map", "unknown key `score` in the returned map"),
             ("strength: 0.5", "strength: 1.5", "returned-map", "`strength` is a number from 0 to 1, not 1.5"),
@@ -71,7 +71,7 @@ mod tests {
             ("score: 0.5", "scoer: 0.5", "returned-map", "`scoer` is not a field of the"),
             ("score: 0.5", "score: 2", "returned-map", "is never 2"),
             ("\"good\"", "\"goood\"", "returned-map", "is never \"goood\""),
-            ("#{ score: 0.5, ", "let x = params.failur; #{ score: 0.5, ", "unknown-field", "`params` has no field `failur`"),
+            ("#{ score: 0.5, ", "let x = params.failur; #{ score: 0.5, ", "unknown-field", "no field `failur` on `params`"),
             ("\"note\"", "\"ntoe\"", "returned-map", "unknown effect `ntoe`"),
             ("text: artifact.label", "txet: artifact.label", "returned-map", "unknown key `txet` of the effect `note`"),
             (", because: frame.function", "", "no-reason", "lacks `because`"),
@@ -91,6 +91,6 @@ mod tests {
             "if !evidence.lines.any(|line| get_or(line, \"level\", \"\") == \"error\") { return; } #{ because: \"x\" }";
         assert_eq!(found(with_default, root, responder, effect), [""; 0]);
         let typo = with_default.replace("\"level\"", "\"levle\"");
-        assert!(found(&typo, root, responder, effect)[0].contains("has no field `levle`"));
+        assert!(found(&typo, root, responder, effect)[0].contains("no field `levle`"));
     }
 }

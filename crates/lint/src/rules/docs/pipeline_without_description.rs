@@ -17,7 +17,7 @@ pub(super) const RULE: LintRule = LintRule {
 fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
     for pipe in cx.pipelines.iter().filter(|pipe| pipe.pipeline.description.trim().is_empty()) {
         let name = &pipe.pipeline.name;
-        let found = Diagnostic::warning(RULE.id, format!("`{}` has no description", **name));
+        let found = Diagnostic::warning(RULE.id, format!("`{}` is missing a description", **name));
         report.push(found.label(&pipe.pipeline.source, name.span, "this pipeline").help("add a line `description: ...`"));
     }
 }

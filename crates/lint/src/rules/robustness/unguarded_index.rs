@@ -42,7 +42,7 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
                 continue;
             }
             let found = Diagnostic::warning(RULE.id, format!("`{}` may have no item {}", indexed.path, indexed.index));
-            let found = found.label(&indexed.source, indexed.span, "an error if there is no such item");
+            let found = found.label(&indexed.source, indexed.span, "an error if the item does not exist");
             report.push(found.help(format!(
                 "check first: `{name}.len() > {}`, or use `get({})`, which returns `()`",
                 indexed.index.max(0),

@@ -11,7 +11,7 @@ use asterisk_script::tree::{self, Expr, Node, Stmt};
 pub(super) const RULE: LintRule = LintRule {
     id: "verdicts/never-speaks",
     level: LintLevel::Warning,
-    summary: "a verdict rule that never matches, or has no weight",
+    summary: "a verdict rule that never matches, or without weights",
     manual: include_str!("../../manual/verdicts/never-speaks.md"),
     options: &[],
     check: Some(check),
@@ -42,7 +42,7 @@ fn is_silent(body: &[Stmt]) -> bool {
     let mut silent = ends_silent(body);
     tree::each(body, &mut |node| {
         if let Node::Stmt(Stmt::Return { value: Some(value), throws: false, .. }) = node {
-            silent &= is_no(value);
+            silent &= returns_no_match(value);
         }
     });
     silent
@@ -51,9 +51,9 @@ fn is_silent(body: &[Stmt]) -> bool {
 /// Whether the last statement of a block evaluates to `false`, `()` or no value.
 fn ends_silent(body: &[Stmt]) -> bool {
     match body.last() {
-        Some(Stmt::Expr(value)) => is_no(value),
+        Some(Stmt::Expr(value)) => returns_no_match(value),
         Some(Stmt::If { then, otherwise, .. }) => ends_silent(then) && ends_silent(otherwise),
-        Some(Stmt::Switch { arms, .. }) => arms.iter().all(|arm| is_no(&arm.value)),
+        Some(Stmt::Switch { arms, .. }) => arms.iter().all(|arm| returns_no_match(&arm.value)),
         Some(Stmt::Block(inner, _)) => ends_silent(inner),
         Some(Stmt::Try { body, handler, .. }) => ends_silent(body) && ends_silent(handler),
         // A loop may return a value with `break`.
@@ -68,7 +68,7 @@ fn breaks_with_value(body: &[Stmt]) -> bool {
     breaks
 }
 
-fn is_no(value: &Expr) -> bool {
+fn returns_no_match(value: &Expr) -> bool {
     match value {
         Expr::Unit(_) | Expr::Bool(false, _) => true,
         Expr::Block(inner, _) => ends_silent(inner),

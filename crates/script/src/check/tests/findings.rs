@@ -110,7 +110,7 @@ fn unknown_fields_are_found_in_every_access() {
     assert_eq!(
         found("artifact.confidense >= 0.8"),
         [
-            "rule/unknown-field [confidense] `artifact` has no field `confidense`; did you mean `artifact.confidence` instead of `artifact.confidense`?"
+            "rule/unknown-field [confidense] no field `confidense` on `artifact`; did you mean `artifact.confidence` instead of `artifact.confidense`?"
         ]
     );
     finds("let a = artifact; a.confidense", "unknown-field", "confidense");
@@ -145,11 +145,11 @@ fn unknown_fields_are_found_in_every_access() {
 }
 
 #[test]
-fn lists_have_no_fields_but_their_items_do() {
+fn items_of_lists_have_fields_and_lists_do_not() {
     assert_eq!(
         found("artifact.candidate_repos.score > 1"),
         [
-            "rule/unknown-field [score] `artifact.candidate_repos` is a list and has no field `score`; its items have it: `[0].score`, or \
+            "rule/unknown-field [score] `artifact.candidate_repos` is a list without a field `score`; its items have it: `[0].score`, or \
           `.any(|item| item.score ...)`"
         ]
     );
@@ -244,7 +244,7 @@ fn conditions_are_checked_within_their_pipeline() {
     let analysis = Checker::new(unit, &no_modules).condition(&inputs);
     let shown: Vec<_> =
         analysis.diagnostics.iter().map(|diagnostic| (diagnostic.place().unwrap(), diagnostic.message.clone())).collect();
-    assert_eq!(shown, [("p.yaml:1:12".to_owned(), "`artifact` has no field `confidense`".to_owned())]);
+    assert_eq!(shown, [("p.yaml:1:12".to_owned(), "no field `confidense` on `artifact`".to_owned())]);
     let reads: Vec<_> = analysis.reads.iter().map(|read| (read.path.as_str(), read.source.slice(read.span))).collect();
     assert_eq!(reads, [("vars.recall_hit", "recall_hit")]);
 }

@@ -5,7 +5,7 @@ use crate::check::{CheckedParameter, Checker, no_modules};
 use std::collections::BTreeMap;
 
 #[test]
-fn a_missing_function_has_no_findings() {
+fn a_missing_function_is_not_reported() {
     let script = unit("r.rhai", "fn g() { 1 }");
     let analysis = crate::check::function(&script, "f", &[], &no_modules);
     assert!(analysis.diagnostics.is_empty() && analysis.reads.is_empty());

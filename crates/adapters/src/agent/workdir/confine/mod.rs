@@ -4,8 +4,8 @@
 //! | what | by |
 //! |---|---|
 //! | files: the working directory and a directory for temporary files are written, the system's programs read | Landlock |
-//! | rights, owners and times of files elsewhere | a mount namespace that is read-only, where the kernel makes one; commands that only read have no such calls at all |
-//! | the network, other processes, devices, the kernel | seccomp; no capabilities; namespaces where the kernel makes them |
+//! | rights, owners and times of files elsewhere | a read-only mount namespace, where the kernel supports it; commands that only read are denied these calls |
+//! | the network, other processes, devices, the kernel | seccomp; no capabilities; namespaces where the kernel supports them |
 //! | processes, memory, what is written to the disk | limits of each process, and a watcher that adds up what all of them take |
 //!
 //! What the kernel cannot enforce: [`SandboxGaps`].
