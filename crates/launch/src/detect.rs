@@ -41,6 +41,8 @@ pub(super) enum LaunchFormat {
     /// Rust's test harness.
     Libtest,
     Tap,
+    /// What a CI job printed.
+    JobLog,
 }
 
 impl LaunchFormat {
@@ -59,6 +61,7 @@ impl LaunchFormat {
             Self::GoTest => "go test -json",
             Self::Libtest => "libtest JSON",
             Self::Tap => "TAP",
+            Self::JobLog => super::job_log::FORMAT,
         }
     }
 }
@@ -70,10 +73,20 @@ pub(super) fn of_head(head: &[u8]) -> Option<LaunchFormat> {
     match head.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'<') => Some(of_root(head)),
         Some(b'{') => Some(of_line(first_text_line(head)).unwrap_or_else(|| of_keys(head))),
-        Some(b'[') => Some(of_lines(head).unwrap_or(LaunchFormat::ReportPortal)),
-        Some(_) => of_lines(head),
+        Some(b'[') => Some(of_text(head).unwrap_or(LaunchFormat::ReportPortal)),
+        Some(_) => of_text(head),
         None => None,
     }
+}
+
+/// The format of a text that is neither XML nor an object.
+fn of_text(head: &[u8]) -> Option<LaunchFormat> {
+    let text = String::from_utf8_lossy(head);
+    if super::job_log::is_of_system(&text) {
+        return Some(LaunchFormat::JobLog);
+    }
+    let is_output = || text.lines().take(MAX_LINES).any(super::job_log::is_output);
+    of_lines(head).or_else(|| is_output().then_some(LaunchFormat::JobLog))
 }
 
 fn first_text_line(head: &[u8]) -> &[u8] {
@@ -217,6 +230,7 @@ pub(super) fn detect(source: &Source) -> Result<LaunchFormat, Diagnostic> {
     match of_head(body.as_bytes()) {
         Some(LaunchFormat::Junit) => refuse_web_page(source, body).map_or(Ok(LaunchFormat::Junit), Err),
         Some(format) => Ok(format),
+        None if body.lines().any(super::job_log::is_output) => Ok(LaunchFormat::JobLog),
         None => {
             let known = foreign::text(body);
             let span = known.and_then(|known| text.find(known.clue).map(|at| Span::new(at, at + known.clue.len())));

@@ -2,7 +2,9 @@
 
 use super::detect::LaunchFormat;
 use super::room::TextRoom;
-use super::{InputPart, allure, go_test, junit, libtest, nunit, reportportal, robot, surrogates, tap, testng, trx, xunit};
+use super::{
+    InputPart, allure, go_test, job_log, junit, libtest, nunit, reportportal, robot, surrogates, tap, testng, trx, xunit,
+};
 use asterisk_diag::counted;
 use asterisk_diag::{Diagnostics, Source};
 use std::io::BufRead;
@@ -48,5 +50,6 @@ pub(super) fn read_stream(
         LaunchFormat::GoTest => go_test::read(input, source, room),
         LaunchFormat::Libtest => libtest::read(input, source, room),
         LaunchFormat::Tap => tap::read(input, source, room),
+        LaunchFormat::JobLog => job_log::read(input, source, room),
     }
 }

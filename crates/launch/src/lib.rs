@@ -27,6 +27,7 @@ mod gather;
 mod go_test;
 mod item;
 mod items;
+mod job_log;
 mod json_span;
 mod json_stream;
 mod junit;

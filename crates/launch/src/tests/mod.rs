@@ -6,6 +6,7 @@ mod any_input;
 mod bounds;
 mod dialects;
 mod formats;
+mod job_logs;
 mod outcomes;
 mod refusals;
 

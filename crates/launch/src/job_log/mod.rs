@@ -1,0 +1,362 @@
+//! Reads the log of a CI job: its steps, the one that failed, and a case for each failure in it.
+//!
+//! ```text
+//! line -system-> marks, text -scan-> findings of a step -select-> cases
+//! ```
+//!
+//! `system` removes what the CI system adds, `tools` is the table of tools whose output is recognised, `scan` collects what they
+//! print about a failure, and `select` decides which findings are failures of their own. Only steps that failed give cases.
+
+mod scan;
+mod select;
+mod system;
+mod tool;
+mod tools;
+
+use super::InputPart;
+use super::launch_builder::LaunchBuilder;
+use super::lines::LineReader;
+use super::room::TextRoom;
+use asterisk_base::clock::Timestamp;
+use asterisk_diag::{Diagnostics, Source, counted};
+use scan::{Scanned, Scanner};
+use std::collections::VecDeque;
+use std::io::BufRead;
+use system::{CiSystem, JobLine, JobOutcome, Mark};
+
+/// The name of the format in reports.
+pub(super) const FORMAT: &str = "job log";
+
+/// The CI system is detected in this many lines.
+const HEAD_LINES: usize = 300;
+
+/// The last lines of a step that are kept.
+const TAIL_LINES: usize = 60;
+
+/// The maximum bytes of such a line.
+const MAX_TAIL_LINE: usize = 2000;
+
+/// The maximum number of steps that are kept; commands of a loop may be many.
+const MAX_STEPS: usize = 10_000;
+
+/// Whether a text begins like the log of a CI system.
+pub(super) fn is_of_system(head: &str) -> bool {
+    let lines: Vec<String> = head.lines().take(HEAD_LINES).map(str::to_owned).collect();
+    CiSystem::of(&lines) != CiSystem::Plain
+}
+
+/// Whether a line was printed by a tool about a failure.
+pub(super) fn is_output(line: &str) -> bool {
+    scan::is_known(&system::line(CiSystem::Plain, line).text)
+}
+
+/// A step, or one of its commands.
+#[derive(Default)]
+struct JobStep {
+    name: String,
+    command: Option<String>,
+    /// The number of the step that it is a command of.
+    group: usize,
+    started_at: Option<Timestamp>,
+    ended_at: Option<Timestamp>,
+    exit: Option<i32>,
+    /// Errors reported by the system or an action.
+    errors: Vec<String>,
+    scanned: Scanned,
+    tail: VecDeque<String>,
+    /// Whether it runs after the outcome is decided.
+    is_cleanup: bool,
+    /// Whether it prepares the job, as opposed to running its commands.
+    is_preparation: bool,
+}
+
+impl JobStep {
+    /// How it is called in reports.
+    fn title(&self) -> &str {
+        self.command.as_deref().unwrap_or(&self.name)
+    }
+}
+
+struct JobLogReader {
+    system: CiSystem,
+    steps: Vec<JobStep>,
+    current: JobStep,
+    scanner: Scanner,
+    groups: usize,
+    decided: bool,
+    outcome: Option<JobOutcome>,
+    /// The exit code that the system reports at the end of the job.
+    job_exit: Option<i32>,
+    job_errors: Vec<String>,
+    column: String,
+    span: (Option<Timestamp>, Option<Timestamp>),
+    is_cut: bool,
+}
+
+/// Reads a log.
+pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
+    let mut lines = LineReader::new(input);
+    let mut head: Vec<String> = Vec::new();
+    while head.len() < HEAD_LINES
+        && let Some(line) = lines.next()?
+    {
+        head.push(line.text.to_owned());
+    }
+    let mut reader = JobLogReader {
+        system: CiSystem::of(&head),
+        steps: Vec::new(),
+        current: JobStep::default(),
+        scanner: Scanner::default(),
+        groups: 0,
+        decided: false,
+        outcome: None,
+        job_exit: None,
+        job_errors: Vec::new(),
+        column: String::new(),
+        span: (None, None),
+        is_cut: false,
+    };
+    for (index, line) in head.iter().enumerate() {
+        reader.line(index + 1, line);
+    }
+    drop(head);
+    while let Some(line) = lines.next()? {
+        reader.line(line.number, line.text);
+    }
+    reader.end_step();
+    Ok(reader.finish(source.name(), room))
+}
+
+impl JobLogReader {
+    fn line(&mut self, number: usize, raw: &str) {
+        let JobLine { time, column, marks, text } = system::line(self.system, raw);
+        self.span = (self.span.0.or(time), time.or(self.span.1));
+        if let Some(column) = column.filter(|column| *column != self.column && *column != "UNKNOWN STEP") {
+            column.clone_into(&mut self.column);
+            self.step(column, None, time);
+        }
+        let is_noise = marks.contains(&Mark::Noise);
+        for mark in marks {
+            self.mark(mark, number, time);
+        }
+        self.current.ended_at = time.or(self.current.ended_at);
+        if is_noise || text.trim_start().starts_with("##[") {
+            return;
+        }
+        self.text(number, &text);
+    }
+
+    /// Reads what a command printed.
+    fn text(&mut self, number: usize, text: &str) {
+        self.is_cut |= text.starts_with("Job's log exceeded limit of");
+        self.scanner.line(number, without_layer(text));
+        if !text.trim().is_empty() {
+            if self.current.tail.len() == TAIL_LINES {
+                self.current.tail.pop_front();
+            }
+            self.current.tail.push_back(text[..super::cut::floor(text, MAX_TAIL_LINE)].to_owned());
+        }
+    }
+
+    fn mark(&mut self, mark: Mark, number: usize, time: Option<Timestamp>) {
+        match mark {
+            // `gh run view --log` names the steps itself.
+            Mark::Step(_, command) if !self.column.is_empty() => self.current.command = self.current.command.take().or(command),
+            Mark::Step(name, command) => self.step(&name, command, time),
+            Mark::Command(command) => {
+                let (group, name) = (self.current.group, self.current.name.clone());
+                self.end_step();
+                self.current = JobStep {
+                    name,
+                    command: Some(command),
+                    group,
+                    started_at: time,
+                    is_cleanup: self.decided,
+                    ..JobStep::default()
+                };
+            }
+            Mark::StepEnd => {
+                let group = self.current.group;
+                self.end_step();
+                self.current = JobStep { group, is_cleanup: self.decided, ..JobStep::default() };
+            }
+            Mark::Exit(code) => {
+                if matches!(self.system, CiSystem::GitLab | CiSystem::Jenkins) {
+                    self.job_exit = Some(code);
+                } else {
+                    self.current.exit = Some(code);
+                }
+            }
+            Mark::Error(text) => {
+                if matches!(self.system, CiSystem::GitLab | CiSystem::Jenkins) {
+                    self.job_errors.push(text);
+                } else {
+                    self.text(number, &text);
+                    self.current.errors.push(text);
+                }
+            }
+            Mark::Decided => self.decided = true,
+            Mark::Over(outcome) => self.outcome = Some(outcome),
+            Mark::Noise => {}
+        }
+    }
+
+    fn step(&mut self, name: &str, command: Option<String>, time: Option<Timestamp>) {
+        // A stage and the command in it are the same step.
+        let name = if name.is_empty() { self.current.name.clone() } else { name.to_owned() };
+        self.end_step();
+        self.groups += 1;
+        self.current =
+            JobStep { name, command, group: self.groups, started_at: time, is_cleanup: self.decided, ..JobStep::default() };
+    }
+
+    fn end_step(&mut self) {
+        let mut step = std::mem::take(&mut self.current);
+        step.scanned = std::mem::take(&mut self.scanner).finish();
+        step.is_preparation = self.system == CiSystem::GitLab && !matches!(step.name.as_str(), "step_script" | "build_script");
+        // What a step printed that went well is no failure.
+        let went_well =
+            matches!(self.system, CiSystem::GitHub | CiSystem::Azure) && step.exit.is_none() && step.errors.is_empty();
+        if went_well {
+            step.scanned.findings.clear();
+        }
+        if !step.tail.is_empty() || !step.errors.is_empty() || step.exit.is_some() {
+            if self.steps.len() == MAX_STEPS {
+                self.steps.remove(0);
+            }
+            self.steps.push(step);
+        }
+    }
+
+    fn finish(mut self, input: &str, room: &TextRoom) -> InputPart {
+        let mut builder = LaunchBuilder::new(room, FORMAT);
+        builder.part.only_failures = true;
+        builder.set("ci", Some(self.system.name()).filter(|name| !name.is_empty()));
+        builder.span(self.span.0, self.span.1);
+        if self.is_cut {
+            builder.cut_off("the log is cut off: it exceeded the limit of the CI system".to_owned());
+        }
+        if let Some(index) = self.deciding_step() {
+            self.steps[index].exit = self.job_exit;
+            let errors = std::mem::take(&mut self.job_errors);
+            let mut scanner = Scanner::default();
+            errors.iter().for_each(|error| scanner.line(0, error));
+            self.steps[index].scanned.findings.extend(scanner.finish().findings);
+            self.steps[index].errors.extend(errors);
+        }
+        let failed = self.failed_steps();
+        let steps = self.steps.iter().map(|step| step.group).collect::<std::collections::BTreeSet<_>>().len();
+        for index in &failed {
+            let step = &self.steps[*index];
+            let took = step
+                .started_at
+                .zip(step.ended_at)
+                .map_or(String::new(), |(from, to)| format!(" after {:.0} s", to.seconds_since(from).max(0.0)));
+            let exit = step.exit.map_or(String::new(), |code| format!(", exit code {code}"));
+            if self.system != CiSystem::Plain {
+                builder.launch().notes.push(format!(
+                    "step `{}` failed{took}{exit}; {} in the log",
+                    step.title(),
+                    counted(steps, "step", "steps")
+                ));
+            }
+        }
+        self.add_conditions(&failed);
+        let whole_group: Vec<usize> = failed.iter().flat_map(|index| self.with_siblings(*index)).collect();
+        let failing: Vec<&JobStep> = whole_group.iter().map(|index| &self.steps[*index]).collect();
+        select::add_cases(&mut builder, &failing, self.system);
+        self.verdict(&mut builder);
+        builder.finish(input)
+    }
+
+    /// The step that decided the outcome, if the system names only the job.
+    fn deciding_step(&self) -> Option<usize> {
+        if self.job_exit.is_none() && self.job_errors.is_empty() {
+            return None;
+        }
+        let before = |step: &&JobStep| !step.is_cleanup;
+        let last = self.steps.iter().rposition(|step| before(&step) && !step.is_preparation && step.command.is_some());
+        last.or_else(|| self.steps.iter().rposition(|step| before(&step))).or(self.steps.len().checked_sub(1))
+    }
+
+    /// The steps that failed. Without a mark, that is the whole log.
+    fn failed_steps(&self) -> Vec<usize> {
+        let all = 0..self.steps.len();
+        if self.outcome == Some(JobOutcome::Passed) {
+            return Vec::new();
+        }
+        let has_failed = |index: &usize| self.steps[*index].exit.is_some() || !self.steps[*index].errors.is_empty();
+        let mut failed: Vec<usize> = all.clone().filter(|index| has_failed(index) && !self.steps[*index].is_cleanup).collect();
+        if failed.is_empty() {
+            failed = all.clone().filter(has_failed).collect();
+        }
+        // A step after which the job went on with commands, the last of which failed, was allowed to fail.
+        if matches!(self.system, CiSystem::GitHub | CiSystem::Azure)
+            && let Some(last) = failed.iter().copied().rfind(|index| self.steps[*index].exit.is_some())
+        {
+            failed.retain(|index| *index >= last || self.steps[*index].exit.is_none());
+        }
+        let is_unmarked = matches!(self.system, CiSystem::Plain) || self.outcome == Some(JobOutcome::Failed);
+        if failed.is_empty() && is_unmarked { all.collect() } else { failed }
+    }
+
+    /// Adds what ended the job from outside, wherever it was reported, and what failed when the outcome seemed decided, to the
+    /// step that failed.
+    fn add_conditions(&mut self, failed: &[usize]) {
+        let Some(last) = failed.last().copied() else { return };
+        let is_silent = failed.iter().all(|index| self.steps[*index].scanned.findings.is_empty());
+        let mut more = Vec::new();
+        for (index, step) in self.steps.iter_mut().enumerate().filter(|(index, _)| !failed.contains(index)) {
+            let is_later = index > last;
+            let belongs = |finding: &mut tool::Finding| {
+                finding.kind.is_outside() && is_later
+                    || is_silent && step.is_cleanup && finding.kind == tool::ProblemKind::Artifact
+            };
+            more.extend(step.scanned.findings.extract_if(.., belongs));
+        }
+        self.steps[last].scanned.findings.extend(more);
+    }
+
+    /// A command that failed without saying why, such as `exit $code`: with the commands before it in its step.
+    fn with_siblings(&self, index: usize) -> Vec<usize> {
+        let step = &self.steps[index];
+        if !step.scanned.findings.is_empty() || step.command.is_none() {
+            return vec![index];
+        }
+        (0..=index)
+            .filter(|other| {
+                self.steps[*other].group == step.group && (*other == index || !self.steps[*other].scanned.findings.is_empty())
+            })
+            .collect()
+    }
+
+    /// Says what is known of the outcome of a job without cases.
+    fn verdict(&self, builder: &mut LaunchBuilder) {
+        let launch = builder.launch();
+        if !launch.cases.is_empty() {
+            launch.status = Some("FAILED".to_owned());
+            return;
+        }
+        // GitHub ends a log with the removal of processes, whatever the outcome; an error would have been found.
+        let is_complete = self.system == CiSystem::GitHub && self.decided;
+        if self.outcome == Some(JobOutcome::Passed) || is_complete {
+            launch.status = Some("PASSED".to_owned());
+            launch.notes.push("the log shows that the job passed".to_owned());
+        } else {
+            launch.gap("the log does not show whether the job passed".to_owned());
+        }
+    }
+}
+
+/// A line of a build of an image without its prefix: `#12 3.456 npm error`.
+fn without_layer(text: &str) -> &str {
+    let Some(rest) = text.strip_prefix('#') else { return text };
+    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    let Some(rest) = rest.strip_prefix(' ') else { return text };
+    let after = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    match after.strip_prefix(' ') {
+        Some(line) if after.len() < rest.len() => line,
+        _ if rest.starts_with("ERROR") => rest,
+        _ => text,
+    }
+}

@@ -1,0 +1,446 @@
+//! Finds the failures in the lines of a step.
+
+use super::super::lines::push_bounded;
+use super::tool::{Compiled, Does, Extent, Finding, ProblemKind, Tool};
+use super::tools::TOOLS;
+use regex::bytes::{RegexSet, RegexSetBuilder};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+/// The maximum bytes of the text of a failure.
+const MAX_TEXT: usize = 32 << 10;
+
+/// After this many lines, other tools may end the text of a failure.
+const MAX_LINES: usize = 400;
+
+/// The maximum number of failures of a step; the others are counted.
+const MAX_FINDINGS: usize = 20_000;
+
+/// Longer lines are not matched: no tool prints a failure like this.
+const MAX_LINE: usize = 4 << 10;
+
+static PATTERNS: LazyLock<(RegexSet, Vec<Compiled>)> = LazyLock::new(|| {
+    let all: Vec<Compiled> = TOOLS
+        .iter()
+        .enumerate()
+        .flat_map(|(index, tool)| tool.patterns.iter().map(move |pattern| Compiled::new(index, pattern)))
+        .collect();
+    // Only whether a pattern may match: without Unicode's classes, the set is built in a tenth of the time.
+    let set = RegexSetBuilder::new(all.iter().map(|one| one.pattern.regex)).unicode(false).build().unwrap_or_default();
+    (set, all)
+});
+
+/// Whether a line is part of a test tool's output, so that the text is the output of a job.
+pub(super) fn is_known(line: &str) -> bool {
+    line.len() <= MAX_LINE
+        && PATTERNS.0.matches(line.as_bytes()).iter().any(|index| {
+            !matches!(
+                PATTERNS.1[index].pattern.does,
+                Does::Context | Does::Disarm | Does::Over | Does::Flaky | Does::FlakyListed | Does::Totals
+            )
+        })
+}
+
+/// What one tool has printed so far.
+#[derive(Default)]
+struct ToolState {
+    armed: bool,
+    suite: String,
+    file: Option<String>,
+    line: Option<u32>,
+    /// Tests that run, with what was printed since they began.
+    running: BTreeMap<String, Finding>,
+    current: Option<String>,
+    /// What was printed ahead of the next failure.
+    lead: Option<String>,
+    /// The failures declared in totals.
+    declared: u64,
+}
+
+struct OpenBlock {
+    finding: Finding,
+    extent: Extent,
+    indent: usize,
+    lines: usize,
+}
+
+/// Collects the failures of a step.
+#[derive(Default)]
+pub(super) struct Scanner {
+    states: BTreeMap<usize, ToolState>,
+    open: Option<OpenBlock>,
+    findings: Vec<Finding>,
+    /// Failures beyond [`MAX_FINDINGS`].
+    pub(super) more: usize,
+}
+
+/// What a step's output says.
+#[derive(Default)]
+pub(super) struct Scanned {
+    pub(super) findings: Vec<Finding>,
+    pub(super) more: usize,
+    /// The failures that test tools declared in their totals, and whether one of them did so.
+    pub(super) declared: Option<u64>,
+}
+
+fn tool(index: usize) -> &'static Tool {
+    TOOLS[index]
+}
+
+fn indent(text: &str) -> usize {
+    text.len() - text.trim_start().len()
+}
+
+impl Scanner {
+    /// Reads a line.
+    pub(super) fn line(&mut self, number: usize, text: &str) {
+        let mut is_taken = false;
+        let mut is_failure = false;
+        if text.len() <= MAX_LINE && !text.is_empty() {
+            for index in PATTERNS.0.matches(text.as_bytes()) {
+                let one = &PATTERNS.1[index];
+                // Of several tools whose failures begin like this line, the first in the table is meant.
+                let begins = matches!(
+                    one.pattern.does,
+                    Does::Failure(_) | Does::Listed(_) | Does::Outside(_) | Does::ListedOutside(_) | Does::Summary
+                );
+                if begins && is_failure || self.is_inside_another(one) {
+                    continue;
+                }
+                if let Some(groups) = one.captures(text) {
+                    let applied = self.apply(one, number, text, &groups);
+                    is_failure |= applied && begins;
+                    is_taken |= applied;
+                }
+            }
+        }
+        if !is_taken {
+            self.text(text);
+        }
+    }
+
+    /// Whether a line of this tool is only the text of another tool's failure.
+    fn is_inside_another(&self, one: &Compiled) -> bool {
+        let Some(open) = &self.open else { return false };
+        open.finding.tool != one.tool
+            && tool(open.finding.tool).kind == ProblemKind::Test
+            && !tool(open.finding.tool).is_wrapper
+            && open.lines < MAX_LINES
+            && one.pattern.does != Does::Arm
+            && !tool(one.tool).kind.is_outside()
+    }
+
+    fn apply(&mut self, one: &Compiled, number: usize, text: &str, groups: &regex::Captures<'_>) -> bool {
+        let index = one.tool;
+        let is_open = self.open.as_ref().is_some_and(|open| open.finding.tool == index);
+        let armed = self.states.get(&index).is_some_and(|state| state.armed);
+        let mut finding = Finding::of(index, tool(index).kind, text, number, groups);
+        match one.pattern.does {
+            Does::Listed(_) | Does::ListedOutside(_) if !armed => return false,
+            Does::Outside(_) | Does::ListedOutside(_) | Does::BegunOutside if is_open => return false,
+            Does::Failure(extent) | Does::Listed(extent) | Does::Outside(extent) | Does::ListedOutside(extent) => {
+                self.close();
+                let state = self.states.entry(index).or_default();
+                if finding.suite.is_empty() {
+                    finding.suite.clone_from(&state.suite);
+                }
+                if finding.file.is_none() {
+                    (finding.file, finding.line) = (state.file.clone(), finding.line.or(state.line));
+                }
+                if let Some(begun) = state.running.remove(&running_key(&finding)) {
+                    finding.text = begun.text;
+                    finding.at = begun.at;
+                }
+                state.current = None;
+                if let Some(lead) = state.lead.take() {
+                    finding.text.insert_str(0, &lead);
+                }
+                let block = OpenBlock { finding, extent, indent: indent(text), lines: 0 };
+                self.open = Some(block);
+                if extent == Extent::Line {
+                    self.close();
+                }
+            }
+            Does::Summary => {
+                self.close();
+                finding.is_summary = true;
+                let state = self.states.entry(index).or_default();
+                if let Some(begun) = state.running.remove(&running_key(&finding)) {
+                    (finding.text, finding.file, finding.line) =
+                        (begun.text, finding.file.or(begun.file), finding.line.or(begun.line));
+                }
+                state.current = None;
+                if finding.suite.is_empty() {
+                    finding.suite.clone_from(&state.suite);
+                }
+                self.push(finding);
+            }
+            Does::Arm | Does::Disarm => {
+                self.close();
+                self.states.entry(index).or_default().armed = one.pattern.does == Does::Arm;
+            }
+            Does::Context => {
+                if is_open {
+                    self.close();
+                }
+                let state = self.states.entry(index).or_default();
+                (state.suite, state.file, state.line) = (finding.suite, finding.file, finding.line);
+            }
+            Does::Belongs => {
+                if is_open {
+                    self.close();
+                }
+                for own in self.findings.iter_mut().rev().take_while(|own| own.tool != index || own.suite.is_empty()) {
+                    if own.tool == index {
+                        own.suite.clone_from(&finding.suite);
+                    }
+                }
+                let state = self.states.entry(index).or_default();
+                for (_, mut lost) in std::mem::take(&mut state.running) {
+                    lost.suite.clone_from(&finding.suite);
+                    lost.is_error = true;
+                    self.findings.push(lost);
+                }
+            }
+            Does::Lead => {
+                self.close();
+                let lead = self.states.entry(index).or_default().lead.get_or_insert_default();
+                push_bounded(lead, text, MAX_TEXT);
+                lead.push('\n');
+            }
+            Does::Begun | Does::BegunOutside => {
+                if is_open {
+                    self.close();
+                }
+                let state = self.states.entry(index).or_default();
+                let key = running_key(&finding);
+                state.current = Some(key.clone());
+                state.running.entry(key).or_insert(finding);
+            }
+            Does::Over => {
+                if is_open {
+                    self.close();
+                }
+                let key = running_key(&finding);
+                let state = self.states.entry(index).or_default();
+                state.running.remove(&key);
+                state.current = None;
+            }
+            Does::FlakyListed if !armed => return false,
+            Does::Flaky | Does::FlakyListed => {
+                self.close();
+                self.findings.retain(|own| own.tool != index || own.name != finding.name);
+            }
+            Does::Totals => {
+                if is_open {
+                    self.close();
+                }
+                let count = |name| groups.name(name).and_then(|found| found.as_str().parse::<u64>().ok()).unwrap_or(0);
+                self.states.entry(index).or_default().declared += count("failed") + count("errors");
+            }
+        }
+        true
+    }
+
+    /// Adds a line to the open failure and to the test that runs.
+    fn text(&mut self, text: &str) {
+        if let Some(open) = &mut self.open {
+            let is_blank = text.trim().is_empty();
+            let ends = match open.extent {
+                Extent::Section => false,
+                Extent::Through if !is_blank && indent(text) <= open.indent => {
+                    push_bounded(&mut open.finding.text, text, MAX_TEXT);
+                    self.close();
+                    return;
+                }
+                Extent::Through => false,
+                Extent::Dedent => !is_blank && indent(text) <= open.indent,
+                Extent::Blank => is_blank,
+                Extent::Line => true,
+            };
+            if ends {
+                self.close();
+            } else {
+                open.lines += 1;
+                push_bounded(&mut open.finding.text, text, MAX_TEXT);
+                open.finding.text.push('\n');
+                return;
+            }
+        }
+        for state in self.states.values_mut() {
+            if let Some(lead) = &mut state.lead {
+                push_bounded(lead, text, MAX_TEXT);
+                lead.push('\n');
+            }
+            if let Some(running) = state.current.as_ref().and_then(|name| state.running.get_mut(name)) {
+                push_bounded(&mut running.text, text, MAX_TEXT);
+                running.text.push('\n');
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.push(open.finding);
+        }
+    }
+
+    fn push(&mut self, finding: Finding) {
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(finding);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Ends the step.
+    pub(super) fn finish(mut self) -> Scanned {
+        self.close();
+        let mut declared = None;
+        for state in std::mem::take(&mut self.states).into_values() {
+            for (_, mut lost) in state.running {
+                lost.is_error = true;
+                self.findings.push(lost);
+            }
+            if state.declared > 0 {
+                declared = Some(declared.unwrap_or(0) + state.declared);
+            }
+        }
+        for finding in &mut self.findings {
+            (tool(finding.tool).shape)(finding);
+        }
+        self.findings.retain(|finding| !finding.is_none);
+        drop_files_of_tests(&mut self.findings);
+        let mut findings = merge(self.findings);
+        drop_wrappers(&mut findings);
+        Scanned { findings, more: self.more, declared }
+    }
+}
+
+/// Drops what is said of a whole file of tests if some of its tests are known to have failed, and the points of a test
+/// protocol that another tool explains.
+fn drop_files_of_tests(findings: &mut Vec<Finding>) {
+    let tests = |own: &&Finding| own.kind == ProblemKind::Test && own.name != own.suite;
+    let suites: BTreeSet<(usize, String)> = findings.iter().filter(tests).map(|own| (own.tool, own.suite.clone())).collect();
+    let explained: BTreeSet<String> = findings
+        .iter()
+        .filter(|own| own.kind == ProblemKind::Test && tool(own.tool).name == "prove")
+        .map(|own| own.name.clone())
+        .collect();
+    findings.retain(|own| {
+        let is_file = own.kind == ProblemKind::Test && own.name == own.suite && suites.contains(&(own.tool, own.suite.clone()));
+        !is_file && !(tool(own.tool).name == "TAP" && explained.contains(&own.name))
+    });
+}
+
+/// Drops what a runner says of a program whose own tests are known to have failed.
+fn drop_wrappers(findings: &mut Vec<Finding>) {
+    let is_wrapper = |own: &Finding| tool(own.tool).is_wrapper;
+    let mut starts: Vec<usize> = findings.iter().filter(|own| is_wrapper(own)).map(|own| own.at).collect();
+    starts.sort_unstable();
+    let inner: Vec<usize> =
+        findings.iter().filter(|own| own.kind == ProblemKind::Test && !is_wrapper(own)).map(|own| own.at).collect();
+    findings.retain(|own| {
+        let end = starts.iter().copied().find(|start| *start > own.at).unwrap_or(usize::MAX);
+        !(is_wrapper(own) && inner.iter().any(|at| own.at < *at && *at < end))
+    });
+}
+
+/// What a running test is known by.
+fn running_key(finding: &Finding) -> String {
+    if finding.suite.is_empty() { finding.name.clone() } else { format!("{}.{}", finding.suite, finding.name) }
+}
+
+/// Joins what a tool prints of a failure in several places: its text, twice, and a line in a summary.
+fn merge(findings: Vec<Finding>) -> Vec<Finding> {
+    let (findings, nameless): (Vec<Finding>, Vec<Finding>) =
+        findings.into_iter().partition(|own| !own.name.is_empty() || own.kind != ProblemKind::Test);
+    let mut nameless: Vec<Option<Finding>> = nameless.into_iter().map(Some).collect();
+    let mut kept: Vec<(Finding, bool)> = Vec::new();
+    let mut by_name: BTreeMap<(usize, String), Vec<usize>> = BTreeMap::new();
+    for mut finding in findings {
+        // Its text has no name, but the message that the summary begins with.
+        let head = finding.message.trim_end_matches("...").trim();
+        if finding.is_summary
+            && !head.is_empty()
+            && let Some(own) = nameless
+                .iter_mut()
+                .find(|own| own.as_ref().is_some_and(|own| own.tool == finding.tool && own.message.starts_with(head)))
+            && let Some(own) = own.take()
+        {
+            (finding.message, finding.line, finding.is_summary) = (own.message, own.line, false);
+            finding.file = own.file.or(finding.file);
+        }
+        if finding.kind != ProblemKind::Test {
+            kept.push((finding, true));
+            continue;
+        }
+        let same = by_name.entry((finding.tool, finding.name.clone())).or_default();
+        let is_only = same.len() == 1 && finding.is_summary;
+        let fits = |index: &usize| kept[*index].0.suite == finding.suite && (is_only || !finding.suite.is_empty());
+        let twin = same.iter().copied().find(fits).or_else(|| {
+            // One of the two knows its suite, or names it otherwise.
+            let mut open = same.iter().copied().filter(|index| {
+                let (own, is_joined) = &kept[*index];
+                !is_joined && own.is_summary != finding.is_summary
+            });
+            let first = open.next();
+            let related = |index: &usize| {
+                let suite = &kept[*index].0.suite;
+                suite.is_empty()
+                    || finding.suite.is_empty()
+                    || suite.ends_with(&finding.suite)
+                    || finding.suite.ends_with(suite.as_str())
+            };
+            first.filter(related).or_else(|| open.find(related)).or(first)
+        });
+        let Some(index) = twin else {
+            same.push(kept.len());
+            kept.push((finding, false));
+            continue;
+        };
+        let (own, is_joined) = &mut kept[index];
+        *is_joined |= own.is_summary != finding.is_summary;
+        join(own, finding);
+    }
+    kept.into_iter().map(|(finding, _)| finding).collect()
+}
+
+/// Adds what another mention of a failure knows.
+fn join(own: &mut Finding, more: Finding) {
+    // A summary repeats the beginning of the text; the longer one stays.
+    if own.text.trim().len() < more.text.trim().len() {
+        own.text = more.text;
+    }
+    if own.message.is_empty() {
+        own.message = more.message;
+    }
+    // A summary names a test by its file, a text by where it is defined.
+    if own.suite.is_empty() || more.is_summary && !more.suite.is_empty() {
+        own.suite = more.suite;
+    }
+    if own.file.is_none() {
+        (own.file, own.line) = (more.file, more.line);
+    }
+    own.is_error |= more.is_error;
+    own.is_summary &= more.is_summary;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The set finds what the patterns find, although it is built without Unicode's classes.
+    #[test]
+    fn the_set_is_built() {
+        let bad: Vec<String> = PATTERNS
+            .1
+            .iter()
+            .filter_map(|one| RegexSetBuilder::new([one.pattern.regex]).unicode(false).build().err())
+            .map(|error| error.to_string())
+            .collect();
+        assert!(bad.is_empty(), "{}", bad.join("\n"));
+        assert_eq!(PATTERNS.0.len(), PATTERNS.1.len());
+        assert!(is_known("  ● cart › adds") && is_known("── Failure (test-cart.R:5:3): totals ─────") && !is_known("hello"));
+    }
+}

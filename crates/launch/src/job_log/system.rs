@@ -1,0 +1,375 @@
+//! CI systems: what each puts around the output of a job's commands.
+
+use super::super::times;
+use asterisk_base::clock::Timestamp;
+use regex::Regex;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// A CI system, by the marks in its logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CiSystem {
+    GitHub,
+    Azure,
+    GitLab,
+    Jenkins,
+    Buildkite,
+    CircleCi,
+    /// The output of commands without marks.
+    Plain,
+}
+
+impl CiSystem {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::GitHub => "GitHub Actions",
+            Self::Azure => "Azure Pipelines",
+            Self::GitLab => "GitLab CI",
+            Self::Jenkins => "Jenkins",
+            Self::Buildkite => "Buildkite",
+            Self::CircleCi => "CircleCI",
+            Self::Plain => "",
+        }
+    }
+
+    /// The system whose mark comes first.
+    pub(super) fn of(lines: &[String]) -> Self {
+        lines.iter().find_map(|line| Self::of_line(line)).unwrap_or(Self::Plain)
+    }
+
+    fn of_line(line: &str) -> Option<Self> {
+        let text = strip_time(line).1;
+        let text = text.trim_start_matches('\u{feff}');
+        if text.starts_with("##[section]Starting:") {
+            return Some(Self::Azure);
+        }
+        if tabbed(line).is_some()
+            || ["##[group]", "Current runner version:", "##[command]"].iter().any(|mark| text.starts_with(mark))
+        {
+            return Some(Self::GitHub);
+        }
+        if line.contains("section_start:") || line.contains("Running with gitlab-runner") {
+            return Some(Self::GitLab);
+        }
+        if text.starts_with("[Pipeline] ")
+            || text.starts_with("Started by ")
+            || text.starts_with("Running on ") && text.contains("workspace")
+        {
+            return Some(Self::Jenkins);
+        }
+        if line.contains("\u{1b}_bk;t=") || text.starts_with("~~~ ") {
+            return Some(Self::Buildkite);
+        }
+        ["#!/bin/bash -eo pipefail", "Build-agent version", "#!/bin/sh -eo pipefail"]
+            .iter()
+            .any(|mark| text.starts_with(mark))
+            .then_some(Self::CircleCi)
+    }
+}
+
+/// What a line says about the job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// A step begins: its name, and its command where that is known.
+    Step(String, Option<String>),
+    /// A command within the step begins.
+    Command(String),
+    /// The step ends.
+    StepEnd,
+    /// A command of the step failed with this exit code.
+    Exit(i32),
+    /// An error that the system or an action reported.
+    Error(String),
+    /// The steps up to here decided the outcome; those that follow clean up.
+    Decided,
+    /// The job ended.
+    Over(JobOutcome),
+    /// A line of the system without meaning here.
+    Noise,
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JobOutcome {
+    Passed,
+    Failed,
+}
+
+/// A line of a job log.
+pub(super) struct JobLine<'l> {
+    pub(super) time: Option<Timestamp>,
+    /// The job and the step, in the format of `gh run view --log`.
+    pub(super) column: Option<&'l str>,
+    pub(super) marks: Vec<Mark>,
+    /// What the command printed: without times and escape sequences.
+    pub(super) text: Cow<'l, str>,
+}
+
+/// Reads a line.
+pub(super) fn line(system: CiSystem, raw: &str) -> JobLine<'_> {
+    let mut rest = raw.trim_start_matches('\u{feff}');
+    let mut time = None;
+    let mut column = None;
+    if system == CiSystem::GitHub
+        && let Some((step, after)) = tabbed(rest)
+    {
+        (column, rest) = (Some(step), after.trim_start_matches('\u{feff}'));
+    }
+    let mut marks = Vec::new();
+    if system == CiSystem::Buildkite {
+        while let Some((before, after)) = rest.split_once("\u{1b}_bk;t=") {
+            let Some((stamp, after)) = after.split_once('\u{7}') else { break };
+            time = times::parse(stamp);
+            rest = if before.is_empty() { after } else { before };
+        }
+    } else {
+        (time, rest) = strip_time(rest);
+    }
+    if system == CiSystem::GitLab {
+        rest = gitlab_sections(gitlab_stream(rest, time.is_some()), &mut time, &mut marks);
+    }
+    let text = plain(rest);
+    match system {
+        CiSystem::GitHub | CiSystem::Azure => hash_marks(system, &text, &mut marks),
+        CiSystem::GitLab => gitlab_marks(rest, &text, &mut marks),
+        CiSystem::Jenkins => jenkins_marks(&text, &mut marks),
+        CiSystem::Buildkite => buildkite_marks(&text, &mut marks),
+        CiSystem::CircleCi if text.starts_with("#!/bin/") => marks.push(Mark::Step(String::new(), None)),
+        CiSystem::CircleCi | CiSystem::Plain => {}
+    }
+    if marks.is_empty()
+        && let Some(code) = exit_code(&text)
+    {
+        marks.push(Mark::Exit(code));
+    }
+    JobLine { time, column, marks, text }
+}
+
+/// A line as a terminal shows it.
+fn plain(text: &str) -> Cow<'_, str> {
+    let text = text.trim_end_matches(['\r', '\n']);
+    if text.bytes().any(|byte| byte < b' ' && byte != b'\t') || text.contains("[0m") {
+        return Cow::Owned(super::super::clean::clean(&format!("{text}\n")).trim_end().to_owned());
+    }
+    Cow::Borrowed(text.trim_end())
+}
+
+static TIME: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?(?: |$)").ok());
+
+/// Splits off the time at the start of a line.
+fn strip_time(line: &str) -> (Option<Timestamp>, &str) {
+    let line = line.trim_start_matches('\u{feff}');
+    if !line.trim_start_matches('[').starts_with(|c: char| c.is_ascii_digit()) {
+        return (None, line);
+    }
+    let Some(found) = TIME.as_ref().and_then(|time| time.captures(line)) else { return (None, line) };
+    let time = found.get(1).and_then(|time| times::parse(&time.as_str().replace(',', ".")));
+    // Only systems write fractions or brackets; what a program logs itself stays.
+    let whole = found.get(0).map_or("", |whole| whole.as_str());
+    let is_ours = whole.starts_with('[') || whole.trim_end().ends_with('Z') && whole.contains('T');
+    match time {
+        Some(time) if is_ours => (Some(time), &line[whole.len()..]),
+        _ => (None, line),
+    }
+}
+
+/// Splits `job<TAB>step<TAB>time text` into the step and the rest.
+fn tabbed(line: &str) -> Option<(&str, &str)> {
+    let (job, rest) = line.split_once('\t')?;
+    let (step, rest) = rest.split_once('\t')?;
+    let is_time = rest.trim_start_matches('\u{feff}').get(..20).is_some_and(|time| {
+        time.as_bytes()[4] == b'-' && time.as_bytes()[10] == b'T' && time.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
+    });
+    (is_time && !job.is_empty()).then_some((step, rest))
+}
+
+static EXIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"^(?:.{0,4}(?:##\[error\]|Error: |ERROR: )?(?:",
+        r"Process completed with exit code (\d+)|",
+        r"(?:Bash|PowerShell|Cmd\.exe|The process '[^']*'|Script) (?:exited with code|failed with exit code|failed with error: .*exit code) '?(\d+)'?|",
+        r"The command exited with status (-?\d+)|",
+        r"script returned exit code (-?\d+)|",
+        r"Job failed: (?:command terminated with )?exit (?:code|status) (\d+)|",
+        r"Exited with code (?:exit status )?(\d+)",
+        r")\.?\s*$)"
+    ))
+    .ok()
+});
+
+/// The exit code that a line reports of a failed command.
+fn exit_code(text: &str) -> Option<i32> {
+    if text.len() > 400 || !(text.contains("exit") || text.contains("Exited")) {
+        return None;
+    }
+    let found = EXIT.as_ref()?.captures(text)?;
+    found.iter().skip(1).flatten().next()?.as_str().parse().ok().filter(|code| *code != 0)
+}
+
+/// Marks of GitHub Actions and Azure Pipelines: `##[group]`, `##[error]`, `##[section]`.
+fn hash_marks(system: CiSystem, text: &str, marks: &mut Vec<Mark>) {
+    let Some((word, rest)) = text.trim_start().strip_prefix("##[").and_then(|rest| rest.split_once(']')) else {
+        if system == CiSystem::GitHub {
+            match text {
+                "Post job cleanup." => marks.extend([Mark::Decided, Mark::Step("Post job cleanup".into(), None)]),
+                "Cleaning up orphan processes" => marks.extend([Mark::Decided, Mark::Step("Complete job".into(), None)]),
+                _ => {}
+            }
+        }
+        return;
+    };
+    match word {
+        "group" => {
+            if let Some(command) = rest.strip_prefix("Run ") {
+                marks.push(Mark::Step(command.trim().to_owned(), Some(command.trim().to_owned())));
+            } else {
+                marks.push(Mark::Noise);
+            }
+        }
+        "section" => {
+            if let Some(name) = rest.strip_prefix("Starting: ") {
+                marks.push(Mark::Step(name.trim().to_owned(), None));
+            } else if rest.starts_with("Finishing: ") {
+                marks.push(Mark::StepEnd);
+            }
+        }
+        "error" => match exit_code(text) {
+            Some(code) => marks.push(Mark::Exit(code)),
+            None => marks.push(Mark::Error(rest.trim().to_owned())),
+        },
+        _ => marks.push(Mark::Noise),
+    }
+}
+
+/// Splits off the stream number of newer runners: `00O `, `01E+`.
+fn gitlab_stream(text: &str, has_time: bool) -> &str {
+    let bytes = text.as_bytes();
+    let is_stream = has_time
+        && bytes.len() >= 3
+        && bytes[0].is_ascii_hexdigit()
+        && bytes[1].is_ascii_hexdigit()
+        && matches!(bytes[2], b'O' | b'E')
+        && bytes.get(3).is_none_or(|byte| matches!(byte, b' ' | b'+'));
+    if is_stream { text.get(4..).unwrap_or_default() } else { text }
+}
+
+/// Removes `section_start:TIME:NAME[options]` and `section_end:TIME:NAME` from the start of a line.
+fn gitlab_sections<'t>(mut text: &'t str, time: &mut Option<Timestamp>, marks: &mut Vec<Mark>) -> &'t str {
+    loop {
+        let at = text.trim_start_matches("\u{1b}[0K").trim_start_matches('\r');
+        let (is_start, rest) = match (at.strip_prefix("section_start:"), at.strip_prefix("section_end:")) {
+            (Some(rest), _) => (true, rest),
+            (_, Some(rest)) => (false, rest),
+            _ => return text,
+        };
+        let end = rest.find(['\r', '\u{1b}']).unwrap_or(rest.len());
+        let (stamp, name) = rest[..end].split_once(':').unwrap_or((&rest[..end], ""));
+        *time = time.or_else(|| times::parse(stamp));
+        let name = name.split('[').next().unwrap_or_default();
+        if is_start {
+            if name == "after_script" || name.starts_with("cleanup") || name.starts_with("upload_artifacts") {
+                marks.push(Mark::Decided);
+            }
+            marks.push(Mark::Step(name.to_owned(), None));
+        } else {
+            marks.push(Mark::StepEnd);
+        }
+        text = rest[end..].trim_start_matches('\r').trim_start_matches("\u{1b}[0K");
+    }
+}
+
+fn gitlab_marks(raw: &str, text: &str, marks: &mut Vec<Mark>) {
+    if let Some(command) = text.strip_prefix("$ ")
+        && (raw.contains("\u{1b}[32;1m") || !raw.contains('\u{1b}'))
+    {
+        marks.push(Mark::Command(command.to_owned()));
+    } else if text.starts_with("Job succeeded") {
+        marks.push(Mark::Over(JobOutcome::Passed));
+    } else if text.starts_with("ERROR: Job failed") {
+        if let Some(code) = exit_code(text) {
+            marks.push(Mark::Exit(code));
+        } else {
+            marks.push(Mark::Error(text.to_owned()));
+        }
+        marks.push(Mark::Over(JobOutcome::Failed));
+    }
+}
+
+fn jenkins_marks(text: &str, marks: &mut Vec<Mark>) {
+    if let Some(rest) = text.strip_prefix("[Pipeline] ") {
+        if let Some(name) = rest.strip_prefix("{ (").and_then(|rest| rest.strip_suffix(')')) {
+            if name.contains("Post Actions") {
+                marks.push(Mark::Decided);
+            }
+            marks.push(Mark::Step(name.to_owned(), None));
+        } else if matches!(rest, "sh" | "bat" | "powershell" | "pwsh") || rest.starts_with("sh (") {
+            marks.push(Mark::Step(String::new(), None));
+        } else {
+            marks.push(Mark::Noise);
+        }
+    } else if let Some(command) = text.strip_prefix("+ ") {
+        marks.push(Mark::Command(command.to_owned()));
+    } else if text.contains("skipped due to earlier failure") {
+        marks.push(Mark::Decided);
+    } else if text.starts_with("Build step '") && text.ends_with("marked build as failure") {
+        marks.push(Mark::Error(text.to_owned()));
+    } else if let Some(outcome) = text.strip_prefix("Finished: ") {
+        marks.push(Mark::Over(if outcome == "SUCCESS" { JobOutcome::Passed } else { JobOutcome::Failed }));
+    } else if let Some(error) = text.strip_prefix("ERROR: ")
+        && exit_code(text).is_none()
+        && marks.is_empty()
+    {
+        // Maven and others write such lines, too; it counts only at the end of the job.
+        if error.starts_with("Error cloning") || error.starts_with("Couldn't find any revision") {
+            marks.push(Mark::Error(error.to_owned()));
+        }
+    }
+}
+
+fn buildkite_marks(text: &str, marks: &mut Vec<Mark>) {
+    let header = ["~~~ ", "--- ", "+++ "].iter().find_map(|mark| text.strip_prefix(mark));
+    // Diffs and test output begin alike.
+    if let Some(name) = header.filter(|name| !name.starts_with(['a', 'b', '/']) || !name.contains('/'))
+        && !["FAIL: ", "PASS: ", "SKIP: ", "STDOUT", "STDERR", "Expected", "expected", "Actual", "actual"]
+            .iter()
+            .any(|word| name.starts_with(word))
+    {
+        marks.push(Mark::Step(name.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned(), None));
+    } else if let Some(command) = text.strip_prefix("$ ") {
+        marks.push(Mark::Command(command.to_owned()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_each_system() {
+        let marks = |system, raw: &str| format!("{:?}", line(system, raw).marks);
+        let time = "2026-05-04T10:11:12.1234567Z ";
+        assert_eq!(marks(CiSystem::GitHub, &format!("{time}##[group]Run npm test")), r#"[Step("npm test", Some("npm test"))]"#);
+        assert_eq!(marks(CiSystem::GitHub, &format!("{time}##[error]Process completed with exit code 2.")), "[Exit(2)]");
+        assert_eq!(
+            marks(CiSystem::GitHub, &format!("{time}##[error]a.ts(1,2): error TS1: x")),
+            r#"[Error("a.ts(1,2): error TS1: x")]"#
+        );
+        assert_eq!(marks(CiSystem::Azure, &format!("{time}##[error]Bash exited with code '1'.")), "[Exit(1)]");
+        let section = "section_start:1714817472:step_script\r\u{1b}[0K\u{1b}[0K\u{1b}[36;1mExecuting\u{1b}[0m";
+        assert_eq!(marks(CiSystem::GitLab, section), r#"[Step("step_script", None)]"#);
+        assert_eq!(line(CiSystem::GitLab, section).text, "Executing");
+        assert_eq!(
+            marks(CiSystem::GitLab, "2026-05-04T10:11:12.123456Z 00O \u{1b}[32;1m$ make\u{1b}[0;m"),
+            r#"[Command("make")]"#
+        );
+        assert_eq!(marks(CiSystem::GitLab, "\u{1b}[31;1mERROR: Job failed: exit code 1"), "[Exit(1), Over(Failed)]");
+        assert_eq!(marks(CiSystem::Jenkins, "[2026-05-04T10:11:12.123Z] + make all"), r#"[Command("make all")]"#);
+        assert_eq!(marks(CiSystem::Buildkite, "\u{1b}_bk;t=1714817472123\u{7}--- :npm: Test"), r#"[Step("npm: Test", None)]"#);
+        assert_eq!(marks(CiSystem::Buildkite, "🚨 Error: The command exited with status 1"), "[Exit(1)]");
+        assert_eq!(marks(CiSystem::CircleCi, "Exited with code exit status 2"), "[Exit(2)]");
+        assert_eq!(marks(CiSystem::Plain, "Process completed with exit code 0."), "[]");
+        let tabbed = line(CiSystem::GitHub, "build\tRun tests\t2026-05-04T10:11:12.1234567Z hello");
+        assert_eq!((tabbed.column, &*tabbed.text), (Some("Run tests"), "hello"));
+    }
+}

@@ -1,0 +1,132 @@
+//! Logs of CI jobs in which real tools failed, with labels of what was planted.
+
+use super::super::read;
+use super::root;
+use asterisk_base::model::{Case, Launch};
+use asterisk_diag::Source;
+use serde::Deserialize;
+use std::fmt::Write;
+
+#[derive(Deserialize)]
+struct LabelledLog {
+    log: String,
+    red: bool,
+    cases: Vec<Label>,
+}
+
+#[derive(Deserialize)]
+struct Label {
+    kind: String,
+    #[serde(default)]
+    name: String,
+    file: Option<String>,
+    line: Option<u32>,
+    #[serde(default)]
+    message: String,
+}
+
+fn words(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a case is about the labelled failure.
+fn is_about(case: &Case, label: &Label) -> bool {
+    if case.attributes.get("kind").unwrap_or("test") != label.kind {
+        return false;
+    }
+    let (name, id) = (words(&label.name), words(&format!("{} {}", case.suite, case.name)));
+    let error = words(&format!("{} {}", case.error_message, case.name));
+    if label.kind == "test" {
+        let own = words(&case.name);
+        return id.ends_with(&name) || own.starts_with(&name) || name.ends_with(&own) && !own.is_empty();
+    }
+    let message = words(&label.message);
+    !message.is_empty() && error.contains(&message) || !name.is_empty() && error.contains(&name) || label.message.is_empty()
+}
+
+/// Whether it names the place.
+fn is_located(case: &Case, label: &Label) -> bool {
+    let Some(file) = label.file.as_deref() else { return true };
+    let base = file.rsplit('/').next().unwrap_or(file);
+    let line = label.line.map(|line| line.to_string());
+    let own = case.file.as_deref().is_some_and(|own| own.ends_with(base));
+    let own_line = line.as_ref().is_none_or(|line| case.attributes.get("line") == Some(line.as_str()));
+    let text = &case.error_message;
+    let in_text = text.lines().any(|text| text.contains(base) && line.as_ref().is_none_or(|line| text.contains(line.as_str())));
+    own && own_line || in_text
+}
+
+fn launch(log: &str) -> Result<Launch, String> {
+    let text = std::fs::read(root().join("crates/launch/fixtures/logs").join(log)).unwrap();
+    read(&Source::new(log, String::from_utf8_lossy(&text).into_owned())).map_err(|found| found.to_string())
+}
+
+#[test]
+fn planted_failures_are_cases_with_their_places() {
+    let labels = std::fs::read_to_string(root().join("crates/launch/fixtures/logs/labels.json")).unwrap();
+    let labels: Vec<LabelledLog> = serde_json::from_str(&labels).unwrap();
+    let mut green = 0;
+    let (mut planted, mut found, mut located, mut cases, mut right, mut report) = (0, 0, 0, 0, 0, String::new());
+    for LabelledLog { log, red, cases: labels } in &labels {
+        planted += labels.len();
+        let launch = match launch(log) {
+            Ok(launch) => launch,
+            Err(error) => {
+                writeln!(report, "{log}: refused: {}", error.lines().next().unwrap_or_default()).unwrap();
+                continue;
+            }
+        };
+        if *red {
+            green += usize::from(launch.cases.is_empty() && launch.gaps.is_empty());
+            if launch.cases.is_empty() {
+                writeln!(report, "{log}: GREEN {:?}", launch.notes).unwrap();
+            }
+        }
+        let mut left: Vec<&Case> = launch.cases.iter().collect();
+        cases += left.len();
+        for label in labels {
+            // Of several that fit, the one in the right place.
+            let fits = |wants_place: bool| {
+                left.iter().position(|case| is_about(case, label) && (!wants_place || is_located(case, label)))
+            };
+            let Some(index) = fits(true).or_else(|| fits(false)) else {
+                writeln!(
+                    report,
+                    "{log}: MISSED {} `{}` {:?}:{:?} {}",
+                    label.kind, label.name, label.file, label.line, label.message
+                )
+                .unwrap();
+                continue;
+            };
+            let case = left.remove(index);
+            (found, right) = (found + 1, right + 1);
+            if is_located(case, label) {
+                located += 1;
+            } else {
+                writeln!(
+                    report,
+                    "{log}: ELSEWHERE `{}` is in {:?}:{:?}, not {:?}:{:?}",
+                    case.id,
+                    label.file,
+                    label.line,
+                    case.file,
+                    case.attributes.get("line")
+                )
+                .unwrap();
+            }
+        }
+        for case in left {
+            writeln!(
+                report,
+                "{log}: NONE {} `{}` {}",
+                case.attributes.get("kind").unwrap_or("test"),
+                case.id,
+                case.error_message.lines().next().unwrap_or_default()
+            )
+            .unwrap();
+        }
+    }
+    let summary = format!("planted {planted}, found {found}, located {located}; cases {cases}, right {right}\n{report}");
+    assert!(green == 0 && located * 100 >= planted * 95 && right * 100 >= cases * 95, "{summary}");
+}
