@@ -38,6 +38,7 @@ pub(crate) fn all() -> Vec<Target> {
                 "crates/launch/src/detect.rs",
                 "crates/launch/src/fields.rs",
                 "crates/launch/src/foreign.rs",
+                "crates/launch/src/head_keys.rs",
                 "crates/launch/src/json_span.rs",
                 "crates/launch/src/json_stream.rs",
                 "crates/launch/src/junit.rs",

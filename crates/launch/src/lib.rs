@@ -25,6 +25,7 @@ mod foreign;
 mod formats;
 mod gather;
 mod go_test;
+mod head_keys;
 mod item;
 mod items;
 mod json_span;

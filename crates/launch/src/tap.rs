@@ -3,14 +3,12 @@
 //!
 //! A test that failed because of its subtests is not a separate failure. Points marked `SKIP` or `TODO` are skipped.
 
-use super::detect::LaunchFormat;
+use super::formats::{FormatSign, ReportFormat, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::lines::{LineReader, push_bounded};
-use super::room::TextRoom;
 use super::{InputPart, texts, times};
 use asterisk_base::model::TestOutcome;
-use asterisk_diag::{Diagnostics, Source};
-use std::io::BufRead;
+use asterisk_diag::Diagnostics;
 
 /// The maximum bytes of text kept around a test point.
 const MAX_TEXT: usize = 64 << 10;
@@ -28,10 +26,28 @@ struct TapPoint<'t> {
     directive: &'t str,
 }
 
+/// Its row in the table.
+pub(super) static FORMAT: ReportFormat = ReportFormat { name: "TAP", signs: &[FormatSign::Line(is_tap)], is_json: false, read };
+
+/// Whether a line is a TAP version, a plan or a numbered test point.
+fn is_tap(line: &[u8]) -> bool {
+    let number = |text: &[u8]| text.first().is_some_and(u8::is_ascii_digit);
+    let point = line.strip_prefix(b"not ok ").or_else(|| line.strip_prefix(b"ok "));
+    let point = point.is_some_and(|rest| {
+        let word = rest.split(|byte| *byte == b' ').next().unwrap_or_default();
+        !word.is_empty() && word.iter().all(u8::is_ascii_digit) || rest.starts_with(b"- ")
+    });
+    let plan = line.strip_prefix(b"1..").is_some_and(|rest| {
+        let rest = rest.split(|byte| *byte == b'#').next().unwrap_or_default().trim_ascii();
+        number(rest) && rest.iter().all(u8::is_ascii_digit)
+    });
+    point || plan || line.strip_prefix(b"TAP version ").is_some_and(number)
+}
+
 /// Reads a TAP stream.
-pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
+fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
     let mut reader = TapReader {
-        builder: LaunchBuilder::new(room, LaunchFormat::Tap.name()),
+        builder: input.builder(),
         file: String::new(),
         path: Vec::new(),
         failed_below: [false; MAX_DEPTH + 1],
@@ -43,11 +59,11 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
         seen: 0,
         bailed_out: false,
     };
-    let mut lines = LineReader::new(input);
+    let mut lines = LineReader::new(input.stream);
     while let Some(line) = lines.next()? {
         reader.line(line.text, line.number);
     }
-    Ok(reader.finish(source.name()))
+    Ok(reader.finish(input.source.name()))
 }
 
 /// A test point whose diagnostics may follow.
