@@ -3,14 +3,17 @@
 use super::head_keys::HeadKeys;
 use super::launch_builder::LaunchBuilder;
 use super::room::TextRoom;
-use super::{InputPart, allure, go_test, junit, libtest, nunit, reportportal, robot, surrogates, tap, testng, trx, xunit};
+use super::{
+    InputPart, allure, catch2, ctest, cucumber, cucumber_messages, go_test, googletest, jest, junit, libtest, mocha, mochawesome,
+    nunit, playwright, pytest_log, pytest_report, reportportal, robot, surrogates, tap, testng, trx, xunit,
+};
 use asterisk_diag::counted;
 use asterisk_diag::{Diagnostics, Source};
 use serde_json::Value;
 use std::io::BufRead;
 
 /// All formats; of several that fit, the first counts.
-static FORMATS: [LaunchFormat; 12] = [
+static FORMATS: [LaunchFormat; 23] = [
     &reportportal::FORMAT,
     &junit::FORMAT,
     &trx::FORMAT,
@@ -23,6 +26,17 @@ static FORMATS: [LaunchFormat; 12] = [
     &go_test::FORMAT,
     &libtest::FORMAT,
     &tap::FORMAT,
+    &jest::FORMAT,
+    &playwright::FORMAT,
+    &mocha::FORMAT,
+    &mochawesome::FORMAT,
+    &googletest::FORMAT,
+    &pytest_report::FORMAT,
+    &pytest_log::FORMAT,
+    &ctest::FORMAT,
+    &catch2::FORMAT,
+    &cucumber::FORMAT,
+    &cucumber_messages::FORMAT,
 ];
 
 /// The reader of XML that no row of the table recognises: its errors say what the document looks like.

@@ -104,7 +104,14 @@ struct GoReader {
 impl GoReader {
     /// Reads a line that is not an event: `# PACKAGE`, or compiler output about it.
     fn compiler_line(&mut self, line: &str) {
-        if let Some(heading) = line.strip_prefix("# ") {
+        if let Some(package) = failed_build(line) {
+            // Before Go 1.24, there is no event of it.
+            let known = self.packages.entry(package.to_owned()).or_default();
+            if !known.has_ended {
+                push_bounded(&mut known.output, &format!("{line}\n"), MAX_OUTPUT);
+                self.fail_package(package, None, Some(package));
+            }
+        } else if let Some(heading) = line.strip_prefix("# ") {
             let path = heading.trim_start_matches('[').split([' ', ']']).next().unwrap_or_default();
             self.building = Some(path.to_owned());
         } else if let Some(path) = self.building.clone().filter(|_| !line.trim().is_empty()) {
@@ -252,6 +259,12 @@ impl GoReader {
         }
         self.builder.finish(input)
     }
+}
+
+/// The package of `FAIL\tPACKAGE [build failed]`.
+fn failed_build(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("FAIL")?.trim();
+    ["[build failed]", "[setup failed]"].iter().find_map(|end| rest.strip_suffix(end)).map(str::trim)
 }
 
 /// The error of a failed test without output.

@@ -8,6 +8,7 @@ mod dialects;
 mod formats;
 mod outcomes;
 mod refusals;
+mod runners;
 
 use super::*;
 use asterisk_base::model::Case;
